@@ -2,14 +2,17 @@
 #include "data/progress_bar.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/cli/program.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 enum { BAR_WIDTH = 20 };
 
-static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t total, char into[120])
+// Leaves parts out from the right until the line fits `room` columns. A figure is never cut.
+static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t total, int room, char into[120])
 {
     double seconds = (double)(clock_ns() - p->first_ns) * 1e-9;
     double rate = seconds > 0.05 ? (double)(have - p->first) / seconds : 0;
@@ -19,10 +22,14 @@ static void text_of_figures(const struct progress_bar *p, int64_t have, int64_t 
     } else {
         text_count(done, have), text_count(all, total), text_count(speed, (int64_t)rate);
     }
-    int length = snprintf(into, 120, "%s of %s", done, all);
-    if (rate > 0) length += snprintf(into + length, 120 - (size_t)length, ", %s/s", speed);
-    if (rate > 0 && have < total)
-        snprintf(into + length, 120 - (size_t)length, ", %s left", text_span(left, (double)(total - have) / rate));
+    if (rate > 0 && have < total) text_span(left, (double)(total - have) / rate);
+    else *left = 0;
+    for (int parts = 3; parts > 0; parts--) {
+        int length = snprintf(into, 120, "%s of %s", done, all);
+        if (rate > 0 && parts > 1) length += snprintf(into + length, 120 - (size_t)length, ", %s/s", speed);
+        if (*left && parts > 2) length += snprintf(into + length, 120 - (size_t)length, ", %s left", left);
+        if (length <= room) return;
+    }
 }
 
 void progress_bar_show(void *context, int64_t have, int64_t total)
@@ -30,16 +37,20 @@ void progress_bar_show(void *context, int64_t have, int64_t total)
     struct progress_bar *p = context;
     if (p->first_ns == 0) p->first_ns = clock_ns(), p->first = have;
     char figures[120];
-    text_of_figures(p, have, total, figures);
     if (p->terminal) {
         char filled[BAR_WIDTH + 1];
         int full = total > 0 ? (int)(have * BAR_WIDTH / total) : BAR_WIDTH;
+        int room = program_columns(STDERR_FILENO) - 2 - (int)strlen(p->what);
         for (int i = 0; i < BAR_WIDTH; i++) filled[i] = i < full ? '#' : '.';
         filled[BAR_WIDTH] = '\0';
-        fprintf(stderr, "\r%s [%s] %s\033[K", p->what, filled, figures);
+        text_of_figures(p, have, total, room, figures);
+        bool fits = (int)strlen(figures) + BAR_WIDTH + 3 <= room;
+        if (fits) fprintf(stderr, "\r%s [%s] %s\033[K", p->what, filled, figures);
+        else fprintf(stderr, "\r%s %s\033[K", p->what, figures);
         p->open = true;
         return;
     }
+    text_of_figures(p, have, total, TEXT_WIDTH, figures);
     int tenths = total > 0 ? (int)(have * 10 / total) : 10;
     if (tenths <= p->tenths) return;
     p->tenths = tenths;

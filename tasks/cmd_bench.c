@@ -2,6 +2,7 @@
 // dawn bench: times training steps (protocol.h, timing.h) of one setting or several, shows the time of each operator,
 // compares it with the measured peaks of the device, and records it (results.db, docs/results-format.md). `dawn bench ops`
 // times single operators and records nothing.
+#include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "runtime/ranks/ranks.h"
@@ -123,10 +124,13 @@ static void show_repeat(void *context, const struct timing *t)
     const struct bench *b = context;
     if (b->a->json || !isatty(STDERR_FILENO)) return;
     double rate = (double)b->trial.variant->batch / t->repeat[t->repeats - 1].step;
-    fprintf(stderr, "\r  batch %lld, %s: %lld of %lld repeats, %.1f %s/s ", (long long)b->trial.variant->batch,
-            dtype_name(b->trial.trainer->setting.dtype), (long long)t->repeats, (long long)t->protocol.repeats, rate,
-            task_samples(b->chosen.task));
-    if (t->repeats == t->protocol.repeats) fprintf(stderr, "\r%*s\r", 79, "");
+    char line[120], speed[64];
+    int width = snprintf(line, sizeof line, "  batch %lld, %s: %lld of %lld repeats", (long long)b->trial.variant->batch,
+                         dtype_name(b->trial.trainer->setting.dtype), (long long)t->repeats, (long long)t->protocol.repeats);
+    width += snprintf(speed, sizeof speed, ", %.1f %s/s", rate, task_samples(b->chosen.task));
+    if (width >= program_columns(STDERR_FILENO)) *speed = 0;  // a wrapped line cannot be erased
+    fprintf(stderr, "\r%s%s\033[K", line, speed);
+    if (t->repeats == t->protocol.repeats) fputs("\r\033[K", stderr);
     fflush(stderr);
 }
 
@@ -185,7 +189,7 @@ static int measure_setting(struct bench *b, int64_t batch, const char *precision
 static void print_text(struct text *text)
 {
     fputs(text->at ? text->at : "", stdout);
-    fflush(stdout);  // the next setting may take minutes
+    program_flush();  // the next setting may take minutes
     text_free(text);
 }
 
@@ -305,7 +309,7 @@ static int sweep_over_batches(struct bench *b, const char *precision, bool fusio
     }
     if (rc < 0 && (rc != ERR_MEMORY || b->sweep.count == 0)) return rc;
     if (rc == ERR_MEMORY) {
-        fflush(stdout);
+        program_flush();
         fprintf(stderr, "dawn bench: the sweep stops here: %s\n", error_text());
     }
     return print_lines(b, fusion);
@@ -408,10 +412,10 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
     };
     const struct usage usage = {
         "bench", "TASK|ops [OPTIONS]",
-        "Times training steps as DLPerf does: 20 ignored, the next 100 timed, the median of 7 repeats, or fewer on a "
-        "slow device, and says so, and whether the machine was steady. Shows samples a second, the time by operator, and the "
-        "share of the device's measured peaks. Several batches, precisions or fusions are a sweep, with a line through its "
-        "steps. \"ops\" times single operators. Without the data set it uses noise of the same shape.",
+        "Times training steps as DLPerf does: 20 steps are ignored, the next 100 are timed, and the median of 7 repeats counts. "
+        "A slow device gets fewer, and the output says so; it also says whether the machine was steady. Shows samples a second, "
+        "the time by operator, and the share of the device's measured peaks. Several batches, precisions or fusions are a sweep, "
+        "with a line through its steps. \"ops\" times single operators. Without the data set, noise of the same shape is used.",
         options,
         "Examples:\n"
         "  dawn bench cifar10 --seconds 120\n"

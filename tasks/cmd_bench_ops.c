@@ -2,10 +2,10 @@
 // dawn bench ops: times the test cases of single operators, a row each.
 #include "tasks/cmd_bench_ops.h"
 
+#include "runtime/base/cli/program.h"
 #include "runtime/cases/cases.h"
 #include "tasks/forecast/roofline.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static int print_operator_row(void *context, const struct case_speed *s)
         printf("%-34s %-5s %5d %10s %10.1f %9.1f\n", s->row->name, dtype_name(s->type), s->repeats,
                roofline_span(time, s->seconds), s->flops * rate, s->bytes * rate);
     }
-    if (fflush(stdout) == 0) return 0;  // a row may take a second
-    l->closed = errno == EPIPE;         // "| head" has read enough
-    return fail_errno(ERR_IO, errno, "cannot write the output");
+    if (program_flush() == 0) return 0;  // a row may take a second
+    l->closed = true;                    // "| head" has read enough, or main reports the error
+    return fail(ERR_IO, "cannot write the output");
 }
 
 static int bench_ops_by_type(struct device *device, const struct bench_ops *a, struct listing *l)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/cmd_finish.h"
 
+#include "runtime/base/cli/program.h"
 #include "runtime/ranks/ranks.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 int cmd_finish(const char *command, int rc)
 {
     int rank = ranks_rank(), size = ranks_size();
-    fflush(stdout);  // an end by force does not
+    program_flush();  // an end by force does not
     switch (ranks_close(rc)) {
     case RANKS_SPEAKS: break;
     case RANKS_SILENT: return rc < 0 ? fail(rc, "%s", "") : rc;

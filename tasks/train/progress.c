@@ -1,47 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/train/progress.h"
 
+#include "runtime/base/cli/program.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 #include "submit/format/score/contest.h"
 #include "tasks/record/group_text.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { LIVE_NS = 250000000, BAR = 10 };
 
 void progress_open(struct progress *p, enum progress_mode mode)
 {
-    *p = (struct progress){.to = stdout};
+    *p = (struct progress){0};
     p->json = mode == PROGRESS_JSON;
     p->quiet = mode == PROGRESS_QUIET;
     p->live = mode == PROGRESS_AUTO && isatty(STDOUT_FILENO) && getenv("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
 }
 
-static int columns(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
-}
-
 static void erase_live(struct progress *p)
 {
-    if (p->live_width) fprintf(p->to, "\r%*s\r", p->live_width, "");
+    if (p->live_width) printf("\r%*s\r", p->live_width, "");
     p->live_width = 0;
 }
 
-static void write_json(struct progress *p, json_t *object)
+static void write_json(json_t *object)
 {
     char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    if (line) fprintf(p->to, "%s\n", line);
-    fflush(p->to);
+    if (line) printf("%s\n", line);
+    program_flush();
     free(line);
     json_decref(object);
+}
+
+// A row that is too wide for the terminal loses columns: the rate, the training score, then metrics except the board's.
+static void fit_columns(struct progress *p)
+{
+    enum { LEAST = 7 + 11 + 10 + 11, SCORE = 10, RATE = 13 };  // epoch, loss, one metric, time
+    int room = p->live ? program_columns(STDOUT_FILENO) : INT_MAX;
+    int width = LEAST + (p->metric_count - 1) * SCORE + SCORE + RATE;
+    p->shown = p->metric_count;
+    p->rate = width <= room;
+    if (!p->rate) width -= RATE;
+    p->train = width <= room;
+    if (!p->train) width -= SCORE;
+    for (; p->shown > 1 && width > room; width -= SCORE) p->shown--;
 }
 
 // A single counted metric is called "test", beside "train". Other metrics keep their names.
@@ -49,11 +58,13 @@ static void print_columns(struct progress *p, const char *samples)
 {
     char rate[TEXT_FIGURE];
     snprintf(rate, sizeof rate, "%s/s", samples);
-    fprintf(p->to, "%7s %10s %9s", "epoch", "loss", "train");
-    for (int m = 0; m < p->metric_count; m++)
-        fprintf(p->to, " %9s", p->metric_count == 1 && p->metrics[m].items ? "test" : p->metrics[m].name);
-    fprintf(p->to, " %12s %10s\n", rate, "time");
-    fflush(p->to);
+    printf("%7s %10s", "epoch", "loss");
+    if (p->train) printf(" %9s", "train");
+    for (int m = 0; m < p->shown; m++)
+        printf(" %9s", p->metric_count == 1 && p->metrics[m].items ? "test" : p->metrics[m].name);
+    if (p->rate) printf(" %12s", rate);
+    printf(" %10s\n", "time");
+    program_flush();
 }
 
 // The value of each evaluated metric: 0.9412.
@@ -91,7 +102,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
     text_entry(&head, "target", "%s", run_metric_value_text(&s->metrics[0], s->target, a));
     text_entry(&head, "eligible", "%s", s->standing);
     if (s->note) text_entry(&head, s->samples, "%s", s->note);
-    fprintf(p->to, "%s\n", head.at);
+    printf("%s\n", head.at);
     text_free(&head);
 }
 
@@ -103,16 +114,17 @@ void progress_start(struct progress *p, const struct progress_start *s)
     p->group_left = s->planned > 1 ? s->group_left : -1;
     if (p->quiet) return;
     if (p->json) {
-        write_json(p, json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb sb ss*}", "event", "start", "run",
-                                (json_int_t)s->run,
-                                "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
-                                s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
-                                "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
-                                "from_step", (json_int_t)s->from, "synthetic", s->synthetic, "eligible", s->eligible,
-                                "note", s->note));
+        write_json(json_pack("{ss sI sI ss ss ss ss ss ss sI sf sf sI sI sb sb ss*}", "event", "start", "run",
+                             (json_int_t)s->run,
+                             "seed", (json_int_t)s->seed, "task", s->task, "data", s->data, "model", s->model, "recipe",
+                             s->recipe, "precision", s->precision, "device", s->device, "batch", (json_int_t)s->batch,
+                             "epochs", s->epochs, "target", s->target, "planned_memory_bytes", (json_int_t)s->memory,
+                             "from_step", (json_int_t)s->from, "synthetic", s->synthetic, "eligible", s->eligible,
+                             "note", s->note));
         return;
     }
     print_head(p, s);
+    fit_columns(p);
     print_columns(p, s->samples);
 }
 
@@ -129,45 +141,67 @@ static char *share_text(char into[TEXT_FIGURE], double share)
     return into;
 }
 
+// The parts of the live line, from left to right.
+enum { EPOCH, LOSS, TRAIN, BAR_OF_STEPS, STEPS, RATE, LEFT, GROUP_LEFT, PARTS };
+
+// A wrapped line cannot be erased, so parts are dropped until the line fits. A figure is never cut.
+static void draw_live(struct progress *p, char parts[PARTS][48])
+{
+    static const int dropped[] = {BAR_OF_STEPS, RATE, GROUP_LEFT, TRAIN, STEPS, LEFT, LOSS, EPOCH};
+    int room = program_columns(STDOUT_FILENO) - 1, width = 0;
+    for (int i = 0; i < PARTS; i++) width += (int)strlen(parts[i]);
+    for (int i = 0; i < PARTS && width > room; i++) {
+        width -= (int)strlen(parts[dropped[i]]);
+        parts[dropped[i]][0] = 0;
+    }
+    erase_live(p);
+    for (int i = 0; i < PARTS; i++) fputs(parts[i], stdout);
+    p->live_width = width;
+    program_flush();
+}
+
 void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
 {
     int64_t now = clock_ns();
     p->last_ns = now;
     double seconds = (double)(now - p->began_ns) * 1e-9, made = (double)(done - p->from);
     double left = made > 0 ? seconds / made * (double)(p->steps - done) : 0;
-    char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE];
+    char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE], parts[PARTS][48] = {""};
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
-    char line[160];
-    int width = snprintf(line, sizeof line, "%7.2f %10.4f %9s  [%s] %lld/%lld, %.0f/s, %s left",
-                         (double)done / (double)p->steps_an_epoch, loss, share_text(share, accuracy), bar, (long long)done,
-                         (long long)p->steps, made * (double)p->batch / seconds, text_span(time, left));
-    if (p->group_left > seconds && width < (int)sizeof line)
-        width += snprintf(line + width, sizeof line - (size_t)width, ", group %s", text_span(time, p->group_left - seconds));
-    erase_live(p);
-    int room = columns() - 1 < (int)sizeof line - 1 ? columns() - 1 : (int)sizeof line - 1;  // a wrapped line cannot be erased
-    p->live_width = width < room ? width : room;
-    line[p->live_width] = 0;
-    fputs(line, p->to);
-    fflush(p->to);
+    snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_an_epoch);
+    snprintf(parts[LOSS], sizeof parts[0], " %10.4f", loss);
+    snprintf(parts[TRAIN], sizeof parts[0], " %9s", share_text(share, accuracy));
+    snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
+    snprintf(parts[STEPS], sizeof parts[0], " %lld/%lld", (long long)done, (long long)p->steps);
+    snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * (double)p->batch / seconds, 1e30));
+    snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
+    if (p->group_left > seconds)
+        snprintf(parts[GROUP_LEFT], sizeof parts[0], ", group %s", text_span(time, p->group_left - seconds));
+    draw_live(p, parts);
 }
 
 void progress_weights(struct progress *p, const char *path, const char *taken)
 {
     if (p->quiet) return;
     if (p->json) {
-        write_json(p, json_pack("{ss sI ss ss}", "event", "weights", "run", (json_int_t)p->run, "file", path, "taken", taken));
+        write_json(json_pack("{ss sI ss ss}", "event", "weights", "run", (json_int_t)p->run, "file", path, "taken", taken));
         return;
     }
-    fprintf(p->to, "began with %s: %s\n", path, taken);
-    fflush(p->to);
+    printf("began with %s: %s\n", path, taken);
+    program_flush();
 }
 
 void progress_note(struct progress *p, const char *what)
 {
     if (!p->live) return;
+    char line[96];
+    int room = program_columns(STDOUT_FILENO) - 1;
+    int width = snprintf(line, sizeof line, "        %.60s ...", what);
+    if (width > room) width = snprintf(line, sizeof line, "%.*s ...", (int)strcspn(what, ","), what);  // "evaluating ..."
     erase_live(p);
-    p->live_width = fprintf(p->to, "        %s ...", what);
-    fflush(p->to);
+    fputs(line, stdout);
+    p->live_width = width;
+    program_flush();
 }
 
 void progress_point(struct progress *p, const struct progress_point *at)
@@ -180,16 +214,17 @@ void progress_point(struct progress *p, const struct progress_point *at)
                               "scores", json_scores(p, at->score));
         if (o && at->train_accuracy >= 0) json_object_set_new(o, "train_accuracy", json_real(at->train_accuracy));
         add_accuracy(p, o, at->score[0]);
-        write_json(p, o);
+        write_json(o);
         return;
     }
     erase_live(p);
     char figure[TEXT_FIGURE], time[TEXT_FIGURE];
-    fprintf(p->to, "%7.2f %10.4f %9s", at->epoch, at->loss, share_text(figure, at->train_accuracy));
-    for (int m = 0; m < p->metric_count; m++) fprintf(p->to, " %9s", run_metric_text(&p->metrics[m], at->score[m], figure));
-    fprintf(p->to, " %12s %10s\n", text_count(figure, (int64_t)at->samples_a_second),
-            text_span(time, (double)at->elapsed_ns * 1e-9));
-    fflush(p->to);
+    printf("%7.2f %10.4f", at->epoch, at->loss);
+    if (p->train) printf(" %9s", share_text(figure, at->train_accuracy));
+    for (int m = 0; m < p->shown; m++) printf(" %9s", run_metric_text(&p->metrics[m], at->score[m], figure));
+    if (p->rate) printf(" %12s", text_count(figure, (int64_t)at->samples_a_second));
+    printf(" %10s\n", text_span(time, (double)at->elapsed_ns * 1e-9));
+    program_flush();
 }
 
 void progress_end(struct progress *p, const struct progress_end *e)
@@ -209,25 +244,25 @@ void progress_end(struct progress *p, const struct progress_end *e)
                                                         (json_int_t)e->damaged_count[1]));
         if (o && *e->scale) json_object_set_new(o, "loss_scale", json_string(e->scale));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
-        write_json(p, o);
+        write_json(o);
         return;
     }
     erase_live(p);
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
-    fprintf(p->to, "\n%s", e->status);
+    printf("\n%s", e->status);
     if (e->score != RUN_SCORE_NONE)
-        fprintf(p->to, ": %s %s (target %s)", run_metric_text(&p->metrics[0], e->score, whole),
-                contest_metric_title(p->metrics[0].name), run_metric_value_text(&p->metrics[0], p->target, classic));
-    fprintf(p->to, " after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
-    fprintf(p->to, "classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
-            text_span(warm, (double)e->warm_ns * 1e-9));
-    fprintf(p->to, "peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
-            e->cost ? e->cost : "");
-    if (e->damaged) fprintf(p->to, "%s\n", e->damaged);
-    if (*e->scale) fprintf(p->to, "%s\n", e->scale);
-    if (e->synthetic) fprintf(p->to, "SYNTHETIC data: only the board \"demo\" lists this result\n");
-    if (e->checkpoint) fprintf(p->to, "weights in %s\n", e->checkpoint);
-    fflush(p->to);
+        printf(": %s %s (target %s)", run_metric_text(&p->metrics[0], e->score, whole),
+               contest_metric_title(p->metrics[0].name), run_metric_value_text(&p->metrics[0], p->target, classic));
+    printf(" after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
+    printf("classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
+           text_span(warm, (double)e->warm_ns * 1e-9));
+    printf("peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
+           e->cost ? e->cost : "");
+    if (e->damaged) printf("%s\n", e->damaged);
+    if (*e->scale) printf("%s\n", e->scale);
+    if (e->synthetic) printf("SYNTHETIC data: only the board \"demo\" lists this result\n");
+    if (e->checkpoint) printf("weights in %s\n", e->checkpoint);
+    program_flush();
 }
 
 void progress_group(struct progress *p, int64_t id, const struct run_metric *metric,
@@ -239,16 +274,17 @@ void progress_group(struct progress *p, int64_t id, const struct run_metric *met
         json_t *o = json_pack("{ss sI si si sf sf sf sf sf sf sf ss}", "event", "group", "group", (json_int_t)id, "planned",
                               f->planned, "finished", f->finished, "accuracy_mean", f->accuracy.mean, "accuracy_sigma",
                               f->accuracy.sigma, "seconds_mean", f->seconds.mean, "seconds_sigma", f->seconds.sigma,
-                              "seconds_low", f->seconds.low, "seconds_high", f->seconds.high, "p", f->p, "verdict", verdict);
+                              "seconds_low", group_low(&f->seconds), "seconds_high", f->seconds.high, "p", f->p, "verdict",
+                              verdict);
         static const char *const spread[] = {"accuracy_sigma", "seconds_sigma", "seconds_low", "seconds_high", "p"};
         for (size_t i = 0; o && f->finished < 2 && i < sizeof spread / sizeof *spread; i++)
             json_object_set_new(o, spread[i], json_null());  // one run has no spread
-        write_json(p, o);
+        write_json(o);
         return;
     }
     struct text words = {0};
     group_text(&words, metric, f);
-    fprintf(p->to, "\ngroup %lld: %d of %d runs\n%s", (long long)id, f->finished, f->planned, words.at);
+    printf("\ngroup %lld: %d of %d runs\n%s", (long long)id, f->finished, f->planned, words.at);
     text_free(&words);
-    fflush(p->to);
+    program_flush();
 }

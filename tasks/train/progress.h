@@ -13,7 +13,6 @@
 enum progress_mode { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_QUIET };
 
 struct progress {
-    FILE *to;
     bool live, json, quiet;
     int64_t last_ns;      // when the live line was last drawn
     int64_t began_ns;     // when the first step began
@@ -25,6 +24,9 @@ struct progress {
     double target, epochs;
     const struct run_metric *metrics;  // borrowed; the first is the board's
     int metric_count;
+    // What fits a narrow terminal: the columns of the rate and of the training score, and the metrics.
+    bool rate, train;
+    int shown;
 };
 
 struct progress_start {

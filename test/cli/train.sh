@@ -63,6 +63,47 @@ says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 grep -q "group 1: 2 of 2 runs" group.txt
 grep -q synthetic group.txt
 
+# ---- output that cannot be written is said, and costs nothing of the training
+if [ -c /dev/full ]; then
+    cp results.db full.db
+    for target in 0.001 1; do
+        rc=0
+        "$DAWN" train cifar10 $quick --target $target --save "" --db full.db >/dev/full 2>err.txt || rc=$?
+        [ $rc = $([ $target = 1 ] && echo 3 || echo 1) ] # missed, or not written
+        grep -q '^dawn train: .*cannot write the output.*: No space left on device$' err.txt
+        [ "$(wc -l <err.txt)" = 1 ]
+    done
+    "$DAWN" results list --db full.db --json | python3 -c '
+import json, sys
+assert [r["status"] for r in json.load(sys.stdin)][-2:] == ["done", "missed"]'
+fi
+
+# ---- a narrow terminal: parts are dropped, no figure is cut, no row wraps
+cat >narrow.py <<'PYTHON'
+import fcntl, os, re, struct, sys, termios
+pid, terminal = os.forkpty()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.environ["TERM"] = "xterm"
+    os.execvp(sys.argv[2], sys.argv[2:])
+said = b""
+while True:
+    try:
+        said += os.read(terminal, 65536)
+    except OSError:
+        break
+assert os.waitpid(pid, 0)[1] == 0
+lines = re.split("[\r\n]+", said.decode())
+rows = [l for l in lines if re.match(r" *\d+\.\d\d +\d|  epoch ", l)]
+assert len(rows) > 2 and all(len(l) <= int(sys.argv[1]) for l in rows), lines
+live = [l for l in rows if "left" in l]
+assert live and all(re.search(r", ([\d.]+ (us|ms|s)|\d+ min \d\d s) left$", l) for l in live), rows
+assert ("[" in live[0]) == (int(sys.argv[1]) >= 80), live
+PYTHON
+for columns in 40 60 80; do
+    python3 narrow.py $columns "$DAWN" train cifar10 $quick --target 0.001 --save "" --db narrow.db
+done
+
 # ---- what would make no sense on this machine
 says 2 'instance: p3.2xlarge has 8 vCPU, 61 GiB, 1 x NVIDIA V100, but this machine' "$DAWN" train cifar10 $quick --instance p3.2xlarge --db p3.db
 test ! -e p3.db
@@ -120,6 +161,8 @@ says 2 'no model "resnet5".*resnet' "$DAWN" train cifar10 --data synthetic --mod
 says 2 '^dawn train: --precision: there is no precision "f8"; did you mean "f32"' "$DAWN" train cifar10 --precision f8
 says 2 'no recipe key "epoch".*epochs' "$DAWN" train cifar10 --data synthetic --set epoch=3
 says 2 'key=value' "$DAWN" train cifar10 --data synthetic --set epochs
+says 2 '"schedule.warmup_epochs" must be below 0.2, the epoch at which the decay ends .of 0.2, with a tail of 0.; got 1$' \
+    "$DAWN" train cifar10 $quick --set warmup_epochs=1
 says 2 '"epochs" must be a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
 says 2 'no recipe "airbench"' "$DAWN" train cifar10 --data synthetic --recipe airbench
 says 2 'no device.*"gpu"' "$DAWN" train cifar10 --data synthetic --device gpu

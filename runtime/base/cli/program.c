@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { COMMANDS_MOST = 64 };
@@ -83,14 +84,32 @@ static bool reader_left(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-// Reports output that could not be written: on a full disk "dawn results export > file" must fail.
-static int flush_output(int rc)
+static int first_failure;  // errno of the first flush that failed; 0: none did
+
+int program_flush(void)
 {
     errno = 0;
-    bool bad = fflush(stdout) != 0 || ferror(stdout);
-    int why = errno;
-    if (!bad || rc < 0 || why == EPIPE || reader_left()) return rc;
-    return fail_errno(ERR_IO, why ? why : EIO, "cannot write the output");
+    int rc = fflush(stdout);
+    if (rc != 0 && first_failure == 0) first_failure = errno;
+    return rc;
+}
+
+int program_columns(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : TEXT_WIDTH;
+}
+
+// Reports output that could not be written: on a full disk "dawn results export > file" must fail. An error keeps its exit
+// status and its sentence.
+static int flush_output(int rc)
+{
+    char reason[96] = "";
+    bool bad = program_flush() != 0 || ferror(stdout);
+    if (!bad || first_failure == EPIPE || reader_left()) return rc;
+    if (first_failure) snprintf(reason, sizeof reason, ": %s", strerror(first_failure));
+    if (rc >= 0) return fail(ERR_IO, "cannot write the output%s", reason);
+    return *error_text() ? fail(rc, "%s; cannot write the output either%s", error_text(), reason) : rc;
 }
 
 static int run(const struct program *program, int argc, char **argv)

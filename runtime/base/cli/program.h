@@ -37,4 +37,9 @@ struct program {
 //   help --complete WORD...    what may stand in place of the last WORD; WORDs are those after the program's name
 int program_main(const struct program *, int argc, char **argv);
 
+// Flushes standard output, as fflush does. It keeps the reason of the first failure, which program_main reports at the end: the
+// work goes on, because a training must not be lost with its output.
+int program_flush(void);
+int program_columns(int fd);  // width of its terminal; TEXT_WIDTH if it is none, or does not say
+
 #endif
