@@ -11,18 +11,17 @@
 
 static const char *const forms[] = {"html", "md", "csv", NULL};
 
-// Uses --format, else the ending of the file's name, else HTML.
+// Uses --format, else the ending of the file's name. A name without an ending, and standard output, get HTML.
 static int choose_form(const char *format, const char *to, enum report_form *form)
 {
-    const char *end = strrchr(to, '.');
-    *form = REPORT_HTML;
+    const char *slash = strrchr(to, '/'), *name = slash ? slash + 1 : to, *end = *name ? strrchr(name + 1, '.') : NULL;
+    const char *wanted = format ? format : end ? end + 1 : forms[REPORT_HTML];
     for (int i = 0; forms[i]; i++) {
-        if (format ? !strcmp(format, forms[i]) : end && !strcmp(end + 1, forms[i])) {
-            *form = (enum report_form)i;
-            return 0;
-        }
+        *form = (enum report_form)i;
+        if (!strcmp(wanted, forms[i])) return 0;
     }
-    return format ? fail_unknown(ERR_USAGE, "format", format, forms, NULL) : 0;
+    if (format) return fail_unknown(ERR_USAGE, "format", format, forms, NULL);
+    return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, or --format must say what it is to hold", to);
 }
 
 static int write_report(const char *db, enum report_form form, const char *to)

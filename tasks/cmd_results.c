@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/base/cli/options.h"
+#include "runtime/base/cli/program.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "submit/format/score/contest.h"
@@ -258,7 +259,7 @@ static int follow_run(struct results *r, const char *word)
         TRY(record_read(r, id, &run));
         ended = print_news(run, &shown, live);
         json_decref(run);
-        if (fflush(stdout) != 0) return 0;  // dawn.c reports the failed write
+        if (program_flush() != 0) return 0;  // program_main reports the failed write
         if (!ended) usleep(LOOK_US);
     }
     return 0;
@@ -267,6 +268,15 @@ static int follow_run(struct results *r, const char *word)
 // ---- the command
 
 static const char *const actions[] = {"list", "show", "compare", "export", "verify", NULL};
+
+// The format that a file's name ends in; NULL: none.
+static const char *format_of(const char *path, const char *const *formats)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot != NULL && formats[i] != NULL; i++)
+        if (strcmp(dot + 1, formats[i]) == 0) return formats[i];
+    return NULL;
+}
 
 static int check_format(const char *action, struct choice *c)
 {
@@ -279,6 +289,7 @@ static int check_format(const char *action, struct choice *c)
     if (c->json && !list && !export) return fail(ERR_USAGE, "--json is an option of results list and results export");
     if (c->format != NULL && !list && !export) return fail(ERR_USAGE, "--format is an option of results list and results export");
     if (!list && !export) return 0;
+    if (c->format == NULL && export && c->to != NULL && !c->json) c->format = format_of(c->to, formats);
     if (c->format == NULL) c->format = c->json || export ? "json" : "text";
     for (int i = 0; formats[i] != NULL; i++)
         if (strcmp(formats[i], c->format) == 0) return 0;
@@ -311,6 +322,13 @@ static int check_filter(const struct show_filter *f)
     return f->status != NULL ? check_word("status", f->status, states) : 0;
 }
 
+// True for a run instead of an action: "dawn results 3" shows run 3.
+static bool is_run(const char *word)
+{
+    int64_t id;
+    return strcmp(word, "last") == 0 || text_to_int(word, INT64_MIN, INT64_MAX, &id) == 0;
+}
+
 // Refuses options that the action would ignore.
 static int check_words(int argc, char **argv, struct choice *c)
 {
@@ -320,7 +338,7 @@ static int check_words(int argc, char **argv, struct choice *c)
     for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
     if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
-    if (compare && argc != 4) return fail(ERR_USAGE, "compare what? dawn results compare RUN RUN, or g1 g2 for groups");
+    if (compare && argc != 4) return fail(ERR_USAGE, "results compare needs two runs, or two groups (g1 g2)");
     if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
         return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
     TRY(check_filter(f));
@@ -349,7 +367,8 @@ int cmd_results(int argc, char **argv)
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
         {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT",
-         "of a list: text, json or csv; of an export: json (default), csv, html, svg, md, dawnbench, mllog or reference",
+         "of a list: text, json or csv; of an export: json, csv, html, svg, md, dawnbench, mllog or reference (default: as PATH "
+         "ends, else json)",
          &c.format, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "the same as --format json", &c.json, 0, 0},
         {OPTION_TEXT, 0, "to", "PATH",
@@ -365,20 +384,23 @@ int cmd_results(int argc, char **argv)
         .operands = "[list | show | compare | export | verify] [RUN...] [OPTIONS]",
         .about = "Lists, shows, compares, exports and verifies recorded runs. RUN is a number or \"last\"; for export and verify "
                  "also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes two runs, or "
-                 "two groups (g1 g2).",
+                 "two groups (g1 g2). RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                one line a run\n"
                 "  dawn results list --task cifar10 --json     the same for programs\n"
+                "  dawn results 3                              everything about run 3\n"
                 "  dawn results show                           everything about the last run\n"
                 "  dawn results show --follow                  what a running run does\n"
                 "  dawn results compare 3 7                    clocks, curves, what differs\n"
                 "  dawn results export --format csv --to tables  every table as a file\n"
-                "  dawn results export 3 --format html --to run.html\n"
+                "  dawn results export 3 --to run.html         a page of run 3\n"
                 "  dawn results verify                         whether a record was changed",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    char show[] = "show", *words[] = {argv[0], show, argc > 1 ? argv[1] : NULL, NULL};
+    if (argc == 2 && is_run(argv[1])) argc = 3, argv = words;
     TRY(check_words(argc, argv, &c));
     struct results *r;
     TRY(results_open(c.db, RESULTS_READ, &r));

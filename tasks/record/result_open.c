@@ -3,6 +3,7 @@
 // schema must equal ours before anything else is read. A reader cannot prepare a statement that writes. Every statement has
 // a limit of time and memory. The journal is SQLite's rollback journal, which is removed after each transaction, so the
 // closed record is one file. Cost: a few milliseconds.
+#include <errno.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,7 +172,7 @@ static int add_formats(struct results *r)
                  (long long)format + 1);
         if (sqlite3_exec(r->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
             sqlite3_exec(r->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
-            return result_fail(r, "bring to the newest format the tables");
+            return result_fail(r, "convert the tables to the newest format");
     }
     return 0;
 }
@@ -364,8 +365,10 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
 {
     path = results_path(path);
     *out = NULL;
-    if (mode == RESULTS_READ && access(path, F_OK) != 0)
+    if (mode == RESULTS_READ && access(path, F_OK) != 0) {
+        if (errno != ENOENT && errno != ENOTDIR) return fail_errno(ERR_DATABASE, errno, "cannot open the record: %s", path);
         return fail(ERR_DATABASE, "there is no record at %s: train something first, or name another file", path);
+    }
     struct results *r = zalloc(sizeof *r);
     size_t length = strlen(path) + 3;
     r->path = zalloc(length);

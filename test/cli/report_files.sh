@@ -36,6 +36,10 @@ check.feed(open("report.html", encoding="utf-8").read())
 check.close()
 assert not check.open and check.svgs >= 8, (check.open, check.svgs)
 PY
+[ "$(status "$DAWN" report -o report.pdf)" = 2 ]
+grep -q 'the name report.pdf must end in .html, .md or .csv' err
+[ ! -e report.pdf ]
+[ "$(status "$DAWN" report -o report.pdf --format html)" = 0 ]
 [ "$(status "$DAWN" report results.db -o report.md)" = 0 ]
 grep -q '^| node' report.md
 [ "$(status "$DAWN" report -o - --format csv)" = 0 ]

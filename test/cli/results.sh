@@ -64,6 +64,16 @@ grep -q 'there is no task "cifar1"; did you mean "cifar10"?' err
 grep -q 'there is no status "dnoe"; did you mean "done"?' err
 [ "$(status "$DAWN" results --db '')" = 2 ]
 grep -q -- '--db needs the name of a file' err
+[ "$(status "$DAWN" results --db results.db/x)" = 1 ]
+grep -q 'there is no record at results.db/x' err
+mkdir folder
+[ "$(status "$DAWN" results --db folder)" = 1 ]
+grep -q 'cannot open the record: folder is a folder$' err
+echo text >text.db
+[ "$(status "$DAWN" results --db text.db)" = 1 ]
+grep -q 'text.db is not a database' err
+[ "$(status "$DAWN" record --db nowhere/r.db -- true)" = 1 ]
+grep -q 'cannot open the record: there is no folder nowhere for nowhere/r.db$' err
 [ "$(status "$DAWN" results list --format md)" = 2 ]
 grep -q 'must be text, json or csv; got "md"' err
 [ "$(status "$DAWN" results show --seed 1)" = 2 ]
@@ -74,6 +84,12 @@ grep -q '^training loss, 2 points$' out
 grep -q '^  *0  .*2 epoch$' out
 grep -q '^  classic (DAWNBench) .*36.0 s' out
 if grep -q SYNTHETIC out; then exit 1; fi
+cp out shown
+[ "$(status "$DAWN" results 1)" = 0 ] # a run alone is shown
+cmp out shown
+[ "$(status "$DAWN" results 9)" = 2 ]
+grep -q 'there is no run 9 in results.db; the last is 2' err
+[ "$(status "$DAWN" results 1 2)" = 2 ]
 LC_ALL=C awk '/[^ -~]/ || length > 80 { exit 1 }' out # not a terminal: plain characters
 [ "$(status "$DAWN" results show last)" = 0 ]
 grep -q 'SYNTHETIC DATA' out
@@ -120,6 +136,8 @@ html.parser.HTMLParser().feed(page)
 assert svg.strip() in page and "94.17%" in page and "http-equiv" not in page and "<script" not in page
 text = open("run.md").read()
 assert text.startswith("# Run 1\n") and "| 2 | 1.0000 | 94.17% | 1 min 00 s |" in text, text'
+[ "$(status "$DAWN" results export 1 --to named.html)" = 0 ] # the name says what it is
+cmp named.html run.html
 [ "$(status "$DAWN" results show 1 --follow)" = 0 ]
 [ "$(tail -n 1 out)" = 'run 1: done' ]
 grep -q '^epoch 2  loss 1.0000  score 94.17%  1 min 00 s$' out
