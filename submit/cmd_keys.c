@@ -41,13 +41,6 @@ static const char *where(const struct keyring_key *key, const struct agent_keys 
     return held ? "agent" : "not in the ssh-agent now";
 }
 
-static void row(const char *name, const struct keyring_key *key, const struct agent_keys *agent, const struct sshkey *chosen)
-{
-    char id[SSHKEY_ID];
-    const bool is_chosen = chosen != NULL && same(chosen, &key->key);
-    printf("%s %-17s %s  %s\n", is_chosen ? "*" : " ", name, sshkey_id(&key->key, id), where(key, agent));
-}
-
 // The keys listed so far, so that no key is listed twice.
 struct listing {
     struct agent_keys agent;
@@ -56,9 +49,33 @@ struct listing {
     const struct sshkey *chosen;
 };
 
+enum { COLUMN = 20 };  // of the fingerprints in the list
+
+// A name or a word that would not fit gets a line of its own.
+static void print_key(const char *name, const struct keyring_key *key, const struct listing *l)
+{
+    char id[SSHKEY_ID];
+    const bool is_chosen = l->chosen != NULL && same(l->chosen, &key->key);
+    const char *words = where(key, &l->agent);
+    int width = COLUMN + (int)strlen(sshkey_id(&key->key, id)) + 2 + (int)strlen(words);
+    printf("%s %-*s ", is_chosen ? "*" : " ", COLUMN - 3, name);
+    if ((int)strlen(name) > COLUMN - 3) printf("\n%*s", COLUMN, "");
+    if (width <= TEXT_WIDTH) printf("%s  %s\n", id, words);
+    else printf("%s\n%*s%s\n", id, COLUMN, "", words);
+}
+
+static void print_unusable(const char *name)
+{
+    struct text t = {0};
+    text_add(&t, "! %-*s ", COLUMN - 3, name);
+    text_wrap(&t, error_text(), COLUMN, COLUMN);
+    printf("%s\n", t.at);
+    text_free(&t);
+}
+
 static void list_key(struct listing *l, const char *name, const struct keyring_key *key)
 {
-    row(name, key, &l->agent, l->chosen);
+    print_key(name, key, l);
     l->seen[l->count++] = key->key;
 }
 
@@ -82,14 +99,21 @@ static int list(void)
     else snprintf(reason, sizeof reason, "%s", error_text());
     for (int i = 0; i < names.count; i++) {
         if (keyring_find(names.name[i], &found) == 0) list_key(&l, names.name[i], &found);
-        else printf("! %-17s %s\n", names.name[i], error_text());
+        else print_unusable(names.name[i]);
     }
     int rc = keyring_find_ssh(&found);
     if (rc == 0) add_new(&l, "~/.ssh/id_ed25519", &found);
-    else if (rc != ERR_MISSING) printf("! %-17s %s\n", "~/.ssh/id_ed25519", error_text());
+    else if (rc != ERR_MISSING) print_unusable("~/.ssh/id_ed25519");
     if (l.chosen != NULL) add_new(&l, *chosen.path ? chosen.path : "-", &chosen);  // DAWN_KEY may name one from elsewhere
     for (int i = 0; i < l.agent.count; i++) add_new(&l, "-", &(struct keyring_key){.key = l.agent.key[i]});
-    if (*reason) printf("%sNo default: %s.\n", l.count > 0 ? "\n" : "", reason);
+    if (*reason) {
+        struct text t = {0}, words = {0};
+        text_add(&words, "No default: %s.", reason);
+        text_wrap(&t, words.at, 0, 0);
+        printf("%s%s\n", l.count > 0 ? "\n" : "", t.at);
+        text_free(&words);
+        text_free(&t);
+    }
     return 0;
 }
 

@@ -40,7 +40,7 @@ static int write_rotation(const struct rotation *r, struct statement *s)
 static void print_rotation(const struct rotation *r)
 {
     char from[SSHKEY_ID], to[SSHKEY_ID];
-    printf("On %s the handle %s moves\n  from %s\n  to   %s.\nThe old key signs nothing more there.\n",
+    printf("On %s the handle %s moves\n  from %s\n  to   %s.\nThe old key can then sign nothing there.\n",
            r->sending.about.name, r->handle, sshkey_id(&r->sending.signer.key, from), sshkey_id(&r->next.key, to));
 }
 
@@ -100,7 +100,7 @@ int cmd_keys_rotate(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "to which key? name the new one as \"dawn keys\" lists it");
+    if (argc < 2) return fail(ERR_USAGE, "keys rotate needs the new key, named as \"dawn keys\" lists it");
     if (argc > 2) return fail(ERR_USAGE, "keys rotate takes one key, not also \"%s\"", argv[2]);
     TRY(handle_choose(r.given, r.handle));
     TRY(keyring_choose(argv[1], &r.next));
@@ -122,8 +122,8 @@ static int revoke(struct sending *s, const char *reason)
                                  "board_key", s->about_key, "key", id, "reason", reason, "made_ms",
                                  (json_int_t)clock_unix_ms()),
                        &statement));
-    printf("On %s nothing more counts that\n  %s\nsigns. What it signed before stays. Its handle goes with it: \"dawn\n"
-           "keys rotate\" to another key keeps the handle, and ends this key too.\n",
+    printf("On %s, what this key signs will no longer count:\n  %s\nWhat it signed before stays. You lose the handle, too. "
+           "To keep it, move it to\nanother key with \"dawn keys rotate\", which also ends this key.\n",
            s->about.name, id);
     int rc = sending_ask(s, "Revoke it for good?");
     if (rc == 0) rc = sending_send(s, NULL, 0, "revoke", &statement);
@@ -152,7 +152,7 @@ int cmd_keys_revoke(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "keys revoke takes one key, not also \"%s\"", argv[2]);
-    if (reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the key");
+    if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown beside the key");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));
     if (argc > 1) s.key = argv[1];
     rc = sending_open(&s);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/cli/program.h"
 #include "runtime/base/file.h"
 
 static void say_waiting(void *context, const char *sentence)
@@ -20,7 +21,9 @@ static void say_still_waiting(void *context, const char *address, bool still)
 {
     (void)context;
     if (!isatty(STDERR_FILENO)) return;
-    if (still) fprintf(stderr, "waiting for %.60s ...", address);
+    int room = program_columns(STDERR_FILENO) - (int)strlen("waiting for  ... ");  // a wrapped line cannot be erased
+    if (still && (int)strlen(address) > room) fputs("waiting ...", stderr);
+    else if (still) fprintf(stderr, "waiting for %s ...", address);
     else fputs("\r\033[K", stderr);
     fflush(stderr);
 }
@@ -43,7 +46,7 @@ static int check_board(const struct sending *s)
 int sending_open(struct sending *s)
 {
     const char *server = sending_server(s);
-    if (server == NULL) return fail(ERR_USAGE, "which scoreboard? name it with --server https://... or the variable DAWN_SERVER");
+    if (server == NULL) return fail(ERR_USAGE, "no scoreboard is named: give --server https://..., or set DAWN_SERVER");
     TRY(client_open(server, &sending_options, &s->client));
     int rc = client_board(s->client, &s->about);
     if (rc == 0) rc = check_board(s);
@@ -94,9 +97,9 @@ int sending_ask(const struct sending *s, const char *question)
     char line[64] = "";
     if (s->yes) return 0;
     if (!isatty(STDIN_FILENO))
-        return fail(ERR_USAGE, "there is no terminal to ask at, and nothing was sent: --yes agrees beforehand");
+        return fail(ERR_USAGE, "nothing was sent: there is no terminal for the question; --yes agrees without it");
     printf("\n%s [y/N] ", question);
-    fflush(stdout);
+    program_flush();
     if (fgets(line, sizeof line, stdin) == NULL) line[0] = '\0';
     line[strcspn(line, "\n")] = '\0';
     if (strcmp(line, "y") == 0 || strcmp(line, "Y") == 0 || strcmp(line, "yes") == 0) return 0;
@@ -114,7 +117,7 @@ int sending_send(struct sending *s, struct results *r, int64_t run, const char *
     TRY(rc);
     printf("%s: %s #%lld on %s, %s/runs/%lld\n", name, d.again ? "already submitted as" : "accepted as",
            (long long)d.receipt.sequence, d.receipt.board, client_address(s->client), (long long)d.receipt.sequence);
-    fflush(stdout);
+    program_flush();
     if (run != 0) rc = delivery_keep(r, run, s->client, statement, &d);
     delivery_free(&d);
     return rc;

@@ -58,7 +58,7 @@ static int choose_board(struct choice *c, struct results *r)
         return sending_compare(s, r);
     }
     if (c->out != NULL) {
-        if (s->board == NULL) return fail(ERR_USAGE, "for which scoreboard? name it with --board NAME or --server https://...");
+        if (s->board == NULL) return fail(ERR_USAGE, "no scoreboard is named: give --board NAME or --server https://...");
         TRY(keyring_choose(s->key, &s->signer));
     }
     c->board = s->board;
@@ -72,13 +72,16 @@ static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPT
     return 0;
 }
 
+static bool fails(const struct submission *s)
+{
+    return s->findings.rejects > 0 || s->refusal != NULL;
+}
+
 // If one run of a group fails a check, the whole group stays here: a part of it would be unfinished on the board.
 static bool group_fails(const struct submissions *all, const struct submission *s)
 {
-    const char *group = canonical_text(s->statement.json, "group.nonce");
-    for (int i = 0; i < all->count && *group != 0; i++)
-        if (all->at[i].findings.rejects > 0 && strcmp(canonical_text(all->at[i].statement.json, "group.nonce"), group) == 0)
-            return true;
+    for (int i = 0; i < all->count && s->group != 0; i++)
+        if (fails(&all->at[i]) && all->at[i].group == s->group) return true;
     return false;
 }
 
@@ -90,19 +93,28 @@ static int judge(const struct submissions *all)
     for (int i = 0; i < all->count; i++) {
         const struct submission *s = &all->at[i];
         submission_findings(s, &findings);
-        rejected += s->findings.rejects > 0;
-        if (s->findings.rejects == 0 && !s->nothing_new && !group_fails(all, s))
+        rejected += fails(s);
+        if (!fails(s) && !s->nothing_new && !group_fails(all, s))
             text_add(&rest, " --run %lld", (long long)s->run);
     }
     if (findings.at != NULL) printf("\nChecks:\n");
     print(&findings);
     int rc = 0;
-    if (rejected > 0)
+    if (all->count == 1 && all->at[0].refusal != NULL)
+        rc = fail(all->at[0].refusal_code, "run %lld cannot be submitted: %s", (long long)all->at[0].run, all->at[0].refusal);
+    else if (rejected > 0)
         rc = fail(ERR_INPUT, "%d of %d run%s cannot be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
                   all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "", rest.at != NULL ? rest.at : "",
                   rest.at != NULL ? ")" : "");
     text_free(&rest);
     return rc;
+}
+
+static bool any_statement(const struct submissions *all)
+{
+    for (int i = 0; i < all->count; i++)
+        if (!all->at[i].nothing_new && all->at[i].refusal == NULL) return true;
+    return false;
 }
 
 static void describe(const struct choice *c, const struct submissions *all)
@@ -116,6 +128,7 @@ static void describe(const struct choice *c, const struct submissions *all)
     if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
+    if (!any_statement(all)) return;
     printf("\nTexts that become public, with figures, dates and digests:\n");
     bool asks = !c->dry_run && c->out == NULL && !s->yes && isatty(STDIN_FILENO);
     submission_texts(all, !asks, &t);
@@ -226,8 +239,8 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     struct text t = {0};
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
-    const char *which = c->runs.count > 0 || c->group != 0 ? "was named" : "came to its own end";
-    printf("Nothing is new: %s has, or had, every run that %s.\n", c->board != NULL ? c->board : "the board", which);
+    const char *which = c->runs.count > 0 || c->group != 0 ? "run that was named" : "finished run";
+    printf("Nothing to submit: %s already has every %s.\n", c->board != NULL ? c->board : "the board", which);
 }
 
 static int proceed(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
@@ -266,9 +279,11 @@ static int submit(struct choice *c, struct results *r)
                                              .server_key = c->server_key, .context = c,
                                              .fetch = c->sending.client != NULL ? fetch : NULL};
     struct submissions all;
-    struct text notes = {0};
+    struct text notes = {0}, wrapped = {0};
     int rc = submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
-    print(&notes);
+    if (notes.at != NULL) text_wrap(&wrapped, notes.at, 0, 0);
+    print(&wrapped);
+    text_free(&notes);
     if (rc < 0) return rc;
     rc = proceed(c, r, &words, &all);
     submissions_free(&all);

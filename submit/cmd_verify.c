@@ -37,6 +37,13 @@ static void print_text(struct text *t)
     text_free(t);
 }
 
+static void print_item(const char *label, const char *words, const char *more)
+{
+    struct text t = {0};
+    text_entry(&t, label, "%s%s", words, more);
+    print_text(&t);
+}
+
 static void report(struct verifying *v, const struct evidence *e)
 {
     struct text t = {0};
@@ -89,14 +96,14 @@ static int get_checkpoint(struct verifying *v, const struct receipt *receipt, co
     if (rc == 0 && now->length > 0) return 0;
     if (rc != 0 && rc != ERR_MISSING) return rc;
     if (receipt->log.size == 0 && seen->length == 0 && !v->witnessed) return 0;
-    printf("  %-10s WRONG: the board does not show its log\n", "log");
+    print_item("log", "WRONG: the board does not show its log", "");
     v->faults++;
     return 0;
 }
 
 static void keep_seen(const struct sshkey *board, const struct text *now)
 {
-    if (seen_keep(board, now) < 0) printf("  %-10s not remembered: %s\n", "growth", error_text());
+    if (seen_keep(board, now) < 0) print_item("growth", "not remembered: ", error_text());
 }
 
 // `v->client` NULL: only what the receipt proves by itself, and what was seen before.

@@ -55,7 +55,7 @@ static int say_what_goes(struct results *r, const struct target *t)
     int64_t group = record_int(json_array_get(rows, 0), "group_id");
     json_decref(rows);
     if (group != 0)
-        printf("Group %lld is then no longer official, and is on no board.\n", (long long)group);
+        printf("Group %lld will no longer be official, and will be on no board.\n", (long long)group);
     printf("A withdrawn run cannot come back.\n");
     return 0;
 }
@@ -65,9 +65,9 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
     struct statement statement;
     TRY(statement_make(json, &statement));
     if (t->row != NULL)
-        printf("It is about run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"),
+        printf("This concerns run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"),
                s->about.name);
-    else printf("It is about the statement %.12s on %s.\n", t->digest, s->about.name);
+    else printf("This concerns the statement %.12s on %s.\n", t->digest, s->about.name);
     int rc = statement.type == STATEMENT_WITHDRAW ? say_what_goes(r, t) : 0;
     if (rc == 0) rc = sending_ask(s, question);
     if (rc == 0) rc = sending_send(s, r, t->run, statement_type_name(statement.type), &statement);
@@ -128,7 +128,7 @@ static json_t *amendment(const struct second_thought *t, const struct target *ta
 // argv after the options: the run or digest, and the record.
 static int operands(struct second_thought *t, const char *command, int argc, char **argv)
 {
-    if (argc < 2) return fail(ERR_USAGE, "which run? its number in the record, \"last\", or the digest of its statement");
+    if (argc < 2) return fail(ERR_USAGE, "expected a run: its number in the record, \"last\", or the digest of its statement");
     if (argc > 3) return fail(ERR_USAGE, "%s takes one run and one record, not also \"%s\"", command, argv[3]);
     t->word = argv[1];
     t->db = argc > 2 ? argv[2] : NULL;
@@ -159,7 +159,7 @@ int cmd_withdraw(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     TRY(operands(&t, "withdraw", argc, argv));
-    if (t.reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown beside the entry");
+    if (t.reason == NULL) return fail(ERR_USAGE, "a withdrawal needs a reason: give --reason TEXT, which is shown with it");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_WITHDRAW], "reason", t.reason));
     return carry_out(&t);
 }
@@ -186,7 +186,7 @@ int cmd_amend(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     TRY(operands(&t, "amend", argc, argv));
     if (t.team == NULL && t.note == NULL && t.code_url == NULL && t.tags.count == 0 && !t.no_tags)
-        return fail(ERR_USAGE, "change what? give --team, --note, --code-url or --tag");
+        return fail(ERR_USAGE, "nothing to change: give --team, --note, --code-url or --tag");
     const struct payload_words words = {.team = t.team, .note = t.note, .code_url = t.code_url, .tags = t.tags.word,
                                         .tag_count = t.tags.count};
     TRY(payload_check_words(&words));

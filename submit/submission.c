@@ -162,12 +162,22 @@ static int build_as_last(struct results *r, struct submission *s, const json_t *
     return 0;
 }
 
+static int find_group(struct results *r, struct submission *s)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT group_id FROM runs WHERE id = ? AND group_id IS NOT NULL", s->run, &rows));
+    s->group = record_int(json_array_get(rows, 0), "group_id");
+    json_decref(rows);
+    return 0;
+}
+
 // Builds the successor of the last accepted statement, if anything differs.
 static int build(struct results *r, int64_t run, const struct submission_choice *c, const struct payload_words *words,
                  struct submission *s)
 {
     struct entry_words kept = {0};
     s->run = run;
+    TRY(find_group(r, s));
     TRY(receipts_last(r, run, "run", words->board, c->server_key, &s->last));
     TRY(receipts_last(r, run, "withdraw", words->board, c->server_key, &s->withdrawn));
     s->nothing_new = s->withdrawn != NULL;  // a board takes no run back
@@ -184,6 +194,7 @@ static int build(struct results *r, int64_t run, const struct submission_choice 
 
 static void clear(struct submission *s)
 {
+    free(s->refusal);
     statement_free(&s->statement);
     json_decref(s->last);
     json_decref(s->withdrawn);
@@ -196,6 +207,20 @@ int submission_again(struct results *r, const struct submission_choice *c, const
     int64_t run = s->run;
     clear(s);
     return build(r, run, c, words, s);
+}
+
+// Keeps what is wrong with the run itself, so that the other runs are looked at, too. Other failures end the command.
+static int build_or_refuse(struct results *r, int64_t run, const struct submission_choice *c, const struct payload_words *words,
+                           struct submission *s)
+{
+    int rc = build(r, run, c, words, s);
+    if (rc == ERR_INPUT || rc == ERR_USAGE || rc == ERR_UNSUPPORTED) {
+        statement_free(&s->statement);
+        s->refusal = copy_text(error_text());
+        s->refusal_code = rc;
+        return 0;
+    }
+    return rc < 0 ? fail_prefix(rc, "run %lld cannot be submitted: ", (long long)run) : 0;
 }
 
 // Some faults of a group show only when its runs are compared.
@@ -217,12 +242,9 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
     const struct place place = {words->board, choice->server_key};
     int rc = choose(r, choice, &place, &runs, notes);
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
-    for (int i = 0; i < runs.count && rc == 0; i++) {
-        rc = build(r, runs.at[i], choice, words, &all->at[all->count++]);
-        if (rc < 0) rc = fail_prefix(rc, "run %lld cannot be submitted: ", (long long)runs.at[i]);
-    }
+    for (int i = 0; i < runs.count && rc == 0; i++) rc = build_or_refuse(r, runs.at[i], choice, words, &all->at[all->count++]);
     for (int i = 0; i < all->count && rc == 0; i++) {
-        if (all->at[i].nothing_new) continue;
+        if (all->at[i].nothing_new || all->at[i].refusal != NULL) continue;
         check_statement(&all->at[i].statement, now_ms, &all->at[i].findings);
         check_mates(all, i);
     }

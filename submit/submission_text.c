@@ -61,6 +61,10 @@ void submission_describe(const struct submission *s, struct text *t)
     struct text words = {0};
     const json_t *run = s->statement.json;
     snprintf(label, sizeof label, "run %lld", (long long)s->run);
+    if (s->refusal != NULL) {
+        text_entry(t, label, "cannot be submitted");
+        return;
+    }
     if (s->withdrawn != NULL) {
         text_entry(t, label, "withdrawn as #%lld, it cannot come back", (long long)record_int(s->withdrawn, "sequence"));
         return;
@@ -81,15 +85,26 @@ void submission_describe(const struct submission *s, struct text *t)
     text_free(&words);
 }
 
+static void add_finding(const struct submission *s, const char *kind, const char *words, struct text *t)
+{
+    struct text line = {0};
+    text_add(&line, "run %lld: %s: ", (long long)s->run, kind);
+    client_tame(&line, words, ERROR_TEXT_MAX);
+    text_add(t, "  ");
+    text_wrap(t, line.at, 2, 4);
+    text_add(t, "\n");
+    text_free(&line);
+}
+
 void submission_findings(const struct submission *s, struct text *t)
 {
     const struct findings *f = &s->findings;
+    if (s->refusal != NULL) add_finding(s, "REJECT", s->refusal, t);
     for (int i = 0; i < f->count && i < FINDINGS_MAX; i++) {
-        struct text words = {0};
-        client_tame(&words, f->at[i].text, FINDING_TEXT);
-        text_add(t, "  run %lld: %s %s: %s\n", (long long)s->run, check_level(f->at[i].check) == CHECK_REJECT ? "REJECT" : "flag",
-                 check_code(f->at[i].check), words.at != NULL ? words.at : "");
-        text_free(&words);
+        char kind[64];
+        bool rejects = check_level(f->at[i].check) == CHECK_REJECT;
+        snprintf(kind, sizeof kind, "%s %s", rejects ? "REJECT" : "flag", check_code(f->at[i].check));
+        add_finding(s, kind, f->at[i].text, t);
     }
     if (f->count > FINDINGS_MAX) text_add(t, "  run %lld: and %d more\n", (long long)s->run, f->count - FINDINGS_MAX);
 }
@@ -211,7 +226,7 @@ void submission_texts(const struct submissions *all, bool whole, struct text *t)
     const char *path, *words;
     size_t count = 0;
     for (int i = 0; i < all->count; i++) {
-        if (all->at[i].nothing_new) continue;
+        if (all->at[i].nothing_new || all->at[i].refusal != NULL) continue;
         walk("", all->at[i].statement.json, all->at[i].run, seen);
         count++;
     }

@@ -174,7 +174,7 @@ static int follow(struct client *c, struct question *q, const struct reply *repl
         struct text words = {0};
         client_tame(&words, to, 200);
         int rc = fail(ERR_NETWORK,
-                      "%s sends us on to another server, %s; nothing was sent there (name it with --server if it is meant)",
+                      "%s redirects to another server, %s; nothing was sent there (give that one with --server to use it)",
                       q->url, words.at != NULL ? words.at : "");
         text_free(&words);
         return rc;

@@ -51,7 +51,7 @@ static bool begins_with(struct state *s, const struct checkpoint *old)
     if (tree_has_grown(old->size, &old->root, now->size, &now->root, proof, count)) return true;
     char words[200];
     if (now->size < old->size)
-        snprintf(words, sizeof words, "the board shows %lld entries now, and has signed %lld: it took some back",
+        snprintf(words, sizeof words, "the board shows %lld entries now, but has signed %lld: entries are missing",
                  (long long)now->size, (long long)old->size);
     else snprintf(words, sizeof words, "the first %lld of %lld entries are not those that the board signed before: it shows two "
                   "logs", (long long)old->size, (long long)now->size);

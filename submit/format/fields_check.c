@@ -58,7 +58,7 @@ static int check_letters(const struct walk *w, const char *text, const char *all
 {
     size_t good = strspn(text, allowed);
     if (text[good] == 0) return 0;
-    return fail(ERR_INPUT, "%s%s may hold %s only, but byte %zu is something else", w->what, w->path, said, good);
+    return fail(ERR_INPUT, "%s%s may hold %s only, but its character %zu is another one", w->what, w->path, said, good + 1);
 }
 
 static int check_word(const struct walk *w, const char *text, size_t length, int64_t low, int64_t high)

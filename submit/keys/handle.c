@@ -26,8 +26,8 @@ static int check(const char *handle, const char *from)
     size_t length = strlen(handle);
     if (length > 0 && length < HANDLE_MAX && strspn(handle, letters) == length && strchr("._+-", *handle) == NULL) return 0;
     return fail(ERR_USAGE,
-                "%s is no handle: 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\", a letter or digit first",
-                from, HANDLE_MAX - 1);
+                "%s must be 1 to %d letters without accents, digits, \".\", \"_\", \"+\" or \"-\", and begin with a letter or "
+                "digit; got \"%.60s\"", from, HANDLE_MAX - 1, handle);
 }
 
 int handle_choose(const char *given, char into[HANDLE_MAX])
@@ -50,7 +50,7 @@ int handle_choose(const char *given, char into[HANDLE_MAX])
     }
     int rc = word != NULL ? check(word, from)
                           : fail(ERR_USAGE,
-                                 "under which name? --handle NAME says so (once: it is remembered after the first submission)");
+                                 "no handle is known: give --handle NAME (it is remembered after the first submission)");
     if (rc == 0) snprintf(into, HANDLE_MAX, "%s", word);
     free(bytes);
     return rc;

@@ -118,7 +118,7 @@ chmod 644 "$ring/third" other
 refused 1 'others may read (mode 0644)' show third
 refused 1 'others may read (mode 0644)' import other fourth
 keys # the list goes on past it
-grep -q '^! third  *.*others may read' out
+tr -s ' \n' ' ' <out | grep -q '! third .*others may read'
 grep -q '^  dawn ' out
 chmod 600 "$ring/third"
 rm "$ring/third" "$ring/third.pub" "$ring/other" "$ring/other.pub" "$ring/dawn" "$ring/dawn.pub"
@@ -152,7 +152,10 @@ grep -qxF "* work              $(id locked)  agent" out
 [ "$(grep -cF "$(id locked)" out)" = 1 ]
 cp locked "$ring/work"
 keys
-grep -qxF "* work              $(id locked)  encrypted file, agent" out
+grep -qxF "* work              $(id locked)" out
+grep -qx ' *encrypted file, agent' out
 ssh-add -D 2>/dev/null
 keys
-grep -qF "* work              $(id locked)  encrypted file: needs the ssh-agent" out
+grep -qxF "* work              $(id locked)" out
+grep -qx ' *encrypted file: needs the ssh-agent' out
+awk 'length > 80 { exit 1 }' out

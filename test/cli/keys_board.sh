@@ -32,21 +32,21 @@ python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 export DAWN_SERVER=$url DAWN_KEY=first
 
 # ---- wrong usage, and no question without a terminal
-expect 2 'under which name' "$DAWN" keys rotate second
-expect 2 'a letter or digit first' "$DAWN" keys rotate second --handle ..
-expect 2 'a letter or digit first' "$DAWN" keys rotate second --handle -a
-expect 2 'to which key' "$DAWN" keys rotate
+expect 2 'no handle is known' "$DAWN" keys rotate second
+expect 2 'begin with a letter or digit' "$DAWN" keys rotate second --handle ..
+expect 2 'begin with a letter or digit' "$DAWN" keys rotate second --handle -a
+expect 2 'keys rotate needs the new key' "$DAWN" keys rotate
 expect 2 'not also "third"' "$DAWN" keys rotate second third
 expect 2 'right after keys' "$DAWN" keys --public rotate
 expect 1 'there is no key "third"' "$DAWN" keys rotate third --handle ada
 expect 2 'first is the key that signs now' "$DAWN" keys rotate first --handle ada
 expect 2 'is the board example' "$DAWN" keys rotate second --handle ada --board other
-expect 2 'why?' "$DAWN" keys revoke
+expect 2 'give --reason TEXT' "$DAWN" keys revoke
 expect 2 'not also "second"' "$DAWN" keys revoke first second --reason x
 expect 1 'has not submitted anything here' "$DAWN" keys rotate second --handle ada --yes
 expect 0 'run 1: accepted as #1' "$DAWN" submit --handle ada --run 1 --yes
-expect 2 'yes agrees beforehand' "$DAWN" keys rotate second
-expect 2 'yes agrees beforehand' "$DAWN" keys revoke --reason 'a stolen laptop'
+expect 2 'yes agrees without it' "$DAWN" keys rotate second
+expect 2 'yes agrees without it' "$DAWN" keys revoke --reason 'a stolen laptop'
 [ "$(statements)" = run ]
 
 # ---- the handle passes on
@@ -68,7 +68,7 @@ expect 0 'receipt *good: #3' "$DAWN" verify "$url/runs/3"
 if grep -q '^ *state ' out; then exit 1; fi
 expect 0 'run 2: accepted as #4' "$DAWN" submit --run 2 --key second --note more --yes
 expect 0 'state  *replaced by #4, the board says' "$DAWN" verify "$url/runs/3"
-expect 0 'Group 1 is then no longer official, and is on no board' "$DAWN" withdraw 2 --key second --reason 'a slip' --yes
+expect 0 'Group 1 will no longer be official, and will be on no board' "$DAWN" withdraw 2 --key second --reason 'a slip' --yes
 grep -q 'cannot come back' out
 grep -q 'withdraw: accepted as #5' out
 expect 0 'state  *withdrawn by #5: a slip, the board says' "$DAWN" verify "$url/runs/4"

@@ -98,7 +98,7 @@ expect 1 'older than the last checkpoint that its board signed' "$BOARD" serve -
 expect 1 'older than the last checkpoint' "$BOARD" migrate --db board.db
 cp older.checkpoint board.db.checkpoint
 start
-expect 1 'growth *WRONG: the board shows 1 entries now, and has signed 2' "$DAWN" verify "$url/runs/1"
+expect 1 'growth *WRONG: the board shows 1 entries now, but has signed 2' "$DAWN" verify "$url/runs/1"
 expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
 expect 1 'growth *WRONG: the first 2 of 2 entries are not those that the board' "$DAWN" verify "$url/runs/1"
 seen=$(echo data/dawn/logs/*.checkpoint)

@@ -43,14 +43,14 @@ status "$DAWN" submit --handle ada --server "$base/ok" --run 1 >/dev/null # the 
 cp results.db fresh.db
 
 # ---- before anything is sent
-expect 2 'under which name' "$DAWN" submit --server "$base/ok"
-expect 2 'is no handle' "$DAWN" submit --handle 'a b' --server "$base/ok"
-expect 2 'which scoreboard' "$DAWN" submit --handle ada
+expect 2 'no handle is known' "$DAWN" submit --server "$base/ok"
+expect 2 'must be 1 to 39 letters without accents.*; got "a b"' "$DAWN" submit --handle 'a b' --server "$base/ok"
+expect 2 'no scoreboard is named' "$DAWN" submit --handle ada
 expect 1 'no record at missing.db' "$DAWN" submit missing.db --server "$base/ok" --handle ada --yes
 [ ! -e missing.db ]
 : >empty.db
 expect 1 'no run has been recorded in empty.db' "$DAWN" submit empty.db --server "$base/ok" --handle ada --yes
-expect 2 'for which scoreboard' "$DAWN" submit --handle ada --out signed
+expect 2 'give --board NAME or --server' "$DAWN" submit --handle ada --out signed
 expect 2 'only https' "$DAWN" submit --handle ada --server http://board.example
 expect 2 'only https' "$DAWN" submit --handle ada --server http://127.0.0.1.board.example
 expect 2 'begins with https' "$DAWN" submit --handle ada --server ftp://board.example
@@ -81,6 +81,19 @@ grep -q 'run 4: REJECT chain-broken' out
 cp fresh.db group.db
 python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
 expect 1 'what passes: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
+python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("group.db")
+db.executescript("""CREATE TEMP TABLE other AS SELECT * FROM machines;
+UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
+INSERT INTO machines SELECT * FROM other;
+UPDATE runs SET machine = 2 WHERE id = 2;""")
+PYTHON
+expect 1 '3 of 4 runs cannot be submitted: .* (what passes: --run 1)' "$DAWN" submit group.db --dry-run --run 1 --run 2 --run 3 --run 4
+grep -q '^  run 2: REJECT: run 2 was made on an emulated GPU: ' out # all refusals at once
+[ "$(grep -c '^  run [34]: REJECT chain-broken: ' out)" = 2 ]
+awk 'length > 80 { exit 1 }' out
+expect 2 '^dawn submit: run 2 cannot be submitted: run 2 was made on an emulated GPU' "$DAWN" submit group.db --dry-run --run 2
 expect 0 'Nothing was sent' "$DAWN" submit --handle ada --dry-run --run 1 --note 'a remark' --tag b --tag a
 tr -s ' \n' ' ' <out | grep -q '94.17% (9,417 of 10,000), target met after 26.1 s, \$0.000723'
 grep -q 'a remark' out
@@ -89,7 +102,7 @@ awk 'length > 80 { exit 1 }' out
 expect 0 'board *(not chosen)' "$DAWN" submit --dry-run --run 1
 grep -q 'handle *(not chosen)' out
 cmp results.db fresh.db
-expect 2 'yes agrees beforehand' "$DAWN" submit --handle ada --server "$base/ok" --run 1
+expect 2 'yes agrees without it' "$DAWN" submit --handle ada --server "$base/ok" --run 1
 if grep -q POST log; then exit 1; fi
 [ ! -e config/dawn/handle ]
 
@@ -206,10 +219,10 @@ expect 0 'run 1: accepted as #4' "$DAWN" submit --server "$base/ok" --run 1 --ye
 grep -q 'in place of #1' out
 [ "$(sql results.db 'SELECT supersedes FROM receipts WHERE sequence = 4')" = "$first" ]
 expect 0 'run 1 *already submitted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
-expect 2 'change what' "$DAWN" amend 1 --server "$base/ok" --yes
-expect 2 'yes agrees beforehand' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
+expect 2 'nothing to change' "$DAWN" amend 1 --server "$base/ok" --yes
+expect 2 'yes agrees without it' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
 expect 0 'amend: accepted as #5' "$DAWN" amend 1 --server "$base/ok" --team 'The Team' --yes
-expect 2 'why?' "$DAWN" withdraw 1 --server "$base/ok" --yes
+expect 2 'give --reason TEXT' "$DAWN" withdraw 1 --server "$base/ok" --yes
 expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
 expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
 expect 0 'withdrawn: *#6 on board.example' "$DAWN" results show 1

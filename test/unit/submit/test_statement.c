@@ -76,7 +76,7 @@ static const struct {
     {"official", "2", "official must be between 0 and 1"},
     {"official", "\"1\"", "official must be a whole number"},
     {"handle", "\"\"", "handle must not be empty"},
-    {"handle", "\"ada lovelace\"", "handle may hold a-z A-Z 0-9 . _ + - only, but byte 3"},
+    {"handle", "\"ada lovelace\"", "handle may hold a-z A-Z 0-9 . _ + - only, but its character 4"},
     {"handle", "\"ad\xc3\xa9\"", "handle may hold"},
     {"handle", "\"a23456789012345678901234567890123456789x\"", "handle must have 1 to 39 characters; got 40"},
     {"handle", "\"a\\u0000b\"", "handle holds a NUL"},
@@ -202,9 +202,10 @@ static void typed_words_are_named_as_they_were_typed(void **state)
         const char *what, *name, *text, *says;
     } cases[] = {
         {"the note", "note", " x", "the note cannot be shown: the text begins with the blank U+0020"},
-        {"a tag", "tags", "a b", "a tag may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
+        {"a tag", "tags", "a b", "a tag may hold a-z A-Z 0-9 . _ + - only, but its character 2 is another one"},
         {"a tag", "tags", "", "a tag must not be empty"},
-        {"the board's name", "board", "a/b", "the board's name may hold a-z A-Z 0-9 . _ + - only, but byte 1 is something else"},
+        {"the board's name", "board", "a/b",
+         "the board's name may hold a-z A-Z 0-9 . _ + - only, but its character 2 is another one"},
         {"the address of the code", "code_url", "https://",
          "the address of the code cannot be published: the address \"https://\" names no host"},
     };
