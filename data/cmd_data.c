@@ -17,26 +17,36 @@ int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want
     if (argc - 1 == want) return 0;
     if (argc - 1 > want) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[want + 1]);
     const char *missing = want == 1 ? "one data set, such as cifar10" : "a data set and a folder, such as cifar10 pictures";
-    return fail(ERR_USAGE, "%s wants %s", usage->command, missing);
+    return fail(ERR_USAGE, "%s needs %s", usage->command, missing);
 }
 
-static void list_one(const char *name, const char *folder)
+// Adds what is here of a data set, or why it cannot be opened.
+static void describe_one(const char *name, const char *folder, struct text *into)
 {
     struct dataset *ds;
     if (dataset_open(name, folder, &ds) < 0) {
-        printf("%-11s  %s\n", name, error_text());
+        text_add(into, "%s", error_text());
         return;
     }
     const struct dataset_facts *facts = dataset_facts(ds);
     char train[TEXT_FIGURE], test[TEXT_FIGURE];
-    struct text samples = {0};
-    dataset_samples_text(facts, &samples);
-    if (facts->classes > 0) text_add(&samples, ", %d classes", facts->classes);
-    printf("%-11s  %s + %s %s, %s\n", name, text_count(train, facts->count[SPLIT_TRAIN]),
-           text_count(test, facts->count[SPLIT_TEST]), samples.at,
-           facts->synthetic ? "drawn by this program" : facts->folder);
-    text_free(&samples);
+    text_add(into, "%s + %s ", text_count(train, facts->count[SPLIT_TRAIN]), text_count(test, facts->count[SPLIT_TEST]));
+    dataset_samples_text(facts, into);
+    if (facts->classes > 0) text_add(into, ", %d classes", facts->classes);
+    text_add(into, ", %s", facts->synthetic ? "drawn by this program" : facts->folder);
     dataset_close(ds);
+}
+
+static void list_one(const char *name, const char *folder)
+{
+    enum { COLUMN = 13 };
+    struct text words = {0}, row = {0};
+    describe_one(name, folder, &words);
+    text_add(&row, "%-*s  ", COLUMN - 2, name);
+    text_wrap(&row, words.at, COLUMN, COLUMN);
+    printf("%s\n", row.at);
+    text_free(&words);
+    text_free(&row);
 }
 
 static int data_list(int argc, char **argv)
@@ -64,7 +74,7 @@ static int verify_open(struct dataset *ds)
     for (int split = 0; split < SPLIT_COUNT; split++) {
         char hex[DIGEST_HEX], count[TEXT_FIGURE];
         TRY(dataset_content_digest(ds, split, hex));
-        printf("%-5s  %8s samples  content %s\n", facts->split_name[split], text_count(count, facts->count[split]), hex);
+        printf("%-5s  %s samples\n       content %s\n", facts->split_name[split], text_count(count, facts->count[split]), hex);
     }
     for (int split = 0; split < SPLIT_COUNT; split++) {
         const struct squad *squad = squad_of(ds, split);
@@ -73,7 +83,7 @@ static int verify_open(struct dataset *ds)
                    facts->split_name[split], squad->lost_first);
     }
     if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
-    if (facts->quality > 0) printf("pictures that were encoded anew: JPEG quality %d\n", facts->quality);
+    if (facts->quality > 0) printf("re-encoded pictures: JPEG quality %d\n", facts->quality);
     if (facts->left_out > 0)
         printf("%lld samples of its source are left out: they could not be read\n", (long long)facts->left_out);
     if (verdict == DATASET_CUSTOM) {
@@ -121,9 +131,13 @@ static int show_sheet(struct dataset *ds, enum split split, const char *to)
     if (to == NULL) to = standard.at;
     int rc = sheet_write(ds, split, to);
     if (rc == 0) {
-        printf("%s shows, from top to bottom:", to);
-        for (int i = 0; i < facts->classes; i++) printf("%s %s", i == 0 ? "" : ",", facts->class_names[i]);
-        printf("\n");
+        struct text rows = {0}, wrapped = {0};
+        text_add(&rows, "%s shows, from top to bottom:", to);
+        for (int i = 0; i < facts->classes; i++) text_add(&rows, "%s %s", i == 0 ? "" : ",", facts->class_names[i]);
+        text_wrap(&wrapped, rows.at, 0, 0);
+        printf("%s\n", wrapped.at);
+        text_free(&rows);
+        text_free(&wrapped);
     }
     text_free(&standard);
     return rc;
@@ -132,7 +146,7 @@ static int show_sheet(struct dataset *ds, enum split split, const char *to)
 static int show_open(const struct usage *usage, int argc, char **argv, struct dataset *ds, enum split split, const char *to)
 {
     bool questions = squad_of(ds, split) != NULL;
-    if (questions && argc == 2) return fail(ERR_USAGE, "%s wants the number of a question, such as 1", usage->command);
+    if (questions && argc == 2) return fail(ERR_USAGE, "%s needs the number of a question, such as 1", usage->command);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
     if (!questions) TRY(cmd_data_operands(usage, argc, argv, 1));
     return questions ? cmd_data_question(ds, split, argv[2]) : show_sheet(ds, split, to);
@@ -149,8 +163,8 @@ static int data_show(int argc, char **argv)
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
-                                "Of images draws a contact sheet: one row a class, ten images in each. Of questions "
-                                "prints number N, with the answer marked in its context.", options,
+                                "Draws a contact sheet of images: one row a class, ten images in each. Of a set of questions, "
+                                "prints question number N, with the answer marked in its context.", options,
                                 "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
@@ -185,8 +199,9 @@ static int data_options(int argc, char **argv)
     text_add(&more, "Commands:\n");
     for (int i = 0; i < SUBS; i++) text_add(&more, "  %-8s %s\n", cmd_data_subs[i].name, cmd_data_subs[i].help);
     const struct option options[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
-    const struct usage usage = {"data", "COMMAND ...", "Gets, checks and shows data sets. \"dawn data COMMAND -h\" tells more.",
-                                options, more.at};
+    const struct usage usage = {"data", "COMMAND ...",
+                                "Fetches, packs, checks and shows data sets. \"dawn data COMMAND -h\" tells more.", options,
+                                more.at};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&more);
     if (rc == OPTIONS_HELPED) return 0;

@@ -114,8 +114,8 @@ int cmd_data_fetch(int argc, char **argv)
     };
     const struct usage usage = {
         "data fetch", "NAME [OPTIONS]",
-        "Downloads a published data set, checks size and SHA-256, and unpacks what is an archive (imagenette: packs it into "
-        "one file). A download that broke goes on where it stopped.",
+        "Downloads a published data set, checks its size and SHA-256, and unpacks an archive (imagenette is packed into one "
+        "file). An interrupted download resumes where it stopped.",
         options, "Example:\n  dawn data fetch cifar10"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;

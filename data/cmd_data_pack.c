@@ -32,7 +32,7 @@ static void say_report(const struct packer_choice *choice, const struct packer_r
     char size[TEXT_FIGURE], train[TEXT_FIGURE], val[TEXT_FIGURE];
     printf("%s: %s, %s pictures for training, %s for validation\n", choice->to, text_size(size, (double)r->bytes),
            text_count(train, r->count[SPLIT_TRAIN]), text_count(val, r->count[SPLIT_TEST]));
-    say_count(r->encoded, "were encoded anew");
+    say_count(r->encoded, "were re-encoded");
     say_count(r->converted, "of them because they were gray, CMYK, YCCK or PNG");
     say_count(r->damaged, "are damaged: what could be decoded is kept, the rest is gray");
     say_count(r->absent, "cannot be decoded and are left out; the pack has their names");
@@ -59,7 +59,7 @@ int cmd_data_pack(int argc, char **argv)
     struct packer_choice choice = {0};
     const struct option options[] = {
         {OPTION_TEXT, 0, "short-side", "N", "shrink larger pictures to this shorter side in pixels: 160, 256, ...", &side, 0, 0},
-        {OPTION_INT, 0, "quality", "N", "JPEG quality of pictures that are encoded anew", &quality, 1, 100},
+        {OPTION_INT, 0, "quality", "N", "JPEG quality of re-encoded pictures", &quality, 1, 100},
         {OPTION_TEXT, 0, "labels", "FILE", "the classes of a val without folders: the development kit, its " TRUTH_FILE
          ", or a list of WordNet ids", &choice.truth, 0, 0},
         {OPTION_INT, 0, "damaged", "N", "give up at more than N damaged pictures", &damaged, 0, 1e9},
@@ -74,13 +74,13 @@ int cmd_data_pack(int argc, char **argv)
         ORIGIN_DEVKIT " (they are not unpacked; with their published MD5s the pack is official); or one with train/CLASS/ and "
         "val/CLASS/, or with a flat val; or imagenette2-160.tgz.\n\n"
         "Gray, CMYK, YCCK and PNG pictures become JPEGs in colour; orientation (EXIF) is ignored. Damaged pictures are named "
-        "and counted. When it is interrupted, the same command goes on, and the file is the same in the end.",
+        "and counted. If it is interrupted, run the same command again: it resumes, and the file is the same.",
         options,
         "Example:\n  dawn data pack imagenet /data/ilsvrc imagenet.dawnpack --short-side 256\n"
         "  dawn train imagenet --data imagenet.dawnpack"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
-    if (argc != 4) return fail(ERR_USAGE, "data pack wants a data set, its source and a file, such as imagenette "
+    if (argc != 4) return fail(ERR_USAGE, "data pack needs a data set, its source and a file, such as imagenette "
                                "imagenette2-160.tgz imagenette.dawnpack");
     choice.flavour = imagenet_flavour(argv[1]);
     if (choice.flavour == NULL) return fail(ERR_USAGE, "imagenet and imagenette can be packed, not \"%.60s\"", argv[1]);

@@ -80,6 +80,6 @@ int cmd_eval(int argc, char **argv)
     if (argc < 2) return fail(ERR_USAGE, "expected a task with predictions to score, such as squad");
     if (strcmp(argv[1], tasks[0]) != 0) return fail_unknown(ERR_USAGE, "evaluation", argv[1], tasks, NULL);
     if (argc < 4) return fail(ERR_USAGE, "expected a file of questions and a file of predictions");
-    if (argc > 4) return fail(ERR_USAGE, "it does not take \"%.60s\"", argv[4]);
+    if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);
     return evaluate_files(argv[2], argv[3]);
 }

@@ -17,9 +17,9 @@ done
 [ "$(status "$DAWN" data lst)" = 2 ]
 grep -q 'there is no data command "lst"; did you mean "list"' err
 [ "$(status "$DAWN" data verify)" = 2 ]
-grep -q 'data verify wants one data set, such as cifar10' err
+grep -q 'data verify needs one data set, such as cifar10' err
 [ "$(status "$DAWN" data import nodir)" = 2 ]
-grep -qx "dawn data: data import wants a data set and a folder, such as cifar10 pictures" err
+grep -qx "dawn data: data import needs a data set and a folder, such as cifar10 pictures" err
 [ "$(status "$DAWN" data list now)" = 2 ]
 grep -qx 'dawn data: data list does not take "now"' err
 [ "$(status "$DAWN" data verify cifar)" = 2 ]
@@ -38,8 +38,9 @@ grep -q "$HOME/.local/share/dawn" err
 # Synthetic data needs no files.
 [ "$(status "$DAWN" data list)" = 0 ]
 grep -q '^synthetic  *10,000 + 2,000 images' out
-grep -q '^cifar10 .*dawn data fetch cifar10' out
+tr -s ' \n' ' ' <out | grep -q 'cifar10 there is no CIFAR-10 .*dawn data fetch cifar10'
 [ "$(status "$DAWN" data verify synthetic)" = 0 ]
+awk 'length > 80 { exit 1 }' out
 grep -q '^synthetic shapes: synthetic$' out
 [ "$(status "$DAWN" data show synthetic --to sheet.png)" = 0 ]
 grep -q 'disc, ring, square' out
@@ -58,6 +59,7 @@ grep -q '^20 pictures were resized' out
 grep -q 'not those of CIFAR-10 as published' err
 [ "$(DAWN_DATA=mine status "$DAWN" data list)" = 0 ]
 grep -q '^cifar10  *10 + 10 images of 32 x 32, 10 classes, mine/cifar-10-batches-bin' out
+awk 'length > 80 { exit 1 }' out
 [ "$(status "$DAWN" data show cifar10 --data mine --test --to mine.png)" = 0 ]
 [ "$(status "$DAWN" data import cifar10 pictures --to mine)" = 2 ]
 grep -q 'overwrites nothing' err

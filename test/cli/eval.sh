@@ -30,7 +30,7 @@ echo '{"a": "Málaga", "b": "Oslo", "c": "Café Nora"}' >p.json
 grep -qx 'dawn eval: there is no evaluation "squid"; did you mean "squad"?' err
 [ "$(status "$DAWN" eval squad dev.json)" = 2 ]
 [ "$(status "$DAWN" eval squad dev.json p.json more)" = 2 ]
-grep -qx 'dawn eval: it does not take "more"' err
+grep -qx 'dawn eval: eval does not take "more"' err
 [ "$(status "$DAWN" eval squad none.json p.json)" = 1 ]
 grep -q 'none.json' err
 [ "$(status "$DAWN" eval squad p.json p.json)" = 1 ]
@@ -53,7 +53,7 @@ awk 'length > 90 { exit 1 }' out
 [ "$(status "$DAWN" data show stories 601 --test)" = 2 ]
 grep -q 'stories has the test questions 1 to 600; "601" is none of these numbers' err
 [ "$(status "$DAWN" data show stories)" = 2 ]
-grep -q 'wants the number of a question' err
+grep -q 'needs the number of a question' err
 [ "$(status "$DAWN" data show stories 1 2)" = 2 ]
 [ "$(status "$DAWN" data show synthetic 1)" = 2 ]
 [ "$(status "$DAWN" data verify stories)" = 0 ]
