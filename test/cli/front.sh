@@ -48,6 +48,32 @@ grep -qx 'dawn: there is no command "quantum" ("dawn help" lists them)' err
 [ "$(status "$DAWN" help trian)" = 2 ]
 grep -q 'did you mean "train"' err
 
+# Every command line of the documents names a command and options that there are.
+declare -A help=()
+lines=0
+while IFS= read -r line; do
+    read -ra words <<<"$(sed 's/^[ $]*//; s/^mpirun -n [0-9]* //; s/ [#|<>;].*//; s/ -- .*//' <<<"$line")"
+    name=${words[1]}
+    case "$name ${words[2]:-}" in "data "[a-z]* | "keys rotate" | "keys revoke") name="$name ${words[2]}" ;; esac
+    program=$DAWN
+    [ "$(basename "${words[0]}")" = dawn ] || program=$BOARD
+    case $name in
+    -* | '') continue ;;
+    help) continue ;;
+    esac
+    key="$(basename "$program") $name"
+    [ -n "${help[$key]:-}" ] || help[$key]=$("$program" $name -h)
+    for word in "${words[@]}"; do
+        case $word in --?*) ;; *) continue ;; esac
+        option=${word%%=*}
+        grep -qE -- "--(\[no-\])?${option#--}\\b|--\[no-\]${option#--no-}\\b" <<<"${help[$key]}" && continue
+        echo "no option $option of $key: $line"
+        exit 1
+    done
+    lines=$((lines + 1))
+done < <(grep -hE '^ *(\$ )?(mpirun -n [0-9]+ )?(\./)?dawn(-scoreboard)? [a-z]+( |$)' "$ROOT/README.md" "$ROOT"/docs/*.md)
+[ $lines -gt 40 ]
+
 # A reader that closes the pipe is no error; a full disk is one.
 set -o pipefail
 for i in 1 2 3; do "$DAWN" help | true; done
