@@ -37,7 +37,7 @@ static int check_words(const struct audit *decision)
 {
     const struct field *fields = statement_fields[STATEMENT_AUDIT];
     if (decision->by == NULL) return fail(ERR_USAGE, "who decided? --by NAME is shown on the run's page");
-    if (decision->reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown on the run's page");
+    if (decision->reason == NULL) return fail(ERR_USAGE, "a decision needs a reason: give --reason TEXT (shown on the page)");
     TRY(fields_check_typed("the name", fields, "by", decision->by));
     return fields_check_typed("the reason", fields, "reason", decision->reason);
 }

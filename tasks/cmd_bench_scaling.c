@@ -103,7 +103,7 @@ static int make_command(const struct bench_scaling *b, int processes, struct com
     strcpy(c->launcher, b->launcher);
     snprintf(c->number, sizeof c->number, "%d", processes);
     ssize_t length = readlink("/proc/self/exe", c->program, sizeof c->program - 1);
-    if (length < 0) return fail_errno(ERR_IO, errno, "this program's own file cannot be named");
+    if (length < 0) return fail_errno(ERR_IO, errno, "cannot find this program's own file");
     for (char *at = strtok(c->launcher, " "); at; at = strtok(NULL, " ")) TRY(add_word(c, at));
     TRY(add_word(c, n));
     TRY(add_word(c, c->number));
@@ -122,7 +122,7 @@ static int spawn(struct command *c, int *from, pid_t *child)
     extern char **environ;
     posix_spawn_file_actions_t actions;
     int ends[2];
-    if (pipe(ends) != 0) return fail_errno(ERR_IO, errno, "no pipe to the launcher could be made");
+    if (pipe(ends) != 0) return fail_errno(ERR_IO, errno, "cannot make a pipe to the launcher");
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
@@ -152,7 +152,7 @@ static int run_processes(const struct bench_scaling *b, int processes, struct sc
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     int rc = status == 0 && said.at
                  ? scaling_row_parse(said.at, row)
-                 : fail(ERR_DEVICE, "%d processes could not measure the step; what they said stands above", processes);
+                 : fail(ERR_DEVICE, "%d processes could not measure the step; their messages are above", processes);
     text_free(&said);
     return rc;
 }

@@ -470,6 +470,6 @@ int cmd_infer(int argc, char **argv)
     a.task = argc == 2 ? argv[1] : NULL;
     if (a.text && !a.question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
     if (a.question && (a.latency || a.items || a.answers))
-        return fail(ERR_USAGE, "--ask answers one question: --latency, --items and --predictions do not go with it");
+        return fail(ERR_USAGE, "--ask answers one question; it excludes --latency, --items and --predictions");
     return infer_task(&a);
 }

@@ -17,8 +17,7 @@ static const struct usage USAGE = {
     "models", "[TASK | MODEL]",
     "Lists the networks that \"dawn train TASK --model NAME\" can train, with their parameters and the operations of one "
     "forward pass of one sample, as inference runs it: norms are folded into filters, and a multiplication and an addition "
-    "count as two. \"dawn plan\" counts alike. With the NAME of a model, lists its "
-    "layers.",
+    "count as two. \"dawn plan\" counts in the same way. With the NAME of a model, lists its layers.",
     OPTIONS,
     "Example:\n"
     "  dawn models resnet9\n",

@@ -377,7 +377,7 @@ int cmd_plan(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc != 2) return task_wanted("");
-    if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode go with --on");
+    if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode need --on");
     if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode is a number of samples a second");
     struct planned p = {.a = &a};
     if (a.on) TRY(gpu_find(a.on, &p.on));

@@ -100,7 +100,7 @@ int cmd_profile(int argc, char **argv)
         "profile", "TASK [OPTIONS]",
         "Shows where a training step spends its time and its memory: each operator and pass against the roofline, how much of "
         "the arithmetic is used, how long steps wait for the feed, and memory by class and layer at the peak of the plan. "
-        "Without the data set it uses noise of the same shape.",
+        "Without the data set, noise of the same shape is used.",
         options,
         "Examples:\n"
         "  dawn profile cifar10\n"

@@ -138,7 +138,8 @@ static void tell(const struct match *m, struct checkpoint_imported *into)
 {
     struct text text = {0};
     text_add(&text, "%d tensors", m->taken.count);
-    add_group(&text, &m->fresh, m->fresh.count == 1 ? "parameter begins anew" : "parameters begin anew");
+    add_group(&text, &m->fresh,
+              m->fresh.count == 1 ? "parameter starts from random values" : "parameters start from random values");
     add_group(&text, &m->unused, "not used");
     *into = (struct checkpoint_imported){m->taken.count, m->fresh.count, m->unused.count, ""};
     snprintf(into->text, sizeof into->text, "%s", text.at);

@@ -199,7 +199,7 @@ static int compare_members(struct attempt *a, const struct earlier *e)
     TRY(rc);
     const char *name = store_said_anew(old.json, a->json);
     if (name != NULL)
-        rc = refuse(a, PROBLEM_CONFLICT, "statement %s has another \"%.40s\"; only latencies and words may be said anew",
+        rc = refuse(a, PROBLEM_CONFLICT, "statement %s has another \"%.40s\"; only latencies and texts may change",
                     e->digest, name);
     statement_free(&old);
     return rc;

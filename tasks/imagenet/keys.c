@@ -84,7 +84,7 @@ static int check_imagenet(const char *where, const struct recipe *r)
 {
     int sides = r->resolution.count;
     if (r->least_area.count < 1 || (r->least_area.count != 1 && r->least_area.count != sides))
-        return fail(ERR_USAGE, "%s: \"data.least_area\" wants one number, or one for each of the %d of \"data.resolution\"",
+        return fail(ERR_USAGE, "%s: \"data.least_area\" needs one number, or one for each of the %d of \"data.resolution\"",
                     where, sides);
     TRY(check_whole_numbers(where, "data.resolution", &r->resolution));
     if (count_different(&r->resolution) > ORDER_BUCKETS)

@@ -157,5 +157,5 @@ int scaling_row_parse(const char *text, struct scaling_row *r)
         r->reduce.seconds[i] = json_number_value(json_array_get(json_object_get(o, "reduce_s"), i));
     }
     json_decref(o);
-    return r->processes > 0 && r->step > 0 ? 0 : fail(ERR_INPUT, "a process that measured said nothing that can be read");
+    return r->processes > 0 && r->step > 0 ? 0 : fail(ERR_INPUT, "the report of a process that measured cannot be read");
 }

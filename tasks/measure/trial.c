@@ -29,9 +29,9 @@ int trial_open(struct trial *t, const struct trial_choice *choice, const struct 
 {
     *t = (struct trial){.choice = *choice, .facts = *facts};
     if (choice->recipe->accumulate > 1)
-        return fail(ERR_USAGE, "one program is timed, and data.accumulate makes several of a step: set it to 1");
+        return fail(ERR_USAGE, "bench times one program, and data.accumulate splits a step into several: set it to 1");
     if (choice->recipe->slices > ranks_size())
-        return fail(ERR_USAGE, "one program is timed, and data.slices makes several of a step: set it to 1");
+        return fail(ERR_USAGE, "bench times one program, and data.slices splits a step into several: set it to 1");
     struct trainer_choice how = {choice->task, *choice->recipe, choice->data, choice->device, choice->fuse, choice->files};
     TRY(trainer_new(&how, &t->trainer));
     forecast_of(t->trainer, &t->facts, &t->forecast);

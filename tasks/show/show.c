@@ -102,7 +102,7 @@ static void add_data_sets(struct text *t, const json_t *run)
                  text_count(items, record_int(row, "items")), kind);
         long long side = (long long)record_int(row, "short_side"), quality = (long long)record_int(row, "quality");
         if (side > 0) text_add(&all, ", short side %lld", side);
-        if (quality > 0) text_add(&all, ", encoded anew at quality %lld", quality);
+        if (quality > 0) text_add(&all, ", re-encoded at quality %lld", quality);
         if (record_int(row, "remembered")) text_add(&all, ", digest remembered");
         if (record_int(row, "damaged") > 0) text_add(&all, ", %s damaged", text_count(items, record_int(row, "damaged")));
     }
@@ -226,7 +226,7 @@ static void add_machine(struct text *t, const json_t *run, const struct page_sty
     page_line(t, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
     page_line(t, "compiler", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
     page_line(t, "libraries", "%s", record_text(s, "libraries"));
-    page_line(t, "source", "%s%s", *record_text(s, "commit_name") ? record_text(s, "commit_name") : "no commit known",
+    page_line(t, "source", "%s%s", *record_text(s, "commit_name") ? record_text(s, "commit_name") : "unknown (built outside git)",
               record_int(s, "dirty") ? " with local changes" : "");
 }
 

@@ -96,7 +96,7 @@ static int judge_write(void *state, const char *path)
         free(text);
     }
     char *bytes = json_dumps(o, 0);
-    int rc = bytes ? file_write(path, bytes, strlen(bytes)) : fail(ERR_MEMORY, "%s: there is no memory for the answers", path);
+    int rc = bytes ? file_write(path, bytes, strlen(bytes)) : fail(ERR_MEMORY, "not enough memory for the answers of %s", path);
     free(bytes);
     json_decref(o);
     return rc;

@@ -63,7 +63,7 @@ int digests_start(struct dataset *data, const struct task_files *files, struct d
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
         free(d);
-        return fail_errno(ERR_IO, error, "no thread for the digests of the data set could be started");
+        return fail_errno(ERR_IO, error, "cannot start a thread for the digests of the data set");
     }
     *into = d;
     return 0;

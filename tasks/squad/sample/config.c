@@ -49,7 +49,7 @@ static int check_kind(const char *where, const json_t *o)
 
 static int read_shape(const char *where, const json_t *o, struct config *c)
 {
-    if (!json_is_object(o)) return fail(ERR_INPUT, "%s: this is no object", where);
+    if (!json_is_object(o)) return fail(ERR_INPUT, "%s: not a JSON object", where);
     TRY(check_kind(where, o));
     TRY(read_whole(where, o, "num_hidden_layers", &c->layers));
     TRY(read_whole(where, o, "hidden_size", &c->width));

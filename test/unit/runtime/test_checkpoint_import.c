@@ -70,7 +70,7 @@ static void test_import(void **state)
     assert_int_equal(done.taken, 3);
     assert_int_equal(done.fresh, 3);
     assert_int_equal(done.unused, 1);
-    assert_string_equal(done.text, "3 tensors; 3 parameters begin anew (fc.weight, fc.bias, computed); "
+    assert_string_equal(done.text, "3 tensors; 3 parameters start from random values (fc.weight, fc.bias, computed); "
                                    "1 not used (m.norm.num_batches_tracked)");
     static const float filter[] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};
     assert_int_equal(session_get(s, "conv.weight", got, sizeof filter), 0);

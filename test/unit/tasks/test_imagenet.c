@@ -49,7 +49,7 @@ static void wrong_recipes_are_refused(void **state)
         const char *settings[4], *why;
     } rows[] = {
         {{"resolution=96,128"}, "\"data.resolution_parts\" has 4 numbers for the 2 of \"data.resolution\""},
-        {{"least_area=.1,.2"}, "\"data.least_area\" wants one number, or one for each of the 4"},
+        {{"least_area=.1,.2"}, "\"data.least_area\" needs one number, or one for each of the 4"},
         {{"resolution=96.5,128,224,288"}, "\"data.resolution\" must be whole numbers"},
         {{"widths=1.5,2,3,4"}, "\"model.widths\" must be whole numbers"},
         {{"resolution=8,16,24,32,40,48,56,64,72", "resolution_parts=", "least_area=1"},
