@@ -251,26 +251,10 @@ static int verify_url(struct verifying *v, const char *url)
     return rc;
 }
 
-// The page of a run in a static copy of a board ("site/runs/12/index.html", "site/runs/12"): the copy's folder and the name.
-static bool is_in_copy(const char *path, char **base, char name[DELIVERY_NAME])
-{
-    struct text whole = {0}, about = {0};
-    text_add(&whole, "%s%s", *path == '/' ? "" : "./", path);
-    bool found = delivery_address(whole.at, base, name) == 0;
-    if (found) {
-        text_add(&about, "%s/api/v1.json", *base);
-        found = file_exists(about.at);
-        if (!found) free(*base);
-    }
-    text_free(&whole);
-    text_free(&about);
-    return found;
-}
-
 static int verify_path(struct verifying *v, const char *path)
 {
     char *base, name[DELIVERY_NAME];
-    if (!is_in_copy(path, &base, name)) return verify_file(v, path);
+    if (!delivery_is_copy(path, &base, name)) return verify_file(v, path);
     int rc = client_open_copy(base, &v->client);
     free(base);
     TRY(rc);

@@ -157,6 +157,14 @@ static int fetch(struct client *c, const char *url, const char *name, struct ori
     return rc;
 }
 
+static int fetch_from(struct client *c, const char *word, const char *name, struct original *o)
+{
+    text_add(&o->name, "run %.12s of %s", name, client_address(c));
+    int rc = fetch(c, word, name, o);
+    client_close(c);
+    return rc;
+}
+
 static int open_address(const char *url, struct original *o)
 {
     char *base, name[DELIVERY_NAME];
@@ -165,10 +173,19 @@ static int open_address(const char *url, struct original *o)
     int rc = client_open(base, &sending_options, &c);
     free(base);
     TRY(rc);
-    text_add(&o->name, "run %.12s of %s", name, client_address(c));
-    rc = fetch(c, url, name, o);
-    client_close(c);
-    return rc;
+    return fetch_from(c, url, name, o);
+}
+
+// A file, or the page of a run in a static copy of a board.
+static int open_path(const char *path, struct original *o)
+{
+    char *base, name[DELIVERY_NAME];
+    struct client *c;
+    if (!delivery_is_copy(path, &base, name)) return open_file(path, o);
+    int rc = client_open_copy(base, &c);
+    free(base);
+    TRY(rc);
+    return fetch_from(c, path, name, o);
 }
 
 // ---- whether it can be repeated
@@ -192,7 +209,7 @@ int original_open(const char *word, const char *db, struct original *o)
 {
     *o = (struct original){0};
     bool number = strcmp(word, "last") == 0 || (*word != 0 && word[strspn(word, "0123456789")] == 0);
-    TRY(number ? open_record(word, db, o) : strstr(word, "://") != NULL ? open_address(word, o) : open_file(word, o));
+    TRY(number ? open_record(word, db, o) : strstr(word, "://") != NULL ? open_address(word, o) : open_path(word, o));
     return check_repeatable(o);
 }
 

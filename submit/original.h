@@ -14,7 +14,8 @@ struct original {
     struct text name;          // "run 3 of results.db"
     struct group_facts group;  // what is known of its group; finished 0: nothing
 };
-// `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, or a file: a statement, or an envelope.
+// `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, its page in a static copy of one, or a
+// file: a statement, or an envelope.
 // `db` NULL: the usual record. A run whose hashes or figures do not hold is refused, and so is one that cannot be repeated:
 // another program trained it, it did not come to its end, or it has no points in steps. original_close ends it, also after an
 // error.

@@ -9,6 +9,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/file.h"
 #include "submit/log/proof.h"
 
 static int check_receipt(const struct delivery *d, const struct client_board *board, const struct statement *s,
@@ -94,6 +95,21 @@ int delivery_address(const char *url, char **base, char name[DELIVERY_NAME])
     }
     return fail(ERR_USAGE, "%.200s is not the address of a run or a statement: it has no /runs/N and no /api/v1/statements/N",
                 url);
+}
+
+bool delivery_is_copy(const char *path, char **base, char name[DELIVERY_NAME])
+{
+    struct text whole = {0}, about = {0};
+    text_add(&whole, "%s%s", *path == '/' ? "" : "./", path);
+    bool found = delivery_address(whole.at, base, name) == 0;
+    if (found) {
+        text_add(&about, "%s/api/v1.json", *base);
+        found = file_exists(about.at);
+        if (!found) free(*base);
+    }
+    text_free(&whole);
+    text_free(&about);
+    return found;
 }
 
 int delivery_part(struct client *c, const char *name, const char *part, struct text *into)

@@ -23,6 +23,9 @@ void delivery_free(struct delivery *);
 // Splits the address of a run or a statement into that of its board and the statement's name on it, a number or a digest.
 enum { DELIVERY_NAME = DIGEST_HEX + 1 };
 int delivery_address(const char *url, char **base, char name[DELIVERY_NAME]) MUST_CHECK;  // free() ends the base
+// The page of a run in a static copy of a board ("site/runs/12/index.html", "site/runs/12"): the copy's folder and the name.
+// False if there is no such copy.
+bool delivery_is_copy(const char *path, char **base, char name[DELIVERY_NAME]);
 // The answer of GET /api/v1/statements/NAME/PART, or of NAME alone if PART is ""; never empty.
 int delivery_part(struct client *, const char *name, const char *part, struct text *) MUST_CHECK;
 // The first function fetches the statement with that digest. The second also requires the signature of `signer`, and fetches the

@@ -66,6 +66,11 @@ grep -q 'repeats <a href="/runs/1">run 1</a>' page
 "$BOARD" check --db board.db >out
 kill "$pid"
 
+# ---- in a static copy of the board
+"$BOARD" export site copy --base https://board.example --db board.db >out
+expect 0 '"of":"run 1 of ./copy"' "$DAWN" replay copy/runs/1 --db copied.db --save "" --json
+expect 0 'chain good' "$DAWN" verify copy/runs/2/index.html
+
 # ---- a file, and what cannot be repeated
 "$DAWN" submit ada.db --run 1 --handle ada --key first --out signed --board example >out 2>err
 expect 0 '"verdict":"exact"' "$DAWN" replay signed/run-1.json --db file.db --save "" --json
