@@ -201,6 +201,22 @@ static int ask_along(struct client *c, struct question *q, struct reply *reply)
     }
 }
 
+// A server that is busy (429) gives no other reason than that.
+static void say_waiting(struct client *c, const struct reply *reply, long seconds)
+{
+    struct text words = {0};
+    text_add(&words, "%.150s ", c->address);
+    if (reply->status == 429) text_add(&words, "is busy (429)");
+    else {
+        text_add(&words, "cannot answer now (503, ");
+        client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, NULL);
+        text_add(&words, ")");
+    }
+    text_add(&words, ": asking again in %ld s", seconds);
+    c->options.note(c->options.context, words.at);
+    text_free(&words);
+}
+
 // Repeats the request while the server is busy, and returns the last answer unchanged.
 static int ask_patiently(struct client *c, struct question *q, struct reply *reply)
 {
@@ -210,12 +226,7 @@ static int ask_patiently(struct client *c, struct question *q, struct reply *rep
         if (!busy || tries == CLIENT_TRIES || reply->retry_after > CLIENT_WAIT_MAX) return 0;
         long ms = c->options.pause_ms << (tries - 1);
         if (reply->retry_after * 1000 > ms) ms = reply->retry_after * 1000;
-        if (c->options.note != NULL) {
-            char words[256];
-            snprintf(words, sizeof words, "%.150s is busy (%ld): asking again in %ld s", c->address, reply->status,
-                     (ms + 999) / 1000);
-            c->options.note(c->options.context, words);
-        }
+        if (c->options.note != NULL) say_waiting(c, reply, (ms + 999) / 1000);
         struct timespec span = {ms / 1000, ms % 1000 * 1000000};
         nanosleep(&span, NULL);
     }
@@ -297,6 +308,8 @@ int client_post(struct client *c, const char *envelope, size_t count, struct tex
     *again = reply.status == 200;
     if (reply.status != 200 && reply.status != 201) rc = refused(c, &reply, checks);
     else if (reply.body.length > 0) text_bytes(body, reply.body.at, reply.body.length);
+    if (reply.status == 503)
+        rc = fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
     text_free(&reply.body);
     return rc;
 }

@@ -162,7 +162,8 @@ expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" -
 expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
 grep -q 'is busy (429): asking again in 1 s' err
 expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
-grep -q 'is busy (503)' err
+grep -q 'cannot answer now (503, The record cannot be written at the moment): asking again in' err
+expect 1 'no space left (it asks to try again in 120 s); the same command sends it again later, and it counts once' "$DAWN" submit --server "$base/full" --run 3 --note other --yes
 cp results.db three.db
 cp fresh.db results.db # a record that has lost its receipts finds its entries again
 expect 0 'run 3: already submitted as #3' "$DAWN" submit --server "$base/moved" --group 1 --yes

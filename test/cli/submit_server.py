@@ -135,6 +135,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.problem(429, "Too many submissions", "wait", [("Retry-After", "86400")])
         if self.mode == "busy" and seen[self.mode] < 3:
             return self.problem(503, "The record cannot be written at the moment", "")
+        if self.mode == "full":
+            return self.problem(503, "The record cannot be written at the moment", "no space left", [("Retry-After", "120")])
         if self.mode == "strict":
             return self.problem(422, "The statement fails checks", "it is \x1b[2Jodd", code="checks-failed",
                                 checks=[{"code": "cost", "level": "reject", "text": "too\ncheap \x1b[31m"}])
