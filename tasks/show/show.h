@@ -21,7 +21,8 @@ int show_list(struct results *, const struct show_filter *, const struct page_st
 int show_list_json(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;
 int show_list_csv(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;
 
-// Whole schedules on real data as rows of submit/format/score/references.json, a line each; `id` 0: of all runs.
+// Whole schedules on real data as rows of submit/format/score/references.json, a line each; `id` 0: of all runs. Runs that were
+// changed since their training are left out.
 int show_reference(struct results *, int64_t id, struct text *into) MUST_CHECK;
 // Adds why a run, as record_read gives it, is better than reference runs of its recipe make believable. False: it is not.
 bool show_better(const json_t *run, struct text *into);

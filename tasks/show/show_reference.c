@@ -48,6 +48,25 @@ static void add_value(json_t *row, const char *list, int64_t value)
     json_array_append_new(json_object_get(row, list), json_integer(value));
 }
 
+// A run that was changed since its training is no measurement.
+static int is_unchanged(struct results *r, const json_t *run, bool *unchanged)
+{
+    json_t *whole;
+    TRY(record_read(r, record_int(run, "id"), &whole));
+    *unchanged = record_chain(whole) == 0;
+    json_decref(whole);
+    return 0;
+}
+
+static void add_run(json_t *rows, const json_t *run)
+{
+    json_t *row = find_row(rows, run);
+    if (row == NULL) row = new_row(rows, run);
+    add_value(row, "seeds", record_int(run, "seed"));
+    add_value(row, "scores", record_int(run, "last_score"));
+    if (record_has(run, "reached_epoch_micro")) add_value(row, "epochs_micro", record_int(run, "reached_epoch_micro"));
+}
+
 int show_reference(struct results *r, int64_t id, struct text *t)
 {
     json_t *runs, *run, *row, *rows = json_array();
@@ -57,12 +76,10 @@ int show_reference(struct results *r, int64_t id, struct text *t)
     TRY(rc);
     json_array_foreach(runs, i, run)
     {
+        bool unchanged = false;
         if (!is_reference(run) || (id != 0 && record_int(run, "id") != id)) continue;
-        row = find_row(rows, run);
-        if (row == NULL) row = new_row(rows, run);
-        add_value(row, "seeds", record_int(run, "seed"));
-        add_value(row, "scores", record_int(run, "last_score"));
-        if (record_has(run, "reached_epoch_micro")) add_value(row, "epochs_micro", record_int(run, "reached_epoch_micro"));
+        if (rc == 0) rc = is_unchanged(r, run, &unchanged);
+        if (rc == 0 && unchanged) add_run(rows, run);
     }
     json_array_foreach(rows, i, row)
     {
@@ -73,7 +90,9 @@ int show_reference(struct results *r, int64_t id, struct text *t)
     bool none = json_array_size(rows) == 0;
     json_decref(rows);
     json_decref(runs);
-    return none ? fail(ERR_MISSING, "no run of %s is a whole schedule on real data (dawn train --no-stop)", result_file(r)) : 0;
+    if (rc < 0) return rc;
+    return none ? fail(ERR_MISSING, "no unchanged run of %s is a whole schedule on real data (dawn train --no-stop)",
+                       result_file(r)) : 0;
 }
 
 bool show_better(const json_t *run, struct text *t)

@@ -289,6 +289,39 @@ static void documents_quote_what_they_show(void **state)
     text_free(&text);
 }
 
+static void change_loss(int64_t run)
+{
+    sqlite3 *outside;
+    char sql[96];
+    snprintf(sql, sizeof sql, "UPDATE points SET loss_micro = loss_micro + 1 WHERE run = %lld", (long long)run);
+    assert_int_equal(sqlite3_open(db, &outside), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(outside, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(outside);
+}
+
+static void changed_runs_are_no_reference(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct text text = {0};
+    facts.stop_at_target = false;
+    int64_t first = fixture_run(r, &facts, (const int64_t[]){5000, 9401}, 2);
+    facts.seed = 8;
+    int64_t second = fixture_run(r, &facts, (const int64_t[]){5000, 9402}, 2);
+    assert_int_equal(show_reference(r, 0, &text), 0);
+    has(&text, "9401");
+    has(&text, "9402");
+    text_free(&text);
+    change_loss(first);
+    assert_int_equal(show_reference(r, 0, &text), 0);
+    assert_null(strstr(text.at, "9401"));
+    has(&text, "9402");
+    text_free(&text);
+    assert_int_equal(show_reference(r, first, &text), ERR_MISSING);
+    change_loss(second);
+    assert_int_equal(show_reference(r, 0, &text), ERR_MISSING);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -305,6 +338,7 @@ int main(void)
         TEST(runs_are_compared),
         TEST(documents_quote_what_they_show),
         TEST(remembered_digests_are_shown),
+        TEST(changed_runs_are_no_reference),
     };
     return cmocka_run_group_tests_name("show", tests, NULL, NULL);
 }
