@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Load test of the scoreboard: board_load [RUNS [SECONDS]] fills a record with RUNS signed runs (10,000), serves it, and sends
 // requests from up to 64 connections for SECONDS (5) each: a cached page, boards under new filters, and submissions, verified
-// and durable. Server and load share the machine. Figures go to standard output; the exit status is 1 if an answer was wrong,
-// whatever the figures.
+// and durable. Then 12 clients, each of an address of its own, ask for CSV that no cache has, with the server's usual limits, and
+// what is measured is a thirteenth client's `health` and its cached page. Server and load share the machine. Figures go to
+// standard output; the exit status is 1 if an answer was wrong, whatever the figures.
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <sys/epoll.h>
 
 enum { CONNECTIONS = 64, PEOPLE = 40, LATENCIES = 4 << 20, SUBMISSIONS = 2000, ROOM = 1 << 20 };
 
 struct connection {
-    int fd;
+    int fd, number;
     int64_t begun;
     size_t sent, got, wanted;  // wanted: bytes of the whole answer, 0 until its head has arrived
     struct text request;
@@ -21,10 +23,11 @@ struct connection {
 struct load {
     const char *name, *goal;
     void (*next)(struct load *, struct text *request);  // leaves the request empty when there is nothing more to send
-    int port, expected, asked, connections;
+    const char *probe;  // what one more client asks for every 5 ms: then that is measured; NULL: what `next` asks for
+    int port, expected, asked, connections, number;  // number: of the connection that asks
     struct text *bodies;  // of submissions
     int64_t ends;
-    int wrong, count;
+    int wrong, count, limited;
     float *milliseconds;
 };
 
@@ -49,11 +52,20 @@ static void next_submission(struct load *load, struct text *request)
     if (load->asked < SUBMISSIONS) fixture_post_request(&load->bodies[load->asked], request);
 }
 
+// Every answer is another one: `since` and the order change from request to request. A client that waits its second has its 429.
+static void next_csv(struct load *load, struct text *request)
+{
+    const int i = load->asked;
+    text_add(request, "GET /boards/cifar10/training-time.csv?since=2000-01-%02d&devices_max=%d HTTP/1.1\r\nHost: test\r\n"
+             "X-Real-IP: 192.0.2.%d\r\n\r\n", 1 + i % 28, 1 + i, 1 + load->number);
+}
+
 // ---- the generator: one thread, keep-alive connections, one request in flight per connection ----------------------
 static bool begin_connection(struct load *load, struct connection *c)
 {
     c->request.length = 0;
     c->sent = c->got = c->wanted = 0;
+    load->number = c->number;
     if (clock_ns() < load->ends) load->next(load, &c->request);
     if (c->request.length == 0) return false;
     load->asked++;
@@ -85,8 +97,11 @@ static bool continue_connection(struct load *load, struct connection *c)
         c->got += (size_t)got;
         if (c->wanted == 0) measure_answer(c);
         if (c->wanted == 0 || c->got < c->wanted) continue;
-        if (atoi(c->answer + 9) != load->expected && load->wrong++ == 0) fprintf(stderr, "%s\n", c->answer);
-        if (load->count < LATENCIES) load->milliseconds[load->count++] = (float)(clock_ns() - c->begun) / 1e6f;
+        const int status = atoi(c->answer + 9);
+        const bool measured = load->probe == NULL, limited = !measured && status == 429;
+        if (status != load->expected && !limited && load->wrong++ == 0) fprintf(stderr, "%s\n", c->answer);
+        load->limited += limited;
+        if (measured && load->count < LATENCIES) load->milliseconds[load->count++] = (float)(clock_ns() - c->begun) / 1e6f;
         if (!begin_connection(load, c)) return false;
     }
 }
@@ -106,19 +121,45 @@ static void report_load(struct load *load, double seconds)
            text_count(rate, (int64_t)(load->count / seconds)), load->milliseconds[load->count / 2],
            load->milliseconds[load->count * 99L / 100], load->milliseconds[load->count - 1], load->goal,
            load->wrong ? "  WRONG ANSWERS" : "");
+    if (load->probe != NULL)
+        printf("%-44s %d requests beside it, %d of them refused with 429\n", "", load->asked, load->limited);
     fflush(stdout);
+}
+
+// One more client, with a connection and an address of its own.
+static void *probe(void *context)
+{
+    struct load *load = context;
+    struct text request = {0};
+    int fd = fixture_connect(load->port);
+    text_add(&request, "GET %s HTTP/1.1\r\nHost: test\r\nX-Real-IP: 198.51.100.1\r\n\r\n", load->probe);
+    while (clock_ns() < load->ends && load->count < LATENCIES) {
+        struct reply reply;
+        const int64_t begun = clock_ns();
+        bool sent = fixture_send(fd, request.at, request.length);
+        reply_read(fd, false, &reply);
+        load->milliseconds[load->count++] = (float)(clock_ns() - begun) / 1e6f;
+        if (!sent || reply.status != load->expected) load->wrong++;
+        reply_free(&reply);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    text_free(&request);
+    close(fd);
+    return NULL;
 }
 
 static int run_load(struct load *load, int seconds)
 {
+    pthread_t thread;
     static struct connection connections[CONNECTIONS];
     int poller = epoll_create1(EPOLL_CLOEXEC), open = 0;
     const int64_t begun = clock_ns();
     load->ends = begun + seconds * (int64_t)1000000000;
     load->milliseconds = zalloc(LATENCIES * sizeof *load->milliseconds);
+    if (load->probe != NULL && pthread_create(&thread, NULL, probe, load) != 0) abort();
     for (int i = 0; i < load->connections; i++) {
         struct connection *c = &connections[i];
-        *c = (struct connection){.fd = fixture_connect(load->port), .answer = zalloc(ROOM)};
+        *c = (struct connection){.fd = fixture_connect(load->port), .number = i, .answer = zalloc(ROOM)};
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = c};
         if (c->fd < 0 || epoll_ctl(poller, EPOLL_CTL_ADD, c->fd, &event) < 0) abort();
         if (begin_connection(load, c)) open += continue_connection(load, c);
@@ -132,6 +173,7 @@ static int run_load(struct load *load, int seconds)
             if (c->request.length > 0 && !continue_connection(load, c)) c->request.length = 0, open--;
         }
     }
+    if (load->probe != NULL) pthread_join(thread, NULL);
     report_load(load, (double)(clock_ns() - begun) / 1e9);
     for (int i = 0; i < load->connections; i++) {
         close(connections[i].fd);
@@ -198,8 +240,17 @@ int main(int argc, char **argv)
          .connections = 32},
         {.name = "submissions, durable, 16 connections", .goal = "100/s", .next = next_submission, .expected = 201,
          .connections = 16, .bodies = bodies},
+        {.name = "health, beside 12 clients that ask for CSV", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
+         .connections = 12, .probe = "/api/v1/health"},
+        {.name = "a cached page, beside the same 12 clients", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
+         .connections = 12, .probe = "/boards/cifar10/training-time"},
     };
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        if (loads[i].probe != NULL && loads[i - 1].probe == NULL) {  // as dawn-scoreboard serves
+            fixture_stop(&f);
+            fixture_start(&f, &(struct server_settings){.threads = 2, .connections = 512, .fault = fixture_complain,
+                                                        .work_milliseconds = 250, .health = "/api/v1/health"});
+        }
         loads[i].port = f.port;
         wrong |= run_load(&loads[i], seconds);
     }
