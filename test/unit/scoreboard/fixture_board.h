@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #undef fail
 #include <sodium.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,23 @@ static inline void assert_whole(void)
     struct text said = {0};
     if (faults_of(&said) != 0) GIVE_UP("%s", said.at);
     text_free(&said);
+}
+
+static inline void assert_fault(const char *sentence)
+{
+    struct text said = {0};
+    if (faults_of(&said) == 0 || strstr(said.at, sentence) == NULL) GIVE_UP("not said: %s", sentence);
+    text_free(&said);
+}
+
+// Alters the record behind the program's back.
+static inline void do_sql(const char *sql)
+{
+    sqlite3 *db;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
+    sqlite3_close(db);
 }
 
 #endif

@@ -45,15 +45,6 @@ static void check_tiles(const struct checkpoint *head)
     tile_reader_free(&tiles);
 }
 
-static void do_sql(const char *sql)
-{
-    sqlite3 *db;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
-    sqlite3_close(db);
-}
-
 static void test_receipts_lead_into_the_log(void **state)
 {
     (void)state;

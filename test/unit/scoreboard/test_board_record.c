@@ -154,7 +154,6 @@ static void test_old_levels(void **state)
 }
 
 // A record of format 1 has neither replays nor a log. A writer adds their tables, once; a reader leaves the file as it is.
-static void do_sql(const char *sql);
 static void test_migrates(void **state)
 {
     (void)state;
@@ -187,15 +186,6 @@ static void test_migrates(void **state)
 }
 
 // ---- the record as a file
-static void do_sql(const char *sql)
-{
-    sqlite3 *db;
-    char *message = NULL;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
-    sqlite3_close(db);
-}
-
 static void test_check_finds(void **state)
 {
     (void)state;
