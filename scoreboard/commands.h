@@ -12,5 +12,6 @@ int cmd_backup(int argc, char **argv);
 int cmd_migrate(int argc, char **argv);
 int cmd_revoke(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
+int cmd_cosign(int argc, char **argv);
 
 #endif

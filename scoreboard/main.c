@@ -15,6 +15,7 @@ static const struct program_command commands[] = {
     {"migrate", cmd_migrate, "migrate the record to this version's format"},
     {"revoke", cmd_revoke, "revoke a key"},
     {"audit", cmd_audit, "record that a person has examined a run"},
+    {"cosign", cmd_cosign, "have a witness cosign the log"},
     {NULL, NULL, NULL},
 };
 

@@ -60,6 +60,14 @@ struct audit {
 };
 int store_audit(struct store *, const struct audit *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
+// What a witness is asked about the newest checkpoint (c2sp.org/tlog-witness): the entries that it cosigned before (`old`;
+// negative: as its last answer here says), the proof that the log has only grown since, and the checkpoint.
+int store_witness_ask(struct store *, const struct note_witness *, int64_t old, struct text *request) MUST_CHECK;
+// Takes its answer to such a request. A cosignature that holds is shown with that checkpoint from then on, in place of what the
+// witness said before.
+int store_witness_take(struct store *, const struct note_witness *, const struct text *request, const struct text *answer,
+                       struct checkpoint *, int64_t *unix_seconds) MUST_CHECK;
+
 struct dawnbench_entry;  // dawnbench.h
 // An entry of the same (task, kind, stem) is replaced.
 int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;

@@ -81,6 +81,11 @@ int store_publish_newest(struct store *) MUST_CHECK;
 int store_tree_signed(const struct store *, struct checkpoint *) MUST_CHECK;
 int store_tree_holds(struct sql *, const struct checkpoint *, bool *holds) MUST_CHECK;
 
+// The newest checkpoint as the board's key signed it, and the proof that the tree of `size` begins with that of `old`.
+int store_signed_note(struct store *, struct text *note, struct checkpoint *) MUST_CHECK;
+int store_tree_growth(struct store *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count) MUST_CHECK;
+int store_tree_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;  // as store_hold
+
 // ---- store_rank.c: derived rows
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;

@@ -278,13 +278,21 @@ int store_tree_open(struct store *s, bool anew, bool *filled)
 }
 
 // ---- reading
-int store_checkpoint(struct store *s, struct text *note)
+int store_signed_note(struct store *s, struct text *note, struct checkpoint *head)
 {
-    struct checkpoint head;
     struct store_head file;
     TRY(store_head_open(s->path, false, &file));
-    int rc = store_head_read(&file, &s->key, &head, note);
+    int rc = store_head_read(&file, &s->key, head, note);
     store_head_close(&file);
+    return rc;
+}
+
+int store_tree_growth(struct store *s, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count)
+{
+    struct tile_reader tiles = {.size = size, .fetch = fetch_hashes, .context = &s->sql};
+    const struct tree_source source = tile_source(&tiles);
+    int rc = tree_prove_growth(&source, old, size, proof, count);
+    tile_reader_free(&tiles);
     return rc;
 }
 
@@ -334,20 +342,16 @@ int store_tile(struct reader *r, const struct tile *t, struct text *into)
 static int hold_once(struct store *s, struct reader *r, struct text *note, struct checkpoint *head, bool *same)
 {
     int64_t size;
-    struct store_head file;
     note->length = 0;
-    TRY(store_head_open(s->path, false, &file));
-    int rc = store_head_read(&file, &s->key, head, note);
-    store_head_close(&file);
-    TRY(rc);
+    TRY(store_signed_note(s, note, head));
     TRY(sql_do(&r->sql, "BEGIN", ""));
-    rc = count_leaves(&r->sql, &size);
+    int rc = count_leaves(&r->sql, &size);
     *same = rc == 0 && size == head->size;
     if (!*same) sqlite3_exec(r->sql.db, "ROLLBACK", NULL, NULL, NULL);
     return rc;
 }
 
-int store_hold(struct store *s, struct reader *r, struct text *note, struct checkpoint *head)
+int store_tree_hold(struct store *s, struct reader *r, struct text *note, struct checkpoint *head)
 {
     enum { TRIES = 500, WAIT_NS = 2000000 };
     bool same = false;

@@ -377,6 +377,117 @@ static void test_old_record_gets_a_log(void **state)
     text_free(&entry);
 }
 
+// ---- witnesses
+#define WITNESS "witness.example/w1"
+
+static void make_witness(struct note_witness *w)
+{
+    unsigned char typed[33] = {4}, digest[crypto_hash_sha256_BYTES];
+    char base64[64], key[NOTE_KEY];
+    struct text named = {0};
+    memcpy(typed + 1, eve.key.at, 32);
+    text_add(&named, WITNESS "\n");
+    text_bytes(&named, typed, sizeof typed);
+    crypto_hash_sha256(digest, (const unsigned char *)named.at, named.length);
+    sodium_bin2base64(base64, sizeof base64, typed, sizeof typed, sodium_base64_VARIANT_ORIGINAL);
+    snprintf(key, sizeof key, WITNESS "+%02x%02x%02x%02x+%s", digest[0], digest[1], digest[2], digest[3], base64);
+    assert_int_equal(note_read_witness(key, w), 0);
+    text_free(&named);
+}
+
+// What a witness answers to a request: its cosignature of the checkpoint in it.
+static void cosign(const struct note_witness *w, const struct text *request, int64_t seconds, struct text *answer)
+{
+    const char *note = strstr(request->at, "\n\n") + 2;
+    struct text message = {0};
+    unsigned char bytes[76];
+    char base64[120];
+    memcpy(bytes, w->number, 4);
+    for (int i = 0; i < 8; i++) bytes[4 + i] = (unsigned char)((uint64_t)seconds >> (56 - 8 * i));
+    text_add(&message, "cosignature/v1\ntime %lld\n", (long long)seconds);
+    text_bytes(&message, note, (size_t)(strstr(note, "\n\n") + 1 - note));
+    crypto_sign_detached(bytes + 12, NULL, (const unsigned char *)message.at, message.length, eve.secret);
+    sodium_bin2base64(base64, sizeof base64, bytes, sizeof bytes, sodium_base64_VARIANT_ORIGINAL);
+    text_add(answer, "\xe2\x80\x94 " WITNESS " %s\n", base64);
+    text_free(&message);
+}
+
+static bool shown_cosigned(const struct note_witness *w)
+{
+    struct text text = {0};
+    struct note note;
+    int64_t seconds;
+    if (store_checkpoint(store, &text) < 0) GIVE_UP("%s", error_text());
+    assert_int_equal(note_read(text.at, text.length, &note), 0);
+    bool cosigned = note_cosigned(text.at, &note, w, &seconds) == 0;
+    text_free(&text);
+    return cosigned;
+}
+
+// The proof in a request leads from the size that the witness knows to the checkpoint.
+static void check_request(const struct text *request, int64_t old, const struct tree_hash *root)
+{
+    struct tree_hash proof[TREE_PROOF];
+    struct note note;
+    long long said;
+    int count = 0;
+    const char *line = strchr(request->at, '\n') + 1;
+    assert_int_equal(sscanf(request->at, "old %lld\n", &said), 1);
+    assert_int_equal(said, old);
+    for (; *line != '\n'; line = strchr(line, '\n') + 1, count++)
+        assert_int_equal(sodium_base642bin(proof[count].at, TREE_HASH, line, strcspn(line, "\n"), NULL, NULL, NULL,
+                                           sodium_base64_VARIANT_ORIGINAL), 0);
+    assert_int_equal(note_read(line + 1, strlen(line + 1), &note), 0);
+    if (old > 0) assert_true(tree_has_grown(old, root, note.checkpoint.size, &note.checkpoint.root, proof, count));
+    else assert_int_equal(count, 0);
+}
+
+static void test_witnesses(void **state)
+{
+    (void)state;
+    struct note_witness w;
+    struct checkpoint head, first;
+    struct text request = {0}, answer = {0}, late = {0}, conflict = {0};
+    int64_t when;
+    make_witness(&w);
+    for (int i = 1; i <= 3; i++) assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
+    assert_int_equal(store_witness_ask(store, &w, -1, &request), 0);
+    check_request(&request, 0, NULL);
+    text_add(&answer, "\n");
+    assert_int_equal(store_witness_take(store, &w, &request, &answer, &head, &when), ERR_INPUT);
+    cosign(&w, &request, 1800000000, &answer);
+    answer.at[answer.length - 20] ^= 1;  // it does not hold
+    assert_int_equal(store_witness_take(store, &w, &request, &answer, &head, &when), ERR_INPUT);
+    assert_false(shown_cosigned(&w));
+    answer.at[answer.length - 20] ^= 1;
+    assert_int_equal(store_witness_take(store, &w, &request, &answer, &first, &when), 0);
+    assert_int_equal(first.size, 3);
+    assert_int_equal(when, 1800000000);
+    assert_true(shown_cosigned(&w));
+    for (int i = 4; i <= 9; i++) assert_int_equal(hand_in(run_of("ada", i), &ada), PROBLEM_NONE);
+    assert_false(shown_cosigned(&w));  // another checkpoint
+    close_all();
+    open_all();
+    assert_int_equal(store_witness_ask(store, &w, -1, &late), 0);
+    check_request(&late, 3, &first.root);
+    assert_int_equal(store_witness_take(store, &w, &late, &answer, &head, &when), ERR_INPUT);  // an answer about another
+    text_add(&conflict, "3\n");
+    assert_int_equal(store_witness_take(store, &w, &late, &conflict, &head, &when), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "--old 3"));
+    text_free(&answer);
+    cosign(&w, &late, 1800000001, &answer);
+    assert_int_equal(store_witness_take(store, &w, &late, &answer, &head, &when), 0);
+    assert_int_equal(head.size, 9);
+    assert_true(shown_cosigned(&w));
+    text_free(&answer);
+    cosign(&w, &request, 1800000002, &answer);
+    assert_int_equal(store_witness_take(store, &w, &request, &answer, &head, &when), ERR_INPUT);  // older than what is shown
+    assert_true(shown_cosigned(&w));
+    text_free(&late);
+    assert_int_equal(store_witness_ask(store, &w, 10, &late), ERR_INPUT);
+    text_free(&request), text_free(&answer), text_free(&late), text_free(&conflict);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -386,6 +497,7 @@ int main(void)
         TEST(test_impossible_numbers),
         TEST(test_stored_but_not_signed),
         TEST(test_lost_record_keeps_its_checkpoint),
+        TEST(test_witnesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
