@@ -62,10 +62,17 @@ int store_apply(struct store *, const struct incoming *) MUST_CHECK;
 // Digest of the terms that all runs of a group must share; "" outside groups.
 int store_group_terms(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 const char *store_chain_head(const struct statement *);
+// Digest of what a reproduction of the run repeats; "" for what cannot be reproduced.
+int store_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 // The first member that must not differ from the superseded statement but does; NULL: none.
 const char *store_said_anew(const json_t *old, const json_t *run);
 // Adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
+
+// ---- store_others.c: the checks of a run against earlier runs. `superseded`: the statement that this one replaces, or 0;
+// `*foreign`: its group belongs to another person, and nothing else of the group has been checked.
+int store_check_others(struct sql *, const struct statement *, const char *handle, int64_t superseded, int64_t accepted_ms,
+                       struct findings *, bool *foreign) MUST_CHECK;
 
 // ---- store_tree.c: the log's tree. In a transaction: ready, prove, then add (by store_apply); after its end, done.
 int store_tree_ready(struct store *) MUST_CHECK;
@@ -93,6 +100,9 @@ int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
 // Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group that
 // others say they repeat.
 int store_rank_repeated(struct store *, int64_t sequence) MUST_CHECK;
+// Ranks anew the runs that an older program raised by a replay with a flag. At the start, in a transaction.
+int store_rank_raised(struct store *, bool *changed) MUST_CHECK;
+int store_payload(struct sql *, int64_t sequence, struct statement *) MUST_CHECK;  // of a statement of the record
 int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload
 int store_put_entry(struct store *, const struct ranked *, int64_t target_micro) MUST_CHECK;
 int store_drop_entries(struct store *, const char *source) MUST_CHECK;

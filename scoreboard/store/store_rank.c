@@ -230,12 +230,13 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     return rc;
 }
 
-static int read_run(struct store *s, int64_t sequence, struct statement *run)
+int store_payload(struct sql *sql, int64_t sequence, struct statement *out)
 {
     sqlite3_stmt *row;
-    TRY(sql_start(&s->sql, &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
-    int rc = sql_next(&s->sql, row);
-    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), run);
+    TRY(sql_start(sql, &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
+    int rc = sql_next(sql, row);
+    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), out);
+    else if (rc == 0) rc = fail(ERR_DATABASE, "statement %lld is not in the record", (long long)sequence);
     sql_end(row);
     return rc;
 }
@@ -256,8 +257,8 @@ static bool is_copy(const json_t *run, const json_t *other)
 static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *repeated)
 {
     struct statement run = {0}, other = {0};
-    int rc = read_run(s, sequence, &run);
-    if (rc >= 0) rc = read_run(s, by, &other);
+    int rc = store_payload(&s->sql, sequence, &run);
+    if (rc >= 0) rc = store_payload(&s->sql, by, &other);
     if (rc >= 0) *repeated = !is_copy(run.json, other.json);
     statement_free(&run);
     statement_free(&other);
@@ -291,8 +292,8 @@ static int judge_replay(struct store *s, int64_t sequence, int64_t by, const str
 {
     struct statement run = {0}, other = {0};
     struct replay_judged judged;
-    int rc = read_run(s, sequence, &run);
-    if (rc >= 0) rc = read_run(s, by, &other);
+    int rc = store_payload(&s->sql, sequence, &run);
+    if (rc >= 0) rc = store_payload(&s->sql, by, &other);
     if (rc >= 0 && !is_copy(run.json, other.json)) {
         replay_judge(run.json, other.json, group, &judged);
         *agrees = judged.verdict == REPLAY_EXACT || (judged.verdict == REPLAY_WITHIN && judged.runs > 0);
@@ -360,22 +361,41 @@ int store_rank_curve(struct store *s, const char *curve)
     return rc;
 }
 
-int store_rank_repeated(struct store *s, int64_t sequence)
+// Ranks the curves that a query has found.
+static int rank_curves(struct store *s, sqlite3_stmt *row, int *count)
 {
     struct arena arena = {0};
     const char **curves = NULL;
-    int count = 0, rc;
+    int rc;
+    *count = 0;
+    while ((rc = sql_next(&s->sql, row)) > 0) {
+        curves = grow(curves, (size_t)(*count + 1) * sizeof *curves);
+        curves[(*count)++] = sql_keep(row, 0, &arena);
+    }
+    sql_end(row);
+    for (int i = 0; i < *count && rc == 0; i++) rc = store_rank_curve(s, curves[i]);
+    free(curves);
+    arena_free(&arena);
+    return rc;
+}
+
+int store_rank_repeated(struct store *s, int64_t sequence)
+{
     sqlite3_stmt *row;
+    int count;
     TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
                   "SELECT m.curve FROM runs r JOIN runs m ON m.group_nonce = r.group_nonce JOIN replays p ON p.head = m.head "
                   "WHERE r.sequence = ?1 AND m.group_nonce <> ''", "i", sequence));
-    while ((rc = sql_next(&s->sql, row)) > 0) {
-        curves = grow(curves, (size_t)(count + 1) * sizeof *curves);
-        curves[count++] = sql_keep(row, 0, &arena);
-    }
-    sql_end(row);
-    for (int i = 0; i < count && rc == 0; i++) rc = store_rank_curve(s, curves[i]);
-    free(curves);
-    arena_free(&arena);
+    return rank_curves(s, row, &count);
+}
+
+int store_rank_raised(struct store *s, bool *changed)
+{
+    sqlite3_stmt *row;
+    int count;
+    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o JOIN runs r ON r.sequence = o.reproduced_by "
+                  "WHERE r.flags > 0", ""));
+    int rc = rank_curves(s, row, &count);
+    *changed = count > 0;
     return rc;
 }
