@@ -127,27 +127,44 @@ static int check_rate(struct attempt *a)
                   (long long)limit, statement_type_name(type), a->out->retry_after);
 }
 
-// Letters and digits of ASCII alone, without case.
-static bool sounds_like(const char *name, const char *handle)
+// The next letter or digit of ASCII as it looks, 0 at the end: without case, one for "I", "l" and "1", and for "O" and "0". A
+// "rn" looks like "m", and "vv" like "w".
+static int next_look(const char **at)
 {
-    for (;; name++, handle++) {
-        while (*name != 0 && !isalnum((unsigned char)*name)) name++;
-        while (*handle != 0 && !isalnum((unsigned char)*handle)) handle++;
-        if (*name == 0 || *handle == 0) return *name == *handle;
-        if (tolower((unsigned char)*name) != tolower((unsigned char)*handle)) return false;
+    const char *c = *at;
+    while (*c != 0 && !isalnum((unsigned char)*c)) c++;
+    *at = *c != 0 ? c + 1 : c;
+    if ((*c == 'r' && c[1] == 'n') || (*c == 'v' && c[1] == 'v')) return (*at)++, *c == 'r' ? 'm' : 'w';
+    if (*c == 'I' || *c == '1') return 'l';
+    return *c == '0' ? 'o' : tolower((unsigned char)*c);
+}
+
+static bool looks_like(const char *name, const char *handle)
+{
+    for (;;) {
+        int a = next_look(&name), b = next_look(&handle);
+        if (a != b) return false;
+        if (a == 0) return true;
     }
 }
 
-// Authors of the archive signed nothing, so nobody may take their names as a handle.
-static int check_archive(struct attempt *a, const char *handle)
+// Nobody takes a handle that can be mistaken for another person's, or for an author of the archive, who signed nothing. Cost: a
+// walk over all names, for a new key alone.
+static int check_look(struct attempt *a, const char *handle)
 {
     sqlite3_stmt *row;
     int rc;
-    TRY(sql_start(sql_of(a), &row, "SELECT DISTINCT author FROM entries WHERE trust = ?", "i", (int64_t)TRUST_IMPORTED));
-    while ((rc = sql_next(sql_of(a), row)) > 0 && a->out->problem == PROBLEM_NONE)
-        if (sounds_like(sql_text(row, 0), handle))
+    TRY(sql_start(sql_of(a), &row, "SELECT DISTINCT author, 1 FROM entries WHERE trust = ? UNION ALL "
+                  "SELECT DISTINCT handle, 0 FROM keys WHERE handle <> ''", "i", (int64_t)TRUST_IMPORTED));
+    while ((rc = sql_next(sql_of(a), row)) > 0 && a->out->problem == PROBLEM_NONE) {
+        if (!looks_like(sql_text(row, 0), handle)) continue;
+        if (sql_column(row, 1) != 0)
             refuse(a, PROBLEM_HANDLE, "\"%.80s\" is an author of DAWNBench's archive; such names are not given away",
                    sql_text(row, 0));
+        else
+            refuse(a, PROBLEM_HANDLE, "the handle \"%s\" looks like \"%.80s\", which belongs to another key; choose another",
+                   handle, sql_text(row, 0));
+    }
     sql_end(row);
     return rc < 0 ? rc : 0;
 }
@@ -168,7 +185,7 @@ static int check_handle(struct attempt *a)
     if (taken != 0)
         return refuse(a, PROBLEM_HANDLE, "the handle \"%s\" belongs to another key; choose another, or sign with that key",
                       handle);
-    TRY(check_archive(a, handle));
+    TRY(check_look(a, handle));
     if (a->out->problem != PROBLEM_NONE) return REFUSED;
     snprintf(a->in.handle, sizeof a->in.handle, "%s", handle);
     return 0;
@@ -181,21 +198,10 @@ struct earlier {
     const char *digest;
 };
 
-static int read_payload(struct attempt *a, int64_t sequence, struct statement *old)
-{
-    sqlite3_stmt *row;
-    TRY(sql_start(sql_of(a), &row, "SELECT payload FROM statements WHERE sequence = ?", "i", sequence));
-    int rc = sql_next(sql_of(a), row);
-    if (rc > 0) rc = statement_read(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), old);
-    else if (rc == 0) rc = fail(ERR_DATABASE, "statement %lld is not in the record", (long long)sequence);
-    sql_end(row);
-    return rc;
-}
-
 static int compare_members(struct attempt *a, const struct earlier *e)
 {
     struct statement old = {0};
-    int rc = read_payload(a, e->sequence, &old);
+    int rc = store_payload(sql_of(a), e->sequence, &old);
     TRY(rc);
     const char *name = store_said_anew(old.json, a->json);
     if (name != NULL)
@@ -261,7 +267,7 @@ static int check_mate(struct attempt *a, int64_t sequence, const char *brief, do
     const struct run_metric board = curve_board(other);
     int64_t score = curve_last(other, &board);
     *sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
-    int rc = check_alike(a->json, other) ? read_payload(a, sequence, &whole) : 0;
+    int rc = check_alike(a->json, other) ? store_payload(sql_of(a), sequence, &whole) : 0;
     if (rc == 0) check_group_mate(&a->envelope->statement, whole.json != NULL ? whole.json : other, &a->out->findings);
     statement_free(&whole);
     json_decref(other);
