@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
-#include "submit/format/score/curve.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
@@ -258,74 +257,20 @@ static int check_conflicts(struct attempt *a, int64_t *superseded)
     return refused;
 }
 
-// The brief has the last points. If they agree, the whole curves are compared. Its last score counts for the group's mean.
-static int check_mate(struct attempt *a, int64_t sequence, const char *brief, double *sum)
+static int check_others(struct attempt *a, int64_t superseded)
 {
-    struct statement whole = {0};
-    json_t *other = json_loads(brief, JSON_REJECT_DUPLICATES, NULL);
-    if (other == NULL) return fail(ERR_INPUT, "the record's copy of another run of the group cannot be read");
-    const struct run_metric board = curve_board(other);
-    int64_t score = curve_last(other, &board);
-    *sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
-    int rc = check_alike(a->json, other) ? store_payload(sql_of(a), sequence, &whole) : 0;
-    if (rc == 0) check_group_mate(&a->envelope->statement, whole.json != NULL ? whole.json : other, &a->out->findings);
-    statement_free(&whole);
-    json_decref(other);
-    return rc;
-}
-
-// The run that completes a group gives it a mean, which must not be better than reference runs make believable.
-static void check_mean(struct attempt *a, double sum, int mates)
-{
-    const struct run_metric board = curve_board(a->json);
-    int64_t score = curve_last(a->json, &board);
-    if (mates + 1 < canonical_int(a->json, "group.planned") || score == RUN_SCORE_NONE) return;
-    check_group_mean(a->json, (sum + run_metric_value(&board, score)) / (mates + 1), mates + 1, &a->out->findings);
-}
-
-// The checks that compare the runs of a group. A withdrawn run keeps its number and its seed, so nobody can leave out bad runs.
-static int check_group(struct attempt *a, int64_t superseded)
-{
-    const char *nonce = canonical_text(a->json, "group.nonce");
-    char terms[DIGEST_HEX];
-    sqlite3_stmt *row;
-    int64_t index = canonical_int(a->json, "group.index");
-    int rc, refused = 0, mates = 0;
-    double sum = 0;
-    bool terms_differ = false, taken = false;
-    if (*nonce == 0) return 0;
-    TRY(store_group_terms(&a->envelope->statement, terms));
-    TRY(sql_start(sql_of(a), &row,
-                  "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
-                  "AND group_nonce <> '' "
-                  "AND superseded = 0 AND sequence <> ?",
-                  "ti", nonce, superseded));
-    while (refused == 0 && (rc = sql_next(sql_of(a), row)) != 0) {
-        if (rc < 0) refused = rc;
-        else if (strcmp(sql_text(row, 0), a->in.handle) != 0)
-            refused = refuse(a, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
-        else {
-            terms_differ = terms_differ || strcmp(sql_text(row, 1), terms) != 0;
-            taken = taken || sql_column(row, 2) == index;
-            refused = check_mate(a, sql_column(row, 4), sql_text(row, 3), &sum);
-            mates++;
-        }
-    }
-    sql_end(row);
-    if (refused == 0 && terms_differ)
-        finding_add(&a->out->findings, CHECK_GROUP,
-                    "the runs of group %s do not agree in task, model, recipe, target, number or announcement", nonce);
-    if (refused == 0 && taken)
-        finding_add(&a->out->findings, CHECK_GROUP, "run %lld of group %s is there already", (long long)index, nonce);
-    if (refused == 0) check_mean(a, sum, mates);
-    return refused;
+    bool foreign;
+    TRY(store_check_others(sql_of(a), &a->envelope->statement, a->in.handle, superseded, a->in.accepted_ms, &a->out->findings,
+                           &foreign));
+    return foreign ? refuse(a, PROBLEM_CONFLICT, "the group %s belongs to another person", canonical_text(a->json, "group.nonce"))
+                   : 0;
 }
 
 static int check_run(struct attempt *a)
 {
     int64_t superseded;
     STEP(check_conflicts(a, &superseded));
-    return check_group(a, superseded);
+    return check_others(a, superseded);
 }
 
 // ---- statements about other statements

@@ -29,7 +29,7 @@ const char *store_chain_head(const struct statement *statement)
 }
 
 // Only a run that the harness evaluated can be reproduced; without an evaluation there is nothing to compare.
-static int curve_of(const struct statement *statement, char hex[DIGEST_HEX])
+int store_curve(const struct statement *statement, char hex[DIGEST_HEX])
 {
     const struct run_metric board = curve_board(statement->json);
     hex[0] = 0;
@@ -135,7 +135,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     struct replaced old;
     char curve[DIGEST_HEX];
     TRY(supersede(s, in, &old));
-    TRY(curve_of(in->statement, curve));
+    TRY(store_curve(in->statement, curve));
     TRY(insert_run(s, in, old.first, curve));
     TRY(store_rank_curve(s, curve));
     if (old.sequence != 0 && strcmp(old.curve, curve) != 0) TRY(store_rank_curve(s, old.curve));

@@ -117,6 +117,22 @@ static bool stands_for(enum check stored, enum check now)
     return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now)) || (stored == CHECK_DIRTY && now == CHECK_SOURCES);
 }
 
+// The checks against the runs before it, as the statements so far make them. Statements without the board's key are of before
+// these checks.
+static int check_against_others(struct checking *c, const struct taken *t, struct findings *now)
+{
+    const json_t *run = t->statement.json;
+    int64_t superseded;
+    bool foreign;
+    if (t->statement.type != STATEMENT_RUN || !check_is_sharp(t->in.accepted_ms)) return 0;
+    if (canonical_at(run, "board_key") == NULL) return 0;
+    TRY(sql_int(&c->rebuilt.sql, &superseded, 0, "SELECT sequence FROM runs WHERE digest = ?", "t",
+                canonical_text(run, "supersedes")));
+    TRY(store_check_others(&c->rebuilt.sql, &t->statement, canonical_text(run, "handle"), superseded, t->in.accepted_ms, now,
+                           &foreign));
+    return foreign ? fault(c, "statement %lld: its group belongs to another person", (long long)t->in.sequence) : 0;
+}
+
 // Checks that no flag was removed since, and that no stored statement would be refused. A flag of reference runs is the
 // exception: they grow with the program, and a removed flag looks like one that the program of then did not know.
 static int check_findings(struct checking *c, struct taken *t)
@@ -124,6 +140,7 @@ static int check_findings(struct checking *c, struct taken *t)
     struct findings now = {0};
     TRY(store_findings(&c->from, t->in.sequence, &t->findings));
     check_statement(&t->statement, t->in.accepted_ms, &now);
+    TRY(check_against_others(c, t, &now));
     for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
         enum check check = now.at[i].check;
         bool there = false;

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
+#include "test/fault/forge_runs.h"
 #include "test/unit/fixture_server.h"
 
 enum outcome { REFUSED, FLAGGED, PASSED };
-#define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 enum { EDITED = 1 };  // the hashes stay as they were
 
 static struct store *board;
@@ -94,182 +94,6 @@ static void judge(const char *name, enum problem problem, const struct acceptanc
     if (!found) complain(name, "it was not found", check_code(check));
 }
 
-// ---- work that was not done
-
-static void point_set(json_t *run, size_t i, const char *name, int64_t value)
-{
-    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
-}
-
-static int64_t point_get(json_t *run, size_t i, const char *name)
-{
-    return canonical_int(fixture_item(run, "points", i), name);
-}
-
-static void latency_set(json_t *run, const char *name, json_t *value)
-{
-    fixture_set(fixture_item(run, "latencies", 0), name, value);
-}
-
-static void keep_samples(json_t *run, int64_t batch, int64_t each)
-{
-    fixture_set(run, "batch", json_integer(batch));
-    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
-        point_set(run, i, "samples", (int64_t)(i + 1) * each);
-        point_set(run, i, "step", (int64_t)(i + 1) * each / batch);
-    }
-}
-
-static void honest(json_t *run) { (void)run; }
-static void no_samples(json_t *run)
-{
-    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", 0);
-}
-static void few_samples(json_t *run) { keep_samples(run, 1000, 1000); }
-static void many_samples(json_t *run) { keep_samples(run, 1000, 60000); }
-static void steps_without_batch(json_t *run)
-{
-    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", point_get(run, i, "samples") + 1);
-}
-static void huge_batch(json_t *run) { keep_samples(run, 6250, 6250); }  // of which an epoch could leave out all
-static void no_training(json_t *run)  // all of its time is the segment "data"
-{
-    json_t *segment;
-    size_t s;
-    json_array_foreach(json_object_get(run, "segments"), s, segment)
-        if (strcmp(canonical_text(segment, "segment"), "train") == 0)
-            json_object_set_new(segment, "segment", json_string("data"));
-    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
-        int64_t warm = point_get(run, i, "warm_ns"), both = point_get(run, i, "warm_with_evaluation_ns");
-        point_set(run, i, "warm_with_evaluation_ns", both - warm);
-        point_set(run, i, "warm_ns", 0);
-    }
-}
-static void one_training_item(json_t *run) { json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(1)); }
-static void small_images(json_t *run)
-{
-    static const char text[] = "{\"batch\":1000,\"epochs\":10,\"resolution\":[1]}";
-    char hex[DIGEST_HEX];
-    digest_bytes(text, strlen(text), hex);
-    fixture_set(run, "recipe.text", json_string(text));
-    fixture_set(run, "recipe.digest", json_string(hex));
-}
-static void open_division(json_t *run) { fixture_set(run, "division", json_string("open")); }
-static void small_model(json_t *run) { fixture_set(run, "model.parameters", json_integer(10)); }
-static void cheap_model(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(1)); }
-static void cheap_open_model(json_t *run) { cheap_model(run), open_division(run); }
-static void own_model(json_t *run) { fixture_set(run, "model.name", json_string("mine")), open_division(run); }
-static void latency_of_a_nanosecond(json_t *run)
-{
-    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"};
-    for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(1 + i));
-}
-static void latency_on_nothing_known(json_t *run) { latency_set(run, "hardware.cpu_flags", json_string("")); }
-static void too_good(json_t *run)
-{
-    json_t *scores = json_object_get(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "scores");
-    json_object_set_new(json_array_get(scores, 0), "score", json_integer(9600));
-}
-static void too_good_of_another_recipe(json_t *run) { too_good(run), open_division(run); }
-// Accurate words, round times, the figures of a run that never took place.
-static void all_made_up(json_t *run) { fixture_slow(run, -5000000000); }
-
-// ---- dates and prices
-
-static void no_time_passed(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS)); }
-static void a_day_passed(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS - (int64_t)86400000)); }
-static void latency_of_1970(json_t *run) { latency_set(run, "measured_ms", json_integer(0)); }
-static void latency_of_tomorrow(json_t *run) { latency_set(run, "measured_ms", json_integer(FIXTURE_NOW_MS + 86400000)); }
-static void price_of_a_bargain(json_t *run) { fixture_set(run, "price.micro_usd_per_hour", json_integer(1)); }
-static void bargain_of_another_date(json_t *run)
-{
-    price_of_a_bargain(run);
-    fixture_set(run, "price.date", json_string("2026-11-20"));
-}
-static void discount_of_another_date(json_t *run)
-{
-    fixture_set(run, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * 4 / 5));
-    fixture_set(run, "price.date", json_string("2026-11-20"));
-}
-static void price_of_9999(json_t *run)
-{
-    fixture_set(run, "price.date", json_string("9999-12-31"));
-    fixture_set(run, "price.instance", json_string(""));
-}
-
-// ---- contradictions
-
-static void many_processors(json_t *run) { fixture_set(run, "hardware.devices", json_integer(1 << 20)); }
-static void many_threads(json_t *run)
-{
-    fixture_set(run, "threads", json_integer(65536));
-    fixture_set(run, "hardware.cores_online", json_integer(2));
-    fixture_set(run, "hardware.cores_usable", json_integer(2));
-}
-static void many_usable_cores(json_t *run) { fixture_set(run, "hardware.cores_usable", json_integer(17)); }
-static void cuda_without_gpu(json_t *run)
-{
-    fixture_set(run, "device", json_string("cuda"));
-}
-static void emulated_gpu(json_t *run) { fixture_set(run, "hardware.gpu", json_string("NVIDIA H200 (EMULATED CARD)")); }
-static void memory_above_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer((int64_t)1 << 40)); }
-static void closed_pytorch(json_t *run) { fixture_set(run, "software.framework", json_string("PyTorch")); }
-static void dawnlike(json_t *run) { fixture_set(run, "software.framework", json_string("DAWNX")); }
-static void harness_outside(json_t *run) { fixture_set(run, "device", json_string("outside")); }
-static void latency_on_many_processors(json_t *run) { latency_set(run, "hardware.devices", json_integer(8)); }
-static void latency_on_cuda_without_gpu(json_t *run) { latency_set(run, "device", json_string("cuda")); }
-static void training_set_twice(json_t *run)
-{
-    json_array_append_new(json_object_get(run, "data"), json_deep_copy(fixture_item(run, "data", 0)));
-}
-
-// ---- texts
-
-static void invisible_note(json_t *run) { fixture_set(run, "note", json_string("good\xf0\x9d\x85\xb3 run")); }          // U+1D173
-static void shorthand_note(json_t *run) { fixture_set(run, "team", json_string("good\xf0\x9b\xb2\xa0 team")); }         // U+1BCA0
-static void piled_note(json_t *run)
-{
-    struct text note = {0};
-    text_add(&note, "a");
-    for (int i = 0; i < 80; i++) text_add(&note, "\xcc\x81");
-    fixture_set(run, "note", json_string(note.at));
-    text_free(&note);
-}
-static void leading_mark(json_t *run) { fixture_set(run, "note", json_string("\xcc\x81 a")); }
-static void hidden_machine(json_t *run) { fixture_set(run, "hardware.cpu", json_string("Test\xf0\x9d\x85\xb3 CPU")); }
-static void vietnamese_and_hebrew(json_t *run)
-{
-    fixture_set(run, "team", json_string("Nguye\xcc\x82\xcc\x83n \xd7\xa9\xd6\xbc\xd7\x81\xd6\xb8"));
-}
-
-// ---- editing what DAWN recorded (no hash is made anew): every member that a statement takes from the record
-
-static void edit_batch(json_t *run) { fixture_set(run, "batch", json_integer(999)); }
-static void edit_views(json_t *run) { fixture_set(run, "views", json_integer(1)); }
-static void edit_threads(json_t *run) { fixture_set(run, "threads", json_integer(8)); }
-static void edit_precision(json_t *run) { fixture_set(run, "precision", json_string("f32")); }
-static void edit_machine(json_t *run) { fixture_set(run, "hardware.product", json_string("a cheaper one")); }
-static void edit_price(json_t *run)
-{
-    fixture_set(run, "price", json_pack("{s:i, s:s, s:s, s:s, s:i}", "micro_usd_per_hour", 1, "source", "user", "date",
-                                        "2027-01-15", "instance", "", "total_micro_usd", 1));
-}
-static void edit_recipe_text(json_t *run) { fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":9}")); }
-static void edit_segments(json_t *run)
-{
-    json_object_set_new(fixture_item(run, "segments", 0), "segment", json_string("init"));
-}
-static void edit_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer(1)); }
-static void edit_weights(json_t *run)
-{
-    fixture_set(run, "model.weights_digest", json_string(OTHER_HEX));
-    latency_set(run, "weights_digest", json_string(OTHER_HEX));
-}
-static void edit_latency(json_t *run) { latency_set(run, "whole_p99_ns", json_integer(2100001)); }
-static void edit_replay(json_t *run) { fixture_set(run, "replay_of", json_string(FIXTURE_HEX)); }
-static void drop_end(json_t *run) { json_object_del(run, "chain_end"); }
-static void drop_hash(json_t *run) { json_object_del(fixture_item(run, "latencies", 0), "hash"); }
-
 static const struct attack {
     const char *name;
     void (*forge)(json_t *run);
@@ -282,19 +106,30 @@ static const struct attack {
     {"honest", honest, PASSED, CHECKS, 0},
     {"all_made_up", all_made_up, PASSED, CHECKS, 0},
     {"too_good_of_another_recipe", too_good_of_another_recipe, PASSED, CHECKS, 0},
+    {"price_of_ones_own", price_of_ones_own, PASSED, CHECKS, 0},
     {"vietnamese_and_hebrew", vietnamese_and_hebrew, PASSED, CHECKS, 0},
     ATTACK(REFUSED, WORK, no_samples), ATTACK(REFUSED, WORK, few_samples), ATTACK(REFUSED, WORK, many_samples),
     ATTACK(REFUSED, WORK, steps_without_batch), ATTACK(REFUSED, WORK, huge_batch), ATTACK(REFUSED, WORK, no_training),
+    ATTACK(REFUSED, WORK, quarter_of_the_samples), ATTACK(REFUSED, WORK, no_evaluation),
+    ATTACK(REFUSED, SPEED, evaluation_of_a_millisecond),
+    ATTACK(REFUSED, CONTRADICTION, half_of_the_schedule), ATTACK(REFUSED, CONTRADICTION, other_batch_than_the_recipe),
+    ATTACK(REFUSED, CONTRADICTION, away_without_an_interruption), ATTACK(FLAGGED, RECIPE, other_text_in_an_old_chain),
     ATTACK(REFUSED, DATA, one_training_item), ATTACK(FLAGGED, SPEED_UNKNOWN, small_images),
     ATTACK(REFUSED, DIVISION, small_model), ATTACK(REFUSED, DIVISION, cheap_model),
     ATTACK(FLAGGED, BETTER, too_good),
     ATTACK(FLAGGED, SPEED_UNKNOWN, own_model), ATTACK(FLAGGED, SPEED_UNKNOWN, cheap_open_model),
     ATTACK(REFUSED, SPEED, latency_of_a_nanosecond), ATTACK(FLAGGED, SPEED_UNKNOWN, latency_on_nothing_known),
+    ATTACK(REFUSED, SPEED, latency_mean_below_the_peak), ATTACK(FLAGGED, SPEED_HIGH, latency_near_the_peak),
     ATTACK(REFUSED, CLIENT_TIME, no_time_passed), ATTACK(FLAGGED, DATES, a_day_passed),
+    ATTACK(REFUSED, GROUP, group_announced_in_1970),
     ATTACK(REFUSED, CLIENT_TIME, latency_of_1970), ATTACK(REFUSED, CONTRADICTION, latency_of_tomorrow),
     ATTACK(REFUSED, PRICE, price_of_a_bargain), ATTACK(REFUSED, PRICE, bargain_of_another_date),
     ATTACK(FLAGGED, PRICE_OLD, discount_of_another_date), ATTACK(REFUSED, PRICE, price_of_9999),
+    ATTACK(REFUSED, CONTRADICTION, bargain_without_a_name),
     ATTACK(REFUSED, CONTRADICTION, many_processors), ATTACK(REFUSED, CONTRADICTION, many_threads),
+    ATTACK(REFUSED, CONTRADICTION, threads_of_an_unknown_machine), ATTACK(REFUSED, CONTRADICTION, many_gpus),
+    ATTACK(REFUSED, CONTRADICTION, latency_on_many_gpus), ATTACK(REFUSED, CONTRADICTION, unknown_device),
+    ATTACK(REFUSED, CONTRADICTION, unknown_precision),
     ATTACK(REFUSED, CONTRADICTION, many_usable_cores), ATTACK(REFUSED, CONTRADICTION, emulated_gpu),
     ATTACK(REFUSED, CONTRADICTION, memory_above_memory), ATTACK(REFUSED, CONTRADICTION, closed_pytorch),
     ATTACK(REFUSED, CONTRADICTION, dawnlike), ATTACK(REFUSED, CONTRADICTION, harness_outside),
@@ -334,6 +169,47 @@ static void take_all(json_t *run, json_t *first)
 }
 static void take_all_but_a_nanosecond(json_t *run, json_t *first) { take_all(run, first), fixture_slow(run, 1); }
 static void take_all_but_some_millionths(json_t *run, json_t *first) { take_all(run, first), fixture_slow(run, 30000); }
+static int64_t scaled(const int64_t *millionths, const char *name, size_t i, int64_t ns)
+{
+    (void)name, (void)i;
+    return ns + ns * *millionths / 1000000;
+}
+static void scale(json_t *run, int64_t millionths) { fixture_retime(run, scaled, &millionths); }
+static void lower_losses(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") * 99 / 100);
+}
+static void take_all_a_little_slower(json_t *run, json_t *first) { take_all(run, first), lower_losses(run), scale(run, 100); }
+static void take_all_much_faster(json_t *run, json_t *first) { take_all(run, first), lower_losses(run), scale(run, -200000); }
+static int64_t longer_beginning(const int64_t *ns, const char *name, size_t i, int64_t was)
+{
+    (void)i;
+    return strcmp(name, "data") == 0 ? was + *ns : was;
+}
+static void take_all_after_another_beginning(json_t *run, json_t *first)
+{
+    take_all(run, first);
+    lower_losses(run);
+    fixture_retime(run, longer_beginning, (const int64_t[]){700000000});
+}
+static void take_all_but_a_point(json_t *run, json_t *first)
+{
+    take_all_after_another_beginning(run, first);
+    json_array_remove(json_object_get(run, "points"), 4);
+}
+static void take_nearly_the_curve(json_t *run, json_t *first)
+{
+    take_all(run, first);
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") + (int64_t)(i % 3));
+    fixture_again(run, 400000000, 77);
+}
+// Nothing is left of the original but its scores.
+static void take_all_and_scatter_it(json_t *run, json_t *first) { take_all(run, first), fixture_vary(run, 99); }
+static void resumed_within_a_group(json_t *run, json_t *first)
+{
+    fixture_set(run, "resumed", json_integer(1));
+    (void)first;
+}
 static void take_the_times(json_t *run, json_t *first)
 {
     take_all(run, first);
@@ -363,6 +239,10 @@ static const struct {
     {"overlap_elsewhere", overlap_elsewhere, PASSED, CHECKS},
     MATE(REFUSED, SEED, take_seed), MATE(REFUSED, TWIN, take_all), MATE(REFUSED, TWIN, take_all_but_a_nanosecond),
     MATE(REFUSED, TWIN, take_all_but_some_millionths), MATE(REFUSED, TWIN, take_the_times), MATE(REFUSED, TWIN, take_the_curve),
+    {"take_all_and_scatter_it", take_all_and_scatter_it, PASSED, CHECKS},
+    MATE(REFUSED, TWIN, take_all_a_little_slower), MATE(REFUSED, TWIN, take_all_much_faster),
+    MATE(REFUSED, TWIN, take_all_after_another_beginning), MATE(REFUSED, TWIN, take_all_but_a_point),
+    MATE(REFUSED, TWIN, take_nearly_the_curve), MATE(REFUSED, CONTRADICTION, resumed_within_a_group),
     MATE(FLAGGED, OVERLAP, overlap),
 };
 
@@ -421,8 +301,8 @@ static enum problem envelope_of_another(struct acceptance *a)
 {
     struct text bytes = {0};
     fixture_sign(true_run("eve"), &eve, &bytes);
-    char *digit = strstr(bytes.at, "\\\"seed\\\":");
-    digit[strlen("\\\"seed\\\":")] ^= 1;
+    char *digit = strstr(bytes.at, "\\\"seed\\\":") + strlen("\\\"seed\\\":");
+    digit[strspn(digit, "0123456789") - 1] ^= 1;
     enum problem problem = submit_bytes(&bytes, a);
     text_free(&bytes);
     return problem;
@@ -456,28 +336,49 @@ static enum problem invisible_reason(struct acceptance *a)
     json_object_set_new(withdraw, "reason", json_string("a\xf0\x9d\x85\xb3"));
     return submit(withdraw, &eve, a);
 }
-// A copy by a second person, a nanosecond slower everywhere: it is taken as a run of its own, but repeats nothing.
-static enum problem copy_as_reproduction(struct acceptance *a)
+static enum problem handle_that_looks_alike(struct acceptance *a)
+{
+    struct sshkey_secret key;
+    sshkey_new(&key, "");
+    judge("the first of two handles", submit(true_run("Pallas.1"), &key, a), a, PASSED, CHECKS);
+    sshkey_new(&key, "");
+    return submit(true_run("paIIas-l"), &key, a);
+}
+// A copy under another nonce, which repeats nothing.
+static enum problem copy(const char *name, const char *handle, void (*forge)(json_t *), struct acceptance *a)
 {
     struct arena arena = {0};
     struct reader *reader;
     struct stored stored;
-    char id[24];
+    char id[24], nonce[33];
     json_t *run = true_run("eve"), *copy = json_deep_copy(run);
     judge("a run to copy", submit(run, &eve, a), a, PASSED, CHECKS);
     snprintf(id, sizeof id, "%lld", (long long)a->sequence);
-    fixture_set(copy, "handle", json_string("ada"));
-    fixture_set(copy, "nonce", json_string("abababababababababababababababab"));
-    fixture_slow(copy, 1);
-    enum problem problem = submit(copy, &ada, a);
+    snprintf(nonce, sizeof nonce, "%032x", 9000 + number);
+    fixture_set(copy, "handle", json_string(handle));
+    fixture_set(copy, "nonce", json_string(nonce));
+    forge(copy);
+    fixture_follow(copy);
+    enum problem problem = submit(copy, strcmp(handle, "eve") == 0 ? &eve : &ada, a);
     fixture_must(store_reader(board, &reader));
     fixture_must(store_statement(reader, id, &arena, &stored));
-    if (stored.trust == TRUST_REPRODUCED) complain("copy_as_reproduction", "it counts as a reproduction", "");
+    if (stored.trust == TRUST_REPRODUCED) complain(name, "it counts as a reproduction", "");
     store_reader_close(reader);
     arena_free(&arena);
     return problem;
 }
-
+static void nanosecond_slower(json_t *run) { fixture_slow(run, 1); }
+static void scaled_times(json_t *run) { scale(run, 100); }
+static void other_losses(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") + 1);
+}
+#define COPY(name, handle, forge)                                                                                      \
+    static enum problem name(struct acceptance *a) { return copy(#name, handle, forge, a); }
+COPY(copy_as_reproduction, "ada", nanosecond_slower)
+COPY(copy_scaled_as_reproduction, "ada", scaled_times)
+COPY(copy_of_ones_own_run, "eve", nanosecond_slower)
+COPY(copy_with_other_losses, "ada", other_losses)  // a made-up run, as far as a board can tell
 
 // ---- replays: runs that say which run they repeat. None of these raises its level.
 
@@ -510,8 +411,7 @@ static enum problem replay(const char *name, const char *handle, void (*forge)(j
     arena_free(&arena);
     return problem;
 }
-static void slower(json_t *run) { fixture_slow(run, 50000000); }
-static void copied_times(json_t *run) { fixture_slow(run, 1); }
+static void slower(json_t *run) { fixture_again(run, 50000000, 7); }
 static void other_recipe(json_t *run) { slower(run), small_images(run); }
 static void near_score(json_t *run)
 {
@@ -525,7 +425,8 @@ static void flagged_replay(json_t *run) { slower(run), fixture_set(run, "softwar
     static enum problem name(struct acceptance *a) { return replay(#name, handle, forge, raises, a); }
 REPLAY(replay_by_another, "ada", slower, true)  // the true one
 REPLAY(replay_by_the_same_key, "eve", slower, false)
-REPLAY(replay_with_copied_times, "ada", copied_times, false)
+REPLAY(replay_with_copied_times, "ada", nanosecond_slower, false)
+REPLAY(replay_with_scaled_times, "ada", scaled_times, false)
 REPLAY(replay_of_another_recipe, "ada", other_recipe, false)
 REPLAY(replay_with_a_near_score, "ada", near_score, false)
 REPLAY(replay_with_a_near_score_elsewhere, "ada", near_score_elsewhere, false)
@@ -540,9 +441,12 @@ static const struct {
     STATEMENT_ATTACK(other_board_of_that_name, FOREIGN), STATEMENT_ATTACK(no_board_key, FOREIGN),
     STATEMENT_ATTACK(handle_of_the_archive, HANDLE), STATEMENT_ATTACK(envelope_with_more, MALFORMED),
     STATEMENT_ATTACK(envelope_of_another, SIGNATURE), STATEMENT_ATTACK(empty_amend, MALFORMED),
-    STATEMENT_ATTACK(invisible_reason, CHECKS), STATEMENT_ATTACK(copy_as_reproduction, NONE),
+    STATEMENT_ATTACK(invisible_reason, CHECKS), STATEMENT_ATTACK(copy_as_reproduction, CHECKS),
+    STATEMENT_ATTACK(copy_scaled_as_reproduction, CHECKS), STATEMENT_ATTACK(copy_of_ones_own_run, CHECKS),
+    STATEMENT_ATTACK(copy_with_other_losses, NONE), STATEMENT_ATTACK(handle_that_looks_alike, HANDLE),
     STATEMENT_ATTACK(replay_by_another, NONE), STATEMENT_ATTACK(replay_by_the_same_key, NONE),
-    STATEMENT_ATTACK(replay_with_copied_times, NONE), STATEMENT_ATTACK(replay_of_another_recipe, NONE),
+    STATEMENT_ATTACK(replay_with_copied_times, NONE), STATEMENT_ATTACK(replay_with_scaled_times, NONE),
+    STATEMENT_ATTACK(replay_of_another_recipe, NONE),
     STATEMENT_ATTACK(replay_with_a_near_score, NONE), STATEMENT_ATTACK(replay_with_a_near_score_elsewhere, NONE),
     STATEMENT_ATTACK(replay_with_a_flag, NONE),
 };

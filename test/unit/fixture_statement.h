@@ -192,26 +192,66 @@ static inline void fixture_delay(json_t *run, int64_t ns)
     fixture_follow(run);
 }
 
-// Each epoch took `ns` longer.
-static inline void fixture_slow(json_t *run, int64_t ns)
+// Gives every segment another length and lets all clocks follow. Points come at the beginning of a checkpoint.
+typedef int64_t fixture_length(const int64_t *context, const char *name, size_t i, int64_t ns);
+static inline void fixture_retime(json_t *run, fixture_length *length, const int64_t *context)
 {
-    static const char *const clocks[] = {"t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns"};
     json_t *points = json_object_get(run, "points"), *segment;
-    int64_t shift = 0;
-    size_t i, at = 0;
+    int64_t at = 0, classic = 0, warm = 0, evaluated = 0;
+    size_t i, reached = 0;
     json_array_foreach(json_object_get(run, "segments"), i, segment)
     {
         const char *name = canonical_text(segment, "segment");
-        if (strcmp(name, "checkpoint") == 0) {  // the point before it
-            json_t *p = json_array_get(points, at++);
-            for (int c = 0; c < 4; c++)
-                json_object_set_new(p, clocks[c], json_integer(canonical_int(p, clocks[c]) + shift));
+        bool train = strcmp(name, "train") == 0, evaluate = strcmp(name, "evaluate") == 0;
+        bool writes = strcmp(name, "checkpoint") == 0;
+        if (writes && reached < json_array_size(points)) {
+            json_t *p = json_array_get(points, reached++);
+            json_object_set_new(p, "t_ns", json_integer(at));
+            json_object_set_new(p, "classic_ns", json_integer(classic));
+            json_object_set_new(p, "warm_ns", json_integer(warm));
+            json_object_set_new(p, "warm_with_evaluation_ns", json_integer(warm + evaluated));
         }
-        json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + shift));
-        if (strcmp(name, "train") == 0) shift += ns;
-        json_object_set_new(segment, "end_ns", json_integer(canonical_int(segment, "end_ns") + shift));
+        int64_t ns = canonical_int(segment, "end_ns") - canonical_int(segment, "start_ns");
+        ns = length(context, name, i, ns);
+        json_object_set_new(segment, "start_ns", json_integer(at));
+        json_object_set_new(segment, "end_ns", json_integer(at + ns));
+        at += ns;
+        classic += evaluate || writes ? 0 : ns;
+        warm += train ? ns : 0;
+        evaluated += evaluate ? ns : 0;
     }
     fixture_follow(run);
+}
+
+static inline int64_t fixture_longer(const int64_t *by, const char *name, size_t i, int64_t ns)
+{
+    (void)i;
+    return strcmp(name, "train") == 0 ? ns + *by : ns;
+}
+
+// Each epoch took `ns` longer.
+static inline void fixture_slow(json_t *run, int64_t ns)
+{
+    fixture_retime(run, fixture_longer, &ns);
+}
+
+// A number of 0 to `most` that looks drawn.
+static inline int64_t fixture_draw(int64_t number, size_t i, int64_t most)
+{
+    uint64_t x = (uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)(i + 1) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 31) * 0x94d049bb133111ebu;
+    return (int64_t)((x ^ x >> 29) % (uint64_t)(most + 1));
+}
+
+static inline int64_t fixture_scattered(const int64_t *draw, const char *name, size_t i, int64_t ns)
+{
+    return strcmp(name, "train") == 0 ? ns + draw[1] + fixture_draw(draw[0], i, 30000000) : ns;
+}
+
+// Another run of the same work: each epoch took `ns` longer, and up to 30 ms more, as honest times scatter.
+static inline void fixture_again(json_t *run, int64_t ns, int64_t draw)
+{
+    fixture_retime(run, fixture_scattered, (const int64_t[]){draw, ns});
 }
 
 // Another run of the same recipe: its own losses and its own pace.
@@ -220,8 +260,11 @@ static inline void fixture_vary(json_t *run, int number)
     json_t *p;
     size_t i;
     json_array_foreach(json_object_get(run, "points"), i, p)
-        json_object_set_new(p, "loss", json_integer(canonical_int(p, "loss") + number));
-    fixture_slow(run, (int64_t)number * 1000000);
+    {
+        int64_t loss = canonical_int(p, "loss");
+        json_object_set_new(p, "loss", json_integer(loss + fixture_draw(-number, i, loss / 100)));
+    }
+    fixture_again(run, (int64_t)number * 1000000, number);
 }
 
 static inline json_t *fixture_data(const char *split, const char *digest, int items)

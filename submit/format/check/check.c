@@ -11,6 +11,8 @@
 
 // 22 November 2026. Statements that were accepted earlier passed fewer checks and are not judged again.
 #define STRICT_SINCE_MS ((int64_t)1795305600000)
+// 23 November 2026: those of the second day.
+#define SHARP_SINCE_MS ((int64_t)1795392000000)
 
 // ---- unpacking
 
@@ -81,6 +83,11 @@ static void check_moment(const struct statement *s, int64_t now_ms, struct findi
         finding_add(out, CHECK_CLIENT_TIME, "the run ended before it began");
 }
 
+bool check_is_sharp(int64_t now_ms)
+{
+    return now_ms >= SHARP_SINCE_MS;
+}
+
 void check_statement(const struct statement *statement, int64_t now_ms, struct findings *out)
 {
     *out = (struct findings){0};
@@ -90,6 +97,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     struct subject s;
     unpack(statement, out, &s);
     s.strict = now_ms >= STRICT_SINCE_MS;
+    s.sharp = check_is_sharp(now_ms);
     s.now_ms = now_ms;
     check_rules(&s);
     check_curve(&s);
@@ -100,107 +108,4 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     if (s.strict) check_reference(&s);
     free(s.points);
     free(s.spans);
-}
-
-// ---- two runs of a group
-
-static const json_t *last_of(const json_t *run, const char *list)
-{
-    const json_t *all = json_object_get(run, list);
-    return json_array_get(all, json_array_size(all) > 0 ? json_array_size(all) - 1 : 0);
-}
-
-static int64_t step_ns(const json_t *points, size_t i)
-{
-    int64_t before = i > 0 ? canonical_int(json_array_get(points, i - 1), "t_ns") : 0;
-    return canonical_int(json_array_get(points, i), "t_ns") - before;
-}
-
-// Honest times scatter by a thousandth. Three intervals that agree within 5 millionths are no accident; fewer must agree closer.
-static bool near_ns(int64_t a, int64_t b, size_t points)
-{
-    int64_t slack = points < 3 || a < 200000000 ? 1000 : a / 200000;
-    return a - b <= slack && b - a <= slack;
-}
-
-bool check_same_times(const json_t *run, const json_t *other)
-{
-    const json_t *a = json_object_get(run, "points"), *b = json_object_get(other, "points");
-    size_t count = json_array_size(a);
-    if (count == 0 || json_array_size(b) != count) return false;
-    for (size_t i = 0; i < count; i++)
-        if (!near_ns(step_ns(a, i), step_ns(b, i), count)) return false;
-    return true;
-}
-
-static bool same_value(const json_t *a, const json_t *b)
-{
-    return a == b || json_equal(a, b);  // true also if both are missing
-}
-
-// True if two seeds have the same losses and scores at every point. False if there is nothing to compare.
-static bool same_curve(const json_t *run, const json_t *other)
-{
-    const json_t *a = json_object_get(run, "points"), *b = json_object_get(other, "points");
-    size_t count = json_array_size(a);
-    int64_t first = canonical_int(json_array_get(a, 0), "loss");
-    bool varies = false;
-    if (count < 2 || json_array_size(b) != count || canonical_int(run, "seed") == canonical_int(other, "seed")) return false;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *p = json_array_get(a, i), *q = json_array_get(b, i);
-        if (canonical_int(p, "loss") != canonical_int(q, "loss") || canonical_int(p, "k") != canonical_int(q, "k") ||
-            !same_value(json_object_get(p, "scores"), json_object_get(q, "scores")))
-            return false;
-        varies = varies || canonical_int(p, "loss") != first;
-    }
-    return varies;
-}
-
-bool check_alike(const json_t *run, const json_t *other)
-{
-    const json_t *a = last_of(run, "points"), *b = last_of(other, "points");
-    if (a == NULL || b == NULL) return false;
-    int64_t t = canonical_int(a, "t_ns"), difference = t - canonical_int(b, "t_ns"), slack = 4000000 + t / 200000;
-    return canonical_int(a, "loss") == canonical_int(b, "loss") || (difference <= slack && difference >= -slack);
-}
-
-// Beginning and end of the run, from its end and its stopwatch. Nothing else depends on the stated start.
-static void span_of_run(const json_t *run, int64_t *began_ms, int64_t *ended_ms)
-{
-    *ended_ms = canonical_int(run, "ended_ms");
-    *began_ms = *ended_ms - canonical_int(last_of(run, "segments"), "end_ns") / 1000000;
-}
-
-static bool overlap(const json_t *run, const json_t *other)
-{
-    int64_t began, ended, other_began, other_ended;
-    span_of_run(run, &began, &ended);
-    span_of_run(other, &other_began, &other_ended);
-    // Clocks may be set during a run. Copies that ended within seconds overlap for nearly all of their time.
-    int64_t shorter = ended - began < other_ended - other_began ? ended - began : other_ended - other_began;
-    int64_t slack_ms = 1000 + (shorter / 10 < 59000 ? shorter / 10 : 59000);
-    return json_equal(json_object_get(run, "hardware"), json_object_get(other, "hardware")) &&
-           began + slack_ms < other_ended && other_began + slack_ms < ended;
-}
-
-static bool was_found(const struct findings *f, enum check check)
-{
-    for (int i = 0; i < f->count && i < FINDINGS_MAX; i++)
-        if (f->at[i].check == check) return true;
-    return false;
-}
-
-void check_group_mate(const struct statement *s, const json_t *other, struct findings *out)
-{
-    int64_t seed = canonical_int(s->json, "seed"), index = canonical_int(other, "group.index");
-    if (canonical_int(other, "seed") == seed && !was_found(out, CHECK_SEED))
-        finding_add(out, CHECK_SEED, "seed %lld was used by another run of the group", (long long)seed);
-    if (check_same_times(s->json, other) && !was_found(out, CHECK_TWIN))
-        finding_add(out, CHECK_TWIN, "each of its points took as long as in run %lld of the group", (long long)index);
-    if (same_curve(s->json, other) && !was_found(out, CHECK_TWIN))
-        finding_add(out, CHECK_TWIN, "its losses and scores are those of run %lld of the group, under another seed",
-                    (long long)index);
-    if (overlap(s->json, other) && !was_found(out, CHECK_OVERLAP))
-        finding_add(out, CHECK_OVERLAP, "it went on at the same time as run %lld of the group, on the same hardware",
-                    (long long)index);
 }

@@ -30,7 +30,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, as its stopwatch says") \
     CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
-    CHECK(TWIN, "same-times", REJECT, "no two runs of a group have the same times or the same curve")                   \
+    CHECK(TWIN, "same-times", REJECT, "no run has the times and the curve of another, nor one of them in a group")      \
     CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
@@ -70,14 +70,20 @@ void finding_add(struct findings *, enum check, const char *format, ...) __attri
 // All checks that need one statement alone. `now_ms` is an argument, so a check years later gives the same findings (the server
 // passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
+// True from the day on from which the newest checks count. What was accepted earlier is not judged again.
+bool check_is_sharp(int64_t now_ms);
 // CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run; each check
-// adds at most one finding for all of them. `other` may be a brief (ranking_brief) unless the two are alike.
+// adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
+// CHECK_TWIN against a run with the same losses and scores, of any person: with the same times, too, it is a copy.
+void check_copied(const struct statement *, const json_t *other, int64_t sequence, struct findings *);
 // CHECK_BETTER for the group that this run completes: the mean score of its `runs` runs against reference runs of their recipe.
 void check_group_mean(const json_t *run, double mean, int runs, struct findings *);
-// True if the last points of two runs nearly agree in time or in loss. Then their curves must be compared.
+// True if the last points of two runs nearly agree in time or in loss. Then their curves must be compared, however many mates
+// there are.
 bool check_alike(const json_t *run, const json_t *other);
-// True if the intervals between points agree within some millionths: one run is a copy of the other.
+// True if the intervals between common points agree within some millionths, perhaps times one factor: one run is a copy of the
+// other.
 bool check_same_times(const json_t *run, const json_t *other);
 
 // Peak arithmetic of stated hardware in FLOP/s at a precision, a generous bound (peaks.json; for processors: threads x the widest

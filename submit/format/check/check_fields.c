@@ -23,6 +23,16 @@ static bool one_processor(const struct part *p)
     return !is_processor(p->of) || canonical_int(p->of, "hardware.devices") == 1;
 }
 
+static bool one_device(const struct part *p)
+{
+    return canonical_int(p->of, "hardware.devices") == 1;
+}
+
+static bool devices_have_samples(const struct part *p)
+{
+    return canonical_int(p->of, "hardware.devices") <= canonical_int(p->of, "batch");
+}
+
 static bool threads_exist(const struct part *p)
 {
     int64_t cores = canonical_int(p->of, "hardware.cores_online");
@@ -33,6 +43,11 @@ static bool cores_exist(const struct part *p)
 {
     int64_t cores = canonical_int(p->of, "hardware.cores_online");
     return cores == 0 || canonical_int(p->of, "hardware.cores_usable") <= cores;
+}
+
+static bool cores_are_known(const struct part *p)
+{
+    return canonical_int(p->of, "hardware.cores_online") > 0;
 }
 
 static bool gpu_exists(const struct part *p)
@@ -77,6 +92,40 @@ static bool device_is_dawns(const struct part *p)
     return strcmp(canonical_text(p->of, "device"), "outside") != 0;
 }
 
+// Devices that train (runtime/device.c). A bound for any other name is not known.
+static bool device_is_known(const struct part *p)
+{
+    return is_processor(p->of) || strcmp(canonical_text(p->of, "device"), "cuda") == 0;
+}
+
+// Another name would stand for the fastest format of the hardware.
+static bool precision_is_known(const struct part *p)
+{
+    const char *precision = canonical_text(p->of, "precision");
+    return strcmp(precision, "f32") == 0 || strcmp(precision, "bf16") == 0 || strcmp(precision, "f16") == 0;
+}
+
+static bool was_resumed(const struct part *p)
+{
+    const json_t *segments = json_object_get(p->of, "segments");
+    for (size_t i = 0; i < json_array_size(segments); i++)
+        if (strcmp(canonical_text(json_array_get(segments, i), "segment"), "away") == 0)
+            return canonical_int(p->of, "resumed") > 0;
+    return true;
+}
+
+static bool group_is_whole(const struct part *p)
+{
+    return json_object_get(p->of, "group") == NULL || canonical_int(p->of, "resumed") == 0;
+}
+
+// A price without a name in the table is the submitter's, whatever stands for its source.
+static bool price_has_source(const struct part *p)
+{
+    const json_t *price = json_object_get(p->of, "price");
+    return price == NULL || *canonical_text(price, "instance") != 0 || strcmp(canonical_text(price, "source"), "user") == 0;
+}
+
 static int splits(const json_t *run, const char *split)
 {
     const json_t *list = json_object_get(run, "data");
@@ -97,24 +146,34 @@ static bool is_past(const struct part *p)
     return canonical_int(p->of, "measured_ms") <= now + 600000;
 }
 
+enum { RUN = 1, LATENCY = 2, BOTH = 3 };
 static const struct {
     bool (*holds)(const struct part *);
-    bool harness;    // only for runs that the harness evaluated
-    bool latencies;  // also for latencies
+    int parts;     // to which it applies
+    bool harness;  // only to runs that the harness evaluated
+    bool sharp;    // only from that day on
     const char *sentence;
 } rules[] = {
-    {one_processor, false, true, "a processor is one device"},
-    {threads_exist, false, true, "more threads are in use than the machine has hardware threads"},
-    {cores_exist, false, true, "more hardware threads could be used than the machine has"},
-    {gpu_exists, false, true, "the device is cuda, but the machine has no GPU"},
-    {gpu_is_real, false, true, "the GPU is emulated: its times measure nothing"},
-    {memory_exists, false, false, "the process held more memory than the machine has"},
-    {energy_grows, false, false, "more energy was used up to the target than in the whole run"},
-    {energy_suffices, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
-    {program_is_dawn, true, false, "the harness evaluates what DAWN trains, and the program is another"},
-    {device_is_dawns, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
-    {splits_differ, true, false, "a data set is listed twice"},
-    {is_past, false, true, "it was measured in the future"},
+    {one_processor, BOTH, false, false, "a processor is one device"},
+    {one_device, LATENCY, false, true, "one item at a time occupies one device"},
+    {devices_have_samples, RUN, true, true, "more devices are in use than a batch has samples"},
+    {threads_exist, BOTH, false, false, "more threads are in use than the machine has hardware threads"},
+    {cores_exist, BOTH, false, false, "more hardware threads could be used than the machine has"},
+    {cores_are_known, BOTH, true, true, "DAWN knows the hardware threads of its machine, and none are stated"},
+    {gpu_exists, BOTH, false, false, "the device is cuda, but the machine has no GPU"},
+    {gpu_is_real, BOTH, false, false, "the GPU is emulated: its times measure nothing"},
+    {memory_exists, RUN, false, false, "the process held more memory than the machine has"},
+    {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
+    {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
+    {program_is_dawn, RUN, true, false, "the harness evaluates what DAWN trains, and the program is another"},
+    {device_is_dawns, RUN, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
+    {device_is_known, BOTH, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
+    {precision_is_known, BOTH, true, true, "DAWN computes in f32, bf16 or f16, and the precision is another"},
+    {was_resumed, RUN, true, true, "a segment is away, but the training was never resumed"},
+    {group_is_whole, RUN, true, true, "a run of a group cannot be resumed"},
+    {price_has_source, BOTH, false, true, "a price without an instance is the submitter's, and its source is another"},
+    {splits_differ, RUN, true, false, "a data set is listed twice"},
+    {is_past, BOTH, false, false, "it was measured in the future"},
 };
 
 static void check_part(struct subject *s, const json_t *of, int latency)
@@ -123,7 +182,9 @@ static void check_part(struct subject *s, const json_t *of, int latency)
     char what[32] = "the run";
     if (latency >= 0) snprintf(what, sizeof what, "latency %d", latency);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if ((rules[i].harness && s->self) || (latency >= 0 && !rules[i].latencies) || rules[i].holds(&part)) continue;
+        bool applies = (rules[i].parts & (latency >= 0 ? LATENCY : RUN)) != 0 && !(rules[i].harness && s->self) &&
+                       (s->sharp || !rules[i].sharp);
+        if (!applies || rules[i].holds(&part)) continue;
         finding_add(s->out, CHECK_CONTRADICTION, "%s: %s", what, rules[i].sentence);
         return;
     }

@@ -33,6 +33,7 @@ struct subject {
     struct check_span *spans;
     size_t span_count;
     bool strict;    // accepted after the checks of work, models, prices and texts began (STRICT_SINCE_MS)
+    bool sharp;     // accepted after those of evaluations, schedules and one device began (SHARP_SINCE_MS)
     int64_t now_ms;
     bool in_order;  // time and samples grow: set by check_curve for the checks after it
 };

@@ -156,10 +156,14 @@ static void check_group(struct subject *s)
     int64_t index = canonical_int(s->json, "group.index"), planned = canonical_int(s->json, "group.planned");
     int64_t late = canonical_int(s->json, "group.announced_ms") - canonical_int(s->json, "started_ms");
     if (json_object_get(s->json, "group") == NULL) return;
+    const int64_t year_ms = (int64_t)366 * 24 * 3600 * 1000;
     if (index < 1 || index > planned)
         finding_add(s->out, CHECK_GROUP, "run %lld of a group of %lld", (long long)index, (long long)planned);
     else if (late > 0)
         finding_add(s->out, CHECK_GROUP, "the group was announced %lld ms after this run of it began", (long long)late);
+    else if (s->sharp && -late > year_ms)
+        finding_add(s->out, CHECK_GROUP, "the group was announced %lld days before this run of it began",
+                    (long long)(-late / (year_ms / 366)));
 }
 
 // ---- money

@@ -25,6 +25,7 @@ static json_t *make_run(void)
     for (int i = 0; i < 4; i++) json_object_set_new(cheap, names[i], json_integer(canonical_int(cheap, names[i]) + 100001));
     json_object_set_new(price, "micro_usd_per_hour", json_integer(50000));
     json_object_set_new(price, "instance", json_string(""));
+    json_object_set_new(price, "source", json_string("user"));
     int64_t total = cost_inference_micro(canonical_int(cheap, "whole_mean_ns"), 10000, 50000);
     json_object_set_new(price, "total_micro_usd", json_integer(total));
     json_array_append_new(json_object_get(run, "latencies"), cheap);

@@ -41,7 +41,8 @@ static void a_run_has_two_costs_and_says_which_ranks(void **state)
     json_t *run = run_of("ada", 1);
     int64_t hour = 36000000;  // a cent a second
     fixture_set(run, "price.micro_usd_per_hour", json_integer(hour));
-    fixture_set(run, "price.instance", json_string(""));  // the submitter's own
+    fixture_set(run, "price.instance", json_string(""));
+    fixture_set(run, "price.source", json_string("user"));
     fixture_follow(run);
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     struct entries cost = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);

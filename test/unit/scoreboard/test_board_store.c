@@ -397,8 +397,8 @@ static void test_reproduced(void **state)
     char digest[DIGEST_HEX];
     fixture_set(own, "seed", json_integer(1));
     fixture_set(other, "seed", json_integer(1));
-    fixture_chain(own);
-    fixture_slow(other, 1000000);
+    fixture_again(own, 1000000, 2);
+    fixture_again(other, 1000000, 3);
     digest_of(other, digest);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(own, &ada), PROBLEM_NONE);
@@ -416,16 +416,34 @@ static void test_reproduced(void **state)
     assert_whole();
 }
 
-// The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name.
+// The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name. It was taken once, and
+// reproduced nothing; its owner may still sign the original anew.
 static void test_copied_is_not_reproduced(void **state)
 {
     (void)state;
-    json_t *first = run_of("ada", 1), *other = run_of("bob", 2);
-    fixture_set(other, "seed", json_integer(1));
-    fixture_slow(other, 1);
-    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
-    assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
-    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    const int64_t then = FIXTURE_NOW_MS - (int64_t)70 * 24 * 3600 * 1000;  // 6 November 2026
+    const int64_t later = then + (int64_t)20 * 24 * 3600 * 1000;
+    json_t *runs[3];
+    char digest[DIGEST_HEX];
+    for (int i = 0; i < 3; i++) {
+        runs[i] = run_of(i == 0 ? "ada" : "bob", i + 1);
+        fixture_set(runs[i], "seed", json_integer(1));
+        fixture_set(runs[i], "started_ms", json_integer(then - 130000));
+        fixture_set(runs[i], "ended_ms", json_integer(then));
+        fixture_set(runs[i], "latencies", json_array());
+        json_object_del(runs[i], "price");
+        fixture_slow(runs[i], i);
+    }
+    digest_of(runs[0], digest);
+    json_t *anew = json_deep_copy(runs[0]);
+    json_object_set_new(anew, "supersedes", json_string(digest));
+    json_object_set_new(anew, "note", json_string("a remark"));
+    assert_int_equal(hand_in_at(runs[0], &ada, NULL, then), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(runs[1], &bob, NULL, then), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), trust_of("2"));
+    assert_int_equal(hand_in_at(anew, &ada, NULL, later), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(runs[2], &bob, NULL, later), PROBLEM_CHECKS);
+    assert_int_equal(last.findings.at[0].check, CHECK_TWIN);
     assert_whole();
 }
 
@@ -446,6 +464,8 @@ static void test_group_of_copies(void **state)
     assert_int_equal(last.findings.flags, 1);
     assert_int_equal(last.findings.at[0].check, CHECK_OVERLAP);
     assert_whole();
+    do_sql("DELETE FROM findings WHERE sequence = 2");
+    assert_fault("statement 2: its flag overlap is missing");
 }
 
 // A repeated curve does not answer what was flagged.
@@ -456,7 +476,7 @@ static void test_flagged_is_not_reproduced(void **state)
     fixture_set(first, "software.dirty", json_integer(1));
     fixture_set(other, "software.dirty", json_integer(1));
     fixture_set(other, "seed", json_integer(1));
-    fixture_chain(other);
+    fixture_again(other, 1000000, 2);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_SIGNED);
@@ -471,8 +491,8 @@ static void test_flagged_reproduces_nothing(void **state)
     fixture_set(flagged, "software.dirty", json_integer(1));
     fixture_set(flagged, "seed", json_integer(1));
     fixture_set(other, "seed", json_integer(1));
-    fixture_slow(flagged, 1000000);
-    fixture_slow(other, 2000000);
+    fixture_again(flagged, 1000000, 2);
+    fixture_again(other, 2000000, 3);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(flagged, &bob), PROBLEM_NONE);
     assert_int_equal(last.findings.flags, 1);

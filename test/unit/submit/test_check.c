@@ -281,14 +281,18 @@ static void client_backwards(json_t *run) { fixture_set(run, "started_ms", json_
 // Segments and points with intervals that are given, 8 s of training each to begin with.
 static void retime(json_t *run, const int64_t *train_ns)
 {
-    static const char *const clocks[] = {"t_ns", "classic_ns", "warm_ns", "warm_with_evaluation_ns"};
+    const int64_t process = 50000000, evaluation = 2000000000;
     int64_t at = 0, warm = 0;
     fixture_set(run, "segments", json_array());
-    fixture_segment(run, "process", &at, 50000000);
+    fixture_segment(run, "process", &at, process);
     for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
         fixture_segment(run, "train", &at, train_ns[i]);
+        fixture_segment(run, "evaluate", &at, evaluation);
         warm += train_ns[i];
-        for (int c = 0; c < 4; c++) point_set(run, i, clocks[c], c < 2 ? at : warm);
+        point_set(run, i, "t_ns", at);
+        point_set(run, i, "classic_ns", process + warm);
+        point_set(run, i, "warm_ns", warm);
+        point_set(run, i, "warm_with_evaluation_ns", warm + (int64_t)(i + 1) * evaluation);
     }
     fixture_follow(run);
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of a run against other runs of the record: its group, and runs whose curve it has. Pure reading, so that
+// store_check.c repeats them. Invariant: they depend on the statements before it alone.
+// Workload: each run once when it is accepted, within the transaction. Cost: a brief for each run of the group, and whole
+// payloads of at most MATES of them (a few milliseconds each) and of COPIES runs with its curve.
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+#include "submit/format/score/curve.h"
+
+enum { MATES = 64, COPIES = 16 };  // whose payloads are read; further mates only if their last points agree
+
+struct against {
+    struct sql *sql;
+    const struct statement *run;
+    int64_t superseded;  // the statement that this one replaces; 0: none
+    bool sharp;
+    struct findings *findings;
+    int mates;
+    double sum;  // of their last scores
+    bool foreign, terms_differ, taken;
+};
+
+// ---- runs with the same curve
+
+// Only older runs: an owner who signs a run anew is not hindered by a copy of it.
+static int check_copies(struct against *a, const char *curve)
+{
+    int64_t found[COPIES];
+    int count = 0, rc;
+    sqlite3_stmt *row;
+    TRY(sql_start(a->sql, &row, "SELECT sequence FROM runs WHERE curve = ?1 AND curve <> '' AND superseded = 0 AND nonce <> ?2 "
+                  "AND (?3 = 0 OR first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY first LIMIT ?4", "ttii", curve,
+                  canonical_text(a->run->json, "nonce"), a->superseded, (int64_t)COPIES));
+    while ((rc = sql_next(a->sql, row)) > 0) found[count++] = sql_column(row, 0);
+    sql_end(row);
+    for (int i = 0; i < count && rc == 0; i++) {
+        struct statement other = {0};
+        rc = store_payload(a->sql, found[i], &other);
+        if (rc == 0) check_copied(a->run, other.json, found[i], a->findings);
+        statement_free(&other);
+    }
+    return rc;
+}
+
+// ---- the group
+
+// The last score of a brief counts for the group's mean.
+static int check_mate(struct against *a, int64_t sequence, const char *brief)
+{
+    struct statement whole = {0};
+    json_t *other = json_loads(brief, JSON_REJECT_DUPLICATES, NULL);
+    if (other == NULL) return fail(ERR_INPUT, "the record's copy of another run of the group cannot be read");
+    const struct run_metric board = curve_board(other);
+    int64_t score = curve_last(other, &board);
+    a->sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
+    bool read = (a->sharp && a->mates <= MATES) || check_alike(a->run->json, other);
+    int rc = read ? store_payload(a->sql, sequence, &whole) : 0;
+    if (rc == 0) check_group_mate(a->run, whole.json != NULL ? whole.json : other, a->findings);
+    statement_free(&whole);
+    json_decref(other);
+    return rc;
+}
+
+// The run that completes a group gives it a mean, which must not be better than reference runs make believable.
+static void check_mean(struct against *a)
+{
+    const json_t *run = a->run->json;
+    const struct run_metric board = curve_board(run);
+    int64_t score = curve_last(run, &board);
+    if (a->mates + 1 < canonical_int(run, "group.planned") || score == RUN_SCORE_NONE) return;
+    check_group_mean(run, (a->sum + run_metric_value(&board, score)) / (a->mates + 1), a->mates + 1, a->findings);
+}
+
+// A withdrawn run keeps its number and its seed, so nobody can leave out bad runs.
+static int check_mates(struct against *a, const char *handle)
+{
+    char terms[DIGEST_HEX];
+    const char *nonce = canonical_text(a->run->json, "group.nonce");
+    int64_t index = canonical_int(a->run->json, "group.index");
+    sqlite3_stmt *row;
+    int rc;
+    TRY(store_group_terms(a->run, terms));
+    TRY(sql_start(a->sql, &row, "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
+                  "AND group_nonce <> '' AND superseded = 0 AND sequence <> ? ORDER BY sequence", "ti", nonce, a->superseded));
+    while (!a->foreign && (rc = sql_next(a->sql, row)) != 0) {
+        if (rc > 0 && strcmp(sql_text(row, 0), handle) != 0) a->foreign = true;
+        else if (rc > 0) {
+            a->terms_differ = a->terms_differ || strcmp(sql_text(row, 1), terms) != 0;
+            a->taken = a->taken || sql_column(row, 2) == index;
+            a->mates++;
+            rc = check_mate(a, sql_column(row, 4), sql_text(row, 3));
+        }
+        if (rc < 0) break;
+    }
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
+int store_check_others(struct sql *sql, const struct statement *run, const char *handle, int64_t superseded, int64_t accepted_ms,
+                       struct findings *findings, bool *foreign)
+{
+    char curve[DIGEST_HEX];
+    const char *nonce = canonical_text(run->json, "group.nonce");
+    struct against a = {.sql = sql, .run = run, .superseded = superseded, .sharp = check_is_sharp(accepted_ms),
+                        .findings = findings};
+    *foreign = false;
+    TRY(store_curve(run, curve));
+    if (a.sharp) TRY(check_copies(&a, curve));
+    if (*nonce == 0) return 0;
+    TRY(check_mates(&a, handle));
+    *foreign = a.foreign;
+    if (a.foreign) return 0;
+    if (a.terms_differ)
+        finding_add(findings, CHECK_GROUP, "the runs of group %s do not agree in task, model, recipe, target, number or "
+                    "announcement", nonce);
+    if (a.taken)
+        finding_add(findings, CHECK_GROUP, "run %lld of group %s is there already",
+                    (long long)canonical_int(run->json, "group.index"), nonce);
+    check_mean(&a);
+    return 0;
+}

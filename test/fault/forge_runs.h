@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutations of a true run, which forge.c hands in: one function for each attack. Those with "edit" and "drop" in their names
+// leave the hashes as they are; all others get good ones.
+#ifndef DAWN_TEST_FORGE_RUNS_H
+#define DAWN_TEST_FORGE_RUNS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/fixture_statement.h"
+
+#define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+
+// ---- work that was not done
+
+static void point_set(json_t *run, size_t i, const char *name, int64_t value)
+{
+    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
+}
+
+static int64_t point_get(json_t *run, size_t i, const char *name)
+{
+    return canonical_int(fixture_item(run, "points", i), name);
+}
+
+static void latency_set(json_t *run, const char *name, json_t *value)
+{
+    fixture_set(fixture_item(run, "latencies", 0), name, value);
+}
+
+static void keep_samples(json_t *run, int64_t batch, int64_t each)
+{
+    fixture_set(run, "batch", json_integer(batch));
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
+        point_set(run, i, "samples", (int64_t)(i + 1) * each);
+        point_set(run, i, "step", (int64_t)(i + 1) * each / batch);
+    }
+}
+
+static void honest(json_t *run) { (void)run; }
+static void no_samples(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", 0);
+}
+static void few_samples(json_t *run) { keep_samples(run, 1000, 1000); }
+static void many_samples(json_t *run) { keep_samples(run, 1000, 60000); }
+static void steps_without_batch(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", point_get(run, i, "samples") + 1);
+}
+static void huge_batch(json_t *run) { keep_samples(run, 6250, 6250); }  // of which an epoch could leave out all
+// An epoch that leaves out as much as eight buckets of texts would: 14 of 50 thousand images.
+static void quarter_of_the_samples(json_t *run) { keep_samples(run, 4600, 13800); }
+static void no_training(json_t *run)  // all of its time is the segment "data"
+{
+    json_t *segment;
+    size_t s;
+    json_array_foreach(json_object_get(run, "segments"), s, segment)
+        if (strcmp(canonical_text(segment, "segment"), "train") == 0)
+            json_object_set_new(segment, "segment", json_string("data"));
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
+        int64_t warm = point_get(run, i, "warm_ns"), both = point_get(run, i, "warm_with_evaluation_ns");
+        point_set(run, i, "warm_with_evaluation_ns", both - warm);
+        point_set(run, i, "warm_ns", 0);
+    }
+}
+static void set_recipe(json_t *run, const char *text)
+{
+    char hex[DIGEST_HEX];
+    digest_bytes(text, strlen(text), hex);
+    fixture_set(run, "recipe.text", json_string(text));
+    fixture_set(run, "recipe.digest", json_string(hex));
+}
+static void half_of_the_schedule(json_t *run) { set_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20}}"); }
+static void other_batch_than_the_recipe(json_t *run)
+{
+    set_recipe(run, "{\"data\":{\"batch\":500},\"schedule\":{\"epochs\":10}}");
+}
+static void no_evaluation(json_t *run)  // all of its time is the segment "checkpoint", which no board counts either
+{
+    json_t *segment;
+    size_t s;
+    json_array_foreach(json_object_get(run, "segments"), s, segment)
+        if (strcmp(canonical_text(segment, "segment"), "evaluate") == 0)
+            json_object_set_new(segment, "segment", json_string("checkpoint"));
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "warm_with_evaluation_ns", point_get(run, i, "warm_ns"));
+}
+static int64_t short_evaluation(const int64_t *ns, const char *name, size_t i, int64_t was)
+{
+    return strcmp(name, "evaluate") == 0 ? *ns + (int64_t)i : was;
+}
+static void evaluation_of_a_millisecond(json_t *run) { fixture_retime(run, short_evaluation, (const int64_t[]){1000000}); }
+static void away_without_an_interruption(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "segments", 4), "segment", json_string("away"));
+}
+static void one_training_item(json_t *run) { json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(1)); }
+static void small_images(json_t *run) { set_recipe(run, "{\"batch\":1000,\"epochs\":10,\"resolution\":[1]}"); }
+// A chain of version 2 does not bind the text.
+static void other_text_in_an_old_chain(json_t *run)
+{
+    json_object_del(run, "chain");
+    json_object_del(run, "chain_end");
+    json_object_del(fixture_item(run, "latencies", 0), "hash");
+    fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":10,\"name\":\"another\"}"));
+}
+static void open_division(json_t *run) { fixture_set(run, "division", json_string("open")); }
+static void small_model(json_t *run) { fixture_set(run, "model.parameters", json_integer(10)); }
+static void cheap_model(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(1)); }
+static void cheap_open_model(json_t *run) { cheap_model(run), open_division(run); }
+static void own_model(json_t *run) { fixture_set(run, "model.name", json_string("mine")), open_division(run); }
+static void latency_of_a_nanosecond(json_t *run)
+{
+    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"};
+    for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(1 + i));
+}
+static void latency_mean_below_the_peak(json_t *run)
+{
+    latency_set(run, "model_mean_ns", json_integer(100000));  // at the peak it is 137 us
+    latency_set(run, "model_p50_ns", json_integer(150000));
+    latency_set(run, "model_p90_ns", json_integer(150000));
+    latency_set(run, "model_p99_ns", json_integer(150000));
+}
+static void latency_near_the_peak(json_t *run)
+{
+    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"};
+    for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(160000));
+}
+static void latency_on_nothing_known(json_t *run) { latency_set(run, "hardware.cpu_flags", json_string("")); }
+static void too_good(json_t *run)
+{
+    json_t *scores = json_object_get(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "scores");
+    json_object_set_new(json_array_get(scores, 0), "score", json_integer(9600));
+}
+static void too_good_of_another_recipe(json_t *run) { too_good(run), open_division(run); }
+// Accurate words, round times, the figures of a run that never took place.
+static void all_made_up(json_t *run) { fixture_slow(run, -5000000000); }
+
+// ---- dates and prices
+
+static void no_time_passed(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS)); }
+static void a_day_passed(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS - (int64_t)86400000)); }
+static void group_announced_in_1970(json_t *run)
+{
+    fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:i}", "nonce", canonical_text(run, "nonce"), "index", 1, "planned", 5,
+                                        "announced_ms", 1));
+}
+static void latency_of_1970(json_t *run) { latency_set(run, "measured_ms", json_integer(0)); }
+static void latency_of_tomorrow(json_t *run) { latency_set(run, "measured_ms", json_integer(FIXTURE_NOW_MS + 86400000)); }
+static void price_of_a_bargain(json_t *run) { fixture_set(run, "price.micro_usd_per_hour", json_integer(1)); }
+static void bargain_of_another_date(json_t *run)
+{
+    price_of_a_bargain(run);
+    fixture_set(run, "price.date", json_string("2026-11-20"));
+}
+static void discount_of_another_date(json_t *run)
+{
+    fixture_set(run, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * 4 / 5));
+    fixture_set(run, "price.date", json_string("2026-11-20"));
+}
+static void bargain_without_a_name(json_t *run)
+{
+    price_of_a_bargain(run);
+    fixture_set(run, "price.instance", json_string(""));
+}
+// Boards mark it.
+static void price_of_ones_own(json_t *run) { bargain_without_a_name(run), fixture_set(run, "price.source", json_string("user")); }
+static void price_of_9999(json_t *run)
+{
+    fixture_set(run, "price.date", json_string("9999-12-31"));
+    fixture_set(run, "price.instance", json_string(""));
+    fixture_set(run, "price.source", json_string("user"));
+}
+
+// ---- contradictions
+
+static void many_processors(json_t *run) { fixture_set(run, "hardware.devices", json_integer(1 << 20)); }
+static void many_threads(json_t *run)
+{
+    fixture_set(run, "threads", json_integer(65536));
+    fixture_set(run, "hardware.cores_online", json_integer(2));
+    fixture_set(run, "hardware.cores_usable", json_integer(2));
+}
+static void threads_of_an_unknown_machine(json_t *run)
+{
+    fixture_set(run, "threads", json_integer(65536));
+    fixture_set(run, "hardware.cores_online", json_integer(0));
+    fixture_set(run, "hardware.cores_usable", json_integer(0));
+}
+static void many_gpus(json_t *run)
+{
+    fixture_set(run, "device", json_string("cuda"));
+    fixture_set(run, "hardware.gpu", json_string("NVIDIA H200"));
+    fixture_set(run, "hardware.devices", json_integer(1 << 20));
+}
+static void latency_on_many_gpus(json_t *run)
+{
+    latency_set(run, "device", json_string("cuda"));
+    latency_set(run, "hardware.gpu", json_string("8 x NVIDIA H200"));
+    latency_set(run, "hardware.devices", json_integer(8));
+}
+static void unknown_device(json_t *run) { fixture_set(run, "device", json_string("npu")); }
+static void unknown_precision(json_t *run) { fixture_set(run, "precision", json_string("int4")); }
+static void many_usable_cores(json_t *run) { fixture_set(run, "hardware.cores_usable", json_integer(17)); }
+static void cuda_without_gpu(json_t *run)
+{
+    fixture_set(run, "device", json_string("cuda"));
+}
+static void emulated_gpu(json_t *run) { fixture_set(run, "hardware.gpu", json_string("NVIDIA H200 (EMULATED CARD)")); }
+static void memory_above_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer((int64_t)1 << 40)); }
+static void closed_pytorch(json_t *run) { fixture_set(run, "software.framework", json_string("PyTorch")); }
+static void dawnlike(json_t *run) { fixture_set(run, "software.framework", json_string("DAWNX")); }
+static void harness_outside(json_t *run) { fixture_set(run, "device", json_string("outside")); }
+static void latency_on_many_processors(json_t *run) { latency_set(run, "hardware.devices", json_integer(8)); }
+static void latency_on_cuda_without_gpu(json_t *run) { latency_set(run, "device", json_string("cuda")); }
+static void training_set_twice(json_t *run)
+{
+    json_array_append_new(json_object_get(run, "data"), json_deep_copy(fixture_item(run, "data", 0)));
+}
+
+// ---- texts
+
+static void invisible_note(json_t *run) { fixture_set(run, "note", json_string("good\xf0\x9d\x85\xb3 run")); }          // U+1D173
+static void shorthand_note(json_t *run) { fixture_set(run, "team", json_string("good\xf0\x9b\xb2\xa0 team")); }         // U+1BCA0
+static void piled_note(json_t *run)
+{
+    struct text note = {0};
+    text_add(&note, "a");
+    for (int i = 0; i < 80; i++) text_add(&note, "\xcc\x81");
+    fixture_set(run, "note", json_string(note.at));
+    text_free(&note);
+}
+static void leading_mark(json_t *run) { fixture_set(run, "note", json_string("\xcc\x81 a")); }
+static void hidden_machine(json_t *run) { fixture_set(run, "hardware.cpu", json_string("Test\xf0\x9d\x85\xb3 CPU")); }
+static void vietnamese_and_hebrew(json_t *run)
+{
+    fixture_set(run, "team", json_string("Nguye\xcc\x82\xcc\x83n \xd7\xa9\xd6\xbc\xd7\x81\xd6\xb8"));
+}
+
+// ---- editing what DAWN recorded (no hash is made anew): every member that a statement takes from the record
+
+static void edit_batch(json_t *run) { fixture_set(run, "batch", json_integer(999)); }
+static void edit_views(json_t *run) { fixture_set(run, "views", json_integer(1)); }
+static void edit_threads(json_t *run) { fixture_set(run, "threads", json_integer(8)); }
+static void edit_precision(json_t *run) { fixture_set(run, "precision", json_string("f32")); }
+static void edit_machine(json_t *run) { fixture_set(run, "hardware.product", json_string("a cheaper one")); }
+static void edit_price(json_t *run)
+{
+    fixture_set(run, "price", json_pack("{s:i, s:s, s:s, s:s, s:i}", "micro_usd_per_hour", 1, "source", "user", "date",
+                                        "2027-01-15", "instance", "", "total_micro_usd", 1));
+}
+static void edit_recipe_text(json_t *run) { fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":9}")); }
+static void edit_segments(json_t *run)
+{
+    json_object_set_new(fixture_item(run, "segments", 0), "segment", json_string("init"));
+}
+static void edit_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer(1)); }
+static void edit_weights(json_t *run)
+{
+    fixture_set(run, "model.weights_digest", json_string(OTHER_HEX));
+    latency_set(run, "weights_digest", json_string(OTHER_HEX));
+}
+static void edit_latency(json_t *run) { latency_set(run, "whole_p99_ns", json_integer(2100001)); }
+static void edit_replay(json_t *run) { fixture_set(run, "replay_of", json_string(FIXTURE_HEX)); }
+static void drop_end(json_t *run) { json_object_del(run, "chain_end"); }
+static void drop_hash(json_t *run) { json_object_del(fixture_item(run, "latencies", 0), "hash"); }
+
+#endif
