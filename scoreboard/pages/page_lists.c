@@ -177,7 +177,7 @@ static int show_api(struct page *page)
                  "curl -fsS 'http://THIS-SITE/api/v1/boards/cifar10/training-time?rank=group&limit=10'\n"
                  "curl -fsS 'http://THIS-SITE/boards/cifar10/training-time.csv?trust=imported' -o board.csv\n"
                  "curl -fsS http://THIS-SITE/feed.atom");
-    html_add(page->out, "<p>CSV comes in parts of at most 1,000 rows; the header Link (rel=\"next\") names the next one.</p>\n");
+    html_add(page->out, "<p>CSV comes in parts of at most 200 rows; the header Link (rel=\"next\") names the next one.</p>\n");
     html_add(page->out, "<h2>Addresses</h2>\n");
     if (settings != NULL && settings->routes != NULL) api_table(page, settings->routes);
     html_add(page->out, "<h2>Filters</h2>\n");

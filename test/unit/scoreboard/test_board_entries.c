@@ -409,13 +409,13 @@ static int lines_of(const char *text)
 static void test_csv_comes_in_pages(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) import_many(i * MANY, (i + 1) * MANY);
-    assert_int_equal(lines_of(csv_of("source=dawnbench&devices=1")), 1 + 240);
+    import_many(0, MANY);
+    assert_int_equal(lines_of(csv_of("source=dawnbench&devices=1")), 1 + MANY / 5);
     assert_string_equal(answer.next, "");
-    assert_int_equal(lines_of(csv_of("source=dawnbench")), 1 + 1000);
+    assert_int_equal(lines_of(csv_of("source=dawnbench")), 1 + 200);
     assert_non_null(strstr(answer.next, "/boards/cifar10/training-time.csv?source=dawnbench&"));
     const char *query = arena_text(&arena, "%s", strchr(answer.next, '?') + 1);
-    assert_int_equal(lines_of(csv_of(query)), 1 + 200);
+    assert_int_equal(lines_of(csv_of(query)), 1 + MANY - 200);
     assert_string_equal(answer.next, "");
     text_free(&answer.body);
 }
