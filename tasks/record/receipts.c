@@ -5,10 +5,24 @@
 // row. Cost: one transaction a receipt.
 #include "tasks/record/receipts.h"
 
+#include <string.h>
+
 #include "tasks/record/result_inside.h"
+
+static int add_of_sweep(struct results *r, const struct receipt_row *row)
+{
+    return result_do(r, "keep the receipt",
+                     "INSERT INTO bench_receipts (sweep, board, server, statement, sequence, accepted_ms, server_key, receipt,"
+                     " signature) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT (board, statement) DO UPDATE SET"
+                     " server = excluded.server, sequence = excluded.sequence, accepted_ms = excluded.accepted_ms,"
+                     " server_key = excluded.server_key, receipt = excluded.receipt, signature = excluded.signature",
+                     "ittt" "ii" "ttt", row->run, row->board, row->server, row->statement, row->sequence, row->accepted_ms,
+                     row->server_key, row->receipt, row->signature);
+}
 
 int receipts_add(struct results *r, const struct receipt_row *row)
 {
+    if (strcmp(row->type, "bench") == 0) return add_of_sweep(r, row);
     return result_do(r, "keep the receipt",
                      "INSERT INTO receipts (run, type, board, server, statement, supersedes, sequence, accepted_ms, server_key,"
                      " receipt, signature) VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (board, statement)"
@@ -19,8 +33,9 @@ int receipts_add(struct results *r, const struct receipt_row *row)
                      row->sequence, row->accepted_ms, row->server_key, row->receipt, row->signature);
 }
 
-// The first row of a query with a number as parameter ?1 and texts as ?2 to ?4.
-static int first_row(struct results *r, const char *sql, int64_t run, const char *const texts[3], json_t **row)
+// The first row of a query with a number as parameter ?1 and texts as ?2 to ?4. `whole` reads that row.
+static int first_row_of(struct results *r, const char *sql, const char *whole, int64_t run, const char *const texts[3],
+                        json_t **row)
 {
     sqlite3_stmt *statement;
     *row = NULL;
@@ -33,10 +48,22 @@ static int first_row(struct results *r, const char *sql, int64_t run, const char
     sqlite3_finalize(statement);
     if (rc < 0 || id == 0) return rc;
     json_t *rows;
-    TRY(record_rows(r, "SELECT * FROM receipts WHERE id = ?", id, &rows));
+    TRY(record_rows(r, whole, id, &rows));
     *row = json_incref(json_array_get(rows, 0));
     json_decref(rows);
     return 0;
+}
+
+static int first_row(struct results *r, const char *sql, int64_t run, const char *const texts[3], json_t **row)
+{
+    return first_row_of(r, sql, "SELECT * FROM receipts WHERE id = ?", run, texts, row);
+}
+
+int receipts_of_sweep(struct results *r, int64_t sweep, const char *board, const char *key, json_t **row)
+{
+    return first_row_of(r, "SELECT id FROM bench_receipts WHERE sweep = ?1 AND board = ?2"
+                           " AND server_key = coalesce(?3, server_key) AND ?4 IS NULL ORDER BY sequence DESC, id DESC LIMIT 1",
+                        "SELECT * FROM bench_receipts WHERE id = ?", sweep, (const char *const[]){board, key, NULL}, row);
 }
 
 int receipts_last(struct results *r, int64_t run, const char *type, const char *board, const char *key, json_t **row)

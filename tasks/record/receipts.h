@@ -7,8 +7,8 @@
 #include "tasks/record/record.h"
 
 struct receipt_row {
-    int64_t run;
-    const char *type;        // type of the statement: "run", "withdraw", "amend"
+    int64_t run;             // of a measurement its sweep
+    const char *type;        // type of the statement: "run", "withdraw", "amend", "bench"
     const char *board;       // name of the server in statements
     const char *server;      // address of the server
     const char *statement;   // digest of the payload
@@ -25,6 +25,8 @@ int receipts_add(struct results *, const struct receipt_row *) MUST_CHECK;
 int receipts_last(struct results *, int64_t run, const char *type, const char *board, const char *key, json_t **row) MUST_CHECK;
 // Finds a receipt by the digest of a statement of any type.
 int receipts_find(struct results *, const char *board, const char *key, const char *statement, json_t **row) MUST_CHECK;
+// The newest receipt of a measurement, as receipts_last.
+int receipts_of_sweep(struct results *, int64_t sweep, const char *board, const char *key, json_t **row) MUST_CHECK;
 // A receipt of a board with that name or address, if all such receipts are signed by other keys than `key`; else NULL.
 int receipts_other_key(struct results *, const char *board, const char *server, const char *key, json_t **row) MUST_CHECK;
 
