@@ -380,11 +380,12 @@ static int bench_operators(const struct arguments *a)
 
 static int bench_scaling(const struct arguments *a, const char *task, char *const *words)
 {
-    if (strcmp(a->fusion, "on") || a->op || a->db)
-        return fail(ERR_USAGE, "--scaling measures one setting and records nothing: it takes no --fusion, --op or --db");
+    if (strcmp(a->fusion, "on") || a->op)
+        return fail(ERR_USAGE, "--scaling measures one setting: it takes no --fusion or --op");
     const struct bench_scaling s = {.task = task, .list = a->scaling, .launcher = a->launcher, .batch = a->batch,
-                                    .precision = a->precision, .choose = &a->choose, .seconds = a->seconds,
-                                    .repeats = a->repeats, .side = a->side, .fake = a->fake, .json = a->json, .words = words};
+                                    .precision = a->precision, .db = a->db, .choose = &a->choose, .seconds = a->seconds,
+                                    .repeats = a->repeats, .side = a->side, .fake = a->fake, .json = a->json,
+                                    .record = a->record, .words = words};
     return cmd_bench_scaling(&s);
 }
 

@@ -8,9 +8,11 @@
 #include "tasks/measure/scaling.h"
 #include "tasks/measure/sweep.h"
 #include "tasks/measure/trial.h"
+#include "tasks/record/result_scaling.h"
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,16 @@
 enum { WORDS_MOST = 256, LAUNCHER_MOST = 32 };
 
 // ---- one of the processes
+
+static void take_setting(const struct trial *t, struct scaling_row *row)
+{
+    snprintf(row->data, sizeof row->data, "%s", dataset_facts(t->choice.data)->name);
+    snprintf(row->model, sizeof row->model, "%s", t->trainer->setting.model->name);
+    snprintf(row->recipe, sizeof row->recipe, "%.63s", t->choice.recipe->name);
+    snprintf(row->precision, sizeof row->precision, "%s", dtype_name(t->trainer->setting.dtype));
+    snprintf(row->device, sizeof row->device, "%s", t->choice.device->type->name);
+    snprintf(row->size, sizeof row->size, "%s", t->variant->size);
+}
 
 static int measure(const struct bench_scaling *b, struct chosen *chosen, struct dataset *data, struct device *device,
                    struct scaling_row *row)
@@ -37,6 +49,7 @@ static int measure(const struct bench_scaling *b, struct chosen *chosen, struct 
         row->processes = ranks_size(), row->machines = ranks_machines(), row->threads = facts.threads;
         row->batch = trial.variant->batch, row->step = trial.timing.step.median;
         row->gradients = (double)trainer_parameters(trial.trainer) * sizeof(float);
+        take_setting(&trial, row);
     }
     trial_close(&trial);
     return rc;
@@ -49,7 +62,7 @@ static int be_measured(const struct bench_scaling *b)
     struct dataset *data = NULL;
     struct device *device = NULL;
     struct scaling_row row = {0};
-    bool noise;
+    bool noise = false;
     if (b->batch) TRY(text_to_int(b->batch, 1, 1 << 20, &c.batch));
     c.precision = b->precision;
     int rc = choose(&c, b->task, &chosen);
@@ -61,6 +74,7 @@ static int be_measured(const struct bench_scaling *b)
     device_close(device);
     dataset_close(data);
     if (rc < 0 || ranks_rank() > 0) return rc;
+    row.noise = noise;
     json_t *o = scaling_row_json(&row);
     char *line = json_dumps(o, JSON_COMPACT);
     puts(line);
@@ -157,6 +171,38 @@ static int run_processes(const struct bench_scaling *b, int processes, struct sc
     return rc;
 }
 
+// Adds the rows to the record. The device null computes nothing, so its times mean nothing.
+static int record_rows_of(struct results *r, const struct task *task, const struct scaling_row *row, int count, int64_t *first)
+{
+    int64_t id;
+    *first = 0;
+    for (int i = 0; i < count; i++) {
+        const struct scaling_row *s = &row[i];
+        const struct scaling_facts f = {
+            .sweep = *first, .task = task->name, .samples = task_samples(task), .data = s->data, .model = s->model,
+            .recipe = s->recipe, .precision = s->precision, .device = s->device, .size = s->size, .noise = s->noise,
+            .threads = s->threads, .batch = s->batch, .processes = s->processes, .machines = s->machines,
+            .step_ns = llround(s->step * 1e9), .gradient_bytes = llround(s->gradients), .reduce_bytes = s->reduce.bytes,
+            .reduce_seconds = s->reduce.seconds, .reduce_count = s->processes > 1 ? SCALING_SIZES : 0};
+        TRY(result_scaling_add(r, &f, &id));
+        if (i == 0) *first = id;
+    }
+    return 0;
+}
+
+static int record_all(const struct bench_scaling *b, const struct task *task, const struct scaling_row *row, int count)
+{
+    struct results *r;
+    int64_t first;
+    if (!b->record || !strcmp(row[0].device, device_null.name)) return 0;
+    TRY(results_open(b->db, RESULTS_WRITE, &r));
+    int rc = record_rows_of(r, task, row, count, &first);
+    if (rc == 0 && !b->json)
+        printf("\nRecorded in %s as scaling %lld: dawn bench --list, dawn report\n", result_file(r), (long long)first);
+    results_close(r);
+    return rc;
+}
+
 static int start_all(const struct bench_scaling *b, const int64_t *processes, int count)
 {
     struct scaling_row row[SCALING_MOST] = {0};
@@ -178,7 +224,8 @@ static int start_all(const struct bench_scaling *b, const int64_t *processes, in
     text_free(&text);
     free(line);
     json_decref(o);
-    return 0;
+    fflush(stdout);
+    return record_all(b, task, row, count);
 }
 
 int cmd_bench_scaling(const struct bench_scaling *b)

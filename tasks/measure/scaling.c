@@ -8,12 +8,13 @@
 #include "runtime/ranks/ranks.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 11, IGNORED = 2 };
 static const int64_t sizes[SCALING_SIZES] = {4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20};
-static const int predicted[] = {8, 32, 1024};
+const int scaling_predicted[SCALING_PREDICTED] = {8, 32, 1024};
 
 // ---- measuring
 
@@ -84,19 +85,31 @@ static void add_row(const struct scaling_row *r, const struct scaling_row *first
              (long long)r->batch * r->processes, rate_of(r), text_span(step, r->step), speedup, 100 * speedup / r->processes);
 }
 
+static void add_reductions(const struct scaling_row *r, struct text *into)
+{
+    struct text line = {0};
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    if (r->processes < 2) return;
+    for (size_t i = 0; i < SCALING_SIZES; i++)
+        text_add(&line, "%s%s in %s", i ? ", " : "", text_size(a, r->reduce.bytes[i]), text_span(b, r->reduce.seconds[i]));
+    text_add(into, "\n");
+    text_entry(into, "reductions", "by %d processes: %s", r->processes, line.at);
+    text_free(&line);
+}
+
 // The step without its reduction, and the reduction as the model has it. Nothing of it is hidden behind the backward pass.
 static void add_predictions(const struct scaling_row *first, const struct scaling_row *last, struct text *into)
 {
     struct scaling_model m;
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    add_reductions(last, into);
     if (first->processes != 1 || !scaling_fit(last, &m)) return;
-    text_add(into, "\n");
     text_entry(into, "model", "a reduction of n bytes over R processes: 2 (R - 1) x %s + 2 (R - 1) / R x n / %s (r2 %.4f), "
                "measured with %d processes", text_span(a, m.alpha), text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
-    for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++) {
-        double reduction = scaling_reduction(&m, predicted[i], last->gradients), step = first->step + reduction;
+    for (int i = 0; i < SCALING_PREDICTED; i++) {
+        double reduction = scaling_reduction(&m, scaling_predicted[i], last->gradients), step = first->step + reduction;
         text_entry(into, i ? "" : "predicted", "%d processes on as many such links: efficiency %.1f%%; %s of a step is the "
-                   "reduction of %s", predicted[i], 100 * first->step / step, text_span(a, reduction),
+                   "reduction of %s", scaling_predicted[i], 100 * first->step / step, text_span(a, reduction),
                    text_size(b, last->gradients));
     }
 }
@@ -120,9 +133,11 @@ json_t *scaling_row_json(const struct scaling_row *r)
         json_array_append_new(bytes, json_real(r->reduce.bytes[i]));
         json_array_append_new(seconds, json_real(r->reduce.seconds[i]));
     }
-    return json_pack("{si si sI sI sf sf sf so so}", "processes", r->processes, "machines", r->machines, "threads",
-                     (json_int_t)r->threads, "batch", (json_int_t)r->batch, "step_s", r->step, "samples_per_s", rate_of(r),
-                     "gradient_bytes", r->gradients, "reduce_bytes", bytes, "reduce_s", seconds);
+    return json_pack("{ss ss ss ss ss ss sb si si sI sI sf sf sf so so}", "data", r->data, "model", r->model, "recipe", r->recipe,
+                     "precision", r->precision, "device", r->device, "size", r->size, "noise", r->noise, "processes",
+                     r->processes, "machines", r->machines, "threads", (json_int_t)r->threads, "batch",
+                     (json_int_t)r->batch, "step_s", r->step, "samples_per_s", rate_of(r), "gradient_bytes", r->gradients,
+                     "reduce_bytes", bytes, "reduce_s", seconds);
 }
 
 json_t *scaling_json(const struct scaling_row *row, int count)
@@ -145,6 +160,12 @@ static double number_at(const json_t *o, const char *key)
     return json_number_value(json_object_get(o, key));
 }
 
+static void take_word(const json_t *o, const char *key, char into[SCALING_WORD])
+{
+    const char *word = json_string_value(json_object_get(o, key));
+    snprintf(into, SCALING_WORD, "%s", word ? word : "");
+}
+
 int scaling_row_parse(const char *text, struct scaling_row *r)
 {
     const char *from = strchr(text, '{');
@@ -152,6 +173,13 @@ int scaling_row_parse(const char *text, struct scaling_row *r)
     *r = (struct scaling_row){.processes = (int)number_at(o, "processes"), .machines = (int)number_at(o, "machines"),
                               .threads = (int64_t)number_at(o, "threads"), .batch = (int64_t)number_at(o, "batch"),
                               .step = number_at(o, "step_s"), .gradients = number_at(o, "gradient_bytes")};
+    take_word(o, "data", r->data);
+    take_word(o, "model", r->model);
+    take_word(o, "recipe", r->recipe);
+    take_word(o, "precision", r->precision);
+    take_word(o, "device", r->device);
+    take_word(o, "size", r->size);
+    r->noise = json_is_true(json_object_get(o, "noise"));
     for (size_t i = 0; i < SCALING_SIZES; i++) {
         r->reduce.bytes[i] = json_number_value(json_array_get(json_object_get(o, "reduce_bytes"), i));
         r->reduce.seconds[i] = json_number_value(json_array_get(json_object_get(o, "reduce_s"), i));

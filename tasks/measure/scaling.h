@@ -14,7 +14,11 @@ struct scaling_reduce {
 };
 int scaling_reduce(struct scaling_reduce *) MUST_CHECK;
 
+enum { SCALING_WORD = 64 };
 struct scaling_row {
+    char data[SCALING_WORD], model[SCALING_WORD], recipe[SCALING_WORD], precision[SCALING_WORD], device[SCALING_WORD];
+    char size[SCALING_WORD];   // of a sample
+    bool noise;
     int processes, machines;
     int64_t threads, batch;    // of each
     double step;               // seconds
@@ -30,6 +34,8 @@ struct scaling_model {
 };
 bool scaling_fit(const struct scaling_row *, struct scaling_model *);  // false: the times do not grow with the size
 double scaling_reduction(const struct scaling_model *, int processes, double bytes);
+enum { SCALING_PREDICTED = 3 };
+extern const int scaling_predicted[SCALING_PREDICTED];  // numbers of processes
 
 struct text;
 // The table of the rows, of which the first is what the others are compared with, and predictions from the last one.

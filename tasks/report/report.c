@@ -98,6 +98,11 @@ static int read_all(struct results *r, struct report_data *d)
     TRY(record_rows(r, "SELECT * FROM benches WHERE step_ns > 0 ORDER BY id", 0, &d->benches));
     TRY(record_rows(r, "SELECT * FROM bench_memory ORDER BY bench, number", 0, &d->memory));
     TRY(record_rows(r, "SELECT * FROM bench_operators ORDER BY bench, number", 0, &d->operators));
+    char sql[160];
+    snprintf(sql, sizeof sql, "SELECT * FROM scalings WHERE sweep IN (SELECT DISTINCT sweep FROM scalings ORDER BY sweep DESC"
+                              " LIMIT %d) ORDER BY sweep, id", GROUPS_MOST);
+    TRY(record_rows(r, sql, 0, &d->scalings));
+    TRY(record_rows(r, "SELECT * FROM scaling_reductions ORDER BY scaling, number", 0, &d->reductions));
     TRY(record_rows(r, "SELECT * FROM machines ORDER BY id", 0, &d->machines));
     TRY(record_rows(r, "SELECT * FROM software ORDER BY id", 0, &d->software));
     make_groups(d);
@@ -106,7 +111,8 @@ static int read_all(struct results *r, struct report_data *d)
 
 static void free_all(struct report_data *d)
 {
-    json_t *const list[] = {d->runs, d->benches, d->memory, d->operators, d->machines, d->software};
+    json_t *const list[] = {d->runs,     d->benches,    d->memory,   d->operators,
+                            d->scalings, d->reductions, d->machines, d->software};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) json_decref(list[i]);
     for (int g = 0; g < d->groups; g++) free(d->group[g].row);
     free(d->group);
@@ -171,6 +177,22 @@ static void add_broken(const struct report_data *d, bool html, struct text *into
     }
 }
 
+static void add_scaling_html(const struct report_data *d, struct text *into)
+{
+    struct sheet s;
+    if (!json_array_size(d->scalings)) return;
+    html_add(into, "<h2>Scaling</h2>\n<p>The same batch in each process. The speedup is that of samples a second over the first "
+                   "row. Predictions add the reduction, as a line through measured ones gives it, to the step of one "
+                   "process.</p>\n");
+    for (size_t at = 0, first; at < json_array_size(d->scalings);) {
+        first = at;
+        report_scaling(d, &at, &s);
+        add_sheet_html(&s, into);
+        report_predictions(d, first, &s);
+        add_sheet_html(&s, into);
+    }
+}
+
 static void write_html(const struct results *r, const struct report_data *d, struct text *into)
 {
     struct sheet s;
@@ -198,6 +220,7 @@ static void write_html(const struct results *r, const struct report_data *d, str
         add_sheet_html(&s, into);
         report_group_charts(d, g, into);
     }
+    add_scaling_html(d, into);
     add_limits(d, true, into);
     html_add(into, "<h2>Environment</h2>\n");
     report_machines(d, &s);
@@ -236,6 +259,14 @@ static void write_markdown(const struct results *r, const struct report_data *d,
         report_lines(&d->group[g], &s);
         add_sheet_markdown(&s, into);
     }
+    for (size_t at = 0, first; at < json_array_size(d->scalings);) {
+        if (at == 0) text_add(into, "\n## Scaling\n");
+        first = at;
+        report_scaling(d, &at, &s);
+        add_sheet_markdown(&s, into);
+        report_predictions(d, first, &s);
+        add_sheet_markdown(&s, into);
+    }
     add_limits(d, false, into);
     text_add(into, "\n## Environment\n");
     report_machines(d, &s);
@@ -248,10 +279,11 @@ static void write_markdown(const struct results *r, const struct report_data *d,
 
 static int check_content(const struct results *r, const struct report_data *d, enum report_form form)
 {
-    if (form == REPORT_CSV && !d->groups)
+    const bool measured = d->groups > 0 || json_array_size(d->scalings) > 0;
+    if (form == REPORT_CSV && !measured)
         return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv\" writes the runs",
                     result_file(r));
-    if (!json_array_size(d->runs) && !d->groups)
+    if (!json_array_size(d->runs) && !measured)
         return fail(ERR_DATABASE, "%s holds neither a run nor a measurement: there is nothing to report", result_file(r));
     return 0;
 }

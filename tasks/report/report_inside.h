@@ -14,6 +14,7 @@ struct report_group {
 struct report_data {
     json_t *runs;                          // as record_read returns them, with `broken`, its first fault, if a chain is broken
     json_t *benches, *memory, *operators;  // rows
+    json_t *scalings, *reductions;         // of --scaling: rows
     json_t *machines, *software;
     struct report_group *group;
     int groups;
@@ -29,6 +30,11 @@ void report_all_throughput(const struct report_data *, struct sheet *);  // all 
 void report_lines(const struct report_group *, struct sheet *);          // the fitted lines; no row for a single batch
 void report_machines(const struct report_data *, struct sheet *);
 void report_software(const struct report_data *, struct sheet *);
+
+// ---- report_scaling.c
+void report_scaling(const struct report_data *, size_t *at, struct sheet *);  // the command at row *at; moves behind it
+void report_predictions(const struct report_data *, size_t at, struct sheet *);
+void report_add_scaling_rows(const struct report_data *, struct sheet *);     // of all commands, to report_all_throughput's table
 
 // ---- report_charts.c
 void report_curves(const struct report_data *, const char *task, struct text *into);

@@ -130,6 +130,7 @@ void report_all_throughput(const struct report_data *d, struct sheet *s)
             sheet_add(s, "%lld", (long long)record_int(row, "memory_bytes"));
             sheet_add(s, "%lld", (long long)record_int(row, "noise"));
         }
+    report_add_scaling_rows(d, s);
 }
 
 void report_lines(const struct report_group *g, struct sheet *s)

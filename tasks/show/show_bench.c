@@ -23,6 +23,34 @@ static void add_bench(const json_t *row, struct text *t)
              cell(device, row, "device"), batch / s < 1e6 ? 1 : 0, batch / s, record_int(row, "noise") ? " *" : "");
 }
 
+static void add_scaling(const json_t *row, struct text *t)
+{
+    char when[32], task[24], model[24], precision[24], device[24];
+    double s = (double)record_int(row, "step_ns") * 1e-9;
+    double samples = (double)record_int(row, "batch") * (double)record_int(row, "processes");
+    text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %3lld  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"),
+             page_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
+             (long long)record_int(row, "batch"), cell(precision, row, "precision"), (long long)record_int(row, "processes"),
+             cell(device, row, "device"), samples / s < 1e6 ? 1 : 0, samples / s, record_int(row, "noise") ? " *" : "");
+}
+
+static int add_scalings(struct results *r, struct text *t, bool *noise)
+{
+    json_t *rows, *row;
+    size_t i;
+    TRY(record_rows(r, "SELECT * FROM scalings ORDER BY id", 0, &rows));
+    if (json_array_size(rows) > 0)
+        text_add(t, "\nScaling over processes, each with that batch:\n%4s  %-16s  %-11s %-9s %6s  %-4s %3s  %-4s %9s\n", "id",
+                 "measured (UTC)", "task", "model", "batch", "type", "num", "dev", "samples/s");
+    json_array_foreach(rows, i, row)
+    {
+        add_scaling(row, t);
+        *noise = *noise || record_int(row, "noise");
+    }
+    json_decref(rows);
+    return 0;
+}
+
 int show_bench_list(struct results *r, struct text *t)
 {
     json_t *rows, *row;
@@ -38,7 +66,8 @@ int show_bench_list(struct results *r, struct text *t)
         add_bench(row, t);
         noise = noise || record_int(row, "noise");
     }
-    if (noise) text_add(t, "* noise of the data set's shape\n");
     json_decref(rows);
+    TRY(add_scalings(r, t, &noise));
+    if (noise) text_add(t, "* noise of the data set's shape\n");
     return 0;
 }

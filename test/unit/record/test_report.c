@@ -2,6 +2,7 @@
 // Reports of made-up records: what is in them, what a stranger's text cannot do, and files of which there is nothing to say.
 #include "tasks/report/report.h"
 #include "tasks/record/result_bench.h"
+#include "tasks/record/result_scaling.h"
 #include "tasks/report/sheet.h"
 #include "test/unit/fixture_record.h"
 
@@ -98,6 +99,52 @@ static void test_markdown_and_csv(void **state)
     results_close(r);
 }
 
+static void add_scaling(struct results *r, const char *model, int64_t *sweep, int64_t processes, int64_t step_ns)
+{
+    static const double bytes[] = {4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20};
+    double seconds[5];
+    for (int i = 0; i < 5; i++) seconds[i] = 1e-3 + bytes[i] * 1e-9;  // half a millisecond a message, 1 GB/s
+    const struct scaling_facts f = {
+        .sweep = *sweep, .task = "cifar10", .samples = "images", .data = "cifar10", .model = model, .recipe = "default",
+        .precision = "bf16", .device = "cpu", .size = "32 x 32", .noise = true, .threads = 1, .batch = 100,
+        .processes = processes, .machines = 1, .step_ns = step_ns, .gradient_bytes = 8000000, .reduce_bytes = bytes,
+        .reduce_seconds = seconds, .reduce_count = processes > 1 ? 5 : 0, .machine = &fixture_machine,
+        .software = &fixture_software};
+    int64_t id;
+    if (result_scaling_add(r, &f, &id) < 0) fail_msg("%s", error_text());
+    if (*sweep == 0) *sweep = id;
+}
+
+// A record that has nothing else, and one with two commands.
+static void test_scaling(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    struct text text = {0};
+    int64_t first = 0, second = 0;
+    add_scaling(r, "record", &first, 1, 100000000);
+    add_scaling(r, "record", &first, 2, 125000000);
+    if (report_write(r, REPORT_HTML, &text) < 0) fail_msg("%s", error_text());
+    says(&text, "<h2>Scaling</h2>");
+    says(&text, ">1.60</td>");
+    says(&text, ">80.0%</td>");
+    says(&text, "Predicted from reductions of 2 processes: 0.0005 s for a message, 1");
+    says(&text, "GB/s, r2 1.0000");
+    says(&text, ">1024</td>");
+    never_says(&text, "nan");
+    text_free(&text);
+    add_scaling(r, "other", &second, 2, 125000000);  // without a single process there is no prediction
+    assert_int_equal(report_write(r, REPORT_MARKDOWN, &text), 0);
+    says(&text, "## Scaling");
+    says(&text, "| 1 | 2 | 100 | 1600.00 | 1.60 | 80.0% | 1 |");
+    says(&text, "| 1 | 2 | 100 | 1600.00 | 2.00 | 100.0% | 1 |");
+    text_free(&text);
+    assert_int_equal(report_write(r, REPORT_CSV, &text), 0);
+    says(&text, "cifar10,record,cpu bf16,1,2,100,1600.00,1.60,125000000,,1\n");
+    text_free(&text);
+    results_close(r);
+}
+
 static void test_text_of_strangers(void **state)
 {
     (void)state;
@@ -161,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_html),
         TEST(test_markdown_and_csv),
+        TEST(test_scaling),
         TEST(test_text_of_strangers),
         TEST(test_nothing_to_report),
         TEST(test_sheets),

@@ -53,6 +53,7 @@ static void the_table_has_speedup_and_efficiency(void **state)
     assert_non_null(strstr(text.at, "1.60       80.0%"));
     assert_non_null(strstr(text.at, "2.00       50.0%"));
     assert_non_null(strstr(text.at, "1024 processes"));
+    assert_non_null(strstr(text.at, "by 4 processes: 4"));
     text_free(&text);
     json_t *o = scaling_json(row, 3);
     const json_t *last = json_array_get(json_object_get(o, "rows"), 2);
@@ -65,6 +66,8 @@ static void a_row_passes_through_its_line(void **state)
 {
     (void)state;
     struct scaling_row r = row_of(4, 0.25), back;
+    strcpy(r.model, "record"), strcpy(r.size, "32 x 32");
+    r.noise = true;
     json_t *o = scaling_row_json(&r);
     char *line = json_dumps(o, JSON_COMPACT);
     struct text said = {0};
@@ -72,6 +75,7 @@ static void a_row_passes_through_its_line(void **state)
     assert_int_equal(scaling_row_parse(said.at, &back), 0);
     assert_true(back.processes == 4 && back.batch == 100 && back.step == r.step && back.gradients == r.gradients);
     assert_memory_equal(&back.reduce, &r.reduce, sizeof r.reduce);
+    assert_true(back.noise && !strcmp(back.model, "record") && !strcmp(back.size, "32 x 32") && !*back.device);
     text_free(&said);
     free(line);
     json_decref(o);
