@@ -35,6 +35,16 @@ static int run_fed_step(struct trial *t, int64_t began, struct profile_step *ste
     return 0;
 }
 
+static int run_fed_steps(struct trial *t, double seconds, int64_t began, struct profile *p)
+{
+    for (; p->steps < PROFILE_STEPS; p->steps++) {
+        if (p->steps >= FED_LEAST && (double)(clock_ns() - began) * 1e-9 > seconds) break;
+        TRY(run_fed_step(t, began, &p->step[p->steps]));
+        p->samples += p->step[p->steps].samples;
+    }
+    return 0;
+}
+
 static int time_fed_steps(struct trial *t, double seconds, struct profile *p)
 {
     const struct supply *s = &t->trainer->supply[SPLIT_TRAIN];
@@ -45,12 +55,11 @@ static int time_fed_steps(struct trial *t, double seconds, struct profile *p)
     TRY(session_sync(t->trainer->session));
     int64_t stalled = supply_stalled_ns(s), began = clock_ns();
     others_begin(&others);
-    for (; p->steps < PROFILE_STEPS; p->steps++) {
-        if (p->steps >= FED_LEAST && (double)(clock_ns() - began) * 1e-9 > seconds) break;
-        TRY(run_fed_step(t, began, &p->step[p->steps]));
-        p->samples += p->step[p->steps].samples;
-    }
-    TRY(session_sync(t->trainer->session));
+    struct counters *counters = counters_begin();
+    int rc = run_fed_steps(t, seconds, began, p);
+    if (rc == 0) rc = session_sync(t->trainer->session);
+    if (!counters_end(counters, &p->counted)) p->counted = (struct counted){0};
+    TRY(rc);
     p->fed_s = (double)(clock_ns() - began) * 1e-9;
     p->machine = others_end(&others);
     p->stalled_s = (double)(supply_stalled_ns(s) - stalled) * 1e-9;

@@ -9,6 +9,7 @@
 #define DAWN_PROFILE_PROFILE_H
 
 #include "tasks/forecast/roofline.h"
+#include "tasks/measure/counters.h"
 #include "tasks/measure/trial.h"
 #include "tasks/profile/layers.h"
 
@@ -28,6 +29,7 @@ struct profile {
     int64_t samples;               // of these steps
     double fed_s, stalled_s;       // all of them; the time waiting for the feed
     struct others_share machine;   // load of other programs meanwhile
+    struct counted counted;        // by the processor's counters, in these steps; 0: not readable here
     int64_t feed_bytes;            // host memory for batches made ahead and caches of samples
     struct layers layers;          // of the step's program
 };

@@ -79,6 +79,11 @@ static void add_step_time(const struct trial *t, const struct profile *p, struct
     if (p->machine.others >= 0)
         text_entry(into, "processors", "%.2f of %d in use by this program, %.2f by others%s", p->machine.own,
                    p->machine.processors, p->machine.others, p->machine.disturbed ? ": the machine was not idle" : "");
+    double busy = p->machine.own * p->fed_s;  // seconds of all processors
+    if (p->counted.cycles > 0 && busy > 0)
+        text_entry(into, "counters", "%.2f instructions a cycle, at %s, in user space",
+                   (double)p->counted.instructions / (double)p->counted.cycles,
+                   text_si(a, (double)p->counted.cycles / busy, "Hz"));
 }
 
 // ---- memory
@@ -198,6 +203,9 @@ struct json_t *profile_json(const struct trial *t, const struct profile *p)
     if (p->machine.others >= 0)
         json_object_set_new(o, "processors", json_pack("{si sf sf sb}", "count", p->machine.processors, "own", p->machine.own,
                                                        "others", p->machine.others, "disturbed", p->machine.disturbed));
+    if (p->counted.cycles > 0)
+        json_object_set_new(o, "counters", json_pack("{sI sI}", "cycles", (json_int_t)p->counted.cycles, "instructions",
+                                                     (json_int_t)p->counted.instructions));
     json_object_set_new(o, "operators", json_operators(&p->passes));
     json_object_set_new(o, "nodes", json_operators(&p->nodes));
     json_object_set_new(o, "memory", json_memory(t, p));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How steps are timed, from made-up times: windows that are accepted, extended or given up, lines through a sweep, and the
 // share of other programs. No test reads a clock for a figure.
+#include "tasks/measure/counters.h"
 #include "tasks/measure/others.h"
 #include "tasks/measure/sweep.h"
 #include "test/unit/fixture_trainer.h"
@@ -225,12 +226,25 @@ static void test_largest_batch(void **state)
     bench_close(&b);
 }
 
+// Where the processor has counters, work adds to them; elsewhere nothing is known.
+static void test_counters(void **state)
+{
+    (void)state;
+    struct counted counted;
+    struct counters *c = counters_begin();
+    volatile double sum = 0;
+    for (int i = 0; i < 100000; i++) sum = sum + i;
+    if (counters_end(c, &counted)) assert_true(c != NULL && counted.instructions > 100000);
+    assert_false(counters_end(NULL, &counted));
+    assert_true(counted.cycles == 0 && counted.instructions == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),         cmocka_unit_test(test_windows),       cmocka_unit_test(test_others),
         cmocka_unit_test(test_timing),        cmocka_unit_test(test_sweep_lines),   cmocka_unit_test(test_sweep_batches),
-        cmocka_unit_test(test_largest_batch),
+        cmocka_unit_test(test_largest_batch), cmocka_unit_test(test_counters),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }
