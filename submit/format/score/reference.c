@@ -36,19 +36,22 @@ static bool same_word(const json_t *row, const char *key, const char *word)
     return strcmp(canonical_text(row, key), word) == 0;
 }
 
+// The row of the run's very text; else, in the closed division, the first of its recipe's name.
 static const json_t *find_row(const json_t *run, bool *same_text)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_table);
-    bool closed = strcmp(canonical_text(run, "division"), "closed") == 0;
-    for (size_t i = 0; i < json_array_size(table); i++) {
+    const json_t *first = NULL;
+    *same_text = false;
+    for (size_t i = 0; i < json_array_size(table) && !*same_text; i++) {
         const json_t *row = json_array_get(table, i);
+        if (!same_word(row, "task", canonical_text(run, "task")) || !same_word(row, "model", canonical_text(run, "model.name")) ||
+            !same_word(row, "recipe", canonical_text(run, "recipe.name")))
+            continue;
         *same_text = has_digest(row, canonical_text(run, "recipe.digest"));
-        if (same_word(row, "task", canonical_text(run, "task")) && same_word(row, "recipe", canonical_text(run, "recipe.name")) &&
-            same_word(row, "model", canonical_text(run, "model.name")) && (closed || *same_text))
-            return row;
+        if (*same_text || first == NULL) first = row;
     }
-    return NULL;
+    return *same_text || strcmp(canonical_text(run, "division"), "closed") == 0 ? first : NULL;
 }
 
 static int take_mean(const json_t *list, double scale, struct group_mean *mean)
