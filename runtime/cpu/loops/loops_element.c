@@ -89,13 +89,16 @@ void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, 
     uint32_t v[4][DRAWS];
     float mask[4 * DRAWS];
     for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * DRAWS) {
+        enum { LANES = 16, SERVED = 4 };
+        int64_t draws = (first + n - i + SERVED * LANES - 1) / SERVED & -LANES;  // a row may need fewer: whole vectors of them
+        if (draws > DRAWS) draws = DRAWS;
         for (int64_t j = 0; j < DRAWS; j++) {
             uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
             v[0][j] = (uint32_t)block, v[1][j] = (uint32_t)(block >> 32);
             v[2][j] = RNG_DROPOUT | (uint32_t)site << 8, v[3][j] = step;
         }
-        philox_all(seed, v, DRAWS);
-        for (int64_t j = 0; j < DRAWS; j++)
+        philox_all(seed, v, (int)draws);
+        for (int64_t j = 0; j < (draws & -LANES); j++)
             for (int64_t w = 0; w < 4; w++) mask[4 * j + w] = rng_unit(v[w][j]);
         int64_t low = i < first ? first : i, high = i + 4 * DRAWS < first + n ? i + 4 * DRAWS : first + n;
         EACH_TYPE(t, drop_run, from(t, x, low - first), mask + (low - i), high - low, p, into(t, y, low - first));

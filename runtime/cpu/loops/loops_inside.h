@@ -84,31 +84,30 @@ ALWAYS float slope(enum act act, float z)
 // are the outer loop, so that a round is a loop over vectors; one counter after the other takes five times as long.
 enum { DRAWS = 64 };
 #ifdef __AVX512F__  // where the compiler takes twice as long
-// High and low halves of the 64-bit products of all lanes and m.
-ALWAYS void multiply_lanes(__m512i x, uint32_t m, __m512i *high, __m512i *low)
-{
-    __m512i factor = _mm512_set1_epi64((int64_t)m);
-    __m512i even = _mm512_mul_epu32(x, factor), odd = _mm512_mul_epu32(_mm512_srli_epi64(x, 32), factor);
-    *high = _mm512_mask_mov_epi32(_mm512_srli_epi64(even, 32), 0xaaaa, odd);
-    *low = _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_slli_epi64(odd, 32));
-}
-
+// Even and odd counters in the low halves of 64-bit lanes, which are all that the multiplication reads: no lane is moved between
+// the rounds.
 ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
 {
+    const __m512i by_a = _mm512_set1_epi64(INT64_C(0xD2511F53)), by_b = _mm512_set1_epi64(INT64_C(0xCD9E8D57));
     for (int i = 0; i < count; i += 16) {
         uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-        __m512i v[4];
-        for (int w = 0; w < 4; w++) v[w] = _mm512_loadu_si512(&c[w][i]);
+        __m512i v[4][2];
+#pragma GCC unroll 4
+        for (int w = 0; w < 4; w++) v[w][0] = _mm512_loadu_si512(&c[w][i]), v[w][1] = _mm512_srli_epi64(v[w][0], 32);
         for (int round = 0; round < 10; round++) {
-            __m512i a_high, a_low, b_high, b_low;
-            multiply_lanes(v[0], 0xD2511F53u, &a_high, &a_low);
-            multiply_lanes(v[2], 0xCD9E8D57u, &b_high, &b_low);
-            v[0] = _mm512_ternarylogic_epi32(b_high, v[1], _mm512_set1_epi32((int)k0), 0x96);  // exclusive or of three
-            v[2] = _mm512_ternarylogic_epi32(a_high, v[3], _mm512_set1_epi32((int)k1), 0x96);
-            v[1] = b_low, v[3] = a_low;
+            __m512i key_0 = _mm512_set1_epi64((int64_t)k0), key_1 = _mm512_set1_epi64((int64_t)k1);
+#pragma GCC unroll 2
+            for (int h = 0; h < 2; h++) {
+                __m512i a = _mm512_mul_epu32(v[0][h], by_a), b = _mm512_mul_epu32(v[2][h], by_b);
+                v[0][h] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(b, 32), v[1][h], key_0, 0x96);  // exclusive or of three
+                v[2][h] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(a, 32), v[3][h], key_1, 0x96);
+                v[1][h] = b, v[3][h] = a;
+            }
             k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
         }
-        for (int w = 0; w < 4; w++) _mm512_storeu_si512(&c[w][i], v[w]);
+#pragma GCC unroll 4
+        for (int w = 0; w < 4; w++)
+            _mm512_storeu_si512(&c[w][i], _mm512_mask_mov_epi32(v[w][0], 0xaaaa, _mm512_slli_epi64(v[w][1], 32)));
     }
 }
 #else
