@@ -41,6 +41,7 @@ const struct op_case cases_attention[] = {
     BOTH("of 48 channels",   HALF,                  1, 97,  2, 48, 0, 50),
     BOTH("of 80 channels",   HALF,                  1, 40,  1, 80, 0, 0),
     BOTH("of 300 tokens",    HALF,                  1, 300, 1, 32, 0, 10),
+    BOTH("of 35 channels",   HALF,                  2, 139, 2, 35, 1, 20),
     BOTH("of 32 x 384, 12 x 64",            LARGE, 32, 384, 12, 64, 0, 0),
     BOTH("of 32 x 384, 12 x 64, dropout",   LARGE, 32, 384, 12, 64, 0, 10),
     BOTH("of 32 x 256, 12 x 32",            LARGE, 32, 256, 12, 32, 0, 0),

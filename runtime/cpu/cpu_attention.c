@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, one head of one sample at a time; heads are split over threads. Keys and values of the head are packed once, then
-// QUERIES queries at a time meet all keys: their scores are the only part of T x T that exists. Gradients of keys and values are
-// summed over the blocks of queries in order, so no result depends on the number of threads.
+// QUERIES queries at a time meet the keys: all of them, or PAIRS_KEYS at a time where pairs of bf16 go backward. Their scores are
+// the only part of T x T that exists. Gradients of keys and values are summed over the blocks of queries in order, so no result
+// depends on the number of threads.
 //
-// Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them. A matrix is packed as
+// Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs.h), which is
+// another path from the packing on. A matrix is packed as
 //   words   [unit][row]      its rows become columns of the product: units lie along a row
 //   pairs   [unit][column]   units lie down a column
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
@@ -33,16 +35,16 @@ struct attention {
 };
 
 struct head {
-    uint32_t *k_words, *v_words;  // [units][room]
-    uint32_t *k_pairs, *v_pairs;  // [keys][wide]
-    uint32_t *q, *dy;             // [QUERIES][units]
-    uint32_t *q_pairs, *dy_pairs; // [QUERIES][wide]
-    float *s, *dp;                // [QUERIES][room]
-    uint32_t *narrow;             // [QUERIES][room / 2]: s or dp in bf16
-    uint32_t *s_pairs, *dp_pairs; // [QUERIES / 2][room]
-    float *y, *dk, *dv;           // [QUERIES][wide]; [keys][wide]
-    float *row[2];                // [wide]: rows of the tensor in f32
-    int64_t n;                    // keys
+    uint32_t *k_words, *v_words;    // [units][room]
+    uint32_t *k_pairs, *v_pairs;    // [keys][wide]
+    uint32_t *q, *dy;               // [QUERIES][units]
+    uint32_t *q_pairs, *dy_pairs;   // [QUERIES][wide]
+    float *s, *dp;                  // [QUERIES][room]; pairs need PAIRS_QUERIES rows of s and no dp
+    uint16_t *narrow;               // pairs: the probabilities [QUERIES][room], backward ds [QUERIES][PAIRS_ROW]
+    uint32_t *p_pairs, *ds_pairs;   // [QUERIES / 2][PAIRS_ROW]
+    float *y, *dk, *dv;             // [QUERIES][wide]; [keys][wide]
+    float *row[2];                  // [wide]: rows of the tensor in f32
+    int64_t n;                      // keys
 };
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -72,20 +74,22 @@ static size_t carve_head(const struct attention *o, struct head *h, void *base, 
     if (back) h->k_pairs = cpu_take(&s, keys * o->wide, 4);
     else h->v_pairs = cpu_take(&s, keys * o->wide, 4);
     h->q = cpu_take(&s, QUERIES * o->units, 4);
-    h->s = cpu_take(&s, QUERIES * o->room, 4);
+    h->s = cpu_take(&s, (o->pairs ? PAIRS_QUERIES : QUERIES) * o->room, 4);
     h->y = cpu_take(&s, QUERIES * o->wide, 4);
     for (int i = 0; i < 2; i++) h->row[i] = cpu_take(&s, o->wide, 4);
-    if (o->pairs) h->narrow = cpu_take(&s, QUERIES * o->room / 2, 4);
+    if (o->pairs) h->narrow = cpu_take(&s, QUERIES * (back ? PAIRS_ROW : o->room), 2);
     if (!back) return s.used;
     h->dy = cpu_take(&s, QUERIES * o->units, 4);
     h->q_pairs = cpu_take(&s, QUERIES * o->wide, 4);
     h->dy_pairs = cpu_take(&s, QUERIES * o->wide, 4);
-    h->dp = cpu_take(&s, QUERIES * o->room, 4);
     h->dk = cpu_take(&s, keys * o->wide, 4);
     h->dv = cpu_take(&s, keys * o->wide, 4);
-    if (!o->pairs) return s.used;
-    h->s_pairs = cpu_take(&s, QUERIES / 2 * o->room, 4);
-    h->dp_pairs = cpu_take(&s, QUERIES / 2 * o->room, 4);
+    if (!o->pairs) {
+        h->dp = cpu_take(&s, QUERIES * o->room, 4);
+        return s.used;
+    }
+    h->p_pairs = cpu_take(&s, QUERIES / 2 * PAIRS_ROW, 4);
+    h->ds_pairs = cpu_take(&s, QUERIES / 2 * PAIRS_ROW, 4);
     return s.used;
 }
 
@@ -98,7 +102,7 @@ static size_t attention_scratch(struct cpu_device *cpu, const struct graph *g, c
     return carve_head(&o, &h, NULL, back) * (size_t)cpu->threads;
 }
 
-// ---- packing. A matrix of a head: rows `pitch` elements apart in the tensor.
+// A matrix of a head: rows `pitch` elements apart in the tensor.
 struct matrix {
     const char *at;
     int64_t pitch;
@@ -118,26 +122,35 @@ static struct matrix head_of(const struct attention *o, const void *y, int64_t b
 static const void *row_of(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
 static void *row_to(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
 
-// As memcpy, for the few vectors of a row of a head, where a call takes longer.
-static void copy_row(void *to, const void *from, size_t bytes)
+static struct pairs_matrix rows_of(const struct attention *o, struct matrix m, int64_t first, int64_t n)
 {
-    enum { STEP = 16 };
-    size_t at = 0;
-    for (; at + STEP <= bytes; at += STEP) memcpy((char *)to + at, (const char *)from + at, STEP);
-    for (; at < bytes; at += 2) memcpy((char *)to + at, (const char *)from + at, 2);
+    return (struct pairs_matrix){row_to(o, m, first), m.pitch, n, o->d};
 }
 
+static void clear_rows(const struct attention *o, struct matrix m, int64_t first)
+{
+    for (int64_t t = first; t < o->t; t++) memset(row_to(o, m, t), 0, (size_t)o->d * dtype_size(o->dtype));
+}
+
+static int64_t length_of(const struct attention *o, int64_t b)
+{
+    int64_t n = o->length ? o->length[b] : o->t;
+    return n < 0 ? 0 : n > o->t ? o->t : n;
+}
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// The number of (sample, head, query), which draws the mask of a row.
+static int64_t number_of(const struct attention *o, int64_t b, int64_t head, int64_t query)
+{
+    return (b * o->h + head) * o->t + query;
+}
+
+// ---- f32 numbers: packing
 // Rows [first, first + n) as rows of units; further rows up to `room` become zeros.
 static void pack_rows(const struct attention *o, struct matrix m, int64_t first, int64_t n, int64_t room, uint32_t *to)
 {
-    for (int64_t i = 0; i < n; i++) {
-        uint32_t *row = to + i * o->units;
-        row[o->units - 1] = 0;
-        if (o->pairs)
-            copy_row(row, row_of(o, m, first + i), (size_t)o->d * 2);
-        else
-            o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)row, o->d);
-    }
+    for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
     if (room > n) memset(to + n * o->units, 0, (size_t)((room - n) * o->units) * 4);
 }
 
@@ -146,40 +159,35 @@ static void pack_words(const struct attention *o, struct matrix m, int64_t n, ui
 {
     enum { SIDE = 16 };
     for (int64_t k = 0; k < o->room; k += SIDE) {
-        int64_t count = k >= n ? 0 : n - k < SIDE ? n - k : SIDE;
+        int64_t count = k >= n ? 0 : least_of(n - k, SIDE);
         pack_rows(o, m, k, count, SIDE, row);
         for (int64_t u = 0; u < o->units; u++)
             for (int64_t i = 0; i < SIDE; i++) to[u * o->room + k + i] = row[i * o->units + u];
     }
 }
 
-// Rows [first, first + n) as to[unit][column]; the last unit is filled with zeros.
-static void pack_pairs(const struct attention *o, struct matrix m, int64_t first, int64_t n, float *const row[2], uint32_t *to)
+// Rows [first, first + n) as to[unit][column].
+static void pack_columns(const struct attention *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
 {
-    for (int64_t i = 0; i < n; i += 1 + o->pairs) {
-        uint32_t *unit = to + (o->pairs ? i / 2 : i) * o->wide;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t *unit = to + i * o->wide;
         for (int64_t c = o->d; c < o->wide; c++) unit[c] = 0;
-        if (!o->pairs) {
-            o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)unit, o->d);
-            continue;
-        }
-        const void *second = row_of(o, m, first + i + 1);
-        if (i + 1 == n) second = memset(row[0], 0, (size_t)o->d * 2);
-        o->loops->join_rows(row_of(o, m, first + i), second, o->d, unit);
+        o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)unit, o->d);
     }
 }
 
+static void write_rows(const struct attention *o, const float *x, int64_t n, struct matrix to, int64_t first)
+{
+    for (int64_t i = 0; i < n; i++) o->loops->narrow(o->dtype, x + i * o->wide, row_to(o, to, first + i), o->d);
+}
+
+// ---- f32 numbers: products
 // c (+)= a b; see struct product. Strides are in units.
 static void multiply(const struct attention *o, struct product p)
 {
     p.rows = round_up(p.rows, PRODUCT_ROWS);
-    if (o->pairs)
-        pairs_product(&p);
-    else
-        o->loops->product(&p);
+    o->loops->product(&p);
 }
-
-static int64_t units_of(const struct attention *o, int64_t n) { return o->pairs ? (n + 1) / 2 : n; }
 
 // s[queries][room] = q k'
 static void score(const struct attention *o, const uint32_t *q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
@@ -189,52 +197,145 @@ static void score(const struct attention *o, const uint32_t *q, const uint32_t *
                                  .b_row = o->room, .c_row = o->room});
 }
 
-// y[queries][wide] = s[queries][keys] b[keys][wide], for s as floats, or h->narrow in pairs
+// y[queries][wide] = s[queries][keys] b[keys][wide]
 static void weigh(const struct attention *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries)
 {
-    multiply(o, (struct product){.a = o->pairs ? (const float *)h->narrow : s, .b = (const float *)b, .c = h->y, .rows = queries,
-                                 .columns = o->wide, .depth = units_of(o, h->n), .a_row = o->pairs ? o->room / 2 : o->room,
-                                 .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = h->y, .rows = queries, .columns = o->wide, .depth = h->n,
+                                 .a_row = o->room, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
 }
 
-// sum[keys][wide] += s' b, s[queries][keys] in pairs of queries
-static void collect(const struct attention *o, const struct head *h, const void *s, const uint32_t *b, int64_t queries,
+// sum[keys][wide] += s' b, s[queries][keys]
+static void collect(const struct attention *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries,
                     float *sum)
 {
-    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = h->n, .columns = o->wide,
-                                 .depth = units_of(o, queries), .a_row = 1, .a_unit = o->room, .b_row = o->wide,
-                                 .c_row = o->wide, .adds = true});
+    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = h->n, .columns = o->wide, .depth = queries,
+                                 .a_row = 1, .a_unit = o->room, .b_row = o->wide, .c_row = o->wide, .adds = true});
 }
 
-static int64_t length_of(const struct attention *o, int64_t b)
-{
-    int64_t n = o->length ? o->length[b] : o->t;
-    return n < 0 ? 0 : n > o->t ? o->t : n;
-}
-
-// ---- forward
+// ---- f32 numbers: blocks of queries
 static void forward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = h->n - first < QUERIES ? h->n - first : QUERIES, row = (b * o->h + head) * o->t + first;
+    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
     pack_rows(o, part_of(o, o->qkv, b, head, 0), first, queries, QUERIES, h->q);
     score(o, h->q, h->k_words, queries, h->n, h->s);
-    float weight[QUERIES];
     for (int64_t i = 0; i < queries; i++) {
-        float lse, *s = h->s + i * o->room;
-        if (o->pairs)
-            pairs_attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), (uint16_t *)h->narrow + i * o->room, &lse,
-                         &weight[i]);
-        else
-            o->loops->attend(s, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse), weight[i] = 1.0f;
+        float lse;
+        o->loops->attend(h->s + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse);
         if (o->lse_to) o->lse_to[row + i] = lse;
     }
     if (!o->to) return;
     weigh(o, h, h->s, h->v_pairs, queries);
-    struct matrix y = head_of(o, o->to, b, head);
-    for (int64_t i = 0; i < queries; i++) {
-        for (int64_t c = 0; c < o->d; c++) h->y[i * o->wide + c] *= weight[i];
-        o->loops->narrow(o->dtype, h->y + i * o->wide, row_to(o, y, first + i), o->d);
+    write_rows(o, h->y, queries, head_of(o, o->to, b, head), first);
+}
+
+static float dot_rows(const struct attention *o, const void *a, const void *b, float *const row[2])
+{
+    double sum = 0;
+    o->loops->widen(o->dtype, a, row[0], o->d);
+    o->loops->widen(o->dtype, b, row[1], o->d);
+    for (int64_t i = 0; i < o->d; i++) sum += (double)row[0][i] * (double)row[1][i];
+    return (float)sum;
+}
+
+static void backward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+{
+    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
+    struct matrix q = part_of(o, o->qkv, b, head, 0), y = head_of(o, o->y, b, head), dy = head_of(o, o->dy, b, head);
+    pack_rows(o, q, first, queries, QUERIES, h->q);
+    pack_rows(o, dy, first, queries, QUERIES, h->dy);
+    pack_columns(o, q, first, queries, h->q_pairs);
+    pack_columns(o, dy, first, queries, h->dy_pairs);
+    score(o, h->q, h->k_words, queries, h->n, h->s);
+    score(o, h->dy, h->v_words, queries, h->n, h->dp);
+    for (int64_t i = 0; i < queries; i++)
+        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i),
+                              o->lse[row + i], dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
+    weigh(o, h, h->dp, h->k_pairs, queries);
+    write_rows(o, h->y, queries, part_of(o, o->dqkv, b, head, 0), first);
+    collect(o, h, h->s, h->dy_pairs, queries, h->dv);
+    collect(o, h, h->dp, h->q_pairs, queries, h->dk);
+}
+
+// ---- pairs of bf16: blocks of queries
+static void forward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+{
+    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
+    struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
+    struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .room = o->room, .scale = o->scale, .mask = &o->mask};
+    float lse[QUERIES], weight[QUERIES];
+    pairs_pack_rows(&q, o->units, h->q);
+    for (int64_t i = 0; i < queries; i += PAIRS_QUERIES) {
+        scores.q = h->q + i * o->units, scores.row = (uint32_t)(row + i);
+        pairs_attend(&scores, least_of(queries - i, PAIRS_QUERIES), h->n, h->s, h->narrow + i * o->room, lse + i, weight + i);
     }
+    if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
+    if (!o->to) return;
+    pairs_product(&(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
+                                    .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
+                                    .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+    struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
+    pairs_narrow(&y, h->y, o->wide, weight, 1);
+}
+
+// Gradients of the queries of a block from `keys` keys from `key` on, and of these keys and values from the queries.
+static void backward_products(const struct attention *o, const struct head *h, int64_t first, int64_t queries, int64_t key,
+                              int64_t keys)
+{
+    pairs_product(&(struct product){.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
+                                    .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (keys + 1) / 2,
+                                    .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0});
+    struct product p = {.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
+                        .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = first > 0};
+    p.a = (const float *)h->p_pairs, p.b = (const float *)h->dy_pairs, p.c = h->dv + key * o->wide;
+    pairs_product(&p);
+    p.a = (const float *)h->ds_pairs, p.b = (const float *)h->q_pairs, p.c = h->dk + key * o->wide;
+    pairs_product(&p);
+}
+
+static void backward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+{
+    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
+    struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
+    struct pairs_matrix y = rows_of(o, head_of(o, o->y, b, head), first, queries);
+    struct pairs_matrix dy = rows_of(o, head_of(o, o->dy, b, head), first, queries);
+    struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .room = o->room,
+                                  .scale = o->scale, .mask = &o->mask};
+    float delta[QUERIES], one = 1.0f;
+    pairs_pack_rows(&q, o->units, h->q);
+    pairs_pack_rows(&dy, o->units, h->dy);
+    pairs_pack_pairs(&q, o->wide, h->q_pairs);
+    pairs_pack_pairs(&dy, o->wide, h->dy_pairs);
+    pairs_dots(&dy, &y, delta);
+    for (int64_t key = 0; key < h->n; key += PAIRS_KEYS) {
+        int64_t keys = least_of(h->n - key, PAIRS_KEYS);
+        for (int64_t i = 0; i < queries; i += 2) {
+            bool last = i + 1 == queries;  // the second row is zeros then: its probabilities and gradients become zeros
+            struct pairs_gradients g = {.lse = {o->lse[row + i], last ? INFINITY : o->lse[row + i + 1]},
+                                        .delta = {delta[i], last ? 0.0f : delta[i + 1]},
+                                        .p_pairs = h->p_pairs + i / 2 * PAIRS_ROW, .ds_pairs = h->ds_pairs + i / 2 * PAIRS_ROW,
+                                        .ds = h->narrow + i * PAIRS_ROW};
+            scores.q = h->q + i * o->units, scores.dy = h->dy + i * o->units, scores.row = (uint32_t)(row + i);
+            pairs_attend_back(&scores, key, keys, &g);
+        }
+        backward_products(o, h, first, queries, key, keys);
+    }
+    struct pairs_matrix dq = rows_of(o, part_of(o, o->dqkv, b, head, 0), first, queries);
+    pairs_narrow(&dq, h->y, o->wide, &one, 0);
+}
+
+// ---- a head
+static void forward_head(const struct attention *o, struct head *h, int64_t b, int64_t head)
+{
+    struct matrix k = part_of(o, o->qkv, b, head, 1), v = part_of(o, o->qkv, b, head, 2);
+    struct pairs_matrix k_rows = rows_of(o, k, 0, h->n), v_rows = rows_of(o, v, 0, h->n);
+    if (o->pairs) {
+        pairs_pack_words(&k_rows, o->room, h->k_words);
+        pairs_pack_pairs(&v_rows, o->wide, h->v_pairs);
+    } else {
+        pack_words(o, k, h->n, h->q, h->k_words);
+        pack_columns(o, v, 0, h->n, h->v_pairs);
+    }
+    for (int64_t first = 0; first < h->n; first += QUERIES) (o->pairs ? forward_pairs : forward_block)(o, h, b, head, first);
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -245,16 +346,55 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
     for (int64_t i = begin; i < end; i++) {
         int64_t b = i / o->h, head = i % o->h;
         h.n = length_of(o, b);
-        pack_words(o, part_of(o, o->qkv, b, head, 1), h.n, h.q, h.k_words);
-        pack_pairs(o, part_of(o, o->qkv, b, head, 2), 0, h.n, h.row, h.v_pairs);
-        for (int64_t first = 0; first < h.n; first += QUERIES) forward_block(o, &h, b, head, first);
-        for (int64_t t = h.n; t < o->t; t++) {
-            if (o->to) memset(row_to(o, head_of(o, o->to, b, head), t), 0, (size_t)o->d * dtype_size(o->dtype));
-            if (o->lse_to) o->lse_to[i * o->t + t] = 0.0f;
-        }
+        forward_head(o, &h, b, head);
+        if (o->to) clear_rows(o, head_of(o, o->to, b, head), h.n);
+        for (int64_t t = h.n; t < o->t && o->lse_to; t++) o->lse_to[i * o->t + t] = 0.0f;
     }
 }
 
+static void backward_head_floats(const struct attention *o, struct head *h, int64_t b, int64_t head)
+{
+    struct matrix k = part_of(o, o->qkv, b, head, 1), v = part_of(o, o->qkv, b, head, 2);
+    size_t sums = (size_t)(round_up(o->t, PRODUCT_ROWS) + 2) * (size_t)o->wide;
+    pack_words(o, k, h->n, h->q, h->k_words);
+    pack_words(o, v, h->n, h->q, h->v_words);
+    pack_columns(o, k, 0, h->n, h->k_pairs);
+    memset(h->dk, 0, sums * sizeof(float));
+    memset(h->dv, 0, sums * sizeof(float));
+    for (int64_t first = 0; first < h->n; first += QUERIES) backward_block(o, h, b, head, first);
+    write_rows(o, h->dk, h->n, part_of(o, o->dqkv, b, head, 1), 0);
+    write_rows(o, h->dv, h->n, part_of(o, o->dqkv, b, head, 2), 0);
+}
+
+static void backward_head_pairs(const struct attention *o, struct head *h, int64_t b, int64_t head)
+{
+    struct pairs_matrix k = rows_of(o, part_of(o, o->qkv, b, head, 1), 0, h->n);
+    struct pairs_matrix v = rows_of(o, part_of(o, o->qkv, b, head, 2), 0, h->n);
+    struct pairs_matrix dk = rows_of(o, part_of(o, o->dqkv, b, head, 1), 0, h->n);
+    struct pairs_matrix dv = rows_of(o, part_of(o, o->dqkv, b, head, 2), 0, h->n);
+    float one = 1.0f, factor = o->mask.key ? o->mask.factor : 1.0f;
+    pairs_pack_words(&k, o->room, h->k_words);
+    pairs_pack_words(&v, o->room, h->v_words);
+    pairs_pack_pairs(&k, o->wide, h->k_pairs);
+    for (int64_t first = 0; first < h->n; first += QUERIES) backward_pairs(o, h, b, head, first);
+    pairs_narrow(&dk, h->dk, o->wide, &one, 0);
+    pairs_narrow(&dv, h->dv, o->wide, &factor, 0);
+}
+
+static void backward_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct attention *o = context;
+    struct head h = {0};
+    carve_head(o, &h, (char *)o->step->work + o->each * (size_t)thread, true);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t b = i / o->h, head = i % o->h;
+        h.n = length_of(o, b);
+        (o->pairs ? backward_head_pairs : backward_head_floats)(o, &h, b, head);
+        for (int part = 0; part < 3; part++) clear_rows(o, part_of(o, o->dqkv, b, head, part), h.n);
+    }
+}
+
+// ---- operators
 // Inputs from `lengths` on are lengths, key and step.
 static void begin_attention(struct attention *o, const struct cpu_step *s, int qkv, int lengths)
 {
@@ -273,80 +413,6 @@ static int attention_run(struct cpu_step *s)
     begin_attention(&o, s, 0, 1);
     threads_for(cpu_in(s, 0)->shape.dim[0] * o.h, 1, forward_piece, &o);
     return 0;
-}
-
-// ---- backward
-static float dot_rows(const struct attention *o, const void *a, const void *b, float *const row[2])
-{
-    double sum = 0;
-    o->loops->widen(o->dtype, a, row[0], o->d);
-    o->loops->widen(o->dtype, b, row[1], o->d);
-    for (int64_t i = 0; i < o->d; i++) sum += (double)row[0][i] * (double)row[1][i];
-    return (float)sum;
-}
-
-// Probabilities and gradients of the scores of a block, from its scores and the gradients of its probabilities.
-static void soften_back(const struct attention *o, const struct head *h, int64_t row, int64_t queries, const float *delta)
-{
-    for (int64_t i = 0; i < queries && !o->pairs; i++)
-        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i),
-                              o->lse[row + i], delta[i]);
-    for (int64_t i = 0; i < queries && o->pairs; i += 2) {
-        struct pairs_rows r = {.s_pairs = h->s_pairs + i / 2 * o->room, .dp_pairs = h->dp_pairs + i / 2 * o->room};
-        bool last = i + 1 == queries;  // the second row is zero then, and so are its gradients
-        for (int q = 0; q < 2; q++) {
-            r.s[q] = h->s + (i + q) * o->room, r.dp[q] = h->dp + (i + q) * o->room;
-            r.ds[q] = (uint16_t *)h->narrow + (i + q) * o->room;
-            r.lse[q] = q && last ? INFINITY : o->lse[row + i + q], r.delta[q] = q && last ? 0.0f : delta[i + q];
-        }
-        pairs_attend_back(&r, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i));
-    }
-}
-
-static void backward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
-{
-    int64_t queries = h->n - first < QUERIES ? h->n - first : QUERIES, row = (b * o->h + head) * o->t + first;
-    struct matrix q = part_of(o, o->qkv, b, head, 0), dq = part_of(o, o->dqkv, b, head, 0);
-    struct matrix y = head_of(o, o->y, b, head), dy = head_of(o, o->dy, b, head);
-    pack_rows(o, q, first, queries, QUERIES, h->q);
-    pack_rows(o, dy, first, queries, QUERIES, h->dy);
-    pack_pairs(o, q, first, queries, h->row, h->q_pairs);
-    pack_pairs(o, dy, first, queries, h->row, h->dy_pairs);
-    score(o, h->q, h->k_words, queries, h->n, h->s);
-    score(o, h->dy, h->v_words, queries, h->n, h->dp);
-    float delta[QUERIES];
-    for (int64_t i = 0; i < queries; i++) delta[i] = dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row);
-    soften_back(o, h, row, queries, delta);
-    weigh(o, h, h->dp, h->k_pairs, queries);
-    for (int64_t i = 0; i < queries; i++)
-        o->loops->narrow(o->dtype, h->y + i * o->wide, row_to(o, dq, first + i), o->d);
-    collect(o, h, o->pairs ? (const void *)h->s_pairs : h->s, h->dy_pairs, queries, h->dv);
-    collect(o, h, o->pairs ? (const void *)h->dp_pairs : h->dp, h->q_pairs, queries, h->dk);
-}
-
-static void backward_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    const struct attention *o = context;
-    struct head h = {0};
-    carve_head(o, &h, (char *)o->step->work + o->each * (size_t)thread, true);
-    for (int64_t i = begin; i < end; i++) {
-        int64_t b = i / o->h, head = i % o->h, sums = (round_up(o->t, PRODUCT_ROWS) + 2) * o->wide;
-        h.n = length_of(o, b);
-        pack_words(o, part_of(o, o->qkv, b, head, 1), h.n, h.q, h.k_words);
-        pack_words(o, part_of(o, o->qkv, b, head, 2), h.n, h.q, h.v_words);
-        pack_pairs(o, part_of(o, o->qkv, b, head, 1), 0, h.n, h.row, h.k_pairs);
-        memset(h.dk, 0, (size_t)sums * sizeof(float));
-        memset(h.dv, 0, (size_t)sums * sizeof(float));
-        for (int64_t first = 0; first < h.n; first += QUERIES) backward_block(o, &h, b, head, first);
-        for (int part = 0; part < 3; part++)
-            for (int64_t t = part ? 0 : h.n; t < o->t; t++) {
-                void *to = row_to(o, part_of(o, o->dqkv, b, head, part), t);
-                if (t >= h.n)
-                    memset(to, 0, (size_t)o->d * dtype_size(o->dtype));
-                else
-                    o->loops->narrow(o->dtype, (part == 1 ? h.dk : h.dv) + t * o->wide, to, o->d);
-            }
-    }
 }
 
 static int attention_grad_run(struct cpu_step *s)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of two queries and 128 keys are 16 sums in registers. They pass through the first cache to the exponentials and become
+// pairs there: 2 KB backward, eight rows forward. No block of f32 scores goes to the second cache. 128 keys are also what 16
+// draws of the mask serve.
+//
+// Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, beside the products. Zen 5
+// starts two to four of them a cycle.
+#include "runtime/cpu/product/pairs_inside.h"
+
+#if defined __x86_64__ && !defined ISA_ONLY_BASE
+
+#include <math.h>
+
+#define LOG2_E 1.44269504f
+
+enum { PIECES = ATTENTION_DRAW, WORDS = 4 };
+
+// ---- products
+// s[2][vectors * 16] = q b', two rows of q and columns of b `room` apart.
+static inline VECTORS ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units, int64_t room,
+                                             float *s, int64_t s_row)
+{
+    __m512 sum[2][PIECES];
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++) sum[0][j] = sum[1][j] = _mm512_setzero_ps();
+    for (int64_t u = 0; u < units; u++, b += room) {
+        __m512bh first = (__m512bh)_mm512_set1_epi32((int)q[u]), second = (__m512bh)_mm512_set1_epi32((int)q[units + u]);
+#pragma GCC unroll 8
+        for (int j = 0; j < vectors; j++) {
+            __m512bh v = (__m512bh)_mm512_loadu_si512(b + j * PAIRS_LANES);
+            sum[0][j] = _mm512_dpbf16_ps(sum[0][j], v, first);
+            sum[1][j] = _mm512_dpbf16_ps(sum[1][j], v, second);
+        }
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < vectors; j++) {
+        _mm512_storeu_ps(s + j * PAIRS_LANES, sum[0][j]);
+        _mm512_storeu_ps(s + s_row + j * PAIRS_LANES, sum[1][j]);
+    }
+}
+
+// The scores of n keys, at most PAIRS_KEYS, rounded up to whole vectors.
+static VECTORS void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t room, int64_t n, float *s,
+                               int64_t s_row)
+{
+    int64_t vectors = (n + PAIRS_LANES - 1) / PAIRS_LANES;
+    if (vectors >= PIECES) {
+        score_tile(8, q, b, units, room, s, s_row);
+        return;
+    }
+    if (vectors & 4) score_tile(4, q, b, units, room, s, s_row), b += 4 * PAIRS_LANES, s += 4 * PAIRS_LANES;
+    if (vectors & 2) score_tile(2, q, b, units, room, s, s_row), b += 2 * PAIRS_LANES, s += 2 * PAIRS_LANES;
+    if (vectors & 1) score_tile(1, q, b, units, room, s, s_row);
+}
+
+// ---- exponentials
+// 2^x where `in`, 0 elsewhere, for x below 128; saturates at 2^-126; NaN stays NaN. Relative error below 3e-7, with the error of
+// x itself beside it.
+static inline VECTORS ALWAYS __m512 power_of_two(__mmask16 in, __m512 x)
+{
+    x = _mm512_max_ps(_mm512_set1_ps(-126.0f), x);
+    __m512 n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = _mm512_sub_ps(x, n);
+    // The series of 2^f; terms from f^6 on are replaced by their Chebyshev approximation on [-1/2, 1/2].
+    __m512 p = _mm512_fmadd_ps(_mm512_set1_ps(1.34003e-3f), f, _mm512_set1_ps(9.67604e-3f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.550328e-2f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.24022107f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.69314721f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0000001f));
+    return _mm512_maskz_scalef_ps(in, p, n);
+}
+
+// ---- the mask
+enum { LOW_WORD = 32 };
+static const uint32_t PHILOX_A = 0xD2511F53u, PHILOX_B = 0xCD9E8D57u, PHILOX_KEY_0 = 0x9E3779B9u, PHILOX_KEY_1 = 0xBB67AE85u;
+
+static inline uint32_t high_word(uint64_t x) { return (uint32_t)(x >> LOW_WORD); }
+
+// For the PAIRS_KEYS keys of `row` from `first` on: bit i of kept[w] is key 32 w + i. The rounds are those of rng_philox(). Even
+// and odd draws have vectors of their own, a draw in the low half of 64 bits: the multiplication reads nothing else, so that no
+// lane is ever moved. In the first three rounds, words that are the same for all draws are scalars.
+static inline VECTORS ALWAYS void keep_keys(const struct attention_mask *m, uint32_t row, int64_t first, __mmask32 kept[WORDS])
+{
+    static const uint16_t pieces[32] = {0, 32, 4, 36, 8, 40, 12, 44, 16, 48, 20, 52, 24, 56, 28, 60,   // low 16 bits of a word
+                                        1, 33, 5, 37, 9, 41, 13, 45, 17, 49, 21, 53, 25, 57, 29, 61};  // high
+    const __m512i by_a = _mm512_set1_epi64((int64_t)PHILOX_A), by_b = _mm512_set1_epi64((int64_t)PHILOX_B);
+    uint32_t k0 = (uint32_t)m->key[0], k1 = (uint32_t)m->key[1];
+    __m512i c[WORDS][2];
+    uint64_t a = (uint64_t)PHILOX_A * row, b = (uint64_t)PHILOX_B * (RNG_DROPOUT | m->site << 8);
+    uint32_t one = (uint32_t)b, two = high_word(a) ^ m->step ^ k1, three = (uint32_t)a, zero = high_word(b) ^ k0;
+    __m512i draw = _mm512_add_epi64(_mm512_set1_epi64(first / ATTENTION_DRAW), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
+    c[0][0] = _mm512_xor_si512(draw, _mm512_set1_epi64((int64_t)zero));
+    c[0][1] = _mm512_xor_si512(_mm512_add_epi64(draw, _mm512_set1_epi64(1)), _mm512_set1_epi64((int64_t)zero));
+    k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
+    b = (uint64_t)PHILOX_B * two;
+    zero = high_word(b) ^ one ^ k0, one = (uint32_t)b, two = three ^ k1;
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        c[3][i] = _mm512_mul_epu32(c[0][i], by_a);
+        c[2][i] = _mm512_xor_si512(_mm512_srli_epi64(c[3][i], LOW_WORD), _mm512_set1_epi64((int64_t)two));
+    }
+    k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
+    a = (uint64_t)PHILOX_A * zero;
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        c[1][i] = _mm512_mul_epu32(c[2][i], by_b);
+        c[0][i] = _mm512_xor_si512(_mm512_srli_epi64(c[1][i], LOW_WORD), _mm512_set1_epi64((int64_t)(one ^ k0)));
+        c[2][i] = _mm512_xor_si512(c[3][i], _mm512_set1_epi64((int64_t)(high_word(a) ^ k1)));
+        c[3][i] = _mm512_set1_epi64((int64_t)(uint32_t)a);
+    }
+    for (int round = 3; round < 10; round++) {
+        k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
+        __m512i key_0 = _mm512_set1_epi64((int64_t)k0), key_1 = _mm512_set1_epi64((int64_t)k1);
+#pragma GCC unroll 2
+        for (int i = 0; i < 2; i++) {
+            __m512i x = _mm512_mul_epu32(c[0][i], by_a), y = _mm512_mul_epu32(c[2][i], by_b);
+            c[0][i] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(y, LOW_WORD), c[1][i], key_0, 0x96);  // exclusive or of three
+            c[2][i] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(x, LOW_WORD), c[3][i], key_1, 0x96);
+            c[1][i] = y, c[3][i] = x;
+        }
+    }
+    const __m512i order = _mm512_loadu_si512(pieces), least = _mm512_set1_epi16((short)m->least);
+#pragma GCC unroll 4
+    for (int w = 0; w < WORDS; w++)
+        kept[w] = _mm512_cmpge_epu16_mask(_mm512_permutex2var_epi16(c[w][0], order, c[w][1]), least);
+}
+
+static inline VECTORS ALWAYS __mmask16 kept_piece(const __mmask32 kept[WORDS], int j)
+{
+    return (__mmask16)(kept[j / 2] >> (j % 2 * PAIRS_LANES));
+}
+
+static inline ALWAYS void keep_all(__mmask32 kept[WORDS])
+{
+    for (int w = 0; w < WORDS; w++) kept[w] = 0xffffffffu;
+}
+
+// ---- forward
+static VECTORS void attend_row(const struct pairs_scores *o, uint32_t row, int64_t n, const float *s, uint16_t *p, float *lse,
+                               float *weight)
+{
+    __m512 most = _mm512_set1_ps(s[0]), sum = _mm512_setzero_ps();
+    for (int64_t i = 0; i < n; i += PAIRS_LANES)
+        most = _mm512_max_ps(_mm512_mask_loadu_ps(most, pairs_below(n, i), s + i), most);
+    float top = _mm512_reduce_max_ps(most);
+    __m512 by = _mm512_set1_ps(o->scale * LOG2_E), shift = _mm512_set1_ps(-top * (o->scale * LOG2_E));
+    for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
+        __mmask32 kept[WORDS];
+        keep_all(kept);
+        if (o->mask->key) keep_keys(o->mask, row, first, kept);
+#pragma GCC unroll 8
+        for (int j = 0; j < PIECES; j++) {
+            int64_t i = first + j * PAIRS_LANES;
+            if (i >= n) break;
+            __mmask16 in = pairs_below(n, i);
+            __m512 e = power_of_two(in, _mm512_fmadd_ps(_mm512_loadu_ps(s + i), by, shift));
+            sum = _mm512_add_ps(sum, e);
+            _mm256_storeu_si256((__m256i *)(p + i), (__m256i)_mm512_maskz_cvtneps_pbh(kept_piece(kept, j), e));
+        }
+    }
+    float total = _mm512_reduce_add_ps(sum);
+    *lse = top * o->scale + logf(total);
+    *weight = (o->mask->key ? o->mask->factor : 1.0f) / total;
+}
+
+// All queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache.
+void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
+{
+    int64_t room = o->room;
+    for (int64_t first = 0; first < n; first += PAIRS_KEYS)
+        for (int64_t i = 0; i < queries; i += 2)
+            score_keys(o->q + i * o->units, o->k_words + first, o->units, room, n - first, s + i * room + first, room);
+    for (int64_t i = 0; i < queries; i++) attend_row(o, o->row + (uint32_t)i, n, s + i * room, p + i * room, &lse[i], &weight[i]);
+}
+
+// ---- backward
+// Exponentials and gradients of both queries.
+static VECTORS void soften_keys(const struct pairs_scores *o, int64_t n, const float *s, const float *dp,
+                                __mmask32 kept[2][WORDS], const struct pairs_gradients *g)
+{
+    static const uint16_t side_by_side[32] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,
+                                              8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    const __m512i order = _mm512_loadu_si512(side_by_side);
+    const __m512 by = _mm512_set1_ps(o->scale * LOG2_E);
+    const __m512 back = _mm512_set1_ps(o->scale * (o->mask->key ? o->mask->factor : 1.0f));
+    const __m512 lse[2] = {_mm512_set1_ps(g->lse[0] * LOG2_E), _mm512_set1_ps(g->lse[1] * LOG2_E)};
+    const __m512 minus[2] = {_mm512_set1_ps(-g->delta[0] * o->scale), _mm512_set1_ps(-g->delta[1] * o->scale)};
+#pragma GCC unroll 8
+    for (int j = 0; j < PIECES; j++) {
+        int64_t i = j * PAIRS_LANES;
+        if (i >= n) break;
+        __mmask16 in = pairs_below(n, i), keep[2] = {kept_piece(kept[0], j), kept_piece(kept[1], j)};
+        __m512 p[2], ds[2];
+#pragma GCC unroll 2
+        for (int q = 0; q < 2; q++) {
+            p[q] = power_of_two(in, _mm512_fmsub_ps(_mm512_loadu_ps(s + q * PAIRS_KEYS + i), by, lse[q]));
+            __m512 d = _mm512_mask3_fmadd_ps(_mm512_loadu_ps(dp + q * PAIRS_KEYS + i), back, minus[q], keep[q]);
+            ds[q] = _mm512_mul_ps(p[q], d);
+        }
+        __mmask32 both = (__mmask32)keep[1] << PAIRS_LANES | keep[0];
+        __m512i chances = (__m512i)_mm512_maskz_cvtne2ps_pbh(both, p[1], p[0]);
+        __m512i scores = (__m512i)_mm512_cvtne2ps_pbh(ds[1], ds[0]);
+        _mm512_storeu_si512(g->p_pairs + i, _mm512_permutexvar_epi16(order, chances));
+        _mm512_storeu_si512(g->ds_pairs + i, _mm512_permutexvar_epi16(order, scores));
+        _mm256_storeu_si256((__m256i *)(g->ds + i), _mm512_castsi512_si256(scores));
+        _mm256_storeu_si256((__m256i *)(g->ds + PAIRS_ROW + i), _mm512_extracti64x4_epi64(scores, 1));
+    }
+}
+
+static VECTORS void keep_both(const struct attention_mask *m, uint32_t row, int64_t first, __mmask32 kept[2][WORDS])
+{
+    for (uint32_t q = 0; q < 2; q++) keep_keys(m, row + q, first, kept[q]);
+}
+
+void pairs_attend_back(const struct pairs_scores *o, int64_t first, int64_t n, const struct pairs_gradients *g)
+{
+    float s[2 * PAIRS_KEYS], dp[2 * PAIRS_KEYS];
+    __mmask32 kept[2][WORDS];
+    for (int q = 0; q < 2; q++) keep_all(kept[q]);
+    if (o->mask->key) keep_both(o->mask, o->row, first, kept);
+    score_keys(o->q, o->k_words + first, o->units, o->room, n, s, PAIRS_KEYS);
+    score_keys(o->dy, o->v_words + first, o->units, o->room, n, dp, PAIRS_KEYS);
+    soften_keys(o, n, s, dp, kept, g);
+}
+
+#endif
