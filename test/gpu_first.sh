@@ -1,69 +1,147 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [OUT]: the first minutes with a GPU, out of the archive of "make gpu-bundle". Stages run in the order of what they tell;
-# each has a limit of its own, and a stage that fails stops nothing. OUT/summary gets a line a stage at once, OUT/logs.tar.gz
-# all that they said. $BUDGET: seconds for everything (default: 590); what does not fit is "not shown", which is not a failure.
-# $DATA: a folder with CIFAR-10's binary files; without it, trainings are on drawn images. $SMALL: further options for trainings
-# and benchmarks, to rehearse this on the emulated GPU.
+# run.sh [OUT [SUMMARY]]: the first minutes with a GPU, out of the archive of "make gpu-bundle". Stages run in the order of what
+# they tell. A stage that fails, hangs, prints without end or is not there stops no other. OUT gets two files, complete after
+# every stage: summary, a line a stage, and logs.tar.gz. SUMMARY: the summary of an earlier call; stages that passed there do not
+# run again.
+#
+# $BUDGET: seconds for everything (default: 570, so that unpacking and this fit into 600); what does not fit is "not shown", which
+# is not a failure. $DATA: a folder with CIFAR-10's binary files; without it, trainings are on drawn images. $AIRBENCH, $HIVERGE,
+# $E1: the other programs of test/bench/cifar10-gpu.sh. $SMALL: further options for trainings and benchmarks, and $LIMIT: most
+# seconds of a stage, to rehearse this without a GPU.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-out=${1:-$here/out} budget=${BUDGET:-590} small=${SMALL:-}
-mkdir -p "$out/logs" || exit 1
+out=${1:-$here/out} before=${2:-/dev/null} budget=${BUDGET:-570} small=${SMALL:-}
+[ -r "$before" ] || { echo "run.sh: there is no summary $before" >&2; exit 2; }
+before=$(cat "$before")
+for name in DATA AIRBENCH HIVERGE E1; do # stages run in another folder
+    [ -n "${!name:-}" ] || continue
+    path=$(realpath -e "${!name}") || exit 2
+    export "$name=$path"
+done
+mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 work=$(mktemp -d) || exit 1
-finish() { tar -C "$out" -czf "$out/logs.tar.gz" logs; rm -rf "$work"; }
-trap finish EXIT
+trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 export LC_ALL=C XDG_CACHE_HOME=$work/cache # programs find lib/ themselves: python3 must not find our libraries
-dawn=$here/dawn
-number=0 failed=0 unshown=0 done=''
+dawn=$here/dawn logs=$work/logs
+mkdir "$logs"
+number=0 passed=0 failed=0 unshown=0 hung=0 lost=''
 : >"$out/summary"
 
-note() { printf '%-4s %-34s %4s s  %s\n' "$1" "$2" "$3" "$4" | cut -c1-160 | tee -a "$out/summary"; }
+note() { printf '%-4s %-34s %4s s  %s\n' "$1" "$2" "$3" "$4" | cut -c1-200 | tee -a "$out/summary"; }
 
-# Runs a stage. The summary's line ends with the last line that PATTERN finds in what it printed.
+not_shown() { # NAME REASON
+    unshown=$((unshown + 1))
+    note -- "$1" 0 "$2"
+    return 2
+}
+
+# The line of an earlier summary, if the stage passed there.
+find_before() { grep -E "^(ok|done) " <<<"$before" | grep -F -m 1 -- "$(printf ' %-34s ' "$1")"; }
+
+# Keeps both ends of a log. Both files of OUT are replaced at once, because the call may end at any time.
+keep_log() { # LOG
+    local kept
+    kept=$logs/$(basename "$1")
+    if [ "$(stat -c %s "$1")" -le 400000 ]; then cp "$1" "$kept"
+    else { head -c 200000 "$1"; printf '\n...\n'; tail -c 200000 "$1"; } >"$kept"; fi
+    rm -f "$1"
+    tar -C "$work" -czf "$out/logs.new" logs && mv "$out/logs.new" "$out/logs.tar.gz"
+}
+
+# Runs a command for at most LIMIT seconds, and 4 more if it cannot be killed. It can write at most 1 GiB into a file.
+limited() { # LIMIT COMMAND...
+    local limit=$1
+    shift
+    (cd "$work" && ulimit -c 0 -f 1048576 && exec timeout -s KILL $((limit + 4)) timeout -k 2 "$limit" "$@") </dev/null
+}
+
+# After two stages in a row that had to be stopped: does the GPU answer at all?
+check_gpu() {
+    [ "$hung" -ge 2 ] || return
+    hung=0
+    limited 15 "$dawn" doctor --device cuda --no-measure >"$work/alive" 2>&1 && return
+    lost='the GPU no longer answers'
+    note FAIL "$lost" 15 "$(grep -v '^ *$' "$work/alive" | tail -n 1)"
+}
+
+found() { # PATTERN LOG: the last two lines with it, but not that this shell had to kill something
+    grep -aE -e "$1" "$2" | grep -av -e '^ *$' -e "^$0: line" | tail -n 2 | sed 's/^ *//; s/  */ /g' | paste -sd '|' -
+}
+
+# Runs a stage. The summary's line ends with the last two lines that PATTERN finds in what it printed.
 stage() { # NAME LIMIT PATTERN COMMAND...
-    local name=$1 limit=$2 pattern=$3 begin=$SECONDS rc left=$((budget - SECONDS)) log
+    local name=$1 limit=$2 pattern=$3 begin=$SECONDS rc left=$((budget - SECONDS)) log line
     shift 3
     number=$((number + 1))
-    log=$out/logs/$(printf %02d "$number")-$(tr -c 'a-zA-Z0-9_\n' - <<<"$name").log
-    if [ "$left" -lt 8 ]; then
-        unshown=$((unshown + 1))
-        note -- "$name" 0 'no time was left'
-        return 2
+    line=$(find_before "$name")
+    if [ -n "$line" ]; then
+        passed=$((passed + 1))
+        echo "done ${line:5}" | tee -a "$out/summary"
+        return 0
     fi
+    [ -z "$lost" ] || { not_shown "$name" "$lost"; return; }
+    [ "$left" -ge 8 ] || { not_shown "$name" 'no time was left'; return; }
+    [ "$limit" -le "${LIMIT:-$limit}" ] || limit=$LIMIT
     [ "$limit" -le "$left" ] || limit=$left
-    (cd "$work" && timeout -k 5 "$limit" "$@") >"$log" 2>&1 </dev/null
+    log=$work/$(printf %02d "$number")-$(tr -c 'a-zA-Z0-9_\n' - <<<"$name").log
+    limited "$limit" "$@" >"$log" 2>&1
     rc=$?
     if [ "$rc" -eq 0 ]; then
-        note ok "$name" $((SECONDS - begin)) "$(grep -E -e "$pattern" "$log" | tail -n 1 | sed 's/^ *//')"
+        passed=$((passed + 1)) hung=0
+        note ok "$name" $((SECONDS - begin)) "$(found "$pattern" "$log")"
     else
         failed=$((failed + 1))
-        note FAIL "$name" $((SECONDS - begin)) "exit status $rc: $(grep -v '^ *$' "$log" | tail -n 1)"
+        case $rc in 124 | 137) line="stopped after $limit s" hung=$((hung + 1)) ;; *) line="exit status $rc" hung=0 ;; esac
+        note FAIL "$name" $((SECONDS - begin)) "$line: $(found . "$log")"
     fi
+    keep_log "$log"
+    check_gpu
     return "$rc"
 }
 
+# ---- what the stages run
+
 facts() {
-    uname -a
-    cat /etc/os-release
-    nvidia-smi
-    nvidia-smi -q -d CLOCK,POWER,MEMORY,ECC | head -n 120
-    nproc
-    free -g
     cat "$here/version"
     ldd "$dawn"
-    python3 -c 'import torch; print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, "cuDNN", torch.backends.cudnn.version())'
+    uname -a
+    cat /etc/os-release
+    nproc
+    free -g
+    timeout 15 nvidia-smi
+    timeout 15 nvidia-smi -q -d CLOCK,POWER,MEMORY,ECC | head -n 120
     command -v ncu nsys compute-sanitizer nvcc
+    timeout 30 python3 -c 'import torch
+print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, "cuDNN", torch.backends.cudnn.version())'
+    echo "GPU: $(timeout 15 nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader)"
     ! ldd "$dawn" | grep 'not found'
 }
 
-read_ahead() { # so that every later start finds the libraries in memory
-    local library
-    for library in $("$dawn" doctor --device cuda --no-measure | grep -o '/[^ ;,]*\.so[^ ;,]*' | sort -u); do
-        cat "$(dirname "$library")"/lib{cudnn,cublas}*.so* >/dev/null 2>&1
+# Reads the libraries that a convolution loads, and their neighbours, so that every later start finds them in memory.
+read_ahead() {
+    local path
+    LD_DEBUG=libs "$dawn" bench ops --device cuda --op "$([ -n "$small" ] && echo softmax || echo conv)" 2>"$work/loaded"
+    local rc=$?
+    grep -v '^ *[0-9]*:' "$work/loaded"
+    sed -n 's/.*calling init: \(\/.*\)/\1/p' "$work/loaded" | grep -E 'cudnn|cublas|libcuda|nvidia' | sort -u | tee "$work/paths"
+    sed 's|/[^/]*$||' "$work/paths" | sort -u | while read -r path; do
+        cat "$path"/lib{cudnn,cublasLt}*.so* "$path"/../../cu*/lib/libcublasLt.so* >/dev/null 2>&1
     done
-    if [ -n "$small" ]; then "$dawn" bench ops --device cuda --op softmax; else "$dawn" bench ops --device cuda --op conv; fi
+    return $rc
+}
+
+train() { # NAME OPTIONS...: a missed target is not a failure
+    local name=$1 rc
+    shift
+    # shellcheck disable=SC2086
+    "$dawn" train cifar10 --recipe cifar10 --device cuda --data "${DATA:-synthetic}" --db "$logs/$name.db" \
+        --save "$work/$name.safetensors" "$@" $small
+    rc=$?
+    [ $rc -ne 3 ] || rc=0
+    return $rc
 }
 
 # Weights of a short training with graphs captured and without must be the same bytes.
@@ -71,22 +149,22 @@ captured() {
     local graphs
     for graphs in on off; do
         DAWN_CUDA_GRAPHS=$graphs train "$graphs" --set epochs=0.5 --seed 5 --target 0.01 || return 1
-        "$dawn" results export last --db "$work/$graphs.db" | grep -o '"weights_digest": *"[0-9a-f]*"' | tail -n 1 >"$work/$graphs.digest"
+        "$dawn" results export last --db "$logs/$graphs.db" | grep -o '"weights_digest": *"[0-9a-f]*"' | tail -n 1 \
+            >"$work/$graphs.digest"
     done
     cat "$work/on.digest" "$work/off.digest"
     [ -s "$work/on.digest" ] && cmp "$work/on.digest" "$work/off.digest"
 }
 
-train() { # NAME OPTIONS...
-    local name=$1
-    shift
-    # shellcheck disable=SC2086
-    "$dawn" train cifar10 --device cuda --data "${DATA:-synthetic}" --db "$work/$name.db" --save "$work/$name" "$@" $small
-}
-
 steps() { # OPTIONS...
     # shellcheck disable=SC2086
     "$dawn" bench --device cuda --fake --seconds 8 "$@" $small
+}
+
+# Each node alone, with a trace for Perfetto.
+nodes() {
+    # shellcheck disable=SC2086
+    "$dawn" profile cifar10 --device cuda --fake --recipe fulcrum-e1 --seconds 8 --rows 200 --trace "$logs/step.json" $small
 }
 
 # Every kernel of a few steps, inside the captured graph: time, share of the memory's rate and of the tensor cores'.
@@ -95,41 +173,84 @@ kernels() {
     metrics=$metrics,sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active
     ncu --graph-profiling node --clock-control none --launch-skip 400 --launch-count 260 --csv --metrics "$metrics" \
         "$dawn" bench cifar10 --device cuda --fake --recipe fulcrum-e1 --side 32 --seconds 1 --repeats 1 --no-measure \
-        >"$out/kernels.csv" || return 1
-    wc -l "$out/kernels.csv"
+        >"$logs/kernels.csv" || return 1
+    wc -l "$logs/kernels.csv"
 }
 
-export -f facts read_ahead captured train steps kernels
-export here out dawn work small
-bashed() { stage "$1" "$2" "$3" bash -c "$4"; }
+latency() {
+    [ -e "$work/first.safetensors" ] || train first --seed 1 --no-stop || return 1
+    # shellcheck disable=SC2046
+    "$dawn" infer cifar10 --latency --device cuda --precision f16 --views 1 --data "${DATA:-synthetic}" \
+        --weights "$work/first.safetensors" $([ -n "$small" ] && echo --items 4 --warmup 1 || echo --items 2000)
+}
 
-bashed 'machine and libraries' 40 'NVIDIA-SMI' facts
+# DAWN and the other programs in turn, on the published images.
+groups_of_runs() {
+    # shellcheck disable=SC2086
+    "$here/test/bench/cifar10-gpu.sh" "$DATA" --dawn "$dawn" --runs 20 --others 5 --seconds 170 --json "$logs/groups.json" \
+        ${AIRBENCH:+--airbench "$AIRBENCH"} ${HIVERGE:+--hiverge "$HIVERGE"} ${E1:+--e1 "$E1"} -- --recipe fulcrum-e1 $small
+    [ $? -eq 0 ] || [ $? -eq 3 ]
+}
+
+export -f facts read_ahead captured train steps nodes kernels latency groups_of_runs
+export here dawn work logs small
+bashed() { stage "$1" "$2" "$3" bash -c "$4"; }
+tested() { # NAME SECONDS
+    [ ! -e "$here/on_gpu/$1" ] || stage "$1" "$2" '^\[  PASSED  \]' "$here/on_gpu/$1"
+}
+timed() { # NAME SECONDS COMMAND
+    bashed "$1" "$2" '^  (images|questions)/s|^  step ' "$3"
+}
+step_times() { # SIDE
+    timed "steps at $1" 30 "steps cifar10 --recipe fulcrum-e1 --side $1"
+    timed "steps at $1, engines tuned" 40 "DAWN_CUDA_TUNE=on steps cifar10 --recipe fulcrum-e1 --side $1"
+    timed "steps at $1, concurrent chains" 30 "DAWN_CUDA_LANES=all steps cifar10 --recipe fulcrum-e1 --side $1"
+    timed "steps at $1, own convolutions" 30 "DAWN_CUDA_CONV=own steps cifar10 --recipe fulcrum-e1 --side $1"
+}
+trained() { # NAME COMMAND
+    bashed "$1" 60 '^(done|missed): |^classic clock' "$2"
+}
+
+# ---- the stages: does it start, is it right, how fast is the task, and where does the time go
+
+bashed 'machine and libraries' 60 '^GPU: |^PyTorch' facts
 bashed 'first start, cold' 90 '^  ok .*cuda' '"$dawn" doctor --device cuda --no-measure'
-bashed 'libraries into memory' 90 'conv|softmax' read_ahead
-bashed 'second start, warm' 30 '^  ok .*cuda' '"$dawn" doctor --device cuda --no-measure'
-bashed doctor 60 'matmul f16' '"$dawn" doctor --device cuda'
-tests=("$here"/on_gpu/test_cuda_{device,ops,conv,blas,training,merge}) # what tells most comes first
-for test in "${tests[@]}" "$here"/on_gpu/*; do
-    [[ " $done " == *" $test "* ]] || stage "$(basename "$test")" 100 '^\[  PASSED  \]' "$test"
-    done="$done $test"
-done
+bashed 'libraries into memory' 90 '/libcudnn\.so|^(conv|softmax)' read_ahead
+bashed 'second start, warm' 20 '^  ok .*cuda' '"$dawn" doctor --device cuda --no-measure'
+bashed doctor 60 'matmul f16|^  ok +copy' '"$dawn" doctor --device cuda'
+tested test_cuda_device 40
+tested test_cuda_ops 90
+tested test_cuda_conv 90
+tested test_cuda_blas 40
+tested test_cuda_training 90
+tested test_cuda_merge 40
 bashed 'captured equals eager' 60 weights_digest captured
-for side in 24 28 32; do
-    bashed "steps at $side" 30 'ms a step|images a second' "steps cifar10 --recipe fulcrum-e1 --side $side"
-    bashed "steps at $side, engines tuned" 40 'ms a step|images a second' "DAWN_CUDA_TUNE=on steps cifar10 --recipe fulcrum-e1 --side $side"
-    bashed "steps at $side, concurrent chains" 30 'ms a step|images a second' "DAWN_CUDA_LANES=all steps cifar10 --recipe fulcrum-e1 --side $side"
-    bashed "steps at $side, own convolutions" 30 'ms a step|images a second' "DAWN_CUDA_CONV=own steps cifar10 --recipe fulcrum-e1 --side $side"
-done
-bashed 'steps of ResNet-50' 40 'ms a step|images a second' 'steps imagenet --batch 256'
-bashed 'steps of BERT-base' 40 'ms a step|tokens a second' 'steps squad --recipe bert-base'
+if ! trained 'training 1' 'train first --seed 1 --no-stop' && [ "$unshown" -eq 0 ]; then # which part is to blame?
+    trained 'training, every node waited for' 'DAWN_CUDA_SYNC=on train waited --seed 1 --no-stop'
+    trained 'training, own convolutions' 'DAWN_CUDA_CONV=own train own --seed 1 --no-stop'
+    trained 'training, own products' 'DAWN_CUDA_BLAS=off train products --seed 1 --no-stop'
+fi
+trained 'training 2' 'train five --seed 2 --no-stop'
+step_times 32
+bashed 'nodes of a step' 40 '^ +(step|device) ' nodes
 bashed 'kernels of a step' 100 kernels.csv kernels
-for i in 1 2 3 4 5; do
-    bashed "training $i" 40 'done|end to end|missed' "train five --seed $i --no-stop"
-done
+bashed 'latency at batch 1' 60 '^ +network alone|^ +with preprocessing' latency
+if [ -n "${DATA:-}" ]; then bashed 'groups by one clock' 200 '^dawn |^  [a-z ]* mean warm time, evaluation in' groups_of_runs; fi
 bashed 'convolutions by PyTorch' 60 '->' 'python3 "$here/test/bench/torch_convs.py"'
 bashed 'operators in f16' 60 conv '"$dawn" bench ops --device cuda --precision f16 ${small:+--op softmax}'
-bashed 'compute-sanitizer' 160 'passed' 'OUT="$out/logs/sanitizer" DAWN="$dawn" "$here/test/gpu.sh" --sanitize "$here/on_gpu/test_cuda_ops"'
+step_times 28
+step_times 24
+timed 'steps of ResNet-50' 40 'steps imagenet --batch 256'
+timed 'steps of BERT-base' 40 'steps squad --recipe bert-base'
+for i in 3 4 5; do trained "training $i" "train five --seed $i --no-stop"; done
+for test in "$here"/on_gpu/*; do
+    case $(basename "$test") in
+    test_cuda_device | test_cuda_ops | test_cuda_conv | test_cuda_blas | test_cuda_training | test_cuda_merge) ;;
+    *) tested "$(basename "$test")" 60 ;;
+    esac
+done
+bashed 'compute-sanitizer' 160 'passed' \
+    'OUT="$logs/sanitizer" DAWN="$dawn" "$here/test/gpu.sh" --sanitize "$here/on_gpu/test_cuda_ops"'
 
-echo "$((number - failed - unshown)) of $number stages passed, $failed failed, $unshown not shown; logs in $out/logs.tar.gz" |
-    tee -a "$out/summary"
-[ "$failed" -eq 0 ]
+echo "$passed of $number stages passed, $failed failed, $unshown not shown; logs in $out/logs.tar.gz" | tee -a "$out/summary"
+[ "$failed" -eq 0 ] && [ -z "$lost" ]

@@ -1,45 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
-# test/gpu_first.sh without a GPU: stages that pass, fail, hang and print nothing, with programs that only pretend.
+# The archive of "make gpu-bundle" and test/gpu_first.sh without a GPU: a size that is refused; stages that pass, fail, hang,
+# ignore TERM and print too much; no time; a second call that continues; a GPU that is lost. The programs only pretend, but say
+# what the real one says, so that the summary is not empty on a GPU.
 set -eu
-mkdir -p gpu/on_gpu gpu/lib gpu/test/bench bin
-cp "$ROOT/test/gpu_first.sh" gpu/run.sh
-cp "$ROOT/test/gpu.sh" gpu/test/
-echo 'dawn 0' >gpu/version
-cat >gpu/dawn <<'END'
-#!/bin/bash
+mkdir packed bin said
+
+# What the stages' patterns have to find.
+tiny='--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1'
+"$DAWN" train cifar10 --data synthetic --device cpu --threads 1 --target 0.01 $tiny --save w.safetensors >said/train
+"$DAWN" infer cifar10 --latency --weights w.safetensors --data synthetic --device cpu --threads 1 --precision f32 --views 1 \
+    --items 2 --warmup 0 >said/infer
+"$DAWN" bench cifar10 --device cpu --threads 1 --fake --seconds 0.1 --repeats 1 --no-measure --no-record $tiny >said/bench
+{
+    printf '#!/bin/bash\nsaid=%q\n' "$PWD/said"
+    cat <<'END'
 case "$*" in
 doctor*) echo '  ok       cuda           a pretended GPU' ;;
-'train '*'--db '*) echo '{"weights_digest": "ab"}' >"$(sed 's/.*--db \([^ ]*\).*/\1/' <<<"$*")"; echo 'done: 95%' ;;
+'train '*'--db '*) echo '{"weights_digest": "ab"}' >"$(sed 's/.*--db \([^ ]*\).*/\1/' <<<"$*")"; cat "$said/train" ;;
 'results export last --db '*) cat "${!#}" ;;
 *'side 28'*) exit 7 ;;
-*) echo '1.5 ms a step' ;;
+'bench ops'*) echo 'conv 3x3' ;;
+infer*) cat "$said/infer" ;;
+*) cat "$said/bench" ;;
 esac
 END
-printf '#!/bin/bash\necho "[  PASSED  ] 3 test(s)."\n' >gpu/on_gpu/test_cuda_device
-printf '#!/bin/bash\nsleep 60\n' >gpu/on_gpu/test_cuda_ops
-printf '#!/bin/bash\necho last; echo "[  PASSED  ] 1 test(s)."\n' >gpu/on_gpu/test_cuda_zz
-chmod +x gpu/dawn gpu/on_gpu/*
-for program in nvidia-smi ncu nsys compute-sanitizer nvcc python3; do printf '#!/bin/sh\necho NVIDIA-SMI\n' >bin/$program; done
-chmod +x bin/*
+} >packed/dawn
+tested() { printf '#!/bin/bash\n%s\n' "$2" >"$place/$1"; chmod +x "$place/$1"; } # PROGRAM COMMANDS
+place=packed
+tested test_cuda_device 'echo "[  PASSED  ] 3 test(s)."'
+tested test_cuda_ops 'trap "" TERM; for i in {1..99}; do sleep 1; done' # only KILL ends it
+tested test_cuda_conv 'exit 3'
+tested test_cuda_zz 'head -c 3000000 /dev/zero | tr "\0" x; echo; echo "[  PASSED  ] 1 test(s)."'
+for program in nvidia-smi ncu nsys compute-sanitizer nvcc python3; do printf '#!/bin/sh\necho "12 -> H100"\n' >bin/$program; done
+chmod +x packed/dawn bin/*
+bundle() { STRIP=true "$ROOT/test/gpu_bundle.sh" gpu.tar packed/dawn packed/test_*; }
+rc=0
+MOST=0 bundle 2>said/bundle || rc=$?
+[ "$rc" = 1 ]
+grep -q 'gpu.tar is not smaller than 0 MiB' said/bundle
+bundle
+tar xf gpu.tar
+place=gpu/on_gpu
+PATH=$PWD/bin:$PATH
 
 rc=0
-PATH=$PWD/bin:$PATH BUDGET=20 gpu/run.sh out >said || rc=$?
-cat said
-[ "$rc" = 1 ] # stages failed
-grep -Eq '^ok +first start, cold +[0-9]+ s +ok +cuda' out/summary
-grep -Eq '^ok +test_cuda_device +[0-9]+ s  \[  PASSED  \] 3' out/summary
-grep -Eq '^FAIL test_cuda_ops +[0-9]+ s  exit status 124' out/summary # it took what was left and was stopped
-grep -Eq '^-- +captured equals eager +0 s  no time was left' out/summary
-tail -n 1 out/summary | grep -Eq '^[0-9]+ of [0-9]+ stages passed, [0-9]+ failed, [0-9]+ not shown'
-tar tzf out/logs.tar.gz | grep -q 'logs/05-doctor.log'
+LIMIT=2 BUDGET=400 gpu/run.sh out >said/run || rc=$?
+cat said/run
+[ "$rc" = 1 ] # stages failed, and stopped none of the later ones
+line() { grep -Eq "^$1" out/summary || { echo "no line in the summary: $1"; exit 1; }; }
+line 'ok +machine and libraries +[0-9]+ s .*GPU: 12 -> H100$'
+line 'ok +first start, cold +[0-9]+ s  ok cuda'
+line 'ok +test_cuda_device +[0-9]+ s  \[ PASSED \] 3'
+line 'FAIL test_cuda_ops +[0-9]+ s  stopped after 2 s'
+line 'FAIL test_cuda_conv +[0-9]+ s  exit status 3'
+line 'ok +test_cuda_zz '
+line 'ok +captured equals eager +[0-9]+ s .*"weights_digest": "ab"'
+line 'ok +training 1 +[0-9]+ s  done: .*\|classic clock .* warm '
+line 'ok +steps at 32 +[0-9]+ s  images/s [0-9.]+ .*\|step [0-9.]+ [mu]?s'
+line 'FAIL steps at 28 +[0-9]+ s  exit status 7'
+line 'ok +latency at batch 1 +[0-9]+ s  network alone [0-9. ]+\|with preprocessing [0-9. ]+$'
+line 'ok +training 5 '
+line '[0-9]+ of [0-9]+ stages passed, [0-9]+ failed, 0 not shown'
+! grep -q 'no longer answers' out/summary || exit 1
+[ "$(ls out | tr '\n' ' ')" = 'logs.tar.gz summary ' ] # few files, so that all of them come back from a machine that limits them
+tar xzOf out/logs.tar.gz --wildcards 'logs/*-test_cuda_zz.log' >log # both ends of what was too much
+[ "$(wc -c <log)" -lt 500000 ]
+tail -n 1 log | grep -q PASSED
 
-# With time enough, a stage that fails stops none of the later ones.
-printf '#!/bin/bash\nexit 3\n' >gpu/on_gpu/test_cuda_ops
-PATH=$PWD/bin:$PATH BUDGET=200 gpu/run.sh again >said || true
-grep -Eq '^FAIL test_cuda_ops +[0-9]+ s  exit status 3' again/summary
-[ "$(grep -c 'test_cuda_' again/summary)" -ge 3 ]
-grep -Eq '^ok +test_cuda_zz ' again/summary
-grep -Eq '^ok +captured equals eager +[0-9]+ s  "weights_digest": "ab"' again/summary
-grep -Eq '^ok +steps at 24 +[0-9]+ s  1.5 ms a step' again/summary
-grep -Eq '^FAIL steps at 28 +[0-9]+ s  exit status 7' again/summary
-grep -Eq '^ok +training 5 +[0-9]+ s  done: 95%' again/summary
+# A second call runs what did not pass.
+tested test_cuda_ops 'sleep 5; echo "[  PASSED  ] 9 test(s)."'
+tested test_cuda_device 'exit 9'
+rc=0
+BUDGET=12 gpu/run.sh again out/summary >said/run || rc=$?
+[ "$rc" = 0 ]
+grep -Eq '^done test_cuda_device .*PASSED \] 3' again/summary
+grep -Eq '^ok +test_cuda_ops .*PASSED \] 9' again/summary
+grep -Eq '^-- +test_cuda_conv +0 s  no time was left' again/summary
+grep -Eq '^done training 5 ' again/summary
+
+# A GPU that is lost is noticed after two stages that hang; the others do not wait for it.
+sed -i 's/^doctor\*).*/doctor*) exit 1 ;;/' gpu/dawn
+tested test_cuda_ops 'sleep 99'
+tested test_cuda_conv 'sleep 99'
+rc=0
+LIMIT=2 gpu/run.sh gone >said/run || rc=$?
+[ "$rc" = 1 ]
+grep -q '^FAIL the GPU no longer answers' gone/summary
+grep -Eq '^-- +test_cuda_zz .*the GPU no longer answers' gone/summary
+rc=0
+gpu/run.sh out nothing >said/run 2>&1 || rc=$?
+[ "$rc" = 2 ]
