@@ -13,6 +13,7 @@
 //   cuda_merge.c     the launches of a program: nodes of the update that are launched together
 //   cuda_copy.c      copies between host and GPU
 //   cuda_stage.c     copies to the GPU that overlap programs
+//   cuda_hold.c      a pause of a stream, so that events time the GPU and not the host
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded on first use
 //   cuda_meter.c     the GPU's energy meter
 //   cuda_*.c         operators by family: support, scratch size, arguments of the launcher

@@ -10,6 +10,7 @@
 //   DAWN_CUDA_SYNC=on      merges nothing and waits after every step, so that an error on the GPU names its node
 #include "runtime/cuda/cuda_program.h"
 
+#include "runtime/cuda/cuda_hold.h"
 #include "runtime/cuda/cuda_merge.h"
 #include "runtime/cuda/cuda_stage.h"
 #include "runtime/cuda/cuda_weights.h"
@@ -319,6 +320,7 @@ static int events_ready(struct program *p)
 
 static int launch_timed(struct program *p)
 {
+    if (!p->cuda->sync) TRY(cuda_hold(p->cuda->stream, (int64_t)p->plan->count * CUDA_HOLD_LAUNCH_NS));
     TRY(cuda_weights_begin(p->weights));
     TRY(cuda_check(cudaEventRecord(p->event[0], p->cuda->stream), "recording an event"));
     for (int i = 0; i < p->plan->count; i++) {

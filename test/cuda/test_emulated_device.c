@@ -212,6 +212,10 @@ static void a_launch_that_fails_names_the_node(void **state)
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorLaunchOutOfResources);
     REFUSED(session_run(s, 0), "launching act of body.act2 in graph small");
     OK(session_run(s, 0));  // the error is not remembered
+    int64_t ns[8];
+    emulate_fail("cudaLaunchHostFunc", cudaErrorInvalidValue);
+    REFUSED(session_profile(s, 0, ns), "holding the stream back");
+    OK(session_profile(s, 0, ns));
     OK(session_sync(s));
     session_done(s);
     assert_int_equal(emulate_memory_in_use(), 0);

@@ -8,6 +8,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/sort.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/cuda/cuda_hold.h"
 
 struct dnn_scratch {
     struct dnn *dnn;
@@ -57,6 +58,7 @@ void dnn_scratch_free(struct dnn_scratch *s)
 static int time_once(struct dnn_scratch *s, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack, float *ms)
 {
     cudaStream_t stream = s->dnn->stream;
+    TRY(cuda_hold(stream, CUDA_HOLD_CALL_NS));
     TRY(cuda_check(cudaEventRecord(s->before, stream), "timing a convolution"));
     TRY(dnn_execute(s->dnn, plan, pack));
     TRY(cuda_check(cudaEventRecord(s->after, stream), "timing a convolution"));
