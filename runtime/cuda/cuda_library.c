@@ -19,6 +19,7 @@ static const struct {
     {"CONDA_PREFIX", "%s/lib/python3*/site-packages/nvidia/*/lib/"},
     {NULL, "/usr/local/cuda/lib64/"},
     {NULL, "/usr/local/cuda-*/lib64/"},
+    {NULL, "/usr/local/nvidia/lib64/"},
     {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/"},
     {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/"},
     {NULL, "/opt/*/lib/python3*/site-packages/nvidia/*/lib/"},

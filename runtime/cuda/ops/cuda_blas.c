@@ -9,6 +9,7 @@
 #include "runtime/cuda/cuda_library.h"
 
 #include <cublasLt.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BLAS_FUNCTIONS                                                                                                 \
@@ -100,8 +101,10 @@ static int open_blas(struct cuda_device *cuda)
     int rc = cuda_library_load(&library, &b->call);
     if (rc == 0) rc = check_blas(b, b->call.cublasLtCreate(&b->handle), "starting");
     if (rc < 0) {
+        char why[ERROR_TEXT_MAX];
+        snprintf(why, sizeof why, "%s", error_text());
         free(b);
-        return rc;
+        return rc == ERR_MISSING ? fail(rc, "%s; DAWN_CUDA_BLAS=off in the environment avoids it, but is slower", why) : rc;
     }
     cuda->blas = b;
     cuda->blas_close = close_blas;
