@@ -36,14 +36,43 @@ const struct op_case *case_next(const struct op_case *after)
 
 // ---- inputs
 
+static struct rng4 draw_at(uint64_t key, int64_t i)
+{
+    return rng_draw(key, RNG_TEST, (uint32_t)(i >> 32), (uint32_t)i, 0);
+}
+
+// Normal numbers take more time than most small cases, and nearly all cases have an "x". So the first ones of each name are kept.
+enum { KEPT_NAMES = 64, KEPT_NUMBERS = 1 << 20 };
+static struct kept_normals {
+    uint64_t key;
+    int64_t count;
+    double *at;
+} kept[KEPT_NAMES];
+
+static const double *keep_normals(uint64_t key, int64_t n)
+{
+    struct kept_normals *k = &kept[key % KEPT_NAMES];
+    if (k->key != key) k->key = key, k->count = 0;
+    if (k->count >= n) return k->at;
+    k->at = grow(k->at, (size_t)n * sizeof *k->at);
+    for (; k->count < n; k->count++) k->at[k->count] = rng_normal(draw_at(key, k->count));
+    return k->at;
+}
+
+static bool is_normal(enum draw draw) { return draw == DRAW_NORMAL || draw == DRAW_AWAY || draw == DRAW_FAR; }
+
+static double from_normal(enum draw draw, double a, double n)
+{
+    return draw == DRAW_NORMAL ? a * n : draw == DRAW_FAR ? a + n : n < 0.0 ? n - a : n + a;
+}
+
 static double draw_one(enum draw draw, double a, struct rng4 r)
 {
-    double n = rng_normal(r);
     switch (draw) {
-    case DRAW_NORMAL: return a * n;
+    case DRAW_NORMAL:
+    case DRAW_AWAY:
+    case DRAW_FAR: return from_normal(draw, a, rng_normal(r));
     case DRAW_POSITIVE: return a * (0.5 + (double)rng_unit(r.v[0]));
-    case DRAW_AWAY: return n < 0.0 ? n - a : n + a;
-    case DRAW_FAR: return a + n;
     case DRAW_INDEX: return (double)rng_below(r.v[0], (uint32_t)a);
     case DRAW_WHOLE: return (double)(int32_t)r.v[0];
     case DRAW_CONSTANT: return a;
@@ -71,13 +100,13 @@ static void draw_fill(struct case_input *in, bool absolute)
     const struct slot *slot = in->slot;
     int64_t n = shape_count(&slot->shape);
     uint64_t key = hash_text64(slot->name);
+    const double *normal = is_normal(in->draw) && n <= KEPT_NUMBERS ? keep_normals(key, n) : NULL;
     in->host = zalloc(slot_bytes(slot));
     if (in->draw == DRAW_DISTINCT) draw_ladder(slot->dtype, in->host, n, in->a, key);
     else
-        for (int64_t i = 0; i < n; i++) {
-            struct rng4 r = rng_draw(key, RNG_TEST, (uint32_t)(i >> 32), (uint32_t)i, 0);
-            element_set(slot->dtype, in->host, i, draw_one(in->draw, in->a, r));
-        }
+        for (int64_t i = 0; i < n; i++)
+            element_set(slot->dtype, in->host, i,
+                        normal ? from_normal(in->draw, in->a, normal[i]) : draw_one(in->draw, in->a, draw_at(key, i)));
     for (int64_t i = 0; absolute && dtype_is_float(slot->dtype) && i < n; i++)
         element_set(slot->dtype, in->host, i, fabs(element_get(slot->dtype, in->host, i)));
 }
