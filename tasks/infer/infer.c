@@ -209,6 +209,10 @@ int infer_tune(struct infer_options *o)
     int rc = device->type->facts(device, &facts);
     device_close(device);
     TRY(rc);
+    if (o->precision != PRECISION_AUTO && (o->threads || facts.threads <= 1)) {  // nothing is left to choose
+        if (!o->threads) o->threads = 1;
+        return 0;
+    }
     struct infer_options winner = *o;
     int64_t best = 0;
     for (int p = PRECISION_F32; p <= PRECISION_F16; p++) {
