@@ -102,7 +102,7 @@ static int show_search(struct page *page)
 static int price_row(void *to, const struct price *price)
 {
     struct page *page = to;
-    html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\">%s</th><td role=\"cell\" "
+    html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\">%s</th><td role=\"cell\" "
                         "class=\"number\">", price->instance);
     page_money(page->out, (double)price->micro_per_hour / COST_USD);
     html_add(page->out, "</td><td role=\"cell\" class=\"words\">%s</td><td role=\"cell\" class=\"date\">", price->what);
@@ -118,7 +118,7 @@ static int show_prices(struct page *page)
                         "knows. A price is left out where sources disagree. For any other machine give the price yourself with "
                         "<code>--cost-per-hour USD</code>; the run then says that it is yours.</p>\n");
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
-    static const char *const heads[] = {"key", "Instance", "number", "An hour", "words", "Machine", "date", "As of",
+    static const char *const heads[] = {"stem", "Instance", "number", "An hour", "words", "Machine", "date", "As of",
                                         "words", "Source", NULL};
     page_open_table(page, "small cards", "On-demand prices in US dollars an hour");
     page_row_heads(page, heads);
@@ -131,13 +131,13 @@ static int show_prices(struct page *page)
 // ---- the API ----------------------------------------------------------------------------------------------------------
 static void api_table(struct page *page, const struct route *routes)
 {
-    static const char *const heads[] = {"method", "Method", "key", "Address", "words", "What it is", NULL};
+    static const char *const heads[] = {"method", "Method", "stem", "Address", "words", "What it is", NULL};
     page_open_table(page, "small cards", "Every address of the API");
     page_row_heads(page, heads);
     for (; routes->method != NULL; routes++) {
         if (strncmp(routes->pattern, "/api/", 5) != 0 && strncmp(routes->pattern, "/log/", 5) != 0) continue;
         html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"method\">%s</td><th scope=\"row\" role=\"rowheader\" "
-                            "class=\"key\">", routes->method);
+                            "class=\"stem\">", routes->method);
         if (strchr(routes->pattern, '{') == NULL && strcmp(routes->method, "GET") == 0)
             html_add(page->out, "<a href=\"%s\"><code>%s</code></a>", routes->pattern, routes->pattern);
         else
@@ -149,13 +149,13 @@ static void api_table(struct page *page, const struct route *routes)
 
 static void filter_table(struct page *page)
 {
-    static const char *const heads[] = {"key", "Key", "words", "Values", "words", "What it does", NULL};
+    static const char *const heads[] = {"stem", "Key", "words", "Values", "words", "What it does", NULL};
     page_open_table(page, "small cards", "Keys that filter and order a board, on its page, as CSV and as JSON");
     page_row_heads(page, heads);
     for (int i = 0; i < filter_keys(); i++) {
         struct filter_key key;
         filter_key(i, &key);
-        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><code>%s</code></th><td "
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\"><code>%s</code></th><td "
                             "role=\"cell\" class=\"words\">", key.name);
         for (int w = 0; w < key.word_count; w++) html_add(page->out, "%s%s", w > 0 ? ", " : "", key.words[w]);
         if (key.words == NULL) html_add(page->out, "%s", key.high > 0 ? "a whole number" : "text");

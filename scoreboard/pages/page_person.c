@@ -8,9 +8,9 @@ enum { LOG_PAGE = 100 };
 
 static void table_head(struct page *page, const char *caption, bool who)
 {
-    static const char *const heads[] = {"key", "Number", "date", "Accepted", "type", "Statement", "trust", "State",
+    static const char *const heads[] = {"stem", "Number", "date", "Accepted", "type", "Statement", "trust", "State",
                                         "rest", "SHA-256", NULL};
-    static const char *const with_who[] = {"key", "Number", "date", "Accepted", "type", "Statement", "name", "Author",
+    static const char *const with_who[] = {"stem", "Number", "date", "Accepted", "type", "Statement", "name", "Author",
                                            "trust", "State", "rest", "SHA-256", NULL};
     page_open_table(page, "small cards", caption);
     page_row_heads(page, who ? with_who : heads);
@@ -36,7 +36,7 @@ static void statements(struct page *page, const struct stored *at, int count, bo
 {
     table_head(page, caption, who);
     for (int i = 0; i < count; i++) {
-        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><a href=\"/runs/%lld\">%lld</a>"
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\"><a href=\"/runs/%lld\">%lld</a>"
                             "</th><td role=\"cell\" class=\"date\">", (long long)at[i].sequence, (long long)at[i].sequence);
         page_moment(page->out, at[i].accepted_ms);
         html_add(page->out, "</td><td role=\"cell\" class=\"type\">%s</td>", statement_type_name(at[i].type));

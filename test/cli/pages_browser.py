@@ -68,6 +68,12 @@ for (const e of innerWidth < 640 ? document.querySelectorAll(".scroll") : []) {
     const high = [...e.querySelectorAll("tbody tr")].find((row) => row.getBoundingClientRect().height > 150);
     if (high && e.checkVisibility() && !e.closest("details, .prose") && !e.querySelector(".beside") && e.scrollWidth > e.clientWidth + 1) faults.push("off the screen: " + high.textContent.trim().slice(0, 60));
 }
+// Cells of a row that do not begin at one height.
+for (const row of document.querySelectorAll("main tr")) {
+    if (!row.checkVisibility() || getComputedStyle(row).display !== "table-row") continue;
+    const tops = [...row.cells].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().top);
+    if (Math.max(...tops) > Math.min(...tops) + 1) faults.push("cells at different heights: " + row.textContent.trim().slice(0, 60));
+}
 if (innerWidth >= 1440) {
     const clipped = [...document.querySelectorAll(".scroll")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
     if (clipped.length) faults.push("clipped columns: " + clipped[0].querySelector("caption, th").textContent.trim().slice(0, 60));

@@ -253,7 +253,7 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
-    static const char *const heads[] = {"key", "Clock", "number", "Time", "number", "Exactly", "words", "What counts", NULL};
+    static const char *const heads[] = {"stem", "Clock", "number", "Time", "number", "Exactly", "words", "What counts", NULL};
     char place[CURVE_PLACE];
     if (!shown_reached(shown)) return;
     page_open_table(page, "small cards",
@@ -263,7 +263,7 @@ static void clocks_table(struct page *page, const struct shown *shown)
     page_row_heads(page, heads);
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         int64_t ns = shown_int(shown, clocks[i][1]);
-        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\">%s</th><td role=\"cell\" "
+        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\">%s</th><td role=\"cell\" "
                             "class=\"number\">", clocks[i][0]);
         page_span(page->out, ns);
         html_add(page->out, "</td><td role=\"cell\" class=\"number\">%.9f s</td><td role=\"cell\" class=\"words\">%s</td></tr>\n",

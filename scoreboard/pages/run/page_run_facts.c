@@ -153,7 +153,7 @@ void run_machine(struct page *page, const struct shown *shown)
 
 void run_data(struct page *page, const struct shown *shown)
 {
-    static const char *const heads[] = {"key", "Name", "type", "Part", "number", "Items",
+    static const char *const heads[] = {"stem", "Name", "type", "Part", "number", "Items",
                                         "type", "Kind", "rest", "SHA-256", NULL};
     const json_t *data = canonical_at(shown->statement.json, "data");
     html_add(page->out, "<section aria-labelledby=\"data\"><h2 id=\"data\">Data and recipe</h2>");
@@ -165,7 +165,7 @@ void run_data(struct page *page, const struct shown *shown)
         const json_t *set = json_array_get(data, i);
         char figure[TEXT_FIGURE];
         html_add(page->out,
-                 "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"key\"><bdi>%s</bdi></th><td "
+                 "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\"><bdi>%s</bdi></th><td "
                  "role=\"cell\">%s</td><td role=\"cell\" class=\"number\">%s</td><td role=\"cell\">%s%s</td><td role=\"cell\" "
                  "class=\"rest\"><span class=\"digest\">%s</span></td></tr>",
                  canonical_text(set, "name"), canonical_text(set, "split"),

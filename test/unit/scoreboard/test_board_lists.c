@@ -123,7 +123,7 @@ static void prices_and_addresses(void **state)
 {
     (void)state;
     const char *page = page_of(page_prices, NULL, NULL);
-    assert_shows(page, "class=\"key\">c7i.xlarge</th><td role=\"cell\" class=\"number\">$");
+    assert_shows(page, "class=\"stem\">c7i.xlarge</th><td role=\"cell\" class=\"number\">$");
     page = page_of(page_api, NULL, NULL);
     assert_shows(page, "<code>/api/v1/statements/{id}/payload</code>");
     assert_shows(page, "<code>devices_max</code>");
