@@ -81,20 +81,22 @@ static int show_home(struct page *page)
     if (least < TRUST_CHECKED)
         page_note(page->out, "info", "All entries.",
                   "Some of these figures were measured by nobody but their author; each row says how far it was checked.");
+    html_add(page->out, "<div class=\"contests\">\n");
     for (int i = 0; i < count; i++) {
+        bool any = any_best(best[i]);
         html_add(page->out,
-                 "<section class=\"contest%s\" aria-labelledby=\"task-%s\"><h2 id=\"task-%s\"><a "
+                 "<section class=\"contest%s%s\" aria-labelledby=\"task-%s\"><h2 id=\"task-%s\"><a "
                  "href=\"/boards/%s\">%s</a></h2><p>%s</p>\n",
-                 contests[i].synthetic ? " demo" : "", contests[i].name, contests[i].name, contests[i].name,
+                 contests[i].synthetic ? " demo" : "", any ? "" : " none", contests[i].name, contests[i].name, contests[i].name,
                  contests[i].title, contests[i].about);
         page_demo_note(page, &contests[i]);
-        if (any_best(best[i]))
+        if (any)
             page_bests(page, &contests[i], least, best[i]);
         else
             empty_contest(page, &contests[i]);
         html_add(page->out, "</section>\n");
     }
-    html_add(page->out, "<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
+    html_add(page->out, "</div>\n<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
     if (newest.count > 0)
         page_uploads(page, &newest, rows, "The newest uploads to all boards except the demonstration");
     else

@@ -101,8 +101,9 @@ static void statistics(struct page *page, const struct gathered *g)
     const char *const scores[] = {score_text(page, contest, a->mean),
                                   run_metric_spread_text(contest ? &contest->board : &plain, a->sigma, g->facts.finished, sigma),
                                   score_text(page, contest, a->low), score_text(page, contest, a->high)};
-    page_open_table(page, "small", arena_text(&page->arena, "Statistics over %d run%s (Student's t; the standard deviation is "
-                                                            "that of the sample)", g->facts.finished, defined ? "s" : ""));
+    page_open_table(page, "small tight",
+                    arena_text(&page->arena, "Statistics over %d run%s (Student's t; the standard deviation is the sample's)",
+                               g->facts.finished, defined ? "s" : ""));
     html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Mean</th><th scope=\"col\">Standard "
                         "deviation</th><th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
                         "scope=\"row\">Time</th>");
@@ -148,7 +149,7 @@ static void run_row(struct page *page, const struct shown *run, int64_t index)
 static void runs_table(struct page *page, const struct gathered *g)
 {
     html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs\" tabindex=\"0\"><table "
-                        "class=\"small\"><caption>Every announced run</caption><thead><tr><th scope=\"col\">Number</th>"
+                        "class=\"small tight\"><caption>Every announced run</caption><thead><tr><th scope=\"col\">Number</th>"
                         "<th scope=\"col\">Run</th><th scope=\"col\">Seed</th><th scope=\"col\">Whole schedule</th><th "
                         "scope=\"col\">Last evaluation</th><th scope=\"col\">State</th></tr></thead><tbody>\n");
     for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN; i++) run_row(page, run_with_index(g, i), i);
