@@ -34,6 +34,13 @@ struct attention {
     size_t each;                  // bytes of scratch a thread
 };
 
+// A matrix of a head: rows `pitch` elements apart in the tensor.
+struct matrix {
+    const char *at;
+    int64_t pitch;
+};
+
+enum { AHEAD = 8 };
 struct head {
     uint32_t *k_words, *v_words;    // [units][room]
     uint32_t *k_pairs, *v_pairs;    // [keys][wide]
@@ -45,6 +52,8 @@ struct head {
     float *y, *dk, *dv;             // [QUERIES][wide]; [keys][wide]
     float *row[2];                  // [wide]: rows of the tensor in f32
     int64_t n;                      // keys
+    struct matrix ahead[AHEAD];     // what the thread's next head reads and writes
+    int aheads;
 };
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -102,12 +111,6 @@ static size_t attention_scratch(struct cpu_device *cpu, const struct graph *g, c
     return carve_head(&o, &h, NULL, back) * (size_t)cpu->threads;
 }
 
-// A matrix of a head: rows `pitch` elements apart in the tensor.
-struct matrix {
-    const char *at;
-    int64_t pitch;
-};
-
 static struct matrix part_of(const struct attention *o, const void *qkv, int64_t b, int64_t h, int part)
 {
     int64_t pitch = 3 * o->h * o->d;
@@ -130,6 +133,34 @@ static struct pairs_matrix rows_of(const struct attention *o, struct matrix m, i
 static void clear_rows(const struct attention *o, struct matrix m, int64_t first)
 {
     for (int64_t t = first; t < o->t; t++) memset(row_to(o, m, t), 0, (size_t)o->d * dtype_size(o->dtype));
+}
+
+// Rows of a head are short and kilobytes apart, which no prefetcher of a processor follows. While a block of queries is computed,
+// its rows of the next head come into the second cache.
+static void begin_ahead(const struct attention *o, struct head *h, int64_t next, int64_t end)
+{
+    int64_t b = next / o->h, head = next % o->h;
+    h->aheads = 0;
+    if (next == end) return;
+    for (int part = 0; part < 3; part++) {
+        h->ahead[h->aheads++] = part_of(o, o->qkv, b, head, part);
+        if (o->dqkv) h->ahead[h->aheads++] = part_of(o, o->dqkv, b, head, part);
+    }
+    for (int i = 0; i < 3; i++) {
+        const void *y = i == 0 ? o->y : i == 1 ? o->dy : o->to;
+        if (y) h->ahead[h->aheads++] = head_of(o, y, b, head);
+    }
+}
+
+static void fetch_ahead(const struct attention *o, const struct head *h, int64_t first)
+{
+    enum { LINE = 64, SECOND_CACHE = 2 };
+    int64_t end = first + QUERIES < o->t ? first + QUERIES : o->t, bytes = o->d * (int64_t)dtype_size(o->dtype);
+    for (int i = 0; i < h->aheads; i++)
+        for (int64_t t = first; t < end; t++) {
+            const char *row = row_of(o, h->ahead[i], t);
+            for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
+        }
 }
 
 static int64_t length_of(const struct attention *o, int64_t b)
@@ -294,28 +325,28 @@ static void backward_products(const struct attention *o, const struct head *h, i
 
 static void backward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
+    int64_t queries = least_of(h->n - first, QUERIES), even = round_up(queries, 2), row = number_of(o, b, head, first);
     struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
     struct pairs_matrix y = rows_of(o, head_of(o, o->y, b, head), first, queries);
     struct pairs_matrix dy = rows_of(o, head_of(o, o->dy, b, head), first, queries);
     struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .room = o->room,
                                   .scale = o->scale, .mask = &o->mask};
-    float delta[QUERIES], one = 1.0f;
+    float lse[QUERIES], delta[QUERIES], one = 1.0f;
     pairs_pack_rows(&q, o->units, h->q);
     pairs_pack_rows(&dy, o->units, h->dy);
     pairs_pack_pairs(&q, o->wide, h->q_pairs);
     pairs_pack_pairs(&dy, o->wide, h->dy_pairs);
     pairs_dots(&dy, &y, delta);
+    memcpy(lse, o->lse + row, (size_t)queries * sizeof *lse);
+    // An odd last query has a row of zeros behind it, whose probabilities and gradients become zeros.
+    if (queries < even) lse[queries] = INFINITY, delta[queries] = 0.0f;
     for (int64_t key = 0; key < h->n; key += PAIRS_KEYS) {
         int64_t keys = least_of(h->n - key, PAIRS_KEYS);
-        for (int64_t i = 0; i < queries; i += 2) {
-            bool last = i + 1 == queries;  // the second row is zeros then: its probabilities and gradients become zeros
-            struct pairs_gradients g = {.lse = {o->lse[row + i], last ? INFINITY : o->lse[row + i + 1]},
-                                        .delta = {delta[i], last ? 0.0f : delta[i + 1]},
-                                        .p_pairs = h->p_pairs + i / 2 * PAIRS_ROW, .ds_pairs = h->ds_pairs + i / 2 * PAIRS_ROW,
-                                        .ds = h->narrow + i * PAIRS_ROW};
+        for (int64_t i = 0; i < even; i += PAIRS_QUERIES) {
+            struct pairs_gradients g = {.lse = lse + i, .delta = delta + i, .p_pairs = h->p_pairs + i / 2 * PAIRS_ROW,
+                                        .ds_pairs = h->ds_pairs + i / 2 * PAIRS_ROW, .ds = h->narrow + i * PAIRS_ROW};
             scores.q = h->q + i * o->units, scores.dy = h->dy + i * o->units, scores.row = (uint32_t)(row + i);
-            pairs_attend_back(&scores, key, keys, &g);
+            pairs_attend_back(&scores, least_of(even - i, PAIRS_QUERIES), key, keys, &g);
         }
         backward_products(o, h, first, queries, key, keys);
     }
@@ -335,7 +366,10 @@ static void forward_head(const struct attention *o, struct head *h, int64_t b, i
         pack_words(o, k, h->n, h->q, h->k_words);
         pack_columns(o, v, 0, h->n, h->v_pairs);
     }
-    for (int64_t first = 0; first < h->n; first += QUERIES) (o->pairs ? forward_pairs : forward_block)(o, h, b, head, first);
+    for (int64_t first = 0; first < h->n; first += QUERIES) {
+        fetch_ahead(o, h, first);
+        (o->pairs ? forward_pairs : forward_block)(o, h, b, head, first);
+    }
 }
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
@@ -346,6 +380,7 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
     for (int64_t i = begin; i < end; i++) {
         int64_t b = i / o->h, head = i % o->h;
         h.n = length_of(o, b);
+        begin_ahead(o, &h, i + 1, end);
         forward_head(o, &h, b, head);
         if (o->to) clear_rows(o, head_of(o, o->to, b, head), h.n);
         for (int64_t t = h.n; t < o->t && o->lse_to; t++) o->lse_to[i * o->t + t] = 0.0f;
@@ -361,7 +396,10 @@ static void backward_head_floats(const struct attention *o, struct head *h, int6
     pack_columns(o, k, 0, h->n, h->k_pairs);
     memset(h->dk, 0, sums * sizeof(float));
     memset(h->dv, 0, sums * sizeof(float));
-    for (int64_t first = 0; first < h->n; first += QUERIES) backward_block(o, h, b, head, first);
+    for (int64_t first = 0; first < h->n; first += QUERIES) {
+        fetch_ahead(o, h, first);
+        backward_block(o, h, b, head, first);
+    }
     write_rows(o, h->dk, h->n, part_of(o, o->dqkv, b, head, 1), 0);
     write_rows(o, h->dv, h->n, part_of(o, o->dqkv, b, head, 2), 0);
 }
@@ -376,7 +414,10 @@ static void backward_head_pairs(const struct attention *o, struct head *h, int64
     pairs_pack_words(&k, o->room, h->k_words);
     pairs_pack_words(&v, o->room, h->v_words);
     pairs_pack_pairs(&k, o->wide, h->k_pairs);
-    for (int64_t first = 0; first < h->n; first += QUERIES) backward_pairs(o, h, b, head, first);
+    for (int64_t first = 0; first < h->n; first += QUERIES) {
+        fetch_ahead(o, h, first);
+        backward_pairs(o, h, b, head, first);
+    }
     pairs_narrow(&dk, h->dk, o->wide, &one, 0);
     pairs_narrow(&dv, h->dv, o->wide, &factor, 0);
 }
@@ -389,6 +430,7 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
     for (int64_t i = begin; i < end; i++) {
         int64_t b = i / o->h, head = i % o->h;
         h.n = length_of(o, b);
+        begin_ahead(o, &h, i + 1, end);
         (o->pairs ? backward_head_pairs : backward_head_floats)(o, &h, b, head);
         for (int part = 0; part < 3; part++) clear_rows(o, part_of(o, o->dqkv, b, head, part), h.n);
     }

@@ -165,6 +165,7 @@ LACKING(pairs_pack_pairs, const struct pairs_matrix *m, int64_t wide, uint32_t *
 LACKING(pairs_narrow, const struct pairs_matrix *to, const float *x, int64_t wide, const float *weight, int64_t step)
 LACKING(pairs_dots, const struct pairs_matrix *a, const struct pairs_matrix *b, float *sum)
 LACKING(pairs_attend, const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
-LACKING(pairs_attend_back, const struct pairs_scores *o, int64_t first, int64_t n, const struct pairs_gradients *g)
+LACKING(pairs_attend_back, const struct pairs_scores *o, int64_t queries, int64_t first, int64_t n,
+        const struct pairs_gradients *g)
 
 #endif

@@ -28,7 +28,7 @@ void pairs_pack_pairs(const struct pairs_matrix *, int64_t wide, uint32_t *to);
 void pairs_narrow(const struct pairs_matrix *to, const float *x, int64_t wide, const float *weight, int64_t step);
 void pairs_dots(const struct pairs_matrix *a, const struct pairs_matrix *b, float *sum);  // sum[i] = a[i] b[i]
 
-// ---- scores of queries, two at a time: `row` is the first one's row of the mask
+// ---- scores of some queries; `row` is the first one's row of the mask
 struct pairs_scores {
     const uint32_t *q, *k_words;   // packed as rows [queries][units] and as words [units][room]
     const uint32_t *dy, *v_words;  // the same of the gradient of the result and of the values; backward alone
@@ -42,14 +42,15 @@ struct pairs_scores {
 enum { PAIRS_QUERIES = 8 };
 void pairs_attend(const struct pairs_scores *, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight);
 
-// The gradients of two queries for n keys from `first` on, a multiple of PAIRS_KEYS. Rows of results are PAIRS_ROW apart.
+// The gradients of an even number of queries, at most PAIRS_QUERIES, for n keys from `first` on, a multiple of PAIRS_KEYS. Rows
+// of results are PAIRS_ROW apart.
 enum { PAIRS_KEYS = ATTENTION_LANES * ATTENTION_DRAW, PAIRS_ROW = PAIRS_KEYS + ATTENTION_LANES };
 struct pairs_gradients {
-    float lse[2], delta[2];
-    uint32_t *p_pairs;   // the kept probabilities of both queries side by side, not multiplied by the mask's factor
+    const float *lse, *delta;
+    uint32_t *p_pairs;   // the kept probabilities of two queries side by side, not multiplied by the mask's factor
     uint32_t *ds_pairs;  // gradients of the unscaled scores, side by side
     uint16_t *ds;        // and as rows
 };
-void pairs_attend_back(const struct pairs_scores *, int64_t first, int64_t n, const struct pairs_gradients *);
+void pairs_attend_back(const struct pairs_scores *, int64_t queries, int64_t first, int64_t n, const struct pairs_gradients *);
 
 #endif

@@ -70,46 +70,50 @@ static inline VECTORS ALWAYS __m512 power_of_two(__mmask16 in, __m512 x)
 }
 
 // ---- the mask
-enum { LOW_WORD = 32 };
-static const uint32_t PHILOX_A = 0xD2511F53u, PHILOX_B = 0xCD9E8D57u, PHILOX_KEY_0 = 0x9E3779B9u, PHILOX_KEY_1 = 0xBB67AE85u;
+enum { LOW_WORD = 32, ROUNDS = 10 };
+static const uint32_t PHILOX_A = 0xD2511F53u, PHILOX_B = 0xCD9E8D57u;
 
-static inline uint32_t high_word(uint64_t x) { return (uint32_t)(x >> LOW_WORD); }
+// The keys of all rounds in memory, from where an instruction spreads one over its lanes.
+static void fill_round_keys(const int32_t *key, uint64_t k[2 * ROUNDS])
+{
+    uint32_t k0 = (uint32_t)key[0], k1 = (uint32_t)key[1];
+    for (int i = 0; i < ROUNDS; i++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) k[2 * i] = k0, k[2 * i + 1] = k1;
+}
+
+static inline uint64_t high_word(uint64_t x) { return x >> LOW_WORD; }
 
 // For the PAIRS_KEYS keys of `row` from `first` on: bit i of kept[w] is key 32 w + i. The rounds are those of rng_philox(). Even
 // and odd draws have vectors of their own, a draw in the low half of 64 bits: the multiplication reads nothing else, so that no
 // lane is ever moved. In the first three rounds, words that are the same for all draws are scalars.
-static inline VECTORS ALWAYS void keep_keys(const struct attention_mask *m, uint32_t row, int64_t first, __mmask32 kept[WORDS])
+static inline VECTORS ALWAYS void keep_keys(const struct attention_mask *m, const uint64_t k[2 * ROUNDS], uint32_t row,
+                                            int64_t first, __mmask32 kept[WORDS])
 {
     static const uint16_t pieces[32] = {0, 32, 4, 36, 8, 40, 12, 44, 16, 48, 20, 52, 24, 56, 28, 60,   // low 16 bits of a word
                                         1, 33, 5, 37, 9, 41, 13, 45, 17, 49, 21, 53, 25, 57, 29, 61};  // high
     const __m512i by_a = _mm512_set1_epi64((int64_t)PHILOX_A), by_b = _mm512_set1_epi64((int64_t)PHILOX_B);
-    uint32_t k0 = (uint32_t)m->key[0], k1 = (uint32_t)m->key[1];
     __m512i c[WORDS][2];
     uint64_t a = (uint64_t)PHILOX_A * row, b = (uint64_t)PHILOX_B * (RNG_DROPOUT | m->site << 8);
-    uint32_t one = (uint32_t)b, two = high_word(a) ^ m->step ^ k1, three = (uint32_t)a, zero = high_word(b) ^ k0;
+    uint64_t zero = high_word(b) ^ k[0], one = (uint32_t)b, two = high_word(a) ^ m->step ^ k[1], three = (uint32_t)a;
     __m512i draw = _mm512_add_epi64(_mm512_set1_epi64(first / ATTENTION_DRAW), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14));
     c[0][0] = _mm512_xor_si512(draw, _mm512_set1_epi64((int64_t)zero));
     c[0][1] = _mm512_xor_si512(_mm512_add_epi64(draw, _mm512_set1_epi64(1)), _mm512_set1_epi64((int64_t)zero));
-    k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
-    b = (uint64_t)PHILOX_B * two;
-    zero = high_word(b) ^ one ^ k0, one = (uint32_t)b, two = three ^ k1;
+    b = PHILOX_B * two;
+    zero = high_word(b) ^ one ^ k[2], one = (uint32_t)b, two = three ^ k[3];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
         c[3][i] = _mm512_mul_epu32(c[0][i], by_a);
         c[2][i] = _mm512_xor_si512(_mm512_srli_epi64(c[3][i], LOW_WORD), _mm512_set1_epi64((int64_t)two));
     }
-    k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
-    a = (uint64_t)PHILOX_A * zero;
+    a = PHILOX_A * zero;
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
         c[1][i] = _mm512_mul_epu32(c[2][i], by_b);
-        c[0][i] = _mm512_xor_si512(_mm512_srli_epi64(c[1][i], LOW_WORD), _mm512_set1_epi64((int64_t)(one ^ k0)));
-        c[2][i] = _mm512_xor_si512(c[3][i], _mm512_set1_epi64((int64_t)(high_word(a) ^ k1)));
+        c[0][i] = _mm512_xor_si512(_mm512_srli_epi64(c[1][i], LOW_WORD), _mm512_set1_epi64((int64_t)(one ^ k[4])));
+        c[2][i] = _mm512_xor_si512(c[3][i], _mm512_set1_epi64((int64_t)(high_word(a) ^ k[5])));
         c[3][i] = _mm512_set1_epi64((int64_t)(uint32_t)a);
     }
-    for (int round = 3; round < 10; round++) {
-        k0 += PHILOX_KEY_0, k1 += PHILOX_KEY_1;
-        __m512i key_0 = _mm512_set1_epi64((int64_t)k0), key_1 = _mm512_set1_epi64((int64_t)k1);
+    for (int round = 3; round < ROUNDS; round++) {
+        __m512i key_0 = _mm512_set1_epi64((int64_t)k[2 * round]), key_1 = _mm512_set1_epi64((int64_t)k[2 * round + 1]);
 #pragma GCC unroll 2
         for (int i = 0; i < 2; i++) {
             __m512i x = _mm512_mul_epu32(c[0][i], by_a), y = _mm512_mul_epu32(c[2][i], by_b);
@@ -129,61 +133,80 @@ static inline VECTORS ALWAYS __mmask16 kept_piece(const __mmask32 kept[WORDS], i
     return (__mmask16)(kept[j / 2] >> (j % 2 * PAIRS_LANES));
 }
 
-static inline ALWAYS void keep_all(__mmask32 kept[WORDS])
+static VECTORS void keep_rows(const struct attention_mask *m, uint32_t row, int64_t rows, int64_t first, __mmask32 (*kept)[WORDS])
 {
-    for (int w = 0; w < WORDS; w++) kept[w] = 0xffffffffu;
+    uint64_t k[2 * ROUNDS];
+    if (!m->key) {
+        memset(kept, 0xff, (size_t)rows * sizeof *kept);
+        return;
+    }
+    fill_round_keys(m->key, k);
+    for (int64_t i = 0; i < rows; i++) keep_keys(m, k, row + (uint32_t)i, first, kept[i]);
 }
 
 // ---- forward
-static VECTORS void attend_row(const struct pairs_scores *o, uint32_t row, int64_t n, const float *s, uint16_t *p, float *lse,
-                               float *weight)
+static VECTORS float largest_score(const float *s, int64_t n)
 {
-    __m512 most = _mm512_set1_ps(s[0]), sum = _mm512_setzero_ps();
+    __m512 most = _mm512_set1_ps(s[0]);
     for (int64_t i = 0; i < n; i += PAIRS_LANES)
         most = _mm512_max_ps(_mm512_mask_loadu_ps(most, pairs_below(n, i), s + i), most);
-    float top = _mm512_reduce_max_ps(most);
-    __m512 by = _mm512_set1_ps(o->scale * LOG2_E), shift = _mm512_set1_ps(-top * (o->scale * LOG2_E));
-    for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
-        __mmask32 kept[WORDS];
-        keep_all(kept);
-        if (o->mask->key) keep_keys(o->mask, row, first, kept);
-#pragma GCC unroll 8
-        for (int j = 0; j < PIECES; j++) {
-            int64_t i = first + j * PAIRS_LANES;
-            if (i >= n) break;
-            __mmask16 in = pairs_below(n, i);
-            __m512 e = power_of_two(in, _mm512_fmadd_ps(_mm512_loadu_ps(s + i), by, shift));
-            sum = _mm512_add_ps(sum, e);
-            _mm256_storeu_si256((__m256i *)(p + i), (__m256i)_mm512_maskz_cvtneps_pbh(kept_piece(kept, j), e));
-        }
-    }
-    float total = _mm512_reduce_add_ps(sum);
-    *lse = top * o->scale + logf(total);
-    *weight = (o->mask->key ? o->mask->factor : 1.0f) / total;
+    return _mm512_reduce_max_ps(most);
 }
 
-// All queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache.
+// The exponentials of n keys, at most PAIRS_KEYS, whose sums go to the lanes of `sum`.
+static VECTORS void raise_keys(float scale, int64_t n, const float *s, float top, const __mmask32 kept[WORDS], uint16_t *p,
+                               float *sum)
+{
+    __m512 all = _mm512_loadu_ps(sum), by = _mm512_set1_ps(scale * LOG2_E), shift = _mm512_set1_ps(-top * (scale * LOG2_E));
+#pragma GCC unroll 8
+    for (int j = 0; j < PIECES; j++) {
+        int64_t i = j * PAIRS_LANES;
+        if (i >= n) break;
+        __m512 e = power_of_two(pairs_below(n, i), _mm512_fmadd_ps(_mm512_loadu_ps(s + i), by, shift));
+        all = _mm512_add_ps(all, e);
+        _mm256_storeu_si256((__m256i *)(p + i), (__m256i)_mm512_maskz_cvtneps_pbh(kept_piece(kept, j), e));
+    }
+    _mm512_storeu_ps(sum, all);
+}
+
+static VECTORS float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_mm512_loadu_ps(sum)); }
+
+// All queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache. Each pass goes over
+// all rows, so that no row waits for the maximum, the draws or the sum of the row before.
 void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
 {
     int64_t room = o->room;
+    float top[PAIRS_QUERIES], lanes[PAIRS_QUERIES][PAIRS_LANES] = {{0}}, factor = o->mask->key ? o->mask->factor : 1.0f;
+    __mmask32 kept[PAIRS_QUERIES][WORDS];
     for (int64_t first = 0; first < n; first += PAIRS_KEYS)
         for (int64_t i = 0; i < queries; i += 2)
             score_keys(o->q + i * o->units, o->k_words + first, o->units, room, n - first, s + i * room + first, room);
-    for (int64_t i = 0; i < queries; i++) attend_row(o, o->row + (uint32_t)i, n, s + i * room, p + i * room, &lse[i], &weight[i]);
+    for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * room, n);
+    for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
+        keep_rows(o->mask, o->row, queries, first, kept);
+        for (int64_t i = 0; i < queries; i++)
+            raise_keys(o->scale, n - first, s + i * room + first, top[i], kept[i], p + i * room + first, lanes[i]);
+    }
+    for (int64_t i = 0; i < queries; i++) {
+        float sum = add_lanes(lanes[i]);
+        lse[i] = top[i] * o->scale + logf(sum), weight[i] = factor / sum;
+    }
 }
 
 // ---- backward
-// Exponentials and gradients of both queries.
-static VECTORS void soften_keys(const struct pairs_scores *o, int64_t n, const float *s, const float *dp,
+// Exponentials and gradients of queries at and at + 1.
+static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_t n, const float *s, const float *dp,
                                 __mmask32 kept[2][WORDS], const struct pairs_gradients *g)
 {
     static const uint16_t side_by_side[32] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,
                                               8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     const __m512i order = _mm512_loadu_si512(side_by_side);
+    uint32_t *p_pairs = g->p_pairs + at / 2 * PAIRS_ROW, *ds_pairs = g->ds_pairs + at / 2 * PAIRS_ROW;
+    uint16_t *rows = g->ds + at * PAIRS_ROW;
     const __m512 by = _mm512_set1_ps(o->scale * LOG2_E);
     const __m512 back = _mm512_set1_ps(o->scale * (o->mask->key ? o->mask->factor : 1.0f));
-    const __m512 lse[2] = {_mm512_set1_ps(g->lse[0] * LOG2_E), _mm512_set1_ps(g->lse[1] * LOG2_E)};
-    const __m512 minus[2] = {_mm512_set1_ps(-g->delta[0] * o->scale), _mm512_set1_ps(-g->delta[1] * o->scale)};
+    const __m512 lse[2] = {_mm512_set1_ps(g->lse[at] * LOG2_E), _mm512_set1_ps(g->lse[at + 1] * LOG2_E)};
+    const __m512 minus[2] = {_mm512_set1_ps(-g->delta[at] * o->scale), _mm512_set1_ps(-g->delta[at + 1] * o->scale)};
 #pragma GCC unroll 8
     for (int j = 0; j < PIECES; j++) {
         int64_t i = j * PAIRS_LANES;
@@ -199,27 +222,23 @@ static VECTORS void soften_keys(const struct pairs_scores *o, int64_t n, const f
         __mmask32 both = (__mmask32)keep[1] << PAIRS_LANES | keep[0];
         __m512i chances = (__m512i)_mm512_maskz_cvtne2ps_pbh(both, p[1], p[0]);
         __m512i scores = (__m512i)_mm512_cvtne2ps_pbh(ds[1], ds[0]);
-        _mm512_storeu_si512(g->p_pairs + i, _mm512_permutexvar_epi16(order, chances));
-        _mm512_storeu_si512(g->ds_pairs + i, _mm512_permutexvar_epi16(order, scores));
-        _mm256_storeu_si256((__m256i *)(g->ds + i), _mm512_castsi512_si256(scores));
-        _mm256_storeu_si256((__m256i *)(g->ds + PAIRS_ROW + i), _mm512_extracti64x4_epi64(scores, 1));
+        _mm512_storeu_si512(p_pairs + i, _mm512_permutexvar_epi16(order, chances));
+        _mm512_storeu_si512(ds_pairs + i, _mm512_permutexvar_epi16(order, scores));
+        _mm256_storeu_si256((__m256i *)(rows + i), _mm512_castsi512_si256(scores));
+        _mm256_storeu_si256((__m256i *)(rows + PAIRS_ROW + i), _mm512_extracti64x4_epi64(scores, 1));
     }
 }
 
-static VECTORS void keep_both(const struct attention_mask *m, uint32_t row, int64_t first, __mmask32 kept[2][WORDS])
-{
-    for (uint32_t q = 0; q < 2; q++) keep_keys(m, row + q, first, kept[q]);
-}
-
-void pairs_attend_back(const struct pairs_scores *o, int64_t first, int64_t n, const struct pairs_gradients *g)
+void pairs_attend_back(const struct pairs_scores *o, int64_t queries, int64_t first, int64_t n, const struct pairs_gradients *g)
 {
     float s[2 * PAIRS_KEYS], dp[2 * PAIRS_KEYS];
-    __mmask32 kept[2][WORDS];
-    for (int q = 0; q < 2; q++) keep_all(kept[q]);
-    if (o->mask->key) keep_both(o->mask, o->row, first, kept);
-    score_keys(o->q, o->k_words + first, o->units, o->room, n, s, PAIRS_KEYS);
-    score_keys(o->dy, o->v_words + first, o->units, o->room, n, dp, PAIRS_KEYS);
-    soften_keys(o, n, s, dp, kept, g);
+    __mmask32 kept[PAIRS_QUERIES][WORDS];
+    keep_rows(o->mask, o->row, queries, first, kept);
+    for (int64_t i = 0; i < queries; i += 2) {
+        score_keys(o->q + i * o->units, o->k_words + first, o->units, o->room, n, s, PAIRS_KEYS);
+        score_keys(o->dy + i * o->units, o->v_words + first, o->units, o->room, n, dp, PAIRS_KEYS);
+        soften_keys(o, i, n, s, dp, kept + i, g);
+    }
 }
 
 #endif
