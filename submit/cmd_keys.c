@@ -58,8 +58,9 @@ static void print_key(const char *name, const struct keyring_key *key, const str
     const bool is_chosen = l->chosen != NULL && same(l->chosen, &key->key);
     const char *words = where(key, &l->agent);
     int width = COLUMN + (int)strlen(sshkey_id(&key->key, id)) + 2 + (int)strlen(words);
-    printf("%s %-*s ", is_chosen ? "*" : " ", COLUMN - 3, name);
-    if ((int)strlen(name) > COLUMN - 3) printf("\n%*s", COLUMN, "");
+    printf("%s %-*s", is_chosen ? "*" : " ", COLUMN - 3, name);
+    if ((int)strlen(name) <= COLUMN - 3) printf(" ");
+    else printf("\n%*s", COLUMN, "");
     if (width <= TEXT_WIDTH) printf("%s  %s\n", id, words);
     else printf("%s\n%*s%s\n", id, COLUMN, "", words);
 }
@@ -187,8 +188,8 @@ static int say_added(const char *what, const char *name)
     else print_entry("secret", "in the ssh-agent");
     TRY(say_several(name));
     if (key.file)
-        printf("\nThe secret is not encrypted, and there is no other copy of it. Keep one in a safe\n"
-               "place. To encrypt it (the ssh-agent then signs): ssh-keygen -p -f FILE, ssh-add FILE\n");
+        printf("\nThe secret is not encrypted, and there is no other copy of it: keep one in a\nsafe place. "
+               "To encrypt it, so that the ssh-agent signs:\n  ssh-keygen -p -f FILE && ssh-add FILE\n");
     return 0;
 }
 

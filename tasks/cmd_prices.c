@@ -56,7 +56,7 @@ int cmd_prices(int argc, char **argv)
     if (rc == 0)
         printf("%s\n%s", as_csv ? "instance,usd_per_hour,date,machine,source" : "instance          USD/hour  as of       machine",
                listing.out.at);
-    if (rc == 0 && !as_csv) printf("On-demand prices, rounded up; --csv prints them exactly, with the source of each.\n");
+    if (rc == 0 && !as_csv) printf("On-demand prices, rounded up; --csv prints them exactly, with their sources.\n");
     text_free(&listing.out);
     return rc;
 }

@@ -48,6 +48,10 @@ grep -qx 'dawn: there is no command "quantum" ("dawn help" lists them)' err
 [ "$(status "$DAWN" help trian)" = 2 ]
 grep -q 'did you mean "train"' err
 
+"$DAWN" prices >out
+awk 'length > 80 { exit 1 }' out
+grep -q '^c7i.large  *\$0.0893  ' out
+
 # Every command line of the documents names a command and options that there are.
 declare -A help=()
 lines=0

@@ -30,6 +30,7 @@ keys
 grep -qx 'No default: there is no key to sign with; "dawn keys new" makes one.' out
 refused 1 'there is no key to sign with' show
 keys new
+grep -v '^  secret ' out | awk 'length > 80 { exit 1 }'
 [ "$(stat -c %a "$ring" "$ring/dawn" "$ring/dawn.pub" | xargs)" = "700 600 644" ]
 grep -qF "$(id "$ring/dawn")" out
 if grep -q -e PRIVATE -e 'the default' out; then exit 1; fi
