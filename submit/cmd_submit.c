@@ -18,7 +18,7 @@
 struct choice {
     struct sending sending;
     const char *db, *handle, *team, *note, *code_url, *out, *board_key;
-    struct option_list runs, tags;
+    struct option_list runs, benches, tags;
     int64_t group;
     bool dry_run, open;
     char own_handle[HANDLE_MAX];  // "": not chosen
@@ -95,17 +95,18 @@ static int judge(const struct submissions *all)
         submission_findings(s, &findings);
         rejected += fails(s);
         if (!fails(s) && !s->nothing_new && !group_fails(all, s))
-            text_add(&rest, " --run %lld", (long long)s->run);
+            text_add(&rest, " --%s %lld", s->bench ? "bench" : "run", (long long)s->run);
     }
     if (findings.at != NULL) printf("\nChecks:\n");
     print(&findings);
     int rc = 0;
     if (all->count == 1 && all->at[0].refusal != NULL)
-        rc = fail(all->at[0].refusal_code, "run %lld cannot be submitted: %s", (long long)all->at[0].run, all->at[0].refusal);
+        rc = fail(all->at[0].refusal_code, "%s %lld cannot be submitted: %s", submission_noun(&all->at[0]),
+                  (long long)all->at[0].run, all->at[0].refusal);
     else if (rejected > 0)
-        rc = fail(ERR_INPUT, "%d of %d run%s cannot be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
-                  all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "", rest.at != NULL ? rest.at : "",
-                  rest.at != NULL ? ")" : "");
+        rc = fail(ERR_INPUT, "%d of %d %s%s cannot be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
+                  submission_noun(&all->at[0]), all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "",
+                  rest.at != NULL ? rest.at : "", rest.at != NULL ? ")" : "");
     text_free(&rest);
     return rc;
 }
@@ -141,7 +142,7 @@ static int write_files(const struct choice *c, struct signer *signer, const stru
     char signature[SSHSIG_MAX];
     const char *space = statement_namespace(s->statement.type);
     TRY(signer_sign(signer, space, s->statement.payload, s->statement.count, signature));
-    text_add(&path, "%s/run-%lld.json", c->out, (long long)s->run);
+    text_add(&path, "%s/%s-%lld.json", c->out, s->bench ? "bench" : "run", (long long)s->run);
     text_add(&beside, "%s.sig", path.at);
     int rc = file_write(path.at, s->statement.payload, s->statement.count);
     if (rc == 0) rc = file_write(beside.at, signature, strlen(signature));
@@ -196,7 +197,7 @@ static int send_one(struct choice *c, struct results *r, const struct payload_wo
                     const char *name)
 {
     int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
-    if (rc != ERR_INPUT || !c->sending.refused) return rc;
+    if (rc != ERR_INPUT || !c->sending.refused || s->bench) return rc;
     TRY(sending_recover(&c->sending, r, s->run, name, &s->statement));
     const struct submission_choice same = {.server_key = c->server_key, .fetch = fetch, .context = c};
     TRY(submission_again(r, &same, words, s));
@@ -217,7 +218,7 @@ static int send_all(struct choice *c, struct results *r, const struct payload_wo
         struct submission *s = &all->at[i];
         char name[32];
         if (s->nothing_new) continue;
-        snprintf(name, sizeof name, "run %lld", (long long)s->run);
+        snprintf(name, sizeof name, "%s %lld", submission_noun(s), (long long)s->run);
         int rc = send_one(c, r, words, s, name);
         if (rc == ERR_INPUT && c->sending.refused) {
             printf("%s: refused: %s\n", name, error_text());
@@ -225,12 +226,13 @@ static int send_all(struct choice *c, struct results *r, const struct payload_wo
             continue;
         }
         if (rc < 0 && sent > 0)
-            return fail(rc, "%s: %s (%d of the runs arrived; run the same command again to send the rest)",
-                        name, error_text(), sent);
+            return fail(rc, "%s: %s (%d of the %ss arrived; run the same command again to send the rest)",
+                        name, error_text(), sent, submission_noun(s));
         TRY(rc);
         if (++sent == 1) remember(c->own_handle);
     }
-    if (refused > 0) return fail(ERR_INPUT, "%d of %d runs were refused by the server", refused, all->count);
+    if (refused > 0)
+        return fail(ERR_INPUT, "%d of %d %ss were refused by the server", refused, all->count, submission_noun(&all->at[0]));
     return 0;
 }
 
@@ -239,7 +241,8 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     struct text t = {0};
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
-    const char *which = c->runs.count > 0 || c->group != 0 ? "run that was named" : "finished run";
+    bool named = c->runs.count > 0 || c->group != 0;
+    const char *which = c->benches.count > 0 ? "measurement that was named" : named ? "run that was named" : "finished run";
     printf("Nothing to submit: %s already has every %s.\n", c->board != NULL ? c->board : "the board", which);
 }
 
@@ -269,18 +272,20 @@ static int submit(struct choice *c, struct results *r)
                                   .tags = c->tags.word, .tag_count = c->tags.count, .open = c->open};
     TRY(choose_handle(c));
     TRY(payload_check_words(&words));
-    TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
+    if (c->benches.count == 0) TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
     TRY(read_runs(c, r, runs));
     TRY(choose_board(c, r));
     words.board = c->board != NULL ? c->board : not_chosen;
     words.board_key = c->board_key;
     words.handle = *c->own_handle ? c->own_handle : not_chosen;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
+                                             .benches = c->benches.word, .bench_count = c->benches.count,
                                              .server_key = c->server_key, .context = c,
                                              .fetch = c->sending.client != NULL ? fetch : NULL};
     struct submissions all;
     struct text notes = {0}, wrapped = {0};
-    int rc = submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
+    int rc = c->benches.count > 0 ? submission_bench_build(r, &choice, &words, clock_unix_ms(), &all)
+                                  : submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
     if (notes.at != NULL) text_wrap(&wrapped, notes.at, 0, 0);
     print(&wrapped);
     text_free(&notes);
@@ -297,6 +302,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &c.sending.server, 0, 0},
         {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
         {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
+        {OPTION_LIST, 0, "bench", "N", "submit this measurement of \"dawn bench\" instead of runs, or all", &c.benches, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your name on the boards (default: $DAWN_HANDLE, else as last time)", &c.handle, 0, 0},
         {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &c.team, 0, 0},
         {OPTION_TEXT, 0, "note", "TEXT", "a remark that is shown with the runs", &c.note, 0, 0},
@@ -317,13 +323,15 @@ int cmd_submit(int argc, char **argv)
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
                  "that the board does not have yet. Single runs that failed or were interrupted never rank, and are sent only if "
-                 "they are named.\n\n"
+                 "they are named. Measurements are sent only with --bench; they appear on the page of their machine and on no "
+                 "board.\n\n"
                  "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn submit --server https://board.example --handle ada\n"
                 "  dawn submit --dry-run      show what would be sent, and the checks\n"
-                "  dawn submit --run 3 --out signed/ --board board.example\n\n"
+                "  dawn submit --run 3 --out signed/ --board board.example\n"
+                "  dawn submit --bench all    the measurements that the board does not have yet\n\n"
                 "$SSL_CERT_FILE names a file of certificates to trust, as with curl.",
     };
     int rc = options_parse(&usage, &argc, argv);
@@ -332,6 +340,10 @@ int cmd_submit(int argc, char **argv)
     if (argc > 1) c.db = argv[1];
     if (c.board_key != NULL && !sshkey_is_id(c.board_key))
         return fail(ERR_USAGE, "--board-key is a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
+    if (c.benches.count > 0 && (c.runs.count > 0 || c.group != 0 || c.team != NULL || c.note != NULL || c.code_url != NULL ||
+                                c.tags.count > 0 || c.open))
+        return fail(ERR_USAGE, "--bench submits figures alone: it takes no --run, --group, --team, --note, --code-url, --tag or "
+                               "--open");
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);

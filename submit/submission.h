@@ -8,7 +8,8 @@
 #include "submit/payload.h"
 
 struct submission {
-    int64_t run;
+    int64_t run;       // of a measurement its sweep
+    bool bench;        // a measurement
     int64_t group;     // in the record; 0: none
     char *refusal;     // why the run cannot be submitted, so that there is no statement; NULL: it can
     int refusal_code;
@@ -27,6 +28,8 @@ struct submission_choice {
     const int64_t *runs;  // requested by number; without runs and group, all new ones
     int run_count;
     int64_t group;        // 0: none
+    const char *const *benches;  // measurements instead of runs: numbers, or "all"
+    int bench_count;
     // Asks the board for the statement with that digest and accepts no other. NULL: there is no board, so texts that are not
     // given again are lost.
     int (*fetch)(void *context, const char *digest, struct statement *);
@@ -42,6 +45,9 @@ int submissions_build(struct results *, const struct submission_choice *, const 
 int submission_again(struct results *, const struct submission_choice *, const struct payload_words *,
                      struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
+// The same for measurements (submission_bench.c): each whole command of `dawn bench` that one of the words names.
+int submission_bench_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
+                           struct submissions *) MUST_CHECK;
 
 // The texts of the entry whose receipt is `last`: team, note, code_url, tags, division. Texts that are not given again stay.
 enum { ENTRY_TAGS = 8 };
@@ -52,6 +58,7 @@ int entry_words_read(struct results *, const json_t *last, const struct submissi
 void entry_words_free(struct entry_words *);  // also after an error
 void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS]);
 
+const char *submission_noun(const struct submission *);  // "run", "measurement"
 // The text shown: each run in two to four lines; the findings of one; every text that would become public, once, with its
 // runs. Long texts are cut unless `whole`.
 void submission_describe(const struct submission *, struct text *);

@@ -55,12 +55,47 @@ static void standing_line(const struct submission *s, struct text *t)
     if (s->last != NULL) text_add(t, ", in place of #%lld", (long long)record_int(s->last, "sequence"));
 }
 
+const char *submission_noun(const struct submission *s)
+{
+    return s->bench ? "measurement" : "run";
+}
+
+// The fastest setting, and how many there are.
+static void bench_lines(const char *label, const json_t *bench, struct text *t)
+{
+    const json_t *settings = canonical_at(bench, "settings"), *best = NULL;
+    double most = 0;
+    size_t count = json_array_size(settings);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_array_get(settings, i);
+        double rate = (double)canonical_int(one, "batch") / ((double)canonical_int(one, "step_ns") * 1e-9);
+        if (rate > most) most = rate, best = one;
+    }
+    text_entry(t, label, "%s, %s: %zu setting%s, at most %.1f %s/s (batch %lld, %s)%s", canonical_text(bench, "task"),
+               canonical_text(bench, "model"), count, count == 1 ? "" : "s", most, canonical_text(bench, "samples"),
+               (long long)canonical_int(best, "batch"), canonical_text(best, "precision"),
+               canonical_int(bench, "noise") ? ", on noise" : "");
+}
+
+static void describe_bench(const char *label, const json_t *bench, struct text *t)
+{
+    struct text words = {0};
+    const char *gpu = canonical_text(bench, "hardware.gpu");
+    bench_lines(label, bench, t);
+    client_tame(&words, canonical_text(bench, "device"), 32);
+    text_add(&words, ", ");
+    client_tame(&words, *gpu ? gpu : canonical_text(bench, "hardware.cpu"), 160);
+    if (!*gpu) text_add(&words, ", threads: %lld", (long long)canonical_int(bench, "threads"));
+    text_entry(t, "", "%s", words.at);
+    text_free(&words);
+}
+
 void submission_describe(const struct submission *s, struct text *t)
 {
-    char label[32];
+    char label[48];
     struct text words = {0};
     const json_t *run = s->statement.json;
-    snprintf(label, sizeof label, "run %lld", (long long)s->run);
+    snprintf(label, sizeof label, "%s %lld", s->bench ? "bench" : "run", (long long)s->run);
     if (s->refusal != NULL) {
         text_entry(t, label, "cannot be submitted");
         return;
@@ -71,6 +106,10 @@ void submission_describe(const struct submission *s, struct text *t)
     }
     if (s->nothing_new) {
         text_entry(t, label, "already submitted as #%lld", (long long)record_int(s->last, "sequence"));
+        return;
+    }
+    if (s->bench) {
+        describe_bench(label, run, t);
         return;
     }
     text_add(&words, "%s, %s: ", canonical_text(run, "task"), canonical_text(run, "status"));
@@ -88,7 +127,7 @@ void submission_describe(const struct submission *s, struct text *t)
 static void add_finding(const struct submission *s, const char *kind, const char *words, struct text *t)
 {
     struct text line = {0};
-    text_add(&line, "run %lld: %s: ", (long long)s->run, kind);
+    text_add(&line, "%s %lld: %s: ", submission_noun(s), (long long)s->run, kind);
     client_tame(&line, words, ERROR_TEXT_MAX);
     text_add(t, "  ");
     text_wrap(t, line.at, 2, 4);
@@ -106,7 +145,8 @@ void submission_findings(const struct submission *s, struct text *t)
         snprintf(kind, sizeof kind, "%s %s", rejects ? "REJECT" : "flag", check_code(f->at[i].check));
         add_finding(s, kind, f->at[i].text, t);
     }
-    if (f->count > FINDINGS_MAX) text_add(t, "  run %lld: and %d more\n", (long long)s->run, f->count - FINDINGS_MAX);
+    if (f->count > FINDINGS_MAX)
+        text_add(t, "  %s %lld: and %d more\n", submission_noun(s), (long long)s->run, f->count - FINDINGS_MAX);
 }
 
 // Members whose text is a digest, a date, a fixed word, or shown above. Whole paths, because a member of the same name may hold
@@ -117,7 +157,8 @@ static bool is_plain(const char *path)
         "type", "board", "board_key", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce",
         "precision", "device", "chain_root", "chain_end", "points", "segments", "supersedes", "replay_of", "group.nonce",
         "data.split", "data.digest", "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date",
-        "latencies.weights_digest", "latencies.data_digest", "latencies.hash", "latencies.price.date", NULL};
+        "latencies.weights_digest", "latencies.data_digest", "latencies.hash", "latencies.price.date",
+        "samples", "settings.precision", "settings.recipe_digest", NULL};
     for (int i = 0; paths[i] != NULL; i++)
         if (strcmp(path, paths[i]) == 0) return true;
     return false;
@@ -142,10 +183,10 @@ static void add_broken(const char *words, struct text *t)
 }
 
 // "run 3", "runs 1-5, 7".
-static void add_runs(const json_t *runs, struct text *t)
+static void add_runs(const char *noun, const json_t *runs, struct text *t)
 {
     size_t count = json_array_size(runs);
-    text_add(t, "run%s ", count == 1 ? "" : "s");
+    text_add(t, "%s%s ", noun, count == 1 ? "" : "s");
     for (size_t i = 0, last; i < count; i = last + 1) {
         long long first = json_integer_value(json_array_get(runs, i)), to = first;
         for (last = i; last + 1 < count && json_integer_value(json_array_get(runs, last + 1)) == to + 1; last++) to++;
@@ -168,13 +209,13 @@ static void shorten(struct text *words)
 }
 
 // `runs`: the runs with this text; NULL: all.
-static void add_text(const char *path, const char *words, const json_t *runs, bool whole, struct text *t)
+static void add_text(const char *path, const char *words, const char *noun, const json_t *runs, bool whole, struct text *t)
 {
     struct text tame = {0}, line = {0};
     client_tame(&tame, words, CANONICAL_MAX);
     if (tame.at == NULL) text_add(&tame, "(blanks)");
     if (!whole) shorten(&tame);
-    if (runs != NULL) add_runs(runs, &line);
+    if (runs != NULL) add_runs(noun, runs, &line);
     add_broken(tame.at, &line);
     text_add(t, "  %-*s", NAME - 2, path);
     if (strlen(path) > NAME - 3) text_add(t, "\n%*s", NAME, "");
@@ -235,7 +276,8 @@ void submission_texts(const struct submissions *all, bool whole, struct text *t)
         json_object_foreach(here, words, runs)
         {
             bool of_all = json_array_size(runs) == count;
-            if (!said_by_run(path, words, runs, seen)) add_text(path, words, of_all ? NULL : runs, whole, t);
+            if (said_by_run(path, words, runs, seen)) continue;
+            add_text(path, words, submission_noun(&all->at[0]), of_all ? NULL : runs, whole, t);
         }
     }
     json_decref(seen);

@@ -24,6 +24,8 @@
     ROUTE("GET", "/api/v1/groups/{nonce}", api_group, "Group", "a group: its runs and its verdict")                            \
     ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements, ?before=SEQUENCE")           \
     ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)") \
+    ROUTE("GET", "/api/v1/machines", api_machines, "Machines", "machines by the model of their GPU or processor")              \
+    ROUTE("GET", "/api/v1/machines/{machine}", api_machine, "Machine", "a machine: uploads on boards, measured throughput")    \
     ROUTE("GET", "/log/checkpoint", api_checkpoint, "text", "the log's size and root, signed (C2SP tlog-checkpoint)")          \
     ROUTE("GET", "/log/tile/{tile*}", api_tile, "bytes", "hashes or entries of the log (C2SP tlog-tiles): LEVEL/NUMBER[.p/WIDTH]")
 

@@ -3,7 +3,7 @@
 #include "scoreboard/api/api_inside.h"
 #include "scoreboard/rank/table.h"
 
-static json_t *entry_json(const struct entry *entry)
+json_t *api_entry(const struct entry *entry)
 {
     json_t *value = json_object();
     for (int i = 0; i < table_columns(); i++) json_object_set_new(value, table_column(i)->name, table_value(i, entry));
@@ -30,7 +30,7 @@ static int send_entries(const struct request *request, struct answer *answer, fi
     int rc = find(request->reader, &filter, &arena, &entries);
     if (rc == 0) {
         json_t *list = json_array();
-        for (int i = 0; i < entries.count; i++) json_array_append_new(list, entry_json(&entries.at[i]));
+        for (int i = 0; i < entries.count; i++) json_array_append_new(list, api_entry(&entries.at[i]));
         json_t *value = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "task", filter.contest->name, "board",
                                   board_word(filter.board), "unit", board_unit(filter.board), "rank", rank_word(filter.rank),
                                   "filter", filter_json(&filter), "entries", list);

@@ -19,10 +19,10 @@ static void table_head(struct page *page, const char *caption, bool who)
 static void state_cell(struct page *page, const struct stored *one)
 {
     html_add(page->out, "<td role=\"cell\" class=\"trust\">");
-    if (one->type != STATEMENT_RUN)
-        html_add(page->out, "-");
-    else if (one->withdrawn > 0)
+    if (one->withdrawn > 0)
         html_add(page->out, "withdrawn");
+    else if (one->type != STATEMENT_RUN)
+        html_add(page->out, "-");
     else if (one->superseded > 0)
         html_add(page->out, "superseded");
     else if (*one->status != 0)

@@ -18,6 +18,8 @@
     ROUTE("GET", "/compare", page_compare, "two to four runs or groups side by side: ?run=12&group=4f2a")              \
     ROUTE("GET", "/people", page_people, "everybody who submitted a run")                                              \
     ROUTE("GET", "/people/{handle}", page_person, "a person: keys and runs")                                           \
+    ROUTE("GET", "/machines", page_machines, "machines by the model of their GPU or processor")                        \
+    ROUTE("GET", "/machines/{machine}", page_machine, "a machine: its uploads on boards, and its measured throughput") \
     ROUTE("GET", "/search", page_find, "entries and people by a part of their names: ?q=TEXT")                         \
     ROUTE("GET", "/prices", page_prices, "the prices of machines that are known by name")                              \
     ROUTE("GET", "/api.html", page_api, "the API, for people")                                                         \

@@ -3,9 +3,12 @@
 // as integers and converted to double once, by one division. Cost: a pass over the points, microseconds.
 #include "scoreboard/rank/ranking.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "runtime/base/hash.h"
 
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
@@ -35,6 +38,39 @@ const char *ranking_hardware(const json_t *of, struct arena *arena)
     if (*cpu == 0) cpu = "unknown processor";
     if (threads == 0) return arena_text(arena, "%s%s", count, cpu);
     return arena_text(arena, "%s%s, %lld thread%s", count, cpu, (long long)threads, threads == 1 ? "" : "s");
+}
+
+char *ranking_machine_name(const char *hardware, char into[RANKING_MACHINE_NAME])
+{
+    size_t digits = strspn(hardware, "0123456789");
+    if (digits > 0 && strncmp(hardware + digits, " x ", 3) == 0) hardware += digits + 3;
+    size_t length = strlen(hardware);
+    const char *comma = strrchr(hardware, ',');
+    const char *number = comma != NULL ? comma + strspn(comma, ", ") : "";
+    digits = strspn(number, "0123456789");
+    if (digits > 0 && (strcmp(number + digits, " thread") == 0 || strcmp(number + digits, " threads") == 0))
+        length = (size_t)(comma - hardware);
+    snprintf(into, RANKING_MACHINE_NAME, "%.*s", (int)length, hardware);
+    return into;
+}
+
+// Letters and digits of ASCII in lower case, a hyphen for everything between them. A name that has none of them, or is too long,
+// is told apart by a hash.
+char *ranking_machine(const char *hardware, char into[RANKING_MACHINE])
+{
+    char name[RANKING_MACHINE_NAME];
+    size_t used = 0, hash = 17;  // of the hash with its hyphen
+    const char *at = ranking_machine_name(hardware, name);
+    for (; *at != 0 && used < RANKING_MACHINE - hash - 2; at++) {
+        char c = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) into[used++] = c;
+        else if (used > 0 && into[used - 1] != '-') into[used++] = '-';
+    }
+    while (used > 0 && into[used - 1] == '-') used--;
+    into[used] = 0;
+    if (used < 2 || *at != 0)
+        snprintf(into + used, RANKING_MACHINE - used, "%s%016llx", used > 0 ? "-" : "", (unsigned long long)hash_text64(name));
+    return into;
 }
 
 static const char *day_of(int64_t ms, struct arena *arena)

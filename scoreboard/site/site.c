@@ -213,6 +213,16 @@ static int want_statements(struct site *s)
     return 0;
 }
 
+static int want_machines(struct site *s)
+{
+    struct arena arena = {0};
+    struct machines all;
+    int rc = store_machines(s->reader, &arena, &all);
+    for (int i = 0; rc == 0 && i < all.count; i++) want_format(s, "/api/v1/machines/%s", all.at[i].word);
+    arena_free(&arena);
+    return rc;
+}
+
 static int want_tile(void *context, const struct tile *tile)
 {
     char path[TILE_PATH];
@@ -226,6 +236,7 @@ static int find_targets(struct site *s)
         if (strcmp(route->method, "GET") == 0 && strchr(route->pattern, '{') == NULL) want(s, route->pattern);
     want_boards(s);
     TRY(want_statements(s));
+    TRY(want_machines(s));
     TRY(tile_each(s->head.size, want_tile, s));
     for (int i = 0; i < s->count; i++) TRY(visit(s, i));
     return 0;

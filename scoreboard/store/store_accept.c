@@ -97,7 +97,7 @@ static int check_signer(struct attempt *a)
     if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
     if (replaced != 0)
         return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
-    if (a->in.new_key && type != STATEMENT_RUN)
+    if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH)
         return refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has not submitted anything here, so there is nothing to %s", id,
                       statement_type_name(type));
     return 0;
@@ -173,7 +173,7 @@ static int check_handle(struct attempt *a)
     const char *handle = canonical_text(a->json, "handle");
     enum statement_type type = a->envelope->statement.type;
     int64_t taken;
-    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE) return 0;
+    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE && type != STATEMENT_BENCH) return 0;
     if (!a->in.new_key) {
         if (strcmp(handle, a->in.handle) == 0) return 0;
         return refuse(a, PROBLEM_KEY_TAKEN,
@@ -273,6 +273,18 @@ static int check_run(struct attempt *a)
     return check_others(a, superseded);
 }
 
+// ---- measurements
+// The figures are the author's alone; a copy of them would be one more word for the same thing.
+static int check_bench_anew(struct attempt *a)
+{
+    char figures[DIGEST_HEX];
+    int64_t earlier;
+    TRY(store_bench_figures(&a->envelope->statement, figures));
+    TRY(sql_int(sql_of(a), &earlier, 0, "SELECT sequence FROM benches WHERE figures = ?", "t", figures));
+    if (earlier == 0) return 0;
+    return refuse(a, PROBLEM_CONFLICT, "this measurement has been submitted as statement %lld", (long long)earlier);
+}
+
 // ---- statements about other statements
 static int check_amend(struct attempt *a)
 {
@@ -285,18 +297,20 @@ static int check_amend(struct attempt *a)
 static int check_about_run(struct attempt *a)
 {
     const char *digest = canonical_text(a->json, "statement"), *what = statement_type_name(a->envelope->statement.type);
+    bool withdraws = a->envelope->statement.type == STATEMENT_WITHDRAW;
     sqlite3_stmt *row;
     TRY(sql_start(sql_of(a), &row,
-                  "SELECT s.handle, s.type, coalesce(r.withdrawn, 0), coalesce(r.superseded, 0) FROM statements s "
-                  "LEFT JOIN runs r USING (sequence) WHERE s.digest = ?",
+                  "SELECT s.handle, s.type, coalesce(r.withdrawn, b.withdrawn, 0), coalesce(r.superseded, 0) FROM statements s "
+                  "LEFT JOIN runs r USING (sequence) LEFT JOIN benches b USING (sequence) WHERE s.digest = ?",
                   "t", digest));
     int rc = sql_next(sql_of(a), row), refused = rc < 0 ? rc : 0;
     if (rc == 0) refused = refuse(a, PROBLEM_NOT_FOUND, "there is no statement %s here to %s", digest, what);
     else if (rc > 0 && !a->by_server && strcmp(sql_text(row, 0), a->in.handle) != 0)
         refused = refuse(a, PROBLEM_NOT_YOURS, "statement %s belongs to \"%s\"", digest, sql_text(row, 0));
-    else if (rc > 0 && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0)
-        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be withdrawn, amended or audited",
-                         digest);
+    else if (rc > 0 && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0 &&
+             !(withdraws && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_BENCH)) == 0))
+        refused = refuse(a, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be amended or audited%s", digest,
+                         withdraws ? "; besides them a measurement can be withdrawn" : "");
     else if (rc > 0 && sql_column(row, 2) != 0)
         refused = refuse(a, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
     else if (rc > 0 && sql_column(row, 3) != 0)
@@ -358,6 +372,7 @@ static int check_by_type(struct attempt *a)
     case STATEMENT_ROTATE: return check_rotate(a);
     case STATEMENT_REVOKE: return check_revoke(a);
     case STATEMENT_AUDIT: return check_audit(a);
+    case STATEMENT_BENCH: return check_bench_anew(a);
     default: BUG("there is no such type of statement");
     }
 }

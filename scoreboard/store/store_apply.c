@@ -168,7 +168,9 @@ static int apply_withdraw(struct store *s, const struct incoming *in, struct are
 {
     int64_t sequence;
     const char *group, *curve;
+    TRY(store_withdraw_bench(s, in));
     TRY(find_run(s, in, arena, &sequence, &group, &curve));
+    if (sequence == 0) return 0;  // a measurement
     TRY(sql_do(&s->sql, "UPDATE runs SET withdrawn = ?, withdrawn_reason = ? WHERE sequence = ?", "iti", in->sequence,
                canonical_text(in->statement->json, "reason"), sequence));
     TRY(store_rank_curve(s, curve));
@@ -264,6 +266,7 @@ int store_apply(struct store *s, const struct incoming *in)
         case STATEMENT_ROTATE: rc = apply_rotate(s, in); break;
         case STATEMENT_REVOKE: rc = apply_revoke(s, in); break;
         case STATEMENT_AUDIT: rc = apply_audit(s, in, &arena); break;
+        case STATEMENT_BENCH: rc = store_put_bench(s, in); break;
         default: BUG("there is no such type of statement");
         }
     }

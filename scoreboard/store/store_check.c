@@ -271,6 +271,8 @@ static const struct {
     {"replay", "SELECT sequence, '', head FROM replays ORDER BY 1, 2", SQL_REPLAYS_FORMAT},
     {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1",
      SQL_LOG_FORMAT},
+    {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, withdrawn, withdrawn_reason FROM benches "
+     "ORDER BY 1, 2", SQL_BENCHES_FORMAT},
     {"row of a board",
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
      "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "

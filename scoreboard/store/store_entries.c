@@ -403,6 +403,117 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
     return 0;
 }
 
+// ---- machines
+struct machine_list {
+    struct machine_line *at;
+    int count;
+};
+
+static struct machine_line *machine_of(struct machine_list *list, const char *hardware, struct arena *arena)
+{
+    char word[RANKING_MACHINE], name[RANKING_MACHINE_NAME];
+    ranking_machine(hardware, word);
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->at[i].word, word) == 0) return &list->at[i];
+    list->at = grow(list->at, (size_t)(list->count + 1) * sizeof *list->at);
+    list->at[list->count] = (struct machine_line){.name = arena_text(arena, "%s", ranking_machine_name(hardware, name)),
+                                                  .word = arena_text(arena, "%s", word)};
+    return &list->at[list->count++];
+}
+
+static int compare_machines(const void *a, const void *b)
+{
+    const struct machine_line *x = a, *y = b;
+    if (x->newest_ms != y->newest_ms) return x->newest_ms > y->newest_ms ? -1 : 1;
+    return strcmp(x->word, y->word);
+}
+
+static int compare_upload_names(const void *a, const void *b)
+{
+    return strcmp(upload_of(a), upload_of(b));
+}
+
+// An upload counts once on each machine: a latency may have been measured on another one than the training.
+static void count_uploads(struct reader *r, struct machine_list *list, struct arena *arena)
+{
+    struct found_list rows = {0};
+    for (int i = 0; i < r->library.count; i++)
+        for (int n = 0; n < r->library.shelves[i].count; n++)
+            if (r->library.shelves[i].rows[n].alive && *shelf_entry(&r->library.shelves[i].rows[n])->hardware != 0)
+                found_add(&rows, &r->library.shelves[i], n);
+    if (rows.count > 0) qsort(rows.at, (size_t)rows.count, sizeof *rows.at, compare_upload_names);
+    int *counted = zalloc((size_t)(rows.count + 1) * sizeof *counted), upload = 0;  // of each machine: its last upload
+    for (int i = 0; i < rows.count; i++) {
+        const struct entry *e = shelf_entry(&rows.at[i].shelf->rows[rows.at[i].row]);
+        struct machine_line *line = machine_of(list, e->hardware, arena);
+        upload += i == 0 || compare_upload_names(&rows.at[i - 1], &rows.at[i]) != 0;
+        line->entries += counted[line - list->at] != upload;
+        counted[line - list->at] = upload;
+        if (e->accepted_ms > line->newest_ms) line->newest_ms = e->accepted_ms;
+    }
+    free(counted);
+    free(rows.at);
+}
+
+static int count_benches(struct reader *r, struct machine_list *list, struct arena *arena)
+{
+    sqlite3_stmt *row;
+    int rc;
+    if (r->sql.format < SQL_BENCHES_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT b.hardware, s.accepted_ms FROM benches b JOIN statements s USING (sequence) "
+                  "WHERE b.withdrawn = 0", ""));
+    while ((rc = sql_next(&r->sql, row)) > 0) {
+        struct machine_line *line = machine_of(list, sql_text(row, 0), arena);
+        line->benches++;
+        if (sql_column(row, 1) > line->newest_ms) line->newest_ms = sql_column(row, 1);
+    }
+    sql_end(row);
+    return rc;
+}
+
+int store_machines(struct reader *r, struct arena *arena, struct machines *out)
+{
+    struct machine_list list = {0};
+    *out = (struct machines){0};
+    TRY(catch_up(r));
+    count_uploads(r, &list, arena);
+    int rc = count_benches(r, &list, arena);
+    out->at = arena_alloc(arena, (size_t)(list.count + 1) * sizeof *out->at);
+    if (rc == 0 && list.count > 0) {
+        out->count = list.count;
+        memcpy(out->at, list.at, (size_t)list.count * sizeof *out->at);
+        qsort(out->at, (size_t)out->count, sizeof *out->at, compare_machines);
+    }
+    free(list.at);
+    return rc;
+}
+
+int store_machine(struct reader *r, const char *word, int limit, struct arena *arena, struct machine_line *line,
+                  struct entries *out)
+{
+    struct machines all;
+    struct found_list list = {0};
+    char other[RANKING_MACHINE];
+    int found = -1;
+    *out = (struct entries){0};
+    TRY(store_machines(r, arena, &all));
+    for (int i = 0; i < all.count; i++)
+        if (strcmp(all.at[i].word, word) == 0) found = i;
+    if (found < 0) return fail(ERR_MISSING, "nothing here was measured on a machine \"%.80s\"", word);
+    *line = all.at[found];
+    for (int i = 0; i < r->library.count; i++) {
+        struct shelf *s = &r->library.shelves[i];
+        for (int n = 0; n < s->count; n++)
+            if (s->rows[n].alive && strcmp(ranking_machine(shelf_entry(&s->rows[n])->hardware, other), word) == 0)
+                found_add(&list, s, n);
+    }
+    cut(&list, INT_MAX);
+    int64_t total = list.count;
+    give(&list, limit, arena, out);
+    out->total = total;
+    return 0;
+}
+
 // ---- facets
 enum { FACETS_MAX = 50 };
 

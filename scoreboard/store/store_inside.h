@@ -93,6 +93,13 @@ int store_signed_note(struct store *, struct text *note, struct checkpoint *) MU
 int store_tree_growth(struct store *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count) MUST_CHECK;
 int store_tree_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;  // as store_hold
 
+// ---- store_bench.c: measurements and machines
+int store_put_bench(struct store *, const struct incoming *) MUST_CHECK;
+int store_withdraw_bench(struct store *, const struct incoming *) MUST_CHECK;  // does nothing if it is about another statement
+int store_bench_figures(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
+// Adds to statements of type bench what their own table says of them.
+int store_bench_state(struct sql *, struct stored *, int count, struct arena *) MUST_CHECK;
+
 // ---- store_rank.c: derived rows
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;

@@ -69,6 +69,7 @@ static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, st
         ++*count;
     }
     sql_end(row);
+    if (rc == 0) rc = store_bench_state(&r->sql, found, *count, arena);
     *list = arena_alloc(arena, (size_t)(*count + 1) * sizeof **list);
     if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
     free(found);
@@ -130,6 +131,17 @@ int store_replays(struct reader *r, const char *head, int limit, struct arena *a
     if (r->sql.format < SQL_REPLAYS_FORMAT) return 0;
     TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ? "
                   "AND r.superseded = 0 ORDER BY s.sequence LIMIT ?", "ti", head, (int64_t)limit));
+    return take_all(r, row, arena, list, count);
+}
+
+int store_benches(struct reader *r, const char *machine, int limit, struct arena *arena, struct stored **list, int *count)
+{
+    sqlite3_stmt *row;
+    *list = NULL;
+    *count = 0;
+    if (r->sql.format < SQL_BENCHES_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN benches b ON b.sequence = s.sequence WHERE b.machine = ? "
+                  "AND b.withdrawn = 0 ORDER BY s.sequence DESC LIMIT ?", "ti", machine, (int64_t)limit));
     return take_all(r, row, arena, list, count);
 }
 

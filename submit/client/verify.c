@@ -63,7 +63,7 @@ static void envelope_of(const struct evidence *e, const struct statement *s, str
     envelope_free(&envelope);
 }
 
-// Only a run has figures. Of other statements the date alone is checked, against the receipt's.
+// Only a run and a measurement have figures. Of other statements the date alone is checked, against the receipt's.
 static void checks_of(const struct statement *s, int64_t when_ms, struct text *t, int *faults)
 {
     struct findings f = {0};
@@ -83,7 +83,7 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
         else text_entry(t, "flag", "%s", words);
     }
     if (f.count > kept) text_entry(t, "check", "and %d findings more", f.count - kept);
-    if (f.rejects == 0 && s->type == STATEMENT_RUN)
+    if (f.rejects == 0 && (s->type == STATEMENT_RUN || s->type == STATEMENT_BENCH))
         text_entry(t, "checks", "good: no check of the figures fails%s", f.flags > 0 ? ", but see the flags" : "");
 }
 
@@ -159,7 +159,7 @@ int verify(const struct evidence *e, struct text *t)
     signature_of(e, &s, &key, t, &faults);
     envelope_of(e, &s, t, &faults);
     int64_t when = receipt_of(e, &s, faults == 0 ? &key : NULL, t, &faults);
-    if (when == 0) when = canonical_int(s.json, s.type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    if (when == 0) when = statement_made_ms(&s);
     checks_of(&s, when, t, &faults);
     statement_free(&s);
     return faults;

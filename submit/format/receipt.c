@@ -64,7 +64,7 @@ int receipt_read(const char *bytes, size_t count, const char *signature, struct 
 int receipt_check_date(const struct receipt *r, const struct statement *s, int64_t now_ms)
 {
     const int64_t slack = 10 * 60 * 1000, day = 24 * 3600 * (int64_t)1000;
-    int64_t made = canonical_int(s->json, s->type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    int64_t made = statement_made_ms(s);
     if (r->accepted_ms < made - slack)
         return fail(ERR_INPUT, "the receipt is dated %lld s before its statement was made",
                     (long long)(made - r->accepted_ms) / 1000);

@@ -38,7 +38,7 @@ static int find_type(const json_t *json, enum statement_type *type)
         *type = (enum statement_type)i;
         if (strcmp(types[i].type, name) == 0) return 0;
     }
-    return fail(ERR_INPUT, "the payload's type is none of run, withdraw, amend, rotate, revoke and audit");
+    return fail(ERR_INPUT, "the payload has a type that this program does not know");
 }
 
 // The table cannot express this: a key must be a valid key in its one form.
@@ -90,6 +90,15 @@ int statement_make(json_t *value, struct statement *s)
     rc = statement_read(bytes, count, s);
     free(bytes);
     return rc;
+}
+
+int64_t statement_made_ms(const struct statement *s)
+{
+    switch (s->type) {
+    case STATEMENT_RUN: return canonical_int(s->json, "ended_ms");
+    case STATEMENT_BENCH: return canonical_int(s->json, "measured_ms");
+    default: return canonical_int(s->json, "made_ms");
+    }
 }
 
 void statement_free(struct statement *s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements, which people sign. A payload is canonical JSON (canonical.h) of one of six types. One table (fields.c) lists every
-// member of every type with its kind and bounds, so the parser, the builder and docs/statements.md cannot disagree. Other members
-// are refused.
+// Statements, which people sign. A payload is canonical JSON (canonical.h) of one of the types below. One table (fields.c) lists
+// every member of every type with its kind and bounds, so the parser, the builder and docs/statements.md cannot disagree. Other
+// members are refused.
 //
 // An envelope carries a payload to a server and is kept as it came:
 //   {"payload": "<the canonical bytes as a JSON string>", "signature": "-----BEGIN SSH SIGNATURE-----...",
@@ -21,7 +21,8 @@
     STATEMENT(AMEND, "amend", "amend-v1@dawn", "changes what an own run says about itself in words, never a figure")   \
     STATEMENT(ROTATE, "rotate", "rotate-v1@dawn", "passes a handle on from one key to the next; both sign")            \
     STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")             \
-    STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision about a run, signed by the server's key")
+    STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision about a run, signed by the server's key")          \
+    STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,
     STATEMENT_LIST
@@ -44,6 +45,7 @@ int statement_read(const char *payload, size_t count, struct statement *) MUST_C
 // From JSON of this program. Takes over the reference, also if it fails.
 int statement_make(json_t *value, struct statement *) MUST_CHECK;
 void statement_free(struct statement *);
+int64_t statement_made_ms(const struct statement *);  // when its signer says that it was made, or what it is about ended
 
 struct envelope {
     struct statement statement;

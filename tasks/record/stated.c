@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a statement that come from a run's record. Invariant: every figure is in the record or follows from it by
-// cost.h. Nothing is measured or read from the system or the clock. Cost: one walk over the result of record_read.
+// The members of a statement that come from the record of a run or a measurement. Invariant: every figure is in the record or
+// follows from it by cost.h. Nothing is measured or read from the system or the clock. Cost: one walk over the result of
+// record_read.
 #include "tasks/record/stated.h"
 
 #include <string.h>
@@ -77,6 +78,16 @@ static const struct source latency_sources[] = {
     {"hash", NULL}, {NULL, NULL},
 };
 
+static const struct source bench_sources[] = {
+    {"task", NULL}, {"samples", NULL}, {"data", NULL}, {"noise", NULL}, {"model", NULL}, {"recipe", NULL}, {"device", NULL},
+    {"threads", NULL}, {NULL, NULL},
+};
+static const struct source setting_sources[] = {
+    {"precision", NULL}, {"fusion", NULL}, {"batch", NULL}, {"size", NULL}, {"recipe_digest", NULL}, {"ignored", NULL},
+    {"timed", NULL}, {"whole", NULL}, {"repeats", NULL}, {"accepted", NULL}, {"step_ns", NULL}, {"step_low_ns", NULL},
+    {"step_high_ns", NULL}, {"others_micro", NULL}, {"energy_uj", NULL}, {"flops", NULL}, {"memory_bytes", NULL}, {NULL, NULL},
+};
+
 // The system may put blanks around a fact of the machine. Statements have none.
 static json_t *trimmed(const char *text)
 {
@@ -142,6 +153,21 @@ json_t *stated_latency(const json_t *row)
     json_object_set_new(latency, "hardware", hardware_of(json_object_get(row, "machine_facts"), 1));
     put_price(latency, row, mean > 0 && price > 0 ? cost_inference_micro(mean, INFERENCE_ITEMS, price) : -1);
     return latency;
+}
+
+json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *software)
+{
+    json_t *to = copied(json_array_get(rows, 0), bench_sources), *program = copied(software, software_sources), *row;
+    int64_t last = 0;
+    size_t i;
+    json_array_foreach((json_t *)rows, i, row)
+        if (record_int(row, "measured_ms") > last) last = record_int(row, "measured_ms");
+    put_int(to, "measured_ms", last);
+    put_text(program, "framework", "DAWN");
+    json_object_set_new(to, "settings", copied_list(rows, setting_sources));
+    json_object_set_new(to, "hardware", hardware_of(machine, 1));
+    json_object_set_new(to, "software", program);
+    return to;
 }
 
 static void put_latencies(json_t *to, const json_t *record)

@@ -98,19 +98,32 @@ static void headline(struct page *page, const struct shown *shown)
     html_add(page->out, "</dl>\n");
 }
 
-static void facts(struct page *page, const struct shown *shown)
+// A machine has a page if a row of a board names it.
+static void hardware(struct page *page, const struct shown *shown, const struct entries *places)
+{
+    const char *words = shown_hardware(page, shown);
+    char machine[RANKING_MACHINE], other[RANKING_MACHINE];
+    bool known = false;
+    ranking_machine(words, machine);
+    for (int i = 0; i < places->count; i++)
+        known = known || strcmp(ranking_machine(places->at[i].hardware, other), machine) == 0;
+    if (known) html_add(page->out, "<a href=\"/machines/%s\"><bdi>%s</bdi></a>", machine, words);
+    else html_add(page->out, "<bdi>%s</bdi>", words);
+}
+
+static void facts(struct page *page, const struct shown *shown, const struct entries *places)
 {
     const struct stored *stored = &shown->stored;
     html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
     page_person_link(page, stored->handle);
     if (stored->team != NULL && *stored->team) html_add(page->out, ", <bdi>%s</bdi>", stored->team);
-    html_add(
-        page->out,
-        "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></div>"
-        "<div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>Ended</"
-        "dt><dd>",
-        shown_text(shown, "model.name"), shown_hardware(page, shown), shown_text(shown, "software.framework"),
-        shown_text(shown, "division"));
+    html_add(page->out, "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd>",
+             shown_text(shown, "model.name"));
+    hardware(page, shown, places);
+    html_add(page->out,
+             "</dd></div><div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>"
+             "Ended</dt><dd>",
+             shown_text(shown, "software.framework"), shown_text(shown, "division"));
     page_moment(page->out, shown_int(shown, "ended_ms"));
     html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");
     page_moment(page->out, stored->accepted_ms);
@@ -314,7 +327,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     state_notes(page, shown);
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
-    facts(page, shown);
+    facts(page, shown, places);
     if (places->count > 0) page_rows(page, places, ROWS_PLACES, "On the boards");
     html_add(page->out, "</div>\n<div class=\"pair\">");
     curve(page, shown);
@@ -361,7 +374,8 @@ static int other_page(struct page *page, const struct shown *shown)
     const char *about = shown_text(shown, "statement"), *key = shown_text(shown, "key"), *title = kinds[stored->type];
     struct stored run = {0};
     if (*about != 0) TRY(store_statement(page->reader, about, &page->arena, &run));
-    if (*about != 0) title = arena_text(&page->arena, "%s of run %lld", title, (long long)run.sequence);
+    const char *what = run.type == STATEMENT_BENCH ? "measurement" : "run";
+    if (*about != 0) title = arena_text(&page->arena, "%s of %s %lld", title, what, (long long)run.sequence);
     title = arena_text(&page->arena, "%s (statement %lld)", title, (long long)stored->sequence);
     page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
     html_add(page->out, "<h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>", title);
@@ -370,7 +384,7 @@ static int other_page(struct page *page, const struct shown *shown)
     page_moment(page->out, stored->accepted_ms);
     html_add(page->out, "</dd></div>");
     if (*about != 0)
-        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">run %lld</a></dd></div>", (long long)run.sequence,
+        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">%s %lld</a></dd></div>", (long long)run.sequence, what,
                  (long long)run.sequence);
     if (*key != 0)
         html_add(page->out, "<div><dt>%s</dt><dd><span class=\"digest\">%s</span></dd></div>",
@@ -401,6 +415,8 @@ static int show_statement(struct page *page)
     if (rc == 0) rc = replays_read(page, &shown, &replays);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         run_page(page, &shown, &places, &replays);
+    else if (rc == 0 && shown.stored.type == STATEMENT_BENCH)
+        bench_page(page, &shown);
     else if (rc == 0)
         rc = other_page(page, &shown);
     if (rc == 0) page_end(page);

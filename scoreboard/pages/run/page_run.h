@@ -68,4 +68,9 @@ void run_data(struct page *, const struct shown *);
 void run_checks(struct page *, const struct shown *);
 void run_verify(struct page *, const struct shown *);
 
+// Measurements (page_bench.c): the body of a statement's page, and at most `most` settings as rows of a machine's page; returns
+// how many, or an error.
+void bench_page(struct page *, const struct shown *);
+int bench_rows(struct page *, const struct stored *, int most) MUST_CHECK;
+
 #endif

@@ -137,7 +137,7 @@ void run_machine(struct page *page, const struct shown *shown)
     row_words(page, "Driver", shown_text(shown, "hardware.driver"));
     row_words(page, "System", shown_text(shown, "hardware.os"));
     row_words(page, "Kernel", shown_text(shown, "hardware.kernel"));
-    price(page, shown);
+    if (shown->stored.type == STATEMENT_RUN) price(page, shown);
     char joules[TEXT_FIGURE];
     if (shown_int(shown, "energy_uj") > 0)
         row_words(page, "Energy of the run",

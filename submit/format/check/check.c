@@ -72,7 +72,7 @@ static void unpack(const struct statement *statement, struct findings *out, stru
 static void check_moment(const struct statement *s, int64_t now_ms, struct findings *out)
 {
     const int64_t day = (int64_t)24 * 3600 * 1000, minute = 60 * 1000;
-    int64_t late = now_ms - canonical_int(s->json, s->type == STATEMENT_RUN ? "ended_ms" : "made_ms");
+    int64_t late = now_ms - statement_made_ms(s);
     if (late > 30 * day)
         finding_add(out, CHECK_CLIENT_TIME, "the statement is dated %lld days ago; at most 30 are allowed",
                     (long long)(late / day));
@@ -93,6 +93,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     *out = (struct findings){0};
     check_moment(statement, now_ms, out);
     if (now_ms >= STRICT_SINCE_MS) check_text(statement->json, out);
+    if (statement->type == STATEMENT_BENCH) check_bench(statement->json, out);
     if (statement->type != STATEMENT_RUN) return;
     struct subject s;
     unpack(statement, out, &s);

@@ -131,14 +131,29 @@ static void read_models(void)
     BUG_IF(!json_is_object(models));
 }
 
+static const json_t *forms_of(const char *task, const char *model)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_models);
+    return json_object_get(json_object_get(models, task), model);
+}
+
+double check_model_flops(const char *task, const char *model)
+{
+    const json_t *list = forms_of(task, model);
+    double least = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        double known = (double)canonical_int(json_array_get(list, i), "flops_per_sample");
+        if (least == 0 || known < least) least = known;
+    }
+    return least;
+}
+
 // True if the harness knows this model with these parameters and about this arithmetic. A later program may save some of it, and
 // the shortest batch of texts depends on the texts.
 static bool model_known(const struct subject *s)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_models);
-    const json_t *list = json_object_get(json_object_get(models, canonical_text(s->json, "task")),
-                                         canonical_text(s->json, "model.name"));
+    const json_t *list = forms_of(canonical_text(s->json, "task"), canonical_text(s->json, "model.name"));
     double flops = (double)canonical_int(s->json, "model.flops_per_sample");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *row = json_array_get(list, i);

@@ -198,7 +198,7 @@ static void fill_pattern(const struct route *route, char path[512])
         const struct {
             const char *name, *value;
         } names[] = {{"{task}", "cifar10"}, {"{board}", "training-time"}, {"{nonce}", "fedcba9876543210fedcba9876543210"},
-                     {"{handle}", "ada"}, {"{kind}", "train"}, {"{stem}", "x"},
+                     {"{handle}", "ada"}, {"{machine}", "test-cpu"}, {"{kind}", "train"}, {"{stem}", "x"},
                      {"{tile*}", "entries/000.p/1"},
                      {"{id}", strstr(route->pattern, "keys") ? id : "1"}};
         for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {

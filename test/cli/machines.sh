@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Measurements from dawn bench to the page of their machine on a real scoreboard: what is sent, what is not sent twice, what
+# anybody can verify, and a withdrawal.
+set -eu
+command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    if [ "$got" != "$wanted" ] || ! cat out err | tr -s ' \n' ' ' | grep -q -- "$pattern"; then
+        echo "wanted $wanted and \"$pattern\", got $got from: $*"
+        cat out err
+        exit 1
+    fi
+}
+
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+trap 'kill "$pid" 2>/dev/null || true' EXIT
+wait_line $pid said Ctrl-C
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+"$DAWN" keys new >out
+export DAWN_SERVER=$url
+
+# ---- before anything is sent
+small="bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2"
+expect 1 'no record at results.db' "$DAWN" submit --bench all --handle ada --yes
+expect 0 'Recorded in results.db as 1 to 2' "$DAWN" $small --batch 20,40 --precision f32
+expect 0 'Recorded in results.db as 3' "$DAWN" $small --batch 20 --precision f32
+expect 2 'takes the number of a measurement' "$DAWN" submit --bench x --handle ada --yes
+expect 2 'there is no measurement 9' "$DAWN" submit --bench 9 --handle ada --yes
+expect 2 'it takes no --run' "$DAWN" submit --bench 1 --run 1 --handle ada --yes
+expect 2 'it takes no --run' "$DAWN" submit --bench 1 --note x --handle ada --yes
+expect 1 'no run has been recorded' "$DAWN" submit --handle ada --yes
+expect 0 'Nothing was sent' "$DAWN" submit --bench all --dry-run
+tr -s ' \n' ' ' <out | grep -q ' bench 1 cifar10, record: 2 settings, at most .* images/s (batch [24]0, f32) cpu, .*threads: 1 '
+grep -q '^  bench 3  *cifar10, record: 1 setting, ' out
+grep -q 'measurement 3: flag unknown-peak: setting 0: its step' out
+sed '/^Checks:/,$d' out | awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }'
+expect 0 'bench-1.json.sig' "$DAWN" submit --bench 2 --handle ada --out signed --board example
+
+# ---- sent, once
+expect 0 'measurement 3: accepted as #2 on example' "$DAWN" submit --bench all --handle ada --yes
+grep -q 'measurement 1: accepted as #1 on example' out
+expect 0 'Nothing to submit: example already has every measurement that was named' "$DAWN" submit --bench 2 --bench all --yes
+expect 0 'Nothing to submit' "$DAWN" submit --bench 3 --yes
+[ "$(python3 -c 'import sqlite3; print(*sqlite3.connect("results.db").execute("SELECT count(*) FROM bench_receipts").fetchone())')" = 2 ]
+cp results.db other.db
+python3 -c 'import sqlite3; d = sqlite3.connect("other.db"); d.execute("DELETE FROM bench_receipts"); d.commit()'
+expect 0 'measurement 3: already submitted as #2' "$DAWN" submit other.db --bench 3 --yes # its answer was lost
+expect 0 'checks good' "$DAWN" verify "$url/runs/1"
+grep -q 'receipt *good: #1' out
+curl -fsS "$url/machines" >machines.html
+page=$(sed -n 's/.*<a href="\(\/machines\/[^"]*\)"><bdi>.*/\1/p' machines.html | head -n 1)
+curl -fsS "$url$page" >machine.html
+grep -q '<a href="/runs/1">CIFAR10, <bdi>record</bdi></a>' machine.html
+grep -q 'Self-measured' machine.html
+[ "$(grep -c '<bdi>images</bdi>/s' machine.html)" = 3 ]
+curl -fsS "$url/api/v1$page" | python3 -c 'import json, sys
+m = json.load(sys.stdin)
+assert [b["sequence"] for b in m["benches"]] == [2, 1] and [len(b["payload"]["settings"]) for b in m["benches"]] == [1, 2]'
+
+# ---- withdrawn, and in a static copy
+digest=$(curl -fsS "$url/api/v1/statements/2" | python3 -c 'import json, sys; print(json.load(sys.stdin)["digest"])')
+expect 0 'withdraw: accepted as #3' "$DAWN" withdraw "$digest" --reason 'a busy machine' --yes
+curl -fsS "$url$page" >machine.html
+if grep -q '"/runs/2"' machine.html; then exit 1; fi
+kill "$pid"
+wait "$pid" || true
+trap - EXIT
+"$BOARD" export site copy --db board.db >out
+find copy -path '*machines*' -name '*.html' -exec grep -l 'Self-measured' {} + | grep -q .
+find copy/api -path '*machines*' -type f -exec grep -l '"settings"' {} + | grep -q .
+"$BOARD" check --db board.db >out

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurements on the scoreboard: who may submit one, once; the pages and the JSON of their machine; withdrawals; and the check
+// of the record.
+#include "test/unit/scoreboard/fixture_page.h"
+
+#include "scoreboard/api/api.h"
+#include "scoreboard/pages/page.h"
+#include "scoreboard/rank/ranking.h"
+#include "scoreboard/routes.h"
+#include "test/unit/fixture_bench.h"
+
+#include <sqlite3.h>
+
+static const char *page_of(handler *run, const char *word)
+{
+    const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
+    if (ask_page(run, (struct request){.path = "/", .word = {word}, .settings = &settings}) < 0) GIVE_UP("%s", error_text());
+    return answer.body.at;
+}
+
+static int ask(handler *run, const char *word)
+{
+    const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
+    return ask_page(run, (struct request){.path = "/", .word = {word}, .settings = &settings});
+}
+
+static void machines_have_words(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
+        {"8 x NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
+        {"AMD EPYC 9R14, 2 threads", "amd-epyc-9r14", "AMD EPYC 9R14"},
+        {"Intel(R) Xeon(R) @ 2.00GHz, 1 thread", "intel-r-xeon-r-2-00ghz", "Intel(R) Xeon(R) @ 2.00GHz"},
+        {"A machine, of 2 sockets", "a-machine-of-2-sockets", "A machine, of 2 sockets"},
+    };
+    char word[RANKING_MACHINE], other[RANKING_MACHINE], name[RANKING_MACHINE_NAME], large[400];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(ranking_machine(cases[i][0], word), cases[i][1]);
+        assert_string_equal(ranking_machine_name(cases[i][0], name), cases[i][2]);
+    }
+    assert_string_not_equal(ranking_machine("龍", word), ranking_machine("鳳", other));
+    memset(large, 'x', sizeof large);
+    large[sizeof large - 1] = 0;
+    assert_true(strlen(ranking_machine(large, word)) < sizeof word);
+    large[100] = 'y';
+    assert_string_not_equal(word, ranking_machine(large, other));
+}
+
+static void a_measurement_is_taken_once(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);  // the first that the key ever signed
+    assert_int_equal(last.sequence, 1);
+    assert_false(last.again);
+    assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);
+    assert_true(last.again);
+    assert_int_equal(hand_in(fixture_bench("bob", 1), &bob), PROBLEM_CONFLICT);
+    assert_non_null(strstr(last.detail, "has been submitted as statement 1"));
+    assert_int_equal(hand_in(fixture_bench("ada", 2), &bob), PROBLEM_HANDLE);
+    assert_int_equal(hand_in(fixture_bench("eve", 2), &ada), PROBLEM_KEY_TAKEN);
+    assert_int_equal(hand_in(fixture_bench("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(last.sequence, 2);
+    json_t *fast = fixture_bench("ada", 3);
+    fixture_set_setting(fast, 1, "step_ns", json_integer(1000000));
+    assert_int_equal(hand_in(fast, &ada), PROBLEM_CHECKS);
+    json_t *flagged = fixture_bench("ada", 3);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);  // on no board
+    assert_whole();
+}
+
+static void a_machine_has_a_page(void **state)
+{
+    (void)state;
+    assert_shows(page_of(page_machines, NULL), "Nothing yet");
+    assert_int_equal(ask(page_machine, "test-cpu"), ERR_MISSING);
+    assert_int_equal(hand_in(run_of("bob", 7), &bob), PROBLEM_NONE);
+    assert_shows(page_of(page_machine, "test-cpu"), "Nobody has submitted a measurement");
+    assert_shows(answer.body.at, "href=\"/runs/1\"");
+    assert_shows(page_of(page_run, "1"), "<a href=\"/machines/test-cpu\"><bdi>Test CPU, ");
+    json_t *flagged = fixture_bench("ada", 1);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    fixture_set_setting(flagged, 0, "accepted", json_integer(3));
+    fixture_set_setting(flagged, 0, "fusion", json_integer(0));
+    fixture_set_setting(flagged, 0, "energy_uj", json_integer(640000));
+    assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
+    const char *page = page_of(page_machines, NULL);
+    assert_shows(page, "<a href=\"/machines/test-cpu\"><bdi>Test CPU</bdi></a></th><td class=\"place\">1</td><td "
+                       "class=\"place\">1</td>");
+    assert_shows(page, "dawn submit --bench all --server https://runs.example");
+    page = page_of(page_machine, "test-cpu");
+    assert_shows(page, "Self-measured.");
+    assert_shows(page, "<a href=\"/runs/2\">CIFAR10, <bdi>record</bdi></a><small><bdi>32 x 32</bdi></small>");
+    assert_shows(page, "<b>1280.0</b> <bdi>images</bdi>/s</td>");  // 512 in 0.4 s
+    assert_shows(page, "<b>1066.7</b> <bdi>images</bdi>/s<small>not steady</small></td>");
+    assert_shows(page, "<small>not fused</small>");
+    assert_shows(page, "Test CPU, 16 threads");
+    assert_shows(page, "0123456789ab</bdi>");
+    assert_shows(page, "<a href=\"/people/ada\">");
+    page = page_of(page_run, "2");
+    assert_shows(page, "Measurement of CIFAR10, record");
+    assert_shows(page, "<a href=\"/machines/test-cpu\"><bdi>Test CPU, 16 threads</bdi></a>");
+    assert_shows(page, "<td>0.01 J</td>");
+    assert_shows(page, "3 of 7");
+    assert_shows(page, "Flag: sources-changed.");
+    assert_shows(page, "-n bench-v1@dawn");
+    assert_hides(page, "cost board");
+    assert_shows(page_of(page_log, NULL), ">bench</td>");
+    assert_shows(page_of(page_person, "ada"), ">bench</td>");
+}
+
+static void a_machine_as_json(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(run_of("bob", 7), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);
+    json_t *value = json_loads(page_of(api_machines, NULL), 0, NULL);
+    const json_t *line = json_array_get(json_object_get(value, "machines"), 0);
+    assert_string_equal(canonical_text(line, "machine"), "test-cpu");
+    assert_int_equal(canonical_int(line, "entries"), 1);
+    assert_int_equal(canonical_int(line, "benches"), 1);
+    json_decref(value);
+    value = json_loads(page_of(api_machine, "test-cpu"), 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(value, "entries")), 1);
+    const json_t *bench = json_array_get(json_object_get(value, "benches"), 0);
+    assert_int_equal(canonical_int(bench, "sequence"), 2);
+    assert_int_equal(json_array_size(canonical_at(bench, "payload.settings")), 2);
+    json_decref(value);
+    assert_int_equal(ask(api_machine, "another"), ERR_MISSING);
+}
+
+static void a_measurement_can_be_withdrawn(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX], *message = NULL;
+    struct text said = {0};
+    sqlite3 *db;
+    json_t *bench = fixture_bench("ada", 1);
+    digest_of(bench, digest);
+    assert_int_equal(hand_in(bench, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(fixture_bench("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_CONFLICT);
+    assert_int_equal(hand_in(about("withdraw", digest), &bob), PROBLEM_NOT_YOURS);
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    json_t *again = about("withdraw", digest);
+    fixture_set(again, "reason", json_string("once more"));
+    assert_int_equal(hand_in(again, &ada), PROBLEM_CONFLICT);
+    const char *page = page_of(page_machine, "test-cpu");
+    assert_hides(page, "\"/runs/1\"");
+    assert_shows(page, "\"/runs/2\"");
+    assert_shows(page_of(page_run, "1"), "<strong>Withdrawn</strong>");
+    assert_shows(page_of(page_run, "3"), "Withdrawal of measurement 1 (statement 3)");
+    assert_shows(page_of(page_log, NULL), ">withdrawn</td>");
+    assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);  // the same bytes: the same receipt, and no more
+    assert_true(last.again);
+    assert_whole();
+    close_all();
+    open_all();
+    assert_shows(page_of(page_machines, NULL), "<td class=\"place\">0</td><td class=\"place\">1</td>");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "UPDATE benches SET withdrawn = 0, machine = 'another' WHERE sequence = 1", NULL, NULL,
+                                  &message), SQLITE_OK);
+    sqlite3_close(db);
+    assert_true(faults_of(&said) > 0);
+    assert_non_null(strstr(said.at, "measurement 1 "));
+    text_free(&said);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
+        TEST(a_measurement_can_be_withdrawn),
+    };
+    return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
+}

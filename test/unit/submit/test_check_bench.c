@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measurements as statements: what the parser refuses, and what each check finds.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "submit/format/check/check.h"
+#include "submit/format/fields.h"
+#include "test/unit/fixture_bench.h"
+
+#include <cmocka.h>
+
+static struct findings check(json_t *bench)
+{
+    struct statement s;
+    struct findings f;
+    if (statement_make(bench, &s) < 0) fail_msg("%s", error_text());
+    check_statement(&s, FIXTURE_NOW_MS, &f);
+    statement_free(&s);
+    return f;
+}
+
+// One finding of that check; the statement is refused if it is at that level.
+static void finds(json_t *bench, enum check wanted)
+{
+    struct findings f = check(bench);
+    if (f.count != 1 || f.at[0].check != wanted)
+        fail_msg("%s wanted, %d findings: %s", check_code(wanted), f.count, f.count > 0 ? f.at[0].text : "");
+}
+
+static json_t *with(size_t i, const char *name, json_t *value)
+{
+    json_t *bench = fixture_bench("ada", 1);
+    fixture_set_setting(bench, i, name, value);
+    return bench;
+}
+
+static json_t *bench_with(const char *path, json_t *value)
+{
+    json_t *bench = fixture_bench("ada", 1);
+    fixture_set(bench, path, value);
+    return bench;
+}
+
+static void an_honest_one_has_no_finding(void **state)
+{
+    (void)state;
+    assert_int_equal(check(fixture_bench("ada", 1)).count, 0);
+}
+
+static void figures_that_exclude_each_other(void **state)
+{
+    (void)state;
+    finds(with(0, "step_low_ns", json_integer(60000001)), CHECK_CONTRADICTION);
+    finds(with(1, "step_high_ns", json_integer(399999999)), CHECK_CONTRADICTION);
+    finds(with(1, "accepted", json_integer(8)), CHECK_CONTRADICTION);
+    finds(with(1, "others_micro", json_integer(17000001)), CHECK_CONTRADICTION);
+    finds(with(1, "memory_bytes", json_integer(((json_int_t)1 << 34) + 1)), CHECK_CONTRADICTION);
+    finds(bench_with("measured_ms", json_integer(FIXTURE_NOW_MS - (int64_t)31 * 24 * 3600 * 1000)), CHECK_CLIENT_TIME);
+    finds(bench_with("measured_ms", json_integer(FIXTURE_NOW_MS + 11 * 60 * 1000)), CHECK_CLIENT_TIME);
+}
+
+static void arithmetic_against_the_hardware(void **state)
+{
+    (void)state;
+    json_t *fast = with(1, "step_ns", json_integer(2000000)), *near = with(1, "step_ns", json_integer(33000000));
+    fixture_set_setting(fast, 1, "step_low_ns", json_integer(2000000));
+    fixture_set_setting(near, 1, "step_low_ns", json_integer(33000000));
+    finds(fast, CHECK_SPEED);
+    finds(near, CHECK_SPEED_HIGH);
+    finds(bench_with("hardware.cpu_flags", json_string("")), CHECK_SPEED_UNKNOWN);
+    finds(bench_with("model", json_string("another")), CHECK_SPEED_UNKNOWN);
+    finds(with(0, "flops", json_integer(1000)), CHECK_SPEED_UNKNOWN);
+    // A setting that is above the peak counts even if the peak of an earlier one is not known.
+    json_t *both = bench_with("device", json_string("cuda"));
+    fixture_set(both, "hardware.gpu", json_string("NVIDIA H100"));
+    fixture_set_setting(both, 0, "flops", json_integer(0));
+    fixture_set_setting(both, 1, "flops", json_integer((json_int_t)1 << 50));
+    struct findings f = check(both);
+    assert_true(f.rejects == 1 && f.flags > 0);
+}
+
+static void programs_of_unknown_sources(void **state)
+{
+    (void)state;
+    finds(bench_with("software.dirty", json_integer(1)), CHECK_DIRTY);
+    finds(bench_with("software.commit", json_string("")), CHECK_DIRTY);
+}
+
+// Each member is missed, and refused with another kind of value, by its name.
+static void the_parser_names_every_member(void **state)
+{
+    (void)state;
+    for (const struct field *f = statement_fields[STATEMENT_BENCH]; f->name != NULL; f++) {
+        for (int wrong = 0; wrong < 2; wrong++) {
+            struct statement s;
+            json_t *bench = fixture_bench("ada", 1);
+            json_object_del(bench, f->name);
+            if (wrong) json_object_set_new(bench, f->name, json_pack("[[]]"));
+            int rc = statement_make(bench, &s);
+            if (!wrong && (f->presence & FIELD_OPTIONAL) && rc == 0) statement_free(&s);
+            else if (rc != ERR_INPUT) fail_msg("%s is not needed", f->name);
+            else if (strcmp(f->name, "type") != 0 && strstr(error_text(), f->name) == NULL) fail_msg("%s", error_text());
+        }
+    }
+    static const struct {
+        const char *name;
+        json_int_t value;
+    } bad[] = {{"step_ns", 0}, {"batch", 0}, {"timed", 0}, {"repeats", 0}, {"flops", -1}, {"others_micro", -1}, {"energy_uj", 0},
+               {"nobody", 1}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct statement s;
+        assert_int_equal(statement_make(with(1, bad[i].name, json_integer(bad[i].value)), &s), ERR_INPUT);
+        assert_non_null(strstr(error_text(), "settings[1]"));
+    }
+    struct statement s;
+    assert_int_equal(statement_make(bench_with("settings", json_array()), &s), ERR_INPUT);
+    json_t *many = json_array();
+    for (int i = 0; i <= BENCH_SETTINGS; i++) json_array_append_new(many, fixture_setting(64, 60000000));
+    assert_int_equal(statement_make(bench_with("settings", many), &s), ERR_INPUT);
+    assert_non_null(strstr(error_text(), "256"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_honest_one_has_no_finding),   cmocka_unit_test(figures_that_exclude_each_other),
+        cmocka_unit_test(arithmetic_against_the_hardware), cmocka_unit_test(programs_of_unknown_sources),
+        cmocka_unit_test(the_parser_names_every_member),
+    };
+    return cmocka_run_group_tests_name("check_bench", tests, NULL, NULL);
+}
