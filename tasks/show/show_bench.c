@@ -40,8 +40,8 @@ static int add_scalings(struct results *r, struct text *t, bool *noise)
     size_t i;
     TRY(record_rows(r, "SELECT * FROM scalings ORDER BY id", 0, &rows));
     if (json_array_size(rows) > 0)
-        text_add(t, "\nScaling over processes, each with that batch:\n%4s  %-16s  %-11s %-9s %6s  %-4s %3s  %-4s %9s\n", "id",
-                 "measured (UTC)", "task", "model", "batch", "type", "num", "dev", "samples/s");
+        text_add(t, "%sScaling over processes, each with that batch:\n%4s  %-16s  %-11s %-9s %6s  %-4s %3s  %-4s %9s\n",
+                 t->length > 0 ? "\n" : "", "id", "measured (UTC)", "task", "model", "batch", "type", "num", "dev", "samples/s");
     json_array_foreach(rows, i, row)
     {
         add_scaling(row, t);
@@ -57,8 +57,7 @@ int show_bench_list(struct results *r, struct text *t)
     size_t i;
     bool noise = false;
     TRY(record_rows(r, "SELECT * FROM benches ORDER BY id", 0, &rows));
-    if (json_array_size(rows) == 0) text_add(t, "%s holds no measurement yet: \"dawn bench TASK\" adds one.\n", result_file(r));
-    else
+    if (json_array_size(rows) > 0)
         text_add(t, "%4s  %-16s  %-11s %-9s %6s  %-4s %-3s  %-4s %9s\n", "id", "measured (UTC)", "task", "model", "batch",
                  "type", "fus", "dev", "samples/s");
     json_array_foreach(rows, i, row)
@@ -68,6 +67,7 @@ int show_bench_list(struct results *r, struct text *t)
     }
     json_decref(rows);
     TRY(add_scalings(r, t, &noise));
+    if (t->length == 0) text_add(t, "%s holds no measurement yet: \"dawn bench TASK\" adds one.\n", result_file(r));
     if (noise) text_add(t, "* noise of the data set's shape\n");
     return 0;
 }
