@@ -29,10 +29,11 @@ int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_pe
 char *cost_text(char into[COST_TEXT], int64_t micro)
 {
     // Cents, and three digits below a dollar, as on boards. A record has no digits below a millionth.
-    int places = 2;
+    int cut = 4;  // of the six decimals of a whole number of micro-USD
     int64_t unit = 10000;
-    for (int64_t least = COST_USD; micro > 0 && micro < least && places < 6; least /= 10) places++, unit /= 10;
-    int64_t rounded = (micro + unit - 1) / unit, whole = COST_USD / unit;
-    snprintf(into, COST_TEXT, "$%lld.%0*lld", (long long)(rounded / whole), places, (long long)(rounded % whole));
+    for (int64_t least = COST_USD; micro > 0 && micro < least && cut > 0; least /= 10) cut--, unit /= 10;
+    int64_t rounded = (micro + unit - 1) / unit * unit;
+    int length = snprintf(into, COST_TEXT, "$%lld.%06d", (long long)(rounded / COST_USD), (int)(rounded % COST_USD));
+    into[length - cut] = 0;
     return into;
 }
