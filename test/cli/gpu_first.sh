@@ -79,13 +79,14 @@ grep -Eq '^-- +test_cuda_conv +0 s  no time was left' again/summary
 grep -Eq '^done training 5 ' again/summary
 
 # A GPU that is lost is noticed after two stages that hang; the others do not wait for it.
-sed -i 's/^doctor\*).*/doctor*) exit 1 ;;/' gpu/dawn
+sed -i 's/^doctor\*).*/doctor*) echo "  BROKEN   cuda  it is gone"; echo "1 check failed"; exit 1 ;;/' gpu/dawn
 tested test_cuda_ops 'sleep 99'
 tested test_cuda_conv 'sleep 99'
 rc=0
 LIMIT=2 gpu/run.sh gone >said/run || rc=$?
 [ "$rc" = 1 ]
 grep -q '^FAIL the GPU no longer answers' gone/summary
+grep -Eq '^FAIL first start, cold +[0-9]+ s  exit status 1: BROKEN cuda it is gone$' gone/summary
 grep -Eq '^-- +test_cuda_zz .*the GPU no longer answers' gone/summary
 rc=0
 gpu/run.sh out nothing >said/run 2>&1 || rc=$?
