@@ -13,5 +13,6 @@ int cmd_migrate(int argc, char **argv);
 int cmd_revoke(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_cosign(int argc, char **argv);
+int cmd_competition(int argc, char **argv);
 
 #endif

@@ -9,13 +9,14 @@ static const struct program_command commands[] = {
     {"serve", cmd_serve, "serve over HTTP until stopped (the default)"},
     {"board", cmd_board, "print a board"},
     {"import", cmd_import, "import DAWNBench's archive"},
-    {"export", cmd_export, "write the board as a static site, or its entries as DAWNBench's files"},
+    {"export", cmd_export, "write a static site, or the entries as DAWNBench's files"},
     {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},
     {"migrate", cmd_migrate, "migrate the record to this version's format"},
     {"revoke", cmd_revoke, "revoke a key"},
     {"audit", cmd_audit, "record that a person has examined a run"},
     {"cosign", cmd_cosign, "have a witness cosign the log"},
+    {"competition", cmd_competition, "open, list or cancel competitions"},
     {NULL, NULL, NULL},
 };
 

@@ -11,19 +11,21 @@
 #include "runtime/base/file.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
+#include "submit/cmd_competing.h"
 #include "submit/keys/handle.h"
 #include "submit/submission.h"
 #include "tasks/outside/command.h"
 
 struct choice {
     struct sending sending;
-    const char *db, *handle, *team, *note, *code_url, *out, *board_key;
+    const char *db, *handle, *team, *note, *code_url, *out, *board_key, *competition;
     struct option_list runs, benches, tags;
     int64_t group;
     bool dry_run, open;
     char own_handle[HANDLE_MAX];  // "": not chosen
     const char *board;            // NULL: not chosen
     const char *server_key;       // as in submission_choice
+    struct competing competing;   // open if `competition` is given
 };
 static const char not_chosen[] = "not-chosen";  // handle and board in the statements of a dry run
 
@@ -246,6 +248,14 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     printf("Nothing to submit: %s already has every %s.\n", c->board != NULL ? c->board : "the board", which);
 }
 
+static int commit(struct choice *c, struct results *r, const struct submissions *all)
+{
+    TRY(sending_ask(&c->sending, "Sign this commitment and publish it?"));
+    TRY(competing_commit(&c->sending, r, &c->competing, all, c->own_handle));
+    remember(c->own_handle);
+    return 0;
+}
+
 static int proceed(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int news = 0;
@@ -256,13 +266,37 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
     }
     describe(c, all);
     TRY(judge(all));
+    if (c->competition != NULL) TRY(competing_check(&c->competing, all, c->board));
+    if (c->competition != NULL) competing_describe(&c->competing);
     if (c->dry_run) {
         printf("\nNothing was sent (--dry-run).\n");
         return 0;
     }
     if (c->out != NULL) return write_all(c, &c->sending.signer, all);
+    if (c->competition != NULL) return commit(c, r, all);
     TRY(sending_ask(&c->sending, "Sign this and publish it?"));
     return send_all(c, r, words, all);
+}
+
+// `*done`: the record has a commitment, with which it went on.
+static int compete(struct choice *c, struct results *r, struct payload_words *words, bool *done)
+{
+    struct competing *competing = &c->competing;
+    if (c->sending.client == NULL) return fail(ERR_USAGE, "which scoreboard has the competition? name it with --server");
+    TRY(competing_open(&c->sending, r, c->competition, competing));
+    words->competition = competing->statement.digest;
+    words->salt = competing->salt;
+    *done = competing_has_rows(competing);
+    if (*done) {
+        competing_describe(competing);
+        if (c->dry_run) printf("\nNothing was sent (--dry-run).\n");
+        if (c->dry_run) return 0;
+        TRY(sending_ask(&c->sending, "Go on with this commitment?"));
+        return competing_go_on(&c->sending, r, competing);
+    }
+    if (c->runs.count > 0 || c->group != 0) return 0;
+    return fail(ERR_USAGE, "which %s enters the competition? name it with %s", competing->group ? "group" : "run",
+                competing->group ? "--group GROUP" : "--run RUN");
 }
 
 static int submit(struct choice *c, struct results *r)
@@ -278,6 +312,9 @@ static int submit(struct choice *c, struct results *r)
     words.board = c->board != NULL ? c->board : not_chosen;
     words.board_key = c->board_key;
     words.handle = *c->own_handle ? c->own_handle : not_chosen;
+    bool done = false;
+    if (c->competition != NULL) TRY(compete(c, r, &words, &done));
+    if (done) return 0;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
                                              .benches = c->benches.word, .bench_count = c->benches.count,
                                              .server_key = c->server_key, .context = c,
@@ -303,6 +340,8 @@ int cmd_submit(int argc, char **argv)
         {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
         {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
         {OPTION_LIST, 0, "bench", "N", "submit this measurement of \"dawn bench\" instead of runs, or all", &c.benches, 0, 0},
+        {OPTION_TEXT, 0, "competition", "NAME", "commit the run or group to a competition; after its deadline, send it",
+         &c.competition, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your name on the boards (default: $DAWN_HANDLE, else as last time)", &c.handle, 0, 0},
         {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &c.team, 0, 0},
         {OPTION_TEXT, 0, "note", "TEXT", "a remark that is shown with the runs", &c.note, 0, 0},
@@ -331,7 +370,8 @@ int cmd_submit(int argc, char **argv)
                 "  dawn submit --server https://board.example --handle ada\n"
                 "  dawn submit --dry-run      show what would be sent, and the checks\n"
                 "  dawn submit --run 3 --out signed/ --board board.example\n"
-                "  dawn submit --bench all    the measurements that the board does not have yet\n\n"
+                "  dawn submit --bench all    the measurements that the board does not have yet\n"
+                "  dawn submit --competition winter-2026 --group 2\n\n"
                 "$SSL_CERT_FILE names a file of certificates to trust, as with curl.",
     };
     int rc = options_parse(&usage, &argc, argv);
@@ -344,9 +384,12 @@ int cmd_submit(int argc, char **argv)
                                 c.tags.count > 0 || c.open))
         return fail(ERR_USAGE, "--bench submits figures alone: it takes no --run, --group, --team, --note, --code-url, --tag or "
                                "--open");
+    if (c.competition != NULL && c.out != NULL) return fail(ERR_USAGE, "a competition takes no files: leave out --out");
+    if (c.competition != NULL && c.benches.count > 0) return fail(ERR_USAGE, "a competition takes runs, no --bench");
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);
+    competing_close(&c.competing);
     sending_close(&c.sending);
     results_close(r);
     return rc;

@@ -90,6 +90,8 @@ static void put_words(json_t *to, const struct payload_words *w, bool outside, b
     if (w->note != NULL && *w->note) put_text(to, "note", w->note);
     if (w->code_url != NULL && *w->code_url) put_text(to, "code_url", w->code_url);
     put_text(to, "supersedes", w->supersedes);
+    if (w->competition != NULL)
+        json_object_set_new(to, "competition", json_pack("{s:s, s:s}", "statement", w->competition, "salt", w->salt));
     json_object_set_new(to, "tags", payload_tags(w->tags, w->tag_count));
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "submit/client/client.h"
+#include "tasks/record/commitments.h"
 
 struct list {
     int64_t *at;
@@ -76,6 +78,26 @@ static bool left_out(const json_t *row, struct text *notes)
     return true;
 }
 
+// A committed run is sent by dawn submit --competition alone, so that it stays unseen until the deadline.
+static int note_commitment(struct results *r, int64_t run, const char *key, bool named, struct text *notes, bool *committed)
+{
+    json_t *row;
+    TRY(commitments_of_run(r, run, key, &row));
+    *committed = row != NULL;
+    if (row == NULL) return 0;
+    struct text name = {0};
+    client_tame(&name, record_text(row, "name"), 39);
+    if (named)
+        text_add(notes, "run %lld is committed to the competition %s: sent without --competition, it cannot enter any more\n",
+                 (long long)run, name.at);
+    else
+        text_add(notes, "run %lld is committed to the competition %s and is left out; --competition %s sends it\n",
+                 (long long)run, name.at, name.at);
+    text_free(&name);
+    json_decref(row);
+    return 0;
+}
+
 // The board: its name, and its key if known.
 struct place {
     const char *board, *key;
@@ -95,7 +117,10 @@ static int choose_row(struct results *r, const json_t *row, const struct place *
     TRY(receipts_last(r, id, "run", place->board, place->key, &last));
     int rc = receipts_last(r, id, "withdraw", place->board, place->key, &withdrawn);
     if (rc == 0 && last != NULL && withdrawn == NULL) rc = mention_news(r, id, last, notes);
-    if (rc == 0 && last == NULL && withdrawn == NULL && !left_out(row, notes)) list_add(runs, id);
+    bool committed = false;
+    const bool fresh = last == NULL && withdrawn == NULL;
+    if (rc == 0 && fresh) rc = note_commitment(r, id, place->key, false, notes, &committed);
+    if (rc == 0 && fresh && !committed && !left_out(row, notes)) list_add(runs, id);
     json_decref(last);
     json_decref(withdrawn);
     return rc;
@@ -134,6 +159,15 @@ static int choose(struct results *r, const struct submission_choice *c, const st
     if (c->run_count == 0 && c->group == 0) return choose_new(r, place, runs, notes);
     if (c->group != 0) TRY(choose_group(r, c->group, runs));
     for (int i = 0; i < c->run_count; i++) list_add(runs, c->runs[i]);
+    return 0;
+}
+
+// Runs that were chosen by their numbers are sent, but not without a word.
+static int note_commitments(struct results *r, const struct submission_choice *c, const struct list *runs, struct text *notes)
+{
+    bool committed;
+    if (c->run_count == 0 && c->group == 0) return 0;
+    for (int i = 0; i < runs->count; i++) TRY(note_commitment(r, runs->at[i], c->server_key, true, notes, &committed));
     return 0;
 }
 
@@ -241,6 +275,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
     *all = (struct submissions){0};
     const struct place place = {words->board, choice->server_key};
     int rc = choose(r, choice, &place, &runs, notes);
+    if (rc == 0 && words->competition == NULL) rc = note_commitments(r, choice, &runs, notes);
     all->at = zalloc((size_t)(runs.count + 1) * sizeof *all->at);
     for (int i = 0; i < runs.count && rc == 0; i++) rc = build_or_refuse(r, runs.at[i], choice, words, &all->at[all->count++]);
     for (int i = 0; i < all->count && rc == 0; i++) {

@@ -156,6 +156,7 @@ static bool is_plain(const char *path)
     static const char *const paths[] = {
         "type", "board", "board_key", "handle", "task", "task_digest", "division", "evaluated_by", "status", "nonce",
         "precision", "device", "chain_root", "chain_end", "points", "segments", "supersedes", "replay_of", "group.nonce",
+        "competition.statement", "competition.salt",
         "data.split", "data.digest", "model.weights_digest", "recipe.digest", "software.binary_digest", "price.date",
         "latencies.weights_digest", "latencies.data_digest", "latencies.hash", "latencies.price.date",
         "samples", "settings.precision", "settings.recipe_digest", NULL};

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 static void make_room(struct text *text, size_t more)
 {
@@ -231,6 +232,15 @@ char *text_span(char into[TEXT_FIGURE], double seconds)
         int64_t minutes = (int64_t)text_up(seconds / 60);
         snprintf(into, TEXT_FIGURE, "%lld h %02d min", (long long)(minutes / 60), (int)(minutes % 60));
     }
+    return into;
+}
+
+char *text_moment(char into[TEXT_FIGURE], int64_t unix_ms)
+{
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm day;
+    if (gmtime_r(&seconds, &day) == NULL || strftime(into, TEXT_FIGURE, "%Y-%m-%d %H:%M:%S UTC", &day) == 0)
+        snprintf(into, TEXT_FIGURE, "(no date)");
     return into;
 }
 

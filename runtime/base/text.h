@@ -39,6 +39,7 @@ enum { TEXT_FIGURE = 32 };
 char *text_size(char into[TEXT_FIGURE], double bytes);
 char *text_span(char into[TEXT_FIGURE], double seconds);       // rounded up
 char *text_count(char into[TEXT_FIGURE], int64_t n);
+char *text_moment(char into[TEXT_FIGURE], int64_t unix_ms);     // "2026-12-01 12:00:00 UTC"
 char *text_si(char into[TEXT_FIGURE], double value, const char *unit);  // "446 GFLOP/s"
 
 // Strict readers: the whole word must be a number within the bounds.

@@ -23,6 +23,8 @@
     ROUTE("GET", "/api/v1/statements/{id}/receipt", api_receipt, "Receipt", "the receipt and its signature")                   \
     ROUTE("GET", "/api/v1/groups/{nonce}", api_group, "Group", "a group: its runs and its verdict")                            \
     ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements, ?before=SEQUENCE")           \
+    ROUTE("GET", "/api/v1/competitions", api_competitions, "Competitions", "the competitions, newest first")                   \
+    ROUTE("GET", "/api/v1/competitions/{name}", api_competition, "CompetitionEntries", "a competition: who committed, ranked") \
     ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)") \
     ROUTE("GET", "/api/v1/machines", api_machines, "Machines", "machines by the model of their GPU or processor")              \
     ROUTE("GET", "/api/v1/machines/{machine}", api_machine, "Machine", "a machine: uploads on boards, measured throughput")    \

@@ -64,6 +64,7 @@ static void add_path_parameters(json_t *list, const char *pattern)
         {"tile", "", "^([0-9]+|entries)/(x[0-9]{3}/)*[0-9]{3}(\\.p/[0-9]+)?$", "A tile, as C2SP's tlog-tiles writes its path"},
         {"handle", "", "^[A-Za-z0-9][A-Za-z0-9._+-]{0,38}$", "A person's name on the boards"},
         {"machine", "", "^[a-z0-9-]{1,79}$", "A machine, as /api/v1/machines names it"},
+        {"name", "", "^[A-Za-z0-9][A-Za-z0-9._+-]{0,38}$", "A competition, as /api/v1/competitions names it"},
     };
     for (const char *at = strchr(pattern, '{'); at != NULL; at = strchr(at + 1, '{')) {
         const size_t count = strcspn(at + 1, "*}");

@@ -92,7 +92,8 @@ void page_end(struct page *page)
     }
     html_add(page->out,
              "A signature proves who said something, not that it is true.</p><p>DAWN %s. <a href=\"/rules\">Rules</a> <a "
-             "href=\"/people\">People</a> <a href=\"/machines\">Machines</a> <a href=\"/prices\">Prices</a> <a "
+             "href=\"/people\">People</a> <a href=\"/machines\">Machines</a> <a "
+             "href=\"/competitions\">Competitions</a> <a href=\"/prices\">Prices</a> <a "
              "href=\"/search\">Search</a> <a href=\"/api.html\">API</a> <a href=\"/feed.atom\">Atom</a></p></div></footer>\n"
              "</body>\n</html>\n",
              build_version());

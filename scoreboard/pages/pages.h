@@ -20,6 +20,8 @@
     ROUTE("GET", "/people/{handle}", page_person, "a person: keys and runs")                                           \
     ROUTE("GET", "/machines", page_machines, "machines by the model of their GPU or processor")                        \
     ROUTE("GET", "/machines/{machine}", page_machine, "a machine: its uploads on boards, and its measured throughput") \
+    ROUTE("GET", "/competitions", page_competitions, "competitions, newest first")                                     \
+    ROUTE("GET", "/competitions/{name}", page_competition, "a competition: dates, who committed, the ranking")          \
     ROUTE("GET", "/search", page_find, "entries and people by a part of their names: ?q=TEXT")                         \
     ROUTE("GET", "/prices", page_prices, "the prices of machines that are known by name")                              \
     ROUTE("GET", "/api.html", page_api, "the API, for people")                                                         \

@@ -18,6 +18,7 @@
     PROBLEM(NOT_FOUND, 404, "not-found", "There is nothing at this address")                                           \
     PROBLEM(METHOD, 405, "method-not-allowed", "This address does not take that method")                               \
     PROBLEM(CONFLICT, 409, "conflict", "It conflicts with a statement that is here already")                           \
+    PROBLEM(COMPETITION, 409, "competition", "The competition does not take it")                                        \
     PROBLEM(LENGTH, 411, "length-required", "The request has no Content-Length")                                 \
     PROBLEM(TOO_LARGE, 413, "too-large", "The statement is larger than 1 MiB")                                         \
     PROBLEM(MEDIA, 415, "unsupported-media-type", "A statement must be sent as application/json")                             \

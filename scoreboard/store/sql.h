@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One hardened connection to the scoreboard's SQLite file, with its prepared statements. Only store*.c use it. The file
 // may have been altered by a stranger: its schema must be exactly ours before anything else is read.
-// Workload: about forty statements, repeated; each is prepared once per connection.
+// Workload: about a hundred statements, repeated; each is prepared once per connection.
 #ifndef DAWN_SCOREBOARD_SQL_H
 #define DAWN_SCOREBOARD_SQL_H
 
@@ -10,11 +10,12 @@
 
 #include "runtime/base/arena.h"
 
-enum { SQL_FORMAT = 5, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 112 };
+enum { SQL_FORMAT = 6, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 176 };
 enum { SQL_REPLAYS_FORMAT = 2 };  // the first with the table of replays
 enum { SQL_LOG_FORMAT = 3 };  // the first with the hashes of the log
 enum { SQL_ENERGY_FORMAT = 4 };  // the first with the energy of rows
 enum { SQL_BENCHES_FORMAT = 5 };  // the first with measurements
+enum { SQL_COMPETITIONS_FORMAT = 6 };  // the first with competitions
 enum sql_mode {
     SQL_WRITE,   // creates and migrates
     SQL_READ,    // the file must exist in this format or an older one; never checkpoints

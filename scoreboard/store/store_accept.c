@@ -90,14 +90,15 @@ static int check_signer(struct attempt *a)
     sql_end(row);
     TRY(rc);
     a->in.new_key = rc == 0;
-    if (a->by_server && type != STATEMENT_REVOKE && type != STATEMENT_AUDIT)
-        return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys and audits runs");
-    if (!a->by_server && type == STATEMENT_AUDIT)
-        return refuse(a, PROBLEM_NOT_YOURS, "a run is audited by the operator of this board, with the server's key");
+    const bool own = type == STATEMENT_AUDIT || type == STATEMENT_COMPETITION;
+    if (a->by_server && type != STATEMENT_REVOKE && !own)
+        return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys, decides and opens competitions");
+    if (!a->by_server && own)
+        return refuse(a, PROBLEM_NOT_YOURS, "the operator of this board decides and opens competitions, with the server's key");
     if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
     if (replaced != 0)
         return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
-    if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH)
+    if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH && type != STATEMENT_COMMIT)
         return refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has not submitted anything here, so there is nothing to %s", id,
                       statement_type_name(type));
     return 0;
@@ -105,7 +106,7 @@ static int check_signer(struct attempt *a)
 
 // Limits count by person, because a rotation brings a new key, and by type, so that many runs do not delay an amendment.
 // Withdrawals and revocations are free: there cannot be more withdrawals than runs, and a thief of a key could otherwise use up
-// its owner's limit.
+// its owner's limit. Runs that enter a competition must arrive before its last deadline.
 static int check_rate(struct attempt *a)
 {
     enum statement_type type = a->envelope->statement.type;
@@ -114,6 +115,7 @@ static int check_rate(struct attempt *a)
     int rc = 0;
     if (limit <= 0 || a->in.new_key || a->by_server) return 0;
     if (type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    if (type == STATEMENT_RUN && canonical_at(a->json, "competition") != NULL) return 0;  // no more than were committed
     TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
                   a->in.handle));
     while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
@@ -173,7 +175,7 @@ static int check_handle(struct attempt *a)
     const char *handle = canonical_text(a->json, "handle");
     enum statement_type type = a->envelope->statement.type;
     int64_t taken;
-    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE && type != STATEMENT_BENCH) return 0;
+    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE && type != STATEMENT_BENCH && type != STATEMENT_COMMIT) return 0;
     if (!a->in.new_key) {
         if (strcmp(handle, a->in.handle) == 0) return 0;
         return refuse(a, PROBLEM_KEY_TAKEN,
@@ -361,8 +363,16 @@ static int check_revoke(struct attempt *a)
     return 0;
 }
 
+static int check_competition(struct attempt *a)
+{
+    struct ruling ruling;
+    TRY(store_competition_rule(sql_of(a), &a->envelope->statement, a->in.handle, a->in.accepted_ms, &ruling));
+    return ruling.problem != PROBLEM_NONE ? refuse(a, ruling.problem, "%s", ruling.detail) : 0;
+}
+
 static int check_by_type(struct attempt *a)
 {
+    STEP(check_competition(a));
     switch (a->envelope->statement.type) {
     case STATEMENT_RUN: return check_run(a);
     case STATEMENT_WITHDRAW: return check_about_run(a);
@@ -371,8 +381,10 @@ static int check_by_type(struct attempt *a)
         return check_amend(a);
     case STATEMENT_ROTATE: return check_rotate(a);
     case STATEMENT_REVOKE: return check_revoke(a);
-    case STATEMENT_AUDIT: return check_audit(a);
+    case STATEMENT_AUDIT: return store_competition_decides(&a->envelope->statement) ? 0 : check_audit(a);
     case STATEMENT_BENCH: return check_bench_anew(a);
+    case STATEMENT_COMPETITION:
+    case STATEMENT_COMMIT: return 0;  // ruled above
     default: BUG("there is no such type of statement");
     }
 }
@@ -499,33 +511,4 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
         out->findings = (struct findings){0};
     }
     return rc;
-}
-
-// A statement of the server itself. Takes over the reference. NULL: a text was not UTF-8.
-static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
-{
-    BUG_IF(!s->writes);
-    struct envelope envelope = {.key = s->key};
-    char signature[SSHSIG_MAX];
-    if (value == NULL) return fail(ERR_INPUT, "a text of the statement is not valid UTF-8");
-    TRY(statement_make(value, &envelope.statement));
-    sshsig_sign(statement_namespace(envelope.statement.type), envelope.statement.payload, envelope.statement.count, &s->secret,
-                signature);
-    envelope.signature = copy_text(signature);
-    int rc = store_accept(s, &envelope, now_ms, out);
-    envelope_free(&envelope);
-    return rc;
-}
-
-int store_revoke(struct store *s, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *out)
-{
-    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key",
-                                   key_id, "reason", reason, "made_ms", (json_int_t)now_ms), now_ms, out);
-}
-
-int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, struct acceptance *out)
-{
-    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
-                                   "statement", audit->digest, "verdict", audit->withdrawn ? "withdrawn" : "confirmed", "by",
-                                   audit->by, "reason", audit->reason, "made_ms", (json_int_t)now_ms), now_ms, out);
 }

@@ -265,10 +265,13 @@ int store_apply(struct store *s, const struct incoming *in)
         case STATEMENT_AMEND: rc = apply_amend(s, in, &arena); break;
         case STATEMENT_ROTATE: rc = apply_rotate(s, in); break;
         case STATEMENT_REVOKE: rc = apply_revoke(s, in); break;
-        case STATEMENT_AUDIT: rc = apply_audit(s, in, &arena); break;
+        case STATEMENT_AUDIT: rc = store_competition_decides(in->statement) ? 0 : apply_audit(s, in, &arena); break;
         case STATEMENT_BENCH: rc = store_put_bench(s, in); break;
+        case STATEMENT_COMPETITION:
+        case STATEMENT_COMMIT: break;
         default: BUG("there is no such type of statement");
         }
+        if (rc == 0) rc = store_competition_apply(s, in);
     }
     arena_free(&arena);
     return rc;

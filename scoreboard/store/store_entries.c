@@ -382,6 +382,20 @@ int store_entries_of(struct reader *r, const char *source, struct arena *arena, 
     return rc;
 }
 
+int store_entry_at(struct reader *r, const char *source, const struct competition *c, struct arena *arena, struct entry *out)
+{
+    int64_t id;
+    TRY(catch_up(r));
+    TRY(sql_int(&r->sql, &id, -1, "SELECT id FROM entries WHERE source = ? AND contest = ? AND board = ? AND rank = ? "
+                "AND target_micro = ? AND alive = 1", "ttiii", source, c->contest->name, (int64_t)c->board, (int64_t)c->rank,
+                c->target_micro));
+    struct shelf *s = id >= 0 ? shelf_find(&r->library, c->contest, c->board, c->rank, c->target_micro) : NULL;
+    int row = s != NULL ? shelf_row_of(s, id) : -1;
+    if (row < 0) return fail(ERR_MISSING, "%.80s is not on that board", source);
+    shelf_copy(s, row, true, arena, out);
+    return 0;
+}
+
 enum { AUTHOR_ROWS = 100 };
 
 int store_entries_by(struct reader *r, const char *author, struct arena *arena, struct entries *out)

@@ -73,6 +73,17 @@ int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_C
 // `*foreign`: its group belongs to another person, and nothing else of the group has been checked.
 int store_check_others(struct sql *, const struct statement *, const char *handle, int64_t superseded, int64_t accepted_ms,
                        struct findings *, bool *foreign) MUST_CHECK;
+// ---- store_competition.c: what a competition takes. `at_ms` is the moment of acceptance. Statements that concern no competition
+// pass. The statement is not in the record yet.
+struct ruling {
+    enum problem problem;  // NONE: it may count
+    char detail[ERROR_TEXT_MAX];
+};
+int store_competition_rule(struct sql *, const struct statement *, const char *handle, int64_t at_ms, struct ruling *) MUST_CHECK;
+int store_competition_apply(struct store *, const struct incoming *) MUST_CHECK;
+bool store_competition_decides(const struct statement *);  // a decision about a competition, not about a run
+// store_entries.c: the row of a source on a competition's board. ERR_MISSING if it has none.
+int store_entry_at(struct reader *, const char *source, const struct competition *, struct arena *, struct entry *) MUST_CHECK;
 
 // ---- store_tree.c: the log's tree. In a transaction: ready, prove, then add (by store_apply); after its end, done.
 int store_tree_ready(struct store *) MUST_CHECK;

@@ -178,6 +178,12 @@ static const struct field latency[] = {
     {0},
 };
 
+static const struct field entered[] = {
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the competition"},
+    {"salt", FIELD_HEX, 32, 32, 0, NULL, NULL, "128 random bits, so that nobody can guess this statement from its digest"},
+    {0},
+};
+
 static const struct field run[] = {
     HEAD("run", 2),
     BOARD_KEY,
@@ -237,6 +243,8 @@ static const struct field run[] = {
     {"note", FIELD_WORDS, 0, 500, OPTIONAL, NULL, NULL, "a remark of the submitter"},
     {"code_url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "https address of the code"},
     {"supersedes", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "digest of the own statement this one replaces, of the same run"},
+    {"competition", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, entered,
+     "the competition that it enters; a board takes it only from who committed to it"},
     {0},
 };
 static const struct field withdraw[] = {
@@ -278,8 +286,9 @@ static const struct field revoke[] = {
 static const struct field audit[] = {
     HEAD("audit", 1),
     BOARD_KEY,
-    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run that was audited"},
-    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn", NULL, "withdrawn: an earlier confirmation no longer holds"},
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of what was decided about"},
+    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|cancelled", NULL,
+     "of a run: confirmed, or withdrawn: an earlier confirmation no longer holds; of a competition: cancelled"},
     {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "what was looked at, and why this was decided; shown"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
@@ -324,10 +333,42 @@ static const struct field bench[] = {
     {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
     {0},
 };
+static const struct field competition[] = {
+    HEAD("competition", 1),
+    BOARD_KEY,
+    {"name", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "its name in addresses"},
+    {"title", FIELD_WORDS, 1, 96, 0, NULL, NULL, "its name for people"},
+    {"rules", FIELD_WORDS, 1, 4000, 0, NULL, NULL, "what holds besides the board's rules; shown"},
+    {"url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "https address of more about it"},
+    {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "the task whose board ranks the entries, as /api/v1/tasks names it"},
+    {"ranked_by", FIELD_ONE_OF, 0, 0, 0, "training-time|training-cost|inference-latency|inference-cost", NULL, "that board"},
+    {"rank", FIELD_ONE_OF, 0, 0, 0, "classic|group", NULL, "classic: an entry is a single run; group: an official group"},
+    INT("target_micro", 1, COUNT_MAX, 0, NULL, NULL, "a target of that board, in millionths"),
+    {"division", FIELD_ONE_OF, 0, 0, 0, "closed|open", NULL, "closed: runs of the closed division alone; open: any run"},
+    {"trust", FIELD_ONE_OF, 0, 0, 0, "signed|checked", NULL, "the least level of trust that gets a place"},
+    INT("begins_ms", 0, MS_MAX, 0, NULL, NULL, "commitments are taken from this moment of the server's clock on,"),
+    INT("commits_until_ms", 0, MS_MAX, 0, NULL, NULL, "before this one; and from this one on, the runs,"),
+    INT("reveals_until_ms", 0, MS_MAX, 0, NULL, NULL, "before this one"),
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
+static const struct field committed[] = {
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the statement of a run, which nobody has seen yet"},
+    {0},
+};
+static const struct field commit[] = {
+    HEAD("commit", 1),
+    BOARD_KEY,
+    {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the participant's name on the boards"},
+    {"competition", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the competition"},
+    {"runs", FIELD_LIST, 1, 1000, 0, NULL, committed, "the entry: one run, or all runs of a group; the digests ascend"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
 const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
-    [STATEMENT_BENCH] = bench,
+    [STATEMENT_BENCH] = bench, [STATEMENT_COMPETITION] = competition, [STATEMENT_COMMIT] = commit,
 };
 static const struct field proof_step[] = {
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},

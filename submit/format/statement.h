@@ -21,8 +21,10 @@
     STATEMENT(AMEND, "amend", "amend-v1@dawn", "changes what an own run says about itself in words, never a figure")   \
     STATEMENT(ROTATE, "rotate", "rotate-v1@dawn", "passes a handle on from one key to the next; both sign")            \
     STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")             \
-    STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision about a run, signed by the server's key")          \
-    STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")
+    STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision, signed by the server's key")                       \
+    STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")                  \
+    STATEMENT(COMPETITION, "competition", "competition-v1@dawn", "what is competed for and when, signed by the server's key") \
+    STATEMENT(COMMIT, "commit", "commit-v1@dawn", "binds its signer to the runs that enter a competition, by their digests")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,
     STATEMENT_LIST

@@ -47,6 +47,12 @@ quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set
 serve many
 "$DAWN" submit --server "$url" --yes --handle ada --team "<i>Engines</i>" --note 'a "note"' --code-url https://example.org/x >/dev/null
 many=$url
+cat >winter.json <<END
+{"name": "winter", "title": "<i>Winter</i>", "rules": "One \"machine\".", "task": "cifar10", "ranked_by": "training-time",
+ "rank": "classic", "division": "open", "begins": "$(date -u -d yesterday +%FT00:00:00Z)",
+ "commits_until": "$(date -u -d tomorrow +%FT00:00:00Z)", "reveals_until": "$(date -u -d '2 days' +%FT00:00:00Z)"}
+END
+"$BOARD" competition add winter.json --db many.db >/dev/null
 serve none
 none=$url
 

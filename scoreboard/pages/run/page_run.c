@@ -98,6 +98,18 @@ static void headline(struct page *page, const struct shown *shown)
     html_add(page->out, "</dl>\n");
 }
 
+// The competition that a statement opens, commits to or enters.
+static void competition_link(struct page *page, const struct shown *shown)
+{
+    const enum statement_type type = shown->stored.type;
+    const char *digest = type == STATEMENT_COMPETITION ? shown->stored.digest
+                         : shown_text(shown, type == STATEMENT_RUN ? "competition.statement" : "competition");
+    struct competition_stored c;
+    if (*digest == 0 || store_competition(page->reader, digest, &page->arena, &c) < 0) return;
+    html_add(page->out, "<div><dt>Competition</dt><dd><a href=\"/competitions/%s\"><bdi>%s</bdi></a></dd></div>",
+             html_part(&page->arena, c.about.name), c.about.title);
+}
+
 // A machine has a page if a row of a board names it.
 static void hardware(struct page *page, const struct shown *shown, const struct entries *places)
 {
@@ -134,6 +146,7 @@ static void facts(struct page *page, const struct shown *shown, const struct ent
         html_add(page->out, "<div><dt>Group</dt><dd><a href=\"/groups/%s\">%.8s</a>, run %lld of %lld</dd></div>",
                  stored->group, stored->group, (long long)shown_int(shown, "group.index"),
                  (long long)shown_int(shown, "group.planned"));
+    competition_link(page, shown);
     if (shown_int(shown, "resumed") > 0)
         html_add(page->out, "<div><dt>Resumed</dt><dd>%lld time%s; the time away counts end-to-end</dd></div>",
                  (long long)shown_int(shown, "resumed"), shown_int(shown, "resumed") == 1 ? "" : "s");
@@ -365,16 +378,19 @@ static int other_page(struct page *page, const struct shown *shown)
 {
     static const char *const kinds[STATEMENT_TYPES] = {
         [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
-        [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit"};
+        [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit",
+        [STATEMENT_COMPETITION] = "Competition", [STATEMENT_COMMIT] = "Commitment"};
     static const char *const members[][2] = {
-        {"verdict", "Verdict"},         {"by", "Examined by"},
+        {"title", "Title"},             {"rules", "Rules"},
+        {"verdict", "Verdict"},         {"by", "Decided by"},
         {"reason", "Reason"},           {"team", "Team, from now on"}, {"note", "Note, from now on"},
         {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"}, {"handle", "Handle"}};
     const struct stored *stored = &shown->stored;
     const char *about = shown_text(shown, "statement"), *key = shown_text(shown, "key"), *title = kinds[stored->type];
     struct stored run = {0};
     if (*about != 0) TRY(store_statement(page->reader, about, &page->arena, &run));
-    const char *what = run.type == STATEMENT_BENCH ? "measurement" : "run";
+    const char *what = run.type == STATEMENT_RUN ? "run" : run.type == STATEMENT_BENCH ? "measurement" : "statement";
+    if (*about != 0 && run.type != STATEMENT_RUN && stored->type == STATEMENT_AUDIT) title = "Decision";
     if (*about != 0) title = arena_text(&page->arena, "%s of %s %lld", title, what, (long long)run.sequence);
     title = arena_text(&page->arena, "%s (statement %lld)", title, (long long)stored->sequence);
     page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
@@ -384,8 +400,9 @@ static int other_page(struct page *page, const struct shown *shown)
     page_moment(page->out, stored->accepted_ms);
     html_add(page->out, "</dd></div>");
     if (*about != 0)
-        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">%s %lld</a></dd></div>", (long long)run.sequence, what,
-                 (long long)run.sequence);
+        html_add(page->out, "<div><dt>About</dt><dd><a href=\"/runs/%lld\">%s %lld</a></dd></div>", (long long)run.sequence,
+                 what, (long long)run.sequence);
+    competition_link(page, shown);
     if (*key != 0)
         html_add(page->out, "<div><dt>%s</dt><dd><span class=\"digest\">%s</span></dd></div>",
                  stored->type == STATEMENT_ROTATE ? "New key" : "Key", key);

@@ -138,6 +138,7 @@ static void test_counts(void **state)
     assert_string_equal(text_count(into, 999), "999");
     assert_string_equal(text_count(into, 1000), "1,000");
     assert_string_equal(text_count(into, 12345), "12,345");
+    assert_string_equal(text_moment(into, 1796083215999), "2026-12-01 00:00:15 UTC");
     assert_string_equal(text_count(into, -123456), "-123,456");
     assert_string_equal(text_count(into, INT64_MIN), "-9,223,372,036,854,775,808");
 }

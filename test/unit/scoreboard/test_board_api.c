@@ -199,6 +199,7 @@ static void fill_pattern(const struct route *route, char path[512])
             const char *name, *value;
         } names[] = {{"{task}", "cifar10"}, {"{board}", "training-time"}, {"{nonce}", "fedcba9876543210fedcba9876543210"},
                      {"{handle}", "ada"}, {"{machine}", "test-cpu"}, {"{kind}", "train"}, {"{stem}", "x"},
+                     {"{name}", "winter"},
                      {"{tile*}", "entries/000.p/1"},
                      {"{id}", strstr(route->pattern, "keys") ? id : "1"}};
         for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
@@ -291,6 +292,29 @@ static void payloads_have_the_shape_of_their_fields(void **state)
     json_decref(document);
 }
 
+static void open_competition(void)
+{
+    const json_int_t now = (json_int_t)clock_unix_ms();
+    struct acceptance *done = zalloc(sizeof *done);
+    json_t *members = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I}", "name", "winter", "title",
+                                "Winter", "rules", "None.", "task", "cifar10", "ranked_by", "training-time", "rank", "classic",
+                                "division", "open", "trust", "signed", "target_micro", 940000, "begins_ms", now,
+                                "commits_until_ms", now + 3600000, "reveals_until_ms", now + 7200000);
+    fixture_must(store_competition_open(board.store, members, now, done));
+    assert_int_equal(done->problem, PROBLEM_NONE);
+    struct receipt receipt;
+    struct sshkey server;
+    fixture_must(receipt_read(done->receipt, strlen(done->receipt), done->receipt_signature, &receipt, &server));
+    json_t *commit = json_pack("{s:s, s:i, s:s, s:s, s:s, s:[{s:s}], s:I}", "type", "commit", "version", 1, "board", "test",
+                               "handle", "ada", "competition", receipt.payload, "runs", "statement", FIXTURE_HEX, "made_ms", now);
+    struct text envelope = {0};
+    fixture_sign(commit, &ada, &envelope);
+    body_case(envelope.at, 201, "receipt");
+    text_free(&envelope);
+    free(done->receipt);
+    free(done);
+}
+
 static void every_address_answers(void **state)
 {
     json_t *document = document_of_the_api();
@@ -303,6 +327,7 @@ static void every_address_answers(void **state)
     fixture_sign(run, &ada, &envelope);
     body_case(envelope.at, 201, "receipt");
     text_free(&envelope);
+    open_competition();
     for (const struct route *route = route_table; route->method != NULL; route++) {
         char path[512];
         if (strcmp(route->method, "GET") != 0) continue;

@@ -9,7 +9,10 @@
 
 #include <cmocka.h>
 
+#include "tasks/record/commitments.h"
 #include "test/unit/submit/fixture_payload.h"
+
+#define COMPETITION "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 
 static void pretend_receipt(const struct statement *s, int64_t run, const char *supersedes, int64_t sequence)
 {
@@ -56,6 +59,32 @@ static void single_runs_without_an_end_are_left_out(void **state)
     assert_int_equal(all.at[0].run, ids[2]);
     submissions_free(&all);
     all = choose(&by_number, NULL);
+    assert_int_equal(all.count, 1);
+    submissions_free(&all);
+}
+
+// What was committed to stays here until its competition takes it, unless it is asked for by its number.
+static void committed_runs_are_left_out(void **state)
+{
+    (void)state;
+    const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
+    struct payload_words words = plain;
+    struct statement statement;
+    usual_run(1);
+    usual_run(2);
+    words.competition = COMPETITION, words.salt = "00112233445566778899aabbccddeeff";
+    assert_int_equal(payload_run(r, 1, &words, &statement), 0);
+    assert_string_equal(canonical_text(statement.json, "competition.salt"), words.salt);
+    const struct commitment row = {.run = 1, .competition = COMPETITION, .name = "winter", .board = plain.board, .server_key =
+                                   "SHA256:x", .handle = "ada", .statement = statement.digest, .payload = statement.payload,
+                                   .made_ms = 5};
+    assert_int_equal(commitments_add(r, &row, 1), 0);
+    statement_free(&statement);
+    struct submissions all = choose(&by_default, "run 1 is committed to the competition winter and is left out");
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.at[0].run, 2);
+    submissions_free(&all);
+    all = choose(&by_number, "cannot enter any more");
     assert_int_equal(all.count, 1);
     submissions_free(&all);
 }
@@ -201,6 +230,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(what_is_new_follows_from_the_receipts),
+        TEST(committed_runs_are_left_out),
         TEST(single_runs_without_an_end_are_left_out),
         TEST(groups_go_whole),
         TEST(every_text_is_shown),

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Competitions: the list, and each with its dates, its rules and who committed. A page depends on the record alone, as all do: it
+// shows moments and never says which of them has passed. Workload: some competitions a year. Cost: a query, and one a contender.
+#include "scoreboard/pages/page.h"
+
+static void what_is_ranked(struct page *page, const struct competition *c)
+{
+    html_add(page->out, "<a href=\"/boards/%s/%s\">%s, %s</a>, %s", c->contest->name, board_word(c->board), c->contest->title,
+             board_title(c->board), c->rank == RANK_GROUP ? "groups" : "single runs");
+    if (c->closed) html_add(page->out, ", closed division");
+}
+
+// To the second, unlike page_moment: a deadline is exact.
+static void deadline(struct page *page, int64_t ms)
+{
+    char words[TEXT_FIGURE];
+    html_add(page->out, "%s", text_moment(words, ms));
+}
+
+// ---- the list
+static void list_table(struct page *page, const struct competition_stored *list, int count)
+{
+    page_open_table(page, "small", "Newest first; times are UTC");
+    html_add(page->out, "<thead><tr><th scope=\"col\">Competition</th><th scope=\"col\">Ranked by</th><th "
+                        "scope=\"col\">Commitments until</th><th scope=\"col\">Runs until</th><th "
+                        "scope=\"col\">Committed</th></tr></thead><tbody>\n");
+    for (int i = 0; i < count; i++) {
+        const struct competition *c = &list[i].about;
+        html_add(page->out, "<tr><th scope=\"row\"><a href=\"/competitions/%s\"><bdi>%s</bdi></a>%s</th><td>",
+                 html_part(&page->arena, c->name), c->title, list[i].cancelled != 0 ? " (cancelled)" : "");
+        what_is_ranked(page, c);
+        html_add(page->out, "</td><td>");
+        deadline(page, c->commits_until_ms);
+        html_add(page->out, "</td><td>");
+        deadline(page, c->reveals_until_ms);
+        html_add(page->out, "</td><td>%lld</td></tr>\n", (long long)list[i].contenders);
+    }
+    html_add(page->out, "</tbody></table></div>\n");
+}
+
+static int show_list(struct page *page)
+{
+    struct competition_stored *list;
+    int count;
+    TRY(store_competitions(page->reader, &page->arena, &list, &count));
+    page_begin(page, "Competitions", "Competitions on these boards", (const struct crumb[]){{0}});
+    html_add(page->out, "<h1>Competitions</h1><p class=\"lead\">Participants first commit to runs that nobody has seen, and "
+                        "publish them after the deadline. Nobody can wait for the figures of others.</p>\n");
+    if (count > 0) list_table(page, list, count);
+    else html_add(page->out, "<p class=\"empty\">None yet. The <a href=\"/\">boards</a> are always open.</p>\n");
+    html_add(page->out, "<p class=\"links\"><a href=\"/rules\">Rules</a> <a href=\"/api/v1/competitions\">JSON</a></p>\n");
+    page_end(page);
+    return 0;
+}
+
+// ---- one
+static void dates(struct page *page, const struct competition_stored *c)
+{
+    const struct {
+        const char *label;
+        int64_t ms;
+    } moments[] = {{"Begins", c->about.begins_ms},
+                   {"Commitments until", c->about.commits_until_ms},
+                   {"Runs from then until", c->about.reveals_until_ms},
+                   {"Announced", c->accepted_ms}};
+    html_add(page->out, "<dl class=\"facts\"><div><dt>Ranked by</dt><dd>");
+    what_is_ranked(page, &c->about);
+    html_add(page->out, ", target ");
+    page_score(page->out, c->about.contest, (double)c->about.target_micro / 1e6);
+    html_add(page->out, "</dd></div><div><dt>Places</dt><dd>");
+    page_badge(page->out, c->about.least);
+    html_add(page->out, " or better</dd></div>");
+    for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        html_add(page->out, "<div><dt>%s</dt><dd>", moments[i].label);
+        deadline(page, moments[i].ms);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "<div><dt>Statement</dt><dd><a href=\"/runs/%lld\">%lld</a>, signed by this board</dd></div></dl>\n",
+             (long long)c->sequence, (long long)c->sequence);
+}
+
+static void contender_row(struct page *page, const struct competition *c, const struct contender *one)
+{
+    if (one->place > 0) html_add(page->out, "<tr><td>%lld</td><th scope=\"row\">", (long long)one->place);
+    else html_add(page->out, "<tr><td>-</td><th scope=\"row\">");
+    page_person_link(page, one->handle);
+    if (one->listed && *one->entry.team != 0) html_add(page->out, "<small><bdi>%s</bdi></small>", one->entry.team);
+    html_add(page->out, "</th><td>");
+    if (one->listed) {
+        html_add(page->out, "<a href=\"%s\">", page_entry_address(&page->arena, &one->entry));
+        page_figure(page->out, c->board, one->entry.value);
+        html_add(page->out, "</a></td><td><bdi>%s</bdi><small><bdi>%s</bdi></small></td><td>", one->entry.model,
+                 one->entry.hardware);
+        page_badge(page->out, one->entry.trust);
+    } else if (one->run > 0) {
+        html_add(page->out, "<a href=\"/runs/%lld\">run %lld</a></td><td>-</td><td>-", (long long)one->run, (long long)one->run);
+    } else {
+        html_add(page->out, "-</td><td>-</td><td>-");
+    }
+    html_add(page->out, "</td><td><a href=\"/runs/%lld\">", (long long)one->sequence);
+    page_moment(page->out, one->accepted_ms);
+    html_add(page->out, "</a></td><td>%d of %d</td><td>%s</td></tr>\n", one->revealed, one->runs, competition_mark(c, one));
+}
+
+static void contenders(struct page *page, const struct competition_stored *c, const struct contender *list, int count)
+{
+    html_add(page->out, "<h2>Entries</h2><p>");
+    page_count(page->out, c->contenders, "person has committed", "people have committed");
+    html_add(page->out, "; <b>%lld</b> of them sent all runs. The order may change until the last moment above. A "
+                        "commitment that is never followed by its runs stays in this list, and so does a withdrawn entry.</p>\n",
+             (long long)c->entered);
+    if (count == 0) return;
+    page_open_table(page, "small", "Those with a place first; equal figures in the order of the commitments");
+    html_add(page->out, "<thead><tr><th scope=\"col\">Place</th><th scope=\"col\">Author</th><th scope=\"col\">%s</th><th "
+                        "scope=\"col\">Model and hardware</th><th scope=\"col\">Trust</th><th scope=\"col\">Committed</th><th "
+                        "scope=\"col\">Runs sent</th><th scope=\"col\">Why no place</th></tr></thead><tbody>\n",
+             page_figure_name(c->about.board));
+    for (int i = 0; i < count; i++) contender_row(page, &c->about, &list[i]);
+    html_add(page->out, "</tbody></table></div>\n");
+    if (c->contenders > count) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", count);
+}
+
+static void cancelled_note(struct page *page, const struct competition_stored *c)
+{
+    struct stored decision;
+    struct statement said = {0};
+    if (c->cancelled == 0 || store_audit_of(page->reader, c->digest, &page->arena, &decision) < 0) return;
+    if (statement_read(decision.payload, decision.payload_count, &said) < 0) return;
+    html_add(page->out, "<p class=\"note warn\"><strong>Cancelled</strong> by <bdi>%s</bdi>, ", canonical_text(said.json, "by"));
+    page_moment(page->out, decision.accepted_ms);
+    html_add(page->out, " (<a href=\"/runs/%lld\">statement %lld</a>): <q><bdi>%s</bdi></q> It takes nothing more.</p>\n",
+             (long long)decision.sequence, (long long)decision.sequence, canonical_text(said.json, "reason"));
+    statement_free(&said);
+}
+
+static void how_to_enter(struct page *page, const struct competition *c)
+{
+    const char *what = c->rank == RANK_GROUP ? "--group GROUP" : "--run RUN";
+    html_add(page->out, "<h2>How to enter</h2><p>Before the first deadline this commits to a run of your record that is on no "
+                        "board yet. After it, the same command without %s publishes what you committed to.</p>", what);
+    page_command(page, "enter", arena_text(&page->arena, "dawn submit --server http://THIS-SITE --competition %s %s", c->name,
+                                           what));
+    html_add(page->out, "<p class=\"links\"><a href=\"/rules#competitions\">Rules of competitions</a> <a "
+                        "href=\"/api/v1/competitions/%s\">JSON</a></p>\n", html_part(&page->arena, c->name));
+}
+
+static int show_one(struct page *page)
+{
+    struct competition_stored c;
+    struct contender *list;
+    int count;
+    TRY(store_competition(page->reader, page->request->word[0], &page->arena, &c));
+    TRY(store_contenders(page->reader, &c, &page->arena, &list, &count));
+    page_begin(page, c.about.title, "A competition", (const struct crumb[]){{"Competitions", "/competitions"}, {0}});
+    html_add(page->out, "<h1><bdi>%s</bdi></h1>\n", c.about.title);
+    cancelled_note(page, &c);
+    page_demo_note(page, c.about.contest);
+    html_add(page->out, "<p><bdi>%s</bdi></p>\n", c.about.rules);
+    if (*c.about.url != 0) {
+        html_add(page->out, "<p>");
+        html_link(page->out, c.about.url, c.about.url);
+        html_add(page->out, "</p>\n");
+    }
+    dates(page, &c);
+    contenders(page, &c, list, count);
+    how_to_enter(page, &c.about);
+    page_end(page);
+    return 0;
+}
+
+int page_competitions(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_list);
+}
+
+int page_competition(const struct request *request, struct answer *answer)
+{
+    return page_make(request, answer, show_one);
+}

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A competition on a real scoreboard, from the operator's file to the last place: a commitment before the deadline shows no figures,
+# the same command sends the run after it, and nothing else enters. The deadline is some seconds away; on a machine that is too slow
+# for it, the next one is further away.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD
+unset XDG_CONFIG_HOME XDG_DATA_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    [ "$got" = "$wanted" ] && cat out err | grep -q -- "$pattern" && return 0
+    echo "wanted $wanted and \"$pattern\", got $got from: $*"
+    cat out err
+    exit 1
+}
+moment() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }
+write() { # NAME DEADLINE: its file
+    cat >"$1.json" <<END
+{"name": "$1", "title": "Winter", "rules": "One machine.", "task": "cifar10", "ranked_by": "training-time", "rank": "classic",
+ "division": "open", "trust": "signed", "begins": "$(moment $((now - 60)))", "commits_until": "$(moment "$2")",
+ "reveals_until": "$(moment $((now + 3600)))"}
+END
+}
+shows() { # ADDRESS PATTERN: a page has it
+    curl -sS "$url$1" >page
+    grep -q -- "$2" page && return 0
+    echo "no \"$2\" at $1"
+    return 1
+}
+operator() { "$BOARD" competition "$@" --db board.db; }
+
+"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
+pid=$!
+trap 'kill "$pid" 2>/dev/null || true' EXIT
+wait_line $pid said Ctrl-C
+url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+export DAWN_SERVER=$url
+python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
+"$DAWN" keys new >out
+now=$(date +%s)
+
+# ---- the operator
+expect 2 'what? competition add FILE' operator
+expect 2 'no sub-command "ad"' operator ad x
+expect 2 'takes one file' operator add
+expect 2 'are for cancel' operator add x --by Ann
+expect 2 'who decided' operator cancel x
+expect 0 'There is no competition' operator list
+echo '{"name": "x"}' >bad.json
+expect 1 'bad.json: the competition has no "title"' operator add bad.json
+write late $((now - 5))
+expect 1 'over already' operator add late.json
+write far $((now + 3000))
+expect 0 'statement 1: the competition far is open' operator add far.json
+expect 1 'names are not given twice' operator add far.json
+expect 0 'far .*takes commitments' operator list
+
+# ---- what is refused before anything leaves the machine
+expect 2 'which run enters' "$DAWN" submit --competition far --handle ada --yes
+expect 1 'has no competition "none"' "$DAWN" submit --competition none --handle ada --run 1 --yes
+expect 2 "competition's name" "$DAWN" submit --competition ../x --handle ada --run 1 --yes
+expect 2 'takes no files' "$DAWN" submit --competition far --handle ada --run 1 --out signed
+expect 0 'takes commitments until' "$DAWN" submit --competition far --handle ada --run 1 --dry-run
+expect 1 'is one run; the commitment has 2' "$DAWN" submit --competition far --handle ada --group 1 --yes
+expect 0 'accepted as #2' "$DAWN" submit --handle ada --run 3 --yes
+expect 2 'has been submitted to example' "$DAWN" submit --competition far --run 3 --yes
+
+# ---- commit
+cp results.db other.db
+for window in 3 12 40; do
+    name=within-$window deadline=$(($(date +%s) + window))
+    write "$name" "$deadline"
+    expect 0 'is open' operator add "$name.json"
+    if "$DAWN" submit --competition "$name" --run 1 --yes >out 2>err; then break; fi
+    grep -q 'took commitments until' err
+done
+grep -q "committed to $name as #" out
+if [ "$(date +%s)" -lt $((deadline - 1)) ]; then
+    expect 1 'takes runs from' "$DAWN" submit --competition "$name" --yes
+    "$DAWN" submit --dry-run >out 2>err || true
+    grep -q "run 1 is committed to the competition $name and is left out" out
+fi
+shows /competitions "/competitions/$name"
+shows "/competitions/$name" 'not revealed'
+if grep -q 'Some CPU' page; then exit 1; fi
+while [ "$(date +%s)" -lt "$deadline" ]; do sleep 0.2; done
+
+# ---- reveal: these bytes, once
+expect 1 'took commitments until' "$DAWN" submit other.db --competition "$name" --run 2 --yes
+expect 0 'run 1: accepted as #' "$DAWN" submit --competition "$name" --yes
+expect 0 'Nothing is new' "$DAWN" submit --competition "$name" --yes
+number=$(curl -sS "$url/api/v1/competitions/$name" | python3 -c 'import json, sys
+entry, = json.load(sys.stdin)["entries"]
+assert entry["place"] == 1 and entry["handle"] == "ada" and entry["value"] > 0 and entry["mark"] == "", entry
+print(entry["run"])')
+shows "/competitions/$name" 'Some CPU'
+shows "/runs/$number" "/competitions/$name"
+expect 0 'receipt *good' "$DAWN" verify "$url/runs/$number"
+
+# ---- what remains visible
+expect 0 'withdraw: accepted' "$DAWN" withdraw 1 --reason 'a shared machine' --yes
+shows "/competitions/$name" withdrawn
+expect 0 'is cancelled' operator cancel far --by 'Ann Lee' --reason 'nobody came'
+shows "/competitions/far" 'nobody came'
+expect 1 'was cancelled by statement' "$DAWN" submit --competition far --handle ada --run 2 --yes
+"$BOARD" check --db board.db >out
+"$BOARD" export site copy --db board.db >out
+grep -q 'withdrawn' "copy/competitions/$name/index.html"
+[ -s "copy/api/v1/competitions/$name.json" ]
