@@ -22,6 +22,7 @@ static const struct program_command commands[] = {
     {"replay", cmd_replay, "train a recorded run once more and compare the figures"},
     {"withdraw", cmd_withdraw, "remove one of your entries from the boards"},
     {"amend", cmd_amend, "change the descriptive texts of one of your entries"},
+    {"object", cmd_object, "object to a run of another person"},
     {"models", cmd_models, "list the models of a task"},
     {"prices", cmd_prices, "list the machines whose price is known"},
     {"recipe", cmd_recipe, "print a recipe: all settings of a training"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard audit: the operator confirms that a person has examined a run, or withdraws the confirmation.
+// dawn-scoreboard audit: the operator confirms that a person has examined a run, withdraws the confirmation, or decides about an
+// objection.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +10,8 @@
 #include "scoreboard/store/store.h"
 #include "submit/format/fields.h"
 
-// Finds a run by its number or digest; its digest lives in the arena.
-static int find_run(struct store *store, const char *id, struct arena *arena, struct stored *run)
+// Finds a statement by its number or digest; its digest lives in the arena.
+static int find_statement(struct store *store, const char *id, struct arena *arena, struct stored *run)
 {
     struct reader *reader;
     TRY(store_reader(store, &reader));
@@ -19,14 +20,31 @@ static int find_run(struct store *store, const char *id, struct arena *arena, st
     return rc;
 }
 
-static int audit(struct store *store, const char *id, struct audit *decision, struct acceptance *done)
+struct wanted {
+    struct audit audit;
+    bool uphold, dismiss;  // an objection
+};
+
+static int decide(struct store *store, const struct stored *objection, const struct wanted *w, struct acceptance *done)
+{
+    TRY(store_objection_decide(store, objection->digest, w->uphold, w->audit.by, w->audit.reason, clock_unix_ms(), done));
+    if (done->problem == PROBLEM_NONE)
+        printf("statement %lld: objection %lld is %s\n", (long long)done->sequence, (long long)objection->sequence,
+               w->uphold ? "upheld" : "dismissed");
+    return 0;
+}
+
+static int audit(struct store *store, const char *id, struct wanted *w, struct acceptance *done)
 {
     struct arena arena = {0};
     struct stored run;
-    int rc = find_run(store, id, &arena, &run);
+    struct audit *decision = &w->audit;
+    const bool objects = w->uphold || w->dismiss;
+    int rc = find_statement(store, id, &arena, &run);
     decision->digest = rc == 0 ? run.digest : "";
-    if (rc == 0) rc = store_audit(store, decision, clock_unix_ms(), done);
-    if (rc == 0 && done->problem == PROBLEM_NONE)
+    if (rc == 0 && objects) rc = decide(store, &run, w, done);
+    else if (rc == 0) rc = store_audit(store, decision, clock_unix_ms(), done);
+    if (rc == 0 && !objects && done->problem == PROBLEM_NONE)
         printf("statement %lld: run %lld is %s\n", (long long)done->sequence, (long long)run.sequence,
                decision->withdrawn ? "no longer audited" : "audited");
     arena_free(&arena);
@@ -45,33 +63,40 @@ static int check_words(const struct audit *decision)
 int cmd_audit(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
-    struct audit decision = {0};
+    struct wanted w = {0};
+    struct audit *decision = &w.audit;
     const struct option options[] = {
         {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
-        {OPTION_TEXT, 0, "by", "NAME", "the person who examined the run; shown to everybody", &decision.by, 0, 0},
-        {OPTION_TEXT, 0, "reason", "TEXT", "what was examined, and the result; shown to everybody", &decision.reason, 0, 0},
-        {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &decision.withdrawn, 0, 0},
+        {OPTION_TEXT, 0, "by", "NAME", "the person who examined the run; shown to everybody", &decision->by, 0, 0},
+        {OPTION_TEXT, 0, "reason", "TEXT", "what was examined, and the result; shown to everybody", &decision->reason, 0, 0},
+        {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &decision->withdrawn, 0, 0},
+        {OPTION_FLAG, 0, "uphold", NULL, "the objection is right: its run gets a flag", &w.uphold, 0, 0},
+        {OPTION_FLAG, 0, "dismiss", NULL, "the objection is not right", &w.dismiss, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "audit",
-        .operands = "RUN --by NAME --reason TEXT [OPTIONS]",
+        .operands = "RUN|OBJECTION --by NAME --reason TEXT [OPTIONS]",
         .about = "Records that a person has examined RUN (its number or digest) and confirms it. The run is then shown "
                  "as audited, the highest level of trust. The decision is a statement in the log, signed by the server's "
-                 "key. A group is audited when all its runs are. The server may run meanwhile.",
+                 "key. A group is audited when all its runs are.\n\n"
+                 "With --uphold or --dismiss it records the decision about an OBJECTION. The server may run meanwhile.",
         .options = options,
-        .more = "Example:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'",
+        .more = "Examples:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'\n"
+                "  dawn-scoreboard audit 15 --uphold --by 'Ann Lee' \\\n    --reason 'the machine has 16 cores'",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
-    TRY(check_words(&decision));
+    if (w.uphold + w.dismiss + decision->withdrawn > 1)
+        return fail(ERR_USAGE, "--withdraw, --uphold and --dismiss exclude each other");
+    TRY(check_words(decision));
     struct store *store;
     struct acceptance done = {0};
     if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);
     TRY(store_open(&(struct store_settings){.path = db}, STORE_WRITE, &store));
-    rc = audit(store, argv[1], &decision, &done);
+    rc = audit(store, argv[1], &w, &done);
     store_close(store);
     free(done.receipt);
     TRY(rc);

@@ -14,7 +14,7 @@ static const struct program_command commands[] = {
     {"backup", cmd_backup, "copy the record while the server runs"},
     {"migrate", cmd_migrate, "migrate the record to this version's format"},
     {"revoke", cmd_revoke, "revoke a key"},
-    {"audit", cmd_audit, "record that a person has examined a run"},
+    {"audit", cmd_audit, "record a person's decision about a run or an objection"},
     {"cosign", cmd_cosign, "have a witness cosign the log"},
     {"competition", cmd_competition, "open, list or cancel competitions"},
     {NULL, NULL, NULL},

@@ -14,5 +14,6 @@ int cmd_verify(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_withdraw(int argc, char **argv);
 int cmd_amend(int argc, char **argv);
+int cmd_object(int argc, char **argv);
 
 #endif

@@ -30,6 +30,8 @@ static json_t *contender_json(const struct competition *c, const struct contende
                               api_text(c->rank == RANK_GROUP ? one->group : ""), "value",
                               one->listed ? api_float(one->entry.value) : json_null(), "unit", board_unit(c->board), "mark",
                               competition_mark(c, one));
+    json_object_set_new(value, "objections_undecided", json_integer(one->undecided));
+    json_object_set_new(value, "objections_upheld", json_integer(one->upheld));
     if (one->listed) json_object_set_new(value, "trust", json_string(trust_word(one->entry.trust)));
     return value;
 }

@@ -117,6 +117,8 @@ static const struct {
     {"Contender", "value", "number?", "In the unit of the board; null where it has no row there"},
     {"Contender", "unit", "Unit", ""},
     {"Contender", "mark", "text", "Why there is no place; empty if there is one"},
+    {"Contender", "objections_undecided", "int", "To its runs"},
+    {"Contender", "objections_upheld", "int", ""},
     {"Contender", "trust?", "Trust", "Of an entry with a value"},
     {"Envelope", "payload", "text", "The canonical bytes of the statement, as a JSON string: what is signed"},
     {"Envelope", "signature", "text", "SSHSIG in its armour, Ed25519, over the payload, in the namespace of its type"},

@@ -99,7 +99,10 @@ static void contender_row(struct page *page, const struct competition *c, const 
     }
     html_add(page->out, "</td><td><a href=\"/runs/%lld\">", (long long)one->sequence);
     page_moment(page->out, one->accepted_ms);
-    html_add(page->out, "</a></td><td>%d of %d</td><td>%s</td></tr>\n", one->revealed, one->runs, competition_mark(c, one));
+    html_add(page->out, "</a></td><td>%d of %d</td><td>%s", one->revealed, one->runs, competition_mark(c, one));
+    if (one->undecided > 0)
+        html_add(page->out, "<small>%d objection%s not decided</small>", one->undecided, one->undecided == 1 ? "" : "s");
+    html_add(page->out, "</td></tr>\n");
 }
 
 static void contenders(struct page *page, const struct competition_stored *c, const struct contender *list, int count)
@@ -113,7 +116,7 @@ static void contenders(struct page *page, const struct competition_stored *c, co
     page_open_table(page, "small", "Those with a place first; equal figures in the order of the commitments");
     html_add(page->out, "<thead><tr><th scope=\"col\">Place</th><th scope=\"col\">Author</th><th scope=\"col\">%s</th><th "
                         "scope=\"col\">Model and hardware</th><th scope=\"col\">Trust</th><th scope=\"col\">Committed</th><th "
-                        "scope=\"col\">Runs sent</th><th scope=\"col\">Why no place</th></tr></thead><tbody>\n",
+                        "scope=\"col\">Runs sent</th><th scope=\"col\">Remarks</th></tr></thead><tbody>\n",
              page_figure_name(c->about.board));
     for (int i = 0; i < count; i++) contender_row(page, &c->about, &list[i]);
     html_add(page->out, "</tbody></table></div>\n");

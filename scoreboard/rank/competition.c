@@ -148,6 +148,7 @@ const char *competition_mark(const struct competition *c, const struct contender
     if (one->revealed == 0) return "not revealed";
     if (one->revealed < one->runs) return "not all runs revealed";
     if (one->withdrawn > 0) return "withdrawn";
+    if (one->upheld > 0) return "objection upheld";
     if (!one->listed) return c->rank == RANK_GROUP ? "not an official group at the target" : "no figure at the target";
     if (one->entry.trust < c->least) return one->entry.self ? "self-evaluated" : "flagged";
     return "";

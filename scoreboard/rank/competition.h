@@ -38,6 +38,7 @@ struct contender {
     int runs, revealed, withdrawn;  // statements of the commitment; of them sent, and withdrawn since
     int64_t run;                    // sequence of a run that was sent; 0: none
     const char *group;              // nonce of its group, or ""
+    int undecided, upheld;          // objections to its runs
     bool listed;                    // it has a row on the competition's board:
     struct entry entry;
     int64_t place;                  // 1 for the best; 0: none, and competition_mark says why

@@ -12,6 +12,7 @@
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
 #include "scoreboard/store/store_competition.h"
+#include "scoreboard/store/store_objection.h"
 #include "submit/log/note.h"
 #include "submit/log/tile.h"
 

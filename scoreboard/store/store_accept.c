@@ -363,17 +363,21 @@ static int check_revoke(struct attempt *a)
     return 0;
 }
 
-static int check_competition(struct attempt *a)
+// What competitions and objections ask.
+static int check_rulings(struct attempt *a)
 {
+    const struct statement *s = &a->envelope->statement;
     struct ruling ruling;
-    TRY(store_competition_rule(sql_of(a), &a->envelope->statement, a->in.handle, a->in.accepted_ms, &ruling));
+    TRY(store_competition_rule(sql_of(a), s, a->in.handle, a->in.accepted_ms, &ruling));
+    if (ruling.problem == PROBLEM_NONE) TRY(store_objection_rule(sql_of(a), s, a->in.handle, &ruling));
     return ruling.problem != PROBLEM_NONE ? refuse(a, ruling.problem, "%s", ruling.detail) : 0;
 }
 
 static int check_by_type(struct attempt *a)
 {
-    STEP(check_competition(a));
-    switch (a->envelope->statement.type) {
+    STEP(check_rulings(a));
+    const struct statement *s = &a->envelope->statement;
+    switch (s->type) {
     case STATEMENT_RUN: return check_run(a);
     case STATEMENT_WITHDRAW: return check_about_run(a);
     case STATEMENT_AMEND:
@@ -381,10 +385,11 @@ static int check_by_type(struct attempt *a)
         return check_amend(a);
     case STATEMENT_ROTATE: return check_rotate(a);
     case STATEMENT_REVOKE: return check_revoke(a);
-    case STATEMENT_AUDIT: return store_competition_decides(&a->envelope->statement) ? 0 : check_audit(a);
+    case STATEMENT_AUDIT: return store_competition_decides(s) || store_objection_decides(s) ? 0 : check_audit(a);
     case STATEMENT_BENCH: return check_bench_anew(a);
     case STATEMENT_COMPETITION:
-    case STATEMENT_COMMIT: return 0;  // ruled above
+    case STATEMENT_COMMIT:
+    case STATEMENT_OBJECT: return 0;  // ruled above
     default: BUG("there is no such type of statement");
     }
 }

@@ -108,7 +108,9 @@ static int insert_run(struct store *s, const struct incoming *in, int64_t first,
     char terms[DIGEST_HEX], *brief;
     struct text tags = {0};
     const struct contest *contest = ranking_contest(run);
-    int64_t flags = in->findings->flags;
+    int64_t flags;
+    TRY(store_objection_flags(&s->sql, canonical_text(run, "nonce"), &flags));
+    flags += in->findings->flags;
     TRY(store_group_terms(in->statement, terms));
     TRY(brief_of(run, &brief));
     write_tags(canonical_at(run, "tags"), &tags);
@@ -254,6 +256,11 @@ static int insert_statement(struct store *s, const struct incoming *in)
     return 0;
 }
 
+static bool is_about_run(const struct statement *audit)
+{
+    return !store_competition_decides(audit) && !store_objection_decides(audit);
+}
+
 int store_apply(struct store *s, const struct incoming *in)
 {
     struct arena arena = {0};
@@ -265,13 +272,15 @@ int store_apply(struct store *s, const struct incoming *in)
         case STATEMENT_AMEND: rc = apply_amend(s, in, &arena); break;
         case STATEMENT_ROTATE: rc = apply_rotate(s, in); break;
         case STATEMENT_REVOKE: rc = apply_revoke(s, in); break;
-        case STATEMENT_AUDIT: rc = store_competition_decides(in->statement) ? 0 : apply_audit(s, in, &arena); break;
+        case STATEMENT_AUDIT: rc = is_about_run(in->statement) ? apply_audit(s, in, &arena) : 0; break;
         case STATEMENT_BENCH: rc = store_put_bench(s, in); break;
         case STATEMENT_COMPETITION:
-        case STATEMENT_COMMIT: break;
+        case STATEMENT_COMMIT:
+        case STATEMENT_OBJECT: break;
         default: BUG("there is no such type of statement");
         }
         if (rc == 0) rc = store_competition_apply(s, in);
+        if (rc == 0) rc = store_objection_apply(s, in);
     }
     arena_free(&arena);
     return rc;

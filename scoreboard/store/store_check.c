@@ -185,11 +185,13 @@ static int read_next_key(struct taken *t)
     return 0;
 }
 
-// Deadlines, and what was committed: as of the moment that the receipt states.
-static int check_competition(struct checking *c, const struct taken *t)
+// Deadlines, commitments and objections: as of the moment that the receipt states.
+static int check_rulings(struct checking *c, const struct taken *t)
 {
     struct ruling ruling;
     TRY(store_competition_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
+    if (ruling.problem == PROBLEM_NONE)
+        TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, &ruling));
     if (ruling.problem == PROBLEM_NONE) return 0;
     return fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail);
 }
@@ -216,7 +218,7 @@ static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct
     TRY(check_signature(c, t));
     TRY(check_receipt(c, t));
     TRY(check_handle(c, t, sql_text(row, 6)));
-    TRY(check_competition(c, t));
+    TRY(check_rulings(c, t));
     if (store_apply(&c->rebuilt, &t->in) < 0)
         return fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
     return 0;
@@ -282,6 +284,8 @@ static const struct {
     {"competition", "SELECT sequence, '', digest, name, cancelled FROM competitions ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
     {"commitment", "SELECT sequence, '', competition, handle FROM commitments ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
     {"committed run", "SELECT digest, '', commitment, run FROM committed ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
+    {"objection", "SELECT sequence, '', nonce, run, handle, decision, upheld FROM objections ORDER BY 1, 2",
+     SQL_OBJECTIONS_FORMAT},
     {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1",
      SQL_LOG_FORMAT},
     {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, withdrawn, withdrawn_reason FROM benches "

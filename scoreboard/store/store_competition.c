@@ -317,6 +317,19 @@ static void take_contender(sqlite3_stmt *row, struct arena *arena, struct conten
                               .run = sql_column(row, 6), .group = sql_keep(row, 7, arena)};
 }
 
+static int count_objections(struct reader *r, struct contender *one)
+{
+    int64_t undecided, upheld;
+    if (one->revealed == 0 || r->sql.format < SQL_OBJECTIONS_FORMAT) return 0;
+    TRY(sql_int(&r->sql, &undecided, 0, "SELECT count(*) FROM objections o JOIN committed d ON d.run = o.run "
+                "WHERE d.commitment = ? AND o.decision = 0", "i", one->sequence));
+    TRY(sql_int(&r->sql, &upheld, 0, "SELECT count(*) FROM objections o JOIN committed d ON d.run = o.run "
+                "WHERE d.commitment = ? AND o.upheld = 1", "i", one->sequence));
+    one->undecided = (int)undecided;
+    one->upheld = (int)upheld;
+    return 0;
+}
+
 // Those who sent runs come first, so that people who only commit cannot crowd them out.
 static int read_contenders(struct reader *r, int64_t competition, struct arena *arena, struct contender *at, int *count)
 {
@@ -349,7 +362,10 @@ int store_contenders(struct reader *r, const struct competition_stored *c, struc
     *count = 0;
     *list = arena_alloc(arena, CONTENDERS_MOST * sizeof **list);
     TRY(read_contenders(r, c->sequence, arena, *list, count));
-    for (int i = 0; i < *count; i++) TRY(find_row(r, &c->about, arena, &(*list)[i]));
+    for (int i = 0; i < *count; i++) {
+        TRY(find_row(r, &c->about, arena, &(*list)[i]));
+        TRY(count_objections(r, &(*list)[i]));
+    }
     competition_rank(&c->about, *list, *count);
     return 0;
 }

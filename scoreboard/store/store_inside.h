@@ -85,6 +85,13 @@ bool store_competition_decides(const struct statement *);  // a decision about a
 // store_entries.c: the row of a source on a competition's board. ERR_MISSING if it has none.
 int store_entry_at(struct reader *, const char *source, const struct competition *, struct arena *, struct entry *) MUST_CHECK;
 
+// ---- store_objection.c: the same of objections and of what was decided about them
+int store_objection_rule(struct sql *, const struct statement *, const char *handle, struct ruling *) MUST_CHECK;
+int store_objection_apply(struct store *, const struct incoming *) MUST_CHECK;
+bool store_objection_decides(const struct statement *);
+// Objections that were upheld against a run, whichever of its statements they name. Each counts as a flag.
+int store_objection_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
+
 // ---- store_tree.c: the log's tree. In a transaction: ready, prove, then add (by store_apply); after its end, done.
 int store_tree_ready(struct store *) MUST_CHECK;
 int store_tree_prove(struct store *, struct receipt *) MUST_CHECK;  // of the statement that comes next

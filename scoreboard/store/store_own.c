@@ -41,6 +41,12 @@ int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, stru
     return decide(s, audit->digest, audit->withdrawn ? "withdrawn" : "confirmed", audit->by, audit->reason, now_ms, out);
 }
 
+int store_objection_decide(struct store *s, const char *digest, bool upheld, const char *by, const char *reason, int64_t now_ms,
+                           struct acceptance *out)
+{
+    return decide(s, digest, upheld ? "upheld" : "dismissed", by, reason, now_ms, out);
+}
+
 int store_competition_open(struct store *s, json_t *members, int64_t now_ms, struct acceptance *out)
 {
     json_object_set_new(members, "type", json_string("competition"));

@@ -287,8 +287,9 @@ static const struct field audit[] = {
     HEAD("audit", 1),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of what was decided about"},
-    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|cancelled", NULL,
-     "of a run: confirmed, or withdrawn: an earlier confirmation no longer holds; of a competition: cancelled"},
+    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|cancelled|upheld|dismissed", NULL,
+     "of a run: confirmed, or withdrawn: an earlier confirmation no longer holds; of a competition: cancelled; "
+     "of an objection: upheld, dismissed"},
     {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "what was looked at, and why this was decided; shown"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
@@ -365,10 +366,20 @@ static const struct field commit[] = {
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
+static const struct field object[] = {
+    HEAD("object", 1),
+    BOARD_KEY,
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run that it is about"},
+    {"reason", FIELD_WORDS, 1, 1000, 0, NULL, NULL, "what is wrong with it; shown"},
+    {"url", FIELD_URL, 0, 300, OPTIONAL, NULL, NULL, "https address of the evidence"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
 const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
     [STATEMENT_BENCH] = bench, [STATEMENT_COMPETITION] = competition, [STATEMENT_COMMIT] = commit,
+    [STATEMENT_OBJECT] = object,
 };
 static const struct field proof_step[] = {
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},

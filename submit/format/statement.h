@@ -24,7 +24,8 @@
     STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision, signed by the server's key")                       \
     STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")                  \
     STATEMENT(COMPETITION, "competition", "competition-v1@dawn", "what is competed for and when, signed by the server's key") \
-    STATEMENT(COMMIT, "commit", "commit-v1@dawn", "binds its signer to the runs that enter a competition, by their digests")
+    STATEMENT(COMMIT, "commit", "commit-v1@dawn", "binds its signer to the runs that enter a competition, by their digests") \
+    STATEMENT(OBJECT, "object", "object-v1@dawn", "says what is wrong with another person's run; the operator decides")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,
     STATEMENT_LIST

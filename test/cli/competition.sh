@@ -40,7 +40,9 @@ wait_line $pid said Ctrl-C
 url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
 export DAWN_SERVER=$url
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
-"$DAWN" keys new >out
+"$DAWN" keys new first >out
+"$DAWN" keys new other >out
+export DAWN_KEY=first
 now=$(date +%s)
 
 # ---- the operator
@@ -100,6 +102,28 @@ print(entry["run"])')
 shows "/competitions/$name" 'Some CPU'
 shows "/runs/$number" "/competitions/$name"
 expect 0 'receipt *good' "$DAWN" verify "$url/runs/$number"
+
+# ---- an objection, and the decision
+decide() { "$BOARD" audit "$objection" --by 'Ann Lee' --reason 'looked at the photographs' --db board.db "$@"; }
+objecting() { "$DAWN" object "$url/runs/$number" --reason 'that machine has 8 cores' --yes "$@"; }
+expect 1 'is your own' objecting
+export DAWN_KEY=other
+expect 1 'has not submitted anything here' objecting
+expect 0 'committed to far as #' "$DAWN" submit other.db --competition far --handle bob --run 2 --yes
+expect 2 'what is wrong' "$DAWN" object "$url/runs/$number"
+expect 2 'leave out --server' objecting --server "$url"
+expect 1 'is no run' "$DAWN" object 1 --reason x --yes
+expect 0 'objection: accepted as #' objecting --url https://x.example/proof
+objection=$(sed -n 's/.*accepted as #\([0-9]*\) .*/\1/p' out)
+expect 1 'has objected to this run' objecting
+shows "/runs/$number" 'Not decided yet'
+shows "/competitions/$name" '1 objection not decided'
+expect 2 'exclude each other' decide --uphold --dismiss
+expect 0 "objection $objection is upheld" decide --uphold
+expect 1 'was decided by statement' decide --dismiss
+shows "/runs/$number" 'looked at the photographs'
+shows "/competitions/$name" 'objection upheld'
+export DAWN_KEY=first
 
 # ---- what remains visible
 expect 0 'withdraw: accepted' "$DAWN" withdraw 1 --reason 'a shared machine' --yes

@@ -328,7 +328,7 @@ def main():
         browser.go(full + runs[-1])
         command = browser.do("return document.querySelector('#verify-ssh').textContent")
         expect("SERVER=" + full in command, "script puts this site's address into the commands")
-        expect(browser.do("return document.querySelectorAll('button.copy').length") == 3, "a copy button for each command")
+        expect(browser.do("return document.querySelectorAll('button.copy').length") == 4, "a copy button for each command")
         browser.devtools("Emulation.setEmulatedMedia", media="print")
         browser.go(full + ALL)
         expect(browser.do("return getComputedStyle(document.querySelector('.filter')).display") == "none", "no form on paper")

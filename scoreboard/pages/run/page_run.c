@@ -332,7 +332,14 @@ static void clocks(struct page *page, const struct shown *shown)
     html_add(page->out, "</section>\n");
 }
 
-static void run_page(struct page *page, const struct shown *shown, const struct entries *places, const struct replays *replays)
+struct around {  // what else its page shows
+    struct entries places;
+    struct replays replays;
+    struct objection *objections;
+    int objection_count;
+};
+
+static void run_page(struct page *page, const struct shown *shown, const struct around *around)
 {
     const struct stored *stored = &shown->stored;
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
@@ -340,8 +347,8 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     state_notes(page, shown);
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
-    facts(page, shown, places);
-    if (places->count > 0) page_rows(page, places, ROWS_PLACES, "On the boards");
+    facts(page, shown, &around->places);
+    if (around->places.count > 0) page_rows(page, &around->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "</div>\n<div class=\"pair\">");
     curve(page, shown);
     clocks(page, shown);
@@ -351,7 +358,8 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     run_machine(page, shown);
     run_data(page, shown);
     run_checks(page, shown);
-    run_replays(page, shown, replays);
+    run_objections(page, shown, around->objections, around->objection_count);
+    run_replays(page, shown, &around->replays);
     run_verify(page, shown);
     if (page_is_copy(page)) return;
     html_add(page->out,
@@ -379,11 +387,13 @@ static int other_page(struct page *page, const struct shown *shown)
     static const char *const kinds[STATEMENT_TYPES] = {
         [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
         [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit",
-        [STATEMENT_COMPETITION] = "Competition", [STATEMENT_COMMIT] = "Commitment"};
+        [STATEMENT_COMPETITION] = "Competition", [STATEMENT_COMMIT] = "Commitment",
+        [STATEMENT_OBJECT] = "Objection"};
     static const char *const members[][2] = {
         {"title", "Title"},             {"rules", "Rules"},
         {"verdict", "Verdict"},         {"by", "Decided by"},
-        {"reason", "Reason"},           {"team", "Team, from now on"}, {"note", "Note, from now on"},
+        {"reason", "Reason"},           {"url", "See also"},
+        {"team", "Team, from now on"}, {"note", "Note, from now on"},
         {"code_url", "Code, from now on"}, {"tags", "Tags, from now on"}, {"handle", "Handle"}};
     const struct stored *stored = &shown->stored;
     const char *about = shown_text(shown, "statement"), *key = shown_text(shown, "key"), *title = kinds[stored->type];
@@ -391,7 +401,8 @@ static int other_page(struct page *page, const struct shown *shown)
     if (*about != 0) TRY(store_statement(page->reader, about, &page->arena, &run));
     const char *what = run.type == STATEMENT_RUN ? "run" : run.type == STATEMENT_BENCH ? "measurement" : "statement";
     if (*about != 0 && run.type != STATEMENT_RUN && stored->type == STATEMENT_AUDIT) title = "Decision";
-    if (*about != 0) title = arena_text(&page->arena, "%s of %s %lld", title, what, (long long)run.sequence);
+    const char *join = stored->type == STATEMENT_OBJECT ? "to" : "of";
+    if (*about != 0) title = arena_text(&page->arena, "%s %s %s %lld", title, join, what, (long long)run.sequence);
     title = arena_text(&page->arena, "%s (statement %lld)", title, (long long)stored->sequence);
     page_begin(page, title, "A signed statement", (const struct crumb[]){{"Log", "/log"}, {0}});
     html_add(page->out, "<h1>%s</h1><dl class=\"facts\"><div><dt>Author</dt><dd>", title);
@@ -424,14 +435,16 @@ static int other_page(struct page *page, const struct shown *shown)
 static int show_statement(struct page *page)
 {
     struct shown shown;
-    struct entries places;
-    struct replays replays;
+    struct around around = {0};
     TRY(shown_read(page, page->request->word[0], &shown));
     const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
-    int rc = store_entries_of(page->reader, source, &page->arena, &places);
-    if (rc == 0) rc = replays_read(page, &shown, &replays);
+    int rc = store_entries_of(page->reader, source, &page->arena, &around.places);
+    if (rc == 0) rc = replays_read(page, &shown, &around.replays);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
-        run_page(page, &shown, &places, &replays);
+        rc = store_objections(page->reader, shown_text(&shown, "nonce"), &page->arena, &around.objections,
+                              &around.objection_count);
+    if (rc == 0 && shown.stored.type == STATEMENT_RUN)
+        run_page(page, &shown, &around);
     else if (rc == 0 && shown.stored.type == STATEMENT_BENCH)
         bench_page(page, &shown);
     else if (rc == 0)

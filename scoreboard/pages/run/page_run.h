@@ -61,6 +61,9 @@ struct replays {
 int replays_read(struct page *, const struct shown *, struct replays *) MUST_CHECK;
 void run_replays(struct page *, const struct shown *, const struct replays *);
 
+// Objections to a run, and what was decided (page_objection.c).
+void run_objections(struct page *, const struct shown *, const struct objection *, int count);
+
 // The lower half of a run's page (page_run_facts.c).
 void run_latencies(struct page *, const struct shown *);
 void run_machine(struct page *, const struct shown *);

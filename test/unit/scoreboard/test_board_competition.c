@@ -357,10 +357,11 @@ static void places_follow_values(void **state)
         {.sequence = 7, .runs = 2, .revealed = 1},
         {.sequence = 8, .runs = 1, .revealed = 1},
         {.sequence = 9, .runs = 1, .revealed = 1, .withdrawn = 1},
+        {.sequence = 10, .runs = 1, .revealed = 1, .upheld = 1, .listed = true, .entry = {.value = 1.5, .trust = TRUST_AUDITED}},
     };
-    static const int order[] = {4, 6, 2, 3, 5, 1, 7, 8, 9}, places[] = {1, 2, 3};
-    static const char *const marks[] = {"", "", "", "self-evaluated", "flagged", "not revealed", "not all runs revealed",
-                                        "no figure at the target", "withdrawn"};
+    static const int order[] = {4, 6, 2, 3, 5, 10, 1, 7, 8, 9}, places[] = {1, 2, 3};
+    static const char *const marks[] = {"", "", "", "self-evaluated", "flagged", "objection upheld", "not revealed",
+                                        "not all runs revealed", "no figure at the target", "withdrawn"};
     enum { COUNT = sizeof at / sizeof at[0] };
     competition_rank(&c, at, COUNT);
     for (int i = 0; i < COUNT; i++) {

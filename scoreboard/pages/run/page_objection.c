@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objections on the page of a run: what others say is wrong with it, and the operator's decision with its date. Both stay.
+#include "scoreboard/pages/run/page_run.h"
+
+static void one_objection(struct page *page, const struct objection *o)
+{
+    html_add(page->out, "<li><p>");
+    page_person_link(page, o->handle);
+    html_add(page->out, ", ");
+    page_moment(page->out, o->accepted_ms);
+    html_add(page->out, " (<a href=\"/runs/%lld\">statement %lld</a>): <q><bdi>%s</bdi></q>", (long long)o->sequence,
+             (long long)o->sequence, o->reason);
+    if (*o->url != 0) {
+        html_add(page->out, " ");
+        html_link(page->out, o->url, "Evidence");
+    }
+    html_add(page->out, "</p><p>");
+    if (o->decision == 0) {
+        html_add(page->out, "<strong>Not decided yet.</strong></p></li>\n");
+        return;
+    }
+    html_add(page->out, "<strong>%s</strong> by <bdi>%s</bdi>, ", o->upheld ? "Upheld" : "Dismissed", o->by);
+    page_moment(page->out, o->decided_ms);
+    html_add(page->out, " (<a href=\"/runs/%lld\">statement %lld</a>): <q><bdi>%s</bdi></q></p></li>\n", (long long)o->decision,
+             (long long)o->decision, o->why);
+}
+
+void run_objections(struct page *page, const struct shown *shown, const struct objection *at, int count)
+{
+    html_add(page->out, "<section aria-labelledby=\"objections\"><h2 id=\"objections\">Objections</h2>");
+    if (count == 0) html_add(page->out, "<p>Nobody has objected to this run.</p>\n");
+    if (count > 0) html_add(page->out, "<ul>\n");
+    for (int i = 0; i < count; i++) one_objection(page, &at[i]);
+    if (count > 0)
+        html_add(page->out, "</ul><p>An objection is the word of its author. One that the operator upheld counts as a flag. "
+                            "Nothing of this is ever deleted.</p>\n");
+    if (count == OBJECTIONS_MOST) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", OBJECTIONS_MOST);
+    if (!page_is_copy(page)) {
+        html_add(page->out, "<details><summary>Object to this run</summary><p>Whoever has submitted something here may object, "
+                            "once, with their key:</p>");
+        page_command(page, "object", arena_text(&page->arena, "dawn object http://THIS-SITE/runs/%lld --reason TEXT",
+                                                (long long)shown->stored.sequence));
+        html_add(page->out, "</details>\n");
+    }
+    html_add(page->out, "</section>\n");
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objections and the operator's decisions about them. Invariant: they follow from the statements, as all tables do. Cost: some
+// lookups by index a statement.
+#include "scoreboard/store/store_objection.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+static int rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int rule(struct ruling *out, enum problem problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out->detail, sizeof out->detail, format, args);
+    va_end(args);
+    out->problem = problem;
+    return 0;
+}
+
+bool store_objection_decides(const struct statement *s)
+{
+    const char *verdict = canonical_text(s->json, "verdict");
+    return s->type == STATEMENT_AUDIT && (strcmp(verdict, "upheld") == 0 || strcmp(verdict, "dismissed") == 0);
+}
+
+// ---- what may count
+static int rule_object(struct sql *sql, const json_t *json, const char *handle, struct ruling *out)
+{
+    const char *digest = canonical_text(json, "statement");
+    int64_t earlier;
+    sqlite3_stmt *row;
+    char nonce[64] = "";
+    TRY(sql_start(sql, &row, "SELECT handle, withdrawn, superseded, nonce FROM runs WHERE digest = ?", "t", digest));
+    int rc = sql_next(sql, row);
+    if (rc == 0) rule(out, PROBLEM_NOT_FOUND, "there is no run %s here to object to", digest);
+    else if (rc > 0 && strcmp(sql_text(row, 0), handle) == 0)
+        rule(out, PROBLEM_CONFLICT, "statement %s is your own; withdraw it instead", digest);
+    else if (rc > 0 && sql_column(row, 1) != 0) rule(out, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
+    else if (rc > 0 && sql_column(row, 2) != 0)
+        rule(out, PROBLEM_CONFLICT, "statement %s has been superseded by statement %lld", digest, (long long)sql_column(row, 2));
+    else if (rc > 0) snprintf(nonce, sizeof nonce, "%s", sql_text(row, 3));
+    sql_end(row);
+    if (rc < 0 || out->problem != PROBLEM_NONE) return rc < 0 ? rc : 0;
+    TRY(sql_int(sql, &earlier, 0, "SELECT sequence FROM objections WHERE nonce = ? AND handle = ?", "tt", nonce, handle));
+    if (earlier == 0) return 0;
+    return rule(out, PROBLEM_CONFLICT, "\"%s\" has objected to this run with statement %lld", handle, (long long)earlier);
+}
+
+static int rule_decision(struct sql *sql, const json_t *json, struct ruling *out)
+{
+    const char *digest = canonical_text(json, "statement");
+    int64_t decision;
+    TRY(sql_int(sql, &decision, -1, "SELECT o.decision FROM objections o JOIN statements s USING (sequence) WHERE s.digest = ?",
+                "t", digest));
+    if (decision < 0) return rule(out, PROBLEM_NOT_FOUND, "there is no objection %s here", digest);
+    if (decision == 0) return 0;
+    return rule(out, PROBLEM_CONFLICT, "the objection was decided by statement %lld", (long long)decision);
+}
+
+int store_objection_rule(struct sql *sql, const struct statement *s, const char *handle, struct ruling *out)
+{
+    *out = (struct ruling){.problem = PROBLEM_NONE};
+    if (s->type == STATEMENT_OBJECT) return rule_object(sql, s->json, handle, out);
+    return store_objection_decides(s) ? rule_decision(sql, s->json, out) : 0;
+}
+
+// ---- the tables
+int store_objection_flags(struct sql *sql, const char *nonce, int64_t *count)
+{
+    return sql_int(sql, count, 0, "SELECT count(*) FROM objections WHERE nonce = ? AND upheld = 1", "t", nonce);
+}
+
+struct shaken {  // a run that loses a level
+    int64_t sequence;
+    const char *group, *curve;
+};
+
+static int find_shaken(struct sql *sql, const char *objection, struct arena *arena, struct shaken *run)
+{
+    sqlite3_stmt *row;
+    *run = (struct shaken){0};
+    TRY(sql_start(sql, &row, "SELECT r.sequence, r.group_nonce, r.curve FROM objections o JOIN statements s USING (sequence) "
+                  "JOIN runs r ON r.nonce = o.nonce WHERE s.digest = ? AND r.superseded = 0", "t", objection));
+    int rc = sql_next(sql, row);
+    if (rc > 0)
+        *run = (struct shaken){sql_column(row, 0), sql_keep(row, 1, arena), sql_keep(row, 2, arena)};
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
+// An audit and a reproduction end, too: the operator may audit the run anew.
+static int flag_run(struct store *s, const struct shaken *run)
+{
+    TRY(sql_do(&s->sql, "UPDATE runs SET flags = flags + 1, trust = ?, reproduced_by = 0 WHERE sequence = ?", "ii",
+               (int64_t)TRUST_SIGNED, run->sequence));
+    TRY(store_rank_curve(s, run->curve));
+    TRY(store_rank_repeated(s, run->sequence));
+    TRY(store_rank_run(s, run->sequence));
+    return store_rank_group(s, run->group);
+}
+
+static int apply_decision(struct store *s, const struct incoming *in, struct arena *arena)
+{
+    const char *objection = canonical_text(in->statement->json, "statement");
+    const bool upheld = strcmp(canonical_text(in->statement->json, "verdict"), "upheld") == 0;
+    struct shaken run;
+    TRY(sql_do(&s->sql, "UPDATE objections SET decision = ?, upheld = ? WHERE sequence = (SELECT sequence FROM statements "
+               "WHERE digest = ?)", "iit", in->sequence, (int64_t)upheld, objection));
+    if (!upheld) return 0;
+    TRY(find_shaken(&s->sql, objection, arena, &run));
+    return run.sequence != 0 ? flag_run(s, &run) : 0;
+}
+
+int store_objection_apply(struct store *s, const struct incoming *in)
+{
+    if (in->statement->type == STATEMENT_OBJECT)
+        return sql_do(&s->sql, "INSERT INTO objections (sequence, nonce, run, handle) SELECT ?, nonce, sequence, ? FROM runs "
+                      "WHERE digest = ?", "itt", in->sequence, in->handle, canonical_text(in->statement->json, "statement"));
+    if (!store_objection_decides(in->statement)) return 0;
+    struct arena arena = {0};
+    int rc = apply_decision(s, in, &arena);
+    arena_free(&arena);
+    return rc;
+}
+
+// ---- reading
+// Copies members of a statement's payload into the arena.
+static int take_words(sqlite3_stmt *row, int column, const char *const names[2], struct arena *arena, const char **words[2])
+{
+    struct statement s;
+    if (sqlite3_column_bytes(row, column) == 0) return 0;
+    TRY(statement_read(sqlite3_column_blob(row, column), (size_t)sqlite3_column_bytes(row, column), &s));
+    for (int i = 0; i < 2; i++) *words[i] = arena_text(arena, "%s", canonical_text(s.json, names[i]));
+    statement_free(&s);
+    return 0;
+}
+
+static int take_objection(sqlite3_stmt *row, struct arena *arena, struct objection *o)
+{
+    *o = (struct objection){.sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1), .handle = sql_keep(row, 2, arena),
+                            .reason = "", .url = "", .decision = sql_column(row, 4), .decided_ms = sql_column(row, 5),
+                            .upheld = sql_column(row, 6) != 0, .by = "", .why = ""};
+    TRY(take_words(row, 3, (const char *const[]){"reason", "url"}, arena, (const char **[]){&o->reason, &o->url}));
+    return take_words(row, 7, (const char *const[]){"by", "reason"}, arena, (const char **[]){&o->by, &o->why});
+}
+
+int store_objections(struct reader *r, const char *nonce, struct arena *arena, struct objection **list, int *count)
+{
+    sqlite3_stmt *row;
+    int rc;
+    *count = 0;
+    *list = arena_alloc(arena, OBJECTIONS_MOST * sizeof **list);
+    if (r->sql.format < SQL_OBJECTIONS_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT o.sequence, s.accepted_ms, o.handle, s.payload, o.decision, "
+                  "coalesce(d.accepted_ms, 0), o.upheld, coalesce(d.payload, x'') FROM objections o "
+                  "JOIN statements s ON s.sequence = o.sequence LEFT JOIN statements d ON d.sequence = o.decision "
+                  "WHERE o.nonce = ? ORDER BY o.sequence LIMIT ?", "ti", nonce, (int64_t)OBJECTIONS_MOST));
+    while ((rc = sql_next(&r->sql, row)) > 0)
+        if ((rc = take_objection(row, arena, &(*list)[(*count)++])) < 0) break;
+    sql_end(row);
+    return rc;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the storage's door (store.h) that is about objections. Anybody who is known here may object to a run of another
+// person, once; the operator decides. An objection that was upheld counts as a flag, and nothing is ever deleted.
+#ifndef DAWN_SCOREBOARD_STORE_OBJECTION_H
+#define DAWN_SCOREBOARD_STORE_OBJECTION_H
+
+#include "runtime/base/arena.h"
+
+struct store;
+struct reader;
+struct acceptance;
+
+struct objection {
+    int64_t sequence, accepted_ms;
+    const char *handle, *reason, *url;  // url: "" if it names none
+    int64_t decision, decided_ms;       // sequence of the decision; 0: none yet
+    bool upheld;
+    const char *by, *why;               // of the decision, or ""
+};
+enum { OBJECTIONS_MOST = 100 };
+// Objections to a run, whichever of its statements they name, oldest first; the first OBJECTIONS_MOST.
+int store_objections(struct reader *, const char *nonce, struct arena *, struct objection **, int *count) MUST_CHECK;
+// A decision of the operator, signed by the server's key. `digest`: of the objection.
+int store_objection_decide(struct store *, const char *digest, bool upheld, const char *by, const char *reason, int64_t now_ms,
+                           struct acceptance *) MUST_CHECK;
+
+#endif

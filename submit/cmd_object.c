@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn object: a signed objection to a run of another person. The board's operator decides about it; both stay in the log. Cost:
+// three requests.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/cli/options.h"
+#include "runtime/base/clock.h"
+#include "submit/cmd_sending.h"
+#include "submit/commands.h"
+#include "submit/format/fields.h"
+
+struct objecting {
+    struct sending sending;
+    const char *reason, *url;
+    char *base;                 // the board's address in that of the run; NULL: it is named otherwise
+    char name[DELIVERY_NAME];   // of the run there: a number or a digest
+};
+
+// The statement that the board shows under that name, which must be a run.
+static int fetch(struct client *c, const char *name, struct statement *run)
+{
+    struct text payload = {0};
+    *run = (struct statement){0};
+    int rc = delivery_part(c, name, "payload", &payload);
+    if (rc == 0) rc = statement_read(payload.at, payload.length, run);
+    if (rc == 0 && strlen(name) == DIGEST_HEX - 1 && strcmp(run->digest, name) != 0)
+        rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(c), name);
+    if (rc == 0 && run->type != STATEMENT_RUN)
+        rc = fail(ERR_INPUT, "statement %.12s is no run: it is of type %s", name, statement_type_name(run->type));
+    text_free(&payload);
+    return rc;
+}
+
+static int send_objection(struct objecting *o, const struct statement *run)
+{
+    struct sending *s = &o->sending;
+    struct statement statement;
+    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I}", "type", "object", "version", 1, "board", s->about.name,
+                             "board_key", s->about_key, "statement", run->digest, "reason", o->reason, "made_ms",
+                             (json_int_t)clock_unix_ms());
+    if (o->url != NULL) json_object_set_new(json, "url", json_string(o->url));
+    TRY(statement_make(json, &statement));
+    printf("It is about the run %s of %s, by %s, on %s.\n", o->name, canonical_text(run->json, "model.name"),
+           canonical_text(run->json, "handle"), s->about.name);
+    int rc = sending_ask(s, "Sign this objection and publish it?");
+    if (rc == 0) rc = sending_send(s, NULL, 0, "objection", &statement);
+    statement_free(&statement);
+    return rc;
+}
+
+static int object(struct objecting *o)
+{
+    struct statement run = {0};
+    TRY(sending_open(&o->sending));
+    int rc = fetch(o->sending.client, o->name, &run);
+    if (rc == 0) rc = send_objection(o, &run);
+    statement_free(&run);
+    return rc;
+}
+
+// "https://board.example/runs/12", or a number or a digest of the board that --server names.
+static int read_run(struct objecting *o, const char *word)
+{
+    const size_t length = strlen(word);
+    const bool digest = length == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == length;
+    const bool number = length > 0 && length < 19 && *word != '0' && strspn(word, "0123456789") == length;
+    if (digest || number) {
+        snprintf(o->name, sizeof o->name, "%s", word);
+        return 0;
+    }
+    TRY(delivery_address(word, &o->base, o->name));
+    if (o->sending.server != NULL) return fail(ERR_USAGE, "the address names the board already: leave out --server");
+    o->sending.server = o->base;
+    return 0;
+}
+
+static int check_words(const struct objecting *o)
+{
+    const struct field *fields = statement_fields[STATEMENT_OBJECT];
+    if (o->reason == NULL) return fail(ERR_USAGE, "what is wrong with the run? --reason TEXT is shown on its page");
+    TRY(fields_check_typed("the reason", fields, "reason", o->reason));
+    return o->url != NULL ? fields_check_typed("the address", fields, "url", o->url) : 0;
+}
+
+int cmd_object(int argc, char **argv)
+{
+    struct objecting o = {0};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "reason", "TEXT", "what is wrong with it; it is shown", &o.reason, 0, 0},
+        {OPTION_TEXT, 0, "url", "URL", "https address of the evidence", &o.url, 0, 0},
+        {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &o.sending.server, 0, 0},
+        {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &o.sending.board, 0, 0},
+        {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &o.sending.key, 0, 0},
+        {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &o.sending.yes, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "object",
+        .operands = "URL|NUMBER|DIGEST --reason TEXT [OPTIONS]",
+        .about = "Objects to a run of another person on a scoreboard where you have submitted something. The objection "
+                 "and the operator's decision about it are shown with the run, and stay.",
+        .options = options,
+        .more = "Example:\n  dawn object https://board.example/runs/12 --reason \"that machine has 16 cores\"",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (argc < 2) return fail(ERR_USAGE, "to which run? its address, or its number or digest with --server");
+    if (argc > 2) return fail(ERR_USAGE, "object takes one run, not also \"%s\"", argv[2]);
+    TRY(check_words(&o));
+    rc = read_run(&o, argv[1]);
+    if (rc == 0) rc = object(&o);
+    sending_close(&o.sending);
+    free(o.base);
+    return rc;
+}

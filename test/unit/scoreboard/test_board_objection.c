@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objections: who may object to what, the operator's decision, what it does to the run and to the statement that replaces it, and
+// what the run's page shows.
+#include "scoreboard/pages/pages.h"
+#include "test/unit/scoreboard/fixture_page.h"
+
+static json_t *objection_to(const char *digest)
+{
+    json_t *value = about("object", digest);
+    json_object_set_new(value, "reason", json_string("that <machine> has 8 cores"));
+    json_object_set_new(value, "url", json_string("https://x.example/proof"));
+    return value;
+}
+
+static enum problem decide(int64_t objection, bool upheld, const char *reason)
+{
+    struct stored s;
+    char id[24];
+    snprintf(id, sizeof id, "%lld", (long long)objection);
+    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
+    free(last.receipt);
+    last = (struct acceptance){0};
+    assert_int_equal(store_objection_decide(store, s.digest, upheld, "Ann Lee", reason, FIXTURE_NOW_MS, &last), 0);
+    return last.problem;
+}
+
+static enum trust trust_of_row(void)
+{
+    struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
+    GIVE_UP("no row");
+    return TRUST_IMPORTED;
+}
+
+static void an_objection_waits_for_its_decision(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX], second[DIGEST_HEX];
+    json_t *run = run_of("ada", 1);
+    digest_of(run, digest);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_UNKNOWN_KEY);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(objection_to(FIXTURE_HEX), &bob), PROBLEM_NOT_FOUND);
+    assert_int_equal(hand_in(objection_to(digest), &ada), PROBLEM_CONFLICT);  // her own
+    assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
+    json_t *again = objection_to(digest);
+    fixture_set(again, "reason", json_string("another word"));
+    assert_int_equal(hand_in(again, &bob), PROBLEM_CONFLICT);
+    assert_int_equal(trust_of_row(), TRUST_CHECKED);
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, "that &lt;machine&gt; has 8 cores");
+    assert_shows(answer.body.at, "Not decided yet");
+    assert_int_equal(decide(2, true, "no objection"), PROBLEM_NOT_FOUND);
+    assert_int_equal(decide(3, true, "we <counted>"), PROBLEM_NONE);
+    assert_int_equal(decide(3, false, "or not"), PROBLEM_CONFLICT);
+    assert_int_equal(trust_of_row(), TRUST_SIGNED);
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, "Upheld");
+    assert_shows(answer.body.at, "we &lt;counted&gt;");
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"3"}}), 0);
+    assert_shows(answer.body.at, "Objection to run 1 (statement 3)");
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"4"}}), 0);
+    assert_shows(answer.body.at, "Decision of statement 3");
+
+    json_t *latency, *newer = run_of("ada", 1);  // its new statement has the flag, too
+    fixture_set(newer, "supersedes", json_string(digest));
+    fixture_set(newer, "note", json_string("again"));
+    latency = fixture_item(newer, "latencies", 0);
+    json_object_set_new(latency, "warmup_items", json_integer(101));
+    digest_of(newer, second);
+    assert_int_equal(hand_in(newer, &ada), PROBLEM_NONE);
+    assert_int_equal(trust_of_row(), TRUST_SIGNED);
+    assert_int_equal(hand_in(objection_to(second), &bob), PROBLEM_CONFLICT);
+    assert_whole();
+}
+
+static void a_dismissed_objection_changes_nothing(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX];
+    json_t *run = run_of("ada", 1);
+    digest_of(run, digest);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
+    assert_int_equal(decide(3, false, "it has 16"), PROBLEM_NONE);
+    assert_int_equal(trust_of_row(), TRUST_CHECKED);
+    json_t *forged = about("audit", digest);
+    fixture_set(forged, "verdict", json_string("upheld"));
+    fixture_set(forged, "by", json_string("Eve"));
+    fixture_set(forged, "reason", json_string("I say so"));
+    assert_int_equal(hand_in(forged, &bob), PROBLEM_NOT_YOURS);
+    assert_whole();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
+    const struct CMUnitTest tests[] = {
+        TEST(an_objection_waits_for_its_decision),
+        TEST(a_dismissed_objection_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
