@@ -21,6 +21,7 @@
     ROUTE("GET", "/api/v1/statements/{id}/payload", api_payload, "object", "the exact signed bytes")                           \
     ROUTE("GET", "/api/v1/statements/{id}/signature", api_signature, "text", "the SSH signature")                              \
     ROUTE("GET", "/api/v1/statements/{id}/receipt", api_receipt, "Receipt", "the receipt and its signature")                   \
+    ROUTE("POST", "/api/v1/tickets/{digest}/beats", api_beat, "Stamped", "a state of a run that a ticket announced")            \
     ROUTE("GET", "/api/v1/groups/{nonce}", api_group, "Group", "a group: its runs and its verdict")                            \
     ROUTE("GET", "/api/v1/people/{handle}", api_person, "Person", "a person: keys and statements, ?before=SEQUENCE")           \
     ROUTE("GET", "/api/v1/competitions", api_competitions, "Competitions", "the competitions, newest first")                   \

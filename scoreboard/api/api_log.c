@@ -39,7 +39,7 @@ static int with_statement(const struct request *request, struct answer *answer, 
     return rc;
 }
 
-static json_t *state_of(const struct stored *stored)
+static json_t *state_of(const struct stored *stored, int64_t ticket, int64_t vouched)
 {
     json_t *state = json_pack("{s:b, s:o, s:o, s:o}", "counts", stored->withdrawn == 0 && stored->superseded == 0, "withdrawn_by",
                               api_sequence(stored->withdrawn), "withdrawn_reason", api_text(stored->withdrawn_reason),
@@ -47,6 +47,8 @@ static json_t *state_of(const struct stored *stored)
     if (stored->type != STATEMENT_RUN) return state;
     json_object_set_new(state, "trust", json_string(trust_word(stored->trust)));
     json_object_set_new(state, "reproduced_by", api_sequence(stored->reproduced_by));
+    json_object_set_new(state, "ticket", api_sequence(ticket));
+    json_object_set_new(state, "vouched_by", api_sequence(vouched));
     json_object_set_new(state, "group", api_text(stored->group));
     json_object_set_new(state, "findings", api_findings(stored->findings));
     json_object_set_new(state, "words", json_pack("{s:o, s:o, s:o, s:o}", "team", api_text(stored->team), "note",
@@ -55,7 +57,7 @@ static json_t *state_of(const struct stored *stored)
     return state;
 }
 
-static int show_statement(const struct stored *stored, struct answer *answer)
+static int show_statement(const struct stored *stored, int64_t ticket, int64_t vouched, struct answer *answer)
 {
     json_t *payload = json_stringn(stored->payload, stored->payload_count);
     if (payload == NULL) return fail(ERR_DATABASE, "the payload of statement %lld is not UTF-8", (long long)stored->sequence);
@@ -69,13 +71,20 @@ static int show_statement(const struct stored *stored, struct answer *answer)
     json_object_set_new(value, "envelope", envelope);
     json_object_set_new(value, "receipt", api_text(stored->receipt));
     json_object_set_new(value, "receipt_signature", api_text(stored->receipt_signature));
-    json_object_set_new(value, "state", state_of(stored));
+    json_object_set_new(value, "state", state_of(stored, ticket, vouched));
     return api_send(answer, value);
 }
 
 int api_statement(const struct request *request, struct answer *answer)
 {
-    return with_statement(request, answer, show_statement);
+    struct arena arena = {0};
+    struct stored stored;
+    int64_t ticket = 0, vouched = 0;
+    int rc = store_statement(request->reader, request->word[0], &arena, &stored);
+    if (rc == 0 && stored.type == STATEMENT_RUN) rc = store_vouched_by(request->reader, stored.sequence, &ticket, &vouched);
+    if (rc == 0) rc = show_statement(&stored, ticket, vouched, answer);
+    arena_free(&arena);
+    return rc;
 }
 
 static int show_payload(const struct stored *stored, struct answer *answer)

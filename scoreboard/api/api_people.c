@@ -13,20 +13,29 @@ static json_t *key_json(const struct person_key *key)
                      "replaced_by", api_sequence(key->replaced_sequence));
 }
 
+static json_t *tickets_json(const struct ticket_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "announced", (json_int_t)c->announced, "reported", (json_int_t)c->reported, "open",
+                     (json_int_t)c->open, "failed", (json_int_t)c->failed);
+}
+
 int api_person(const struct request *request, struct answer *answer)
 {
     static const char *const names[] = {"before", NULL};
     int64_t before = INT64_MAX;
     struct arena arena = {0};
     struct person person;
+    struct ticket_counts tickets;
     TRY(api_query(request->query, names, &before));
     int rc = store_person_before(request->reader, request->word[0], before, &arena, &person);
+    if (rc == 0) rc = store_tickets_by(request->reader, person.handle, &tickets);
     if (rc == 0) {
         json_t *keys = json_array(), *statements = json_array();
         for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
         for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
-        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys, "statements",
-                                        statements, "next", api_sequence(person.next)));
+        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys,
+                                        "tickets", tickets_json(&tickets), "statements", statements, "next",
+                                        api_sequence(person.next)));
     }
     arena_free(&arena);
     return rc;

@@ -61,6 +61,7 @@ static void add_path_parameters(json_t *list, const char *pattern)
         {"id", "/keys/", "^(SHA256:)?([A-Za-z0-9+/_-]|%2F)+$",
          "Fingerprint of a key, with or without \"SHA256:\"; a slash in it is written %2F"},
         {"nonce", "", "^[0-9a-f]{32}$", "Nonce of a group"},
+        {"digest", "", "^[0-9a-f]{64}$", "Digest of a ticket: of a statement of type ticket"},
         {"tile", "", "^([0-9]+|entries)/(x[0-9]{3}/)*[0-9]{3}(\\.p/[0-9]+)?$", "A tile, as C2SP's tlog-tiles writes its path"},
         {"handle", "", "^[A-Za-z0-9][A-Za-z0-9._+-]{0,38}$", "A person's name on the boards"},
         {"machine", "", "^[a-z0-9-]{1,79}$", "A machine, as /api/v1/machines names it"},
@@ -181,14 +182,32 @@ static void add_refusals(json_t *to, bool post, bool named)
     }
 }
 
+// What a POST takes, and what its answers mean.
+static const struct posted {
+    const char *name, *body, *size, *again;
+    const char *headers[2];
+} posts[] = {
+    {"api_accept", "Envelope", "At most 1 MiB, with Content-Length", "It was accepted before: the same receipt", {"Location"}},
+    {"api_beat", "Beat", "151 bytes of canonical JSON, with Content-Length", "The state came before: its first stamp", {NULL}},
+};
+
+static const struct posted *posted_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof posts / sizeof *posts; i++)
+        if (strcmp(posts[i].name, name) == 0) return &posts[i];
+    return NULL;
+}
+
 static json_t *operation(size_t i)
 {
     const bool post = strcmp(routes[i].method, "POST") == 0;
+    const struct posted *p = posted_of(routes[i].name);
     json_t *answers = json_object(), *value;
-    const char *of_get[] = {"ETag", "Cache-Control", NULL}, *of_post[] = {"Location", NULL};
+    const char *of_get[] = {"ETag", "Cache-Control", NULL};
+    BUG_IF(post != (p != NULL));
     if (post) {
-        json_object_set_new(answers, "200", answer_of(routes[i].shape, "It was accepted before: the same receipt", of_post));
-        json_object_set_new(answers, "201", answer_of(routes[i].shape, "Accepted and durable", of_post));
+        json_object_set_new(answers, "200", answer_of(routes[i].shape, p->again, p->headers));
+        json_object_set_new(answers, "201", answer_of(routes[i].shape, "Accepted and durable", p->headers));
     } else {
         json_object_set_new(answers, "200", answer_of(routes[i].shape, "What was asked for", of_get));
         json_object_set_new(answers, "304", json_pack("{s:s}", "$ref", "#/components/responses/NotModified"));
@@ -197,9 +216,8 @@ static json_t *operation(size_t i)
     value = json_pack("{s:s, s:s, s:o}", "operationId", routes[i].name, "summary", routes[i].what, "parameters",
                       parameters_of(routes[i].name, routes[i].pattern));
     if (post)
-        json_object_set_new(value, "requestBody", json_pack("{s:b, s:s, s:o}", "required", 1, "description",
-                                                            "At most 1 MiB, with Content-Length", "content",
-                                                            content("application/json", openapi_typed("Envelope", NULL))));
+        json_object_set_new(value, "requestBody", json_pack("{s:b, s:s, s:o}", "required", 1, "description", p->size, "content",
+                                                            content("application/json", openapi_typed(p->body, NULL))));
     json_object_set_new(value, "responses", answers);
     return value;
 }

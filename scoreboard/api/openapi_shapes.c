@@ -148,6 +148,8 @@ static const struct {
     {"State", "superseded_by", "int?", ""},
     {"State", "trust?", "Trust", "Runs only"},
     {"State", "reproduced_by?", "int?", "Runs only"},
+    {"State", "ticket?", "int?", "Runs only; sequence of the ticket that announced it"},
+    {"State", "vouched_by?", "int?", "Runs only; sequence of the board's word about its clock"},
     {"State", "group?", "text", "Runs only"},
     {"State", "findings?", "[Finding]", ""},
     {"State", "words?", "Words", ""},
@@ -184,6 +186,7 @@ static const struct {
     {"Key", "handle?", "text", "Whose it is; left out inside a person"},
     {"Person", "handle", "text", ""},
     {"Person", "keys", "[Key]", ""},
+    {"Person", "tickets", "Tickets", ""},
     {"Person", "statements", "[Listed]", "The newest first"},
     {"Person", "next", "int?", "Give this as `before` for the next page"},
     {"Machines", "machines", "[MachineLine]", "The last to change first"},
@@ -200,6 +203,13 @@ static const struct {
     {"Bench", "accepted_ms", "int", ""},
     {"Bench", "handle", "text", ""},
     {"Bench", "payload", "Payload_bench", ""},
+    {"Tickets", "announced", "int", "Runs that were announced with a ticket"},
+    {"Tickets", "reported", "int", "Of these, those whose run was submitted"},
+    {"Tickets", "open", "int", "Not reported, 30 days old or younger"},
+    {"Tickets", "failed", "int", "Not reported within 30 days: they count as failed"},
+    {"Beat", "hash", "digest", "The last hash of the run's chain"},
+    {"Beat", "secret", "digest", "What the lock of the ticket is the SHA-256 of"},
+    {"Stamped", "stamped_ms", "int", "When that state came first, milliseconds since 1970"},
     {"Problem", "type", "text", ""},
     {"Problem", "title", "text", ""},
     {"Problem", "status", "int", ""},
@@ -281,6 +291,7 @@ static void add_members(json_t *shapes)
         add_member(shape, name, optional, openapi_typed(members[i].type, members[i].what));
     }
     json_object_set_new(json_object_get(shapes, "Envelope"), "additionalProperties", json_false());
+    json_object_set_new(json_object_get(shapes, "Beat"), "additionalProperties", json_false());
 }
 
 static void add_entry(json_t *shapes)

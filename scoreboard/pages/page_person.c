@@ -92,6 +92,19 @@ static int read_number(const char *query, const char *name, const char *what, in
     return 0;
 }
 
+// Whoever announces many runs and reports the best of them is seen to.
+static int announced(struct page *page, const char *handle)
+{
+    struct ticket_counts c;
+    TRY(store_tickets_by(page->reader, handle, &c));
+    if (c.announced == 0) return 0;
+    html_add(page->out, "<p class=\"note %s\"><strong>Announced with a ticket:</strong> ", c.failed > 0 ? "warn" : "info");
+    page_count(page->out, c.announced, "run", "runs");
+    html_add(page->out, ": %lld reported, %lld not yet, %lld not within 30 days, which count as failed.</p>\n",
+             (long long)c.reported, (long long)c.open, (long long)c.failed);
+    return 0;
+}
+
 static int show_person(struct page *page)
 {
     struct person person;
@@ -108,6 +121,7 @@ static int show_person(struct page *page)
              person.handle);
     if (entries.count > 0)
         page_rows(page, &entries, ROWS_PLACES, entries.total > entries.count ? "On the boards: the newest" : "On the boards");
+    TRY(announced(page, person.handle));
     html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
     for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);
     html_add(page->out, "</ul><h2>Statements</h2>\n");

@@ -38,7 +38,7 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
     TRUST(IMPORTED, "imported", "Imported", "copied from DAWNBench's archive; nothing was signed")                     \
     TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
-    TRUST(WITNESSED, "witnessed", "Witnessed", "the server issued a ticket before the start; not given yet")           \
+    TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \
     TRUST(REPRODUCED, "reproduced", "Reproduced", "another person repeated the run, and the figures agreed")           \
     TRUST(AUDITED, "audited", "Audited", "a person examined the run and its evidence for the operator of this board")
 enum trust {

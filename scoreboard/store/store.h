@@ -13,6 +13,7 @@
 #include "scoreboard/store/problem.h"
 #include "scoreboard/store/store_competition.h"
 #include "scoreboard/store/store_objection.h"
+#include "scoreboard/store/store_ticket.h"
 #include "submit/log/note.h"
 #include "submit/log/tile.h"
 

@@ -11,6 +11,7 @@
 #include "scoreboard/store/store_inside.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
+enum { TICKETS_A_RUN = 10 };
 
 // Everything about one attempt. Each step returns 0 (go on), REFUSED, or negative when storage failed.
 enum { REFUSED = 1 };
@@ -90,15 +91,16 @@ static int check_signer(struct attempt *a)
     sql_end(row);
     TRY(rc);
     a->in.new_key = rc == 0;
-    const bool own = type == STATEMENT_AUDIT || type == STATEMENT_COMPETITION;
+    const bool own = type == STATEMENT_AUDIT || type == STATEMENT_COMPETITION || type == STATEMENT_VOUCH;
     if (a->by_server && type != STATEMENT_REVOKE && !own)
-        return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys, decides and opens competitions");
+        return refuse(a, PROBLEM_NOT_YOURS, "the server's own key only revokes keys, decides, vouches and opens competitions");
     if (!a->by_server && own)
-        return refuse(a, PROBLEM_NOT_YOURS, "the operator of this board decides and opens competitions, with the server's key");
+        return refuse(a, PROBLEM_NOT_YOURS, "this board decides, vouches and opens competitions with its own key");
     if (revoked != 0) return refuse(a, PROBLEM_REVOKED, "the key %s was revoked by statement %lld", id, (long long)revoked);
     if (replaced != 0)
         return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
-    if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH && type != STATEMENT_COMMIT)
+    if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH && type != STATEMENT_COMMIT &&
+        type != STATEMENT_TICKET)
         return refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has not submitted anything here, so there is nothing to %s", id,
                       statement_type_name(type));
     return 0;
@@ -106,11 +108,13 @@ static int check_signer(struct attempt *a)
 
 // Limits count by person, because a rotation brings a new key, and by type, so that many runs do not delay an amendment.
 // Withdrawals and revocations are free: there cannot be more withdrawals than runs, and a thief of a key could otherwise use up
-// its owner's limit. Runs that enter a competition must arrive before its last deadline.
+// its owner's limit. Runs that enter a competition must arrive before its last deadline. Tickets are
+// small, and a group needs one for each run at the pace of its training.
 static int check_rate(struct attempt *a)
 {
     enum statement_type type = a->envelope->statement.type;
     int64_t limit = a->store->submissions_per_hour, count = 0, then = 0;
+    if (type == STATEMENT_TICKET) limit *= TICKETS_A_RUN;
     sqlite3_stmt *row;
     int rc = 0;
     if (limit <= 0 || a->in.new_key || a->by_server) return 0;
@@ -175,7 +179,9 @@ static int check_handle(struct attempt *a)
     const char *handle = canonical_text(a->json, "handle");
     enum statement_type type = a->envelope->statement.type;
     int64_t taken;
-    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE && type != STATEMENT_BENCH && type != STATEMENT_COMMIT) return 0;
+    if (type != STATEMENT_RUN && type != STATEMENT_ROTATE && type != STATEMENT_BENCH && type != STATEMENT_COMMIT &&
+        type != STATEMENT_TICKET)
+        return 0;
     if (!a->in.new_key) {
         if (strcmp(handle, a->in.handle) == 0) return 0;
         return refuse(a, PROBLEM_KEY_TAKEN,
@@ -363,13 +369,14 @@ static int check_revoke(struct attempt *a)
     return 0;
 }
 
-// What competitions and objections ask.
+// What competitions, objections and tickets ask.
 static int check_rulings(struct attempt *a)
 {
     const struct statement *s = &a->envelope->statement;
     struct ruling ruling;
     TRY(store_competition_rule(sql_of(a), s, a->in.handle, a->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE) TRY(store_objection_rule(sql_of(a), s, a->in.handle, &ruling));
+    if (ruling.problem == PROBLEM_NONE) TRY(store_ticket_rule(sql_of(a), a->store->key_id, s, a->in.handle, &ruling));
     return ruling.problem != PROBLEM_NONE ? refuse(a, ruling.problem, "%s", ruling.detail) : 0;
 }
 
@@ -389,7 +396,9 @@ static int check_by_type(struct attempt *a)
     case STATEMENT_BENCH: return check_bench_anew(a);
     case STATEMENT_COMPETITION:
     case STATEMENT_COMMIT:
-    case STATEMENT_OBJECT: return 0;  // ruled above
+    case STATEMENT_OBJECT:
+    case STATEMENT_TICKET: return 0;  // ruled above
+    case STATEMENT_VOUCH: return check_about_run(a);
     default: BUG("there is no such type of statement");
     }
 }

@@ -139,6 +139,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     TRY(supersede(s, in, &old));
     TRY(store_curve(in->statement, curve));
     TRY(insert_run(s, in, old.first, curve));
+    TRY(store_ticket_apply(s, in));
     TRY(store_rank_curve(s, curve));
     if (old.sequence != 0 && strcmp(old.curve, curve) != 0) TRY(store_rank_curve(s, old.curve));
     TRY(store_rank_repeated(s, in->sequence));
@@ -204,6 +205,17 @@ static int apply_amend(struct store *s, const struct incoming *in, struct arena 
     const char *group, *curve;
     TRY(find_run(s, in, arena, &sequence, &group, &curve));
     TRY(amend_words(s, in->statement->json, sequence));
+    TRY(store_rank_run(s, sequence));
+    return store_rank_group(s, group);
+}
+
+static int apply_vouch(struct store *s, const struct incoming *in, struct arena *arena)
+{
+    int64_t sequence;
+    const char *group, *curve;
+    TRY(store_ticket_apply(s, in));
+    TRY(find_run(s, in, arena, &sequence, &group, &curve));
+    TRY(store_rank_curve(s, curve));
     TRY(store_rank_run(s, sequence));
     return store_rank_group(s, group);
 }
@@ -277,6 +289,8 @@ int store_apply(struct store *s, const struct incoming *in)
         case STATEMENT_COMPETITION:
         case STATEMENT_COMMIT:
         case STATEMENT_OBJECT: break;
+        case STATEMENT_TICKET: rc = store_ticket_apply(s, in); break;
+        case STATEMENT_VOUCH: rc = apply_vouch(s, in, &arena); break;
         default: BUG("there is no such type of statement");
         }
         if (rc == 0) rc = store_competition_apply(s, in);

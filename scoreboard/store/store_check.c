@@ -192,6 +192,8 @@ static int check_rulings(struct checking *c, const struct taken *t)
     TRY(store_competition_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE)
         TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, &ruling));
+    if (ruling.problem == PROBLEM_NONE)
+        TRY(store_ticket_rule(&c->rebuilt.sql, c->store->key_id, &t->statement, t->in.handle, &ruling));
     if (ruling.problem == PROBLEM_NONE) return 0;
     return fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail);
 }
@@ -286,6 +288,9 @@ static const struct {
     {"committed run", "SELECT digest, '', commitment, run FROM committed ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
     {"objection", "SELECT sequence, '', nonce, run, handle, decision, upheld FROM objections ORDER BY 1, 2",
      SQL_OBJECTIONS_FORMAT},
+    {"ticket", "SELECT sequence, '', digest, handle, lock, group_nonce, group_index, planned, run FROM tickets ORDER BY 1, 2",
+     SQL_TICKETS_FORMAT},
+    {"vouch", "SELECT run, '', sequence FROM vouches ORDER BY 1, 2", SQL_TICKETS_FORMAT},
     {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1",
      SQL_LOG_FORMAT},
     {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, withdrawn, withdrawn_reason FROM benches "
@@ -395,6 +400,7 @@ int store_check(struct store *s, int (*say)(void *, const char *), void *to, int
     struct checking c = {.store = s, .say = say, .to = to};
     *faults = 0;
     TRY(sql_open(s->path, SQL_READ, &c.from));
+    memcpy(c.rebuilt.key_id, s->key_id, sizeof s->key_id);
     int rc = sql_open(NULL, SQL_SCRATCH, &c.rebuilt.sql);
     if (rc == 0) {
         rc = check_inside(&c);

@@ -118,6 +118,15 @@ int store_bench_figures(const struct statement *, char hex[DIGEST_HEX]) MUST_CHE
 // Adds to statements of type bench what their own table says of them.
 int store_bench_state(struct sql *, struct stored *, int count, struct arena *) MUST_CHECK;
 
+// ---- store_ticket.c: the same of tickets
+int store_ticket_rule(struct sql *, const char *board_key, const struct statement *, const char *handle, struct ruling *)
+    MUST_CHECK;
+int store_ticket_apply(struct store *, const struct incoming *) MUST_CHECK;
+int store_ticket_read(struct sql *, const char *digest, struct arena *, struct ticket_stored *) MUST_CHECK;
+
+// ---- store_own.c: a statement of the server itself. Takes over the reference. NULL: a text was not UTF-8.
+int store_accept_own(struct store *, json_t *value, int64_t now_ms, struct acceptance *) MUST_CHECK;
+
 // ---- store_rank.c: derived rows
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;

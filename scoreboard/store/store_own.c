@@ -5,8 +5,7 @@
 
 #include "scoreboard/store/store_inside.h"
 
-// Takes over the reference. NULL: a text was not UTF-8.
-static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
+int store_accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
 {
     BUG_IF(!s->writes);
     struct envelope envelope = {.key = s->key};
@@ -24,16 +23,18 @@ static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acc
 
 int store_revoke(struct store *s, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *out)
 {
-    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key",
-                                   key_id, "reason", reason, "made_ms", (json_int_t)now_ms), now_ms, out);
+    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key", key_id,
+                              "reason", reason, "made_ms", (json_int_t)now_ms);
+    return store_accept_own(s, value, now_ms, out);
 }
 
 static int decide(struct store *s, const char *digest, const char *verdict, const char *by, const char *reason, int64_t now_ms,
                   struct acceptance *out)
 {
-    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
-                                   "statement", digest, "verdict", verdict, "by", by, "reason", reason, "made_ms",
-                                   (json_int_t)now_ms), now_ms, out);
+    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
+                              "statement", digest, "verdict", verdict, "by", by, "reason", reason, "made_ms",
+                              (json_int_t)now_ms);
+    return store_accept_own(s, value, now_ms, out);
 }
 
 int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, struct acceptance *out)
@@ -54,7 +55,7 @@ int store_competition_open(struct store *s, json_t *members, int64_t now_ms, str
     json_object_set_new(members, "board", json_string(s->origin));
     json_object_set_new(members, "board_key", json_string(s->key_id));
     json_object_set_new(members, "made_ms", json_integer(now_ms));
-    return accept_own(s, members, now_ms, out);
+    return store_accept_own(s, members, now_ms, out);
 }
 
 int store_competition_cancel(struct store *s, const char *name, const char *by, const char *reason, int64_t now_ms,

@@ -211,7 +211,7 @@ int store_rank_group(struct store *s, const char *nonce)
 
 // ---- reproductions
 struct copy {
-    int64_t sequence, trust, reproduced_by, flags;
+    int64_t sequence, trust, reproduced_by, flags, vouched;
     const char *handle, *group;
 };
 
@@ -219,12 +219,13 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
 {
     sqlite3_stmt *row;
     int rc;
-    TRY(sql_start(&s->sql, &row, "SELECT sequence, trust, reproduced_by, flags, handle, group_nonce FROM runs WHERE curve = ? "
+    TRY(sql_start(&s->sql, &row, "SELECT sequence, trust, reproduced_by, flags, handle, group_nonce, "
+                  "EXISTS (SELECT 1 FROM vouches v WHERE v.run = runs.first) FROM runs WHERE curve = ? "
                   "AND curve <> '' AND withdrawn = 0 AND superseded = 0 ORDER BY first", "t", curve));
     while ((rc = sql_next(&s->sql, row)) > 0) {
         *copies = grow(*copies, (size_t)(*count + 1) * sizeof **copies);
         (*copies)[(*count)++] = (struct copy){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
-                                              sql_keep(row, 4, arena), sql_keep(row, 5, arena)};
+                                              sql_column(row, 6), sql_keep(row, 4, arena), sql_keep(row, 5, arena)};
     }
     sql_end(row);
     return rc;
@@ -333,7 +334,7 @@ static int find_replay(struct store *s, const struct copy *original, int64_t *by
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const struct copy *copies, int count, int i)
 {
-    int64_t by = 0, trust = copies[i].flags == 0 ? TRUST_CHECKED : TRUST_SIGNED;
+    int64_t by = 0, trust = copies[i].flags != 0 ? TRUST_SIGNED : copies[i].vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
     for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
         bool repeated = false;
         if (copies[n].flags != 0 || strcmp(copies[n].handle, copies[0].handle) == 0) continue;

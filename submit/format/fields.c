@@ -184,6 +184,12 @@ static const struct field entered[] = {
     {0},
 };
 
+static const struct field run_ticket[] = {
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the ticket"},
+    {"board_key", FIELD_TEXT, 50, 50, 0, NULL, NULL, "fingerprint of the board that issued it; other boards ignore it"},
+    {"proof", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of its receipt's signature; its first 12 digits are the seed"},
+    {0},
+};
 static const struct field run[] = {
     HEAD("run", 2),
     BOARD_KEY,
@@ -233,6 +239,7 @@ static const struct field run[] = {
     {"reached", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, reached, "the first point that meets the target; absent when none does"},
     INT("resumed", 0, COUNT_MAX, FIELD_V2, NULL, NULL, "how often the training was interrupted and resumed"),
     {"group", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, group, "the announced group it belongs to"},
+    {"ticket", FIELD_OBJECT, 0, 0, OPTIONAL | FIELD_V2, NULL, run_ticket, "the ticket that a board issued before it began"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "what an hour costs, and what the run did"},
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine"},
     {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
@@ -375,11 +382,48 @@ static const struct field object[] = {
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
+static const struct field ticket_group[] = {
+    {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the group's name"},
+    INT("index", 1, 1000, 0, NULL, NULL, "number of the run in it: each has one ticket at most"),
+    INT("planned", 1, 1000, 0, NULL, NULL, "its number of runs, the same in all its tickets"),
+    {0},
+};
+static const struct field ticket[] = {
+    HEAD("ticket", 1),
+    BOARD_KEY,
+    {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose run it will be"},
+    {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "as in the run, like the members after it"},
+    INT("target_micro", 1, COUNT_MAX, 0, NULL, NULL, "the target of the first metric, in millionths"),
+    {"model", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the network"},
+    {"recipe", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the recipe"},
+    {"recipe_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of its text"},
+    {"binary_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the program's file"},
+    {"group", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, ticket_group, "the group that the run will belong to"},
+    {"lock", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the secret that its beats bring, 64 hexadecimal digits"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
+static const struct field stamp[] = {
+    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash of a point of the run, or of its end"},
+    INT("ms", 0, MS_MAX, 0, NULL, NULL, "when the board got it"),
+    {0},
+};
+static const struct field vouch[] = {
+    HEAD("vouch", 1),
+    BOARD_KEY,
+    {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run"},
+    {"ticket", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of its ticket"},
+    INT("issued_ms", 0, MS_MAX, 0, NULL, NULL, "when the board issued the ticket"),
+    {"stamps", FIELD_LIST, 1, 3, 0, NULL, stamp, "the states that decide, when the board got them"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
 const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
     [STATEMENT_BENCH] = bench, [STATEMENT_COMPETITION] = competition, [STATEMENT_COMMIT] = commit,
     [STATEMENT_OBJECT] = object,
+    [STATEMENT_TICKET] = ticket, [STATEMENT_VOUCH] = vouch,
 };
 static const struct field proof_step[] = {
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},

@@ -25,7 +25,9 @@
     STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")                  \
     STATEMENT(COMPETITION, "competition", "competition-v1@dawn", "what is competed for and when, signed by the server's key") \
     STATEMENT(COMMIT, "commit", "commit-v1@dawn", "binds its signer to the runs that enter a competition, by their digests") \
-    STATEMENT(OBJECT, "object", "object-v1@dawn", "says what is wrong with another person's run; the operator decides")
+    STATEMENT(OBJECT, "object", "object-v1@dawn", "says what is wrong with another person's run; the operator decides") \
+    STATEMENT(TICKET, "ticket", "ticket-v1@dawn", "announces a run before it begins; its receipt is the ticket")       \
+    STATEMENT(VOUCH, "vouch", "vouch-v1@dawn", "a run's clock agreed with that of the board, whose key signs")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,
     STATEMENT_LIST

@@ -460,6 +460,8 @@ static void play_statements(void)
     }
 }
 
+#include "test/fault/forge_ticket.h"
+
 static int say(void *context, const char *sentence)
 {
     (void)context;
@@ -487,12 +489,13 @@ int main(void)
     play_runs();
     play_groups();
     play_statements();
+    play_tickets();
     fixture_must(store_check(board, say, NULL, &faults));
     if (faults > 0) complain("the record", "it does not hold after all this", "");
     store_close(board);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) abort();
     printf("%zu attacks, %d not met as they should\n", sizeof attacks / sizeof *attacks + sizeof mates / sizeof *mates +
-           sizeof statements / sizeof *statements, wrong);
+           sizeof statements / sizeof *statements + sizeof tickets / sizeof *tickets, wrong);
     return wrong > 0;
 }

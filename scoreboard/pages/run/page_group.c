@@ -127,15 +127,20 @@ static int64_t duration(const struct shown *run)
     return count > 0 ? canonical_int(json_array_get(segments, count - 1), "end_ns") : 0;
 }
 
-static void run_row(struct page *page, const struct shown *run, int64_t index)
+static int missing_row(struct page *page, int64_t index)
 {
-    if (run == NULL) {
-        html_add(page->out,
-                 "<tr class=\"missing\"><th scope=\"row\">%lld</th><td colspan=\"5\">announced but not reported: it "
-                 "counts as failed</td></tr>\n",
-                 (long long)index);
-        return;
-    }
+    int64_t ticket;
+    TRY(store_ticket_of_group(page->reader, page->request->word[0], index, &ticket));
+    html_add(page->out, "<tr class=\"missing\"><th scope=\"row\">%lld</th><td colspan=\"5\">announced", (long long)index);
+    if (ticket != 0)
+        html_add(page->out, " with <a href=\"/runs/%lld\">ticket %lld</a>", (long long)ticket, (long long)ticket);
+    html_add(page->out, " but not reported: it counts as failed</td></tr>\n");
+    return 0;
+}
+
+static int run_row(struct page *page, const struct shown *run, int64_t index)
+{
+    if (run == NULL) return missing_row(page, index);
     html_add(page->out, "<tr><th scope=\"row\">%lld</th><td><a href=\"/runs/%lld\">Run %lld</a></td><td>%lld</td><td>",
              (long long)index, (long long)run->stored.sequence, (long long)run->stored.sequence,
              (long long)shown_int(run, "seed"));
@@ -144,16 +149,18 @@ static void run_row(struct page *page, const struct shown *run, int64_t index)
     page_score(page->out, run->contest, shown_last(run));
     html_add(page->out, "</td><td>%s</td></tr>\n",
              run->stored.withdrawn > 0 ? "withdrawn" : shown_text(run, "status"));
+    return 0;
 }
 
-static void runs_table(struct page *page, const struct gathered *g)
+static int runs_table(struct page *page, const struct gathered *g)
 {
     html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs\" tabindex=\"0\"><table "
                         "class=\"small tight\"><caption>Every announced run</caption><thead><tr><th scope=\"col\">Number</th>"
                         "<th scope=\"col\">Run</th><th scope=\"col\">Seed</th><th scope=\"col\">Whole schedule</th><th "
                         "scope=\"col\">Last evaluation</th><th scope=\"col\">State</th></tr></thead><tbody>\n");
-    for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN; i++) run_row(page, run_with_index(g, i), i);
+    for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN; i++) TRY(run_row(page, run_with_index(g, i), i));
     html_add(page->out, "</tbody></table></div>\n");
+    return 0;
 }
 
 static void number_label(double value, char into[CHART_LABEL])
@@ -217,7 +224,7 @@ static void curve_chart(struct page *page, const struct gathered *g)
     chart_draw(page->out, &chart);
 }
 
-static void write_page(struct page *page, const struct gathered *g)
+static int write_page(struct page *page, const struct gathered *g)
 {
     const struct shown *first = &g->runs[0];
     const char *nonce = page->request->word[0];
@@ -245,20 +252,21 @@ static void write_page(struct page *page, const struct gathered *g)
     curve_chart(page, g);
     runs_chart(page, g);
     html_add(page->out, "</div>\n");
-    runs_table(page, g);
+    TRY(runs_table(page, g));
     statistics(page, g);
     html_add(page->out,
              "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a "
              "href=\"/rules#groups-the-official-result\">Rules of groups</a></p>\n",
              html_part(&page->arena, nonce));
     page_end(page);
+    return 0;
 }
 
 static int show_group(struct page *page)
 {
     struct gathered g = {0};
     int rc = gather(page, page->request->word[0], &g);
-    if (rc == 0) write_page(page, &g);
+    if (rc == 0) rc = write_page(page, &g);
     for (int i = 0; i < g.count; i++) statement_free(&g.runs[i].statement);
     return rc;
 }

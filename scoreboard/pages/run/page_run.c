@@ -123,7 +123,7 @@ static void hardware(struct page *page, const struct shown *shown, const struct 
     else html_add(page->out, "<bdi>%s</bdi>", words);
 }
 
-static void facts(struct page *page, const struct shown *shown, const struct entries *places)
+static int facts(struct page *page, const struct shown *shown, const struct entries *places)
 {
     const struct stored *stored = &shown->stored;
     html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
@@ -142,6 +142,7 @@ static void facts(struct page *page, const struct shown *shown, const struct ent
     html_add(page->out, "</dd></div><div><dt>Trust</dt><dd>");
     page_badge(page->out, stored->trust);
     html_add(page->out, "</dd></div>");
+    TRY(ticket_facts(page, shown));
     if (stored->group != NULL && *stored->group)
         html_add(page->out, "<div><dt>Group</dt><dd><a href=\"/groups/%s\">%.8s</a>, run %lld of %lld</dd></div>",
                  stored->group, stored->group, (long long)shown_int(shown, "group.index"),
@@ -158,6 +159,7 @@ static void facts(struct page *page, const struct shown *shown, const struct ent
     if (stored->tags != NULL && *stored->tags)
         html_add(page->out, "<div><dt>Tags</dt><dd><bdi>%s</bdi></dd></div>", stored->tags);
     html_add(page->out, "</dl>\n");
+    return 0;
 }
 
 // One column a metric; a count has its k beside it.
@@ -339,7 +341,7 @@ struct around {  // what else its page shows
     int objection_count;
 };
 
-static void run_page(struct page *page, const struct shown *shown, const struct around *around)
+static int run_page(struct page *page, const struct shown *shown, const struct around *around)
 {
     const struct stored *stored = &shown->stored;
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
@@ -347,7 +349,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     state_notes(page, shown);
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
-    facts(page, shown, &around->places);
+    TRY(facts(page, shown, &around->places));
     if (around->places.count > 0) page_rows(page, &around->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "</div>\n<div class=\"pair\">");
     curve(page, shown);
@@ -361,7 +363,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
     run_objections(page, shown, around->objections, around->objection_count);
     run_replays(page, shown, &around->replays);
     run_verify(page, shown);
-    if (page_is_copy(page)) return;
+    if (page_is_copy(page)) return 0;
     html_add(page->out,
              "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
              "action=\"/compare\">"
@@ -369,6 +371,7 @@ static void run_page(struct page *page, const struct shown *shown, const struct 
              "id=\"other\" name=\"run\" "
              "type=\"number\" min=\"1\" required><button type=\"submit\">Compare</button></form></section>\n",
              (long long)stored->sequence);
+    return 0;
 }
 
 // A text member of a statement; tags as one line. NULL: none.
@@ -388,8 +391,10 @@ static int other_page(struct page *page, const struct shown *shown)
         [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
         [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit",
         [STATEMENT_COMPETITION] = "Competition", [STATEMENT_COMMIT] = "Commitment",
-        [STATEMENT_OBJECT] = "Objection"};
+        [STATEMENT_OBJECT] = "Objection", [STATEMENT_TICKET] = "Ticket", [STATEMENT_VOUCH] = "Clock"};
     static const char *const members[][2] = {
+        {"task", "Task"}, {"model", "Model"}, {"recipe", "Recipe"}, {"recipe_digest", "SHA-256 of the recipe"},
+        {"binary_digest", "SHA-256 of the program"}, {"group.nonce", "Group"},
         {"title", "Title"},             {"rules", "Rules"},
         {"verdict", "Verdict"},         {"by", "Decided by"},
         {"reason", "Reason"},           {"url", "See also"},
@@ -427,6 +432,7 @@ static int other_page(struct page *page, const struct shown *shown)
             html_words(page->out, value);
         html_add(page->out, "</dd></div>");
     }
+    if (stored->type == STATEMENT_TICKET) TRY(ticket_state(page, shown));
     html_add(page->out, "</dl>\n");
     run_verify(page, shown);
     return 0;
@@ -444,7 +450,7 @@ static int show_statement(struct page *page)
         rc = store_objections(page->reader, shown_text(&shown, "nonce"), &page->arena, &around.objections,
                               &around.objection_count);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
-        run_page(page, &shown, &around);
+        rc = run_page(page, &shown, &around);
     else if (rc == 0 && shown.stored.type == STATEMENT_BENCH)
         bench_page(page, &shown);
     else if (rc == 0)

@@ -64,6 +64,10 @@ void run_replays(struct page *, const struct shown *, const struct replays *);
 // Objections to a run, and what was decided (page_objection.c).
 void run_objections(struct page *, const struct shown *, const struct objection *, int count);
 
+// Tickets (page_ticket.c): rows of the facts of a run with a ticket, and of a ticket's own page.
+int ticket_facts(struct page *, const struct shown *) MUST_CHECK;
+int ticket_state(struct page *, const struct shown *) MUST_CHECK;
+
 // The lower half of a run's page (page_run_facts.c).
 void run_latencies(struct page *, const struct shown *);
 void run_machine(struct page *, const struct shown *);

@@ -8,6 +8,7 @@
 #include "runtime/base/arena.h"
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/curve.h"
+#include "submit/format/score/ticket.h"
 
 // 22 November 2026. Statements that were accepted earlier passed fewer checks and are not judged again.
 #define STRICT_SINCE_MS ((int64_t)1795305600000)
@@ -88,6 +89,16 @@ bool check_is_sharp(int64_t now_ms)
     return now_ms >= SHARP_SINCE_MS;
 }
 
+// A seed of one's own choice could have been trained with before the ticket.
+static void check_ticket(const json_t *run, struct findings *out)
+{
+    const char *proof = canonical_text(run, "ticket.proof");
+    int64_t seed = canonical_int(run, "seed");
+    if (*proof != 0 && seed != ticket_seed(proof))
+        finding_add(out, CHECK_TICKET, "its seed is %lld, but that of its ticket %lld", (long long)seed,
+                    (long long)ticket_seed(proof));
+}
+
 void check_statement(const struct statement *statement, int64_t now_ms, struct findings *out)
 {
     *out = (struct findings){0};
@@ -100,6 +111,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     s.strict = now_ms >= STRICT_SINCE_MS;
     s.sharp = check_is_sharp(now_ms);
     s.now_ms = now_ms;
+    check_ticket(s.json, out);
     check_rules(&s);
     check_curve(&s);
     check_clocks(&s);

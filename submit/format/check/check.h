@@ -33,6 +33,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(TWIN, "same-times", REJECT, "no run has the times and the curve of another, nor one of them in a group")      \
     CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
+    CHECK(TICKET, "ticket", REJECT, "its seed is that of its ticket")                                                  \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
     CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \

@@ -168,7 +168,8 @@ static void test_migrates(void **state)
     struct store *old;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     close_all();
-    do_sql("DROP TABLE objections; DROP TABLE committed; DROP TABLE commitments; DROP TABLE competitions; DROP TABLE replays; "
+    do_sql("DROP TABLE beats; DROP TABLE vouches; DROP TABLE tickets; "
+           "DROP TABLE objections; DROP TABLE committed; DROP TABLE commitments; DROP TABLE competitions; DROP TABLE replays; "
            "DROP TABLE hashes; DROP TABLE benches; ALTER TABLE entries DROP COLUMN energy; PRAGMA user_version = 1");
     assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &old), 0);
     int faults, count;
@@ -176,6 +177,12 @@ static void test_migrates(void **state)
     assert_int_equal(store_reader(old, &reader), 0);
     assert_int_equal(store_replays(reader, FIXTURE_HEX, 10, &arena, &stored, &count), 0);
     assert_int_equal(count, 0);
+    struct ticket_counts tickets;
+    int64_t by, ticket;
+    assert_int_equal(store_tickets_by(reader, "ada", &tickets), 0);
+    assert_int_equal(tickets.announced, 0);
+    assert_int_equal(store_vouched_by(reader, 1, &ticket, &by), 0);
+    assert_int_equal(by, 0);
     assert_int_equal(store_check(old, NULL, NULL, &faults), 0);
     assert_int_equal(faults, 0);
     store_reader_close(reader);

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tickets and beats. Invariant: whether a statement may count follows from the statements before it, so store_check can repeat
+// each decision; a state has one stamp, its first. A beat changes no answer that a cache holds, so it leaves the version of the
+// record as it is. Cost: some lookups by index; a beat is a durable transaction of one row.
+#include "scoreboard/store/store_ticket.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scoreboard/store/store_inside.h"
+
+enum { RULED = 1 };
+
+static int rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int rule(struct ruling *out, enum problem problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out->detail, sizeof out->detail, format, args);
+    va_end(args);
+    out->problem = problem;
+    return RULED;
+}
+
+// ---- what may count
+
+// All tickets of a group are one person's, agree in its number of runs, and announce each run once.
+static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle, struct ruling *out)
+{
+    const char *nonce = canonical_text(ticket, "group.nonce");
+    const int64_t index = canonical_int(ticket, "group.index"), planned = canonical_int(ticket, "group.planned");
+    sqlite3_stmt *row;
+    int rc = 0, ruled = 0;
+    if (*nonce == 0) return 0;
+    if (index > planned)
+        return rule(out, PROBLEM_MALFORMED, "the group has %lld runs, and the ticket is for run %lld", (long long)planned,
+                    (long long)index);
+    TRY(sql_start(sql, &row, "SELECT sequence, handle, group_index, planned FROM tickets WHERE group_nonce = ? AND "
+                  "group_nonce <> ''", "t", nonce));
+    while (ruled == 0 && (rc = sql_next(sql, row)) > 0) {
+        const long long sequence = (long long)sql_column(row, 0);
+        if (strcmp(sql_text(row, 1), handle) != 0)
+            ruled = rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
+        else if (sql_column(row, 2) == index)
+            ruled = rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced already, with ticket %lld", (long long)index,
+                         sequence);
+        else if (sql_column(row, 3) != planned)
+            ruled = rule(out, PROBLEM_CONFLICT, "ticket %lld of the group announced %lld runs, and this one %lld", sequence,
+                         (long long)sql_column(row, 3), (long long)planned);
+    }
+    sql_end(row);
+    return rc < 0 ? rc : ruled;
+}
+
+// A run of a group that was announced with a ticket is that run and no other: nobody leaves out the bad ones.
+static int rule_unannounced(struct sql *sql, const json_t *run, struct ruling *out)
+{
+    int64_t sequence;
+    const char *nonce = canonical_text(run, "group.nonce");
+    const int64_t index = canonical_int(run, "group.index");
+    if (*nonce == 0) return 0;
+    TRY(sql_int(sql, &sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND group_index = ?",
+                "ti", nonce, index));
+    if (sequence == 0) return 0;
+    return rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not have it",
+                (long long)index, (long long)sequence);
+}
+
+struct issued {
+    int64_t sequence, run;
+    char handle[64], proof[DIGEST_HEX];
+    struct statement statement;
+};
+
+static int find_issued(struct sql *sql, const char *digest, struct issued *t)
+{
+    sqlite3_stmt *row;
+    *t = (struct issued){0};
+    TRY(sql_start(sql, &row, "SELECT t.sequence, t.run, t.handle, s.receipt_signature, s.payload FROM tickets t "
+                  "JOIN statements s ON s.sequence = t.sequence WHERE t.digest = ?", "t", digest));
+    int rc = sql_next(sql, row);
+    if (rc > 0) {
+        t->sequence = sql_column(row, 0);
+        t->run = sql_column(row, 1);
+        snprintf(t->handle, sizeof t->handle, "%s", sql_text(row, 2));
+        ticket_proof(sql_text(row, 3), t->proof);
+        rc = statement_read(sqlite3_column_blob(row, 4), (size_t)sqlite3_column_bytes(row, 4), &t->statement);
+    }
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
+static int rule_issued(struct sql *sql, const json_t *run, const char *handle, const struct issued *t, struct ruling *out)
+{
+    const long long number = (long long)t->sequence;
+    int64_t same;
+    if (t->sequence == 0)
+        return rule(out, PROBLEM_CONFLICT, "this board has issued no ticket %s", canonical_text(run, "ticket.statement"));
+    if (strcmp(t->handle, handle) != 0)
+        return rule(out, PROBLEM_NOT_YOURS, "ticket %lld belongs to \"%s\"", number, t->handle);
+    if (strcmp(t->proof, canonical_text(run, "ticket.proof")) != 0)
+        return rule(out, PROBLEM_CONFLICT, "the run does not have the proof of ticket %lld, so it began without it", number);
+    const char *differs = ticket_differs(run, t->statement.json);
+    if (differs != NULL) return rule(out, PROBLEM_CONFLICT, "ticket %lld announced another \"%s\"", number, differs);
+    if (t->run == 0) return 0;
+    TRY(sql_int(sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
+                canonical_text(run, "nonce")));
+    if (same > 0) return 0;  // the same run said anew
+    return rule(out, PROBLEM_CONFLICT, "ticket %lld was for one run, which is statement %lld", number, (long long)t->run);
+}
+
+static bool is_ours(const json_t *run, const char *board_key)
+{
+    return strcmp(canonical_text(run, "ticket.board_key"), board_key) == 0;
+}
+
+static int rule_run(struct sql *sql, const char *board_key, const json_t *run, const char *handle, struct ruling *out)
+{
+    struct issued ticket;
+    if (!is_ours(run, board_key)) return rule_unannounced(sql, run, out);
+    TRY(find_issued(sql, canonical_text(run, "ticket.statement"), &ticket));
+    int rc = rule_issued(sql, run, handle, &ticket, out);
+    statement_free(&ticket.statement);
+    return rc;
+}
+
+static int rule_vouch(struct sql *sql, const json_t *vouch, struct ruling *out)
+{
+    int64_t there;
+    TRY(sql_int(sql, &there, 0, "SELECT count(*) FROM vouches v JOIN runs r ON r.first = v.run WHERE r.digest = ?", "t",
+                canonical_text(vouch, "statement")));
+    return there == 0 ? 0 : rule(out, PROBLEM_CONFLICT, "the board has said so already");
+}
+
+int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, struct ruling *out)
+{
+    int rc = 0;
+    *out = (struct ruling){.problem = PROBLEM_NONE};
+    if (s->type == STATEMENT_TICKET) rc = rule_ticket(sql, s->json, handle, out);
+    if (s->type == STATEMENT_RUN) rc = rule_run(sql, board_key, s->json, handle, out);
+    if (s->type == STATEMENT_VOUCH) rc = rule_vouch(sql, s->json, out);
+    return rc < 0 ? rc : 0;
+}
+
+// ---- what follows from a statement
+
+int store_ticket_apply(struct store *s, const struct incoming *in)
+{
+    const json_t *json = in->statement->json;
+    if (in->statement->type == STATEMENT_TICKET)
+        return sql_do(&s->sql, "INSERT INTO tickets (sequence, digest, handle, lock, group_nonce, group_index, planned) "
+                      "VALUES (?, ?, ?, ?, ?, ?, ?)", "itttt" "ii", in->sequence, in->statement->digest, in->handle,
+                      canonical_text(json, "lock"), canonical_text(json, "group.nonce"), canonical_int(json, "group.index"),
+                      canonical_int(json, "group.planned"));
+    if (in->statement->type == STATEMENT_VOUCH)
+        return sql_do(&s->sql, "INSERT INTO vouches (run, sequence) SELECT first, ? FROM runs WHERE digest = ?", "it",
+                      in->sequence, canonical_text(json, "statement"));
+    if (in->statement->type != STATEMENT_RUN || !is_ours(json, s->key_id)) return 0;
+    return sql_do(&s->sql, "UPDATE tickets SET run = (SELECT first FROM runs WHERE sequence = ?) WHERE digest = ?", "it",
+                  in->sequence, canonical_text(json, "ticket.statement"));
+}
+
+// ---- beats
+
+static int refuse(struct beating *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int refuse(struct beating *out, enum problem problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out->detail, sizeof out->detail, format, args);
+    va_end(args);
+    out->problem = problem;
+    return RULED;
+}
+
+struct beaten {
+    int64_t ticket, run, issued_ms, count;
+    bool opens;  // the beat brings the secret of the ticket's lock
+};
+
+static int find_ticket(struct store *s, const char *digest, const struct ticket_beat *beat, struct beaten *t)
+{
+    sqlite3_stmt *row;
+    char lock[DIGEST_HEX];
+    *t = (struct beaten){0};
+    ticket_lock(beat->secret, lock);
+    TRY(sql_start(&s->sql, &row, "SELECT t.sequence, t.run, t.lock, s.accepted_ms, (SELECT count(*) FROM beats b "
+                  "WHERE b.ticket = t.sequence) FROM tickets t JOIN statements s ON s.sequence = t.sequence WHERE t.digest = ?",
+                  "t", digest));
+    int rc = sql_next(&s->sql, row);
+    if (rc > 0)
+        *t = (struct beaten){sql_column(row, 0), sql_column(row, 1), sql_column(row, 3), sql_column(row, 4),
+                             strcmp(sql_text(row, 2), lock) == 0};
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}
+
+// RULED: nothing is to be written.
+static int rule_beat(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out,
+                     int64_t *ticket)
+{
+    struct beaten t;
+    int64_t before;
+    TRY(find_ticket(s, digest, beat, &t));
+    *ticket = t.ticket;
+    if (t.ticket == 0) return refuse(out, PROBLEM_NOT_FOUND, "there is no ticket %.64s here", digest);
+    if (!t.opens) return refuse(out, PROBLEM_NOT_YOURS, "the beat does not have the secret of ticket %lld", (long long)t.ticket);
+    TRY(sql_int(&s->sql, &before, -1, "SELECT stamped_ms FROM beats WHERE ticket = ? AND hash = ?", "it", t.ticket, beat->hash));
+    out->again = before >= 0;
+    out->stamped_ms = before;
+    if (out->again) return RULED;
+    if (t.run != 0) return refuse(out, PROBLEM_CONFLICT, "the run of ticket %lld was reported already", (long long)t.ticket);
+    if (now_ms - t.issued_ms > STORE_TICKET_MS)
+        return refuse(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days", (long long)t.ticket,
+                      (long long)(STORE_TICKET_MS / 86400000));
+    if (t.count >= TICKET_STAMPS)
+        return refuse(out, PROBLEM_CONFLICT, "a run has at most %d states, and ticket %lld has as many", TICKET_STAMPS,
+                      (long long)t.ticket);
+    out->stamped_ms = now_ms > t.issued_ms ? now_ms : t.issued_ms;
+    return 0;
+}
+
+static int stamp(struct store *s, int64_t ticket, const char *hash, int64_t ms)
+{
+    TRY(store_begin(s));
+    s->stamp--;  // the version that the record has
+    int rc = sql_do(&s->sql, "INSERT INTO beats (ticket, hash, stamped_ms) VALUES (?, ?, ?)", "iti", ticket, hash, ms);
+    return store_end(s, rc);
+}
+
+int store_beat(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out)
+{
+    BUG_IF(!s->writes);
+    *out = (struct beating){.problem = PROBLEM_NONE};
+    int64_t ticket = 0;
+    pthread_mutex_lock(&s->mutex);
+    int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);
+    if (rc == 0) rc = stamp(s, ticket, beat->hash, out->stamped_ms);
+    pthread_mutex_unlock(&s->mutex);
+    if (rc < 0) atomic_store(&s->failed, true);
+    return rc == RULED ? 0 : rc;
+}
+
+// ---- reading
+
+static int read_stamps(struct sql *sql, int64_t ticket, struct arena *arena, struct ticket_stamp **stamps, int *count)
+{
+    sqlite3_stmt *row;
+    int rc;
+    *stamps = arena_alloc(arena, (TICKET_STAMPS + 1) * sizeof **stamps);
+    *count = 0;
+    TRY(sql_start(sql, &row, "SELECT hash, stamped_ms FROM beats WHERE ticket = ? ORDER BY stamped_ms, hash LIMIT ?", "ii",
+                  ticket, (int64_t)TICKET_STAMPS));
+    while ((rc = sql_next(sql, row)) > 0)
+        (*stamps)[(*count)++] = (struct ticket_stamp){sql_keep(row, 0, arena), sql_column(row, 1)};
+    sql_end(row);
+    return rc;
+}
+
+int store_ticket_read(struct sql *sql, const char *digest, struct arena *arena, struct ticket_stored *t)
+{
+    sqlite3_stmt *row;
+    *t = (struct ticket_stored){0};
+    if (sql->format < SQL_TICKETS_FORMAT) return fail(ERR_MISSING, "this record has no tickets yet");
+    TRY(sql_start(sql, &row, "SELECT t.sequence, s.accepted_ms, "
+                  "coalesce((SELECT max(r.sequence) FROM runs r WHERE r.first = t.run), 0), "
+                  "coalesce((SELECT v.sequence FROM vouches v WHERE v.run = t.run AND t.run > 0), 0), "
+                  "(SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1) - s.accepted_ms "
+                  "FROM tickets t JOIN statements s ON s.sequence = t.sequence WHERE t.digest = ?", "t", digest));
+    int rc = sql_next(sql, row);
+    if (rc > 0)
+        *t = (struct ticket_stored){.sequence = sql_column(row, 0), .issued_ms = sql_column(row, 1), .run = sql_column(row, 2),
+                                    .vouched = sql_column(row, 3),
+                                    .failed = sql_column(row, 2) == 0 && sql_column(row, 4) > STORE_TICKET_MS};
+    sql_end(row);
+    TRY(rc);
+    if (rc == 0) return fail(ERR_MISSING, "there is no ticket %.64s", digest);
+    return read_stamps(sql, t->sequence, arena, &t->stamps, &t->stamp_count);
+}
+
+int store_ticket(struct reader *r, const char *digest, struct arena *arena, struct ticket_stored *t)
+{
+    return store_ticket_read(&r->sql, digest, arena, t);
+}
+
+int store_ticket_of_group(struct reader *r, const char *nonce, int64_t index, int64_t *sequence)
+{
+    *sequence = 0;
+    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
+    return sql_int(&r->sql, sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND "
+                   "group_index = ?", "ti", nonce, index);
+}
+
+int store_tickets_by(struct reader *r, const char *handle, struct ticket_counts *c)
+{
+    sqlite3_stmt *row;
+    *c = (struct ticket_counts){0};
+    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT count(*), coalesce(sum(t.run > 0), 0), coalesce(sum(t.run = 0 AND s.accepted_ms + ? >= "
+                  "(SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1)), 0) FROM tickets t "
+                  "JOIN statements s ON s.sequence = t.sequence WHERE t.handle = ?", "it", STORE_TICKET_MS, handle));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0) *c = (struct ticket_counts){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), 0};
+    sql_end(row);
+    c->failed = c->announced - c->reported - c->open;
+    return rc < 0 ? rc : 0;
+}
+
+int store_vouched_by(struct reader *r, int64_t sequence, int64_t *ticket, int64_t *by)
+{
+    sqlite3_stmt *row;
+    *ticket = *by = 0;
+    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
+    TRY(sql_start(&r->sql, &row, "SELECT t.sequence, coalesce(v.sequence, 0) FROM runs r JOIN tickets t ON t.run = r.first "
+                  "AND t.run > 0 LEFT JOIN vouches v ON v.run = r.first WHERE r.sequence = ?", "i", sequence));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0) *ticket = sql_column(row, 0), *by = sql_column(row, 1);
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}

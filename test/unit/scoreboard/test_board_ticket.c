@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tickets on a board: an announced run whose clock agrees becomes witnessed, and what is tried against that does not.
+#include "test/unit/scoreboard/fixture_board.h"
+
+#define SECRET FIXTURE_HEX
+#define GROUP "00112233445566778899aabbccddeeff"
+enum { BEFORE_MS = 200000 };  // the ticket, before the run's end
+#define ISSUED (FIXTURE_NOW_MS - BEFORE_MS)
+
+struct given {  // what a ticket gives a run
+    char statement[DIGEST_HEX], proof[DIGEST_HEX];
+};
+
+static json_t *ticket_of(const char *handle, const char *group, int index)
+{
+    char lock[DIGEST_HEX];
+    json_t *run = fixture_run();
+    ticket_lock(SECRET, lock);
+    json_t *ticket = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "ticket", "version", 1,
+                               "board", "test", "handle", handle, "task", "cifar10", "target_micro", (json_int_t)940000, "model",
+                               "record", "recipe", "cifar10", "recipe_digest", canonical_text(run, "recipe.digest"),
+                               "binary_digest", FIXTURE_HEX, "lock", lock, "made_ms", (json_int_t)ISSUED);
+    if (group != NULL)
+        json_object_set_new(ticket, "group", json_pack("{s:s, s:i, s:i}", "nonce", group, "index", index, "planned", 5));
+    json_decref(run);
+    return to_board(ticket);
+}
+
+static struct given given_by(json_t *ticket, const struct sshkey_secret *key)
+{
+    struct given g;
+    digest_of(ticket, g.statement);
+    if (hand_in_at(ticket, key, NULL, ISSUED) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+    ticket_proof(last.receipt_signature, g.proof);
+    return g;
+}
+
+static void put_ticket(json_t *run, const struct given *g)
+{
+    char id[SSHKEY_ID];
+    fixture_set(run, "ticket", json_pack("{s:s, s:s, s:s}", "statement", g->statement, "board_key",
+                                         sshkey_id(store_key(store), id), "proof", g->proof));
+    fixture_set(run, "seed", json_integer(ticket_seed(g->proof)));
+    fixture_follow(run);
+}
+
+// A run of ada with that ticket, which ended now.
+static json_t *run_with(const struct given *g, int number)
+{
+    json_t *run = run_of("ada", number);
+    fixture_bind(run);
+    fixture_vary(run, number);
+    put_ticket(run, g);
+    return run;
+}
+
+static enum problem beat_at(const char *ticket, const char *secret, const char *hash, int64_t ms)
+{
+    struct ticket_beat beat;
+    struct beating out;
+    snprintf(beat.hash, sizeof beat.hash, "%s", hash);
+    snprintf(beat.secret, sizeof beat.secret, "%s", secret);
+    if (store_beat(store, ticket, &beat, ms, &out) < 0) GIVE_UP("%s", error_text());
+    if (out.problem == PROBLEM_NONE) assert_true(out.again || out.stamped_ms == ms);
+    return out.problem;
+}
+
+// All its states, at the moments that the run claims.
+static void beat_all(json_t *run, const struct given *g, int64_t late_ms)
+{
+    const json_t *segments = json_object_get(run, "segments");
+    assert_int_equal(beat_at(g->statement, SECRET, canonical_text(run, "chain_root"), ISSUED + 50), PROBLEM_NONE);
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) {
+        const json_t *p = fixture_item(run, "points", i);
+        assert_int_equal(beat_at(g->statement, SECRET, canonical_text(p, "hash"),
+                                 ISSUED + canonical_int(p, "t_ns") / 1000000 + late_ms), PROBLEM_NONE);
+    }
+    const json_t *end = json_array_get(segments, json_array_size(segments) - 1);
+    assert_int_equal(beat_at(g->statement, SECRET, canonical_text(run, "chain_end"),
+                             ISSUED + canonical_int(end, "end_ns") / 1000000 + late_ms), PROBLEM_NONE);
+}
+
+static enum problem report(json_t *run, const struct sshkey_secret *key)
+{
+    struct statement s;
+    assert_int_equal(statement_make(to_board(json_incref(run)), &s), 0);
+    enum problem problem = hand_in(run, key);
+    if (problem == PROBLEM_NONE && store_vouch(store, &s, FIXTURE_NOW_MS) < 0) GIVE_UP("%s", error_text());
+    statement_free(&s);
+    return problem;
+}
+
+static struct stored stored_at(int64_t sequence)
+{
+    struct stored s;
+    char id[24];
+    snprintf(id, sizeof id, "%lld", (long long)sequence);
+    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
+    return s;
+}
+
+static enum trust level(void)
+{
+    return stored_at(last.sequence).trust;
+}
+
+static void assert_counts(int announced, int reported, int open, int failed)
+{
+    struct ticket_counts c;
+    assert_int_equal(store_tickets_by(reader, "ada", &c), 0);
+    assert_int_equal(c.announced, announced);
+    assert_int_equal(c.reported, reported);
+    assert_int_equal(c.open, open);
+    assert_int_equal(c.failed, failed);
+}
+
+static void witnessed(void **state)
+{
+    (void)state;
+    struct ticket_stored t;
+    int64_t by, ticket;
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);  // a ticket may be the first that a key signs
+    assert_counts(1, 0, 1, 0);
+    json_t *run = run_with(&g, 1), *amended = json_deep_copy(run);
+    char digest[DIGEST_HEX];
+    digest_of(run, digest);
+    beat_all(run, &g, 120);
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.count, 0);
+    assert_int_equal(level(), TRUST_WITNESSED);
+    assert_int_equal(store_vouched_by(reader, 2, &ticket, &by), 0);
+    assert_int_equal(by, 3);
+    assert_int_equal(ticket, 1);
+    assert_int_equal(stored_at(3).type, STATEMENT_VOUCH);
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).at[0].trust, TRUST_WITNESSED);
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_int_equal(t.run, 2);
+    assert_int_equal(t.vouched, 3);
+    assert_int_equal(t.stamp_count, FIXTURE_EPOCHS + 2);
+    assert_counts(1, 1, 0, 0);
+    assert_whole();
+    // The same run with other latencies keeps its level, and the board says nothing twice.
+    json_object_set_new(amended, "latencies", json_array());
+    fixture_set(amended, "supersedes", json_string(digest));
+    assert_int_equal(report(amended, &ada), PROBLEM_NONE);
+    assert_int_equal(last.sequence, 4);
+    assert_int_equal(level(), TRUST_WITNESSED);
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_int_equal(t.run, 4);
+    assert_whole();
+    close_all();
+    open_all();
+    assert_int_equal(stored_at(4).trust, TRUST_WITNESSED);
+}
+
+// What the clock does not allow lowers the level by one, and costs no more.
+static void not_witnessed(void **state)
+{
+    struct given given[3];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        json_t *ticket = ticket_of("ada", NULL, 0);
+        fixture_set(ticket, "made_ms", json_integer(ISSUED + i));  // each a statement of its own
+        given[i] = given_by(ticket, &ada);
+    }
+    json_t *silent = run_with(&given[0], 1), *slow = run_with(&given[1], 2), *flagged = run_with(&given[2], 3);
+    fixture_set(flagged, "software.dirty", json_integer(1));
+    fixture_follow(flagged);
+    beat_all(slow, &given[1], 30000);  // it took 30 s longer than it says
+    beat_all(flagged, &given[2], 0);
+    assert_int_equal(report(silent, &ada), PROBLEM_NONE);
+    assert_int_equal(level(), TRUST_CHECKED);
+    assert_int_equal(report(slow, &ada), PROBLEM_NONE);
+    assert_int_equal(level(), TRUST_CHECKED);
+    assert_int_equal(report(flagged, &ada), PROBLEM_NONE);
+    assert_int_equal(stored_at(6).trust, TRUST_SIGNED);
+    assert_whole();
+}
+
+// ---- attacks
+
+static void tickets_of_others(void **state)
+{
+    (void)state;
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
+    struct given wrong = g;
+    json_t *run = run_with(&g, 1), *foreign = run_with(&g, 2);
+    fixture_set(foreign, "handle", json_string("bob"));
+    fixture_follow(foreign);
+    assert_int_equal(report(foreign, &bob), PROBLEM_NOT_YOURS);
+    digest_of(run, wrong.statement);
+    assert_int_equal(report(run_with(&wrong, 3), &ada), PROBLEM_CONFLICT);  // no such ticket
+    wrong = g;
+    memset(wrong.proof, 'a', DIGEST_HEX - 1);
+    assert_int_equal(report(run_with(&wrong, 4), &ada), PROBLEM_CONFLICT);  // a chain that began without the ticket
+    json_t *seeded = run_with(&g, 5);
+    fixture_set(seeded, "seed", json_integer(5));
+    fixture_follow(seeded);
+    assert_int_equal(report(seeded, &ada), PROBLEM_CHECKS);  // a seed of one's own
+    json_t *other = run_with(&g, 6);
+    fixture_set(other, "recipe.name", json_string("another"));
+    fixture_follow(other);
+    assert_int_equal(report(other, &ada), PROBLEM_CONFLICT);
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    assert_int_equal(report(run_with(&g, 7), &ada), PROBLEM_CONFLICT);  // a ticket used twice
+    json_t *elsewhere = run_with(&g, 8);  // a ticket of another board is nothing here
+    fixture_set(elsewhere, "ticket.board_key", json_string("SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"));
+    fixture_follow(elsewhere);
+    assert_int_equal(report(elsewhere, &ada), PROBLEM_NONE);
+    assert_int_equal(level(), TRUST_CHECKED);
+    assert_whole();
+}
+
+static void beats_of_others(void **state)
+{
+    (void)state;
+    struct ticket_stored t;
+    struct beating out;
+    int64_t before, after;
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
+    json_t *run = run_with(&g, 1);
+    const char *root = canonical_text(run, "chain_root");
+    const char *nothing = "0000000000000000000000000000000000000000000000000000000000000000";
+    assert_int_equal(store_version(reader, &before), 0);
+    assert_int_equal(beat_at(g.statement, nothing, root, ISSUED + 5), PROBLEM_NOT_YOURS);
+    assert_int_equal(beat_at(nothing, SECRET, root, ISSUED + 5), PROBLEM_NOT_FOUND);
+    assert_int_equal(beat_at(g.statement, SECRET, root, ISSUED + 5), PROBLEM_NONE);
+    struct ticket_beat again = {.secret = SECRET};
+    snprintf(again.hash, sizeof again.hash, "%s", root);
+    assert_int_equal(store_beat(store, g.statement, &again, ISSUED + 900, &out), 0);  // a beat that is replayed
+    assert_true(out.again);
+    assert_int_equal(out.stamped_ms, ISSUED + 5);
+    assert_int_equal(beat_at(g.statement, SECRET, nothing, ISSUED + STORE_TICKET_MS + 1), PROBLEM_CONFLICT);  // too late
+    assert_int_equal(store_version(reader, &after), 0);
+    assert_int_equal(before, after);  // caches keep what they have
+    beat_all(run, &g, 10);
+    assert_int_equal(beat_at(g.statement, SECRET, nothing, ISSUED + 100), PROBLEM_NONE);  // a state of another chain
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    assert_int_equal(level(), TRUST_CHECKED);
+    assert_int_equal(beat_at(g.statement, SECRET, FIXTURE_HEX, ISSUED + 200), PROBLEM_CONFLICT);  // after the report
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_int_equal(t.stamp_count, FIXTURE_EPOCHS + 3);
+    assert_whole();
+}
+
+static void groups(void **state)
+{
+    (void)state;
+    json_t *first = ticket_of("ada", GROUP, 1), *run, *other;
+    const struct given g = given_by(json_incref(first), &ada);
+    json_decref(first);
+    assert_int_equal(hand_in_at(ticket_of("bob", GROUP, 2), &bob, NULL, ISSUED), PROBLEM_CONFLICT);  // whose group it is
+    other = ticket_of("ada", GROUP, 1);
+    fixture_set(other, "made_ms", json_integer(ISSUED + 1));
+    assert_int_equal(hand_in_at(other, &ada, NULL, ISSUED), PROBLEM_CONFLICT);  // the run once more
+    other = ticket_of("ada", GROUP, 2);
+    fixture_set(other, "group.planned", json_integer(6));
+    assert_int_equal(hand_in_at(other, &ada, NULL, ISSUED), PROBLEM_CONFLICT);
+    other = ticket_of("ada", GROUP, 6);
+    assert_int_equal(hand_in_at(other, &ada, NULL, ISSUED), PROBLEM_MALFORMED);
+    run = run_with(&g, 1);
+    fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", GROUP, "index", 1, "planned", 5, "announced_ms",
+                                        (json_int_t)(FIXTURE_NOW_MS - 300000)));
+    other = json_deep_copy(run);
+    json_object_del(other, "ticket");  // a better run in its place
+    fixture_follow(other);
+    assert_int_equal(report(other, &ada), PROBLEM_CONFLICT);
+    fixture_follow(run);
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    int64_t sequence;
+    assert_int_equal(store_ticket_of_group(reader, GROUP, 1, &sequence), 0);
+    assert_int_equal(sequence, 1);
+    assert_int_equal(store_ticket_of_group(reader, GROUP, 2, &sequence), 0);
+    assert_int_equal(sequence, 0);
+    assert_whole();
+}
+
+// A ticket without a run counts as failed after a month: by the newest statement, so that a page depends on the record alone.
+static void unreported(void **state)
+{
+    (void)state;
+    struct ticket_stored t;
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
+    json_t *run = run_of("bob", 9);
+    assert_counts(1, 0, 1, 0);
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_false(t.failed);
+    assert_int_equal(hand_in_at(run, &bob, NULL, FIXTURE_NOW_MS + STORE_TICKET_MS - BEFORE_MS), PROBLEM_NONE);
+    assert_counts(1, 0, 1, 0);
+    json_t *late = ticket_of("eve", NULL, 0);
+    fixture_set(late, "made_ms", json_integer(ISSUED + STORE_TICKET_MS));
+    assert_int_equal(hand_in_at(late, &eve, NULL, ISSUED + STORE_TICKET_MS + 1), PROBLEM_NONE);
+    assert_counts(1, 0, 0, 1);
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_true(t.failed);
+}
+
+// A group announces its runs as fast as it trains them, so there may be more tickets than runs.
+static void many_tickets(void **state)
+{
+    (void)state;
+    close_all();
+    const struct store_settings settings = {.path = path, .origin = "test", .submissions_per_hour = 1};
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    for (int i = 0; i <= 10; i++) {
+        json_t *ticket = ticket_of("ada", NULL, 0);
+        fixture_set(ticket, "made_ms", json_integer(ISSUED + i));
+        assert_int_equal(hand_in_at(ticket, &ada, NULL, ISSUED), i < 10 ? PROBLEM_NONE : PROBLEM_RATE);
+    }
+}
+
+// Nobody but the board vouches for a clock.
+static void own_word(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX];
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
+    json_t *run = run_with(&g, 1), *word;
+    digest_of(run, digest);
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    word = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I, s:[{s:s, s:I}], s:I}", "type", "vouch", "version", 1, "board", "test",
+                     "statement", digest, "ticket", g.statement, "issued_ms", (json_int_t)ISSUED, "stamps", "hash", FIXTURE_HEX,
+                     "ms", (json_int_t)FIXTURE_NOW_MS, "made_ms", (json_int_t)FIXTURE_NOW_MS);
+    assert_int_equal(hand_in(word, &ada), PROBLEM_NOT_YOURS);
+    assert_int_equal(stored_at(2).trust, TRUST_CHECKED);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {TEST(witnessed), TEST(not_witnessed), TEST(tickets_of_others), TEST(beats_of_others),
+                                       TEST(groups), TEST(unreported), TEST(many_tickets), TEST(own_word)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
