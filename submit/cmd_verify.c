@@ -17,6 +17,7 @@
 #include "submit/client/seen.h"
 #include "submit/client/verify.h"
 #include "submit/client/verify_log.h"
+#include "submit/client/verify_ticket.h"
 #include "submit/keys/keyring.h"
 
 enum { FILE_LIMIT = 4 << 20, CHECKPOINT_TRIES = 6, CHECKPOINT_WAIT_MS = 100 };
@@ -212,6 +213,22 @@ static bool is_digest(const char *name)
     return strlen(name) == DIGEST_HEX - 1;
 }
 
+// The ticket of a run, and the board's word about its clock. `answer` is that of GET /api/v1/statements/NAME.
+static void check_ticket(struct verifying *v, const struct client_board *board, const char *envelope, const struct text *answer)
+{
+    char *payload = NULL;
+    struct statement s = {0};
+    struct text t = {0};
+    json_t *value = json_loadb(answer->at, answer->length, JSON_REJECT_DUPLICATES, NULL);
+    const struct verify_numbers numbers = {canonical_int(value, "state.ticket"), canonical_int(value, "state.vouched_by")};
+    if (client_member(envelope, strlen(envelope), "payload", &payload) == 0 && statement_read(payload, strlen(payload), &s) == 0)
+        v->faults += verify_ticket(v->client, board, &s, &numbers, clock_unix_ms(), &t);
+    print_text(&t);
+    statement_free(&s);
+    json_decref(value);
+    free(payload);
+}
+
 static int verify_at(struct verifying *v, const char *name)
 {
     struct client *c = v->client;
@@ -228,6 +245,7 @@ static int verify_at(struct verifying *v, const char *name)
                                .digest = is_digest(name) ? name : NULL, .now_ms = clock_unix_ms()};
     if (rc == 0) rc = verify_envelope(v, envelope, strlen(envelope), name, e);
     if (rc == 0) rc = check_log_of(v, &board, receipt.at, receipt.length);
+    if (rc == 0 && v->faults == 0) check_ticket(v, &board, envelope, &statement);
     if (rc == 0) {
         struct text state = {0};
         verify_state(statement.at, statement.length, &state);
