@@ -8,8 +8,14 @@
 
 #include <stddef.h>
 
+// A training knows no network, so it is given the way to a scoreboard.
+static int train(int argc, char **argv)
+{
+    return cmd_train(argc, argv, &announcer_type);
+}
+
 static const struct program_command commands[] = {
-    {"train", cmd_train, "train a model until it meets its target, and record the run"},
+    {"train", train, "train a model until it meets its target, and record the run"},
     {"record", cmd_record, "run any training program, time it, and record the run"},
     {"infer", cmd_infer, "measure the latency and the accuracy of a trained model"},
     {"eval", cmd_eval, "score predictions as the published evaluation of a task does"},

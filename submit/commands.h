@@ -4,6 +4,7 @@
 #define DAWN_SUBMIT_COMMANDS_H
 
 #include "runtime/base/cli/program.h"
+#include "tasks/train/announce.h"
 
 int cmd_keys(int argc, char **argv);
 extern const struct program_command cmd_keys_subs[];  // those with options of their own
@@ -15,5 +16,6 @@ int cmd_replay(int argc, char **argv);
 int cmd_withdraw(int argc, char **argv);
 int cmd_amend(int argc, char **argv);
 int cmd_object(int argc, char **argv);
+extern const struct announce_type announcer_type;  // of dawn train (announcer.c)
 
 #endif

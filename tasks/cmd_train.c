@@ -17,7 +17,7 @@ struct arguments {
     double target, cost;
     int64_t runs, seed;
     bool stop, json, quiet;
-    const char *database, *save, *instance, *pace, *resume;
+    const char *database, *save, *instance, *pace, *resume, *ticket;
 };
 
 // Most metrics are shares, and so are their targets. A loss or a perplexity is not.
@@ -81,7 +81,7 @@ static int resume_run(const struct arguments *a)
     const struct choose *c = &a->choose;
     if (c->recipe || c->oversubscribe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads ||
         a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop ||
-        task_files_any(&c->files))
+        task_files_any(&c->files) || a->ticket)
         return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume takes only --data FOLDER, --db, "
                                "--checkpoint-every, --json and --quiet");
     struct resume from = {0};
@@ -94,7 +94,19 @@ static int resume_run(const struct arguments *a)
     return rc;
 }
 
-static int train_task(const struct arguments *a, const char *name)
+// The seed of an announced run comes from its ticket: a seed of one's own could have been tried before.
+static int train_announced(const struct arguments *a, const struct announce_type *type, struct train_options *o)
+{
+    if (!a->ticket) return train(o);
+    if (a->seed != 1) return fail(ERR_USAGE, "--seed cannot be chosen with --ticket: the ticket gives the seed");
+    TRY(type->open(a->ticket, &o->announcer));
+    o->announce = type;
+    int rc = train(o);
+    type->close(o->announcer);
+    return rc;
+}
+
+static int train_task(const struct arguments *a, const char *name, const struct announce_type *type)
 {
     struct chosen chosen = {0};
     struct price price;
@@ -118,10 +130,10 @@ static int train_task(const struct arguments *a, const char *name)
         .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
         .pace = pace, .progress = progress_of(a),
     };
-    return train(&o);
+    return train_announced(a, type, &o);
 }
 
-static int run_command(int argc, char **argv)
+static int run_command(int argc, char **argv, const struct announce_type *type)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
@@ -132,6 +144,8 @@ static int run_command(int argc, char **argv)
         {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
         {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
+        {OPTION_TEXT, 0, "ticket", "URL", "announce each run to this scoreboard: it can become witnessed", &a.ticket,
+         0, 0},
         {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "write what --resume needs, every 30s, 10min or N steps", &a.pace, 0, 0},
         {OPTION_TEXT, 0, "resume", "RUN", "continue an interrupted run (a number, or last) from its last checkpoint", &a.resume,
          0, 0},
@@ -152,18 +166,19 @@ static int run_command(int argc, char **argv)
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
         "  dawn train --resume last\n"
+        "  dawn train cifar10 --ticket https://board.example\n"
         "  mpirun -n 4 dawn train cifar10\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (a.resume && argc == 1) return resume_run(&a);
     if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: do not name one");
     if (argc != 2) return task_wanted("");
-    return train_task(&a, argv[1]);
+    return train_task(&a, argv[1], type);
 }
 
-int cmd_train(int argc, char **argv)
+int cmd_train(int argc, char **argv, const struct announce_type *type)
 {
     int rc = ranks_open();
-    if (rc == 0) rc = run_command(argc, argv);
+    if (rc == 0) rc = run_command(argc, argv, type);
     return cmd_finish("train", rc);
 }

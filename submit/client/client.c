@@ -49,6 +49,7 @@ int client_open(const char *address, const struct client_options *options, struc
     if (options != NULL) c->options = *options;
     if (c->options.total_ms <= 0) c->options.total_ms = TOTAL_MS;
     if (c->options.pause_ms <= 0) c->options.pause_ms = PAUSE_MS;
+    if (c->options.tries <= 0) c->options.tries = CLIENT_TRIES;
     if (c->curl == NULL) {
         client_close(c);
         return fail(ERR_MEMORY, "not enough memory for a connection");
@@ -223,7 +224,7 @@ static int ask_patiently(struct client *c, struct question *q, struct reply *rep
     for (int tries = 1;; tries++) {
         TRY(ask_along(c, q, reply));
         bool busy = reply->status == 429 || reply->status == 503;
-        if (!busy || tries == CLIENT_TRIES || reply->retry_after > CLIENT_WAIT_MAX) return 0;
+        if (!busy || tries >= c->options.tries || reply->retry_after > CLIENT_WAIT_MAX) return 0;
         long ms = c->options.pause_ms << (tries - 1);
         if (reply->retry_after * 1000 > ms) ms = reply->retry_after * 1000;
         if (c->options.note != NULL) say_waiting(c, reply, (ms + 999) / 1000);
@@ -300,10 +301,11 @@ int client_get(struct client *c, const char *path, struct text *body)
     return rc;
 }
 
-int client_post(struct client *c, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks)
+static int post(struct client *c, const char *path, const char *bytes, size_t count, struct text *body, bool *again,
+                struct text *checks)
 {
     struct reply reply;
-    TRY(ask(c, "/api/v1/statements", envelope, count, &reply));
+    TRY(ask(c, path, bytes, count, &reply));
     int rc = 0;
     *again = reply.status == 200;
     if (reply.status != 200 && reply.status != 201) rc = refused(c, &reply, checks);
@@ -312,6 +314,17 @@ int client_post(struct client *c, const char *envelope, size_t count, struct tex
         rc = fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
     text_free(&reply.body);
     return rc;
+}
+
+int client_post(struct client *c, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks)
+{
+    return post(c, "/api/v1/statements", envelope, count, body, again, checks);
+}
+
+int client_send(struct client *c, const char *path, const char *body, size_t count, struct text *answer)
+{
+    bool again;
+    return post(c, path, body, count, answer, &again, NULL);
 }
 
 static int get_board(struct client *c, struct client_board *board, bool *answered)

@@ -19,6 +19,7 @@ struct client_options {  // 0 and NULL: the defaults
     void *context;
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long
+    int tries;      // of a busy server: CLIENT_TRIES
 };
 // `address`: "https://board.example", with or without a path. ERR_USAGE if it is not such an address.
 int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;
@@ -41,6 +42,9 @@ int client_board(struct client *, struct client_board *) MUST_CHECK;
 // and other 4xx) is ERR_INPUT with the server's sentence, and `checks` gets a line for each check that it names.
 int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again,
                 struct text *checks) MUST_CHECK;
+
+// Posts anything else. Errors as above, without checks.
+int client_send(struct client *, const char *path, const char *body, size_t count, struct text *answer) MUST_CHECK;
 
 // The pure parts, for tests. A member of a JSON object as text, or ERR_INPUT; free() ends it.
 int client_member(const char *json, size_t count, const char *name, char **text) MUST_CHECK;

@@ -300,7 +300,7 @@ static int record_one(const struct recorder *all, int64_t group, int64_t index)
 static int record_all(const struct recorder *all, int64_t *id)
 {
     const struct recorder_options *o = all->o;
-    struct group_plan plan = {o->contest->name, o->model, "outside", o->target_micro, o->runs};
+    struct group_plan plan = {o->contest->name, o->model, "outside", o->target_micro, o->runs, NULL};
     TRY(result_group_begin(all->results, &plan, id));
     int rc = 0;
     for (int64_t i = 1; i <= o->runs && rc == 0; i++) rc = record_one(all, *id, i);

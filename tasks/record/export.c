@@ -16,12 +16,12 @@
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
                                      "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
-                                     "receipts", "outside", "energy", "replays", "places", "commitments", "benches",
+                                     "receipts", "outside", "energy", "replays", "tickets", "places", "commitments", "benches",
                                      "bench_repeats", "bench_memory", "bench_operators", "bench_receipts", "scalings",
                                      "scaling_reductions", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
                                              "pictures", "files", "readings", "latencies", "receipts", "outside", "energy",
-                                             "replays", "places", "commitments", NULL};
+                                             "replays", "tickets", "places", "commitments", NULL};
 
 static bool among(const char *const names[], const char *name)
 {

@@ -216,6 +216,7 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
     TRY(add_one(r, record, "software_facts", "SELECT * FROM software WHERE id = ?", record_int(record, "software")));
     if (record_has(record, "group_id"))
         TRY(add_one(r, record, "group", "SELECT * FROM groups WHERE id = ?", record_int(record, "group_id")));
+    TRY(add_one(r, record, "ticket", "SELECT statement, board_key, proof FROM tickets WHERE run = ?", id));
     TRY(add_one(r, record, "outside", "SELECT command, framework, devices FROM outside WHERE run = ?", id));
     TRY(add_rows(r, record, "receipts", "SELECT * FROM receipts WHERE run = ? ORDER BY id", id));
     return 0;

@@ -16,8 +16,8 @@ int record_rows(struct results *, const char *sql, int64_t id, json_t **rows) MU
 int record_list(struct results *, json_t **runs) MUST_CHECK;
 // One whole run, as curve.h reads it: the columns of its row, metrics, last_score, last_ns, last_classic_ns, last_warm_ns,
 // last_warm_with_evaluation_ns, last_samples, reached_energy_uj, replay_of (of a replay), and data_sets, files, places, points,
-// energy, work, segments, latencies, receipts (lists), machine_facts, software_facts, group, outside (objects; the last two only
-// if they have a row). A latency has its own machine_facts.
+// energy, work, segments, latencies, receipts (lists), machine_facts, software_facts, group, outside, ticket (objects; the last
+// three only if they have a row). A latency has its own machine_facts.
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // `word` is "last" or the number of a recorded run.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;

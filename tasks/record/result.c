@@ -45,6 +45,11 @@ int64_t result_id(const struct run *run)
     return run->id;
 }
 
+void result_head(const struct run *run, char hex[DIGEST_HEX])
+{
+    chain_hex(&run->chain, hex);
+}
+
 static int store_outside(struct run *run, const char *command, const char *framework, int64_t devices)
 {
     TRY(result_do(run->results, "record the outside program",
@@ -189,7 +194,8 @@ int result_group_begin(struct results *r, const struct group_plan *g, int64_t *i
 {
     char nonce[33];
     if (g->planned < 1) return fail(ERR_USAGE, "a group must have at least one run; got %lld", (long long)g->planned);
-    result_nonce(nonce);
+    if (g->nonce != NULL) snprintf(nonce, sizeof nonce, "%s", g->nonce);
+    else result_nonce(nonce);
     TRY(result_do(r, "announce the group",
                   "INSERT INTO groups (nonce, status, owner, task, model, recipe, target_micro, planned, announced_ms)"
                   " VALUES (?,'running',?,?,?,?,?,?,?)",

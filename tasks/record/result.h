@@ -8,6 +8,7 @@
 #ifndef DAWN_TASKS_RESULT_H
 #define DAWN_TASKS_RESULT_H
 
+#include "runtime/base/file.h"
 #include "submit/format/run_metric.h"
 #include "tasks/record/machine/machine.h"
 #include "submit/format/score/price.h"
@@ -77,6 +78,11 @@ struct run_place {
     const char *device;
     int64_t threads;
 };
+// A scoreboard announced the run before it began (submit/format/score/ticket.h). Its seed is that of the proof.
+struct run_ticket {
+    char statement[DIGEST_HEX], proof[DIGEST_HEX];
+    char board_key[51];  // fingerprint
+};
 // A part of the schedule with a constant cost of training on a sample: forward, backward and update.
 struct run_part {
     int64_t samples, flops_per_sample;
@@ -105,6 +111,7 @@ struct run_facts {
     int file_count;
     const struct run_place *places;  // none: one process
     int place_count;
+    const struct run_ticket *ticket;  // NULL: none
     const char *replay_of;  // last hash of the points of the run that this one repeats, 64 hex digits; NULL: none
     const struct machine_facts *machine;    // NULL: read here
     const struct software_facts *software;  // NULL: read here
@@ -126,6 +133,8 @@ struct run_moment {
 int result_resume(struct results *, int64_t id, int64_t step, const struct run_moment *known, struct stopwatch *,
                   struct run **) MUST_CHECK;
 int64_t result_id(const struct run *);
+// The last hash of its chain: of the last point, or the root.
+void result_head(const struct run *, char hex[DIGEST_HEX]);
 // The processes with which a resumed run goes on after `step` steps.
 int result_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
 // Stores the closed segments before a checkpoint is written, so that the clocks of a resumed run include the work that led
@@ -170,11 +179,13 @@ struct run_end {
 // `recorded` may be NULL.
 int result_end(struct run *, enum run_status, const struct run_end *, enum run_status *recorded) MUST_CHECK;
 
+void result_nonce(char hex[33]);  // 128 random bits, as runs and groups are named
 // A group is announced before its first run.
 struct group_plan {
     const char *task, *model, *recipe;
     int64_t target_micro;
     int64_t planned;
+    const char *nonce;  // NULL: drawn here
 };
 int result_group_begin(struct results *, const struct group_plan *, int64_t *id) MUST_CHECK;
 int result_group_end(struct results *, int64_t id) MUST_CHECK;

@@ -141,7 +141,7 @@ int result_store_places(struct run *run, int64_t step, const struct run_place *p
     return 0;
 }
 
-// Stores the metrics, the parts of the schedule, the files and which run is repeated.
+// Stores the metrics, the parts of the schedule, the files, which run is repeated, and the ticket.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
     for (int64_t i = 0; i < f->metric_count; i++)
@@ -161,6 +161,10 @@ static int store_lists(struct run *run, const struct run_facts *f)
     if (f->replay_of != NULL)
         TRY(result_do(run->results, "record the replay", "INSERT INTO replays (run, head) VALUES (?,?)", "it", run->id,
                       f->replay_of));
+    if (f->ticket != NULL)
+        TRY(result_do(run->results, "record the ticket",
+                      "INSERT INTO tickets (run, statement, board_key, proof) VALUES (?,?,?,?)", "ittt", run->id,
+                       f->ticket->statement, f->ticket->board_key, f->ticket->proof));
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "submit/format/chain.h"
 #include "tasks/record/result.h"
 
-enum { RESULT_FORMAT = 10, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+enum { RESULT_FORMAT = 11, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 
 struct results {
     sqlite3 *db;
@@ -52,7 +52,6 @@ int result_store_spans(struct run *) MUST_CHECK;
 int result_store_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
 // Computes the root of the run's chain again from the record. Only before the first point.
 int result_bind(struct run *) MUST_CHECK;
-void result_nonce(char hex[33]);
 
 // True if the process that wrote `owner` still runs, as far as this machine can tell.
 bool result_owner_lives(const char *owner);

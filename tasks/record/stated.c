@@ -58,6 +58,7 @@ static const struct source file_sources[] = {
     {"kind", NULL}, {"name", NULL}, {"digest", NULL}, {"bytes", NULL}, {"remembered", NULL}, {NULL, NULL},
 };
 static const struct source group_sources[] = {{"nonce", NULL}, {"planned", NULL}, {"announced_ms", NULL}, {NULL, NULL}};
+static const struct source ticket_sources[] = {{"statement", NULL}, {"board_key", NULL}, {"proof", NULL}, {NULL, NULL}};
 static const struct source price_sources[] = {
     {"micro_usd_per_hour", "price_micro_per_hour"}, {"source", "price_source"}, {"date", "price_date"}, {NULL, NULL},
 };
@@ -286,6 +287,8 @@ json_t *stated_run(const json_t *record)
     int64_t ns = record_int(record, "reached_ns"), price = record_int(record, "price_micro_per_hour");
     put_price(to, record, reached && ns >= 0 && price > 0 ? cost_training_micro(ns, price) : -1);
     put_group(to, record);
+    if (record_has(record, "ticket"))
+        json_object_set_new(to, "ticket", copied(json_object_get(record, "ticket"), ticket_sources));
     put_program(to, record);
     put_latencies(to, record);
     drop_unbound_energy(to, record);

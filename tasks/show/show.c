@@ -253,6 +253,9 @@ static void add_digests(struct text *t, const json_t *run, const struct page_sty
     if (json_array_size(points) > 0)
         page_line(t, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
     if (record_has(run, "replay_of")) page_line(t, "replay of", "%s", record_text(run, "replay_of"));
+    const json_t *ticket = json_object_get(run, "ticket");
+    if (ticket != NULL)
+        page_line(t, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
     if (!record_bound(run)) page_line(t, "", "settings, machine and price are not bound: an older program began the run");
     page_line(t, "nonce", "%s", record_text(run, "nonce"));
 }

@@ -191,6 +191,13 @@ void progress_weights(struct progress *p, const char *path, const char *taken)
     program_flush();
 }
 
+void progress_unwitnessed(struct progress *p, int64_t run, const char *why)
+{
+    if (p->json)
+        write_json(json_pack("{ss sI ss}", "event", "unwitnessed", "run", (json_int_t)run, "why", why));
+    else fprintf(stderr, "run %lld cannot become witnessed: %s\n", (long long)run, why);
+}
+
 void progress_note(struct progress *p, const char *what)
 {
     if (!p->live) return;

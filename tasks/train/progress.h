@@ -72,6 +72,8 @@ void progress_weights(struct progress *, const char *path, const char *taken);
 void progress_note(struct progress *, const char *what);  // "evaluating", while no step runs
 void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);
+// No scoreboard can say that the run's clock agreed with its own, for this reason.
+void progress_unwitnessed(struct progress *, int64_t run, const char *why);
 void progress_group(struct progress *, int64_t id, const struct run_metric *, const struct group_facts *);
 
 #endif

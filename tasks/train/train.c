@@ -103,6 +103,7 @@ static int prepare(struct going *r)
     if (!o->task->feed) want_all(r->data);
     TRY(device_open_shared(o->device, o->threads, &r->device));
     if (r->device->type->energy_uj) r->gpu = machine_counter_start(read_device, r->device);
+    TRY(train_ticket_ask(r));
     TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
@@ -121,7 +122,8 @@ static int prepare(struct going *r)
 
 static int open_record(const struct train_options *o, struct kept *kept)
 {
-    const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs};
+    const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs,
+                                    *kept->nonce ? kept->nonce : NULL};
     TRY(results_open(o->database, RESULTS_WRITE, &kept->results));
     return o->runs > 1 ? result_group_begin(kept->results, &plan, &kept->group) : 0;
 }
@@ -149,6 +151,7 @@ static int begin_record(struct going *r)
     int parts = trainer_work(t, work, RUN_PARTS_MAX);
     struct run_file files[TASK_FILES];
     int file_count = digests_files(r->digests, files);
+    TRY(train_ticket_take(r));
     if (o->replay) TRY(train_check_replay(o->replay, data, SPLIT_COUNT, files, file_count));
     if (r->kept->results == NULL) TRY(open_record(o, r->kept));
     char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
@@ -160,14 +163,15 @@ static int begin_record(struct going *r)
         .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
         .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = train_threads(r), .batch = o->recipe.batch,
-        .seed = o->seed + r->index - 1, .views = trainer_views(t), .input_size = f->height,
+        .seed = r->seed, .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count,
         .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
-        .replay_of = o->replay ? o->replay->head : NULL, .stopwatch = &r->watch, .group = r->kept->group,
-        .group_index = r->kept->group ? r->index : 0,
+        .replay_of = o->replay ? o->replay->head : NULL, .ticket = r->has_ticket ? &r->ticket : NULL,
+        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
+    if (rc == 0) train_ticket_beat(r);
     free(recipe);
     return rc;
 }
@@ -194,7 +198,7 @@ static void announce(struct going *r)
     struct progress_start start = {
         .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->setting.model->name,
         .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = train_devices_text(r, devices),
-        .run = r->run ? result_id(r->run) : 0, .seed = r->o->seed + r->index - 1,
+        .run = r->run ? result_id(r->run) : 0, .seed = r->seed,
         .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
@@ -262,6 +266,7 @@ static int record_point(struct going *r)
     TRY(train_energy(r, point.score[0] != RUN_SCORE_NONE));
     point.energy_uj = r->energy_uj;
     if (r->run) TRY(result_point(r->run, &point));
+    train_ticket_beat(r);
     show_point(r, &point, sums.hits);
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
     r->point_began_ns = stopwatch_warm_ns(&r->watch);
@@ -319,7 +324,7 @@ static int loop(struct going *r)
     enum train_wish wish;
     t->evaluation.between = between_batches, t->evaluation.context = r;
     stopwatch_enter(&r->watch, SEGMENT_TRAIN);
-    TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)(r->o->seed + r->index - 1)));
+    TRY(r->o->resume ? train_state_load(r) : trainer_begin(t, (uint64_t)r->seed));
     if (*t->imported.text) progress_weights(&r->progress, r->o->files.weights, t->imported.text);
     r->began = t->at;
     while (t->at < t->steps) {
@@ -370,30 +375,7 @@ static struct stopwatch_clocks clocks_told(const struct going *r)
     return r->evaluated ? r->reached : stopwatch_read(&r->watch);
 }
 
-// The counts of damaged pictures; NULL if nobody counted.
-static const int64_t *count_damaged(struct going *r)
-{
-    for (int s = 0; s < SPLIT_COUNT; s++) {
-        struct damage_report report;
-        if (!supply_damaged(&r->trainer->supply[s], &report)) return NULL;
-        r->damaged[s] = report.count;
-    }
-    return r->damaged;
-}
-
 enum { SCALE_WORDS = 96 };
-
-// Adds a paragraph for each split that has damaged pictures.
-static void add_damaged(const struct going *r, struct text *text)
-{
-    for (int s = 0; s < SPLIT_COUNT; s++) {
-        struct text words = {0};
-        supply_damaged_text(&r->trainer->supply[s], &words);
-        if (words.at && text->length) text_add(text, "\n");
-        if (words.at) text_wrap(text, words.at, 0, 2);
-        text_free(&words);
-    }
-}
 
 // "" where the run has no loss scale, or the device cannot be read any more.
 static const char *scale_words(const struct going *r, char into[SCALE_WORDS])
@@ -410,7 +392,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
 {
     char cost[COST_TEXT], scale[SCALE_WORDS];
     struct text damaged = {0};
-    add_damaged(r, &damaged);
+    train_damaged_text(r, &damaged);
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
         .status = run_status_name(status), .score = r->evaluated ? r->score[0] : RUN_SCORE_NONE,
@@ -431,22 +413,25 @@ static int end_record(struct going *r, int rc)
     if (!r->run) return rc;  // the first process records
     struct run_end end = {.planned_memory_bytes = (int64_t)r->trainer->session->memory_total * ranks_size(),
                           .peak_memory_bytes = r->peak_of_all > 0 ? r->peak_of_all : peak_memory(r),
-                          .energy_uj = r->energy_uj, .damaged = count_damaged(r),
+                          .energy_uj = r->energy_uj, .damaged = train_damaged(r),
                           .weights_digest = *r->weights_digest ? r->weights_digest : NULL,
                           .checkpoint = r->checkpoint, .message = rc < 0 ? why : NULL};
     const char *name = r->checkpoint ? strrchr(r->checkpoint, '/') : NULL;
     if (name && !r->o->save) end.checkpoint = name + 1;  // relative to the database
     enum run_status status = rc == ERR_INTERRUPTED ? RUN_INTERRUPTED : RUN_FAILED;
     if (rc >= 0) status = target_met(r) ? RUN_DONE : RUN_MISSED;
+    int64_t id = result_id(r->run);
     int ended = result_end(r->run, status, &end, &status);
     r->run = NULL;
     tell_end(r, status, &end);
+    train_ticket_end(r, id);
     return rc < 0 ? fail(rc, "%s", why) : ended;
 }
 
 // A GPU may wait for a reduction with processes that never come to it: then all is left to the end of the process.
 static void close_run(struct going *r)
 {
+    train_ticket_end(r, 0);
     if (r->alone && r->device->type->queues) return;
     trainer_free(r->trainer);
     if (digests_end(r->digests)) dataset_close(r->data);
@@ -529,14 +514,14 @@ static int fail_target(const struct going *r)
 
 static int run_number(const struct train_options *o, struct kept *kept, int64_t index, struct group_run *out)
 {
-    struct going r = {.o = o, .kept = kept, .index = index};
+    struct going r = {.o = o, .kept = kept, .index = index, .seed = o->seed + index - 1};
     if (index == 1) stopwatch_from_process(&r.watch);
     else stopwatch_from_now(&r.watch);
     machine_peak_memory_reset();
     machine_meter_start(&r.meter);
     progress_open(&r.progress, train_leads() ? o->progress : PROGRESS_QUIET);
     int rc = one_run(&r);
-    *out = (struct group_run){.seed = o->seed + index - 1, .ns = r.reached.end_to_end_ns, .k = r.evaluated ? r.score[0] : -1,
+    *out = (struct group_run){.seed = r.seed, .ns = r.reached.end_to_end_ns, .k = r.evaluated ? r.score[0] : -1,
                               .finished = rc == 0 && r.evaluated};
     if (r.data) {
         const struct dataset_facts *f = dataset_facts(r.data);
@@ -592,6 +577,7 @@ int train(const struct train_options *o)
 {
     struct kept kept = {.began_ns = clock_ns()};
     struct group_run only;
+    TRY(train_ticket_check(o));
     if (o->save && *o->save) TRY(whole_check_target(o->save));
     watch_signals();
     int rc = o->runs > 1 ? run_group(o, &kept) : run_number(o, &kept, 1, &only);

@@ -7,6 +7,7 @@
 
 #include "submit/format/score/price.h"
 #include "tasks/step/task.h"
+#include "tasks/train/announce.h"
 #include "tasks/train/progress.h"
 #include "tasks/train/resume.h"
 
@@ -26,12 +27,14 @@ struct train_options {
     int threads;
     double target;
     bool stop;               // stop at the first evaluation that meets the target; never within a group
-    int64_t runs, seed;      // run i of a group has seed + i
+    int64_t runs, seed;      // run i of a group has seed + i, unless tickets give the seeds
     const char *database;    // NULL: the usual file
     const char *save;        // path of the checkpoint; NULL: beside the database; "": none
     const struct price *price;  // NULL: none
     const struct resume *resume;  // the run to resume, with its own options; NULL: a new run
     const struct train_replay *replay;  // NULL: none
+    const struct announce_type *announce;  // each run gets a ticket, which gives it its seed; NULL: none does
+    struct announcer *announcer;           // open; borrowed
     struct resume_pace pace; // interval between states, for a run that can be resumed; never within a group
     enum progress_mode progress;
 };

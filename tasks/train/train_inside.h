@@ -15,6 +15,7 @@ struct kept {
     int64_t group;            // 0: none
     struct run_metric board;  // the board's metric of the last run
     int64_t began_ns;         // start of the first run
+    char nonce[33];           // of the group, if its runs are announced; "": not drawn
 };
 
 // A run in progress.
@@ -29,7 +30,9 @@ struct going {
     struct trainer *trainer;
     struct run *run;
     struct progress progress;
-    int64_t index;
+    int64_t index, seed;
+    bool asked_ticket, has_ticket;      // the announcer is at work on it; the run has it
+    struct run_ticket ticket;
     bool evaluated;                     // an evaluation has been made
     int64_t score[METRICS_MAX];         // scores of the last evaluation
     struct run_metric metrics[METRICS_MAX];
@@ -59,6 +62,19 @@ struct going {
 
 int train_energy(struct going *, bool now) MUST_CHECK;  // of all machines and devices; `now`: see machine_counter.h
 int64_t train_stalled_ns(const struct going *);       // time that steps waited for data
+
+// ---- damaged pictures (train_damage.c)
+
+const int64_t *train_damaged(struct going *);  // the counts; NULL if nobody counted
+void train_damaged_text(const struct going *, struct text *);  // a paragraph for each split that has some
+
+// ---- tickets (train_ticket.c)
+
+int train_ticket_check(const struct train_options *) MUST_CHECK;
+int train_ticket_ask(struct going *) MUST_CHECK;
+int train_ticket_take(struct going *) MUST_CHECK;   // sets the seed
+void train_ticket_beat(struct going *);             // the chain has a new state
+void train_ticket_end(struct going *, int64_t run);  // after the record of the run has ended; 0: it never began
 
 // ---- a replay
 

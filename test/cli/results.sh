@@ -173,7 +173,7 @@ grep -q self-evaluated out
 python3 -c '
 import json
 d = json.load(open("out"))
-assert d["format"] == 10 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
+assert d["format"] >= 11 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
 assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
 [ "$(status "$DAWN" results export --db second.db --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/receipts.csv)" = 3 ]

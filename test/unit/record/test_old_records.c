@@ -111,7 +111,8 @@ static void format_6_has_no_readings(void **state)
     struct run_facts facts = fixture_facts(9, NULL);
     int64_t id = fixture_run(r, &facts, (const int64_t[]){9100, 9450}, 2);
     results_close(r);
-    sql_from_outside("DROP TABLE commitments; DROP TABLE scaling_reductions; DROP TABLE scalings; DROP TABLE bench_receipts;"
+    sql_from_outside("DROP TABLE tickets; DROP TABLE commitments;"
+                     "DROP TABLE scaling_reductions; DROP TABLE scalings; DROP TABLE bench_receipts;"
                      "DROP TABLE places; DROP TABLE readings; PRAGMA user_version = 6");
     for (int writes = 0; writes < 2; writes++) {
         json_t *run;

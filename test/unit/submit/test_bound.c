@@ -22,8 +22,11 @@ static int64_t rich_run(void)
     static const struct run_part parts[] = {{100000, 3 * 1234567}, {100000, 6 * 1234567}};
     static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
     struct run_facts facts = fixture_facts(7, NULL);
-    const struct group_plan plan = {"cifar10", "record", "default", 940000, 5};
-    facts.replay_of = DIGEST_A;
+    const struct group_plan plan = {"cifar10", "record", "default", 940000, 5, NULL};
+    static const struct run_ticket ticket = {.statement = DIGEST_A,
+                                             .board_key = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                                             .proof = "0000000000070000000000000000000000000000000000000000000000000000"};
+    facts.replay_of = DIGEST_A, facts.ticket = &ticket;  // of seed 7
     facts.parts = parts, facts.part_count = 2, facts.files = files, facts.file_count = 1, facts.price = &fixture_price;
     assert_int_equal(result_group_begin(r, &plan, &facts.group), 0);
     facts.group_index = 1;
@@ -131,7 +134,8 @@ static void edits_of_columns_are_noticed(void **state)
 {
     (void)state;
     static const char *const tables[] = {"runs", "machines", "software", "data_sets", "files", "parts", "metrics", "segments",
-                                         "points", "scores", "groups", "latencies", "replays", "energy"};
+                                         "points", "scores", "groups", "latencies", "replays", "energy",
+                                         "tickets"};
     int64_t id = rich_run();
     char *original = payload_of(id);
     assert_non_null(original);
@@ -162,7 +166,8 @@ static void rows_that_come_and_go_are_noticed(void **state)
 {
     (void)state;
     static const char *const edits[] = {
-        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays", "DELETE FROM files",
+        "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays",
+        "DELETE FROM tickets", "DELETE FROM files",
         "DELETE FROM readings WHERE part = 'test'", "UPDATE readings SET remembered = 1 - remembered",
         "DELETE FROM energy", "DELETE FROM segments WHERE number > 3",
         "DELETE FROM data_sets WHERE split = 'train'", "UPDATE runs SET group_id = NULL", "UPDATE runs SET price_date = NULL",

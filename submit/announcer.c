@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Announces the runs of dawn train to a scoreboard: asks for a ticket before each run, and sends beats while it goes on. All
+// requests are made by a thread of their own, so the training never waits for a server. Invariant: only the newest state of the
+// chain is sent, and one that did not arrive is sent again. Cost: a small request a point, at most four a second.
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
+#include "submit/client/deliver.h"
+#include "submit/commands.h"
+#include "submit/format/score/ticket.h"
+#include "submit/keys/handle.h"
+
+enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000 };
+
+struct announcer {
+    char *server, handle[HANDLE_MAX];
+    struct signer signer;
+    // Of the run in progress. The thread owns what stands before the lock.
+    bool runs;                    // there is a thread
+    pthread_t thread;
+    json_t *plan;                 // the members of the ticket that the training knows
+    struct client *client;
+    int64_t asked_ns;
+    pthread_mutex_t lock;         // of all that follows
+    pthread_cond_t wake;
+    enum { ASKING, HOLDING, REFUSED } state;
+    int rc;                       // of REFUSED
+    char why[ERROR_TEXT_MAX];     // the last failure; "": none
+    struct run_ticket ticket;
+    int64_t seed, end_ns;         // no more is tried after this moment; 0: the run goes on
+    struct ticket_beat next;      // the newest state
+    bool fresh;                   // the board does not have it yet
+};
+
+// ---- the thread
+
+static int add_members(struct announcer *a, const struct client_board *board, const char *secret)
+{
+    char id[SSHKEY_ID], lock[DIGEST_HEX];
+    struct software_facts software;
+    TRY(machine_software(&software));
+    ticket_lock(secret, lock);
+    json_object_set_new(a->plan, "board", json_string(board->name));
+    json_object_set_new(a->plan, "board_key", json_string(sshkey_id(&board->key, id)));
+    json_object_set_new(a->plan, "binary_digest", json_string(software.binary_digest));
+    json_object_set_new(a->plan, "lock", json_string(lock));
+    json_object_set_new(a->plan, "made_ms", json_integer(clock_unix_ms()));
+    return 0;
+}
+
+static int ask_board(struct announcer *a, struct run_ticket *ticket)
+{
+    const struct client_options options = {.total_ms = REQUEST_MS, .tries = 1};
+    struct client_board board;
+    struct statement statement;
+    struct delivery delivery;
+    struct text checks = {0};
+    TRY(client_open(a->server, &options, &a->client));
+    TRY(client_board(a->client, &board));
+    TRY(add_members(a, &board, a->next.secret));
+    TRY(statement_make(json_incref(a->plan), &statement));
+    int rc = deliver(a->client, &board, &a->signer, &statement, &delivery, &checks);
+    if (rc == 0) {
+        snprintf(ticket->statement, sizeof ticket->statement, "%s", statement.digest);
+        sshkey_id(&board.key, ticket->board_key);
+        ticket_proof(delivery.signature, ticket->proof);
+        delivery_free(&delivery);
+        if (handle_remember(a->handle) < 0) rc = 0;  // the ticket is worth no less without
+    }
+    text_free(&checks);
+    statement_free(&statement);
+    return rc;
+}
+
+static void ask(struct announcer *a)
+{
+    struct run_ticket ticket = {.statement = ""};
+    int rc = ask_board(a, &ticket);
+    pthread_mutex_lock(&a->lock);
+    a->state = rc < 0 ? REFUSED : HOLDING;
+    a->rc = rc;
+    a->ticket = ticket;
+    if (rc < 0) snprintf(a->why, sizeof a->why, "%s", error_text());
+    else a->seed = ticket_seed(ticket.proof);
+    pthread_cond_broadcast(&a->wake);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static int send_beat(struct announcer *a, const struct ticket_beat *beat)
+{
+    char path[DIGEST_HEX + 32], body[TICKET_BEAT_BYTES + 1];
+    struct text answer = {0};
+    snprintf(path, sizeof path, "/api/v1/tickets/%s/beats", a->ticket.statement);
+    ticket_write_beat(beat, body);
+    int rc = client_send(a->client, path, body, TICKET_BEAT_BYTES, &answer);
+    text_free(&answer);
+    return rc;
+}
+
+// Sleeps until that moment or until something is new. The caller holds the lock.
+static void sleep_until(struct announcer *a, int64_t ns)
+{
+    const struct timespec at = {ns / 1000000000, ns % 1000000000};
+    pthread_cond_timedwait(&a->wake, &a->lock, &at);
+}
+
+// A board that refuses a state will not take it later.
+static void send_states(struct announcer *a)
+{
+    int64_t next_ns = 0;
+    pthread_mutex_lock(&a->lock);
+    while (a->end_ns == 0 || (a->fresh && clock_ns() < a->end_ns)) {
+        int64_t now = clock_ns();
+        if (!a->fresh) {
+            pthread_cond_wait(&a->wake, &a->lock);
+            continue;
+        }
+        if (now < next_ns && (a->end_ns == 0 || *a->why)) {
+            sleep_until(a, next_ns);
+            continue;
+        }
+        const struct ticket_beat beat = a->next;
+        a->fresh = false;
+        pthread_mutex_unlock(&a->lock);
+        int rc = send_beat(a, &beat);
+        pthread_mutex_lock(&a->lock);
+        snprintf(a->why, sizeof a->why, "%s", rc < 0 ? error_text() : "");
+        if (rc < 0 && rc != ERR_INPUT) a->fresh = true;
+        next_ns = clock_ns() + (rc < 0 ? AGAIN_MS : PACE_MS) * (int64_t)1000000;
+    }
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void *work(void *context)
+{
+    struct announcer *a = context;
+    ask(a);
+    if (a->state == HOLDING) send_states(a);
+    client_close(a->client);
+    a->client = NULL;
+    return NULL;
+}
+
+// ---- the training's side
+
+static int open_announcer(const char *server, struct announcer **out)
+{
+    const char *variable = getenv("DAWN_HANDLE");
+    struct client *client;
+    *out = NULL;
+    TRY(client_open(server, NULL, &client));  // is the address one?
+    client_close(client);
+    struct announcer *a = zalloc(sizeof *a);
+    int rc = handle_choose(NULL, a->handle);
+    if (rc < 0 && (variable == NULL || *variable == 0))
+        rc = fail(ERR_USAGE, "under which name are the runs announced? The variable DAWN_HANDLE says so once: it is remembered");
+    if (rc == 0) rc = keyring_choose(NULL, &a->signer);
+    if (rc < 0) {
+        free(a);
+        return rc;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // that of clock_ns
+    pthread_cond_init(&a->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&a->lock, NULL);
+    a->server = copy_text(server);
+    *out = a;
+    return 0;
+}
+
+static int ask_for_ticket(struct announcer *a, const struct announce_plan *p)
+{
+    unsigned char secret[32];
+    BUG_IF(a->runs);
+    json_decref(a->plan);
+    a->plan = json_pack("{s:s, s:i, s:s, s:s, s:I, s:s, s:s, s:s}", "type", "ticket", "version", 1, "handle", a->handle, "task",
+                        p->task, "target_micro", (json_int_t)p->target_micro, "model", p->model, "recipe", p->recipe,
+                        "recipe_digest", p->recipe_digest);
+    if (a->plan == NULL) return fail(ERR_INPUT, "the name of the model or of the recipe is not valid UTF-8");
+    if (p->group != NULL)
+        json_object_set_new(a->plan, "group", json_pack("{s:s, s:I, s:I}", "nonce", p->group, "index", (json_int_t)p->index,
+                                                        "planned", (json_int_t)p->planned));
+    if (sodium_init() < 0) BUG("libsodium finds no random numbers");
+    randombytes_buf(secret, sizeof secret);
+    a->state = ASKING, a->fresh = false, a->end_ns = 0, a->why[0] = 0;
+    a->next = (struct ticket_beat){{0}, {0}};
+    sodium_bin2hex(a->next.secret, DIGEST_HEX, secret, sizeof secret);
+    a->asked_ns = clock_ns();
+    if (pthread_create(&a->thread, NULL, work, a) != 0) return fail(ERR_MEMORY, "no thread can be started to ask for a ticket");
+    a->runs = true;
+    return 0;
+}
+
+static int wait_for_ticket(struct announcer *a, struct run_ticket *ticket, int64_t *seed)
+{
+    const int64_t until = a->asked_ns + ASK_MS * (int64_t)1000000;
+    int rc = 0;
+    pthread_mutex_lock(&a->lock);
+    while (a->state == ASKING && clock_ns() < until) sleep_until(a, until);
+    if (a->state == HOLDING) *ticket = a->ticket, *seed = a->seed;
+    else if (a->state == REFUSED) rc = fail(a->rc, "%s", a->why);
+    else rc = fail(ERR_NETWORK, "%s does not answer in time", a->server);
+    pthread_mutex_unlock(&a->lock);
+    if (rc < 0) return fail_prefix(rc, "there is no ticket, and without --ticket none is needed: ");
+    return 0;
+}
+
+static void send_state(struct announcer *a, const char *hash)
+{
+    pthread_mutex_lock(&a->lock);
+    snprintf(a->next.hash, sizeof a->next.hash, "%s", hash);
+    a->fresh = true;
+    pthread_cond_broadcast(&a->wake);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static bool end_run(struct announcer *a, const char *hash, char why[ERROR_TEXT_MAX])
+{
+    why[0] = 0;
+    if (!a->runs) return true;
+    if (hash != NULL) send_state(a, hash);
+    pthread_mutex_lock(&a->lock);
+    if (hash == NULL) a->fresh = false;
+    a->end_ns = clock_ns() + END_MS * (int64_t)1000000;
+    pthread_cond_broadcast(&a->wake);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->thread, NULL);
+    a->runs = false;
+    if (hash == NULL) snprintf(why, ERROR_TEXT_MAX, "it did not come to its end");
+    else snprintf(why, ERROR_TEXT_MAX, "%s", a->why);
+    return *why == 0;
+}
+
+static void close_announcer(struct announcer *a)
+{
+    char why[ERROR_TEXT_MAX];
+    (void)end_run(a, NULL, why);
+    signer_close(&a->signer);
+    json_decref(a->plan);
+    pthread_cond_destroy(&a->wake);
+    pthread_mutex_destroy(&a->lock);
+    sodium_memzero(&a->next, sizeof a->next);
+    free(a->server);
+    free(a);
+}
+
+const struct announce_type announcer_type = {
+    .open = open_announcer, .close = close_announcer, .ask = ask_for_ticket, .wait = wait_for_ticket, .beat = send_state,
+    .end = end_run,
+};

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# dawn train --ticket and a real scoreboard: the ticket, the beats, the board's word about the clock, what dawn verify makes of
+# them, and a board that is down, hangs, or goes away while a run goes on.
+set -eu
+command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
+. "$ROOT/test/wait.sh"
+export HOME=$PWD XDG_DATA_HOME=$PWD/data DAWN_HANDLE=ada
+unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_KEY SSH_AUTH_SOCK
+
+expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
+    local wanted=$1 pattern=$2 got=0
+    shift 2
+    "$@" >out 2>err </dev/null || got=$?
+    if [ "$got" != "$wanted" ] || ! { cat out err; echo; } | tr -s ' \n' ' ' | grep -q -- "$pattern"; then
+        echo "wanted $wanted and \"$pattern\", got $got from: $*"
+        cat out err
+        exit 1
+    fi
+}
+sql() { python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); print(*(d.execute(sys.argv[2]).fetchone() or [])); d.commit()' "$@"; }
+member() { python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); [v := v[k] for k in sys.argv[2].split(".")]; print(v)' "$@"; }
+start() { # NAME PORT OPTIONS...
+    local name=$1 port=$2
+    shift 2
+    : >"$name.said"
+    "$BOARD" --db "$name.db" --listen "127.0.0.1:$port" --origin "$name" "$@" >"$name.said" 2>&1 &
+    pid=$!
+    pids="$pids $pid"
+    wait_line $pid "$name.said" Ctrl-C
+    url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' "$name.said")
+}
+pids=
+trap 'kill $pids 2>/dev/null || true; wait' EXIT
+quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1 --target 0.001 --quiet"
+
+# ---- what cannot be announced
+expect 1 'no key' "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
+"$DAWN" keys new >out
+expect 2 'is not the address of a scoreboard\|address' "$DAWN" $quick --db none.db --ticket nowhere
+expect 2 'the ticket gives the seed' "$DAWN" $quick --db none.db --seed 3 --ticket http://127.0.0.1:1
+expect 1 'there is no ticket, and without --ticket none is needed' "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
+[ ! -e none.db ]
+
+# ---- a board that hangs, in the background: it takes the connection and says nothing
+cat >hang.py <<'END'
+import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(60)
+END
+python3 hang.py >hang.port &
+pids="$pids $!"
+until [ -s hang.port ]; do sleep 0.05; done
+(
+    got=0
+    "$DAWN" $quick --db hang.db --ticket "http://127.0.0.1:$(cat hang.port)" >hang.out 2>&1 </dev/null || got=$?
+    echo "$got" >hang.got
+) &
+hanging=$!
+
+# ---- a board that goes away while the run goes on: the run ends as any other, and says so once
+start gone 0
+gone=$pid
+"$DAWN" train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.3 --set views=1 --threads 1 --target 0.999 \
+    --db gone-run.db --ticket "$url" >gone.out 2>gone.err </dev/null &
+training=$!
+until [ -e gone-run.db ] && [ "$(sql gone.db 'SELECT count(*) FROM beats')" != 0 ]; do kill -0 $training; sleep 0.05; done
+kill -9 "$gone"
+
+# ---- an announced run
+start example 0
+expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
+[ "$(sql ada.db 'SELECT count(*) FROM tickets')" = 1 ]
+[ "$(sql example.db 'SELECT count(*) > 1 FROM beats')" = 1 ]
+seed=$(sql ada.db 'SELECT seed FROM runs')
+[ "$seed" = "$((16#$(sql ada.db 'SELECT substr(proof, 1, 12) FROM tickets')))" ]
+expect 0 'good' "$DAWN" results verify 1 --db ada.db
+curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>1</b> run: 0 reported, 1 not yet'
+expect 0 'accepted as #2' "$DAWN" submit ada.db --server "$url" --run 1 --yes
+expect 0 'ticket good: #1, issued .* clock good: the board signed [123] stamps\? (#3), and the clock of the run agrees' \
+    "$DAWN" verify "$url/runs/2"
+expect 0 'statement vouch' "$DAWN" verify "$url/runs/3"
+expect 0 'statement ticket by ada' "$DAWN" verify "$url/runs/1"
+curl -sS "$url/runs/2" | tr -s ' \n' ' ' | grep -q 'Statement 1</a>, issued .* and its clock agrees: <a href="/runs/3">'
+curl -sS "$url/runs/1" | grep -q 'Its run</dt><dd><a href="/runs/2">'
+curl -sS "$url/api/v1/people/ada" >person
+[ "$(member person tickets.announced) $(member person tickets.reported)" = '1 1' ]
+curl -sS "$url/api/v1/statements/2" >two
+[ "$(member two state.vouched_by)" = 3 ]
+# a static copy shows the same
+expect 0 '' "$BOARD" export site copy --db example.db --base https://ann.github.io/board
+expect 0 'ticket good: #1.* clock good' "$DAWN" verify copy/runs/2
+expect 0 '' "$BOARD" check --db example.db
+
+# ---- a group: each run has a ticket, and a seed of its own
+expect 0 '' "$DAWN" $quick --runs 2 --db group.db --ticket "$url"
+[ "$(sql group.db 'SELECT count(*), count(DISTINCT seed) FROM tickets JOIN runs ON id = run')" = '2 2' ]
+expect 0 'run 2: accepted as #' "$DAWN" submit group.db --server "$url" --yes
+[ "$(sql example.db "SELECT count(*) FROM statements WHERE type = 'vouch'")" = 3 ]
+curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>3</b> runs: 3 reported, 0 not yet'
+
+# ---- a replayed beat, a beat without the secret, bytes that are no beat
+ticket=$(sql ada.db 'SELECT statement FROM tickets')
+root=$(sql ada.db 'SELECT chain_root FROM runs')
+beat() { curl -sS -o answer -w '%{http_code}' -H 'Content-Type: application/json' --data-raw "$2" "$url/api/v1/tickets/$1/beats"; }
+[ "$(beat "$ticket" "{\"hash\":\"$root\",\"secret\":\"$root\"}")" = 403 ]
+[ "$(beat "$root" "{\"hash\":\"$root\",\"secret\":\"$root\"}")" = 404 ]
+[ "$(beat "$ticket" "{\"hash\":\"$root\"}")" = 400 ]
+[ "$(beat "$ticket" "")" = 400 ] || [ "$(beat "$ticket" "")" = 411 ]
+
+# ---- the two in the background
+wait $hanging
+[ "$(cat hang.got)" = 1 ]
+grep -q 'there is no ticket' hang.out
+[ ! -e hang.db ]
+got=0
+wait $training || got=$?
+[ "$got" = 3 ] || { cat gone.out gone.err; exit 1; }
+[ "$(grep -c 'cannot become witnessed' gone.err)" = 1 ]
+expect 0 'good' "$DAWN" results verify 1 --db gone-run.db
