@@ -77,7 +77,7 @@ for pattern in $patterns; do
                 s|{nonce}|0123456789abcdef0123456789abcdef|; s|{handle}|nobody|; s|{id}|1|' <<<"$pattern")
     case $pattern in
     /log/tile/*) fetch /log/tile/0/000 404 ;;
-    /runs/* | /groups/* | /people/* | */machines/* | */statements/* | */groups/* | */people/* | */keys/*) fetch "$path" 404 ;;
+    /runs/* | /groups/* | /people/* | */machines/* | */competitions/* | */statements/* | */groups/* | */people/* | */keys/*) fetch "$path" 404 ;;
     /archive/*) fetch /archive/CIFAR10/train/one 200 ;;
     *) fetch "$path" 200 ;;
     esac
