@@ -243,17 +243,20 @@ int submission_again(struct results *r, const struct submission_choice *c, const
     return build(r, run, c, words, s);
 }
 
-// Keeps what is wrong with the run itself, so that the other runs are looked at, too. Other failures end the command.
+bool submission_refuse(struct submission *s, int rc)
+{
+    if (rc != ERR_INPUT && rc != ERR_USAGE && rc != ERR_UNSUPPORTED) return false;
+    statement_free(&s->statement);
+    s->refusal = copy_text(error_text());
+    s->refusal_code = rc;
+    return true;
+}
+
 static int build_or_refuse(struct results *r, int64_t run, const struct submission_choice *c, const struct payload_words *words,
                            struct submission *s)
 {
     int rc = build(r, run, c, words, s);
-    if (rc == ERR_INPUT || rc == ERR_USAGE || rc == ERR_UNSUPPORTED) {
-        statement_free(&s->statement);
-        s->refusal = copy_text(error_text());
-        s->refusal_code = rc;
-        return 0;
-    }
+    if (submission_refuse(s, rc)) return 0;
     return rc < 0 ? fail_prefix(rc, "run %lld cannot be submitted: ", (long long)run) : 0;
 }
 

@@ -45,6 +45,9 @@ int submissions_build(struct results *, const struct submission_choice *, const 
 int submission_again(struct results *, const struct submission_choice *, const struct payload_words *,
                      struct submission *) MUST_CHECK;
 void submissions_free(struct submissions *);
+// Keeps what is wrong with the run or measurement itself, so that the others are looked at, too. False for other failures, which
+// end the command.
+bool submission_refuse(struct submission *, int rc);
 // The same for measurements (submission_bench.c): each whole command of `dawn bench` that one of the words names.
 int submission_bench_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                            struct submissions *) MUST_CHECK;

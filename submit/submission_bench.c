@@ -100,9 +100,10 @@ static int add_sweep(struct results *r, int64_t sweep, const struct submission_c
     TRY(receipts_of_sweep(r, sweep, words->board, c->server_key, &s->last));
     s->nothing_new = s->last != NULL;
     if (s->nothing_new) return 0;
-    TRY(build_statement(r, sweep, words, &s->statement));
-    check_statement(&s->statement, now_ms, &s->findings);
-    return 0;
+    int rc = build_statement(r, sweep, words, &s->statement);
+    if (rc == 0) check_statement(&s->statement, now_ms, &s->findings);
+    else if (submission_refuse(s, rc)) rc = 0;
+    return rc;
 }
 
 int submission_bench_build(struct results *r, const struct submission_choice *c, const struct payload_words *words,

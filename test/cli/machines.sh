@@ -44,6 +44,21 @@ grep -q 'measurement 3: flag unknown-peak: setting 0: its step' out
 sed '/^Checks:/,$d' out | awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }'
 expect 0 'bench-1.json.sig' "$DAWN" submit --bench 2 --handle ada --out signed --board example
 
+# ---- one that cannot be stated does not hide the others
+cp results.db emulated.db
+python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("emulated.db")
+db.executescript("""CREATE TEMP TABLE other AS SELECT * FROM machines;
+UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
+INSERT INTO machines SELECT * FROM other;
+UPDATE benches SET machine = 2 WHERE id = 3;""")
+PYTHON
+expect 1 '1 of 2 measurements cannot be submitted: .* (what passes: --bench 1)' "$DAWN" submit emulated.db --bench all --dry-run
+grep -q 'measurement 3: REJECT: measurement 3 was made on an emulated GPU: ' out
+expect 2 'measurement 3 cannot be submitted: measurement 3 was made on an emulated' "$DAWN" submit emulated.db --bench 3 --dry-run
+expect 0 'Nothing was sent' "$DAWN" submit emulated.db --bench 1 --dry-run
+
 # ---- sent, once
 expect 0 'measurement 3: accepted as #2 on example' "$DAWN" submit --bench all --handle ada --yes
 grep -q 'measurement 1: accepted as #1 on example' out
