@@ -288,6 +288,13 @@ static void backward_block(const struct attention *o, const struct head *h, int6
 }
 
 // ---- pairs of bf16: blocks of queries
+// Rows of `narrow` past the queries, up to the tile of the product that reads them.
+static void clear_tile(const struct head *h, int64_t queries, int64_t pitch)
+{
+    int64_t rows = round_up(queries, PAIRS_TILE) - queries;
+    memset(h->narrow + queries * pitch, 0, (size_t)(rows * pitch) * sizeof *h->narrow);
+}
+
 static void forward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
     int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
@@ -301,6 +308,7 @@ static void forward_pairs(const struct attention *o, const struct head *h, int64
     }
     if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
     if (!o->to) return;
+    clear_tile(h, queries, o->room);
     pairs_product(&(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
                                     .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
                                     .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
@@ -338,8 +346,9 @@ static void backward_pairs(const struct attention *o, const struct head *h, int6
     pairs_pack_pairs(&dy, o->wide, h->dy_pairs);
     pairs_dots(&dy, &y, delta);
     memcpy(lse, o->lse + row, (size_t)queries * sizeof *lse);
-    // An odd last query has a row of zeros behind it, whose probabilities and gradients become zeros.
+    // An odd last query has a row of zeros behind it. Its probabilities are 2^-126, multiplied by rows of zeros.
     if (queries < even) lse[queries] = INFINITY, delta[queries] = 0.0f;
+    clear_tile(h, even, PAIRS_ROW);
     for (int64_t key = 0; key < h->n; key += PAIRS_KEYS) {
         int64_t keys = least_of(h->n - key, PAIRS_KEYS);
         for (int64_t i = 0; i < even; i += PAIRS_QUERIES) {
