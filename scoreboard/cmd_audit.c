@@ -66,7 +66,7 @@ int cmd_audit(int argc, char **argv)
     struct wanted w = {0};
     struct audit *decision = &w.audit;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "by", "NAME", "the person who examined the run; shown to everybody", &decision->by, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "what was examined, and the result; shown to everybody", &decision->reason, 0, 0},
         {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &decision->withdrawn, 0, 0},

@@ -10,7 +10,7 @@ int cmd_backup(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {

@@ -137,7 +137,7 @@ int cmd_board(int argc, char **argv)
     struct asked a = {.rank = "classic"};
     int64_t limit = 0;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "table, tsv, csv or json", &format, 0, 0},
         {OPTION_TEXT, 0, "rank", "RANK", "classic: single runs; group: official groups", &a.rank, 0, 0},
         {OPTION_TEXT, 0, "hardware", "TEXT", "only this hardware; ~TEXT: any that contains it", &a.hardware, 0, 0},

@@ -117,7 +117,7 @@ int cmd_competition(int argc, char **argv)
 {
     struct wanted w = {.db = "scoreboard.db"};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &w.db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &w.db, 0, 0},
         {OPTION_TEXT, 0, "by", "NAME", "cancel: the person who decided; shown to everybody", &w.by, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "cancel: why; shown to everybody", &w.reason, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},

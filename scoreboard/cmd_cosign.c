@@ -49,7 +49,7 @@ int cmd_cosign(int argc, char **argv)
     const char *db = "scoreboard.db", *key = NULL;
     int64_t old = -1;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "witness", "KEY", "the witness: NAME+NUMBER+KEY, as it publishes it", &key, 0, 0},
         {OPTION_INT, 0, "old", "N", "entries that it cosigned before (default: as its last answer here says)", &old, 0,
          TREE_MOST},

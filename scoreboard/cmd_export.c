@@ -85,7 +85,7 @@ int cmd_export(int argc, char **argv)
 {
     const char *db = "scoreboard.db", *base = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
         {OPTION_TEXT, 0, "base", "URL", "where the site will be served, for its feeds and commands", &base, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

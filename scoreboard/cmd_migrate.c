@@ -11,7 +11,7 @@ int cmd_migrate(int argc, char **argv)
     const char *db = "scoreboard.db", *origin = NULL;
     char id[SSHKEY_ID];
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME", "the board's name, of a new record", &origin, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

@@ -13,7 +13,7 @@ int cmd_revoke(int argc, char **argv)
 {
     const char *db = "scoreboard.db", *reason = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "why; shown to everybody", &reason, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

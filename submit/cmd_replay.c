@@ -225,7 +225,7 @@ int cmd_replay(int argc, char **argv)
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: as many as the run had", &c.where.threads, 0, 1024},
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &c.where.oversubscribe, 0, 0},
         CHOOSE_FILES(c.where.files),
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.database, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &c.save, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &c.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &c.instance, 0, 0},

@@ -403,7 +403,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         {OPTION_INT, 0, "repeats", "N", "repeats, of which the median is reported", &a->repeats, 1, PROTOCOL_REPEATS_MAX},
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a->measure, 0, 0},
         {OPTION_FLAG, 0, "record", NULL, "record the measurement", &a->record, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a->db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a->db, 0, 0},
         {OPTION_FLAG, 0, "list", NULL, "show the recorded measurements, and measure nothing", &a->list, 0, 0},
         {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a->op, 0, 0},
         {OPTION_TEXT, 0, "scaling", "N,N..", "time the step on so many processes, each with --batch", &a->scaling, 0, 0},

@@ -232,7 +232,7 @@ int cmd_doctor(int argc, char **argv)
     struct arguments a = {.measure = true};
     const struct option options[] = {
         {OPTION_TEXT, 0, "data", "DIR", "the folder of the data sets", &a.data, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "the device to measure", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &a.threads, 0, 1024},
         {OPTION_FLAG, 0, "measure", NULL, "measure a matrix product and a copy", &a.measure, 0, 0},

@@ -449,7 +449,7 @@ int cmd_infer(int argc, char **argv)
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &a.choose.oversubscribe, 0, 0},
         {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.choose.precision, 0, 0},
         {OPTION_INT, 0, "warmup", "N", "requests before the measurement", &a.warmup, 0, 1e6},
-        {OPTION_TEXT, 0, "db", "FILE", "the record with the run, to which the figures are added", &a.database, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record with the run, to which the figures are added", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},

@@ -143,7 +143,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_FLAG, 0, "stop", NULL, "end the command (SIGTERM) once the target is met", &a.stop, 0, 0},
         {OPTION_INT, 0, "devices", "N", "accelerators that the command uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
         {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},

@@ -359,7 +359,7 @@ int cmd_results(int argc, char **argv)
 {
     struct choice c = {.filter = show_everything};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
         {OPTION_TEXT, 0, "task", "TASK", "list only runs of this task", &c.filter.task, 0, 0},
         {OPTION_TEXT, 0, "status", "WORD", "list only runs of this status, such as running or done", &c.filter.status, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},

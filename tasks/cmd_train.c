@@ -142,7 +142,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
         {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
-        {OPTION_TEXT, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
         {OPTION_TEXT, 0, "ticket", "URL", "announce each run to this scoreboard: it can become witnessed", &a.ticket,
          0, 0},

@@ -22,6 +22,7 @@ static void put_default(struct text *into, const struct option *o)
         if (isfinite(*(double *)o->into)) text_add(into, " (default: %g)", *(double *)o->into);
         break;
     case OPTION_TEXT:
+    case OPTION_PATH:
         if (*(const char **)o->into && **(const char **)o->into) text_add(into, " (default: %s)", *(const char **)o->into);
         break;
     case OPTION_FLAG:
@@ -202,13 +203,12 @@ static int store_float(const struct option *o, const char *value)
 static int store(const struct option *o, const char *value)
 {
     int rc = 0;
-    // An empty name, of a variable that is not set, would stand for the default.
-    if (strcmp(o->name, "db") == 0 && *value == 0) return fail(ERR_USAGE, "--db needs the name of a file; it is empty");
+    if (o->kind == OPTION_PATH && *value == 0) return fail(ERR_USAGE, "--%s needs the name of a file; it is empty", o->name);
     if (o->kind == OPTION_INT) {
         rc = store_int(o, value);
     } else if (o->kind == OPTION_FLOAT) {
         rc = store_float(o, value);
-    } else if (o->kind == OPTION_TEXT) {
+    } else if (o->kind == OPTION_TEXT || o->kind == OPTION_PATH) {
         *(const char **)o->into = value;
     } else if (o->kind == OPTION_LIST) {
         struct option_list *list = o->into;

@@ -5,7 +5,8 @@
 
 #include "runtime/base/text.h"
 
-enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_LIST };
+// OPTION_PATH: a text that must not be empty, because an empty one, of a variable that is not set, would stand for the default.
+enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_PATH, OPTION_LIST };
 enum { OPTION_LIST_MAX = 64 };
 struct option_list {
     int count;

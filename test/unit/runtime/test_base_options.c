@@ -15,7 +15,7 @@
 static bool verbose, stop, json;
 static int64_t batch, seed;
 static double rate;
-static const char *data, *device;
+static const char *data, *device, *log_to;
 static struct option_list set;
 
 static const struct option OPTIONS[] = {
@@ -28,6 +28,7 @@ static const struct option OPTIONS[] = {
      0, 10},
     {OPTION_TEXT, 'd', "data", "DIR", "folder of the data set", &data, 0, 0},
     {OPTION_TEXT, 0, "device", "NAME", "where it runs", &device, 0, 0},
+    {OPTION_PATH, 0, "log", "FILE", "a file that must have a name", &log_to, 0, 0},
     {OPTION_LIST, 0, "set", "KEY=VALUE", "replace one value of the recipe", &set, 0, 0},
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
 };
@@ -167,6 +168,11 @@ static void test_missing_values(void **state)
     assert_string_equal(error_text(), "--batch needs a value (N)");
     assert_int_equal(parse("--data --batch 4"), ERR_USAGE);
     assert_string_equal(error_text(), "--data needs a value (DIR)");
+    assert_int_equal(parse("--log="), ERR_USAGE);  // as of a variable that is not set
+    assert_string_equal(error_text(), "--log needs the name of a file; it is empty");
+    assert_int_equal(parse("--log=/x --data="), 0);
+    assert_string_equal(log_to, "/x");
+    assert_string_equal(data, "");
     assert_int_equal(parse("-b"), ERR_USAGE);
 }
 
@@ -248,7 +254,7 @@ static void test_table(void **state)
     struct text text = {0};
     assert_int_equal(parse("--stop"), 0);
     assert_int_equal(options_of(command, "train", take_table, &text), 0);
-    assert_string_equal(text.at, "--verbose --[no-]stop --json --batch= --seed= --rate= --data= --device= --set= ");
+    assert_string_equal(text.at, "--verbose --[no-]stop --json --batch= --seed= --rate= --data= --device= --log= --set= ");
     text_free(&text);
     options_explain(&text, &OPTIONS[3]);
     assert_string_equal(text.at, "images a step (default: 512)");
