@@ -21,7 +21,8 @@ struct counters {
 static int open_event(pid_t thread, uint64_t event)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE, .size = sizeof attr, .config = event, .exclude_kernel = 1,
-                                   .exclude_hv = 1};
+                                   .exclude_hv = 1,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING};
     return (int)syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -55,6 +56,17 @@ struct counters *counters_begin(void)
     return NULL;
 }
 
+// If the processor has fewer counters than events, these take turns: the count is scaled to all of the thread's time.
+static bool read_event(int fd, int64_t *count)
+{
+    struct {
+        uint64_t value, enabled, running;
+    } r;
+    if (read(fd, &r, sizeof r) != (ssize_t)sizeof r) return false;
+    *count = r.running > 0 ? (int64_t)((double)r.value * ((double)r.enabled / (double)r.running)) : 0;
+    return r.running > 0 || r.enabled == 0;  // a thread that slept is known to have done nothing
+}
+
 bool counters_end(struct counters *c, struct counted *sum)
 {
     *sum = (struct counted){0};
@@ -62,10 +74,10 @@ bool counters_end(struct counters *c, struct counted *sum)
     bool counted = true;
     for (int t = 0; t < c->threads; t++)
         for (int e = 0; e < EVENTS; e++) {
-            int64_t value;
-            if (read(c->fd[t][e], &value, sizeof value) != (ssize_t)sizeof value) counted = false;
-            else if (e == 0) sum->cycles += value;
-            else sum->instructions += value;
+            int64_t count;
+            if (!read_event(c->fd[t][e], &count)) counted = false;
+            else if (e == 0) sum->cycles += count;
+            else sum->instructions += count;
             close(c->fd[t][e]);
         }
     free(c);

@@ -79,11 +79,9 @@ static void add_step_time(const struct trial *t, const struct profile *p, struct
     if (p->machine.others >= 0)
         text_entry(into, "processors", "%.2f of %d in use by this program, %.2f by others%s", p->machine.own,
                    p->machine.processors, p->machine.others, p->machine.disturbed ? ": the machine was not idle" : "");
-    double busy = p->machine.own * p->fed_s;  // seconds of all processors
-    if (p->counted.cycles > 0 && busy > 0)
-        text_entry(into, "counters", "%.2f instructions a cycle, at %s, in user space",
-                   (double)p->counted.instructions / (double)p->counted.cycles,
-                   text_si(a, (double)p->counted.cycles / busy, "Hz"));
+    if (p->counted.cycles > 0)
+        text_entry(into, "counters", "%.2f instructions a cycle in user space",
+                   (double)p->counted.instructions / (double)p->counted.cycles);
 }
 
 // ---- memory

@@ -231,12 +231,13 @@ static void test_counters(void **state)
 {
     (void)state;
     struct counted counted;
+    assert_false(counters_end(NULL, &counted));
+    assert_true(counted.cycles == 0 && counted.instructions == 0);
     struct counters *c = counters_begin();
     volatile double sum = 0;
     for (int i = 0; i < 100000; i++) sum = sum + i;
-    if (counters_end(c, &counted)) assert_true(c != NULL && counted.instructions > 100000);
-    assert_false(counters_end(NULL, &counted));
-    assert_true(counted.cycles == 0 && counted.instructions == 0);
+    if (!counters_end(c, &counted)) skip();
+    assert_true(c != NULL && counted.instructions > 100000);
 }
 
 int main(void)
