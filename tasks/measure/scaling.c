@@ -70,19 +70,28 @@ double scaling_reduction(const struct scaling_model *m, int processes, double by
     return 2 * others * m->alpha + 2 * others / processes * bytes * m->beta;
 }
 
-// ---- text
+// ---- figures
 
-static double rate_of(const struct scaling_row *r)
+double scaling_rate(const struct scaling_row *r)
 {
-    return (double)r->batch * r->processes / r->step;
+    return r->step > 0 ? (double)r->batch * r->processes / r->step : 0;
 }
+
+double scaling_speedup(const struct scaling_row *r, const struct scaling_row *first)
+{
+    double base = scaling_rate(first);
+    return base > 0 ? scaling_rate(r) / base * first->processes : 0;
+}
+
+// ---- text
 
 static void add_row(const struct scaling_row *r, const struct scaling_row *first, struct text *into)
 {
     char step[TEXT_FIGURE];
-    double speedup = rate_of(r) / rate_of(first) * first->processes;
+    double speedup = scaling_speedup(r, first);
     text_add(into, "  %9d %8d %7lld %8lld %12.1f %9s %8.2f %10.1f%%\n", r->processes, r->machines, (long long)r->threads,
-             (long long)r->batch * r->processes, rate_of(r), text_span(step, r->step), speedup, 100 * speedup / r->processes);
+             (long long)r->batch * r->processes, scaling_rate(r), text_span(step, r->step), speedup,
+             100 * speedup / r->processes);
 }
 
 static void add_reductions(const struct scaling_row *r, struct text *into)
@@ -136,7 +145,7 @@ json_t *scaling_row_json(const struct scaling_row *r)
     return json_pack("{ss ss ss ss ss ss sb si si sI sI sf sf sf so so}", "data", r->data, "model", r->model, "recipe", r->recipe,
                      "precision", r->precision, "device", r->device, "size", r->size, "noise", r->noise, "processes",
                      r->processes, "machines", r->machines, "threads", (json_int_t)r->threads, "batch",
-                     (json_int_t)r->batch, "step_s", r->step, "samples_per_s", rate_of(r), "gradient_bytes", r->gradients,
+                     (json_int_t)r->batch, "step_s", r->step, "samples_per_s", scaling_rate(r), "gradient_bytes", r->gradients,
                      "reduce_bytes", bytes, "reduce_s", seconds);
 }
 
@@ -145,7 +154,7 @@ json_t *scaling_json(const struct scaling_row *row, int count)
     json_t *rows = json_array(), *whole = json_pack("{so}", "rows", rows);
     struct scaling_model m;
     for (int i = 0; i < count; i++) {
-        double speedup = rate_of(&row[i]) / rate_of(&row[0]) * row[0].processes;
+        double speedup = scaling_speedup(&row[i], &row[0]);
         json_t *o = scaling_row_json(&row[i]);
         json_object_update_new(o, json_pack("{sf sf}", "speedup", speedup, "efficiency", speedup / row[i].processes));
         json_array_append_new(rows, o);

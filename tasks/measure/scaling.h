@@ -37,6 +37,9 @@ double scaling_reduction(const struct scaling_model *, int processes, double byt
 enum { SCALING_PREDICTED = 3 };
 extern const int scaling_predicted[SCALING_PREDICTED];  // numbers of processes
 
+double scaling_rate(const struct scaling_row *);  // samples a second, of all processes
+double scaling_speedup(const struct scaling_row *, const struct scaling_row *first);  // 0: unknown
+
 struct text;
 // The table of the rows, of which the first is what the others are compared with, and predictions from the last one.
 void scaling_text(const struct scaling_row *, int count, const char *samples, struct text *);

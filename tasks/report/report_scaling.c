@@ -17,16 +17,22 @@ static size_t end_of(const struct report_data *d, size_t first)
     return end;
 }
 
+static struct scaling_row figures_of(const json_t *row)
+{
+    return (struct scaling_row){.processes = (int)record_int(row, "processes"), .batch = record_int(row, "batch"),
+                                .step = (double)record_int(row, "step_ns") * 1e-9};
+}
+
 static double rate_of(const json_t *row)
 {
-    double samples = (double)record_int(row, "batch") * (double)record_int(row, "processes");
-    return record_int(row, "step_ns") > 0 ? samples * 1e9 / (double)record_int(row, "step_ns") : 0;
+    struct scaling_row r = figures_of(row);
+    return scaling_rate(&r);
 }
 
 static double speedup_of(const json_t *row, const json_t *first)
 {
-    double base = rate_of(first);
-    return base > 0 ? rate_of(row) / base * (double)record_int(first, "processes") : 0;
+    struct scaling_row r = figures_of(row), base = figures_of(first);
+    return scaling_speedup(&r, &base);
 }
 
 static void add_row(const json_t *row, const json_t *first, struct sheet *s)
