@@ -16,7 +16,7 @@
 #include "submit/format/score/ticket.h"
 #include "submit/keys/handle.h"
 
-enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000 };
+enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000, LOOK_MS = 100 };
 
 struct announcer {
     char *server, handle[HANDLE_MAX];
@@ -27,6 +27,7 @@ struct announcer {
     json_t *plan;                 // the members of the ticket that the training knows
     struct client *client;
     int64_t asked_ns;
+    bool (*stopped)(void);
     pthread_mutex_t lock;         // of all that follows
     pthread_cond_t wake;
     enum { ASKING, HOLDING, REFUSED } state;
@@ -54,9 +55,20 @@ static int add_members(struct announcer *a, const struct client_board *board, co
     return 0;
 }
 
+// A signal ends the wait for the ticket, but no beat: the run may come to its end all the same.
+static bool wants_end(void *context)
+{
+    struct announcer *a = context;
+    pthread_mutex_lock(&a->lock);
+    bool over = a->end_ns != 0 && clock_ns() >= a->end_ns;
+    bool asking = a->state == ASKING;
+    pthread_mutex_unlock(&a->lock);
+    return over || (asking && a->stopped());
+}
+
 static int ask_board(struct announcer *a, struct run_ticket *ticket)
 {
-    const struct client_options options = {.total_ms = REQUEST_MS, .tries = 1};
+    const struct client_options options = {.total_ms = REQUEST_MS, .tries = 1, .stop = wants_end, .context = a};
     struct client_board board;
     struct statement statement;
     struct delivery delivery;
@@ -193,7 +205,7 @@ static int ask_for_ticket(struct announcer *a, const struct announce_plan *p)
     a->state = ASKING, a->fresh = false, a->end_ns = 0, a->why[0] = 0;
     a->next = (struct ticket_beat){{0}, {0}};
     sodium_bin2hex(a->next.secret, DIGEST_HEX, secret, sizeof secret);
-    a->asked_ns = clock_ns();
+    a->asked_ns = clock_ns(), a->stopped = p->stopped;
     if (pthread_create(&a->thread, NULL, work, a) != 0) return fail(ERR_MEMORY, "no thread can be started to ask for a ticket");
     a->runs = true;
     return 0;
@@ -204,13 +216,15 @@ static int wait_for_ticket(struct announcer *a, struct run_ticket *ticket, int64
     const int64_t until = a->asked_ns + ASK_MS * (int64_t)1000000;
     int rc = 0;
     pthread_mutex_lock(&a->lock);
-    while (a->state == ASKING && clock_ns() < until) sleep_until(a, until);
-    if (a->state == HOLDING) *ticket = a->ticket, *seed = a->seed;
+    while (a->state == ASKING && clock_ns() < until && !a->stopped()) sleep_until(a, clock_ns() + LOOK_MS * (int64_t)1000000);
+    bool stopped = a->stopped();  // no signal wakes the condition
+    if (stopped) rc = fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began");
+    else if (a->state == HOLDING) *ticket = a->ticket, *seed = a->seed;
     else if (a->state == REFUSED) rc = fail(a->rc, "%s", a->why);
     else rc = fail(ERR_NETWORK, "%s does not answer in time", a->server);
     pthread_mutex_unlock(&a->lock);
-    if (rc < 0) return fail_prefix(rc, "there is no ticket, and without --ticket none is needed: ");
-    return 0;
+    if (rc < 0 && !stopped) return fail_prefix(rc, "there is no ticket, and without --ticket none is needed: ");
+    return rc;
 }
 
 static void send_state(struct announcer *a, const char *hash)
@@ -229,7 +243,7 @@ static bool end_run(struct announcer *a, const char *hash, char why[ERROR_TEXT_M
     if (hash != NULL) send_state(a, hash);
     pthread_mutex_lock(&a->lock);
     if (hash == NULL) a->fresh = false;
-    a->end_ns = clock_ns() + END_MS * (int64_t)1000000;
+    a->end_ns = clock_ns() + (hash != NULL ? END_MS : 0) * (int64_t)1000000;
     pthread_cond_broadcast(&a->wake);
     pthread_mutex_unlock(&a->lock);
     pthread_join(a->thread, NULL);

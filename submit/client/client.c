@@ -107,6 +107,7 @@ static int still_waiting(void *context, curl_off_t a, curl_off_t b, curl_off_t c
     struct patience *p = context;
     (void)a, (void)b, (void)c, (void)d;
     const struct client_options *o = &p->client->options;
+    if (o->stop != NULL && o->stop(o->context)) return 1;
     if (p->said || o->waiting == NULL || clock_ns() - p->start_ns < (int64_t)CLIENT_QUIET_MS * 1000000) return 0;
     p->said = true;
     o->waiting(o->context, p->client->address, true);
@@ -126,6 +127,9 @@ static void set_up(struct client *c, const struct question *q, struct reply *rep
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);    // this file follows them, because it compares origins
     curl_easy_setopt(curl, CURLOPT_USERAGENT, agent);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, c->options.stop != NULL ? 1L : 0L);  // waits for no answer about a name
+#endif
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, c->options.total_ms);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
@@ -162,6 +166,7 @@ static int ask_once(struct client *c, const struct question *q, struct reply *re
     curl_slist_free_all(headers);
     if (reply->too_long) return fail(ERR_NETWORK, "%s answers with more than %d MiB", q->url, CLIENT_REPLY_MAX >> 20);
     if (result == CURLE_OK) return 0;
+    if (result == CURLE_ABORTED_BY_CALLBACK) return fail(ERR_INTERRUPTED, "%s does not answer in time", q->url);
     return fail(ERR_NETWORK, "%s does not answer: %s", q->url, *reason ? reason : curl_easy_strerror(result));
 }
 

@@ -12,6 +12,7 @@ struct announce_plan {
     int64_t target_micro;
     const char *group;       // nonce; NULL: no group
     int64_t index, planned;  // within the group
+    bool (*stopped)(void);   // a signal asks the training to end
 };
 struct announcer;
 struct announce_type {
@@ -21,11 +22,12 @@ struct announce_type {
     // Begins to ask for the ticket of a run, in a thread of its own.
     int (*ask)(struct announcer *, const struct announce_plan *) MUST_CHECK;
     // Waits for the ticket, which also gives the run its seed. Fails if there is none in time.
+    // ERR_INTERRUPTED once the plan's `stopped` says so.
     int (*wait)(struct announcer *, struct run_ticket *, int64_t *seed) MUST_CHECK;
     // The run has reached this state of its chain: the board gets it as soon as the network allows. Returns at once.
     void (*beat)(struct announcer *, const char *hash);
-    // The run has ended in this state (NULL: in none that counts): waits some seconds until the board has it. Returns false, with
-    // a reason, if the board does not have all that it needs. Does nothing if nothing was asked.
+    // The run has ended in this state: waits some seconds until the board has it. NULL: in none that counts, so nothing waits.
+    // Returns false, with a reason, if the board does not have all that it needs. Does nothing if nothing was asked.
     bool (*end)(struct announcer *, const char *hash, char why[ERROR_TEXT_MAX]);
 };
 

@@ -42,6 +42,11 @@ static void watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static bool is_stopped(void)
+{
+    return stopped;
+}
+
 static int check_stopped(void)
 {
     return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began") : 0;
@@ -103,7 +108,7 @@ static int prepare(struct going *r)
     if (!o->task->feed) want_all(r->data);
     TRY(device_open_shared(o->device, o->threads, &r->device));
     if (r->device->type->energy_uj) r->gpu = machine_counter_start(read_device, r->device);
-    TRY(train_ticket_ask(r));
+    TRY(train_ticket_ask(r, is_stopped));
     TRY(check_stopped());
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));

@@ -71,7 +71,7 @@ void train_damaged_text(const struct going *, struct text *);  // a paragraph fo
 // ---- tickets (train_ticket.c)
 
 int train_ticket_check(const struct train_options *) MUST_CHECK;
-int train_ticket_ask(struct going *) MUST_CHECK;
+int train_ticket_ask(struct going *, bool (*stopped)(void)) MUST_CHECK;
 int train_ticket_take(struct going *) MUST_CHECK;   // sets the seed
 void train_ticket_beat(struct going *);             // the chain has a new state
 void train_ticket_end(struct going *, int64_t run);  // after the record of the run has ended; 0: it never began

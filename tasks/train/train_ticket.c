@@ -19,7 +19,7 @@ int train_ticket_check(const struct train_options *o)
     return 0;
 }
 
-int train_ticket_ask(struct going *r)
+int train_ticket_ask(struct going *r, bool (*stopped)(void))
 {
     const struct train_options *o = r->o;
     char digest[DIGEST_HEX];
@@ -31,7 +31,7 @@ int train_ticket_ask(struct going *r)
     const struct announce_plan plan = {
         .task = o->task->name, .model = o->recipe.model, .recipe = o->recipe.name, .recipe_digest = digest,
         .target_micro = llround(o->target * 1e6), .group = o->runs > 1 ? r->kept->nonce : NULL, .index = r->index,
-        .planned = o->runs,
+        .planned = o->runs, .stopped = stopped,
     };
     r->asked_ticket = true;
     return o->announce->ask(o->announcer, &plan);
@@ -53,11 +53,12 @@ void train_ticket_beat(struct going *r)
     r->o->announce->beat(r->o->announcer, hash);
 }
 
-// The last hash of the run's chain. "" if the run did not come to its end.
+// The last hash of the run's chain. "" if the run did not come to its end: then it cannot become witnessed.
 static int read_end(struct results *results, int64_t run, char hash[DIGEST_HEX])
 {
     json_t *rows;
-    TRY(record_rows(results, "SELECT chain_end FROM runs WHERE id = ?", run, &rows));
+    TRY(record_rows(results, "SELECT iif(status IN ('done', 'missed'), chain_end, '') AS chain_end FROM runs WHERE id = ?", run,
+                     &rows));
     snprintf(hash, DIGEST_HEX, "%s", record_text(json_array_get(rows, 0), "chain_end"));
     json_decref(rows);
     return 0;

@@ -47,14 +47,26 @@ cat >hang.py <<'END'
 import socket, time
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
-time.sleep(60)
+held = []
+while True:
+    held.append(s.accept())
+    print("asked", flush=True)
 END
 python3 hang.py >hang.port &
 pids="$pids $!"
 until [ -s hang.port ]; do sleep 0.05; done
+"$DAWN" $quick --db hang.db --ticket "http://127.0.0.1:$(head -n 1 hang.port)" >stopped.out 2>&1 </dev/null &
+stopping=$!
+pids="$pids $stopping"
+until grep -q asked hang.port; do kill -0 $stopping; sleep 0.05; done
+sleep 1  # by now it waits for the ticket
+kill -TERM $stopping
+got=0
+wait $stopping || got=$?
+[ "$got" = 130 ] || { echo "stopped while it waits: $got"; cat stopped.out; exit 1; }
 (
     got=0
-    "$DAWN" $quick --db hang.db --ticket "http://127.0.0.1:$(cat hang.port)" >hang.out 2>&1 </dev/null || got=$?
+    "$DAWN" $quick --db hang.db --ticket "http://127.0.0.1:$(head -n 1 hang.port)" >hang.out 2>&1 </dev/null || got=$?
     echo "$got" >hang.got
 ) &
 hanging=$!
