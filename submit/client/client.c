@@ -307,29 +307,32 @@ int client_get(struct client *c, const char *path, struct text *body)
 }
 
 static int post(struct client *c, const char *path, const char *bytes, size_t count, struct text *body, bool *again,
-                struct text *checks)
+                bool *busy, struct text *checks)
 {
     struct reply reply;
+    *busy = false;
     TRY(ask(c, path, bytes, count, &reply));
     int rc = 0;
     *again = reply.status == 200;
     if (reply.status != 200 && reply.status != 201) rc = refused(c, &reply, checks);
     else if (reply.body.length > 0) text_bytes(body, reply.body.at, reply.body.length);
-    if (reply.status == 503)
-        rc = fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
+    *busy = reply.status == 503;
     text_free(&reply.body);
     return rc;
 }
 
 int client_post(struct client *c, const char *envelope, size_t count, struct text *body, bool *again, struct text *checks)
 {
-    return post(c, "/api/v1/statements", envelope, count, body, again, checks);
+    bool busy;
+    int rc = post(c, "/api/v1/statements", envelope, count, body, again, &busy, checks);
+    if (busy) return fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
+    return rc;
 }
 
 int client_send(struct client *c, const char *path, const char *body, size_t count, struct text *answer)
 {
-    bool again;
-    return post(c, path, body, count, answer, &again, NULL);
+    bool again, busy;
+    return post(c, path, body, count, answer, &again, &busy, NULL);
 }
 
 static int get_board(struct client *c, struct client_board *board, bool *answered)
