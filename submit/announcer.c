@@ -16,7 +16,7 @@
 #include "submit/format/score/ticket.h"
 #include "submit/keys/handle.h"
 
-enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000, LOOK_MS = 100 };
+enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000, AGAIN_MAX_MS = 60000, LOOK_MS = 100 };
 
 struct announcer {
     char *server, handle[HANDLE_MAX];
@@ -122,19 +122,22 @@ static void sleep_until(struct announcer *a, int64_t ns)
     pthread_cond_timedwait(&a->wake, &a->lock, &at);
 }
 
-// A board that refuses a state will not take it later.
+// A board that refuses a state, or does not know the ticket, will not take it later. After other failures the pauses double; the
+// last state does not wait for one.
 static void send_states(struct announcer *a)
 {
-    int64_t next_ns = 0;
+    int64_t next_ns = 0, again_ms = AGAIN_MS;
+    bool ending = false;
     pthread_mutex_lock(&a->lock);
     while (a->end_ns == 0 || (a->fresh && clock_ns() < a->end_ns)) {
         int64_t now = clock_ns();
+        if (a->end_ns != 0 && !ending) ending = true, next_ns = 0, again_ms = AGAIN_MS;
         if (!a->fresh) {
             pthread_cond_wait(&a->wake, &a->lock);
             continue;
         }
-        if (now < next_ns && (a->end_ns == 0 || *a->why)) {
-            sleep_until(a, next_ns);
+        if (now < next_ns) {
+            sleep_until(a, ending && a->end_ns < next_ns ? a->end_ns : next_ns);
             continue;
         }
         const struct ticket_beat beat = a->next;
@@ -143,8 +146,10 @@ static void send_states(struct announcer *a)
         int rc = send_beat(a, &beat);
         pthread_mutex_lock(&a->lock);
         snprintf(a->why, sizeof a->why, "%s", rc < 0 ? error_text() : "");
-        if (rc < 0 && rc != ERR_INPUT) a->fresh = true;
-        next_ns = clock_ns() + (rc < 0 ? AGAIN_MS : PACE_MS) * (int64_t)1000000;
+        if (rc < 0 && rc != ERR_INPUT && rc != ERR_MISSING) a->fresh = true;
+        next_ns = clock_ns() + (rc < 0 ? again_ms : PACE_MS) * (int64_t)1000000;
+        if (rc == 0) again_ms = AGAIN_MS;
+        else if (!ending) again_ms = again_ms * 2 < AGAIN_MAX_MS ? again_ms * 2 : AGAIN_MAX_MS;
     }
     pthread_mutex_unlock(&a->lock);
 }
@@ -249,6 +254,7 @@ static bool end_run(struct announcer *a, const char *hash, char why[ERROR_TEXT_M
     pthread_join(a->thread, NULL);
     a->runs = false;
     if (hash == NULL) snprintf(why, ERROR_TEXT_MAX, "it did not come to its end");
+    else if (a->fresh && !*a->why) snprintf(why, ERROR_TEXT_MAX, "the board did not get the end in time");
     else snprintf(why, ERROR_TEXT_MAX, "%s", a->why);
     return *why == 0;
 }
