@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "submit/client/deliver.h"
 #include "submit/format/score/ticket.h"
@@ -50,7 +49,7 @@ static int ticket_of(struct client *c, const struct client_board *board, const j
     struct statement ticket = {0};
     struct delivery d = {0};
     struct text receipt = {0};
-    char day[32] = "", name[24];
+    char moment[TEXT_FIGURE], name[24];
     snprintf(name, sizeof name, "%lld", (long long)number);
     int rc = number > 0 ? fetch_ticket(c, name, canonical_text(run, "ticket.statement"), &ticket)
                         : fail(ERR_INPUT, "the board does not show the ticket of the run");
@@ -58,12 +57,9 @@ static int ticket_of(struct client *c, const struct client_board *board, const j
     if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, &ticket, NULL, now_ms, &d);
     if (rc == 0) rc = check_ticket(run, &ticket, &d);
     if (rc == 0) {
-        const time_t seconds = (time_t)(d.receipt.accepted_ms / 1000);
-        struct tm broken;
-        if (gmtime_r(&seconds, &broken) != NULL) strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &broken);
         *issued_ms = d.receipt.accepted_ms;
-        text_entry(t, "ticket", "good: #%lld, issued %s UTC; the chain and the seed of the run came after it",
-                   (long long)d.receipt.sequence, day);
+        text_entry(t, "ticket", "good: #%lld, issued %s; the chain and the seed of the run came after it",
+                   (long long)d.receipt.sequence, text_moment(moment, d.receipt.accepted_ms));
     }
     delivery_free(&d);
     statement_free(&ticket);
