@@ -168,15 +168,14 @@ static void *work(void *context)
 
 static int open_announcer(const char *server, struct announcer **out)
 {
-    const char *variable = getenv("DAWN_HANDLE");
     struct client *client;
     *out = NULL;
     TRY(client_open(server, NULL, &client));  // is the address one?
     client_close(client);
     struct announcer *a = zalloc(sizeof *a);
     int rc = handle_choose(NULL, a->handle);
-    if (rc < 0 && (variable == NULL || *variable == 0))
-        rc = fail(ERR_USAGE, "under which name are the runs announced? The variable DAWN_HANDLE says so once: it is remembered");
+    if (rc < 0 && !handle_known())
+        rc = fail(ERR_USAGE, "--ticket needs your name on the boards: set DAWN_HANDLE once; it is remembered");
     if (rc == 0) rc = keyring_choose(NULL, &a->signer);
     if (rc < 0) {
         free(a);

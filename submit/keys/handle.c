@@ -56,6 +56,13 @@ int handle_choose(const char *given, char into[HANDLE_MAX])
     return rc;
 }
 
+bool handle_known(void)
+{
+    char path[KEYRING_PATH], folder[KEYRING_PATH];
+    const char *variable = getenv("DAWN_HANDLE");
+    return (variable != NULL && *variable != 0) || (handle_path(path, folder) == 0 && file_exists(path));
+}
+
 int handle_remember(const char *handle)
 {
     char path[KEYRING_PATH], folder[KEYRING_PATH], line[HANDLE_MAX + 1], known[HANDLE_MAX + 1] = "", *bytes;

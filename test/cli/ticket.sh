@@ -37,6 +37,10 @@ quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epoc
 # ---- what cannot be announced
 expect 1 'no key' "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
 "$DAWN" keys new >out
+expect 2 'set DAWN_HANDLE once; it is remembered' env -u DAWN_HANDLE "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
+echo 'a b' >.config/dawn/handle
+expect 2 'letters without accents' env -u DAWN_HANDLE "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
+rm .config/dawn/handle
 expect 2 'is not the address of a scoreboard\|address' "$DAWN" $quick --db none.db --ticket nowhere
 expect 2 'the ticket gives the seed' "$DAWN" $quick --db none.db --seed 3 --ticket http://127.0.0.1:1
 expect 1 'there is no ticket, and without --ticket none is needed' "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
