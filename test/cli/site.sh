@@ -104,7 +104,7 @@ kill "$pid"
 wait "$pid"
 # A host that alters a tile, or takes the log away, is noticed.
 rm "$XDG_DATA_HOME"/dawn/logs/*
-printf x | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null
+printf xxxxxxxx | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null
 expect 1 'growth *WRONG' "$DAWN" verify "$at/runs/1"
 : >served/board/log/checkpoint
 expect 1 'log *WRONG: the board does not show its log' "$DAWN" verify "$at/runs/1"
