@@ -78,22 +78,38 @@ hanging=$!
 # ---- a board that goes away while the run goes on: the run ends as any other, and says so once
 start gone 0
 gone=$pid
-"$DAWN" train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.3 --set views=1 --threads 1 --target 0.999 \
+"$DAWN" train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=1 --set views=1 --threads 1 --target 0.999 \
     --db gone-run.db --ticket "$url" >gone.out 2>gone.err </dev/null &
 training=$!
-until [ -e gone-run.db ] && [ "$(sql gone.db 'SELECT count(*) FROM beats')" != 0 ]; do kill -0 $training; sleep 0.05; done
+until [ -e gone-run.db ] && [ "$(sql gone.db 'SELECT count(*) FROM beats' 2>gone.sql)" -gt 0 ] 2>/dev/null; do
+    kill -0 $training
+    sleep 0.05
+done
+kill -STOP $training
 kill -9 "$gone"
+kill -CONT $training
 
-# ---- an announced run
-start example 0
-expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
+# ---- an announced run, and a group: each run of it has a ticket, and a seed of its own. A stamp that comes 2 s late, on a busy
+# machine, is no fault of the program: then all of it is tried again, on a new board.
+for try in 1 2 3; do
+    start "example$try" 0
+    kept=example$try.db
+    expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
+    curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>1</b> run: 0 reported, 1 not yet'
+    expect 0 'accepted as #2' "$DAWN" submit ada.db --server "$url" --run 1 --yes
+    expect 0 '' "$DAWN" $quick --runs 2 --db group.db --ticket "$url"
+    expect 0 'run 2: accepted as #' "$DAWN" submit group.db --server "$url" --yes
+    vouched=$(sql "$kept" "SELECT count(*) FROM statements WHERE type = 'vouch'")
+    if [ "$vouched" = 3 ] || [ "$try" = 3 ]; then break; fi
+    kill "$pid"
+    rm -f ada.db* group.db*
+done
+[ "$vouched" = 3 ]
 [ "$(sql ada.db 'SELECT count(*) FROM tickets')" = 1 ]
-[ "$(sql example.db 'SELECT count(*) > 1 FROM beats')" = 1 ]
+[ "$(sql "$kept" 'SELECT count(*) > 1 FROM beats')" = 1 ]
 seed=$(sql ada.db 'SELECT seed FROM runs')
 [ "$seed" = "$((16#$(sql ada.db 'SELECT substr(proof, 1, 12) FROM tickets')))" ]
 expect 0 'good' "$DAWN" results verify 1 --db ada.db
-curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>1</b> run: 0 reported, 1 not yet'
-expect 0 'accepted as #2' "$DAWN" submit ada.db --server "$url" --run 1 --yes
 expect 0 'ticket good: #1, issued .* clock good: the board signed [123] stamps\? (#3), and the clock of the run agrees' \
     "$DAWN" verify "$url/runs/2"
 expect 0 'statement vouch' "$DAWN" verify "$url/runs/3"
@@ -101,19 +117,15 @@ expect 0 'statement ticket by ada' "$DAWN" verify "$url/runs/1"
 curl -sS "$url/runs/2" | tr -s ' \n' ' ' | grep -q 'Statement 1</a>, issued .* and its clock agrees: <a href="/runs/3">'
 curl -sS "$url/runs/1" | grep -q 'Its run</dt><dd><a href="/runs/2">'
 curl -sS "$url/api/v1/people/ada" >person
-[ "$(member person tickets.announced) $(member person tickets.reported)" = '1 1' ]
+[ "$(member person tickets.announced) $(member person tickets.reported)" = '3 3' ]
 curl -sS "$url/api/v1/statements/2" >two
 [ "$(member two state.vouched_by)" = 3 ]
 # a static copy shows the same
-expect 0 '' "$BOARD" export site copy --db example.db --base https://ann.github.io/board
+expect 0 '' "$BOARD" export site copy --db "$kept" --base https://ann.github.io/board
 expect 0 'ticket good: #1.* clock good' "$DAWN" verify copy/runs/2
-expect 0 '' "$BOARD" check --db example.db
+expect 0 '' "$BOARD" check --db "$kept"
 
-# ---- a group: each run has a ticket, and a seed of its own
-expect 0 '' "$DAWN" $quick --runs 2 --db group.db --ticket "$url"
 [ "$(sql group.db 'SELECT count(*), count(DISTINCT seed) FROM tickets JOIN runs ON id = run')" = '2 2' ]
-expect 0 'run 2: accepted as #' "$DAWN" submit group.db --server "$url" --yes
-[ "$(sql example.db "SELECT count(*) FROM statements WHERE type = 'vouch'")" = 3 ]
 curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>3</b> runs: 3 reported, 0 not yet'
 
 # ---- a replayed beat, a beat without the secret, bytes that are no beat
