@@ -376,7 +376,8 @@ static int check_rulings(struct attempt *a)
     struct ruling ruling;
     TRY(store_competition_rule(sql_of(a), s, a->in.handle, a->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE) TRY(store_objection_rule(sql_of(a), s, a->in.handle, &ruling));
-    if (ruling.problem == PROBLEM_NONE) TRY(store_ticket_rule(sql_of(a), a->store->key_id, s, a->in.handle, &ruling));
+    if (ruling.problem == PROBLEM_NONE)
+        TRY(store_ticket_rule(sql_of(a), a->store->key_id, s, a->in.handle, a->in.accepted_ms, &ruling));
     return ruling.problem != PROBLEM_NONE ? refuse(a, ruling.problem, "%s", ruling.detail) : 0;
 }
 

@@ -193,7 +193,7 @@ static int check_rulings(struct checking *c, const struct taken *t)
     if (ruling.problem == PROBLEM_NONE)
         TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, &ruling));
     if (ruling.problem == PROBLEM_NONE)
-        TRY(store_ticket_rule(&c->rebuilt.sql, c->store->key_id, &t->statement, t->in.handle, &ruling));
+        TRY(store_ticket_rule(&c->rebuilt.sql, c->store->key_id, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE) return 0;
     return fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail);
 }

@@ -119,8 +119,8 @@ int store_bench_figures(const struct statement *, char hex[DIGEST_HEX]) MUST_CHE
 int store_bench_state(struct sql *, struct stored *, int count, struct arena *) MUST_CHECK;
 
 // ---- store_ticket.c: the same of tickets
-int store_ticket_rule(struct sql *, const char *board_key, const struct statement *, const char *handle, struct ruling *)
-    MUST_CHECK;
+int store_ticket_rule(struct sql *, const char *board_key, const struct statement *, const char *handle, int64_t at_ms,
+                      struct ruling *) MUST_CHECK;
 int store_ticket_apply(struct store *, const struct incoming *) MUST_CHECK;
 int store_ticket_read(struct sql *, const char *digest, struct arena *, struct ticket_stored *) MUST_CHECK;
 

@@ -36,6 +36,10 @@ static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle
     if (index > planned)
         return rule(out, PROBLEM_MALFORMED, "the group has %lld runs, and the ticket is for run %lld", (long long)planned,
                     (long long)index);
+    int64_t others;  // the group's nonce is public once a run of it stands here
+    TRY(sql_int(sql, &others, 0, "SELECT count(*) FROM runs WHERE group_nonce = ? AND group_nonce <> '' AND handle <> ?", "tt",
+                nonce, handle));
+    if (others > 0) return rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     TRY(sql_start(sql, &row, "SELECT sequence, handle, group_index, planned FROM tickets WHERE group_nonce = ? AND "
                   "group_nonce <> ''", "t", nonce));
     while (ruled == 0 && (rc = sql_next(sql, row)) > 0) {
@@ -53,22 +57,22 @@ static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle
     return rc < 0 ? rc : ruled;
 }
 
-// A run of a group that was announced with a ticket is that run and no other: nobody leaves out the bad ones.
-static int rule_unannounced(struct sql *sql, const json_t *run, struct ruling *out)
+// A run of a group that its person announced with a ticket is that run and no other.
+static int rule_unannounced(struct sql *sql, const json_t *run, const char *handle, struct ruling *out)
 {
     int64_t sequence;
     const char *nonce = canonical_text(run, "group.nonce");
     const int64_t index = canonical_int(run, "group.index");
     if (*nonce == 0) return 0;
-    TRY(sql_int(sql, &sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND group_index = ?",
-                "ti", nonce, index));
+    TRY(sql_int(sql, &sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND group_index = ? "
+                "AND handle = ?", "tit", nonce, index, handle));
     if (sequence == 0) return 0;
     return rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not have it",
                 (long long)index, (long long)sequence);
 }
 
 struct issued {
-    int64_t sequence, run;
+    int64_t sequence, run, issued_ms;
     char handle[64], proof[DIGEST_HEX];
     struct statement statement;
 };
@@ -77,12 +81,13 @@ static int find_issued(struct sql *sql, const char *digest, struct issued *t)
 {
     sqlite3_stmt *row;
     *t = (struct issued){0};
-    TRY(sql_start(sql, &row, "SELECT t.sequence, t.run, t.handle, s.receipt_signature, s.payload FROM tickets t "
+    TRY(sql_start(sql, &row, "SELECT t.sequence, t.run, t.handle, s.receipt_signature, s.payload, s.accepted_ms FROM tickets t "
                   "JOIN statements s ON s.sequence = t.sequence WHERE t.digest = ?", "t", digest));
     int rc = sql_next(sql, row);
     if (rc > 0) {
         t->sequence = sql_column(row, 0);
         t->run = sql_column(row, 1);
+        t->issued_ms = sql_column(row, 5);
         snprintf(t->handle, sizeof t->handle, "%s", sql_text(row, 2));
         ticket_proof(sql_text(row, 3), t->proof);
         rc = statement_read(sqlite3_column_blob(row, 4), (size_t)sqlite3_column_bytes(row, 4), &t->statement);
@@ -91,7 +96,8 @@ static int find_issued(struct sql *sql, const char *digest, struct issued *t)
     return rc < 0 ? rc : 0;
 }
 
-static int rule_issued(struct sql *sql, const json_t *run, const char *handle, const struct issued *t, struct ruling *out)
+static int rule_issued(struct sql *sql, const json_t *run, const char *handle, const struct issued *t, int64_t at_ms,
+                       struct ruling *out)
 {
     const long long number = (long long)t->sequence;
     int64_t same;
@@ -103,6 +109,9 @@ static int rule_issued(struct sql *sql, const json_t *run, const char *handle, c
         return rule(out, PROBLEM_CONFLICT, "the run does not have the proof of ticket %lld, so it began without it", number);
     const char *differs = ticket_differs(run, t->statement.json);
     if (differs != NULL) return rule(out, PROBLEM_CONFLICT, "ticket %lld announced another \"%s\"", number, differs);
+    if (t->run == 0 && at_ms - t->issued_ms > STORE_TICKET_MS)
+        return rule(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days, so its run counts as failed", number,
+                    (long long)(STORE_TICKET_MS / 86400000));
     if (t->run == 0) return 0;
     TRY(sql_int(sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
                 canonical_text(run, "nonce")));
@@ -115,12 +124,13 @@ static bool is_ours(const json_t *run, const char *board_key)
     return strcmp(canonical_text(run, "ticket.board_key"), board_key) == 0;
 }
 
-static int rule_run(struct sql *sql, const char *board_key, const json_t *run, const char *handle, struct ruling *out)
+static int rule_run(struct sql *sql, const char *board_key, const json_t *run, const char *handle, int64_t at_ms,
+                    struct ruling *out)
 {
     struct issued ticket;
-    if (!is_ours(run, board_key)) return rule_unannounced(sql, run, out);
+    if (!is_ours(run, board_key)) return rule_unannounced(sql, run, handle, out);
     TRY(find_issued(sql, canonical_text(run, "ticket.statement"), &ticket));
-    int rc = rule_issued(sql, run, handle, &ticket, out);
+    int rc = rule_issued(sql, run, handle, &ticket, at_ms, out);
     statement_free(&ticket.statement);
     return rc;
 }
@@ -133,12 +143,13 @@ static int rule_vouch(struct sql *sql, const json_t *vouch, struct ruling *out)
     return there == 0 ? 0 : rule(out, PROBLEM_CONFLICT, "the board has said so already");
 }
 
-int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, struct ruling *out)
+int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, int64_t at_ms,
+                      struct ruling *out)
 {
     int rc = 0;
     *out = (struct ruling){.problem = PROBLEM_NONE};
     if (s->type == STATEMENT_TICKET) rc = rule_ticket(sql, s->json, handle, out);
-    if (s->type == STATEMENT_RUN) rc = rule_run(sql, board_key, s->json, handle, out);
+    if (s->type == STATEMENT_RUN) rc = rule_run(sql, board_key, s->json, handle, at_ms, out);
     if (s->type == STATEMENT_VOUCH) rc = rule_vouch(sql, s->json, out);
     return rc < 0 ? rc : 0;
 }

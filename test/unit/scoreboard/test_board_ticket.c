@@ -275,6 +275,23 @@ static void groups(void **state)
     assert_whole();
 }
 
+// The nonce of a group without tickets is public after its first run. Nobody else can announce the rest of it.
+static void groups_of_others(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 2; i++) {
+        json_t *run = run_of("ada", i);
+        fixture_bind(run);
+        fixture_vary(run, i);
+        fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", GROUP, "index", i, "planned", 5, "announced_ms",
+                                            (json_int_t)(FIXTURE_NOW_MS - 300000)));
+        fixture_follow(run);
+        assert_int_equal(report(run, &ada), PROBLEM_NONE);
+        assert_int_equal(hand_in_at(ticket_of("bob", GROUP, i + 1), &bob, NULL, ISSUED), PROBLEM_CONFLICT);
+    }
+    assert_whole();
+}
+
 // A ticket without a run counts as failed after a month: by the newest statement, so that a page depends on the record alone.
 static void unreported(void **state)
 {
@@ -293,6 +310,8 @@ static void unreported(void **state)
     assert_counts(1, 0, 0, 1);
     assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
     assert_true(t.failed);
+    assert_int_equal(hand_in_at(run_with(&g, 1), &ada, NULL, ISSUED + STORE_TICKET_MS + 2), PROBLEM_CONFLICT);
+    assert_non_null(strstr(last.detail, "counts as failed"));
 }
 
 // A group announces its runs as fast as it trains them, so there may be more tickets than runs.
@@ -330,6 +349,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(witnessed), TEST(not_witnessed), TEST(tickets_of_others), TEST(beats_of_others),
-                                       TEST(groups), TEST(unreported), TEST(many_tickets), TEST(own_word)};
+                                       TEST(groups), TEST(groups_of_others), TEST(unreported),
+                                       TEST(many_tickets), TEST(own_word)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
