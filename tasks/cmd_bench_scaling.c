@@ -34,6 +34,13 @@ static void take_setting(const struct trial *t, struct scaling_row *row)
     snprintf(row->size, sizeof row->size, "%s", t->variant->size);
 }
 
+static int count_exchanges(const struct graph *g)
+{
+    int count = 0;
+    for (int i = 0; i < g->nodes; i++) count += g->node[i].op == OP_ALL_REDUCE;
+    return count;
+}
+
 static int measure(const struct bench_scaling *b, struct chosen *chosen, struct dataset *data, struct device *device,
                    struct scaling_row *row)
 {
@@ -49,6 +56,7 @@ static int measure(const struct bench_scaling *b, struct chosen *chosen, struct 
         row->processes = ranks_size(), row->machines = ranks_machines(), row->threads = facts.threads;
         row->batch = trial.variant->batch, row->step = trial.timing.step.median;
         row->gradients = (double)trainer_parameters(trial.trainer) * sizeof(float);
+        row->exchanges = count_exchanges(trial_plan(&trial)->graph);
         take_setting(&trial, row);
     }
     trial_close(&trial);
@@ -182,8 +190,9 @@ static int record_rows_of(struct results *r, const struct task *task, const stru
             .sweep = *first, .task = task->name, .samples = task_samples(task), .data = s->data, .model = s->model,
             .recipe = s->recipe, .precision = s->precision, .device = s->device, .size = s->size, .noise = s->noise,
             .threads = s->threads, .batch = s->batch, .processes = s->processes, .machines = s->machines,
-            .step_ns = llround(s->step * 1e9), .gradient_bytes = llround(s->gradients), .reduce_bytes = s->reduce.bytes,
-            .reduce_seconds = s->reduce.seconds, .reduce_count = s->processes > 1 ? SCALING_SIZES : 0};
+            .step_ns = llround(s->step * 1e9), .gradient_bytes = llround(s->gradients), .exchanges = s->exchanges,
+            .reduce_bytes = s->reduce.bytes, .reduce_seconds = s->reduce.seconds,
+            .reduce_count = s->processes > 1 ? SCALING_SIZES : 0};
         TRY(result_scaling_add(r, &f, &id));
         if (i == 0) *first = id;
     }

@@ -64,10 +64,10 @@ bool scaling_fit(const struct scaling_row *row, struct scaling_model *m)
     return true;
 }
 
-double scaling_reduction(const struct scaling_model *m, int processes, double bytes)
+double scaling_reduction(const struct scaling_model *m, int processes, int exchanges, double bytes)
 {
     double others = processes - 1;
-    return 2 * others * m->alpha + 2 * others / processes * bytes * m->beta;
+    return 2 * others * exchanges * m->alpha + 2 * others / processes * bytes * m->beta;
 }
 
 // ---- figures
@@ -106,6 +106,11 @@ static void add_reductions(const struct scaling_row *r, struct text *into)
     text_free(&line);
 }
 
+static double reductions_of(const struct scaling_row *r, const struct scaling_model *m, int processes)
+{
+    return scaling_reduction(m, processes, r->exchanges, r->gradients);
+}
+
 // The step without its reduction, and the reduction as the model has it. Nothing of it is hidden behind the backward pass.
 static void add_predictions(const struct scaling_row *first, const struct scaling_row *last, struct text *into)
 {
@@ -113,13 +118,16 @@ static void add_predictions(const struct scaling_row *first, const struct scalin
     char a[TEXT_FIGURE], b[TEXT_FIGURE];
     add_reductions(last, into);
     if (first->processes != 1 || !scaling_fit(last, &m)) return;
-    text_entry(into, "model", "a reduction of n bytes over R processes: 2 (R - 1) x %s + 2 (R - 1) / R x n / %s (r2 %.4f), "
-               "measured with %d processes", text_span(a, m.alpha), text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
+    text_entry(into, "model", "%d reductions of n bytes together over R processes: %d x 2 (R - 1) x %s + 2 (R - 1) / R x n / %s "
+               "(r2 %.4f), measured with %d processes", last->exchanges, last->exchanges, text_span(a, m.alpha),
+               text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
+    text_entry(into, "checked", "with %d processes the model gives a step of %s, measured are %s", last->processes,
+               text_span(a, first->step + reductions_of(last, &m, last->processes)), text_span(b, last->step));
     for (int i = 0; i < SCALING_PREDICTED; i++) {
-        double reduction = scaling_reduction(&m, scaling_predicted[i], last->gradients), step = first->step + reduction;
+        double reduction = reductions_of(last, &m, scaling_predicted[i]);
         text_entry(into, i ? "" : "predicted", "%d processes on as many such links: efficiency %.1f%%; %s of a step is the "
-                   "reduction of %s", scaling_predicted[i], 100 * first->step / step, text_span(a, reduction),
-                   text_size(b, last->gradients));
+                   "reduction of %s", scaling_predicted[i], 100 * first->step / (first->step + reduction),
+                   text_span(a, reduction), text_size(b, last->gradients));
     }
 }
 
@@ -142,11 +150,11 @@ json_t *scaling_row_json(const struct scaling_row *r)
         json_array_append_new(bytes, json_real(r->reduce.bytes[i]));
         json_array_append_new(seconds, json_real(r->reduce.seconds[i]));
     }
-    return json_pack("{ss ss ss ss ss ss sb si si sI sI sf sf sf so so}", "data", r->data, "model", r->model, "recipe", r->recipe,
-                     "precision", r->precision, "device", r->device, "size", r->size, "noise", r->noise, "processes",
+    return json_pack("{ss ss ss ss ss ss sb si si sI sI sf sf sf si so so}", "data", r->data, "model", r->model, "recipe",
+                     r->recipe, "precision", r->precision, "device", r->device, "size", r->size, "noise", r->noise, "processes",
                      r->processes, "machines", r->machines, "threads", (json_int_t)r->threads, "batch",
                      (json_int_t)r->batch, "step_s", r->step, "samples_per_s", scaling_rate(r), "gradient_bytes", r->gradients,
-                     "reduce_bytes", bytes, "reduce_s", seconds);
+                     "exchanges", r->exchanges, "reduce_bytes", bytes, "reduce_s", seconds);
 }
 
 json_t *scaling_json(const struct scaling_row *row, int count)
@@ -181,7 +189,8 @@ int scaling_row_parse(const char *text, struct scaling_row *r)
     json_t *o = from ? json_loads(from, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
     *r = (struct scaling_row){.processes = (int)number_at(o, "processes"), .machines = (int)number_at(o, "machines"),
                               .threads = (int64_t)number_at(o, "threads"), .batch = (int64_t)number_at(o, "batch"),
-                              .step = number_at(o, "step_s"), .gradients = number_at(o, "gradient_bytes")};
+                              .step = number_at(o, "step_s"), .gradients = number_at(o, "gradient_bytes"),
+                              .exchanges = (int)number_at(o, "exchanges")};
     take_word(o, "data", r->data);
     take_word(o, "model", r->model);
     take_word(o, "recipe", r->recipe);

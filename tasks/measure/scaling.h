@@ -23,17 +23,18 @@ struct scaling_row {
     int64_t threads, batch;    // of each
     double step;               // seconds
     double gradients;          // bytes that a step reduces
+    int exchanges;             // reductions among which they are divided; 0: of one process
     struct scaling_reduce reduce;  // of several processes
 };
 
-// A reduction of n bytes over R processes takes 2 (R - 1) alpha + 2 (R - 1) / R n beta: each process sends R - 1 messages twice,
-// and all but its own part of the bytes twice.
+// Reductions of n bytes together over R processes take 2 (R - 1) alpha for each of them and 2 (R - 1) / R n beta: each process
+// sends R - 1 messages twice, and all but its own part of the bytes twice.
 struct scaling_model {
     double alpha, beta;        // seconds a message, seconds a byte
     double r2;
 };
 bool scaling_fit(const struct scaling_row *, struct scaling_model *);  // false: the times do not grow with the size
-double scaling_reduction(const struct scaling_model *, int processes, double bytes);
+double scaling_reduction(const struct scaling_model *, int processes, int exchanges, double bytes);
 enum { SCALING_PREDICTED = 3 };
 extern const int scaling_predicted[SCALING_PREDICTED];  // numbers of processes
 

@@ -15,11 +15,11 @@ static int store_scaling(struct results *r, const struct scaling_facts *f, const
     TRY(result_software(r, software, &program));
     TRY(result_do(r, what,
                   "INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,"
-                  " machines, batch, size, step_ns, gradient_bytes, machine, software, measured_ms) VALUES"
-                  " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                  "itttittttiiiitiiiii", f->sweep, f->task, f->samples, f->data, (int64_t)f->noise, f->model, f->recipe,
+                  " machines, batch, size, step_ns, gradient_bytes, exchanges, machine, software,"
+                  " measured_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                  "itttittttiiiitiiiiii", f->sweep, f->task, f->samples, f->data, (int64_t)f->noise, f->model, f->recipe,
                   f->precision, f->device, f->threads, f->processes, f->machines, f->batch, f->size, f->step_ns,
-                  f->gradient_bytes, machine, program, clock_unix_ms()));
+                  f->gradient_bytes, f->exchanges, machine, program, clock_unix_ms()));
     *id = sqlite3_last_insert_rowid(r->db);
     TRY(result_do(r, what, "UPDATE scalings SET sweep = id WHERE id = ? AND sweep = 0", "i", *id));
     for (int64_t i = 0; i < f->reduce_count; i++) {

@@ -11,7 +11,7 @@ struct scaling_facts {
     const char *task, *samples, *data, *model, *recipe, *precision, *device, *size;
     bool noise;
     int64_t threads, batch;  // of each process
-    int64_t processes, machines, step_ns, gradient_bytes;
+    int64_t processes, machines, step_ns, gradient_bytes, exchanges;
     const double *reduce_bytes, *reduce_seconds;
     int reduce_count;                       // 0: of a single process
     const struct machine_facts *machine;    // NULL: read by this function

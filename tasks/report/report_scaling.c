@@ -84,12 +84,14 @@ void report_predictions(const struct report_data *d, size_t at, struct sheet *s)
     struct scaling_model m;
     char a[TEXT_FIGURE];
     double step = (double)record_int(first, "step_ns") * 1e-9, bytes = (double)record_int(last, "gradient_bytes");
+    int exchanges = (int)record_int(last, "exchanges");
     sheet_begin(s, "", "#processes|#reduction|#efficiency");
     if (record_int(first, "processes") != 1 || !(step > 0) || !fit_row(d, last, &m)) return;
-    s->title = arena_text(&s->arena, "Predicted from reductions of %lld processes: %.3g s for a message, %s, r2 %.4f",
-                          (long long)record_int(last, "processes"), m.alpha, text_si(a, 1 / m.beta, "B/s"), m.r2);
+    s->title = arena_text(&s->arena, "Predicted from reductions of %lld processes: %.3g s for a message, %s, r2 %.4f; %d "
+                          "reductions a step", (long long)record_int(last, "processes"), m.alpha,
+                          text_si(a, 1 / m.beta, "B/s"), m.r2, exchanges);
     for (int i = 0; i < SCALING_PREDICTED; i++) {
-        double reduction = scaling_reduction(&m, scaling_predicted[i], bytes);
+        double reduction = scaling_reduction(&m, scaling_predicted[i], exchanges, bytes);
         sheet_add(s, "%d", scaling_predicted[i]);
         sheet_add(s, "%s", text_span(a, reduction));
         sheet_add(s, "%.1f%%", 100 * step / (step + reduction));

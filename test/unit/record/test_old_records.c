@@ -8,6 +8,7 @@
 #include "submit/payload.h"
 #include "tasks/record/export.h"
 #include "tasks/record/result_inside.h"
+#include "tasks/record/result_scaling.h"
 #include "tasks/show/show.h"
 #include "test/unit/fixture_record.h"
 
@@ -101,6 +102,26 @@ static void a_writer_brings_them_up_to_date(void **state)
         json_decref(run);
         results_close(r);
     }
+}
+
+// A measurement of format 11 does not say among how many reductions its bytes are divided. Its predictions counted one.
+static void format_11_counts_no_exchanges(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    const struct scaling_facts f = {.task = "cifar10", .samples = "images", .data = "cifar10", .model = "record",
+                                    .recipe = "cifar10", .precision = "bf16", .device = "cpu", .size = "32 x 32",
+                                    .threads = 1, .batch = 8, .processes = 1, .machines = 1, .step_ns = 1000000,
+                                    .gradient_bytes = 8000, .exchanges = 4, .machine = &fixture_machine,
+                                    .software = &fixture_software};
+    int64_t id;
+    assert_int_equal(result_scaling_add(r, &f, &id), 0);
+    assert_int_equal(number(r, "SELECT exchanges FROM scalings"), 4);
+    results_close(r);
+    sql_from_outside("ALTER TABLE scalings DROP COLUMN exchanges; PRAGMA user_version = 11");
+    r = open_db(RESULTS_WRITE);
+    assert_int_equal(number(r, "SELECT exchanges FROM scalings"), 1);
+    results_close(r);
 }
 
 // Format 6 did not say how digests were found. Its runs say nothing of it, and their chains hold.
@@ -274,7 +295,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_reader_leaves_old_files_as_they_are), TEST(a_writer_brings_them_up_to_date),
-        TEST(format_6_has_no_readings),
+        TEST(format_6_has_no_readings),              TEST(format_11_counts_no_exchanges),
         TEST(half_of_the_way_is_no_format),          TEST(wild_figures_are_met_with_a_sentence),
         TEST(a_living_writer_is_waited_for),
         TEST(old_runs_are_submitted_as_before),      TEST(old_statements_stay_valid),

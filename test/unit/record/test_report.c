@@ -107,8 +107,8 @@ static void add_scaling(struct results *r, const char *model, int64_t *sweep, in
     const struct scaling_facts f = {
         .sweep = *sweep, .task = "cifar10", .samples = "images", .data = "cifar10", .model = model, .recipe = "default",
         .precision = "bf16", .device = "cpu", .size = "32 x 32", .noise = true, .threads = 1, .batch = 100,
-        .processes = processes, .machines = 1, .step_ns = step_ns, .gradient_bytes = 8000000, .reduce_bytes = bytes,
-        .reduce_seconds = seconds, .reduce_count = processes > 1 ? 5 : 0, .machine = &fixture_machine,
+        .processes = processes, .machines = 1, .step_ns = step_ns, .gradient_bytes = 8000000, .exchanges = 3,
+        .reduce_bytes = bytes, .reduce_seconds = seconds, .reduce_count = processes > 1 ? 5 : 0, .machine = &fixture_machine,
         .software = &fixture_software};
     int64_t id;
     if (result_scaling_add(r, &f, &id) < 0) fail_msg("%s", error_text());
@@ -129,7 +129,7 @@ static void test_scaling(void **state)
     says(&text, ">1.60</td>");
     says(&text, ">80.0%</td>");
     says(&text, "Predicted from reductions of 2 processes: 0.0005 s for a message, 1");
-    says(&text, "GB/s, r2 1.0000");
+    says(&text, "GB/s, r2 1.0000; 3 reductions a step");
     says(&text, ">1024</td>");
     never_says(&text, "nan");
     text_free(&text);

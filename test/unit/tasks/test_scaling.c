@@ -16,7 +16,8 @@ static const double ALPHA = 20e-6, BETA = 1e-9;
 
 static struct scaling_row row_of(int processes, double step)
 {
-    struct scaling_row r = {.processes = processes, .machines = 1, .threads = 1, .batch = 100, .step = step, .gradients = 8e6};
+    struct scaling_row r = {.processes = processes, .machines = 1, .threads = 1, .batch = 100, .step = step, .gradients = 8e6,
+                            .exchanges = 2};
     double others = processes - 1;
     for (int i = 0; i < SCALING_SIZES; i++) {
         r.reduce.bytes[i] = 4096 << 3 * i;
@@ -34,7 +35,7 @@ static void a_model_is_found_again(void **state)
         assert_true(scaling_fit(&r, &m));
         assert_true(fabs(m.alpha / ALPHA - 1) < 1e-6 && fabs(m.beta / BETA - 1) < 1e-6 && m.r2 > 0.999999);
         for (int i = 0; i < SCALING_SIZES; i++)
-            assert_true(fabs(scaling_reduction(&m, processes, r.reduce.bytes[i]) / r.reduce.seconds[i] - 1) < 1e-6);
+            assert_true(fabs(scaling_reduction(&m, processes, 1, r.reduce.bytes[i]) / r.reduce.seconds[i] - 1) < 1e-6);
     }
     struct scaling_row alone = row_of(1, 1), flat = row_of(2, 1);
     struct scaling_model m;
@@ -54,6 +55,8 @@ static void the_table_has_speedup_and_efficiency(void **state)
     assert_non_null(strstr(text.at, "2.00       50.0%"));
     assert_non_null(strstr(text.at, "1024 processes"));
     assert_non_null(strstr(text.at, "by 4 processes: 4"));
+    // 2 x 6 messages of 20 us, and 1.5 times 8 MB at 1 GB/s
+    assert_non_null(strstr(text.at, "with 4 processes the model gives a step of 113 ms, measured are"));
     text_free(&text);
     json_t *o = scaling_json(row, 3);
     const json_t *last = json_array_get(json_object_get(o, "rows"), 2);
@@ -73,7 +76,8 @@ static void a_row_passes_through_its_line(void **state)
     struct text said = {0};
     text_add(&said, "words of the launcher\n%s\nand more", line);
     assert_int_equal(scaling_row_parse(said.at, &back), 0);
-    assert_true(back.processes == 4 && back.batch == 100 && back.step == r.step && back.gradients == r.gradients);
+    assert_true(back.processes == 4 && back.batch == 100 && back.step == r.step);
+    assert_true(back.gradients == r.gradients && back.exchanges == 2);
     assert_memory_equal(&back.reduce, &r.reduce, sizeof r.reduce);
     assert_true(back.noise && !strcmp(back.model, "record") && !strcmp(back.size, "32 x 32") && !*back.device);
     text_free(&said);
