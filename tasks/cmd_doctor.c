@@ -8,6 +8,7 @@
 #include "runtime/base/text.h"
 #include "runtime/device.h"
 #include "tasks/commands.h"
+#include "tasks/measure/others.h"
 #include "tasks/record/result.h"
 
 #include <jansson.h>
@@ -98,10 +99,13 @@ static void report_measurements(struct report *r, const char *device_name, int t
 {
     struct device *device;
     struct device_facts f;
-    char figure[TEXT_FIGURE], name[32];
+    struct others others;
+    char figure[TEXT_FIGURE], name[32], busy[OTHERS_TEXT];
     begin_section(r, "measured", "Measured");
     int rc = device_open(device_name, threads, &device);
+    others_begin(&others);
     if (rc == 0) rc = device_measure(device, &f);
+    const struct others_share share = others_end(&others);
     device_close(device);
     if (rc < 0) {
         add_finding(r, BROKEN, "matmul", error_text(), NULL);
@@ -114,6 +118,7 @@ static void report_measurements(struct report *r, const char *device_name, int t
         add_finding(r, OK, name, text_si(figure, f.peak_flops[t], "FLOP/s"), NULL);
     }
     if (f.peak_bytes > 0) add_finding(r, OK, "copy", text_si(figure, f.peak_bytes, "B/s"), NULL);
+    if (others_text(&share, "these peaks are too low", busy)) add_finding(r, OK, "disturbed", busy, NULL);
 }
 
 // A missing GPU, driver or build is a defect only if the user asked for that device.

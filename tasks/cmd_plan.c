@@ -7,6 +7,7 @@
 #include "tasks/commands.h"
 #include "tasks/forecast/forecast.h"
 #include "tasks/forecast/gpus.h"
+#include "tasks/measure/others.h"
 #include "tasks/train/room.h"
 
 #include <jansson.h>
@@ -30,6 +31,7 @@ struct planned {
     bool noise;  // the data set is missing, so the plan uses the published facts
     struct device *device;
     struct device_facts facts;
+    struct others_share machine;  // while the peaks were measured
     struct trainer *trainer;
     struct forecast forecast;
     struct roofline step;  // the variant at full resolution
@@ -147,7 +149,7 @@ static void print_feed(const struct planned *p)
 static void print_time(const struct planned *p)
 {
     const struct forecast *f = &p->forecast;
-    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], busy[OTHERS_TEXT];
     struct text head = {0};
     printf("\nRoofline");
     if (!(f->seconds > 0)) {
@@ -167,6 +169,7 @@ static void print_time(const struct planned *p)
             comma = ",";
         }
     printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
+    if (others_text(&p->machine, "these peaks are too low", busy)) printf("  %s\n", busy);
     printf("  training %s, evaluation %s, in all %s\n", text_span(a, f->training_seconds),
            text_span(b, f->seconds - f->training_seconds), text_span(c, f->seconds));
     if (p->shared_seconds > 0)
@@ -323,6 +326,15 @@ static int forecast_training(struct planned *p)
     return p->on && a->gpus > 1 ? forecast_shared(p) : 0;
 }
 
+static int measure_peaks(struct planned *p)
+{
+    struct others others;
+    others_begin(&others);
+    TRY(device_measure(p->device, &p->facts));
+    p->machine = others_end(&others);
+    return 0;
+}
+
 static int plan_training(struct planned *p)
 {
     const struct arguments *a = p->a;
@@ -332,7 +344,7 @@ static int plan_training(struct planned *p)
     TRY(trainer_new(&choice, &p->trainer));
     TRY(count_kept(p));
     size_t memory = p->facts.memory;  // read before the measurement takes memory
-    if (a->measure && !p->on) TRY(device_measure(p->device, &p->facts));
+    if (a->measure && !p->on) TRY(measure_peaks(p));
     p->facts.memory = memory;
     TRY(forecast_training(p));
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];

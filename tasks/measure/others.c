@@ -4,6 +4,7 @@
 #include "runtime/base/clock.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,4 +77,11 @@ struct others_share others_end(const struct others *o)
     int64_t tick = 1000000000 / (rate > 0 ? rate : 100);
     bool known = o->busy_ticks >= 0 && busy >= o->busy_ticks;
     return others_judge(wall, own, known ? (busy - o->busy_ticks) * tick : -1, tick, processors);
+}
+
+char *others_text(const struct others_share *s, const char *consequence, char into[OTHERS_TEXT])
+{
+    if (s->others < 0 || !s->disturbed) return NULL;
+    snprintf(into, OTHERS_TEXT, "other programs used %.2f of %d processors: %s", s->others, s->processors, consequence);
+    return into;
 }

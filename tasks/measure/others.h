@@ -19,6 +19,9 @@ struct others_share {
 };
 void others_begin(struct others *);
 struct others_share others_end(const struct others *);
+// "other programs used 1.20 of 2 processors: ..."; NULL if the machine was quiet or that is unknown.
+enum { OTHERS_TEXT = 160 };
+char *others_text(const struct others_share *, const char *consequence, char into[OTHERS_TEXT]);
 
 // Pure: busy ticks of all processors (including time stolen from a virtual machine), and the number of processors.
 int others_parse(const char *stat, int64_t *busy_ticks, int *processors) MUST_CHECK;
