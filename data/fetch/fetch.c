@@ -179,7 +179,9 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     case CURLE_TOO_MANY_REDIRECTS: return fail(ERR_NETWORK, "cannot fetch %s: %s", t->url, reason);
     default: *again = true;
     }
-    if (t->have == 0) return fail(ERR_NETWORK, "%s: %s", t->url, reason);
+    if (t->have == 0)
+        return fail(ERR_NETWORK, "cannot fetch %s: %s (--mirror URL fetches from elsewhere, --from FILE takes a file of this "
+                    "machine)", t->url, reason);
     return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try resumes there", t->url, reason,
                 (long long)t->have, (long long)t->wanted->bytes, t->part);
 }
@@ -247,6 +249,9 @@ static int fetch_check(const struct wanted *wanted, const char *path, const char
     struct stat st;
     char hex[DIGEST_HEX];
     if (stat(path, &st) != 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
+    if (S_ISDIR(st.st_mode))
+        return fail(ERR_USAGE, "%s is a folder, not %s; \"dawn train\" reads a folder of unpacked files with --data", path,
+                    wanted->title);
     if (st.st_size != wanted->bytes) {
         return fail(ERR_INPUT, "%s has %lld bytes; %s has %lld", path, (long long)st.st_size, wanted->title,
                     (long long)wanted->bytes);

@@ -72,9 +72,11 @@ static void add_figures(struct text *t, const json_t *a, const json_t *b)
     bool broken[] = {record_chain(a) < 0, record_chain(b) < 0};
     add_pair(t, "status", record_text(a, "status"), record_text(b, "status"), NAN);
     if (broken[0] || broken[1]) add_pair(t, "record", broken[0] ? "BROKEN" : "good", broken[1] ? "BROKEN" : "good", NAN);
-    for (int m = 0; m < count; m++)
+    for (int m = 0; m < count; m++) {
+        const struct run_metric theirs = curve_own(b, &metrics[m]);
         add_pair(t, contest_metric_title(metrics[m].name), run_metric_text(&metrics[m], curve_last(a, &metrics[m]), x),
-                 run_metric_text(&metrics[m], curve_last(b, &metrics[m]), y), NAN);
+                 run_metric_text(&theirs, curve_last(b, &theirs), y), NAN);
+    }
     add_pair(t, "training loss, last", last_loss(a, x), last_loss(b, y), NAN);
     compare_clock(t, a, b, "to target, end-to-end", "reached_ns");
     compare_clock(t, a, b, "to target, classic", "reached_classic_ns");
@@ -100,7 +102,8 @@ static void add_curves(struct text *t, const json_t *a, const json_t *b, const s
                        const struct page_style *style)
 {
     double *x[2], *y[2];
-    int first = plot_points(a, metric, &x[0], &y[0]), second = plot_points(b, metric, &x[1], &y[1]);
+    const struct run_metric theirs = metric ? curve_own(b, metric) : (struct run_metric){0};
+    int first = plot_points(a, metric, &x[0], &y[0]), second = plot_points(b, metric ? &theirs : NULL, &x[1], &y[1]);
     const struct plot plot = {.metric = metric, .target = metric ? (double)record_int(a, "target_micro") / 1e6 : NAN,
                               .series = {{'A', x[0], y[0], first}, {'B', x[1], y[1], second}}, .count = 2};
     if (first > 1 || second > 1) {

@@ -21,6 +21,7 @@ grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answered 404 (not found
 [ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # no server there
 [ "$(wc -l <err)" = 1 ]
 if grep -q 'bytes are kept' err; then exit 1; fi
+grep -q -- '--mirror URL fetches from elsewhere, --from FILE' err
 [ -z "$(ls d)" ]
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror "$url/page" --to d)" = 1 ]
@@ -31,6 +32,9 @@ grep -q 'offers 9 bytes; the archive of CIFAR-10 has 170052171' err
 grep -q 'cannot write d/cifar-10-binary.tar.gz.part after byte 1048576 of 170052171' err
 [ "$(stat -c %s d/cifar-10-binary.tar.gz.part)" = 1048576 ]
 
+mkdir folder
+[ "$(status "$DAWN" data fetch cifar10 --from folder --to d)" = 2 ]
+grep -q 'folder is a folder, not the archive of CIFAR-10; .*--data' err
 printf 'no archive' >x.tar.gz
 [ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
 grep -q 'x.tar.gz has 10 bytes; the archive of CIFAR-10 has 170052171' err

@@ -35,6 +35,15 @@ int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX])
     return (int)count;
 }
 
+struct run_metric curve_own(const json_t *run, const struct run_metric *like)
+{
+    struct run_metric of[RUN_METRICS_MAX];
+    int count = curve_metrics(run, of);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(of[i].name, like->name)) return of[i];
+    return *like;
+}
+
 struct run_metric curve_board(const json_t *run)
 {
     struct run_metric all[RUN_METRICS_MAX];

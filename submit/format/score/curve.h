@@ -11,6 +11,8 @@
 // Reads the metrics of a run; their texts belong to the JSON. Returns their number, at least 1: a run that names none has a count
 // without a name.
 int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX]);
+// The metric of that name as this run has it: another run may count other items. Without it, the metric as given.
+struct run_metric curve_own(const json_t *run, const struct run_metric *);
 struct run_metric curve_board(const json_t *run);  // the first: the board's
 // RUN_SCORE_NONE if the point has no score of that metric.
 int64_t curve_score(const json_t *point, const struct run_metric *);

@@ -251,6 +251,13 @@ static void runs_are_compared(void **state)
         has(&text, "\ntop-1 accuracy: A is run 1, B is run 2\n");
         text_free(&text);
     }
+    const struct run_metric fewer = {.name = "top1", .unit = "%", .items = 2000};
+    facts.metrics = &fewer;
+    int64_t few = fixture_run(r, &facts, (const int64_t[]){1000, 1900}, 2);
+    struct text of_others = {0};
+    assert_int_equal(compare_runs(r, a, few, &(struct page_style){0}, &of_others), 0);
+    has(&of_others, "  top-1 accuracy                        94.00%          95.00%");
+    text_free(&of_others);
     facts.task = "squad";
     int64_t c = fixture_run(r, &facts, (const int64_t[]){5000}, 1);
     struct text text = {0};
