@@ -90,8 +90,5 @@ void check_bench(const json_t *bench, struct findings *out)
             found = kinds[k](&p, i, out);
         }
     }
-    if (canonical_int(bench, "software.dirty") != 0)
-        finding_add(out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
-    else if (*canonical_text(bench, "software.commit") == 0)
-        finding_add(out, CHECK_DIRTY, "the program was built outside git: its sources are not known");
+    check_program(bench, out);
 }

@@ -47,6 +47,7 @@ void check_text(const json_t *, struct findings *);  // every text of a statemen
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
 void check_bench(const json_t *, struct findings *);  // a measurement: its figures against each other and the hardware
+void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
 // FLOPs of a forward pass on one sample, of the smallest published form of a model; 0: no published recipe has it.
 double check_model_flops(const char *task, const char *model);
 

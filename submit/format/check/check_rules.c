@@ -325,13 +325,12 @@ static void check_latencies(struct subject *s)
 
 // ---- the program
 
-static void check_program(struct subject *s)
+void check_program(const json_t *statement, struct findings *out)
 {
-    if (canonical_int(s->json, "software.dirty") != 0)
-        finding_add(s->out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
-    else if (*canonical_text(s->json, "software.commit") == 0)
-        finding_add(s->out, CHECK_SOURCES, "the program was built outside git, so it is not known which sources it has");
-    if (s->self) finding_add(s->out, CHECK_SELF, "the trained program scored itself");
+    if (canonical_int(statement, "software.dirty") != 0)
+        finding_add(out, CHECK_DIRTY, "the program was built from sources that differ from their commit");
+    else if (*canonical_text(statement, "software.commit") == 0)
+        finding_add(out, CHECK_SOURCES, "the program was built outside git, so it is not known which sources it has");
 }
 
 void check_rules(struct subject *s)
@@ -343,5 +342,6 @@ void check_rules(struct subject *s)
     check_group(s);
     check_cost(s);
     check_latencies(s);
-    check_program(s);
+    check_program(s->json, s->out);
+    if (s->self) finding_add(s->out, CHECK_SELF, "the trained program scored itself");
 }

@@ -85,7 +85,7 @@ static void programs_of_unknown_sources(void **state)
 {
     (void)state;
     finds(bench_with("software.dirty", json_integer(1)), CHECK_DIRTY);
-    finds(bench_with("software.commit", json_string("")), CHECK_DIRTY);
+    finds(bench_with("software.commit", json_string("")), CHECK_SOURCES);
 }
 
 // Each member is missed, and refused with another kind of value, by its name.
