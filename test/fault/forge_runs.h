@@ -218,6 +218,28 @@ static void training_set_twice(json_t *run)
     json_array_append_new(json_object_get(run, "data"), json_deep_copy(fixture_item(run, "data", 0)));
 }
 
+// ---- energy
+
+static void set_energy(json_t *run, json_int_t until, json_int_t whole)
+{
+    if (until > 0) fixture_set(run, "reached.energy_uj", json_integer(until));
+    fixture_set(run, "energy_uj", json_integer(whole));
+}
+static void honest_energy(json_t *run) { set_energy(run, 4000000000, 5000000000); }
+static void energy_of_zero(json_t *run) { set_energy(run, 0, 0); }
+static void energy_of_a_microjoule(json_t *run) { set_energy(run, 1, 5000000000); }
+static void energy_of_a_microjoule_in_all(json_t *run) { set_energy(run, 0, 1); }
+static void energy_of_an_idle_chip(json_t *run) { set_energy(run, 0, 20000000); }  // 20 J in 100 s
+static void energy_of_a_town(json_t *run) { set_energy(run, 0, (json_int_t)1000000000000); }
+static void energy_all_after_the_target(json_t *run) { set_energy(run, 4000000000, 100000000000); }
+static void energy_more_than_the_whole(json_t *run) { set_energy(run, 5000000001, 5000000000); }
+static void energy_without_a_counter(json_t *run)
+{
+    honest_energy(run);
+    fixture_set(run, "hardware.cpu_flags", json_string("fp asimd sve bf16"));
+}
+static void energy_of_the_target_alone(json_t *run) { fixture_set(run, "reached.energy_uj", json_integer(4000000000)); }
+
 // ---- texts
 
 static void invisible_note(json_t *run) { fixture_set(run, "note", json_string("good\xf0\x9d\x85\xb3 run")); }          // U+1D173

@@ -104,7 +104,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     *out = (struct findings){0};
     check_moment(statement, now_ms, out);
     if (now_ms >= STRICT_SINCE_MS) check_text(statement->json, out);
-    if (statement->type == STATEMENT_BENCH) check_bench(statement->json, out);
+    if (statement->type == STATEMENT_BENCH) check_bench(statement->json, check_is_sharp(now_ms), out);
     if (statement->type != STATEMENT_RUN) return;
     struct subject s;
     unpack(statement, out, &s);

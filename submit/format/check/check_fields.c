@@ -81,6 +81,56 @@ static bool energy_suffices(const struct part *p)
     return energy == 0 || work <= most * 1e-6 * (double)energy;
 }
 
+// DAWN reads RAPL, which processors of Arm do not have, and the counters of GPUs.
+static bool energy_has_a_counter(const struct part *p)
+{
+    const char *flags = canonical_text(p->of, "hardware.cpu_flags");
+    return canonical_int(p->of, "energy_uj") == 0 || !is_processor(p->of) || strstr(flags, "asimd") == NULL;
+}
+
+// The same as energy_suffices, of the whole run.
+static bool whole_energy_suffices(const struct part *p)
+{
+    const double most = 20e12;
+    const size_t count = p->s->count;
+    int64_t samples = count > 0 ? p->s->points[count - 1].samples : 0, energy = canonical_int(p->of, "energy_uj");
+    double work = 0.3 * (double)samples * (double)canonical_int(p->of, "model.flops_per_sample");
+    return canonical_at(p->of, "energy_uj") == NULL || work <= most * 1e-6 * (double)energy;
+}
+
+// Nothing that trains draws less than half a watt. Counters are read every second, so the first second of training is left out.
+static bool energy_keeps_it_running(const struct part *p)
+{
+    int64_t trained_ns = -1000000000;
+    for (size_t i = 0; i < p->s->span_count; i++)
+        if (p->s->spans[i].train) trained_ns += p->s->spans[i].end_ns - p->s->spans[i].start_ns;
+    return canonical_at(p->of, "energy_uj") == NULL ||
+           (double)canonical_int(p->of, "energy_uj") * 1e-6 >= 0.5 * (double)trained_ns * 1e-9;
+}
+
+// Two seconds more, because a counter is not read at the very moment.
+static bool can_be_drawn(const struct part *p, int64_t uj, int64_t ns)
+{
+    return (double)uj * 1e-6 <= check_power_of(p->of) * ((double)ns * 1e-9 + 2);
+}
+
+static int64_t whole_ns(const struct part *p)
+{
+    return p->s->span_count > 0 ? p->s->spans[p->s->span_count - 1].end_ns : 0;
+}
+
+static bool energy_can_be_drawn(const struct part *p)
+{
+    return can_be_drawn(p, canonical_int(p->of, "energy_uj"), whole_ns(p));
+}
+
+static bool parts_can_be_drawn(const struct part *p)
+{
+    const int64_t until = canonical_int(p->of, "reached.energy_uj"), ns = canonical_int(p->of, "reached.t_ns");
+    if (until == 0) return true;
+    return can_be_drawn(p, until, ns) && can_be_drawn(p, canonical_int(p->of, "energy_uj") - until, whole_ns(p) - ns);
+}
+
 static bool program_is_dawn(const struct part *p)
 {
     const char *framework = canonical_text(p->of, "software.framework");
@@ -165,6 +215,11 @@ static const struct {
     {memory_exists, RUN, false, false, "the process held more memory than the machine has"},
     {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
     {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
+    {energy_has_a_counter, RUN, true, true, "it states an energy, and this processor has no counter that DAWN reads"},
+    {whole_energy_suffices, RUN, true, true, "more than 20 TFLOP were computed with each joule of the run, which no machine does"},
+    {energy_keeps_it_running, RUN, true, true, "less than half a watt was drawn while it trained"},
+    {energy_can_be_drawn, RUN, true, true, "more energy was used than its processors and GPUs can draw in its time"},
+    {parts_can_be_drawn, RUN, true, true, "more energy was used before or after the target than can be drawn in that time"},
     {program_is_dawn, RUN, true, false, "the harness evaluates what DAWN trains, and the program is another"},
     {device_is_dawns, RUN, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
     {device_is_known, BOTH, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},

@@ -46,8 +46,11 @@ void check_reference(struct subject *);  // against reference runs of the same r
 void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
-void check_bench(const json_t *, struct findings *);  // a measurement: its figures against each other and the hardware
+// A measurement: its figures against each other and the hardware. `sharp` as above.
+void check_bench(const json_t *, bool sharp, struct findings *);
 void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
+// Watts that the stated processors and GPUs cannot exceed.
+double check_power_of(const json_t *);
 // FLOPs of a forward pass on one sample, of the smallest published form of a model; 0: no published recipe has it.
 double check_model_flops(const char *task, const char *model);
 
