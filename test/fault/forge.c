@@ -209,6 +209,22 @@ static void take_nearly_the_curve(json_t *run, json_t *first)
     for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") + (int64_t)(i % 3));
     fixture_again(run, 400000000, 77);
 }
+static int64_t two_altered(const int64_t *ns, const char *name, size_t i, int64_t was)
+{
+    return strcmp(name, "train") == 0 && (i == 8 || i == 14) ? was + *ns : was;
+}
+static void take_most_and_its_losses(json_t *run, json_t *first)
+{
+    take_all(run, first);
+    scale(run, 100);
+    fixture_retime(run, two_altered, (const int64_t[]){40000000});
+}
+static void take_most_of_the_intervals(json_t *run, json_t *first) { take_most_and_its_losses(run, first), lower_losses(run); }
+static void take_the_losses_but_a_point(json_t *run, json_t *first)
+{
+    take_most_and_its_losses(run, first);
+    json_array_remove(json_object_get(run, "points"), 4);
+}
 // Nothing is left of the original but its scores.
 static void take_all_and_scatter_it(json_t *run, json_t *first) { take_all(run, first), fixture_vary(run, 99); }
 static void resumed_within_a_group(json_t *run, json_t *first)
@@ -248,6 +264,8 @@ static const struct {
     {"take_all_and_scatter_it", take_all_and_scatter_it, PASSED, CHECKS},
     MATE(REFUSED, TWIN, take_all_a_little_slower), MATE(REFUSED, TWIN, take_all_much_faster),
     MATE(REFUSED, TWIN, take_all_after_another_beginning), MATE(REFUSED, TWIN, take_all_but_a_point),
+    MATE(FLAGGED, PACE, take_most_of_the_intervals), MATE(REFUSED, TWIN, take_most_and_its_losses),
+    MATE(REFUSED, TWIN, take_the_losses_but_a_point),
     MATE(REFUSED, TWIN, take_nearly_the_curve), MATE(REFUSED, CONTRADICTION, resumed_within_a_group),
     MATE(FLAGGED, OVERLAP, overlap),
 };

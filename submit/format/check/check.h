@@ -35,6 +35,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
     CHECK(TICKET, "ticket", REJECT, "its seed is that of its ticket")                                                  \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
+    CHECK(PACE, "same-pace", FLAG, "most of its intervals are not those of another run times one factor")              \
     CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic stays below 70% of what the stated hardware can do")          \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
@@ -73,10 +74,10 @@ void finding_add(struct findings *, enum check, const char *format, ...) __attri
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
 // True from the day on from which the newest checks count. What was accepted earlier is not judged again.
 bool check_is_sharp(int64_t now_ms);
-// CHECK_SEED, CHECK_TWIN, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run; each check
-// adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
+// CHECK_SEED, CHECK_TWIN, CHECK_PACE, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run;
+// each check adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
-// CHECK_TWIN against a run with the same losses and scores, of any person: with the same times, too, it is a copy.
+// CHECK_TWIN, CHECK_PACE against a run with the same losses and scores, of any person: with the same times, too, it is a copy.
 void check_copied(const struct statement *, const json_t *other, int64_t sequence, struct findings *);
 // CHECK_BETTER for the group that this run completes: the mean score of its `runs` runs against reference runs of their recipe.
 void check_group_mean(const json_t *run, double mean, int runs, struct findings *);

@@ -29,7 +29,7 @@ static bool check_setting(const json_t *bench, const json_t *one, size_t i, stru
     return true;
 }
 
-// The energy of a step is a mean and its time a median: twice the power is allowed. 20 TFLOP a joule: check_fields.c.
+// The energy of a step is a mean and its time a median: twice the power is allowed.
 static bool check_energy(const json_t *bench, const json_t *one, size_t i, struct findings *out)
 {
     const double joules = (double)canonical_int(one, "energy_uj") * 1e-6, flops = (double)canonical_int(one, "flops");
@@ -38,7 +38,7 @@ static bool check_energy(const json_t *bench, const json_t *one, size_t i, struc
     if (joules > 2 * check_power_of(bench) * seconds)
         finding_add(out, CHECK_CONTRADICTION, "setting %zu: a step of %.4g s uses %.4g J, which its processors and GPUs cannot "
                     "draw", i, seconds, joules);
-    else if (flops > 20e12 * joules)
+    else if (flops > CHECK_FLOP_A_JOULE * joules)
         finding_add(out, CHECK_CONTRADICTION, "setting %zu: more than 20 TFLOP are computed with each joule", i);
     else return false;
     return true;

@@ -71,14 +71,17 @@ static bool energy_grows(const struct part *p)
     return canonical_int(p->of, "reached.energy_uj") <= canonical_int(p->of, "energy_uj");
 }
 
-// A schedule takes at least a tenth of three forward passes a sample (check_speed.c). The most sparing GPUs of 2026 do about
-// 5 TFLOP with a joule in bf16 or fp8.
+// A schedule takes at least a tenth of three forward passes a sample (check_speed.c).
+static bool suffices(const struct part *p, int64_t uj, int64_t samples)
+{
+    double work = 0.3 * (double)samples * (double)canonical_int(p->of, "model.flops_per_sample");
+    return work <= CHECK_FLOP_A_JOULE * 1e-6 * (double)uj;
+}
+
 static bool energy_suffices(const struct part *p)
 {
-    const double most = 20e12;  // FLOP a joule
-    double work = 0.3 * (double)canonical_int(p->of, "reached.samples") * (double)canonical_int(p->of, "model.flops_per_sample");
     int64_t energy = canonical_int(p->of, "reached.energy_uj");
-    return energy == 0 || work <= most * 1e-6 * (double)energy;
+    return energy == 0 || suffices(p, energy, canonical_int(p->of, "reached.samples"));
 }
 
 // DAWN reads RAPL, which processors of Arm do not have, and the counters of GPUs.
@@ -88,14 +91,11 @@ static bool energy_has_a_counter(const struct part *p)
     return canonical_int(p->of, "energy_uj") == 0 || !is_processor(p->of) || strstr(flags, "asimd") == NULL;
 }
 
-// The same as energy_suffices, of the whole run.
 static bool whole_energy_suffices(const struct part *p)
 {
-    const double most = 20e12;
     const size_t count = p->s->count;
-    int64_t samples = count > 0 ? p->s->points[count - 1].samples : 0, energy = canonical_int(p->of, "energy_uj");
-    double work = 0.3 * (double)samples * (double)canonical_int(p->of, "model.flops_per_sample");
-    return canonical_at(p->of, "energy_uj") == NULL || work <= most * 1e-6 * (double)energy;
+    if (canonical_at(p->of, "energy_uj") == NULL || count == 0) return true;
+    return suffices(p, canonical_int(p->of, "energy_uj"), p->s->points[count - 1].samples);
 }
 
 // Nothing that trains draws less than half a watt. Counters are read every second, so the first second of training is left out.
@@ -216,7 +216,7 @@ static const struct {
     {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
     {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
     {energy_has_a_counter, RUN, true, true, "it states an energy, and this processor has no counter that DAWN reads"},
-    {whole_energy_suffices, RUN, true, true, "more than 20 TFLOP were computed with each joule of the run, which no machine does"},
+    {whole_energy_suffices, RUN, true, true, "more than 20 TFLOP were computed with each joule of the run"},
     {energy_keeps_it_running, RUN, true, true, "less than half a watt was drawn while it trained"},
     {energy_can_be_drawn, RUN, true, true, "more energy was used than its processors and GPUs can draw in its time"},
     {parts_can_be_drawn, RUN, true, true, "more energy was used before or after the target than can be drawn in that time"},

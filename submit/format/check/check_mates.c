@@ -22,19 +22,26 @@ struct lap {
     int64_t own, other;
 };
 
+// Goes on to the next point that both curves have; then *i and *j are its numbers.
+static bool next_common(const json_t *a, const json_t *b, size_t *i, size_t *j)
+{
+    while (*i < json_array_size(a) && *j < json_array_size(b)) {
+        int64_t ahead = curve_step(json_array_get(a, *i)) - curve_step(json_array_get(b, *j));
+        if (ahead == 0) return true;
+        *i += ahead < 0;
+        *j += ahead > 0;
+    }
+    return false;
+}
+
 static size_t pair_laps(const json_t *a, const json_t *b, struct lap *laps)
 {
     size_t count = 0;
     int64_t own = 0, other = 0;
-    for (size_t i = 0, j = 0; i < json_array_size(a) && j < json_array_size(b);) {
-        const json_t *p = json_array_get(a, i), *q = json_array_get(b, j);
-        int64_t ahead = curve_step(p) - curve_step(q);
-        if (ahead == 0) {
-            laps[count++] = (struct lap){canonical_int(p, "t_ns") - own, canonical_int(q, "t_ns") - other};
-            own = canonical_int(p, "t_ns"), other = canonical_int(q, "t_ns");
-        }
-        i += ahead <= 0;
-        j += ahead >= 0;
+    for (size_t i = 0, j = 0; next_common(a, b, &i, &j); i++, j++) {
+        const int64_t t = canonical_int(json_array_get(a, i), "t_ns"), u = canonical_int(json_array_get(b, j), "t_ns");
+        laps[count++] = (struct lap){t - own, u - other};
+        own = t, other = u;
     }
     return count;
 }
@@ -55,13 +62,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// True if the intervals of one run are those of the other times a factor: at least five, and three of four, within 5 millionths.
-// Of honest runs on one machine each agrees by chance in some thousandths of all cases.
-static bool laps_are_scaled(const struct lap *laps, size_t count)
+// How many intervals of one run are those of the other times a factor, within 5 millionths: 0 if these are fewer than five, or
+// than three of four.
+static size_t count_scaled(const struct lap *laps, size_t count)
 {
     const size_t least = 5;
     size_t agree = 0;
-    if (count < least) return false;
+    if (count < least) return 0;
     double *ratios = zalloc(count * sizeof *ratios);
     for (size_t i = 0; i < count; i++) ratios[i] = (double)laps[i].own / fmax(1, (double)laps[i].other);
     qsort(ratios, count, sizeof *ratios, by_value);
@@ -69,19 +76,32 @@ static bool laps_are_scaled(const struct lap *laps, size_t count)
     free(ratios);
     for (size_t i = 0; i < count; i++)
         agree += fabs((double)laps[i].own - factor * (double)laps[i].other) <= (double)laps[i].own / 200000 + 2;
-    return agree >= least && 4 * agree >= 3 * count;
+    return agree >= least && 4 * agree >= 3 * count ? agree : 0;
 }
 
-bool check_same_times(const json_t *run, const json_t *other)
+// SCALED may be an accident, COPIED may not. One interval sets the factor. Where times scatter by a thousandth, another agrees by
+// chance in 3 of 1,000 cases; on the steadiest machines, by a ten-thousandth, in 3 of 100: then five of five agree in one pair of
+// a million, and eight of nine in one of ten thousand millions. A group of a thousand runs has half a million pairs. (Of 28 pairs
+// of honest runs on two cores of a shared machine, whose intervals scatter by hundredths, none had a second one.) A forger who
+// scales a run has all intervals of its schedule, about ten or more, in agreement, but for the first, with the beginning.
+// One who alters more of them gets the flag, and one who scatters all has made up a run (docs/threats.md).
+enum likeness { APART, SCALED, COPIED };
+
+static enum likeness compare_times(const json_t *run, const json_t *other)
 {
     const json_t *a = json_object_get(run, "points"), *b = json_object_get(other, "points");
     size_t points = json_array_size(a);
     struct lap *laps = zalloc((points + 1) * sizeof *laps);
-    size_t count = pair_laps(a, b, laps);
+    size_t count = pair_laps(a, b, laps), scaled = count_scaled(laps, count);
     bool all = count == points && count == json_array_size(b);
-    bool same = (all && laps_are_equal(laps, count)) || laps_are_scaled(laps, count);
+    bool copied = (all && laps_are_equal(laps, count)) || (scaled >= 8 && scaled + 1 >= count);
     free(laps);
-    return same;
+    return copied ? COPIED : scaled > 0 ? SCALED : APART;
+}
+
+bool check_same_times(const json_t *run, const json_t *other)
+{
+    return compare_times(run, other) != APART;
 }
 
 // ---- curves
@@ -91,24 +111,26 @@ static bool same_value(const json_t *a, const json_t *b)
     return a == b || json_equal(a, b);  // true also if both are missing
 }
 
-// True if two seeds have the same losses and scores at every point. Losses of five or more points need only agree within 20
-// millionths: those of honest seeds differ by thousandths. False if there is nothing to compare.
+// True if two seeds have the same losses and scores at every point. Losses of five or more common points need only agree within
+// 20 millionths: those of honest seeds differ by thousandths. False if there is nothing to compare.
 static bool same_curve(const json_t *run, const json_t *other)
 {
     const json_t *a = json_object_get(run, "points"), *b = json_object_get(other, "points");
-    size_t count = json_array_size(a);
-    int64_t first = canonical_int(json_array_get(a, 0), "loss");
-    bool varies = false, equal = true, near = count >= 5;
-    if (count < 2 || json_array_size(b) != count || canonical_int(run, "seed") == canonical_int(other, "seed")) return false;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *p = json_array_get(a, i), *q = json_array_get(b, i);
+    size_t common = 0;
+    int64_t first = 0;
+    bool varies = false, equal = true, near = true;
+    if (canonical_int(run, "seed") == canonical_int(other, "seed")) return false;
+    for (size_t i = 0, j = 0; next_common(a, b, &i, &j); i++, j++) {
+        const json_t *p = json_array_get(a, i), *q = json_array_get(b, j);
         int64_t loss = canonical_int(p, "loss"), difference = loss - canonical_int(q, "loss");
+        if (common++ == 0) first = loss;
         equal = equal && difference == 0 && canonical_int(p, "k") == canonical_int(q, "k") &&
                 same_value(json_object_get(p, "scores"), json_object_get(q, "scores"));
         near = near && llabs(difference) <= llabs(loss) / 50000;
         varies = varies || loss != first;
     }
-    return varies && (equal || near);
+    bool all = common == json_array_size(a) && common == json_array_size(b);
+    return varies && ((equal && all && common >= 2) || (near && common >= 5));
 }
 
 bool check_alike(const json_t *run, const json_t *other)
@@ -152,8 +174,12 @@ void check_group_mate(const struct statement *s, const json_t *other, struct fin
     int64_t seed = canonical_int(s->json, "seed"), index = canonical_int(other, "group.index");
     if (canonical_int(other, "seed") == seed && !was_found(out, CHECK_SEED))
         finding_add(out, CHECK_SEED, "seed %lld was used by another run of the group", (long long)seed);
-    if (check_same_times(s->json, other) && !was_found(out, CHECK_TWIN))
+    const enum likeness times = compare_times(s->json, other);
+    if (times == COPIED && !was_found(out, CHECK_TWIN))
         finding_add(out, CHECK_TWIN, "its points follow each other as those of run %lld of the group do", (long long)index);
+    if (times == SCALED && !was_found(out, CHECK_PACE))
+        finding_add(out, CHECK_PACE, "most of its intervals are those of run %lld of the group, times one factor",
+                    (long long)index);
     if (same_curve(s->json, other) && !was_found(out, CHECK_TWIN))
         finding_add(out, CHECK_TWIN, "its losses and scores are those of run %lld of the group, under another seed",
                     (long long)index);
@@ -164,7 +190,11 @@ void check_group_mate(const struct statement *s, const json_t *other, struct fin
 
 void check_copied(const struct statement *s, const json_t *other, int64_t sequence, struct findings *out)
 {
-    if (check_same_times(s->json, other) && !was_found(out, CHECK_TWIN))
+    const enum likeness times = compare_times(s->json, other);
+    if (times == COPIED && !was_found(out, CHECK_TWIN))
         finding_add(out, CHECK_TWIN, "its losses, scores and times are those of statement %lld: it is a copy of that run",
+                    (long long)sequence);
+    if (times == SCALED && !was_found(out, CHECK_PACE))
+        finding_add(out, CHECK_PACE, "it has the losses and scores of statement %lld, and most of its intervals times one factor",
                     (long long)sequence);
 }
