@@ -249,20 +249,40 @@ static int64_t end_of(const json_t *run)
     return canonical_int(json_array_get(points, count > 0 ? count - 1 : 0), "t_ns");
 }
 
-// A copy is no reproduction. Statements without the board's key were judged by their last points alone.
-static bool is_copy(const json_t *run, const json_t *other)
+// Two runs, of which the second may repeat the first. pair_free() ends it, also after a failure.
+struct pair {
+    struct statement run, other;
+    int64_t accepted_ms;  // of the second
+};
+
+static int read_pair(struct store *s, int64_t sequence, int64_t by, struct pair *p)
 {
-    return canonical_at(other, "board_key") != NULL ? check_same_times(run, other) : end_of(run) == end_of(other);
+    *p = (struct pair){0};
+    TRY(store_payload(&s->sql, sequence, &p->run));
+    TRY(store_payload(&s->sql, by, &p->other));
+    return sql_int(&s->sql, &p->accepted_ms, 0, "SELECT accepted_ms FROM statements WHERE sequence = ?", "i", by);
+}
+
+static void pair_free(struct pair *p)
+{
+    statement_free(&p->run);
+    statement_free(&p->other);
+}
+
+// A copy is no reproduction. What was accepted before the checks of pace was judged by its last point alone, and so were
+// statements without the board's key.
+static bool is_copy(const struct pair *p)
+{
+    bool by_pace = check_is_sharp(p->accepted_ms) && canonical_at(p->other.json, "board_key") != NULL;
+    return by_pace ? check_same_times(p->run.json, p->other.json) : end_of(p->run.json) == end_of(p->other.json);
 }
 
 static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *repeated)
 {
-    struct statement run = {0}, other = {0};
-    int rc = store_payload(&s->sql, sequence, &run);
-    if (rc >= 0) rc = store_payload(&s->sql, by, &other);
-    if (rc >= 0) *repeated = !is_copy(run.json, other.json);
-    statement_free(&run);
-    statement_free(&other);
+    struct pair pair;
+    int rc = read_pair(s, sequence, by, &pair);
+    if (rc >= 0) *repeated = !is_copy(&pair);
+    pair_free(&pair);
     return rc < 0 ? rc : 0;
 }
 
@@ -291,17 +311,15 @@ static int facts_of_group(struct store *s, const char *nonce, struct group_facts
 
 static int judge_replay(struct store *s, int64_t sequence, int64_t by, const struct group_facts *group, bool *agrees)
 {
-    struct statement run = {0}, other = {0};
+    struct pair pair;
     struct replay_judged judged;
-    int rc = store_payload(&s->sql, sequence, &run);
-    if (rc >= 0) rc = store_payload(&s->sql, by, &other);
-    if (rc >= 0 && !is_copy(run.json, other.json)) {
-        replay_judge(run.json, other.json, group, &judged);
+    int rc = read_pair(s, sequence, by, &pair);
+    if (rc >= 0 && !is_copy(&pair)) {
+        replay_judge(pair.run.json, pair.other.json, group, &judged);
         *agrees = judged.verdict == REPLAY_EXACT || (judged.verdict == REPLAY_WITHIN && judged.runs > 0);
         replay_free(&judged);
     }
-    statement_free(&run);
-    statement_free(&other);
+    pair_free(&pair);
     return rc < 0 ? rc : 0;
 }
 
