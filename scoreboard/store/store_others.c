@@ -2,13 +2,15 @@
 // The checks of a run against other runs of the record: its group, and runs whose curve it has. Pure reading, so that
 // store_check.c repeats them. Invariant: they depend on the statements before it alone.
 // Workload: each run once when it is accepted, within the transaction. Cost: a brief for each run of the group, and whole
-// payloads of at most MATES of them (a few milliseconds each) and of COPIES runs with its curve.
+// payloads, a few milliseconds each, of at most MATES + ALIKE of them and of COPIES runs with its curve.
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
 #include "submit/format/score/curve.h"
 
-enum { MATES = 64, COPIES = 16 };  // whose payloads are read; further mates only if their last points agree
+// Payloads that are read: of the first mates, of further ones whose last points nearly agree, and of runs with the same curve.
+// Whoever makes up as many alike to hide a copy behind them could as well make up the copy.
+enum { MATES = 64, ALIKE = 64, COPIES = 16 };
 
 struct against {
     struct sql *sql;
@@ -16,7 +18,7 @@ struct against {
     int64_t superseded;  // the statement that this one replaces; 0: none
     bool sharp;
     struct findings *findings;
-    int mates;
+    int mates, alike;  // alike: mates after the first whose last points nearly agree
     double sum;  // of their last scores
     bool foreign, terms_differ, taken;
 };
@@ -54,7 +56,8 @@ static int check_mate(struct against *a, int64_t sequence, const char *brief)
     const struct run_metric board = curve_board(other);
     int64_t score = curve_last(other, &board);
     a->sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
-    bool read = (a->sharp && a->mates <= MATES) || check_alike(a->run->json, other);
+    bool read = a->sharp && a->mates <= MATES;
+    if (!read && a->alike < ALIKE && check_alike(a->run->json, other)) a->alike++, read = true;
     int rc = read ? store_payload(a->sql, sequence, &whole) : 0;
     if (rc == 0) check_group_mate(a->run, whole.json != NULL ? whole.json : other, a->findings);
     statement_free(&whole);
