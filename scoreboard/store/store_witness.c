@@ -182,7 +182,7 @@ static int keep_line(const struct store *s, const struct note_witness *w, const 
     return rc;
 }
 
-int store_witness_take(struct store *s, const struct note_witness *w, const struct text *request, const struct text *answer,
+static int take_answer(struct store *s, const struct note_witness *w, const struct text *request, const struct text *answer,
                        struct checkpoint *head, int64_t *when)
 {
     const char *end = request->length > 0 ? strstr(request->at, "\n\n") : NULL;
@@ -202,5 +202,18 @@ int store_witness_take(struct store *s, const struct note_witness *w, const stru
     *head = read.checkpoint;
     text_free(&note);
     free(line);
+    return rc;
+}
+
+// Answers of several witnesses may come at the same time, each in a process of its own. Whoever reads the list to write it holds
+// the lock of the checkpoint.
+int store_witness_take(struct store *s, const struct note_witness *w, const struct text *request, const struct text *answer,
+                       struct checkpoint *head, int64_t *when)
+{
+    struct store_head file;
+    TRY(store_head_open(s->path, false, &file));
+    int rc = store_head_lock(&file);
+    if (rc == 0) rc = take_answer(s, w, request, answer, head, when);
+    store_head_close(&file);  // and unlocks
     return rc;
 }
