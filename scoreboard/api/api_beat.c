@@ -10,8 +10,8 @@ int api_beat(const struct request *request, struct answer *answer)
     if (request->query != NULL && *request->query != 0) return fail(ERR_INPUT, "a beat takes no query");
     TRY(ticket_read_beat(request->body, request->body_count, &beat));
     TRY(store_beat(request->store, request->word[0], &beat, request->now_ms, &out));
-    if (out.problem != PROBLEM_NONE) {
-        answer_problem(answer, out.problem, out.detail, NULL);
+    if (out.ruling.problem != PROBLEM_NONE) {
+        answer_problem(answer, out.ruling.problem, out.ruling.detail, NULL);
         return 0;
     }
     answer->status = out.again ? 200 : 201;

@@ -8,8 +8,8 @@ static json_t *competition_json(const struct competition_stored *c)
     const struct competition *about = &c->about;
     json_t *value = json_pack("{s:o, s:o, s:o, s:o, s:I, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "name", api_text(about->name),
                               "title", api_text(about->title), "rules", api_text(about->rules), "url", api_text(about->url),
-                              "sequence", (json_int_t)c->sequence, "statement", c->digest, "task", about->contest->name,
-                              "ranked_by", board_word(about->board), "rank", rank_word(about->rank), "target_micro",
+                              "sequence", (json_int_t)c->sequence, "statement", c->digest, "task", about->task,
+                              "ranked_by", about->ranked_by, "rank", rank_word(about->rank), "target_micro",
                               (json_int_t)about->target_micro, "division", about->closed ? "closed" : "open", "trust",
                               trust_word(about->least));
     json_object_set_new(value, "begins_ms", json_integer(about->begins_ms));

@@ -5,6 +5,8 @@
 
 static void what_is_ranked(struct page *page, const struct competition *c)
 {
+    if (c->contest == NULL) html_add(page->out, "<bdi>%s, %s</bdi>: no board of this server", c->task, c->ranked_by);
+    if (c->contest == NULL) return;
     html_add(page->out, "<a href=\"/boards/%s/%s\">%s, %s</a>, %s", c->contest->name, board_word(c->board), c->contest->title,
              board_title(c->board), c->rank == RANK_GROUP ? "groups" : "single runs");
     if (c->closed) html_add(page->out, ", closed division");
@@ -65,8 +67,10 @@ static void dates(struct page *page, const struct competition_stored *c)
                    {"Announced", c->accepted_ms}};
     html_add(page->out, "<dl class=\"facts\"><div><dt>Ranked by</dt><dd>");
     what_is_ranked(page, &c->about);
-    html_add(page->out, ", target ");
-    page_score(page->out, c->about.contest, (double)c->about.target_micro / 1e6);
+    if (c->about.contest != NULL) {
+        html_add(page->out, ", target ");
+        page_score(page->out, c->about.contest, (double)c->about.target_micro / 1e6);
+    }
     html_add(page->out, "</dd></div><div><dt>Places</dt><dd>");
     page_badge(page->out, c->about.least);
     html_add(page->out, " or better</dd></div>");
@@ -157,7 +161,7 @@ static int show_one(struct page *page)
     page_begin(page, c.about.title, "A competition", (const struct crumb[]){{"Competitions", "/competitions"}, {0}});
     html_add(page->out, "<h1><bdi>%s</bdi></h1>\n", c.about.title);
     cancelled_note(page, &c);
-    page_demo_note(page, c.about.contest);
+    if (c.about.contest != NULL) page_demo_note(page, c.about.contest);
     html_add(page->out, "<p><bdi>%s</bdi></p>\n", c.about.rules);
     if (*c.about.url != 0) {
         html_add(page->out, "<p>");
@@ -166,7 +170,7 @@ static int show_one(struct page *page)
     }
     dates(page, &c);
     contenders(page, &c, list, count);
-    how_to_enter(page, &c.about);
+    if (c.about.contest != NULL) how_to_enter(page, &c.about);
     page_end(page);
     return 0;
 }

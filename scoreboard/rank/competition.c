@@ -41,13 +41,15 @@ int competition_take(const json_t *s, struct competition *c)
 {
     *c = (struct competition){
         .name = canonical_text(s, "name"), .title = canonical_text(s, "title"), .rules = canonical_text(s, "rules"),
-        .url = canonical_text(s, "url"), .closed = strcmp(canonical_text(s, "division"), "closed") == 0,
+        .url = canonical_text(s, "url"), .task = canonical_text(s, "task"), .ranked_by = canonical_text(s, "ranked_by"),
+        .closed = strcmp(canonical_text(s, "division"), "closed") == 0,
         .least = strcmp(canonical_text(s, "trust"), "signed") == 0 ? TRUST_SIGNED : TRUST_CHECKED,
         .begins_ms = canonical_int(s, "begins_ms"), .commits_until_ms = canonical_int(s, "commits_until_ms"),
         .reveals_until_ms = canonical_int(s, "reveals_until_ms"),
     };
-    TRY(take_board(s, c));
-    return check_times(c);
+    int rc = take_board(s, c);
+    if (rc < 0) c->contest = NULL;
+    return rc < 0 ? rc : check_times(c);
 }
 
 enum competition_phase competition_phase(const struct competition *c, int64_t now_ms)

@@ -10,7 +10,8 @@
 
 struct competition {
     const char *name, *title, *rules, *url;  // of the statement's JSON; url: "" if it names none
-    const struct contest *contest;
+    const char *task, *ranked_by;            // as the statement says it
+    const struct contest *contest;           // NULL: this program does not have its board
     enum board board;
     enum rank rank;
     int64_t target_micro;
@@ -19,6 +20,7 @@ struct competition {
     int64_t begins_ms, commits_until_ms, reveals_until_ms;
 };
 // Takes the members of a statement whose shape is checked. ERR_INPUT if they do not fit each other or the boards of this program.
+// The texts, the times and the division are there even then.
 int competition_take(const json_t *statement, struct competition *) MUST_CHECK;
 
 // The times of the competition: each phase holds its first moment and not its last.

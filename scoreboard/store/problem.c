@@ -3,6 +3,8 @@
 #include "scoreboard/store/problem.h"
 
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/base/text.h"
@@ -32,6 +34,16 @@ const char *problem_title(enum problem problem)
 {
     BUG_IF((unsigned)problem >= PROBLEMS);
     return problems[problem].title;
+}
+
+int problem_rule(struct ruling *out, enum problem problem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out->detail, sizeof out->detail, format, args);
+    va_end(args);
+    out->problem = problem;
+    return RULED;
 }
 
 // A detail may quote outside bytes; text that is not UTF-8 is left out.

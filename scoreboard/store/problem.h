@@ -15,6 +15,7 @@
     PROBLEM(NOT_YOURS, 403, "not-yours", "The statement belongs to another person")                                    \
     PROBLEM(HANDLE, 403, "handle-taken", "The handle belongs to another key")                                          \
     PROBLEM(KEY_TAKEN, 403, "key-taken", "The key already has a handle")                                               \
+    PROBLEM(STANDING, 403, "no-standing", "This person has no run or measurement here")                                \
     PROBLEM(NOT_FOUND, 404, "not-found", "There is nothing at this address")                                           \
     PROBLEM(METHOD, 405, "method-not-allowed", "This address does not take that method")                               \
     PROBLEM(CONFLICT, 409, "conflict", "It conflicts with a statement that is here already")                           \
@@ -38,6 +39,14 @@ enum problem {
 int problem_status(enum problem);
 const char *problem_code(enum problem);
 const char *problem_title(enum problem);
+// What a rule says of a statement or of a beat.
+struct ruling {
+    enum problem problem;  // NONE: it may count
+    char detail[ERROR_TEXT_MAX];
+};
+enum { RULED = 1 };
+// Writes a refusal down. Returns RULED.
+int problem_rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // {"type":"about:blank","title":..,"status":..,"code":..,"detail":..,"checks":[{"code","level","text"}]}
 void problem_write(enum problem, const char *detail, const struct findings *, struct text *into);
 

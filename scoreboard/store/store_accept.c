@@ -11,7 +11,9 @@
 #include "scoreboard/store/store_inside.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-enum { TICKETS_A_RUN = 10 };
+// In runs. A competition's deadline may leave an hour for a group. Tickets are small, and a group needs one for each run at the
+// pace of its training; somebody without a run here, whose handle costs nothing, gets enough for a group.
+enum { REVEALS_A_RUN = 10, TICKETS_A_RUN = 10, NEW_TICKETS_A_RUN = 3, RUNS_A_NEW_COMMIT = 4 };
 
 // Everything about one attempt. Each step returns 0 (go on), REFUSED, or negative when storage failed.
 enum { REFUSED = 1 };
@@ -106,20 +108,32 @@ static int check_signer(struct attempt *a)
     return 0;
 }
 
+// Statements an hour and person. 0: no limit.
+static int find_limit(struct attempt *a, int64_t *limit)
+{
+    enum statement_type type = a->envelope->statement.type;
+    bool stands = true;
+    *limit = a->store->submissions_per_hour;
+    if (type == STATEMENT_RUN && canonical_at(a->json, "competition") != NULL) *limit *= REVEALS_A_RUN;
+    if (type != STATEMENT_TICKET && type != STATEMENT_COMMIT) return 0;
+    TRY(store_stands(sql_of(a), a->in.handle, &stands));
+    if (type == STATEMENT_TICKET) *limit *= stands ? TICKETS_A_RUN : NEW_TICKETS_A_RUN;
+    else if (!stands) *limit = (*limit + RUNS_A_NEW_COMMIT - 1) / RUNS_A_NEW_COMMIT;
+    return 0;
+}
+
 // Limits count by person, because a rotation brings a new key, and by type, so that many runs do not delay an amendment.
 // Withdrawals and revocations are free: there cannot be more withdrawals than runs, and a thief of a key could otherwise use up
-// its owner's limit. Runs that enter a competition must arrive before its last deadline. Tickets are
-// small, and a group needs one for each run at the pace of its training.
+// its owner's limit.
 static int check_rate(struct attempt *a)
 {
     enum statement_type type = a->envelope->statement.type;
-    int64_t limit = a->store->submissions_per_hour, count = 0, then = 0;
-    if (type == STATEMENT_TICKET) limit *= TICKETS_A_RUN;
+    int64_t limit, count = 0, then = 0;
     sqlite3_stmt *row;
     int rc = 0;
-    if (limit <= 0 || a->in.new_key || a->by_server) return 0;
-    if (type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
-    if (type == STATEMENT_RUN && canonical_at(a->json, "competition") != NULL) return 0;  // no more than were committed
+    if (a->in.new_key || a->by_server || type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    TRY(find_limit(a, &limit));
+    if (limit <= 0) return 0;
     TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
                   a->in.handle));
     while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
@@ -375,7 +389,8 @@ static int check_rulings(struct attempt *a)
     const struct statement *s = &a->envelope->statement;
     struct ruling ruling;
     TRY(store_competition_rule(sql_of(a), s, a->in.handle, a->in.accepted_ms, &ruling));
-    if (ruling.problem == PROBLEM_NONE) TRY(store_objection_rule(sql_of(a), s, a->in.handle, &ruling));
+    if (ruling.problem == PROBLEM_NONE)
+        TRY(store_objection_rule(sql_of(a), s, a->in.handle, a->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE)
         TRY(store_ticket_rule(sql_of(a), a->store->key_id, s, a->in.handle, a->in.accepted_ms, &ruling));
     return ruling.problem != PROBLEM_NONE ? refuse(a, ruling.problem, "%s", ruling.detail) : 0;

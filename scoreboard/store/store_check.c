@@ -191,7 +191,7 @@ static int check_rulings(struct checking *c, const struct taken *t)
     struct ruling ruling;
     TRY(store_competition_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE)
-        TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, &ruling));
+        TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE)
         TRY(store_ticket_rule(&c->rebuilt.sql, c->store->key_id, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
     if (ruling.problem == PROBLEM_NONE) return 0;

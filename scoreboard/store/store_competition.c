@@ -4,26 +4,11 @@
 // some KB.
 #include "scoreboard/store/store_competition.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
-
-// ---- refusals
-enum { RULED = 1 };
-
-static int rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int rule(struct ruling *out, enum problem problem, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out->detail, sizeof out->detail, format, args);
-    va_end(args);
-    out->problem = problem;
-    return RULED;
-}
 
 #define STEP(call) \
     do { \
@@ -44,14 +29,14 @@ static int find_open(struct sql *sql, const char *digest, struct ruling *out, st
     TRY(sql_start(sql, &row, "SELECT sequence, c.cancelled, s.payload FROM competitions c JOIN statements s USING (sequence) "
                   "WHERE c.digest = ?", "t", digest));
     int rc = sql_next(sql, row);
-    if (rc == 0) rc = rule(out, PROBLEM_NOT_FOUND, "there is no competition %s here", digest);
+    if (rc == 0) rc = problem_rule(out, PROBLEM_NOT_FOUND, "there is no competition %s here", digest);
     else if (rc > 0) {
         o->sequence = sql_column(row, 0);
         o->cancelled = sql_column(row, 1);
         rc = statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &o->statement);
     }
     sql_end(row);
-    if (rc == 0) rc = competition_take(o->statement.json, &o->about);
+    if (rc == 0 && competition_take(o->statement.json, &o->about) < 0) o->about.contest = NULL;  // check_phase
     return rc;
 }
 
@@ -64,14 +49,16 @@ static int check_phase(const struct opened *o, int64_t at_ms, enum competition_p
     char now[TEXT_FIGURE], then[TEXT_FIGURE];
     text_moment(now, at_ms);
     if (o->cancelled != 0)
-        return rule(out, PROBLEM_COMPETITION, "the competition %s was cancelled by statement %lld", c->name,
-                    (long long)o->cancelled);
+        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s was cancelled by statement %lld", c->name,
+                            (long long)o->cancelled);
+    if (c->contest == NULL)
+        return problem_rule(out, PROBLEM_COMPETITION, "this server does not have the board of the competition %s", c->name);
     if (competition_phase(c, at_ms) < wanted)
-        return rule(out, PROBLEM_COMPETITION, "the competition %s takes %s from %s on; it is %s", c->name, what,
-                    text_moment(then, from), now);
+        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s takes %s from %s on; it is %s", c->name, what,
+                            text_moment(then, from), now);
     if (competition_phase(c, at_ms) > wanted)
-        return rule(out, PROBLEM_COMPETITION, "the competition %s took %s until %s; it is %s", c->name, what,
-                    text_moment(then, until), now);
+        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s took %s until %s; it is %s", c->name, what,
+                            text_moment(then, until), now);
     return 0;
 }
 
@@ -80,11 +67,12 @@ static int rule_competition(struct sql *sql, const json_t *json, int64_t at_ms, 
 {
     struct competition c;
     int64_t taken;
-    if (competition_take(json, &c) < 0) return rule(out, PROBLEM_MALFORMED, "%s", error_text());
+    if (competition_take(json, &c) < 0) return problem_rule(out, PROBLEM_MALFORMED, "%s", error_text());
     TRY(sql_int(sql, &taken, 0, "SELECT count(*) FROM competitions WHERE name = ? COLLATE NOCASE", "t", c.name));
-    if (taken != 0) return rule(out, PROBLEM_CONFLICT, "there is a competition \"%s\" here; names are not given twice", c.name);
+    if (taken != 0) return problem_rule(out, PROBLEM_CONFLICT, "there is a competition \"%s\" here; names are not given twice",
+                                        c.name);
     if (competition_phase(&c, at_ms) > COMPETITION_COMMITS)
-        return rule(out, PROBLEM_COMPETITION, "the time for its commitments is over already");
+        return problem_rule(out, PROBLEM_COMPETITION, "the time for its commitments is over already");
     return 0;
 }
 
@@ -93,8 +81,8 @@ static int rule_cancel(struct sql *sql, const json_t *json, struct ruling *out)
     struct opened o;
     int rc = find_open(sql, canonical_text(json, "statement"), out, &o);
     if (rc == 0 && o.cancelled != 0)
-        rc = rule(out, PROBLEM_CONFLICT, "the competition %s was cancelled by statement %lld", o.about.name,
-                  (long long)o.cancelled);
+        rc = problem_rule(out, PROBLEM_CONFLICT, "the competition %s was cancelled by statement %lld", o.about.name,
+                          (long long)o.cancelled);
     statement_free(&o.statement);
     return rc;
 }
@@ -105,23 +93,23 @@ static int check_digest(struct sql *sql, const char *digest, struct ruling *out)
 {
     int64_t number;
     TRY(sql_int(sql, &number, 0, "SELECT sequence FROM statements WHERE digest = ?", "t", digest));
-    if (number != 0) return rule(out, PROBLEM_COMPETITION, "statement %lld is public; only what nobody has seen is committed",
-                                 (long long)number);
+    if (number != 0) return problem_rule(out, PROBLEM_COMPETITION, "statement %lld is public; only what nobody has seen is "
+                                         "committed", (long long)number);
     TRY(sql_int(sql, &number, 0, "SELECT commitment FROM committed WHERE digest = ?", "t", digest));
     if (number != 0)
-        return rule(out, PROBLEM_COMPETITION, "a digest of this commitment was committed before, by statement %lld",
-                    (long long)number);
+        return problem_rule(out, PROBLEM_COMPETITION, "a digest of this commitment was committed before, by statement %lld",
+                            (long long)number);
     return 0;
 }
 
 static int check_size(const struct competition *c, size_t count, struct ruling *out)
 {
     if (c->rank == RANK_CLASSIC && count != 1)
-        return rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is one run; the commitment has %zu", c->name,
-                    count);
+        return problem_rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is one run; the commitment has %zu",
+                            c->name, count);
     if (c->rank == RANK_GROUP && count < GROUP_MINIMUM)
-        return rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is a group of at least %d runs; the commitment has "
-                    "%zu", c->name, GROUP_MINIMUM, count);
+        return problem_rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is a group of at least %d runs; the "
+                            "commitment has %zu", c->name, GROUP_MINIMUM, count);
     return 0;
 }
 
@@ -134,14 +122,14 @@ static int check_commit(struct sql *sql, const struct opened *o, const json_t *j
     TRY(sql_int(sql, &earlier, 0, "SELECT sequence FROM commitments WHERE competition = ? AND handle = ?", "it", o->sequence,
                 handle));
     if (earlier != 0)
-        return rule(out, PROBLEM_COMPETITION, "\"%s\" has committed to the competition %s with statement %lld; a commitment is "
-                    "final", handle, o->about.name, (long long)earlier);
+        return problem_rule(out, PROBLEM_COMPETITION, "\"%s\" has committed to the competition %s with statement %lld; a "
+                            "commitment is final", handle, o->about.name, (long long)earlier);
     STEP(check_size(&o->about, json_array_size(runs), out));
     const char *last = "";
     for (size_t i = 0; i < json_array_size(runs); i++) {
         const char *digest = canonical_text(json_array_get(runs, i), "statement");
         if (strcmp(last, digest) >= 0)
-            return rule(out, PROBLEM_MALFORMED, "the digests of a commitment ascend, and none comes twice");
+            return problem_rule(out, PROBLEM_MALFORMED, "the digests of a commitment ascend, and none comes twice");
         STEP(check_digest(sql, digest, out));
         last = digest;
     }
@@ -167,8 +155,8 @@ static int check_committed_group(struct sql *sql, int64_t commitment, const json
     TRY(sql_int(sql, &others, 0, "SELECT count(*) FROM committed d JOIN runs r ON r.sequence = d.run WHERE d.commitment = ? AND "
                 "r.group_nonce <> ?", "it", commitment, nonce));
     if (*nonce != 0 && others == 0 && canonical_int(run, "group.planned") == count) return 0;
-    return rule(out, PROBLEM_COMPETITION, "the runs of statement %lld are not the %lld runs of one group", (long long)commitment,
-                (long long)count);
+    return problem_rule(out, PROBLEM_COMPETITION, "the runs of statement %lld are not the %lld runs of one group",
+                        (long long)commitment, (long long)count);
 }
 
 static int check_entry(struct sql *sql, const struct opened *o, const struct statement *run, const char *handle, int64_t at_ms,
@@ -180,13 +168,13 @@ static int check_entry(struct sql *sql, const struct opened *o, const struct sta
     TRY(sql_int(sql, &commitment, 0, "SELECT c.sequence FROM committed d JOIN commitments c ON c.sequence = d.commitment "
                 "WHERE d.digest = ? AND c.competition = ? AND c.handle = ?", "tit", run->digest, o->sequence, handle));
     if (commitment == 0)
-        return rule(out, PROBLEM_COMPETITION, "\"%s\" did not commit to this statement in the competition %s", handle,
-                    o->about.name);
+        return problem_rule(out, PROBLEM_COMPETITION, "\"%s\" did not commit to this statement in the competition %s", handle,
+                            o->about.name);
     if (contest != o->about.contest)
-        return rule(out, PROBLEM_COMPETITION, "the competition %s is for the boards of %s", o->about.name,
-                    o->about.contest->title);
+        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s is for the boards of %s", o->about.name,
+                            o->about.contest->title);
     if (o->about.closed && strcmp(canonical_text(run->json, "division"), "closed") != 0)
-        return rule(out, PROBLEM_COMPETITION, "the competition %s is for the closed division", o->about.name);
+        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s is for the closed division", o->about.name);
     return o->about.rank == RANK_GROUP ? check_committed_group(sql, commitment, run->json, out) : 0;
 }
 
@@ -268,15 +256,11 @@ static int take_competition(sqlite3_stmt *row, struct arena *arena, struct compe
                                        .contenders = sql_column(row, 5), .entered = sql_column(row, 6)};
     TRY(statement_read(sqlite3_column_blob(row, 4), (size_t)sqlite3_column_bytes(row, 4), &statement));
     struct competition *c = &out->about;
-    int rc = competition_take(statement.json, c);
-    if (rc == 0) {
-        c->name = arena_text(arena, "%s", c->name);
-        c->title = arena_text(arena, "%s", c->title);
-        c->rules = arena_text(arena, "%s", c->rules);
-        c->url = arena_text(arena, "%s", c->url);
-    }
+    const char **texts[] = {&c->name, &c->title, &c->rules, &c->url, &c->task, &c->ranked_by};
+    if (competition_take(statement.json, c) < 0) c->contest = NULL;  // a later program may drop a board: others are listed still
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = arena_text(arena, "%s", *texts[i]);
     statement_free(&statement);
-    return rc < 0 ? fail_prefix(ERR_DATABASE, "statement %lld of the record: ", (long long)out->sequence) : 0;
+    return 0;
 }
 
 int store_competitions(struct reader *r, struct arena *arena, struct competition_stored **list, int *count)
@@ -350,7 +334,7 @@ static int find_row(struct reader *r, const struct competition *c, struct arena 
 {
     const char *source = c->rank == RANK_GROUP ? arena_text(arena, "group %s", one->group)
                                                : arena_text(arena, "#%lld", (long long)one->run);
-    if (one->revealed < one->runs) return 0;
+    if (one->revealed < one->runs || c->contest == NULL) return 0;
     int rc = store_entry_at(r, source, c, arena, &one->entry);
     one->listed = rc == 0;
     return rc == ERR_MISSING ? 0 : rc;

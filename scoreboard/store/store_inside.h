@@ -75,10 +75,6 @@ int store_check_others(struct sql *, const struct statement *, const char *handl
                        struct findings *, bool *foreign) MUST_CHECK;
 // ---- store_competition.c: what a competition takes. `at_ms` is the moment of acceptance. Statements that concern no competition
 // pass. The statement is not in the record yet.
-struct ruling {
-    enum problem problem;  // NONE: it may count
-    char detail[ERROR_TEXT_MAX];
-};
 int store_competition_rule(struct sql *, const struct statement *, const char *handle, int64_t at_ms, struct ruling *) MUST_CHECK;
 int store_competition_apply(struct store *, const struct incoming *) MUST_CHECK;
 bool store_competition_decides(const struct statement *);  // a decision about a competition, not about a run
@@ -86,7 +82,9 @@ bool store_competition_decides(const struct statement *);  // a decision about a
 int store_entry_at(struct reader *, const char *source, const struct competition *, struct arena *, struct entry *) MUST_CHECK;
 
 // ---- store_objection.c: the same of objections and of what was decided about them
-int store_objection_rule(struct sql *, const struct statement *, const char *handle, struct ruling *) MUST_CHECK;
+int store_objection_rule(struct sql *, const struct statement *, const char *handle, int64_t at_ms, struct ruling *) MUST_CHECK;
+// True if the person has a run or a measurement that was neither withdrawn nor replaced.
+int store_stands(struct sql *, const char *handle, bool *stands) MUST_CHECK;
 int store_objection_apply(struct store *, const struct incoming *) MUST_CHECK;
 bool store_objection_decides(const struct statement *);
 // Objections that were upheld against a run, whichever of its statements they name. Each counts as a flag.

@@ -3,21 +3,20 @@
 // lookups by index a statement.
 #include "scoreboard/store/store_objection.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
 
-static int rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int rule(struct ruling *out, enum problem problem, const char *format, ...)
+// A key costs nothing, and a withdrawn run has been taken back.
+int store_stands(struct sql *sql, const char *handle, bool *stands)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out->detail, sizeof out->detail, format, args);
-    va_end(args);
-    out->problem = problem;
+    int64_t found;
+    TRY(sql_int(sql, &found, 0, "SELECT EXISTS (SELECT 1 FROM statements s LEFT JOIN runs r USING (sequence) LEFT JOIN benches b "
+                "USING (sequence) WHERE s.handle = ? AND ((r.withdrawn = 0 AND r.superseded = 0) OR b.withdrawn = 0))", "t",
+                handle));
+    *stands = found != 0;
     return 0;
 }
 
@@ -28,26 +27,33 @@ bool store_objection_decides(const struct statement *s)
 }
 
 // ---- what may count
-static int rule_object(struct sql *sql, const json_t *json, const char *handle, struct ruling *out)
+static int rule_object(struct sql *sql, const json_t *json, const char *handle, int64_t at_ms, struct ruling *out)
 {
+    bool stands;
+    TRY(store_stands(sql, handle, &stands));
+    if (!stands && check_is_sharp(at_ms))  // older objections needed a known key alone
+        return problem_rule(out, PROBLEM_STANDING, "\"%s\" has no run and no measurement here that still counts, and who objects "
+                            "has one", handle);
     const char *digest = canonical_text(json, "statement");
     int64_t earlier;
     sqlite3_stmt *row;
     char nonce[64] = "";
     TRY(sql_start(sql, &row, "SELECT handle, withdrawn, superseded, nonce FROM runs WHERE digest = ?", "t", digest));
     int rc = sql_next(sql, row);
-    if (rc == 0) rule(out, PROBLEM_NOT_FOUND, "there is no run %s here to object to", digest);
+    if (rc == 0) problem_rule(out, PROBLEM_NOT_FOUND, "there is no run %s here to object to", digest);
     else if (rc > 0 && strcmp(sql_text(row, 0), handle) == 0)
-        rule(out, PROBLEM_CONFLICT, "statement %s is your own; withdraw it instead", digest);
-    else if (rc > 0 && sql_column(row, 1) != 0) rule(out, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
+        problem_rule(out, PROBLEM_CONFLICT, "statement %s is your own; withdraw it instead", digest);
+    else if (rc > 0 && sql_column(row, 1) != 0) problem_rule(out, PROBLEM_CONFLICT, "statement %s has been withdrawn already",
+                                                             digest);
     else if (rc > 0 && sql_column(row, 2) != 0)
-        rule(out, PROBLEM_CONFLICT, "statement %s has been superseded by statement %lld", digest, (long long)sql_column(row, 2));
+        problem_rule(out, PROBLEM_CONFLICT, "statement %s has been superseded by statement %lld", digest,
+                     (long long)sql_column(row, 2));
     else if (rc > 0) snprintf(nonce, sizeof nonce, "%s", sql_text(row, 3));
     sql_end(row);
     if (rc < 0 || out->problem != PROBLEM_NONE) return rc < 0 ? rc : 0;
     TRY(sql_int(sql, &earlier, 0, "SELECT sequence FROM objections WHERE nonce = ? AND handle = ?", "tt", nonce, handle));
     if (earlier == 0) return 0;
-    return rule(out, PROBLEM_CONFLICT, "\"%s\" has objected to this run with statement %lld", handle, (long long)earlier);
+    return problem_rule(out, PROBLEM_CONFLICT, "\"%s\" has objected to this run with statement %lld", handle, (long long)earlier);
 }
 
 static int rule_decision(struct sql *sql, const json_t *json, struct ruling *out)
@@ -56,16 +62,18 @@ static int rule_decision(struct sql *sql, const json_t *json, struct ruling *out
     int64_t decision;
     TRY(sql_int(sql, &decision, -1, "SELECT o.decision FROM objections o JOIN statements s USING (sequence) WHERE s.digest = ?",
                 "t", digest));
-    if (decision < 0) return rule(out, PROBLEM_NOT_FOUND, "there is no objection %s here", digest);
+    if (decision < 0) return problem_rule(out, PROBLEM_NOT_FOUND, "there is no objection %s here", digest);
     if (decision == 0) return 0;
-    return rule(out, PROBLEM_CONFLICT, "the objection was decided by statement %lld", (long long)decision);
+    return problem_rule(out, PROBLEM_CONFLICT, "the objection was decided by statement %lld", (long long)decision);
 }
 
-int store_objection_rule(struct sql *sql, const struct statement *s, const char *handle, struct ruling *out)
+int store_objection_rule(struct sql *sql, const struct statement *s, const char *handle, int64_t at_ms, struct ruling *out)
 {
     *out = (struct ruling){.problem = PROBLEM_NONE};
-    if (s->type == STATEMENT_OBJECT) return rule_object(sql, s->json, handle, out);
-    return store_objection_decides(s) ? rule_decision(sql, s->json, out) : 0;
+    int rc = 0;
+    if (s->type == STATEMENT_OBJECT) rc = rule_object(sql, s->json, handle, at_ms, out);
+    else if (store_objection_decides(s)) rc = rule_decision(sql, s->json, out);
+    return rc < 0 ? rc : 0;
 }
 
 // ---- the tables

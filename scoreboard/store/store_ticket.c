@@ -4,24 +4,10 @@
 // record as it is. Cost: some lookups by index; a beat is a durable transaction of one row.
 #include "scoreboard/store/store_ticket.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/store/store_inside.h"
-
-enum { RULED = 1 };
-
-static int rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int rule(struct ruling *out, enum problem problem, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out->detail, sizeof out->detail, format, args);
-    va_end(args);
-    out->problem = problem;
-    return RULED;
-}
 
 // ---- what may count
 
@@ -34,24 +20,24 @@ static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle
     int rc = 0, ruled = 0;
     if (*nonce == 0) return 0;
     if (index > planned)
-        return rule(out, PROBLEM_MALFORMED, "the group has %lld runs, and the ticket is for run %lld", (long long)planned,
-                    (long long)index);
+        return problem_rule(out, PROBLEM_MALFORMED, "the group has %lld runs, and the ticket is for run %lld", (long long)planned,
+                            (long long)index);
     int64_t others;  // the group's nonce is public once a run of it stands here
     TRY(sql_int(sql, &others, 0, "SELECT count(*) FROM runs WHERE group_nonce = ? AND group_nonce <> '' AND handle <> ?", "tt",
                 nonce, handle));
-    if (others > 0) return rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
+    if (others > 0) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     TRY(sql_start(sql, &row, "SELECT sequence, handle, group_index, planned FROM tickets WHERE group_nonce = ? AND "
                   "group_nonce <> ''", "t", nonce));
     while (ruled == 0 && (rc = sql_next(sql, row)) > 0) {
         const long long sequence = (long long)sql_column(row, 0);
         if (strcmp(sql_text(row, 1), handle) != 0)
-            ruled = rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
+            ruled = problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
         else if (sql_column(row, 2) == index)
-            ruled = rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced already, with ticket %lld", (long long)index,
-                         sequence);
+            ruled = problem_rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced already, with ticket %lld",
+                                 (long long)index, sequence);
         else if (sql_column(row, 3) != planned)
-            ruled = rule(out, PROBLEM_CONFLICT, "ticket %lld of the group announced %lld runs, and this one %lld", sequence,
-                         (long long)sql_column(row, 3), (long long)planned);
+            ruled = problem_rule(out, PROBLEM_CONFLICT, "ticket %lld of the group announced %lld runs, and this one %lld",
+                                 sequence, (long long)sql_column(row, 3), (long long)planned);
     }
     sql_end(row);
     return rc < 0 ? rc : ruled;
@@ -67,8 +53,8 @@ static int rule_unannounced(struct sql *sql, const json_t *run, const char *hand
     TRY(sql_int(sql, &sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND group_index = ? "
                 "AND handle = ?", "tit", nonce, index, handle));
     if (sequence == 0) return 0;
-    return rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not have it",
-                (long long)index, (long long)sequence);
+    return problem_rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not have "
+                        "it", (long long)index, (long long)sequence);
 }
 
 struct issued {
@@ -102,21 +88,22 @@ static int rule_issued(struct sql *sql, const json_t *run, const char *handle, c
     const long long number = (long long)t->sequence;
     int64_t same;
     if (t->sequence == 0)
-        return rule(out, PROBLEM_CONFLICT, "this board has issued no ticket %s", canonical_text(run, "ticket.statement"));
+        return problem_rule(out, PROBLEM_CONFLICT, "this board has issued no ticket %s", canonical_text(run, "ticket.statement"));
     if (strcmp(t->handle, handle) != 0)
-        return rule(out, PROBLEM_NOT_YOURS, "ticket %lld belongs to \"%s\"", number, t->handle);
+        return problem_rule(out, PROBLEM_NOT_YOURS, "ticket %lld belongs to \"%s\"", number, t->handle);
     if (strcmp(t->proof, canonical_text(run, "ticket.proof")) != 0)
-        return rule(out, PROBLEM_CONFLICT, "the run does not have the proof of ticket %lld, so it began without it", number);
+        return problem_rule(out, PROBLEM_CONFLICT, "the run does not have the proof of ticket %lld, so it began without it",
+                            number);
     const char *differs = ticket_differs(run, t->statement.json);
-    if (differs != NULL) return rule(out, PROBLEM_CONFLICT, "ticket %lld announced another \"%s\"", number, differs);
+    if (differs != NULL) return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld announced another \"%s\"", number, differs);
     if (t->run == 0 && at_ms - t->issued_ms > STORE_TICKET_MS)
-        return rule(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days, so its run counts as failed", number,
-                    (long long)(STORE_TICKET_MS / 86400000));
+        return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days, so its run counts as failed", number,
+                            (long long)(STORE_TICKET_MS / 86400000));
     if (t->run == 0) return 0;
     TRY(sql_int(sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
                 canonical_text(run, "nonce")));
     if (same > 0) return 0;  // the same run said anew
-    return rule(out, PROBLEM_CONFLICT, "ticket %lld was for one run, which is statement %lld", number, (long long)t->run);
+    return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld was for one run, which is statement %lld", number, (long long)t->run);
 }
 
 static bool is_ours(const json_t *run, const char *board_key)
@@ -140,7 +127,7 @@ static int rule_vouch(struct sql *sql, const json_t *vouch, struct ruling *out)
     int64_t there;
     TRY(sql_int(sql, &there, 0, "SELECT count(*) FROM vouches v JOIN runs r ON r.first = v.run WHERE r.digest = ?", "t",
                 canonical_text(vouch, "statement")));
-    return there == 0 ? 0 : rule(out, PROBLEM_CONFLICT, "the board has said so already");
+    return there == 0 ? 0 : problem_rule(out, PROBLEM_CONFLICT, "the board has said so already");
 }
 
 int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, int64_t at_ms,
@@ -174,17 +161,6 @@ int store_ticket_apply(struct store *s, const struct incoming *in)
 
 // ---- beats
 
-static int refuse(struct beating *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int refuse(struct beating *out, enum problem problem, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out->detail, sizeof out->detail, format, args);
-    va_end(args);
-    out->problem = problem;
-    return RULED;
-}
-
 struct beaten {
     int64_t ticket, run, issued_ms, count;
     bool opens;  // the beat brings the secret of the ticket's lock
@@ -215,19 +191,21 @@ static int rule_beat(struct store *s, const char *digest, const struct ticket_be
     int64_t before;
     TRY(find_ticket(s, digest, beat, &t));
     *ticket = t.ticket;
-    if (t.ticket == 0) return refuse(out, PROBLEM_NOT_FOUND, "there is no ticket %.64s here", digest);
-    if (!t.opens) return refuse(out, PROBLEM_NOT_YOURS, "the beat does not have the secret of ticket %lld", (long long)t.ticket);
+    if (t.ticket == 0) return problem_rule(&out->ruling, PROBLEM_NOT_FOUND, "there is no ticket %.64s here", digest);
+    if (!t.opens) return problem_rule(&out->ruling, PROBLEM_NOT_YOURS, "the beat does not have the secret of ticket %lld",
+                                      (long long)t.ticket);
     TRY(sql_int(&s->sql, &before, -1, "SELECT stamped_ms FROM beats WHERE ticket = ? AND hash = ?", "it", t.ticket, beat->hash));
     out->again = before >= 0;
     out->stamped_ms = before;
     if (out->again) return RULED;
-    if (t.run != 0) return refuse(out, PROBLEM_CONFLICT, "the run of ticket %lld was reported already", (long long)t.ticket);
+    if (t.run != 0) return problem_rule(&out->ruling, PROBLEM_CONFLICT, "the run of ticket %lld was reported already",
+                                        (long long)t.ticket);
     if (now_ms - t.issued_ms > STORE_TICKET_MS)
-        return refuse(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days", (long long)t.ticket,
-                      (long long)(STORE_TICKET_MS / 86400000));
+        return problem_rule(&out->ruling, PROBLEM_CONFLICT, "ticket %lld is older than %lld days", (long long)t.ticket,
+                            (long long)(STORE_TICKET_MS / 86400000));
     if (t.count >= TICKET_STAMPS)
-        return refuse(out, PROBLEM_CONFLICT, "a run has at most %d states, and ticket %lld has as many", TICKET_STAMPS,
-                      (long long)t.ticket);
+        return problem_rule(&out->ruling, PROBLEM_CONFLICT, "a run has at most %d states, and ticket %lld has as many",
+                            TICKET_STAMPS, (long long)t.ticket);
     out->stamped_ms = now_ms > t.issued_ms ? now_ms : t.issued_ms;
     return 0;
 }
@@ -243,7 +221,7 @@ static int stamp(struct store *s, int64_t ticket, const char *hash, int64_t ms)
 int store_beat(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out)
 {
     BUG_IF(!s->writes);
-    *out = (struct beating){.problem = PROBLEM_NONE};
+    *out = (struct beating){.again = false};
     int64_t ticket = 0;
     pthread_mutex_lock(&s->mutex);
     int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);

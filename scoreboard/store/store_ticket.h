@@ -16,8 +16,7 @@ struct reader;
 #define STORE_TICKET_MS ((int64_t)30 * 24 * 3600 * 1000)
 
 struct beating {
-    enum problem problem;  // NONE: stamped, now or before
-    char detail[ERROR_TEXT_MAX];
+    struct ruling ruling;  // NONE: stamped, now or before
     bool again;            // the same state came before
     int64_t stamped_ms;
 };

@@ -134,8 +134,8 @@ static int compare_words(const void *a, const void *b)
 static json_t *commitment_of(const char *handle, const char *const *digests, int count)
 {
     json_t *runs = json_array();
-    const char *sorted[8];
-    assert_true(count <= 8);
+    const char *sorted[16];
+    assert_true(count <= 16);
     memcpy(sorted, digests, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_words);
     for (int i = 0; i < count; i++) json_array_append_new(runs, json_pack("{s:s}", "statement", sorted[i]));
@@ -406,6 +406,59 @@ static void pages_show_it(void **state)
     assert_shows(answer.body.at, "\"cancelled_by\":4");
 }
 
+// Runs that enter have a limit of their own, because a whole group may have to arrive within an hour.
+static void entries_are_limited(void **state)
+{
+    (void)state;
+    enum { RUNS = 11 };
+    char digest[RUNS][DIGEST_HEX], nonce[33] = "abababababababababababababababab";
+    const char *digests[RUNS];
+    json_t *runs[RUNS];
+    close_all();
+    const struct store_settings settings = {.path = path, .origin = "test", .submissions_per_hour = 1};
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    open_one(RANK_GROUP);
+    for (int i = 0; i < RUNS; i++) {
+        runs[i] = entering(group_run_of("ada", i + 1, i + 1));
+        fixture_set(runs[i], "group.nonce", json_string(nonce));
+        fixture_set(runs[i], "group.planned", json_integer(RUNS));
+        fixture_follow(runs[i]);
+        digest_of(runs[i], digest[i]);
+        digests[i] = digest[i];
+    }
+    assert_int_equal(hand_in(commitment_of("ada", digests, RUNS), &ada), PROBLEM_NONE);
+    for (int i = 0; i < RUNS; i++)
+        assert_int_equal(hand_in_at(runs[i], &ada, NULL, COMMITS_UNTIL), i < RUNS - 1 ? PROBLEM_NONE : PROBLEM_RATE);
+}
+
+// A later program may have dropped a board: everything else is shown, and nothing more enters.
+static void a_dropped_board_hides_nothing(void **state)
+{
+    (void)state;
+    int count;
+    struct competition_stored *list;
+    open_one(RANK_CLASSIC);
+    assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
+    assert_int_equal(open_with(members_of("spring", RANK_CLASSIC), FIXTURE_NOW_MS), PROBLEM_NONE);
+    do_sql("UPDATE statements SET payload = CAST(replace(CAST(payload AS TEXT), '\"task\":\"cifar10\"', "
+           "'\"task\":\"cifar11\"') AS BLOB) WHERE sequence = 1");
+    assert_int_equal(store_competitions(reader, &arena, &list, &count), 0);
+    assert_int_equal(count, 2);
+    assert_string_equal(list[1].about.name, "winter");
+    assert_int_equal(ask_page(page_competitions, (struct request){.path = "/"}), 0);
+    assert_shows(answer.body.at, "/competitions/spring");
+    assert_shows(answer.body.at, "cifar11, training-time");
+    assert_int_equal(ask_page(page_competition, (struct request){.path = "/", .word = {"winter"}}), 0);
+    assert_shows(answer.body.at, "not revealed");
+    assert_hides(answer.body.at, "How to enter");
+    assert_int_equal(ask_page(api_competitions, (struct request){.path = "/"}), 0);
+    assert_shows(answer.body.at, "\"task\":\"cifar11\"");
+    assert_refused(hand_in(commitment_to("bob", entering(run_of("bob", 2))), &bob), "does not have the board");
+    assert_int_equal(cancel("winter", "its board is gone", FIXTURE_NOW_MS), 0);
+    assert_int_equal(last.problem, PROBLEM_NONE);
+}
+
 static void check_notices_altered_tables(void **state)
 {
     (void)state;
@@ -429,7 +482,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_is_read), cmocka_unit_test(broken_files_are_refused), cmocka_unit_test(places_follow_values),
         TEST(competitions_that_cannot_be), TEST(commit_then_reveal), TEST(attacks), TEST(an_entry_is_not_replaced),
-        TEST(a_cancelled_competition_takes_nothing), TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
+        TEST(entries_are_limited), TEST(a_dropped_board_hides_nothing), TEST(a_cancelled_competition_takes_nothing),
+        TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
         TEST(single_runs_are_no_group), TEST(pages_show_it), TEST(check_notices_altered_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 // Objections: who may object to what, the operator's decision, what it does to the run and to the statement that replaces it, and
 // what the run's page shows.
 #include "scoreboard/pages/pages.h"
+#include "test/unit/fixture_bench.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
 static json_t *objection_to(const char *digest)
@@ -95,12 +96,31 @@ static void a_dismissed_objection_changes_nothing(void **state)
     assert_whole();
 }
 
+// A key costs nothing: who objects has a run or a measurement that still counts.
+static void a_stranger_cannot_object(void **state)
+{
+    (void)state;
+    char digest[DIGEST_HEX], own[DIGEST_HEX];
+    json_t *run = run_of("ada", 1), *bobs = run_of("bob", 2);
+    digest_of(run, digest);
+    digest_of(bobs, own);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(bobs, &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(about("withdraw", own), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_STANDING);
+    assert_int_equal(problem_status(PROBLEM_STANDING), 403);
+    assert_int_equal(hand_in(fixture_bench("bob", 1), &bob), PROBLEM_NONE);
+    assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
+    assert_whole();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
     const struct CMUnitTest tests[] = {
         TEST(an_objection_waits_for_its_decision),
         TEST(a_dismissed_objection_changes_nothing),
+        TEST(a_stranger_cannot_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
