@@ -95,6 +95,14 @@ grep -qi certificate err
 SSL_CERT_FILE=$PWD/cert.pem "$DAWN" submit results.db --server "$site" --handle ann --yes >out 2>err || { cat out err; exit 1; }
 get "$site/api/v1/statements" | grep -q '"handle": *"ann"'
 
+# Whoever reads too many pages is told to wait, and its runs' beats go through all the same.
+none=$(printf '0%.0s' $(seq 64))
+beat() { get -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' -d "$1" "$site/api/v1/tickets/$none/beats"; }
+get -o /dev/null -w '%{http_code}\n' "$site/api/v1/health?[1-250]" >codes
+grep -q 429 codes
+[ "$(beat "{\"hash\":\"$none\",\"secret\":\"$none\"}")" = 404 ]
+[ "$(beat '{}')" = 400 ]
+
 # Too large a body ends at nginx; too many uploads too.
 head -c 2000000 /dev/zero >large
 [ "$(get -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' --data-binary @large "$site/api/v1/statements")" = 413 ]
