@@ -12,11 +12,12 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "submit/client/deliver.h"
+#include "submit/client/pace.h"
 #include "submit/commands.h"
 #include "submit/format/score/ticket.h"
 #include "submit/keys/handle.h"
 
-enum { REQUEST_MS = 4000, ASK_MS = 9000, END_MS = 4000, PACE_MS = 250, AGAIN_MS = 1000, AGAIN_MAX_MS = 60000, LOOK_MS = 100 };
+enum { REQUEST_MS = 4000, ASK_MS = 9000, ASK_TRIES = 2, ANSWER_MS = 1000, END_MS = 4000, LOOK_MS = 100 };
 
 struct announcer {
     char *server, handle[HANDLE_MAX];
@@ -55,7 +56,13 @@ static int add_members(struct announcer *a, const struct client_board *board, co
     return 0;
 }
 
-// A signal ends the wait for the ticket, but no beat: the run may come to its end all the same.
+static int64_t left_to_ask_ms(const struct announcer *a)
+{
+    return ASK_MS - (clock_ns() - a->asked_ns) / 1000000;
+}
+
+// A signal ends the wait for the ticket, but no beat: the run may come to its end all the same. Nobody waits for a ticket longer
+// than wait_for_ticket does.
 static bool wants_end(void *context)
 {
     struct announcer *a = context;
@@ -63,21 +70,35 @@ static bool wants_end(void *context)
     bool over = a->end_ns != 0 && clock_ns() >= a->end_ns;
     bool asking = a->state == ASKING;
     pthread_mutex_unlock(&a->lock);
-    return over || (asking && a->stopped());
+    return over || (asking && (a->stopped() || left_to_ask_ms(a) <= 0));
+}
+
+// The same bytes get the same receipt, so a ticket whose answer was lost is not announced twice. A key that asks a person to
+// confirm has as long as leaves time for the request.
+static int deliver_ticket(struct announcer *a, const struct client_board *board, const struct statement *statement,
+                          struct delivery *delivery)
+{
+    struct text checks = {0};
+    int rc = fail(ERR_NETWORK, "%s does not answer in time", a->server);
+    for (int tries = 0; rc == ERR_NETWORK && tries < ASK_TRIES && left_to_ask_ms(a) > ANSWER_MS; tries++) {
+        a->signer.wait_ms = (int)left_to_ask_ms(a) - ANSWER_MS / 2;
+        rc = deliver(a->client, board, &a->signer, statement, delivery, &checks);
+    }
+    text_free(&checks);
+    return rc;
 }
 
 static int ask_board(struct announcer *a, struct run_ticket *ticket)
 {
-    const struct client_options options = {.total_ms = REQUEST_MS, .tries = 1, .stop = wants_end, .context = a};
+    const struct client_options options = {.total_ms = REQUEST_MS, .tries = 1, .fleeting = true, .stop = wants_end, .context = a};
     struct client_board board;
     struct statement statement;
     struct delivery delivery;
-    struct text checks = {0};
     TRY(client_open(a->server, &options, &a->client));
     TRY(client_board(a->client, &board));
     TRY(add_members(a, &board, a->next.secret));
     TRY(statement_make(json_incref(a->plan), &statement));
-    int rc = deliver(a->client, &board, &a->signer, &statement, &delivery, &checks);
+    int rc = deliver_ticket(a, &board, &statement, &delivery);
     if (rc == 0) {
         snprintf(ticket->statement, sizeof ticket->statement, "%s", statement.digest);
         sshkey_id(&board.key, ticket->board_key);
@@ -85,7 +106,6 @@ static int ask_board(struct announcer *a, struct run_ticket *ticket)
         delivery_free(&delivery);
         if (handle_remember(a->handle) < 0) rc = 0;  // the ticket is worth no less without
     }
-    text_free(&checks);
     statement_free(&statement);
     return rc;
 }
@@ -122,34 +142,31 @@ static void sleep_until(struct announcer *a, int64_t ns)
     pthread_cond_timedwait(&a->wake, &a->lock, &at);
 }
 
-// A board that refuses a state, or does not know the ticket, will not take it later. After other failures the pauses double; the
-// last state does not wait for one.
+// A board that refuses a state, or does not know the ticket, will not take it later. After other failures it is sent again.
 static void send_states(struct announcer *a)
 {
-    int64_t next_ns = 0, again_ms = AGAIN_MS;
-    bool ending = false;
+    struct pace pace = {0};
+    struct ticket_beat beat = {{0}, {0}};
     pthread_mutex_lock(&a->lock);
     while (a->end_ns == 0 || (a->fresh && clock_ns() < a->end_ns)) {
-        int64_t now = clock_ns();
-        if (a->end_ns != 0 && !ending) ending = true, next_ns = 0, again_ms = AGAIN_MS;
+        if (a->end_ns != 0) pace_end(&pace);
         if (!a->fresh) {
             pthread_cond_wait(&a->wake, &a->lock);
             continue;
         }
-        if (now < next_ns) {
-            sleep_until(a, ending && a->end_ns < next_ns ? a->end_ns : next_ns);
+        const int64_t due_ns = pace_due(&pace, strcmp(a->next.hash, beat.hash) != 0);
+        if (clock_ns() < due_ns) {
+            sleep_until(a, a->end_ns != 0 && a->end_ns < due_ns ? a->end_ns : due_ns);
             continue;
         }
-        const struct ticket_beat beat = a->next;
+        beat = a->next;
         a->fresh = false;
         pthread_mutex_unlock(&a->lock);
         int rc = send_beat(a, &beat);
         pthread_mutex_lock(&a->lock);
         snprintf(a->why, sizeof a->why, "%s", rc < 0 ? error_text() : "");
         if (rc < 0 && rc != ERR_INPUT && rc != ERR_MISSING) a->fresh = true;
-        next_ns = clock_ns() + (rc < 0 ? again_ms : PACE_MS) * (int64_t)1000000;
-        if (rc == 0) again_ms = AGAIN_MS;
-        else if (!ending) again_ms = again_ms * 2 < AGAIN_MAX_MS ? again_ms * 2 : AGAIN_MAX_MS;
+        pace_tried(&pace, clock_ns(), rc == 0);
     }
     pthread_mutex_unlock(&a->lock);
 }

@@ -62,7 +62,7 @@ tasks                   : tasks data runtime submit/format
 submit/log              : runtime/base submit/format
 submit/keys             : runtime/base submit/format
 submit/client           : submit/keys/keyring.h submit/log tasks/record/receipts.h runtime/base submit/format
-submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log tasks/choose.h tasks/record/record.h tasks/record/receipts.h tasks/record/commitments.h tasks/record/stated.h tasks/recipe/recipe.h tasks/train/train.h tasks/train/announce.h tasks/outside/command.h runtime/base submit/format
+submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log tasks/choose.h tasks/record/record.h tasks/record/receipts.h tasks/record/commitments.h tasks/record/stated.h tasks/recipe/recipe.h tasks/train/train.h tasks/train/announce.h tasks/outside/command.h runtime/base submit/format
 scoreboard/rank         : runtime/base submit/format
 scoreboard/dawnbench    : runtime/base submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format submit/log

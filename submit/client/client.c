@@ -325,8 +325,8 @@ int client_post(struct client *c, const char *envelope, size_t count, struct tex
 {
     bool busy;
     int rc = post(c, "/api/v1/statements", envelope, count, body, again, &busy, checks);
-    if (busy) return fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
-    return rc;
+    if (!busy || c->options.fleeting) return rc;
+    return fail(rc, "%s; the same command sends it again later, and it counts once", error_text());
 }
 
 int client_send(struct client *c, const char *path, const char *body, size_t count, struct text *answer)

@@ -21,6 +21,7 @@ struct client_options {  // 0 and NULL: the defaults
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long
     int tries;      // of a busy server: CLIENT_TRIES
+    bool fleeting;  // what is posted counts now or never: no error says to send it again later
 };
 // `address`: "https://board.example", with or without a path. ERR_USAGE if it is not such an address.
 int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;

@@ -174,7 +174,7 @@ bool agent_holds(const struct sshkey *key)
     return false;
 }
 
-int agent_sign(const struct sshkey *key, const void *message, size_t count, unsigned char signature[64])
+int agent_sign(const struct sshkey *key, const void *message, size_t count, int wait_ms, unsigned char signature[64])
 {
     const unsigned char kind = SIGN;
     unsigned char blob[SSHWIRE_KEY], *answer;
@@ -187,7 +187,7 @@ int agent_sign(const struct sshkey *key, const void *message, size_t count, unsi
     sshwire_put_string(&question, blob, key_out.count);
     sshwire_put_string(&question, message, count);
     sshwire_put_u32(&question, 0);  // flags: none for Ed25519
-    int rc = ask(&question, SIGN_WAIT_MS, &answer, &answer_count);
+    int rc = ask(&question, wait_ms > 0 ? wait_ms : SIGN_WAIT_MS, &answer, &answer_count);
     free(question.at);
     TRY(rc);
     rc = agent_read_signature(answer, answer_count, signature);

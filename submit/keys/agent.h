@@ -15,8 +15,8 @@ struct agent_keys {
 int agent_list(struct agent_keys *) MUST_CHECK;
 bool agent_holds(const struct sshkey *);  // false without an agent
 // A signature of `message`, checked with the key: any other answer is an error. The agent may ask a
-// person to confirm, so this waits up to a minute.
-int agent_sign(const struct sshkey *, const void *message, size_t count, unsigned char signature[64]) MUST_CHECK;
+// person to confirm, so this waits `wait_ms` (0: a minute).
+int agent_sign(const struct sshkey *, const void *message, size_t count, int wait_ms, unsigned char signature[64]) MUST_CHECK;
 
 // The parts, for tests: one request and its answer (free() ends it) without their lengths, then the pure parsers.
 int agent_ask(const char *socket_path, const void *question, size_t count, int wait_ms, unsigned char **answer,

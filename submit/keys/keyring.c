@@ -283,7 +283,7 @@ int signer_sign(struct signer *signer, const char *namespace_, const void *messa
         return 0;
     }
     const size_t length = sshsig_signed(namespace_, message, count, bytes);
-    TRY(agent_sign(&signer->key, bytes, length, signature));
+    TRY(agent_sign(&signer->key, bytes, length, signer->wait_ms, signature));
     sshsig_armour(namespace_, &signer->key, signature, into);
     return 0;
 }

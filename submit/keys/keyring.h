@@ -42,6 +42,7 @@ int keyring_read_secret(const char *path, struct sshkey_secret *) MUST_CHECK;
 struct signer {
     struct sshkey key;
     bool by_agent;
+    int wait_ms;                  // for the agent, which may ask a person to confirm; 0: a minute
     struct sshkey_secret secret;  // zero when the agent signs
 };
 int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;

@@ -2,6 +2,7 @@
 // The client's parsers on bytes that no honest scoreboard sends, which addresses it takes, and a server that says nothing.
 // Conversations with one that does are in test/cli/submit.sh.
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "submit/client/client.h"
 #include "submit/client/client_origin.h"
 #include "submit/client/deliver.h"
+#include "submit/client/pace.h"
 
 #include <cmocka.h>
 
@@ -251,13 +253,92 @@ static void silence_ends(void **state)
     close(listener);
 }
 
+// Answers one request and closes the connection.
+static void *answer_busy(void *context)
+{
+    static const char busy[] = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    const int *listener = context;
+    for (int i = 0; i < 2; i++) {
+        char bytes[2048];
+        int connection = accept(*listener, NULL, NULL);
+        if (recv(connection, bytes, sizeof bytes, 0) < 0 || send(connection, busy, sizeof busy - 1, 0) < 0)
+            return (void *)"failed";
+        shutdown(connection, SHUT_WR);
+        while (recv(connection, bytes, sizeof bytes, 0) > 0) continue;
+        close(connection);
+    }
+    return NULL;
+}
+
+// Only what can be sent again later is said to count once.
+static void a_busy_board_is_told_apart(void **state)
+{
+    (void)state;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    char address[64];
+    void *failed;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    pthread_t server;
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &length), 0);
+    snprintf(address, sizeof address, "http://127.0.0.1:%d", ntohs(at.sin_port));
+    assert_int_equal(pthread_create(&server, NULL, answer_busy, &listener), 0);
+    for (int fleeting = 0; fleeting < 2; fleeting++) {
+        const struct client_options options = {.tries = 1, .fleeting = fleeting != 0};
+        struct client *c;
+        struct text body = {0}, checks = {0};
+        bool again;
+        assert_int_equal(client_open(address, &options, &c), 0);
+        assert_int_equal(client_post(c, "{}", 2, &body, &again, &checks), ERR_NETWORK);
+        assert_non_null(strstr(error_text(), "503"));
+        assert_int_equal(strstr(error_text(), "it counts once") != NULL, !fleeting);
+        client_close(c);
+        text_free(&body), text_free(&checks);
+    }
+    pthread_join(server, &failed);
+    assert_null(failed);
+    close(listener);
+}
+
+// A board that is down for long: a newer state does not wait for the pause of an older one, and the last goes at once.
+static void a_newer_state_does_not_wait(void **state)
+{
+    (void)state;
+    const int64_t second = 1000000000;
+    struct pace pace = {0};
+    int64_t now = 100 * second;
+    static const int pauses[] = {1, 2, 4, 8, 16, 32, 60, 60};
+    assert_true(pace_due(&pace, true) <= now);
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
+        pace_tried(&pace, now, false);
+        assert_int_equal(pace_due(&pace, false), now + pauses[i] * second);
+        assert_int_equal(pace_due(&pace, true), now + second);
+        now += pauses[i] * second;
+    }
+    pace_end(&pace);
+    assert_true(pace_due(&pace, false) <= now);
+    for (int i = 0; i < 3; i++) {
+        pace_tried(&pace, now, false);
+        pace_end(&pace);
+        assert_int_equal(pace_due(&pace, false), now + second);
+    }
+    struct pace steady = {0};
+    pace_tried(&steady, now, true);
+    assert_int_equal(pace_due(&steady, true), now + second / 4);
+    pace_tried(&steady, now, false);
+    assert_int_equal(pace_due(&steady, false), now + second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses), cmocka_unit_test(addresses_of_runs), cmocka_unit_test(origins),
         cmocka_unit_test(members),   cmocka_unit_test(problems),
         cmocka_unit_test(what_is_shown_is_tame_and_short), cmocka_unit_test(silence_ends),
-        cmocka_unit_test(a_refusal_may_name_a_statement),
+        cmocka_unit_test(a_refusal_may_name_a_statement), cmocka_unit_test(a_busy_board_is_told_apart),
+        cmocka_unit_test(a_newer_state_does_not_wait),
     };
     return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }

@@ -392,8 +392,8 @@ static void answers_are_parsed_strictly(void **state)
     assert_memory_equal(into, signature, 64);
     for (size_t n = 0; n < out.count - 4; n++) assert_int_equal(agent_read_signature(bytes + 4, n, into), ERR_INPUT);
     start_liar(bytes, out.count, false);
-    assert_int_equal(agent_sign(&secret.key, "a", 1, into), 0);
-    assert_int_equal(agent_sign(&secret.key, "b", 1, into), ERR_INPUT);
+    assert_int_equal(agent_sign(&secret.key, "a", 1, 0, into), 0);
+    assert_int_equal(agent_sign(&secret.key, "b", 1, 0, into), ERR_INPUT);
     assert_non_null(strstr(error_text(), "does not fit"));
 }
 
