@@ -289,6 +289,13 @@ static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *rep
 // ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
 enum { REPLAYS = 64 };  // the first of them are looked at: each is a payload
 
+// The figures of the last group that was asked for: all runs of a group may be ranked anew by one statement, and each would read
+// them all.
+struct known_group {
+    char nonce[64];
+    struct group_facts facts;
+};
+
 static int facts_of_group(struct store *s, const char *nonce, struct group_facts *facts)
 {
     struct arena arena = {0};
@@ -325,11 +332,10 @@ static int judge_replay(struct store *s, int64_t sequence, int64_t by, const str
 
 // The first unflagged replay by another person that agrees: bit for bit, or within the interval of the original's group. One
 // evaluation alone has an interval too wide to prove anything.
-static int find_replay(struct store *s, const struct copy *original, int64_t *by)
+static int find_replay(struct store *s, const struct copy *original, struct known_group *group, int64_t *by)
 {
     int64_t found[REPLAYS];
     int count = 0, rc;
-    struct group_facts group;
     sqlite3_stmt *row;
     TRY(sql_start(&s->sql, &row, "SELECT r.sequence FROM replays p JOIN runs r ON r.sequence = p.sequence "
                   "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?) AND r.withdrawn = 0 AND r.superseded = 0 "
@@ -339,10 +345,13 @@ static int find_replay(struct store *s, const struct copy *original, int64_t *by
     sql_end(row);
     TRY(rc);
     if (count == 0) return 0;
-    TRY(facts_of_group(s, original->group, &group));
+    if (*original->group == 0 || strcmp(group->nonce, original->group) != 0) {
+        TRY(facts_of_group(s, original->group, &group->facts));
+        snprintf(group->nonce, sizeof group->nonce, "%s", original->group);
+    }
     for (int i = 0; i < count && *by == 0; i++) {
         bool agrees = false;
-        TRY(judge_replay(s, original->sequence, found[i], &group, &agrees));
+        TRY(judge_replay(s, original->sequence, found[i], &group->facts, &agrees));
         if (agrees) *by = found[i];
     }
     return 0;
@@ -350,7 +359,7 @@ static int find_replay(struct store *s, const struct copy *original, int64_t *by
 
 // The earliest run of a curve becomes reproduced, by the first later run of another person, unless one of the two is flagged.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
-static int set_trust(struct store *s, const struct copy *copies, int count, int i)
+static int set_trust(struct store *s, const struct copy *copies, int count, int i, struct known_group *group)
 {
     int64_t by = 0, trust = copies[i].flags != 0 ? TRUST_SIGNED : copies[i].vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
     for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
@@ -359,7 +368,7 @@ static int set_trust(struct store *s, const struct copy *copies, int count, int 
         TRY(was_repeated(s, copies[0].sequence, copies[n].sequence, &repeated));
         if (repeated) by = copies[n].sequence;
     }
-    if (by == 0 && i == 0 && copies[0].flags == 0) TRY(find_replay(s, &copies[0], &by));
+    if (by == 0 && i == 0 && copies[0].flags == 0) TRY(find_replay(s, &copies[0], group, &by));
     if (by != 0) trust = TRUST_REPRODUCED;
     if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
     if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
@@ -368,22 +377,28 @@ static int set_trust(struct store *s, const struct copy *copies, int count, int 
     return store_rank_group(s, copies[i].group);
 }
 
-int store_rank_curve(struct store *s, const char *curve)
+static int rank_curve(struct store *s, const char *curve, struct known_group *group)
 {
     struct arena arena = {0};
     struct copy *copies = NULL;
     int count = 0;
     int rc = *curve != 0 ? read_copies(s, curve, &arena, &copies, &count) : 0;
-    for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, copies, count, i);
+    for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, copies, count, i, group);
     free(copies);
     arena_free(&arena);
     return rc;
+}
+
+int store_rank_curve(struct store *s, const char *curve)
+{
+    return rank_curve(s, curve, &(struct known_group){0});
 }
 
 // Ranks the curves that a query has found.
 static int rank_curves(struct store *s, sqlite3_stmt *row, int *count)
 {
     struct arena arena = {0};
+    struct known_group group = {0};
     const char **curves = NULL;
     int rc;
     *count = 0;
@@ -392,7 +407,7 @@ static int rank_curves(struct store *s, sqlite3_stmt *row, int *count)
         curves[(*count)++] = sql_keep(row, 0, &arena);
     }
     sql_end(row);
-    for (int i = 0; i < *count && rc == 0; i++) rc = store_rank_curve(s, curves[i]);
+    for (int i = 0; i < *count && rc == 0; i++) rc = rank_curve(s, curves[i], &group);
     free(curves);
     arena_free(&arena);
     return rc;
