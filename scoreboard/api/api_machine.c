@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines as JSON: the list, and for each its uploads on boards and its measurements.
+// Machines as JSON: the list, and for each its uploads on boards and its measurements. An answer has a bounded number of each.
 #include "scoreboard/api/api_inside.h"
 
-enum { UPLOADS_MOST = 100, BENCHES_MOST = 50 };
+enum { MACHINES_MOST = 200, UPLOADS_MOST = 100 };
 
 static json_t *line_json(const struct machine_line *line)
 {
@@ -12,13 +12,18 @@ static json_t *line_json(const struct machine_line *line)
 
 int api_machines(const struct request *request, struct answer *answer)
 {
+    static const char *const names[] = {"after", NULL};
+    int64_t after = 0;
     struct arena arena = {0};
     struct machines all;
-    int rc = store_machines(request->reader, &arena, &all);
+    TRY(api_query(request->query, names, &after));
+    int rc = store_machines(request->reader, after, MACHINES_MOST, &arena, &all);
     if (rc == 0) {
         json_t *list = json_array();
         for (int i = 0; i < all.count; i++) json_array_append_new(list, line_json(&all.at[i]));
-        rc = api_send(answer, json_pack("{s:o}", "machines", list));
+        const int64_t next = after + all.count;
+        rc = api_send(answer, json_pack("{s:o, s:I, s:o}", "machines", list, "total", (json_int_t)all.total, "next",
+                                        api_sequence(all.count > 0 && next < all.total ? next : 0)));
     }
     arena_free(&arena);
     return rc;
@@ -37,14 +42,15 @@ static int add_bench(const struct stored *stored, json_t *list)
     return 0;
 }
 
-static int send_machine(const struct machine_line *line, const struct entries *uploads, const struct stored *stored, int count,
+static int send_machine(const struct machine_line *line, const struct entries *uploads, const struct benches *measured,
                         struct answer *answer)
 {
     json_t *entries = json_array(), *benches = json_array();
     int rc = 0;
     for (int i = 0; i < uploads->count; i++) json_array_append_new(entries, api_entry(&uploads->at[i]));
-    for (int i = 0; i < count && rc == 0; i++) rc = add_bench(&stored[i], benches);
-    json_t *value = json_pack("{s:o, s:o, s:o}", "machine", line_json(line), "entries", entries, "benches", benches);
+    for (int i = 0; i < measured->count && rc == 0; i++) rc = add_bench(&measured->at[i], benches);
+    json_t *value = json_pack("{s:o, s:o, s:o, s:o}", "machine", line_json(line), "entries", entries, "benches", benches, "next",
+                              api_sequence(measured->next));
     if (rc == 0) return api_send(answer, value);
     json_decref(value);
     return rc;
@@ -52,14 +58,16 @@ static int send_machine(const struct machine_line *line, const struct entries *u
 
 int api_machine(const struct request *request, struct answer *answer)
 {
+    static const char *const names[] = {"before", NULL};
+    int64_t before = INT64_MAX;
     struct arena arena = {0};
     struct machine_line line;
     struct entries uploads;
-    struct stored *stored;
-    int count;
+    struct benches measured;
+    TRY(api_query(request->query, names, &before));
     int rc = store_machine(request->reader, request->word[0], UPLOADS_MOST, &arena, &line, &uploads);
-    if (rc == 0) rc = store_benches(request->reader, request->word[0], BENCHES_MOST, &arena, &stored, &count);
-    if (rc == 0) rc = send_machine(&line, &uploads, stored, count, answer);
+    if (rc == 0) rc = store_benches(request->reader, request->word[0], before, &arena, &measured);
+    if (rc == 0) rc = send_machine(&line, &uploads, &measured, answer);
     arena_free(&arena);
     return rc;
 }

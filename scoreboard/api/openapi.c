@@ -104,6 +104,10 @@ static json_t *parameters_of(const char *name, const char *pattern)
     if (strcmp(name, "api_history") == 0) add_filter(list, false);
     if (strcmp(name, "api_person") == 0)
         json_array_append_new(list, parameter("before", "query", "Statements before this one", whole(0, 0)));
+    if (strcmp(name, "api_machines") == 0)
+        json_array_append_new(list, parameter("after", "query", "The machines after so many", whole(0, 0)));
+    if (strcmp(name, "api_machine") == 0)
+        json_array_append_new(list, parameter("before", "query", "Measurements before this statement", whole(0, 0)));
     if (strcmp(name, "api_log") == 0) {
         json_array_append_new(list, parameter("after", "query", "The log from the statement after this one", whole(0, 0)));
         json_array_append_new(list, parameter("limit", "query", "Statements of an answer", whole(1, API_LOG_LIMIT)));

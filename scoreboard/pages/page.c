@@ -251,6 +251,17 @@ void page_no_server(struct page *page, const char *what)
     html_add(page->out, "<p class=\"quiet\">%s the board's server; this is a copy of its pages.</p>\n", what);
 }
 
+int page_read_number(const struct page *page, const char *name, const char *what, int64_t *number)
+{
+    const char *query = page->request->query;
+    const size_t length = strlen(name);
+    *number = -1;
+    if (query == NULL || *query == 0) return 0;
+    if (strncmp(query, name, length) != 0 || query[length] != '=' || text_to_int(query + length + 1, 0, INT64_MAX, number) < 0)
+        return fail(ERR_INPUT, "%s takes %s=NUMBER", what, name);
+    return 0;
+}
+
 void page_search(struct page *page, const char *words)
 {
     if (page_is_copy(page)) {

@@ -48,6 +48,8 @@ const char *page_address(const struct page *);  // "https://board.example"; "htt
 void page_search(struct page *, const char *words);  // a field and a button
 bool page_is_copy(const struct page *);  // of a static copy, where nothing can be filled in
 void page_no_server(struct page *, const char *what);  // "Filters need the board's server: ..."
+// A query of one number at most, such as before=12; -1: none.
+int page_read_number(const struct page *, const char *name, const char *what, int64_t *number) MUST_CHECK;
 void page_note(struct text *, const char *kind, const char *title, const char *sentence);  // kind: "demo", "warn", "info"
 void page_demo_note(struct page *, const struct contest *);  // on all pages of the demonstration
 const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself if there is none

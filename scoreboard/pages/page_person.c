@@ -81,17 +81,6 @@ static void one_key(struct page *page, const struct person *person, const struct
         key->line);
 }
 
-// The one number of a query; -1: none.
-static int read_number(const char *query, const char *name, const char *what, int64_t *number)
-{
-    const size_t length = strlen(name);
-    *number = -1;
-    if (query == NULL || *query == 0) return 0;
-    if (strncmp(query, name, length) != 0 || query[length] != '=' || text_to_int(query + length + 1, 0, INT64_MAX, number) < 0)
-        return fail(ERR_INPUT, "%s takes %s=NUMBER", what, name);
-    return 0;
-}
-
 // Whoever announces many runs and reports the best of them is seen to.
 static int announced(struct page *page, const char *handle)
 {
@@ -110,7 +99,7 @@ static int show_person(struct page *page)
     struct person person;
     struct entries entries;
     int64_t before;
-    TRY(read_number(page->request->query, "before", "a person's page", &before));
+    TRY(page_read_number(page, "before", "a person's page", &before));
     if (before < 0) before = INT64_MAX;
     TRY(store_person_before(page->reader, page->request->word[0], before, &page->arena, &person));
     TRY(store_entries_by(page->reader, person.handle, &page->arena, &entries));
@@ -146,7 +135,7 @@ static int show_log(struct page *page)
     struct checkpoint head;
     int64_t after;
     int count;
-    TRY(read_number(page->request->query, "after", "the log", &after));
+    TRY(page_read_number(page, "after", "the log", &after));
     TRY(store_totals(page->reader, &totals));
     if (after < 0) after = totals.statements > LOG_PAGE ? totals.statements - LOG_PAGE : 0;
     TRY(store_log(page->reader, after, LOG_PAGE, &page->arena, &log, &count));

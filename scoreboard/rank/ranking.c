@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "runtime/base/hash.h"
-
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 
@@ -40,36 +39,86 @@ const char *ranking_hardware(const json_t *of, struct arena *arena)
     return arena_text(arena, "%s%s, %lld thread%s", count, cpu, (long long)threads, threads == 1 ? "" : "s");
 }
 
-char *ranking_machine_name(const char *hardware, char into[RANKING_MACHINE_NAME])
+// The name in such a text: without the number of devices before it and the number of threads behind it.
+static const char *bare_name(const char *hardware, size_t *length)
 {
     size_t digits = strspn(hardware, "0123456789");
     if (digits > 0 && strncmp(hardware + digits, " x ", 3) == 0) hardware += digits + 3;
-    size_t length = strlen(hardware);
+    *length = strlen(hardware);
     const char *comma = strrchr(hardware, ',');
     const char *number = comma != NULL ? comma + strspn(comma, ", ") : "";
     digits = strspn(number, "0123456789");
     if (digits > 0 && (strcmp(number + digits, " thread") == 0 || strcmp(number + digits, " threads") == 0))
-        length = (size_t)(comma - hardware);
+        *length = (size_t)(comma - hardware);
+    return hardware;
+}
+
+char *ranking_machine_name(const char *hardware, char into[RANKING_MACHINE_NAME])
+{
+    size_t length;
+    hardware = bare_name(hardware, &length);
     snprintf(into, RANKING_MACHINE_NAME, "%.*s", (int)length, hardware);
     return into;
 }
 
-// Letters and digits of ASCII in lower case, a hyphen for everything between them. A name that has none of them, or is too long,
-// is told apart by a hash.
-char *ranking_machine(const char *hardware, char into[RANKING_MACHINE])
+static char lower_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter_or_digit(char c)
+{
+    c = lower_letter(c);
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+// Letters and digits of ASCII in lower case, a hyphen for everything between them. Returns what did not fit.
+static const char *write_letters(const char *name, char into[RANKING_MACHINE], size_t *used)
+{
+    const size_t most = RANKING_MACHINE - 19;  // a hyphen and 16 digits may follow
+    for (*used = 0; *name != 0 && *used < most; name++) {
+        if (is_letter_or_digit(*name)) into[(*used)++] = lower_letter(*name);
+        else if (*used > 0 && into[*used - 1] != '-') into[(*used)++] = '-';
+    }
+    while (*used > 0 && into[*used - 1] == '-') --*used;
+    into[*used] = 0;
+    return name;
+}
+
+char *ranking_machine_plain(const char *hardware, char into[RANKING_MACHINE])
 {
     char name[RANKING_MACHINE_NAME];
-    size_t used = 0, hash = 17;  // of the hash with its hyphen
-    const char *at = ranking_machine_name(hardware, name);
-    for (; *at != 0 && used < RANKING_MACHINE - hash - 2; at++) {
-        char c = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) into[used++] = c;
-        else if (used > 0 && into[used - 1] != '-') into[used++] = '-';
-    }
-    while (used > 0 && into[used - 1] == '-') used--;
-    into[used] = 0;
-    if (used < 2 || *at != 0)
+    size_t used;
+    const char *rest = write_letters(ranking_machine_name(hardware, name), into, &used);
+    if (used < 2 || *rest != 0)
         snprintf(into + used, RANKING_MACHINE - used, "%s%016llx", used > 0 ? "-" : "", (unsigned long long)hash_text64(name));
+    return into;
+}
+
+// True if the letters say all of the name: blanks alone became hyphens, each a single one between two letters or digits.
+static bool letters_say_all(const char *name)
+{
+    for (size_t i = 0; name[i] != 0; i++) {
+        if (is_letter_or_digit(name[i])) continue;
+        if (name[i] != ' ' || i == 0 || !is_letter_or_digit(name[i + 1])) return false;
+    }
+    return true;
+}
+
+// Folded first, as the dictionary of the boards folds its texts (shelf.h).
+char *ranking_machine(const char *hardware, char into[RANKING_MACHINE])
+{
+    char *folded = copy_text(hardware), hex[DIGEST_HEX];
+    size_t length, used;
+    for (char *c = folded; *c != 0; c++) *c = lower_letter(*c);
+    const char *name = bare_name(folded, &length);
+    folded[(size_t)(name - folded) + length] = 0;
+    const char *rest = write_letters(name, into, &used);
+    if (used < 2 || *rest != 0 || !letters_say_all(name)) {
+        digest_bytes(name, length, hex);
+        snprintf(into + used, RANKING_MACHINE - used, "--%.12s", hex);  // letters alone never give two hyphens
+    }
+    free(folded);
     return into;
 }
 

@@ -34,10 +34,12 @@ int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 // "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
 const char *ranking_hardware(const json_t *of, struct arena *);
 // The machine of such a text, whatever number of devices or threads was in use: "NVIDIA H200". Its word in addresses is
-// "nvidia-h200". Both return `into`.
+// "nvidia-h200". A name with other characters than letters, digits and single blanks has a hash behind its letters, so that two
+// names share a word only if nothing but the case of letters differs. All return `into`.
 enum { RANKING_MACHINE = 80, RANKING_MACHINE_NAME = 200 };
 char *ranking_machine_name(const char *hardware, char into[RANKING_MACHINE_NAME]);
 char *ranking_machine(const char *hardware, char into[RANKING_MACHINE]);
+char *ranking_machine_plain(const char *hardware, char into[RANKING_MACHINE]);  // without that hash, as the record has it
 const struct contest *ranking_contest(const json_t *run);  // NULL: there is none
 // True if the run came to its end, above the target or below. Failed and interrupted runs are on no board.
 bool ranking_ended(const json_t *run);

@@ -151,6 +151,17 @@ static void take_links(struct site *s, const char *from, const struct answer *an
     }
 }
 
+// A machine's JSON names the next part of its measurements by a number.
+static void take_older(struct site *s, const char *from, const struct answer *answer)
+{
+    if (strncmp(from, "/api/v1/machines/", strlen("/api/v1/machines/")) != 0 || answer->body.at == NULL) return;
+    json_t *machine = json_loadb(answer->body.at, answer->body.length, 0, NULL);
+    const json_t *next = json_object_get(machine, "next");
+    if (json_is_integer(next))
+        want_format(s, "%.*s?before=%lld", (int)strcspn(from, "?"), from, (long long)json_integer_value(next));
+    json_decref(machine);
+}
+
 // A board's JSON names its next part by a cursor alone, which is the last key of a query.
 static void take_next_part(struct site *s, const char *from, const struct answer *answer)
 {
@@ -172,6 +183,7 @@ static int visit(struct site *s, int i)
     s->targets[i].good = true;
     if (has_links(&answer) && answer.body.at != NULL) take_links(s, address, &answer);
     take_next_part(s, address, &answer);
+    take_older(s, address, &answer);
     text_free(&answer.body);
     return 0;
 }
@@ -215,12 +227,19 @@ static int want_statements(struct site *s)
 
 static int want_machines(struct site *s)
 {
-    struct arena arena = {0};
-    struct machines all;
-    int rc = store_machines(s->reader, &arena, &all);
-    for (int i = 0; rc == 0 && i < all.count; i++) want_format(s, "/api/v1/machines/%s", all.at[i].word);
-    arena_free(&arena);
-    return rc;
+    int64_t after = 0;
+    for (int count = API_LAST; count == API_LAST;) {
+        struct arena arena = {0};
+        struct machines some;
+        int rc = store_machines(s->reader, after, API_LAST, &arena, &some);
+        for (int i = 0; rc == 0 && i < some.count; i++) want_format(s, "/api/v1/machines/%s", some.at[i].word);
+        count = some.count;
+        after += count;
+        if (rc == 0 && after < some.total) want_format(s, "/api/v1/machines?after=%lld", (long long)after);
+        arena_free(&arena);
+        TRY(rc);
+    }
+    return 0;
 }
 
 static int want_tile(void *context, const struct tile *tile)

@@ -178,21 +178,28 @@ int store_person_before(struct reader *, const char *handle, int64_t before, str
 const char *store_key_id(const char *word, struct arena *);
 int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
 
-// Machines by their model: a GPU's or a processor's, as boards name it (ranking_machine).
+// Machines by their model: a GPU's or a processor's, as statements name it (ranking_machine). Nobody confirms such a name, so
+// whoever states it is counted with the others.
 struct machines {
     struct machine_line {
-        const char *name, *word;       // "NVIDIA H200", "nvidia-h200" in addresses
+        const char *name, *word;       // "NVIDIA H200" as the first statement spells it, "nvidia-h200" in addresses
         int64_t entries, benches;      // uploads on boards, and measurements, that count
         int64_t newest_ms;
     } *at;                             // the last to change first
     int count;
+    int64_t total;
 };
-int store_machines(struct reader *, struct arena *, struct machines *) MUST_CHECK;
-// Its uploads on all boards at every level of trust, as store_newest. ERR_MISSING if there is no such machine.
+int store_machines(struct reader *, int64_t after, int limit, struct arena *, struct machines *) MUST_CHECK;  // after so many
+// Its uploads on all boards at every level of trust, as store_newest; `total` counts all. ERR_MISSING: there is no such machine.
 int store_machine(struct reader *, const char *word, int limit, struct arena *, struct machine_line *, struct entries *)
     MUST_CHECK;
-// Its measurements, the newest first, with their payloads.
-int store_benches(struct reader *, const char *word, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
+struct benches {
+    struct stored *at;  // with their payloads
+    int count;
+    int64_t next;       // those before this sequence are the next page; 0: this is the last
+};
+// Its measurements before a sequence number, the newest first: at most 50, and not many more bytes than 256 KiB.
+int store_benches(struct reader *, const char *word, int64_t before, struct arena *, struct benches *) MUST_CHECK;
 
 struct imported {
     const char *source, *task, *kind, *stem;  // kind: "train" or "inference"

@@ -24,7 +24,7 @@ int store_put_bench(struct store *s, const struct incoming *in)
     int rc = store_bench_figures(in->statement, figures);
     if (rc == 0)
         rc = sql_do(&s->sql, "INSERT INTO benches (sequence, figures, machine, hardware, flags) VALUES (?, ?, ?, ?, ?)", "ittti",
-                    in->sequence, figures, ranking_machine(hardware, word), hardware, (int64_t)in->findings->flags);
+                    in->sequence, figures, ranking_machine_plain(hardware, word), hardware, (int64_t)in->findings->flags);
     arena_free(&arena);
     return rc;
 }

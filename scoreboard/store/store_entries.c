@@ -26,6 +26,7 @@ void store_reader_close(struct reader *r)
     if (r == NULL) return;
     sql_close(&r->sql);
     library_free(&r->library);
+    arena_free(&r->index);
     free(r);
 }
 
@@ -102,7 +103,7 @@ static int load_changes(struct reader *r)
     return rc;
 }
 
-static int catch_up(struct reader *r)
+int store_catch_up(struct reader *r)
 {
     int64_t version;
     TRY(store_version(r, &version));
@@ -110,7 +111,7 @@ static int catch_up(struct reader *r)
     const bool held = sqlite3_get_autocommit(r->sql.db) == 0;  // by store_hold, to one moment already
     if (!held) TRY(sql_do(&r->sql, "BEGIN", ""));
     int rc = load_changes(r);
-    if (rc < 0) library_free(&r->library), r->loaded = 0;  // drops a half-read change
+    if (rc < 0) library_free(&r->library), r->machines = NULL, r->loaded = 0;  // drops a half-read change
     int ended = held ? 0 : sql_do(&r->sql, "COMMIT", "");
     return rc < 0 ? rc : ended;
 }
@@ -132,7 +133,7 @@ static int check_target(const struct filter *f)
 static int find_shelf(struct reader *r, const struct filter *f, struct shelf **shelf)
 {
     TRY(check_target(f));
-    TRY(catch_up(r));
+    TRY(store_catch_up(r));
     *shelf = shelf_find(&r->library, f->contest, f->board, f->rank, target_of(f));
     return 0;
 }
@@ -303,27 +304,47 @@ static int64_t cut(struct found_list *list, int limit)
     return list->at[limit - 1].accepted_ms;
 }
 
+struct newest {
+    struct found_list list;
+    int64_t oldest;
+    int limit;
+};
+
+static void take_new(struct newest *n, struct shelf *s, int row)
+{
+    if (s->rows[row].accepted_ms < n->oldest) return;
+    found_add(&n->list, s, row);
+    if (n->list.count >= 4 * n->limit + 256) n->oldest = cut(&n->list, n->limit);
+}
+
 int store_newest(struct reader *r, const struct contest *contest, enum trust least, int limit, struct arena *arena,
                  struct entries *out)
 {
     *out = (struct entries){0};
-    struct found_list list = {0};
-    int64_t oldest = INT64_MIN;
-    TRY(catch_up(r));
+    struct newest newest = {.oldest = INT64_MIN, .limit = limit};
+    TRY(store_catch_up(r));
     for (int i = 0; i < r->library.count; i++) {
         struct shelf *s = &r->library.shelves[i];
         if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
         if (s->target_micro != s->contest->target_micro[0]) continue;
-        for (int n = s->count - 1; n >= 0; n--) {  // the newest are mostly last: the rest costs a comparison a row
-            const struct shelf_row *row = &s->rows[n];
-            if (!row->alive || row->trust < least || row->accepted_ms < oldest) continue;
-            found_add(&list, s, n);
-            if (list.count >= 4 * limit + 256) oldest = cut(&list, limit);
-        }
+        for (int n = s->count - 1; n >= 0; n--)  // the newest are mostly last: the rest costs a comparison a row
+            if (s->rows[n].alive && s->rows[n].trust >= least) take_new(&newest, s, n);
     }
-    cut(&list, limit);
-    give(&list, limit, arena, out);
+    cut(&newest.list, limit);
+    give(&newest.list, limit, arena, out);
     return 0;
+}
+
+void store_uploads_on(struct reader *r, const int *machines, int machine, int limit, struct arena *arena, struct entries *out)
+{
+    struct newest newest = {.oldest = INT64_MIN, .limit = limit};
+    for (int i = 0; i < r->library.count; i++) {
+        struct shelf *s = &r->library.shelves[i];
+        for (int n = s->count - 1; n >= 0; n--)
+            if (s->rows[n].alive && machines[s->rows[n].name[SHELF_HARDWARE]] == machine) take_new(&newest, s, n);
+    }
+    cut(&newest.list, limit);
+    give(&newest.list, limit, arena, out);
 }
 
 static bool entry_contains(const struct entry *e, const char *part)
@@ -339,7 +360,7 @@ int store_search(struct reader *r, const char *part, int limit, struct arena *ar
     *out = (struct entries){0};
     struct found_list list = {0};
     int64_t total;
-    TRY(catch_up(r));
+    TRY(store_catch_up(r));
     for (int i = 0; i < r->library.count; i++) {
         struct shelf *s = &r->library.shelves[i];
         for (int n = 0; n < s->count; n++)
@@ -375,7 +396,7 @@ int store_entries_of(struct reader *r, const char *source, struct arena *arena, 
 {
     struct found_list list = {0};
     *out = (struct entries){0};
-    TRY(catch_up(r));
+    TRY(store_catch_up(r));
     int rc = entries_of(r, source, &list);
     if (rc < 0) list.count = 0;
     give(&list, list.count, arena, out);
@@ -385,7 +406,7 @@ int store_entries_of(struct reader *r, const char *source, struct arena *arena, 
 int store_entry_at(struct reader *r, const char *source, const struct competition *c, struct arena *arena, struct entry *out)
 {
     int64_t id;
-    TRY(catch_up(r));
+    TRY(store_catch_up(r));
     TRY(sql_int(&r->sql, &id, -1, "SELECT id FROM entries WHERE source = ? AND contest = ? AND board = ? AND rank = ? "
                 "AND target_micro = ? AND alive = 1", "ttiii", source, c->contest->name, (int64_t)c->board, (int64_t)c->rank,
                 c->target_micro));
@@ -402,7 +423,7 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
 {
     *out = (struct entries){0};
     struct found_list list = {0};
-    TRY(catch_up(r));
+    TRY(store_catch_up(r));
     int name = shelf_name(&r->library, SHELF_AUTHOR, author);
     for (int i = 0; i < r->library.count && name >= 0; i++) {
         struct shelf *s = &r->library.shelves[i];
@@ -414,117 +435,6 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
     say_once(&list);
     if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest);
     give(&list, AUTHOR_ROWS, arena, out);
-    return 0;
-}
-
-// ---- machines
-struct machine_list {
-    struct machine_line *at;
-    int count;
-};
-
-static struct machine_line *machine_of(struct machine_list *list, const char *hardware, struct arena *arena)
-{
-    char word[RANKING_MACHINE], name[RANKING_MACHINE_NAME];
-    ranking_machine(hardware, word);
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->at[i].word, word) == 0) return &list->at[i];
-    list->at = grow(list->at, (size_t)(list->count + 1) * sizeof *list->at);
-    list->at[list->count] = (struct machine_line){.name = arena_text(arena, "%s", ranking_machine_name(hardware, name)),
-                                                  .word = arena_text(arena, "%s", word)};
-    return &list->at[list->count++];
-}
-
-static int compare_machines(const void *a, const void *b)
-{
-    const struct machine_line *x = a, *y = b;
-    if (x->newest_ms != y->newest_ms) return x->newest_ms > y->newest_ms ? -1 : 1;
-    return strcmp(x->word, y->word);
-}
-
-static int compare_upload_names(const void *a, const void *b)
-{
-    return strcmp(upload_of(a), upload_of(b));
-}
-
-// An upload counts once on each machine: a latency may have been measured on another one than the training.
-static void count_uploads(struct reader *r, struct machine_list *list, struct arena *arena)
-{
-    struct found_list rows = {0};
-    for (int i = 0; i < r->library.count; i++)
-        for (int n = 0; n < r->library.shelves[i].count; n++)
-            if (r->library.shelves[i].rows[n].alive && *shelf_entry(&r->library.shelves[i].rows[n])->hardware != 0)
-                found_add(&rows, &r->library.shelves[i], n);
-    if (rows.count > 0) qsort(rows.at, (size_t)rows.count, sizeof *rows.at, compare_upload_names);
-    int *counted = zalloc((size_t)(rows.count + 1) * sizeof *counted), upload = 0;  // of each machine: its last upload
-    for (int i = 0; i < rows.count; i++) {
-        const struct entry *e = shelf_entry(&rows.at[i].shelf->rows[rows.at[i].row]);
-        struct machine_line *line = machine_of(list, e->hardware, arena);
-        upload += i == 0 || compare_upload_names(&rows.at[i - 1], &rows.at[i]) != 0;
-        line->entries += counted[line - list->at] != upload;
-        counted[line - list->at] = upload;
-        if (e->accepted_ms > line->newest_ms) line->newest_ms = e->accepted_ms;
-    }
-    free(counted);
-    free(rows.at);
-}
-
-static int count_benches(struct reader *r, struct machine_list *list, struct arena *arena)
-{
-    sqlite3_stmt *row;
-    int rc;
-    if (r->sql.format < SQL_BENCHES_FORMAT) return 0;
-    TRY(sql_start(&r->sql, &row, "SELECT b.hardware, s.accepted_ms FROM benches b JOIN statements s USING (sequence) "
-                  "WHERE b.withdrawn = 0", ""));
-    while ((rc = sql_next(&r->sql, row)) > 0) {
-        struct machine_line *line = machine_of(list, sql_text(row, 0), arena);
-        line->benches++;
-        if (sql_column(row, 1) > line->newest_ms) line->newest_ms = sql_column(row, 1);
-    }
-    sql_end(row);
-    return rc;
-}
-
-int store_machines(struct reader *r, struct arena *arena, struct machines *out)
-{
-    struct machine_list list = {0};
-    *out = (struct machines){0};
-    TRY(catch_up(r));
-    count_uploads(r, &list, arena);
-    int rc = count_benches(r, &list, arena);
-    out->at = arena_alloc(arena, (size_t)(list.count + 1) * sizeof *out->at);
-    if (rc == 0 && list.count > 0) {
-        out->count = list.count;
-        memcpy(out->at, list.at, (size_t)list.count * sizeof *out->at);
-        qsort(out->at, (size_t)out->count, sizeof *out->at, compare_machines);
-    }
-    free(list.at);
-    return rc;
-}
-
-int store_machine(struct reader *r, const char *word, int limit, struct arena *arena, struct machine_line *line,
-                  struct entries *out)
-{
-    struct machines all;
-    struct found_list list = {0};
-    char other[RANKING_MACHINE];
-    int found = -1;
-    *out = (struct entries){0};
-    TRY(store_machines(r, arena, &all));
-    for (int i = 0; i < all.count; i++)
-        if (strcmp(all.at[i].word, word) == 0) found = i;
-    if (found < 0) return fail(ERR_MISSING, "nothing here was measured on a machine \"%.80s\"", word);
-    *line = all.at[found];
-    for (int i = 0; i < r->library.count; i++) {
-        struct shelf *s = &r->library.shelves[i];
-        for (int n = 0; n < s->count; n++)
-            if (s->rows[n].alive && strcmp(ranking_machine(shelf_entry(&s->rows[n])->hardware, other), word) == 0)
-                found_add(&list, s, n);
-    }
-    cut(&list, INT_MAX);
-    int64_t total = list.count;
-    give(&list, limit, arena, out);
-    out->total = total;
     return 0;
 }
 

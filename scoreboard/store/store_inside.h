@@ -39,6 +39,8 @@ struct reader {
     struct library library;
     int64_t data_version, version;  // SQLite's, and ours at that moment
     int64_t loaded;                 // the library holds everything up to this version
+    struct machine_index *machines; // store_machine.c, in the next; NULL: not needed so far
+    struct arena index;
 };
 
 // A transaction that excludes writes and checkpoints of other processes; the caller holds the mutex. store_end commits if `rc`
@@ -109,7 +111,12 @@ int store_signed_note(struct store *, struct text *note, struct checkpoint *) MU
 int store_tree_growth(struct store *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count) MUST_CHECK;
 int store_tree_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;  // as store_hold
 
-// ---- store_bench.c: measurements and machines
+// ---- store_entries.c: a reader's rows of boards
+int store_catch_up(struct reader *) MUST_CHECK;
+// The newest uploads with a row on a machine. `machines`: the machine of each number in the dictionary of hardware.
+void store_uploads_on(struct reader *, const int *machines, int machine, int limit, struct arena *, struct entries *);
+
+// ---- store_bench.c: measurements
 int store_put_bench(struct store *, const struct incoming *) MUST_CHECK;
 int store_withdraw_bench(struct store *, const struct incoming *) MUST_CHECK;  // does nothing if it is about another statement
 int store_bench_figures(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;

@@ -134,17 +134,6 @@ int store_replays(struct reader *r, const char *head, int limit, struct arena *a
     return take_all(r, row, arena, list, count);
 }
 
-int store_benches(struct reader *r, const char *machine, int limit, struct arena *arena, struct stored **list, int *count)
-{
-    sqlite3_stmt *row;
-    *list = NULL;
-    *count = 0;
-    if (r->sql.format < SQL_BENCHES_FORMAT) return 0;
-    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN benches b ON b.sequence = s.sequence WHERE b.machine = ? "
-                  "AND b.withdrawn = 0 ORDER BY s.sequence DESC LIMIT ?", "ti", machine, (int64_t)limit));
-    return take_all(r, row, arena, list, count);
-}
-
 int store_run_of_head(struct reader *r, const char *head, struct arena *arena, struct stored *out)
 {
     sqlite3_stmt *row;

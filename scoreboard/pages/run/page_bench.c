@@ -43,15 +43,14 @@ static void type_cell(struct page *page, const json_t *one)
 
 // ---- the page of a machine
 
-int bench_rows(struct page *page, const struct stored *stored, int most)
+int bench_rows(struct page *page, const struct stored *stored)
 {
     struct statement s;
     if (statement_read(stored->payload, stored->payload_count, &s) < 0)
         return fail(ERR_DATABASE, "the statement %.64s differs from the accepted one", stored->digest);
     const json_t *settings = canonical_at(s.json, "settings");
-    int count = (int)json_array_size(settings);
-    for (int i = 0; i < count && i < most; i++) {
-        const json_t *one = json_array_get(settings, (size_t)i);
+    for (size_t i = 0; i < json_array_size(settings); i++) {
+        const json_t *one = json_array_get(settings, i);
         html_add(page->out, "<tr><th scope=\"row\"><a href=\"/runs/%lld\">%s, <bdi>%s</bdi></a><small><bdi>%s</bdi>%s</small>"
                             "</th>",
                  (long long)stored->sequence, task_of(s.json), canonical_text(s.json, "model"), canonical_text(one, "size"),
@@ -69,7 +68,7 @@ int bench_rows(struct page *page, const struct stored *stored, int most)
         html_add(page->out, "</td></tr>\n");
     }
     statement_free(&s);
-    return count < most ? count : most;
+    return 0;
 }
 
 // ---- the page of a statement
@@ -120,8 +119,9 @@ static void facts(struct page *page, const struct shown *shown)
     char word[RANKING_MACHINE];
     html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
     page_person_link(page, shown->stored.handle);
-    html_add(page->out, "</dd></div><div><dt>Machine</dt><dd><a href=\"/machines/%s\"><bdi>%s</bdi></a></dd></div>",
-             ranking_machine(hardware, word), hardware);
+    html_add(page->out, "</dd></div><div><dt>Machine</dt><dd>");
+    if (shown->stored.withdrawn > 0) html_add(page->out, "<bdi>%s</bdi></dd></div>", hardware);  // it may have no page now
+    else html_add(page->out, "<a href=\"/machines/%s\"><bdi>%s</bdi></a></dd></div>", ranking_machine(hardware, word), hardware);
     html_add(page->out, "<div><dt>Measured</dt><dd>");
     page_moment(page->out, shown_int(shown, "measured_ms"));
     html_add(page->out, "</dd></div><div><dt>Accepted</dt><dd>");

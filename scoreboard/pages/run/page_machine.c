@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines: a list of them by model, and for each its uploads on boards and its measured throughput. Rows are in the order of
-// time and never ranked. Cost: a pass over all rows of all boards, and the payloads of the newest measurements.
+// time and never ranked. A page has a bounded number of them. Cost: store_machine.c, and the payloads of the shown measurements.
 #include <string.h>
 
 #include "scoreboard/pages/run/page_run.h"
 
-enum { UPLOADS_MOST = 100, STATEMENTS_MOST = 50, ROWS_MOST = 400 };
+enum { MACHINES_A_PAGE = 100, UPLOADS_MOST = 100 };
 
 static void machine_row(struct page *page, const struct machine_line *one)
 {
@@ -15,14 +15,31 @@ static void machine_row(struct page *page, const struct machine_line *one)
     html_add(page->out, "</td></tr>\n");
 }
 
+static void other_pages(struct page *page, int64_t after, const struct machines *shown)
+{
+    const int64_t next = after + shown->count;
+    if (after == 0 && next >= shown->total) return;
+    html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul>");
+    if (after > 0)
+        html_add(page->out, "<li><a class=\"button plain\" href=\"/machines?after=%lld\">Later</a></li>",
+                 (long long)(after > MACHINES_A_PAGE ? after - MACHINES_A_PAGE : 0));
+    if (next < shown->total && shown->count > 0)
+        html_add(page->out, "<li><a class=\"button plain\" href=\"/machines?after=%lld\">Earlier</a></li>", (long long)next);
+    html_add(page->out, "</ul></nav>\n");
+}
+
 static int show_machines(struct page *page)
 {
     struct machines all;
-    TRY(store_machines(page->reader, &page->arena, &all));
+    int64_t after;
+    TRY(page_read_number(page, "after", "the list of machines", &after));
+    if (after < 0) after = 0;
+    TRY(store_machines(page->reader, after, MACHINES_A_PAGE, &page->arena, &all));
     page_begin(page, "Machines", "What was trained and measured on which machine", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Machines</h1><p class=\"lead\">By the model of the GPU, or of the processor if it computed. Each "
                         "page has the machine's uploads on all boards, at every level of trust, and the throughput that "
-                        "people measured on it with <code>dawn bench</code>.</p>\n");
+                        "people measured on it with <code>dawn bench</code>. The names are those that authors state; nobody "
+                        "confirms them.</p>\n");
     page_command(page, "machine-commands",
                  "dawn bench cifar10 --batch 64,128,256,512\n"
                  "dawn submit --bench all --server http://THIS-SITE --handle YOUR-NAME");
@@ -33,19 +50,20 @@ static int show_machines(struct page *page)
         for (int i = 0; i < all.count; i++) machine_row(page, &all.at[i]);
         html_add(page->out, "</tbody></table></div>\n");
     } else {
-        html_add(page->out, "<p class=\"empty\">Nothing yet. <a href=\"/submit\">How to take part</a>.</p>");
+        html_add(page->out, "<p class=\"empty\">Nothing%s. <a href=\"/submit\">How to take part</a>.</p>",
+                 after > 0 ? " more" : " yet");
     }
+    other_pages(page, after, &all);
     page_end(page);
     return 0;
 }
 
 // ---- one machine
 
-static int measurements(struct page *page, const struct stored *list, int count)
+static int measurements(struct page *page, const struct machine_line *machine, const struct benches *list)
 {
-    int rows = 0, shown = 0;
     html_add(page->out, "<section aria-labelledby=\"measured\"><h2 id=\"measured\">Throughput</h2>\n");
-    if (count == 0) {
+    if (machine->benches == 0) {
         html_add(page->out, "<p>Nobody has submitted a measurement of this machine: <code>dawn bench TASK</code>, then "
                             "<code>dawn submit --bench all</code>.</p></section>\n");
         return 0;
@@ -58,13 +76,12 @@ static int measurements(struct page *page, const struct stored *list, int count)
                         "<th scope=\"col\">Throughput</th><th scope=\"col\">Arithmetic</th><th scope=\"col\">In use</th>"
                         "<th scope=\"col\">Version</th><th scope=\"col\">Author</th><th scope=\"col\">Measured</th></tr></thead>"
                         "<tbody>\n");
-    for (; shown < count && shown < STATEMENTS_MOST && rows < ROWS_MOST; shown++) {
-        int added = bench_rows(page, &list[shown], ROWS_MOST - rows);
-        if (added < 0) return added;
-        rows += added;
-    }
+    for (int i = 0; i < list->count; i++) TRY(bench_rows(page, &list->at[i]));
     html_add(page->out, "</tbody></table></div>\n");
-    if (shown < count) html_add(page->out, "<p class=\"quiet\">Older measurements are in the <a href=\"/log\">log</a>.</p>\n");
+    if (list->next > 0)
+        html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li><a class=\"button plain\" "
+                 "href=\"/machines/%s?before=%lld\">Older measurements</a></li></ul></nav>\n", machine->word,
+                 (long long)list->next);
     html_add(page->out, "</section>\n");
     return 0;
 }
@@ -73,12 +90,14 @@ static int show_machine(struct page *page)
 {
     struct machine_line machine;
     struct entries uploads, *rows;
-    struct stored *list;
-    int count;
+    struct benches list;
+    int64_t before;
     const char *word = page->request->word[0];
+    TRY(page_read_number(page, "before", "a machine's page", &before));
+    if (before < 0) before = INT64_MAX;
     TRY(store_machine(page->reader, word, UPLOADS_MOST, &page->arena, &machine, &uploads));
     TRY(page_uploads_read(page, &uploads, &rows));
-    TRY(store_benches(page->reader, word, STATEMENTS_MOST + 1, &page->arena, &list, &count));
+    TRY(store_benches(page->reader, word, before, &page->arena, &list));
     page_begin(page, machine.name, "A machine: its uploads on boards, and its measured throughput",
                (const struct crumb[]){{"Machines", "/machines"}, {0}});
     html_add(page->out, "<h1><bdi>%s</bdi></h1><p>", machine.name);
@@ -86,7 +105,9 @@ static int show_machine(struct page *page)
     html_add(page->out, ", ");
     page_count(page->out, machine.benches, "measurement", "measurements");
     html_add(page->out, ". <a href=\"/api/v1/machines/%s\">JSON</a></p>\n", machine.word);
-    TRY(measurements(page, list, count));
+    page_note(page->out, "info", "A name is a claim.",
+              "Authors state what they computed on, and nobody confirms it. Everything that states this name is here.");
+    TRY(measurements(page, &machine, &list));
     const char *caption = uploads.total > uploads.count ? "On the boards: the newest 100 uploads, at every level of trust"
                                                         : "On the boards, the newest first, at every level of trust";
     if (uploads.count > 0) page_uploads(page, &uploads, rows, caption);

@@ -75,9 +75,8 @@ void run_data(struct page *, const struct shown *);
 void run_checks(struct page *, const struct shown *);
 void run_verify(struct page *, const struct shown *);
 
-// Measurements (page_bench.c): the body of a statement's page, and at most `most` settings as rows of a machine's page; returns
-// how many, or an error.
+// Measurements (page_bench.c): the body of a statement's page, and its settings as rows of a machine's page.
 void bench_page(struct page *, const struct shown *);
-int bench_rows(struct page *, const struct stored *, int most) MUST_CHECK;
+int bench_rows(struct page *, const struct stored *) MUST_CHECK;
 
 #endif

@@ -31,14 +31,28 @@ static void machines_have_words(void **state)
         {"NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
         {"8 x NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
         {"AMD EPYC 9R14, 2 threads", "amd-epyc-9r14", "AMD EPYC 9R14"},
-        {"Intel(R) Xeon(R) @ 2.00GHz, 1 thread", "intel-r-xeon-r-2-00ghz", "Intel(R) Xeon(R) @ 2.00GHz"},
-        {"A machine, of 2 sockets", "a-machine-of-2-sockets", "A machine, of 2 sockets"},
+        {"nvidia h200", "nvidia-h200", "nvidia h200"},
+    };
+    static const char *const alike[] = {  // the same letters, but never the same name
+        "Intel Xeon 2 00GHz", "Intel(Xeon) @ 2.00GHz", "Intel-Xeon 2.00GHz", "Intel Xeon  2 00GHz", "Intel Xeon 2 00GHz ",
+        "Intel Xeon 2.00GHz", "Int\xc3\xa9l Xeon 2 00GHz", "\xd0\x86ntel Xeon 2 00GHz",
     };
     char word[RANKING_MACHINE], other[RANKING_MACHINE], name[RANKING_MACHINE_NAME], large[400];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(ranking_machine(cases[i][0], word), cases[i][1]);
         assert_string_equal(ranking_machine_name(cases[i][0], name), cases[i][2]);
+        assert_string_equal(ranking_machine_plain(cases[i][0], other), word);
     }
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
+        for (size_t n = 0; n < i; n++) assert_string_not_equal(ranking_machine(alike[i], word), ranking_machine(alike[n], other));
+        // Nor can a name of letters alone be made to have the word of another name.
+        if (i > 0) assert_non_null(strstr(ranking_machine(alike[i], word), "--"));
+    }
+    assert_string_equal(ranking_machine_name("Intel(R) Xeon(R) @ 2.00GHz, 1 thread", name), "Intel(R) Xeon(R) @ 2.00GHz");
+    assert_int_equal(strncmp(ranking_machine("Intel(R) Xeon(R) @ 2.00GHz, 1 thread", word), "intel-r-xeon-r-2-00ghz--", 24), 0);
+    assert_string_equal(ranking_machine("intel(r) xeon(r) @ 2.00GHz, 16 threads", other), word);
+    assert_string_equal(ranking_machine_plain("A machine, of 2 sockets", word), "a-machine-of-2-sockets");
+    assert_string_equal(ranking_machine_name("A machine, of 2 sockets", name), "A machine, of 2 sockets");
     assert_string_not_equal(ranking_machine("龍", word), ranking_machine("鳳", other));
     memset(large, 'x', sizeof large);
     large[sizeof large - 1] = 0;
@@ -112,6 +126,88 @@ static void a_machine_has_a_page(void **state)
     assert_shows(page_of(page_person, "ada"), ">bench</td>");
 }
 
+// Somebody measures under a name with the same letters: another page. The page of a name is called as its first statement says.
+static json_t *bench_on(const char *handle, int number, const char *cpu)
+{
+    json_t *bench = fixture_bench(handle, number);
+    fixture_set(bench, "hardware.cpu", json_string(cpu));
+    return bench;
+}
+
+static void a_name_is_a_claim(void **state)
+{
+    (void)state;
+    char word[RANKING_MACHINE], address[RANKING_MACHINE + 32];
+    assert_int_equal(hand_in(bench_on("ada", 1, "Test CPU"), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(bench_on("eve", 2, "Test-CPU"), &eve), PROBLEM_NONE);
+    assert_int_equal(hand_in(bench_on("bob", 3, "TEST cpu"), &bob), PROBLEM_NONE);
+    const char *page = page_of(page_machine, "test-cpu");
+    assert_shows(page, "<h1><bdi>Test CPU</bdi></h1>");
+    assert_shows(page, "nobody confirms it");
+    assert_shows(page, "\"/runs/1\"");
+    assert_shows(page, "\"/runs/3\"");
+    assert_hides(page, "\"/runs/2\"");
+    ranking_machine("Test-CPU", word);
+    page = page_of(page_machine, word);
+    assert_shows(page, "<h1><bdi>Test-CPU</bdi></h1>");
+    assert_hides(page, "\"/runs/1\"");
+    snprintf(address, sizeof address, "href=\"/machines/%s\"", word);
+    assert_shows(page_of(page_machines, NULL), address);
+    assert_shows(answer.body.at, "nobody confirms them");
+    assert_whole();
+}
+
+static int ask_part(handler *run, const char *word, const char *query)
+{
+    const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
+    return ask_page(run, (struct request){.path = "/", .query = query, .word = {word}, .settings = &settings});
+}
+
+// What anybody may upload has an end on each page.
+static void long_lists_come_in_pages(void **state)
+{
+    (void)state;
+    char cpu[32], query[32];
+    enum { OTHERS = 101 };
+    for (int i = 1; i <= OTHERS; i++) {
+        snprintf(cpu, sizeof cpu, "CPU %d", i);
+        assert_int_equal(hand_in(bench_on("ada", i, cpu), &ada), PROBLEM_NONE);
+    }
+    for (int i = 1; i <= 55; i++) assert_int_equal(hand_in(fixture_bench("ada", OTHERS + i), &ada), PROBLEM_NONE);
+    const char *page = page_of(page_machines, NULL);
+    assert_shows(page, "href=\"/machines?after=100\">Earlier");
+    assert_int_equal(ask_part(page_machines, NULL, "after=100"), 0);
+    assert_shows(answer.body.at, "href=\"/machines?after=0\">Later");
+    assert_hides(answer.body.at, "Earlier");
+    assert_int_equal(ask_part(page_machines, NULL, "after=9999"), 0);
+    assert_shows(answer.body.at, "Nothing more");
+    assert_int_equal(ask_part(page_machines, NULL, "after=x"), ERR_INPUT);
+    json_t *value = json_loads(page_of(api_machines, NULL), 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(value, "machines")), 102);
+    assert_int_equal(canonical_int(value, "total"), 102);
+    assert_true(json_is_null(json_object_get(value, "next")));
+    json_decref(value);
+    assert_int_equal(ask_part(api_machines, NULL, "after=100"), 0);
+    value = json_loads(answer.body.at, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(value, "machines")), 2);
+    json_decref(value);
+    page = page_of(page_machine, "test-cpu");
+    assert_shows(page, "href=\"/machines/test-cpu?before=107\">Older");
+    assert_shows(page, "\"/runs/107\"");
+    assert_hides(page, "\"/runs/106\"");
+    assert_int_equal(ask_part(page_machine, "test-cpu", "before=107"), 0);
+    assert_shows(answer.body.at, "\"/runs/106\"");
+    assert_hides(answer.body.at, "Older");
+    value = json_loads(page_of(api_machine, "test-cpu"), 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(value, "benches")), 50);
+    snprintf(query, sizeof query, "before=%lld", (long long)canonical_int(value, "next"));
+    json_decref(value);
+    assert_int_equal(ask_part(api_machine, "test-cpu", query), 0);
+    value = json_loads(answer.body.at, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(value, "benches")), 5);
+    json_decref(value);
+}
+
 static void a_machine_as_json(void **state)
 {
     (void)state;
@@ -174,7 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
-        TEST(a_measurement_can_be_withdrawn),
+        TEST(a_name_is_a_claim), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
     };
     return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
 }
