@@ -126,6 +126,18 @@ static void free_workers(struct server *server)
     }
 }
 
+// Reads the rows of all boards before the first request, which would keep others of its thread waiting. A record that cannot be
+// read now is tried again with each request.
+static void make_workers(struct server *server)
+{
+    for (int i = 0; i < server->settings.threads; i++) {
+        struct worker *worker = request_worker(server);
+        if (store_reader(server->settings.store, &worker->reader) == 0 && store_ready(worker->reader) == 0) continue;
+        store_reader_close(worker->reader);
+        worker->reader = NULL;
+    }
+}
+
 static void free_server(struct server *server)
 {
     if (server->watch != NULL) watch_stop(server->watch);
@@ -152,6 +164,7 @@ int server_start(const struct server_settings *settings, int listening, struct s
     if (server->settings.read_seconds <= 0) server->settings.read_seconds = 5;
     pthread_mutex_init(&server->lock, NULL);
     server->meter = meter_new(server->settings.work_milliseconds);
+    make_workers(server);
     int rc = watch_start(&server->watch);
     if (rc == 0) rc = start_daemon(server);
     if (rc < 0) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of answers, oldest first, and a table of chains over it. Invariant: `bytes` is the sum over the ring and never
-// above CACHE_BYTES. Workload: some tens of addresses that are asked for thousands of times between two submissions, or
-// a walk over thousands of filters, each asked for once; both cost a hash and a short chain.
+// above CACHE_BYTES. Workload: some tens of addresses that are asked for thousands of times between two submissions, and
+// a walk over thousands of filters, each asked for once; both cost a hash and a short chain. An answer that was asked for again
+// goes back to the end of the ring once instead of being dropped, so such a walk does not drop the pages that people read.
 #include "scoreboard/http/http_cache.h"
 
 #include "runtime/base/arena.h"
@@ -18,7 +19,8 @@ struct kept {
     char *target;
     uint64_t hash;
     size_t bytes;
-    int next;  // in its chain, -1 ends
+    int next;    // in its chain, -1 ends
+    bool again;  // asked for since it was kept or last spared
 };
 struct cache {
     int64_t version;
@@ -55,6 +57,28 @@ static void drop_oldest(struct cache *cache)
     cache->count--;
 }
 
+static void move_to_end(struct cache *cache)
+{
+    const int from = cache->first, to = (from + cache->count) % CACHE_ANSWERS;
+    if (to != from) {  // else the ring is full: its end follows its beginning
+        int *link = &cache->chain[cache->at[from].hash % CHAINS];
+        while (*link != from) link = &cache->at[*link].next;
+        *link = to;
+        cache->at[to] = cache->at[from];
+    }
+    cache->first = (from + 1) % CACHE_ANSWERS;
+}
+
+// Ends, because each answer is spared once.
+static void drop_one(struct cache *cache)
+{
+    while (cache->at[cache->first].again) {
+        cache->at[cache->first].again = false;
+        move_to_end(cache);
+    }
+    drop_oldest(cache);
+}
+
 void cache_free(struct cache *cache)
 {
     if (cache == NULL) return;
@@ -72,8 +96,11 @@ void cache_renew(struct cache *cache, int64_t version)
 const struct cached *cache_find(struct cache *cache, const char *target)
 {
     const uint64_t hash = hash_of(target);
-    for (int i = cache->chain[hash % CHAINS]; i >= 0; i = cache->at[i].next)
-        if (cache->at[i].hash == hash && strcmp(cache->at[i].target, target) == 0) return &cache->at[i].cached;
+    for (int i = cache->chain[hash % CHAINS]; i >= 0; i = cache->at[i].next) {
+        if (cache->at[i].hash != hash || strcmp(cache->at[i].target, target) != 0) continue;
+        cache->at[i].again = true;
+        return &cache->at[i].cached;
+    }
     return NULL;
 }
 
@@ -81,7 +108,7 @@ bool cache_keep(struct cache *cache, const char *target, const struct cached *ca
 {
     bytes += strlen(target) + OWN_BYTES;
     if (bytes > CACHE_BYTES / 4) return false;
-    while (cache->count == CACHE_ANSWERS || cache->bytes + bytes > CACHE_BYTES) drop_oldest(cache);
+    while (cache->count == CACHE_ANSWERS || cache->bytes + bytes > CACHE_BYTES) drop_one(cache);
     const int place = (cache->first + cache->count) % CACHE_ANSWERS;
     const uint64_t hash = hash_of(target);
     cache->at[place] = (struct kept){

@@ -21,6 +21,7 @@ enum {
 // State of one of libmicrohttpd's threads.
 struct worker {
     struct server *server;
+    bool taken;              // by a thread; under the server's lock
     struct reader *reader;
     struct cache *cache;
     struct worker *next;
@@ -43,6 +44,7 @@ enum MHD_Result request_go_on(void *, struct MHD_Connection *, const char *targe
                               const char *bytes, size_t *count, void **exchange);
 void request_end(void *, struct MHD_Connection *, void **exchange, enum MHD_RequestTerminationCode);
 int request_descriptor(struct MHD_Connection *);
+struct worker *request_worker(struct server *);  // a new one; the caller excludes other threads
 
 // ---- http_reply.c
 enum reply_use { REPLY_GET, REPLY_POST, REPLY_OPTIONS };

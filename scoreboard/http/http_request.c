@@ -34,16 +34,24 @@ struct place {  // where a target leads
 static _Thread_local struct worker *own;
 static const char crowded[] = "too many statements are being sent at once; try again in a moment";
 
-// This thread's reader and cache, made when it first needs them.
+struct worker *request_worker(struct server *server)
+{
+    struct worker *worker = zalloc(sizeof *worker);
+    worker->server = server;
+    worker->cache = cache_new();
+    worker->next = server->workers;
+    server->workers = worker;
+    return worker;
+}
+
+// This thread's reader and cache: those that server_start made ready, if any are left.
 static int worker_of(struct server *server, struct worker **into)
 {
     if (own == NULL || own->server != server) {
-        own = zalloc(sizeof *own);
-        own->server = server;
-        own->cache = cache_new();
         pthread_mutex_lock(&server->lock);
-        own->next = server->workers;
-        server->workers = own;
+        for (own = server->workers; own != NULL && own->taken;) own = own->next;
+        if (own == NULL) own = request_worker(server);
+        own->taken = true;
         pthread_mutex_unlock(&server->lock);
     }
     if (own->reader == NULL) TRY(store_reader(server->settings.store, &own->reader));

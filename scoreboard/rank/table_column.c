@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 char *table_number(double value, char into[TABLE_NUMBER])
 {
@@ -97,6 +98,13 @@ json_t *table_value(int column, const struct entry *entry)
     return isfinite(number) && (kind == REAL || number >= 0) ? json_real(number) : json_null();
 }
 
+static void add_integer(struct text *csv, int64_t value)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)value);
+    text_bytes(csv, digits, (size_t)length);
+}
+
 void table_cell(int column, const struct entry *entry, struct text *csv)
 {
     const void *at = (const char *)entry + columns[column].at;
@@ -106,13 +114,15 @@ void table_cell(int column, const struct entry *entry, struct text *csv)
     case TEXT: text_csv(csv, *(const char *const *)at != NULL ? *(const char *const *)at : ""); return;
     case TRUST_WORD: text_csv(csv, trust_word(entry->trust)); return;
     case UNIT: text_csv(csv, board_unit(entry->board)); return;
-    case COUNT: text_add(csv, "%d", *(const int *)at); return;
-    case INTEGER: text_add(csv, "%lld", (long long)*(const int64_t *)at); return;
+    case COUNT: add_integer(csv, *(const int *)at); return;
+    case INTEGER: add_integer(csv, *(const int64_t *)at); return;
     case ABOVE_0:
-        if (*(const int64_t *)at != 0) text_add(csv, "%lld", (long long)*(const int64_t *)at);
+        if (*(const int64_t *)at != 0) add_integer(csv, *(const int64_t *)at);
         return;
     default: break;
     }
     const double value = *(const double *)at;
-    if (isfinite(value) && (kind == REAL || value >= 0)) text_add(csv, "%s", table_number(value, number));
+    if (!isfinite(value) || (kind != REAL && value < 0)) return;
+    table_number(value, number);
+    text_bytes(csv, number, strlen(number));
 }

@@ -318,6 +318,11 @@ static void place_rows(struct shelf *s)
     s->placed = true;
 }
 
+void shelf_ready(struct shelf *s)
+{
+    if (!s->placed) place_rows(s);
+}
+
 void shelf_copy(struct shelf *s, int row, bool among_all, struct arena *arena, struct entry *into)
 {
     const struct shelf_block *block = s->rows[row].block;
@@ -325,7 +330,7 @@ void shelf_copy(struct shelf *s, int row, bool among_all, struct arena *arena, s
     memcpy(texts, block->texts, block->count);
     *into = block->entry;
     for (int i = 0; i < TEXTS; i++) *text_at(into, i) = texts + (*text_at(into, i) - block->texts);
-    if (!s->placed) place_rows(s);
+    shelf_ready(s);
     into->rank = among_all || s->checked[row] == 0 ? s->places[row] : s->checked[row];
     into->board = s->board;
     into->order = s->rank;

@@ -51,6 +51,7 @@ void library_put(struct library *, const struct contest *, enum board, enum rank
 // NULL: no such row ever existed.
 struct shelf *shelf_find(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro);
 const int *shelf_in_order(struct shelf *, enum sort, bool descending);
+void shelf_ready(struct shelf *);  // works out the board's own order and places now, instead of when they are first needed
 const struct entry *shelf_entry(const struct shelf_row *);
 // A copy in the arena with its place among the checked rows if it has one, else among all rows.
 void shelf_copy(struct shelf *, int row, bool among_all, struct arena *, struct entry *into);

@@ -83,6 +83,7 @@ int store_backup(struct store *, const char *to) MUST_CHECK;
 // ---- reading. Texts and lists live in the arena; ERR_MISSING if there is no such thing.
 int store_reader(struct store *, struct reader **) MUST_CHECK;
 void store_reader_close(struct reader *);
+int store_ready(struct reader *) MUST_CHECK;  // reads the rows of all boards now, instead of when they are first needed
 int store_version(struct reader *, int64_t *version) MUST_CHECK;  // changes with every write; caches compare it
 
 int store_entries(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;

@@ -116,6 +116,13 @@ int store_catch_up(struct reader *r)
     return rc < 0 ? rc : ended;
 }
 
+int store_ready(struct reader *r)
+{
+    TRY(store_catch_up(r));
+    for (int i = 0; i < r->library.count; i++) shelf_ready(&r->library.shelves[i]);
+    return 0;
+}
+
 static int64_t target_of(const struct filter *f)
 {
     return f->target_micro > 0 ? f->target_micro : f->contest->target_micro[0];

@@ -324,6 +324,43 @@ static void work_is_metered(void **state)
     assert_int_equal(status_of("GET /threats HTTP/1.1\r\nHost: test\r\nX-Real-IP: 192.0.2.7\r\n\r\n"), 200);  // another client
 }
 
+static int status_from(const char *address, const char *target)
+{
+    char request[160];
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: test\r\nX-Real-IP: %s\r\n\r\n", target, address);
+    return status_of(request);
+}
+
+static void use_up_time(const char *address)
+{
+    char target[64];
+    int status = 200;
+    for (int i = 0; i < 5000 && status == 200; i++) {
+        snprintf(target, sizeof target, "/boards/cifar10/training-time?devices=%d", 1 + i);
+        status = status_from(address, target);
+    }
+    assert_int_equal(status, 429);
+}
+
+// A walk over many addresses, each asked for once, does not drop the page that is asked for again and again. Somebody who has
+// used up his time sees it: he is answered from the cache alone.
+static void a_walk_drops_no_page(void **state)
+{
+    char address[32], target[64];
+    (void)state;
+    fixture_remove(&board);
+    fixture_start(&board, &(struct server_settings){.threads = 1, .connections = 64, .work_milliseconds = 1});
+    assert_int_equal(status_from("192.0.2.1", "/rules"), 200);
+    for (int i = 0; i < 600; i++) {
+        snprintf(address, sizeof address, "10.0.%d.%d", i / 200, 1 + i % 200);
+        snprintf(target, sizeof target, "/api/v1/statements?limit=1&after=%d", i);
+        assert_int_equal(status_from(address, target), 200);
+        if (i % 100 == 0) assert_int_equal(status_from("192.0.2.2", "/rules"), 200);
+    }
+    use_up_time("192.0.2.1");
+    assert_int_equal(status_from("192.0.2.1", "/rules"), 200);
+}
+
 struct upload {
     int fd, late, port;
     struct text request;
@@ -395,7 +432,7 @@ int main(void)
         TEST(bodies_under_way_are_limited),
         TEST(refusals_have_our_headers),
         TEST(health_knows_that_nothing_can_be_written),
-        TEST(work_is_metered),
+        TEST(work_is_metered), TEST(a_walk_drops_no_page),
         TEST(stop_lets_requests_end),
         TEST(bad_addresses_are_refused),
     };
