@@ -343,7 +343,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "competition", "NAME", "commit the run or group to a competition; after its deadline, send it",
          &c.competition, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your name on the boards (default: $DAWN_HANDLE, else as last time)", &c.handle, 0, 0},
-        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &c.team, 0, 0},
+        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation, as you say", &c.team, 0, 0},
         {OPTION_TEXT, 0, "note", "TEXT", "a remark that is shown with the runs", &c.note, 0, 0},
         {OPTION_TEXT, 0, "code-url", "URL", "https address of the code", &c.code_url, 0, 0},
         {OPTION_LIST, 0, "tag", "WORD", "a word to find the runs by", &c.tags, 0, 0},

@@ -168,7 +168,7 @@ int cmd_amend(int argc, char **argv)
 {
     struct second_thought t = {.json = amendment, .question = "Change these texts?"};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation", &t.team, 0, 0},
+        {OPTION_TEXT, 0, "team", "TEXT", "team or organisation, as you say", &t.team, 0, 0},
         {OPTION_TEXT, 0, "note", "TEXT", "the remark; \"\" removes it", &t.note, 0, 0},
         {OPTION_TEXT, 0, "code-url", "URL", "https address of the code; \"\" removes it", &t.code_url, 0, 0},
         {OPTION_LIST, 0, "tag", "WORD", "all tags from now on", &t.tags, 0, 0},

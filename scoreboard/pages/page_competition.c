@@ -114,7 +114,8 @@ static void contenders(struct page *page, const struct competition_stored *c, co
     html_add(page->out, "<h2>Entries</h2><p>");
     page_count(page->out, c->contenders, "person has committed", "people have committed");
     html_add(page->out, "; <b>%lld</b> of them sent all runs. The order may change until the last moment above. A "
-                        "commitment that is never followed by its runs stays in this list, and so does a withdrawn entry.</p>\n",
+                        "commitment that is never followed by its runs stays in this list, and so does a withdrawn entry. A team below a "
+                        "handle is the word of the author.</p>\n",
              (long long)c->entered);
     if (count == 0) return;
     page_open_table(page, "small", "Those with a place first; equal figures in the order of the commitments");

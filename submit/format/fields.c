@@ -194,7 +194,7 @@ static const struct field run[] = {
     HEAD("run", 2),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the submitter's name on the boards"},
-    {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation; may be empty"},
+    {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation, as the author says; may be empty"},
     {"division", FIELD_ONE_OF, 0, 0, 0, "closed|open", NULL,
      "closed: a recipe of this repository as it stands, no files besides the data, scored by the harness; "
      "open: anything"},

@@ -128,7 +128,8 @@ static int facts(struct page *page, const struct shown *shown, const struct entr
     const struct stored *stored = &shown->stored;
     html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
     page_person_link(page, stored->handle);
-    if (stored->team != NULL && *stored->team) html_add(page->out, ", <bdi>%s</bdi>", stored->team);
+    if (stored->team != NULL && *stored->team)
+        html_add(page->out, " <small>(of <bdi>%s</bdi>, as the author says)</small>", stored->team);
     html_add(page->out, "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd>",
              shown_text(shown, "model.name"));
     hardware(page, shown, places);
