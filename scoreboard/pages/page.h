@@ -93,6 +93,10 @@ void page_uploads(struct page *, const struct entries *uploads, const struct ent
 void page_row_value(struct page *, const struct entry *);
 void page_row_names(struct page *, const struct entry *);
 void page_row_heads(struct page *, const char *const *heads);
+// Opens a cell of a table "small cards labelled", whose rows are blocks of figures with their labels on narrow screens. And the
+// cell that names the row.
+void page_cell(struct page *, const char *label);
+void page_row_name(struct page *);
 const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by
 // A board's table: every column, sorted as the filter says. `best`: of the whole board, for comparison; 0: not known.
 void page_board_table(struct page *, const struct filter *, const struct entries *, double best);

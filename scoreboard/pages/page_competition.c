@@ -22,20 +22,26 @@ static void deadline(struct page *page, int64_t ms)
 // ---- the list
 static void list_table(struct page *page, const struct competition_stored *list, int count)
 {
-    page_open_table(page, "small", "Newest first; times are UTC");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Competition</th><th scope=\"col\">Ranked by</th><th "
-                        "scope=\"col\">Commitments until</th><th scope=\"col\">Runs until</th><th "
-                        "scope=\"col\">Committed</th></tr></thead><tbody>\n");
+    static const char *const heads[] = {"row", "Competition", "", "Ranked by", "", "Commitments until", "", "Runs until",
+                                        "", "Committed", NULL};
+    page_open_table(page, "small cards labelled", "Newest first; times are UTC");
+    page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {
         const struct competition *c = &list[i].about;
-        html_add(page->out, "<tr><th scope=\"row\"><a href=\"/competitions/%s\"><bdi>%s</bdi></a>%s</th><td>",
-                 html_part(&page->arena, c->name), c->title, list[i].cancelled != 0 ? " (cancelled)" : "");
+        page_row_name(page);
+        html_add(page->out, "<a href=\"/competitions/%s\"><bdi>%s</bdi></a>%s</th>", html_part(&page->arena, c->name), c->title,
+                 list[i].cancelled != 0 ? " (cancelled)" : "");
+        page_cell(page, "Ranked by");
         what_is_ranked(page, c);
-        html_add(page->out, "</td><td>");
+        html_add(page->out, "</td>");
+        page_cell(page, "Commitments until");
         deadline(page, c->commits_until_ms);
-        html_add(page->out, "</td><td>");
+        html_add(page->out, "</td>");
+        page_cell(page, "Runs until");
         deadline(page, c->reveals_until_ms);
-        html_add(page->out, "</td><td>%lld</td></tr>\n", (long long)list[i].contenders);
+        html_add(page->out, "</td>");
+        page_cell(page, "Committed");
+        html_add(page->out, "%lld</td></tr>\n", (long long)list[i].contenders);
     }
     html_add(page->out, "</tbody></table></div>\n");
 }
@@ -85,25 +91,39 @@ static void dates(struct page *page, const struct competition_stored *c)
 
 static void contender_row(struct page *page, const struct competition *c, const struct contender *one)
 {
-    if (one->place > 0) html_add(page->out, "<tr><td>%lld</td><th scope=\"row\">", (long long)one->place);
-    else html_add(page->out, "<tr><td>-</td><th scope=\"row\">");
+    page_row_name(page);
+    if (one->place > 0) html_add(page->out, "%lld. ", (long long)one->place);
     page_person_link(page, one->handle);
     if (one->listed && *one->entry.team != 0) html_add(page->out, "<small><bdi>%s</bdi></small>", one->entry.team);
-    html_add(page->out, "</th><td>");
+    html_add(page->out, "</th>");
+    page_cell(page, page_figure_name(c->board));
     if (one->listed) {
         html_add(page->out, "<a href=\"%s\">", page_entry_address(&page->arena, &one->entry));
         page_figure(page->out, c->board, one->entry.value);
-        html_add(page->out, "</a></td><td><bdi>%s</bdi><small><bdi>%s</bdi></small></td><td>", one->entry.model,
-                 one->entry.hardware);
-        page_badge(page->out, one->entry.trust);
+        html_add(page->out, "</a>");
     } else if (one->run > 0) {
-        html_add(page->out, "<a href=\"/runs/%lld\">run %lld</a></td><td>-</td><td>-", (long long)one->run, (long long)one->run);
+        html_add(page->out, "<a href=\"/runs/%lld\">run %lld</a>", (long long)one->run, (long long)one->run);
     } else {
-        html_add(page->out, "-</td><td>-</td><td>-");
+        html_add(page->out, "-");
     }
-    html_add(page->out, "</td><td><a href=\"/runs/%lld\">", (long long)one->sequence);
+    html_add(page->out, "</td>");
+    page_cell(page, "Model and hardware");
+    if (one->listed)
+        html_add(page->out, "<bdi>%s</bdi><small><bdi>%s</bdi></small>", one->entry.model, one->entry.hardware);
+    else html_add(page->out, "-");
+    html_add(page->out, "</td>");
+    page_cell(page, "Trust");
+    if (one->listed) page_badge(page->out, one->entry.trust);
+    else html_add(page->out, "-");
+    html_add(page->out, "</td>");
+    page_cell(page, "Committed");
+    html_add(page->out, "<a href=\"/runs/%lld\">", (long long)one->sequence);
     page_moment(page->out, one->accepted_ms);
-    html_add(page->out, "</a></td><td>%d of %d</td><td>%s", one->revealed, one->runs, competition_mark(c, one));
+    html_add(page->out, "</a></td>");
+    page_cell(page, "Runs sent");
+    html_add(page->out, "%d of %d</td>", one->revealed, one->runs);
+    page_cell(page, "Remarks");
+    html_add(page->out, "%s", competition_mark(c, one));
     if (one->undecided > 0)
         html_add(page->out, "<small>%d objection%s not decided</small>", one->undecided, one->undecided == 1 ? "" : "s");
     html_add(page->out, "</td></tr>\n");
@@ -114,15 +134,14 @@ static void contenders(struct page *page, const struct competition_stored *c, co
     html_add(page->out, "<h2>Entries</h2><p>");
     page_count(page->out, c->contenders, "person has committed", "people have committed");
     html_add(page->out, "; <b>%lld</b> of them sent all runs. The order may change until the last moment above. A "
-                        "commitment that is never followed by its runs stays in this list, and so does a withdrawn entry. A team below a "
-                        "handle is the word of the author.</p>\n",
+                        "commitment whose runs were never sent stays in this list, and so does a withdrawn entry. A team below "
+                        "a handle is the word of the author.</p>\n",
              (long long)c->entered);
     if (count == 0) return;
-    page_open_table(page, "small", "Those with a place first; equal figures in the order of the commitments");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Place</th><th scope=\"col\">Author</th><th scope=\"col\">%s</th><th "
-                        "scope=\"col\">Model and hardware</th><th scope=\"col\">Trust</th><th scope=\"col\">Committed</th><th "
-                        "scope=\"col\">Runs sent</th><th scope=\"col\">Remarks</th></tr></thead><tbody>\n",
-             page_figure_name(c->about.board));
+    const char *const heads[] = {"row", "Place and author", "", page_figure_name(c->about.board), "", "Model and hardware", "",
+                                 "Trust", "", "Committed", "", "Runs sent", "", "Remarks", NULL};
+    page_open_table(page, "small cards labelled", "Those with a place first; equal figures in the order of the commitments");
+    page_row_heads(page, heads);
     for (int i = 0; i < count; i++) contender_row(page, &c->about, &list[i]);
     html_add(page->out, "</tbody></table></div>\n");
     if (c->contenders > count) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", count);

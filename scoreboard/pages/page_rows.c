@@ -364,6 +364,16 @@ void page_row_heads(struct page *page, const char *const *heads)
     html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
+void page_cell(struct page *page, const char *label)
+{
+    html_add(page->out, "<td role=\"cell\" data-label=\"%s\">", label);
+}
+
+void page_row_name(struct page *page)
+{
+    html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">");
+}
+
 void page_rows(struct page *page, const struct entries *entries, enum rows rows, const char *caption)
 {
     const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";

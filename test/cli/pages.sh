@@ -38,7 +38,7 @@ PYTHON
 python3 -c 'import sqlite3
 with sqlite3.connect("many.db") as db: db.execute("UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2")'
 
-# ---- three signed runs on drawn data: a group and a run with a latency
+# ---- four signed runs on drawn data: a group, a run with a latency, a run with a ticket; a measurement; a competition with an entry
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
 "$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >/dev/null
 "$DAWN" train cifar10 $quick --target 0.001 --seed 5 >/dev/null
@@ -53,6 +53,13 @@ cat >winter.json <<END
  "commits_until": "$(date -u -d tomorrow +%FT00:00:00Z)", "reveals_until": "$(date -u -d '2 days' +%FT00:00:00Z)"}
 END
 "$BOARD" competition add winter.json --db many.db >/dev/null
+export DAWN_HANDLE=ada
+"$DAWN" train cifar10 $quick --target 0.001 --ticket "$url" --db ticket.db >/dev/null
+"$DAWN" submit ticket.db --server "$url" --yes >/dev/null
+"$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 --batch 20,40 >/dev/null
+"$DAWN" submit --bench all --server "$url" --yes >/dev/null
+python3 "$ROOT/test/cli/submit_record.py" "$ROOT" real.db
+"$DAWN" submit real.db --server "$url" --competition winter --run 1 --yes >/dev/null
 serve none
 none=$url
 

@@ -66,7 +66,7 @@ for (const e of document.querySelectorAll("main :is(td, th, dd, dt, li, p, h1, h
 // A row of a table on a phone that is mostly empty, because what makes it so high is off the screen.
 for (const e of innerWidth < 640 ? document.querySelectorAll(".scroll") : []) {
     const high = [...e.querySelectorAll("tbody tr")].find((row) => row.getBoundingClientRect().height > 150);
-    if (high && e.checkVisibility() && !e.closest("details, .prose") && !e.querySelector(".beside") && e.scrollWidth > e.clientWidth + 1) faults.push("off the screen: " + high.textContent.trim().slice(0, 60));
+    if (high && e.checkVisibility() && !e.closest("details, .prose") && e.scrollWidth > e.clientWidth + 1) faults.push("off the screen: " + high.textContent.trim().slice(0, 60));
 }
 // Cells of a row that do not begin at one height.
 for (const row of document.querySelectorAll("main tr")) {
@@ -302,23 +302,27 @@ def board(browser, base, script):
 
 def main():
     full, empty = sys.argv[1:3]
-    people = urllib.request.urlopen(full + "/people/ada").read().decode()
-    runs = sorted(set(re.findall(r"/runs/\d+", people)))
+    log = json.load(urllib.request.urlopen(full + "/api/v1/statements"))["statements"]
+    of_type = lambda *types: ["/runs/%d" % one["sequence"] for one in log if one["type"] in types]
+    runs, others = of_type("run"), of_type("ticket", "bench")
+    machine = re.search(r"/machines/[a-z0-9-]+", urllib.request.urlopen(full + others[-1]).read().decode() +
+                        urllib.request.urlopen(full + "/machines").read().decode()).group()
     group = re.search(r"/groups/[0-9a-f]+", urllib.request.urlopen(full + runs[0]).read().decode()).group()
     board_page = urllib.request.urlopen(full + "/boards/cifar10/training-time?sort=model&trust=imported").read().decode()
     archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
-    compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs)
+    compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs[:4])
     paths = ["/", "/?trust=imported", "/boards/cifar10", "/boards/cifar10?trust=imported", "/boards/demo?trust=imported", "/boards/cifar10/training-time", ALL,
              ALL + "&sort=model&order=desc&framework=~oo", ALL + "&sort=model&order=desc", ALL + "&sort=author&order=desc", ALL + "&sort=energy&energy_max=150000", "/boards/cifar10/training-cost?trust=imported",
              "/boards/demo/training-time?trust=imported", "/boards/demo/training-time?limit=1&trust=imported", "/boards/cifar10/training-time/history?trust=imported",
              "/boards/cifar10/pareto?trust=imported", runs[-1], group, archive, compare, "/people/ada", "/people", "/search?q=net", "/prices", "/api.html", "/log", "/rules", "/submit",
              "/trust"]
-    pages = [full + path for path in paths] + [empty + path for path in ("/", "/boards/cifar10", "/boards/cifar10/training-time?rank=group", "/log")]
+    plain = ["/machines", machine, "/competitions", "/competitions/winter", *others]  # nothing of them depends on the script
+    pages = [full + path for path in paths + plain] + [empty + path for path in ("/", "/boards/cifar10", "/boards/cifar10/training-time?rank=group", "/log")]
 
     browser = Browser(script=True)
     try:
         looks(browser, pages)
-        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/demo/training-time?trust=imported", runs[-1], group, compare)])
+        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
         phone(browser, full + ALL + "&limit=38", 38)
         for path in ("/", ALL + "&limit=20", runs[-1], compare, "/submit"):
             by_keyboard(browser, full + path)

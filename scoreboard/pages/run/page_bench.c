@@ -20,7 +20,8 @@ static double seconds_of(const json_t *one, const char *member)
 static void rate_cell(struct page *page, const json_t *bench, const json_t *one)
 {
     double rate = (double)canonical_int(one, "batch") / seconds_of(one, "step_ns");
-    html_add(page->out, "<td class=\"value\"><b>%.*f</b> <bdi>%s</bdi>/s", rate < 100 ? 2 : rate < 10000 ? 1 : 0, rate,
+    page_cell(page, "Throughput");
+    html_add(page->out, "<b>%.*f</b> <bdi>%s</bdi>/s", rate < 100 ? 2 : rate < 10000 ? 1 : 0, rate,
              canonical_text(bench, "samples"));
     if (canonical_int(one, "accepted") < canonical_int(one, "repeats")) html_add(page->out, "<small>not steady</small>");
     html_add(page->out, "</td>");
@@ -30,13 +31,14 @@ static void arithmetic_cell(struct page *page, const json_t *one)
 {
     char figure[TEXT_FIGURE];
     double flops = (double)canonical_int(one, "flops");
-    if (flops > 0) html_add(page->out, "<td>%s</td>", text_si(figure, flops / seconds_of(one, "step_ns"), "FLOP/s"));
-    else html_add(page->out, "<td>-</td>");
+    page_cell(page, "Arithmetic");
+    html_add(page->out, "%s</td>", flops > 0 ? text_si(figure, flops / seconds_of(one, "step_ns"), "FLOP/s") : "-");
 }
 
 static void type_cell(struct page *page, const json_t *one)
 {
-    html_add(page->out, "<td><bdi>%s</bdi>", canonical_text(one, "precision"));
+    page_cell(page, "Type");
+    html_add(page->out, "<bdi>%s</bdi>", canonical_text(one, "precision"));
     if (canonical_int(one, "fusion") == 0) html_add(page->out, "<small>not fused</small>");
     html_add(page->out, "</td>");
 }
@@ -51,19 +53,24 @@ int bench_rows(struct page *page, const struct stored *stored)
     const json_t *settings = canonical_at(s.json, "settings");
     for (size_t i = 0; i < json_array_size(settings); i++) {
         const json_t *one = json_array_get(settings, i);
-        html_add(page->out, "<tr><th scope=\"row\"><a href=\"/runs/%lld\">%s, <bdi>%s</bdi></a><small><bdi>%s</bdi>%s</small>"
-                            "</th>",
+        page_row_name(page);
+        html_add(page->out, "<a href=\"/runs/%lld\">%s, <bdi>%s</bdi></a><small><bdi>%s</bdi>%s</small></th>",
                  (long long)stored->sequence, task_of(s.json), canonical_text(s.json, "model"), canonical_text(one, "size"),
                  canonical_int(s.json, "noise") != 0 ? ", noise" : "");
-        html_add(page->out, "<td>%lld</td>", (long long)canonical_int(one, "batch"));
+        page_cell(page, "Batch");
+        html_add(page->out, "%lld</td>", (long long)canonical_int(one, "batch"));
         type_cell(page, one);
         rate_cell(page, s.json, one);
         arithmetic_cell(page, one);
-        html_add(page->out, "<td class=\"hardware\"><bdi>%s</bdi></td><td><bdi>%.12s</bdi></td><td class=\"who\">",
-                 ranking_hardware(s.json, &page->arena),
+        page_cell(page, "In use");
+        html_add(page->out, "<bdi>%s</bdi></td>", ranking_hardware(s.json, &page->arena));
+        page_cell(page, "Version");
+        html_add(page->out, "<bdi>%.12s</bdi></td>",
                  *canonical_text(s.json, "software.commit") ? canonical_text(s.json, "software.commit") : "not known");
+        page_cell(page, "Author");
         page_person_link(page, stored->handle);
-        html_add(page->out, "</td><td>");
+        html_add(page->out, "</td>");
+        page_cell(page, "Measured");
         page_moment(page->out, canonical_int(s.json, "measured_ms"));
         html_add(page->out, "</td></tr>\n");
     }
@@ -76,34 +83,42 @@ int bench_rows(struct page *page, const struct stored *stored)
 static void setting_row(struct page *page, const json_t *bench, const json_t *one)
 {
     char figure[TEXT_FIGURE];
-    html_add(page->out, "<tr><th scope=\"row\">%lld</th><td><bdi>%s</bdi></td>", (long long)canonical_int(one, "batch"),
-             canonical_text(one, "size"));
+    page_row_name(page);
+    html_add(page->out, "%lld</th>", (long long)canonical_int(one, "batch"));
+    page_cell(page, "Sample");
+    html_add(page->out, "<bdi>%s</bdi></td>", canonical_text(one, "size"));
     type_cell(page, one);
     rate_cell(page, bench, one);
-    html_add(page->out, "<td>%.4g ms<small>%.4g to %.4g</small></td>", 1e3 * seconds_of(one, "step_ns"),
+    page_cell(page, "Step");
+    html_add(page->out, "%.4g ms<small>%.4g to %.4g</small></td>", 1e3 * seconds_of(one, "step_ns"),
              1e3 * seconds_of(one, "step_low_ns"), 1e3 * seconds_of(one, "step_high_ns"));
     arithmetic_cell(page, one);
-    html_add(page->out, "<td>%s</td>", text_size(figure, (double)canonical_int(one, "memory_bytes")));
+    page_cell(page, "Memory by plan");
+    html_add(page->out, "%s</td>", text_size(figure, (double)canonical_int(one, "memory_bytes")));
+    page_cell(page, "Energy a sample");
     if (canonical_at(one, "energy_uj") != NULL)
-        html_add(page->out, "<td>%.4g J</td>",
+        html_add(page->out, "%.4g J</td>",
                  (double)canonical_int(one, "energy_uj") * 1e-6 / (double)canonical_int(one, "batch"));
-    else html_add(page->out, "<td>-</td>");
-    html_add(page->out, "<td>%lld of %lld", (long long)canonical_int(one, "accepted"), (long long)canonical_int(one, "repeats"));
+    else html_add(page->out, "-</td>");
+    page_cell(page, "Steady");
+    html_add(page->out, "%lld of %lld", (long long)canonical_int(one, "accepted"), (long long)canonical_int(one, "repeats"));
     if (canonical_int(one, "whole") == 0) html_add(page->out, "<small>time limit</small>");
     html_add(page->out, "</td>");
+    page_cell(page, "Used by others");
     if (canonical_at(one, "others_micro") != NULL)
-        html_add(page->out, "<td>%.2f</td></tr>\n", (double)canonical_int(one, "others_micro") * 1e-6);
-    else html_add(page->out, "<td>-</td></tr>\n");
+        html_add(page->out, "%.2f</td></tr>\n", (double)canonical_int(one, "others_micro") * 1e-6);
+    else html_add(page->out, "-</td></tr>\n");
 }
 
 static void settings_table(struct page *page, const json_t *bench)
 {
+    static const char *const heads[] = {"row", "Batch", "", "Sample", "", "Type", "", "Throughput", "", "Step", "", "Arithmetic",
+                                        "", "Memory by plan", "", "Energy a sample", "", "Steady", "", "Used by others", NULL};
     const json_t *settings = canonical_at(bench, "settings");
-    page_open_table(page, "small", "Steps of one batch, timed as docs/measuring.md says; the median of the repeats");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Batch</th><th scope=\"col\">Sample</th><th scope=\"col\">Type</th><th "
-                        "scope=\"col\">Throughput</th><th scope=\"col\">Step</th><th scope=\"col\">Arithmetic</th><th "
-                        "scope=\"col\">Memory by plan</th><th scope=\"col\">Energy a sample</th><th scope=\"col\">Steady</th><th "
-                        "scope=\"col\">Processors used by others</th></tr></thead><tbody>\n");
+    page_open_table(page, "small cards labelled",
+                    "Steps of one batch, timed as docs/measuring.md says; the median of the repeats. Used by others: processors "
+                    "that other programs used meanwhile");
+    page_row_heads(page, heads);
     for (size_t i = 0; i < json_array_size(settings); i++) setting_row(page, bench, json_array_get(settings, i));
     html_add(page->out, "</tbody></table></div>\n");
 }

@@ -136,7 +136,7 @@ static void chart_all(struct page *page, const struct compared *c)
 }
 
 // ---- the table ----------------------------------------------------------------------------------------------------------
-enum row_kind { ROW_TEXT, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS, ROW_ENERGY };
+enum row_kind { ROW_TEXT, ROW_DIGEST, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS, ROW_ENERGY };
 static const struct row {
     const char *label, *path;
     enum row_kind kind;
@@ -159,14 +159,14 @@ static const struct row {
     {"Devices", "hardware.devices", ROW_NUMBER, false},
     {"Threads", "threads", ROW_NUMBER, false},
     {"Framework", "software.framework", ROW_TEXT, false},
-    {"Commit", "software.commit", ROW_TEXT, false},
+    {"Commit", "software.commit", ROW_DIGEST, false},
     {"Precision", "precision", ROW_TEXT, false},
     {"Batch", "batch", ROW_NUMBER, false},
     {"Views per item", "views", ROW_NUMBER, false},
     {"Parameters", "model.parameters", ROW_NUMBER, false},
     {"Seed", "seed", ROW_NUMBER, true},
     {"Recipe", "recipe.name", ROW_TEXT, false},
-    {"Recipe's SHA-256", "recipe.digest", ROW_TEXT, false},
+    {"Recipe's SHA-256", "recipe.digest", ROW_DIGEST, false},
 };
 
 static double whole_seconds(const struct side *side)
@@ -208,13 +208,20 @@ static void delta(struct page *page, double value, double first)
     html_add(page->out, "<small class=\"delta\">%s%.1f%%</small>", percent < 0 ? "\xe2\x88\x92" : "+", fabs(percent));
 }
 
+// Names every part of the table, because on narrow screens its rows are blocks: the name above the cells.
+static void begin_row(struct page *page, const char *name)
+{
+    html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">%s</th>", name);
+}
+
 static void one_cell(struct page *page, const struct compared *c, int i, const struct row *row)
 {
     const struct side *side = &c->sides[i];
     char words[TEXT_FIGURE];
-    html_add(page->out, "<td>");
-    if (row->kind == ROW_TEXT) {
+    html_add(page->out, "<td role=\"cell\">");
+    if (row->kind == ROW_TEXT || row->kind == ROW_DIGEST) {
         const char *text = shown_text(&side->shown, row->path);
+        if (row->kind == ROW_DIGEST) text = arena_text(&page->arena, "%.16s", text);  // the page of the run has all of it
         if (*text != 0)
             html_words(page->out, text);
         else
@@ -242,13 +249,13 @@ static void one_cell(struct page *page, const struct compared *c, int i, const s
 static void score_row(struct page *page, const struct compared *c)
 {
     double first = NAN;
-    html_add(page->out, "<tr><th scope=\"row\">Last evaluation</th>");
+    begin_row(page, "Last evaluation");
     for (int i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];
         const struct contest *contest = side->shown.contest;
         double score = side->group ? side->facts.accuracy.mean : shown_last(&side->shown);
         if (i == 0) first = score;
-        html_add(page->out, "<td>");
+        html_add(page->out, "<td role=\"cell\">");
         page_score(page->out, contest, score);
         if (side->group) html_add(page->out, "<small>mean</small>");
         double points = shown_score(contest, score) - shown_score(contest, first);
@@ -265,23 +272,23 @@ static void score_row(struct page *page, const struct compared *c)
 // Another metric than the board's, of the runs that have it.
 static void metric_row(struct page *page, const struct compared *c, const struct run_metric *metric)
 {
-    html_add(page->out, "<tr><th scope=\"row\"><bdi>%s</bdi></th>", metric->name);
+    begin_row(page, metric->name);
     for (int i = 0; i < c->count; i++) {
         const struct shown *shown = &c->sides[i].shown;
         char words[TEXT_FIGURE];
         int64_t score = RUN_SCORE_NONE;
         for (int m = 1; m < shown->metric_count && !c->sides[i].group; m++)
             if (strcmp(shown->metrics[m].name, metric->name) == 0) score = curve_last(shown->statement.json, &shown->metrics[m]);
-        html_add(page->out, "<td>%s</td>", run_metric_text(metric, score, words));
+        html_add(page->out, "<td role=\"cell\">%s</td>", run_metric_text(metric, score, words));
     }
     html_add(page->out, "</tr>\n");
 }
 
 static void trust_row(struct page *page, const struct compared *c)
 {
-    html_add(page->out, "<tr><th scope=\"row\">Trust</th>");
+    begin_row(page, "Trust");
     for (int i = 0; i < c->count; i++) {
-        html_add(page->out, "<td>");
+        html_add(page->out, "<td role=\"cell\">");
         page_badge(page->out, c->sides[i].trust);
         if (strcmp(shown_text(&c->sides[i].shown, "evaluated_by"), "self") == 0)
             html_add(page->out, "<small>self-evaluated</small>");
@@ -293,15 +300,16 @@ static void trust_row(struct page *page, const struct compared *c)
 static void table_of(struct page *page, const struct compared *c)
 {
     page_open_table(page, "small beside", "Side by side; small figures are differences from the first column");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th>");
+    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Figure</th>");
     for (int i = 0; i < c->count; i++)
-        html_add(page->out, "<th scope=\"col\"><a href=\"%s\"><bdi>%s</bdi></a></th>", c->sides[i].address, c->sides[i].name);
-    html_add(page->out, "</tr></thead><tbody>\n");
+        html_add(page->out, "<th scope=\"col\" role=\"columnheader\"><a href=\"%s\"><bdi>%s</bdi></a></th>",
+                 c->sides[i].address, c->sides[i].name);
+    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
     score_row(page, c);
     for (int m = 1; m < c->sides[0].shown.metric_count; m++) metric_row(page, c, &c->sides[0].shown.metrics[m]);
     trust_row(page, c);
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        html_add(page->out, "<tr><th scope=\"row\">%s</th>", rows[r].label);
+        begin_row(page, rows[r].label);
         for (int i = 0; i < c->count; i++) one_cell(page, c, i, &rows[r]);
         html_add(page->out, "</tr>\n");
     }

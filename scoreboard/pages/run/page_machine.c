@@ -9,8 +9,13 @@ enum { MACHINES_A_PAGE = 100, UPLOADS_MOST = 100 };
 
 static void machine_row(struct page *page, const struct machine_line *one)
 {
-    html_add(page->out, "<tr><th scope=\"row\"><a href=\"/machines/%s\"><bdi>%s</bdi></a></th><td class=\"place\">%lld</td><td "
-                        "class=\"place\">%lld</td><td>", one->word, one->name, (long long)one->entries, (long long)one->benches);
+    page_row_name(page);
+    html_add(page->out, "<a href=\"/machines/%s\"><bdi>%s</bdi></a></th>", one->word, one->name);
+    page_cell(page, "Uploads on boards");
+    html_add(page->out, "%lld</td>", (long long)one->entries);
+    page_cell(page, "Measurements");
+    html_add(page->out, "%lld</td>", (long long)one->benches);
+    page_cell(page, "Newest");
     page_moment(page->out, one->newest_ms);
     html_add(page->out, "</td></tr>\n");
 }
@@ -44,9 +49,9 @@ static int show_machines(struct page *page)
                  "dawn bench cifar10 --batch 64,128,256,512\n"
                  "dawn submit --bench all --server http://THIS-SITE --handle YOUR-NAME");
     if (all.count > 0) {
-        page_open_table(page, "small", "The last to change first");
-        html_add(page->out, "<thead><tr><th scope=\"col\">Machine</th><th scope=\"col\">Uploads on boards</th><th "
-                            "scope=\"col\">Measurements</th><th scope=\"col\">Newest</th></tr></thead><tbody>\n");
+        static const char *const heads[] = {"row", "Machine", "", "Uploads on boards", "", "Measurements", "", "Newest", NULL};
+        page_open_table(page, "small cards labelled", "The last to change first");
+        page_row_heads(page, heads);
         for (int i = 0; i < all.count; i++) machine_row(page, &all.at[i]);
         html_add(page->out, "</tbody></table></div>\n");
     } else {
@@ -71,11 +76,10 @@ static int measurements(struct page *page, const struct machine_line *machine, c
     page_note(page->out, "warn", "Self-measured.",
               "Nobody but their authors saw these measurements. They are on no board: throughput is not the time to an "
               "accuracy.");
-    page_open_table(page, "small", "Training steps of one batch, the newest measurement first");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Task and model</th><th scope=\"col\">Batch</th><th scope=\"col\">Type</th>"
-                        "<th scope=\"col\">Throughput</th><th scope=\"col\">Arithmetic</th><th scope=\"col\">In use</th>"
-                        "<th scope=\"col\">Version</th><th scope=\"col\">Author</th><th scope=\"col\">Measured</th></tr></thead>"
-                        "<tbody>\n");
+    static const char *const heads[] = {"row", "Task and model", "", "Batch", "", "Type", "", "Throughput", "", "Arithmetic",
+                                        "", "In use", "", "Version", "", "Author", "", "Measured", NULL};
+    page_open_table(page, "small cards labelled", "Training steps of one batch, the newest measurement first");
+    page_row_heads(page, heads);
     for (int i = 0; i < list->count; i++) TRY(bench_rows(page, &list->at[i]));
     html_add(page->out, "</tbody></table></div>\n");
     if (list->next > 0)

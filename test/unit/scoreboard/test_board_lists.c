@@ -46,15 +46,15 @@ static void a_group_compares_with_a_run(void **state)
     const char *page = page_of(page_compare, NULL, "group=" FIXTURE_GROUP "&run=6");
     assert_shows(page, "<a href=\"/groups/" FIXTURE_GROUP "\"><bdi>Group fedcba98, ada</bdi></a>");
     assert_shows(page, "<a href=\"/runs/6\"><bdi>Run 6, bob</bdi></a>");
-    assert_shows(page, "<th scope=\"row\">Last evaluation</th><td>94.53%<small>mean</small></td>");
-    assert_shows(page, "<th scope=\"row\">Runs</th><td>5</td><td>1</td>");
+    assert_shows(page, "role=\"rowheader\">Last evaluation</th><td role=\"cell\">94.53%<small>mean</small></td>");
+    assert_shows(page, "<th scope=\"row\" role=\"rowheader\">Runs</th><td role=\"cell\">5</td><td role=\"cell\">1</td>");
     assert_shows(page, "<small class=\"delta\">");
     assert_shows(page, "class=\"band look-0\"");
     assert_shows(page, "<input type=\"hidden\" name=\"group\" value=\"" FIXTURE_GROUP "\">");
     // A group has no first crossing of its own, and 0 threads means that nobody knows.
-    assert_shows(page, "<th scope=\"row\">Time to the target, classic</th><td><span class=\"quiet\">-</span></td><td>");
-    assert_shows(page, "<th scope=\"row\">Threads</th>");
-    assert_hides(page, "<td>0</td>");
+    assert_shows(page, ">Time to the target, classic</th><td role=\"cell\"><span class=\"quiet\">-</span></td>");
+    assert_shows(page, "<th scope=\"row\" role=\"rowheader\">Threads</th>");
+    assert_hides(page, "<td role=\"cell\">0</td>");
     static const char *const bad[] = {"group=12", "group=" FIXTURE_GROUP "x", "run=x", "x=1", "run=1&run=2&run=3&run=4&run=5",
                                       "group=FEDCBA9876543210fedcba9876543210"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(ask(page_compare, NULL, bad[i]), ERR_INPUT);

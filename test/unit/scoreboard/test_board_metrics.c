@@ -171,7 +171,7 @@ static void a_group_of_version_2_is_official(void **state)
     shows(page, "<strong>Official:</strong>");
     shows(page, "run 3 of the group: 94.53%");
     page = page_at(page_compare, "/compare", NULL, "run=1&run=2");
-    shows(page, "<th scope=\"row\"><bdi>log_loss</bdi></th><td>0.2000</td><td>0.2000</td>");
+    shows(page, "<th scope=\"row\" role=\"rowheader\">log_loss</th><td role=\"cell\">0.2000</td><td role=\"cell\">0.2000</td>");
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_GROUP).count, 1);
     assert_whole();  // every rank follows from the statements again
     text_free(&answer.body);

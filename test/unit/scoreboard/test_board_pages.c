@@ -54,9 +54,9 @@ static void a_run_has_two_costs_and_says_which_ranks(void **state)
     assert_shows(page, "<dt>Cost, end-to-end<small>");
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
     page = page_of(page_compare, "/compare", NULL, NULL, "run=1&run=2");
-    snprintf(shown, sizeof shown, "<th scope=\"row\">Cost, classic</th><td>%s<", ranked);
+    snprintf(shown, sizeof shown, "<th scope=\"row\" role=\"rowheader\">Cost, classic</th><td role=\"cell\">%s<", ranked);
     assert_shows(page, shown);
-    assert_shows(page, "<th scope=\"row\">Cost, end-to-end</th>");
+    assert_shows(page, "<th scope=\"row\" role=\"rowheader\">Cost, end-to-end</th>");
 }
 
 static json_t *run_with_energy(const char *handle, int number, int64_t joules)
@@ -93,7 +93,7 @@ static void energy_is_shown_where_it_is_known(void **state)
     assert_shows(page, "<dt>Energy<small>to the same evaluation, as counters said</small></dt><dd>4.00 kJ<");
     assert_shows(page, "4.40 kJ, as far as it could be read");
     page = page_of(page_compare, "/compare", NULL, NULL, "run=2&run=3");
-    assert_shows(page, "<th scope=\"row\">Energy to the target</th><td>4.00 kJ</td><td>2.50 kJ<small class=\"delta\">");
+    assert_shows(page, "Energy to the target</th><td role=\"cell\">4.00 kJ</td><td role=\"cell\">2.50 kJ<small class=\"delta\">");
     assert_int_equal(store_check(store, NULL, NULL, &faults), 0);
     assert_int_equal(faults, 0);
 }
