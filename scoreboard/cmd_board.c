@@ -149,7 +149,7 @@ int cmd_board(int argc, char **argv)
         {OPTION_TEXT, 0, "since", "YYYY-MM-DD", "only from this day on", &a.since, 0, 0},
         {OPTION_TEXT, 0, "until", "YYYY-MM-DD", "only up to this day", &a.until, 0, 0},
         {OPTION_TEXT, 0, "target", "SHARE", "another target of the task, such as 0.73", &a.target, 0, 0},
-        {OPTION_INT, 0, "limit", "N", "at most so many rows; 0: all", &limit, 0, 1e9},
+        {OPTION_INT, 0, "limit", "N", "at most this many rows; 0: all", &limit, 0, 1e9},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {

@@ -84,7 +84,7 @@ int cmd_import(int argc, char **argv)
     const struct option options[] = {
         {OPTION_PATH, 0, "db", "FILE", "the scoreboard's database", &db, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME", "the board's name, of a new record", &origin, 0, 0},
-        {OPTION_FLAG, 0, "dry-run", NULL, "read and tell, but change nothing", &dry_run, 0, 0},
+        {OPTION_FLAG, 0, "dry-run", NULL, "read and report, but change nothing", &dry_run, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {

@@ -37,7 +37,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
     *c = (struct choice){.db = "scoreboard.db", .listen = "127.0.0.1:8080", .threads = 2, .connections = 512, .per_address = 32,
                          .submissions = 20, .seconds = 5, .work = 250};
     const struct option options[] = {
-        {OPTION_PATH, 0, "db", "FILE", "the record; made when it is not there", &c->db, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record; created if it is missing", &c->db, 0, 0},
         {OPTION_TEXT, 0, "listen", "ADDRESS:PORT", "where to listen; port 0 takes a free one",
          &c->listen, 0, 0},
         {OPTION_TEXT, 0, "origin", "NAME",

@@ -72,15 +72,15 @@ static int show_home(struct page *page)
                NULL);
     html_add(page->out, "<section class=\"hero\"><h1>How long until it has learned?</h1><p class=\"lead\">These boards "
                         "rank the time and the cost of training a model to a stated accuracy, and the speed of the trained "
-                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. First you see "
-                        "what DAWN's harness evaluated and a program checked; self-evaluated entries and those of "
-                        "DAWNBench's archive are one click away, marked.</p>");
+                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. Runs that DAWN's "
+                        "harness evaluated and a program checked come first. Self-evaluated entries and those of DAWNBench's "
+                        "archive are one click away, marked.</p>");
     totals_line(page, &totals);
     html_add(page->out, "</section>\n");
     page_trust_tabs(page, least);
     if (least < TRUST_CHECKED)
         page_note(page->out, "info", "All entries.",
-                  "Some of these figures were measured by nobody but their author; each row says how far it was checked.");
+                  "Only their authors measured some of these figures. Each row says how far it was checked.");
     html_add(page->out, "<div class=\"contests\">\n");
     for (int i = 0; i < count; i++) {
         bool any = any_best(best[i]);

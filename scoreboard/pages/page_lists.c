@@ -32,7 +32,7 @@ static int show_people(struct page *page)
     TRY(store_people(page->reader, "", PEOPLE_MOST, &page->arena, &people));
     TRY(store_totals(page->reader, &totals));
     page_begin(page, "People", "Everybody who submitted a run", (const struct crumb[]){{0}});
-    html_add(page->out, "<h1>People</h1><p class=\"lead\">A handle belongs to whoever first signed with it. Authors in "
+    html_add(page->out, "<h1>People</h1><p class=\"lead\">A handle belongs to the first person who signed with it. Authors in "
                         "DAWNBench's archive have no handle here.</p>\n");
     page_search(page, "");
     if (people.count > 0)
@@ -114,8 +114,9 @@ static int price_row(void *to, const struct price *price)
 static int show_prices(struct page *page)
 {
     page_begin(page, "Prices", "The prices of machines that are known by name", (const struct crumb[]){{0}});
-    html_add(page->out, "<h1>Prices</h1><p class=\"lead\">The price of an hour of each machine that <code>--instance NAME</code> "
-                        "knows. A price is left out where sources disagree. For any other machine give the price yourself with "
+    html_add(page->out, "<h1>Prices</h1><p class=\"lead\">The prices an hour of the machines that <code>--instance "
+                        "NAME</code> knows. A price is left out where sources disagree. For any other machine give the price "
+                        "yourself with "
                         "<code>--cost-per-hour USD</code>; the run then says that it is yours.</p>\n");
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
     static const char *const heads[] = {"stem", "Instance", "number", "An hour", "words", "Machine", "date", "As of",

@@ -105,7 +105,7 @@ static int show_person(struct page *page)
     TRY(store_entries_by(page->reader, person.handle, &page->arena, &entries));
     page_begin(page, person.handle, "A person on these boards", (const struct crumb[]){{0}});
     html_add(page->out,
-             "<h1><bdi>%s</bdi></h1><p class=\"lead\">A handle belongs to whoever first signed with it. A "
+             "<h1><bdi>%s</bdi></h1><p class=\"lead\">A handle belongs to the first person who signed with it. A "
              "signature does not show who that is.</p>\n",
              person.handle);
     if (entries.count > 0)

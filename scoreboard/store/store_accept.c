@@ -178,7 +178,7 @@ static int check_look(struct attempt *a, const char *handle)
     while ((rc = sql_next(sql_of(a), row)) > 0 && a->out->problem == PROBLEM_NONE) {
         if (!looks_like(sql_text(row, 0), handle)) continue;
         if (sql_column(row, 1) != 0)
-            refuse(a, PROBLEM_HANDLE, "\"%.80s\" is an author of DAWNBench's archive; such names are not given away",
+            refuse(a, PROBLEM_HANDLE, "\"%.80s\" is an author of DAWNBench's archive; such a name cannot be a handle",
                    sql_text(row, 0));
         else
             refuse(a, PROBLEM_HANDLE, "the handle \"%s\" looks like \"%.80s\", which belongs to another key; choose another",

@@ -101,7 +101,7 @@ static int check_receipt(struct checking *c, const struct taken *t)
         return fault(c, "statement %lld: another key signed its receipt", number);
     if (receipt.sequence != number || receipt.accepted_ms != t->in.accepted_ms || strcmp(receipt.board, c->store->origin) != 0 ||
         strcmp(receipt.payload, t->statement.digest) != 0 || strcmp(receipt.signer, t->in.key) != 0)
-        return fault(c, "statement %lld: its receipt says something else than the record", number);
+        return fault(c, "statement %lld: its receipt differs from the record", number);
     return leads_to_log(c, &receipt, &key) ? 0 : fault(c, "statement %lld: its receipt does not lead into the log", number);
 }
 
@@ -204,7 +204,7 @@ static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct
     if (number != c->last + 1) TRY(fault(c, "statement %lld: the one before it is missing", (long long)number));
     c->last = number;
     if (statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &t->statement) < 0)
-        return fault(c, "statement %lld: its bytes are no statement: %s", (long long)number, error_text());
+        return fault(c, "statement %lld: its bytes are not a statement: %s", (long long)number, error_text());
     t->in = (struct incoming){
         .statement = &t->statement, .signature = sql_keep(row, 3, arena), .countersignature = sql_keep(row, 4, arena),
         .sequence = number, .accepted_ms = sql_column(row, 7), .findings = &t->findings, .receipt = sql_keep(row, 8, arena),
@@ -325,8 +325,8 @@ static int compare_rows(struct checking *c, const char *what, sqlite3_stmt *here
 {
     for (int i = 2; i < sqlite3_column_count(here); i++)
         if (!same_column(here, there, i))
-            return fault(c, "%s %s %s: %s is \"%.80s\", but follows as \"%.80s\"", what, sql_text(here, 0), sql_text(here, 1),
-                         sqlite3_column_name(here, i), sql_text(here, i), sql_text(there, i));
+            return fault(c, "%s %s %s: %s is \"%.80s\", but the statements give \"%.80s\"", what, sql_text(here, 0),
+                         sql_text(here, 1), sqlite3_column_name(here, i), sql_text(here, i), sql_text(there, i));
     return 0;
 }
 
@@ -337,7 +337,7 @@ static int merge(struct checking *c, const char *what, sqlite3_stmt *here, sqlit
         int sign = a <= 0 ? 1 : b <= 0 ? -1 : compare_names(here, there);
         if (a < 0 || b < 0) break;
         if (sign < 0)
-            TRY(fault(c, "%s %s %s: it is there, but follows from nothing", what, sql_text(here, 0), sql_text(here, 1)));
+            TRY(fault(c, "%s %s %s: it is there, but no statement leads to it", what, sql_text(here, 0), sql_text(here, 1)));
         else if (sign > 0)
             TRY(fault(c, "%s %s %s: it should be there, and is not", what, sql_text(there, 0), sql_text(there, 1)));
         else TRY(compare_rows(c, what, here, there));

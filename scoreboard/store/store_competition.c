@@ -93,8 +93,9 @@ static int check_digest(struct sql *sql, const char *digest, struct ruling *out)
 {
     int64_t number;
     TRY(sql_int(sql, &number, 0, "SELECT sequence FROM statements WHERE digest = ?", "t", digest));
-    if (number != 0) return problem_rule(out, PROBLEM_COMPETITION, "statement %lld is public; only what nobody has seen is "
-                                         "committed", (long long)number);
+    if (number != 0)
+        return problem_rule(out, PROBLEM_COMPETITION, "statement %lld is public; a commitment is for runs that nobody has seen",
+                    (long long)number);
     TRY(sql_int(sql, &number, 0, "SELECT commitment FROM committed WHERE digest = ?", "t", digest));
     if (number != 0)
         return problem_rule(out, PROBLEM_COMPETITION, "a digest of this commitment was committed before, by statement %lld",

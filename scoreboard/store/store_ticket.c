@@ -127,7 +127,7 @@ static int rule_vouch(struct sql *sql, const json_t *vouch, struct ruling *out)
     int64_t there;
     TRY(sql_int(sql, &there, 0, "SELECT count(*) FROM vouches v JOIN runs r ON r.first = v.run WHERE r.digest = ?", "t",
                 canonical_text(vouch, "statement")));
-    return there == 0 ? 0 : problem_rule(out, PROBLEM_CONFLICT, "the board has said so already");
+    return there == 0 ? 0 : problem_rule(out, PROBLEM_CONFLICT, "the board has vouched for this run already");
 }
 
 int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, int64_t at_ms,

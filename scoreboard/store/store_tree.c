@@ -132,8 +132,8 @@ static int check_signed(struct store *s, const struct checkpoint *head)
                     s->head.path, (long long)size, (long long)head->size);
     TRY(root_at(&s->sql, head->size, &root));
     if (tree_same(&root, &head->root)) return 0;
-    return fail(ERR_DATABASE, "the record %s contradicts the last checkpoint that its board signed (%s): the first %lld "
-                "statements are others; put the right record back", s->path, s->head.path, (long long)head->size);
+    return fail(ERR_DATABASE, "the record %s contradicts the last checkpoint that its board signed (%s): its first %lld "
+                              "statements differ; put the right record back", s->path, s->head.path, (long long)head->size);
 }
 
 static int write_head(struct store *s, const struct checkpoint *newest)

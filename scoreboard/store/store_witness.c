@@ -31,7 +31,7 @@ static int parse_list(const char *path, json_t **list)
     free(bytes);
     if (!json_is_array(read)) {
         json_decref(read);
-        return fail(ERR_INPUT, "%s is no list of cosignatures: remove it, and ask the witnesses again", path);
+        return fail(ERR_INPUT, "%s is not a list of cosignatures: remove it, and ask the witnesses again", path);
     }
     json_decref(*list);
     *list = read;
@@ -190,7 +190,8 @@ static int take_answer(struct store *s, const struct note_witness *w, const stru
     struct note read;
     char *line = NULL;
     int64_t seen;
-    if (end == NULL) return fail(ERR_INPUT, "this is no request of a cosignature: it has no empty line before its checkpoint");
+    if (end == NULL)
+        return fail(ERR_INPUT, "this is not a request for a cosignature: it has no empty line before its checkpoint");
     TRY(size_seen_by(s, w, &seen));
     text_add(&note, "%s", end + 2);
     int rc = note_read(note.at, note.length, &read);

@@ -130,7 +130,7 @@ static void write_page(struct page *page, const struct imported *imported, const
                   "It misses the target, or has neither a time, a latency nor a cost.");
     curve(page, entry);
     quirks(page, imported->quirks);
-    html_add(page->out, "<h2>The files</h2><p>As they were, without e-mail addresses.</p>");
+    html_add(page->out, "<h2>The files</h2><p>The original files, without e-mail addresses.</p>");
     bytes(page, "The JSON file", imported->json);
     bytes(page, "The TSV file", imported->tsv);
     page_end(page);

@@ -32,12 +32,12 @@ void run_objections(struct page *page, const struct shown *shown, const struct o
     if (count > 0) html_add(page->out, "<ul>\n");
     for (int i = 0; i < count; i++) one_objection(page, &at[i]);
     if (count > 0)
-        html_add(page->out, "</ul><p>An objection is the word of its author. One that the operator upheld counts as a flag. "
-                            "Nothing of this is ever deleted.</p>\n");
+        html_add(page->out, "</ul><p>An objection is the word of its author. An objection that the operator upheld counts as "
+                            "a flag. Objections are never deleted.</p>\n");
     if (count == OBJECTIONS_MOST) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", OBJECTIONS_MOST);
     if (!page_is_copy(page)) {
-        html_add(page->out, "<details><summary>Object to this run</summary><p>Whoever has submitted something here may object, "
-                            "once, with their key:</p>");
+        html_add(page->out, "<details><summary>Object to this run</summary><p>Anybody who has submitted something here may "
+                            "object once, with their key:</p>");
         page_command(page, "object", arena_text(&page->arena, "dawn object http://THIS-SITE/runs/%lld --reason TEXT",
                                                 (long long)shown->stored.sequence));
         html_add(page->out, "</details>\n");

@@ -84,7 +84,7 @@ static void verdict(struct page *page, const struct shown *shown, const struct r
 {
     html_add(page->out, "%s", replay_what(line->verdict));
     if (line->verdict == REPLAY_WITHIN) html_add(page->out, "%s", line->group ? "'s group" : "'s one evaluation");
-    if (line->copy) html_add(page->out, ". Its times are those of the other run, too: a copy repeats nothing");
+    if (line->copy) html_add(page->out, ". It has the times of the other run, too: a copy reproduces nothing");
     if (strcmp(line->stored.handle, shown->stored.handle) == 0)
         html_add(page->out, ". Both are of the same person, which raises no level");
     if (*line->differs) html_add(page->out, ". What differs: <bdi>%s</bdi>", line->differs);

@@ -33,7 +33,7 @@ static void state_notes(struct page *page, const struct shown *shown)
     if (stored->revoked > 0)
         html_add(page->out,
                  "<p class=\"note warn\"><strong>Its key was revoked later</strong> by <a href=\"/runs/%lld\">statement "
-                 "%lld</a>. What the key signed before still counts, but nobody can tell who signed it.</p>\n",
+                 "%lld</a>. Earlier statements of the key still count, but nobody can tell who signed them.</p>\n",
                  (long long)stored->revoked, (long long)stored->revoked);
     if (strcmp(shown_text(shown, "evaluated_by"), "self") == 0)
         page_note(
