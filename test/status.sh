@@ -1,8 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# For scenarios: . "$ROOT/test/status.sh".
+# For scenarios: . "$ROOT/test/status.sh". Each function runs a command without a terminal; its output is in out and err. A shell
+# ends if a command does not do what expect or says asks for.
 
-status() { # COMMAND...: prints its exit status; its output is in out and err
+status() { # COMMAND...: prints its exit status
     local rc=0
-    "$@" >out 2>err || rc=$?
+    "$@" >out 2>err </dev/null || rc=$?
     echo "$rc"
+}
+
+unexpected() { # STATUS WHAT GOT COMMAND...
+    echo "wanted status $1 and $2, got $3 from: ${*:4}" >&2
+    cat out err >&2
+    exit 1
+}
+
+expect() { # STATUS PATTERN COMMAND...: that status, and the pattern in its output, in one line or over the ends of lines
+    local got
+    got=$(status "${@:3}")
+    [ "$got" = "$1" ] && cat out err | grep -q -- "$2" && return
+    [ "$got" = "$1" ] && { cat out err; echo; } | tr -s ' \n' ' ' | grep -q -- "$2" || unexpected "$1" "\"$2\"" "$got" "${@:3}"
+}
+
+says() { # STATUS PATTERN COMMAND...: that status, and one line on standard error with the extended pattern
+    local got
+    got=$(status "${@:3}")
+    [ "$got" = "$1" ] && grep -qE -- "$2" err && [ "$(wc -l <err)" = 1 ] || unexpected "$1" "one line like \"$2\"" "$got" "${@:3}"
 }

@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The record as its keeper sees it: made, checked, copied, its key kept apart; what each command refuses.
 set -eu
-expect() { # STATUS TEXT COMMAND...: ends with that status and says the text
-    local status=$1 text=$2 rc=0
-    shift 2
-    "$@" >said 2>&1 || rc=$?
-    [ "$rc" -eq "$status" ] && grep -qF -- "$text" said && return 0
-    echo "expected $status and \"$text\", got $rc from: $*"
-    cat said
-    exit 1
-}
+. "$ROOT/test/status.sh"
 
 for command in check backup migrate revoke audit; do
     expect 0 "Usage: dawn-scoreboard $command" "$BOARD" $command --help
@@ -28,7 +20,7 @@ expect 2 "the name must not be empty" "$BOARD" audit 1 --by '' --reason repeated
 expect 2 '"foo" is not a fingerprint' "$BOARD" revoke foo --reason lost
 expect 2 "give --reason TEXT" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012
 expect 2 "the reason must not be empty" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason ''
-[ -z "$(ls -A | grep -v '^said$')" ] || { echo "something was made: $(ls)"; exit 1; }
+[ -z "$(ls -A | grep -vx 'out\|err')" ] || { echo "something was made: $(ls)"; exit 1; }
 
 expect 0 'board "our-board", key SHA256:' "$BOARD" migrate --origin our-board
 [ "$(stat -c %a scoreboard.db.key)" = 600 ] || { echo "others may read the key"; exit 1; }

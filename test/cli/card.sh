@@ -71,11 +71,11 @@ assert answered and status == 0, status
 assert b"run 1: accepted as #1" in said and b"run 2: accepted as #2" in said, said
 PYTHON
 
-# ---- and the page
+# ---- and the page, with all entries: a program of changed sources is flagged
 python3 - <<'PYTHON'
 import os, urllib.request
 base = os.environ["DAWN_SERVER"]
-for path, words in (("/", "CIFAR10"), ("/boards/demo/training-time", "ada"), ("/runs/1", "synthetic")):
+for path, words in (("/", "CIFAR10"), ("/boards/demo/training-time?trust=imported", "ada"), ("/runs/1", "synthetic")):
     page = urllib.request.urlopen(base + path).read().decode()
     assert words in page, (path, words)
 PYTHON

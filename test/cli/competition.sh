@@ -6,17 +6,9 @@
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 export HOME=$PWD
 unset XDG_CONFIG_HOME XDG_DATA_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
-    local wanted=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out 2>err </dev/null || got=$?
-    [ "$got" = "$wanted" ] && cat out err | grep -q -- "$pattern" && return 0
-    echo "wanted $wanted and \"$pattern\", got $got from: $*"
-    cat out err
-    exit 1
-}
 moment() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }
 write() { # NAME DEADLINE: its file
     cat >"$1.json" <<END

@@ -4,20 +4,9 @@
 # resumed to the same bytes; and what is refused.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 
 narrow="--set widths=4,4,8,8 --set resolution=32 --set evaluation.side=32 --threads 1"
-
-# says STATUS PATTERN COMMAND...: exits so, with one line on stderr that matches
-says() {
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out.txt 2>err.txt || got=$?
-    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
-        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
-        cat out.txt err.txt
-        exit 1
-    fi
-}
 
 # ---- both tasks, each with its metric
 "$DAWN" train imagenet --data pictures $narrow --set epochs=1 --set warmup_epochs=.2 --target 0.1 >imagenet.txt

@@ -5,19 +5,10 @@
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 export HOME=$PWD
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
-expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
-    local wanted=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out 2>err </dev/null || got=$?
-    if [ "$got" != "$wanted" ] || ! cat out err | grep -q -- "$pattern"; then
-        echo "wanted $wanted and \"$pattern\", got $got from: $*"
-        cat out err
-        exit 1
-    fi
-}
 id() { "$DAWN" keys show "$1" | sed -n 's/^  id *//p'; }
 statements() { curl -s "$url/api/v1/statements" | grep -o '"type":"[a-z]*"' | sed 's/.*:"//; s/"//' | xargs; }
 

@@ -5,19 +5,9 @@
 set -eu
 command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 export HOME=$PWD
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-
-expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
-    local wanted=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out 2>err </dev/null || got=$?
-    if [ "$got" != "$wanted" ] || ! cat out err | tr -s ' \n' ' ' | grep -q -- "$pattern"; then
-        echo "wanted $wanted and \"$pattern\", got $got from: $*"
-        cat out err
-        exit 1
-    fi
-}
 
 "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
 pid=$!

@@ -4,22 +4,11 @@
 # its record is one run with one chain. Then everything that cannot be resumed: one sentence, and the record as it was.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 
 # 60 steps in an epoch and a half; one thread, so that a busy machine is slow but not slower than that.
 train="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=1.5 --set views=1 --threads 1 --seed 5
     --target 0.001 --no-stop"
-
-# says STATUS PATTERN COMMAND...: exits so, with one line on stderr that matches
-says() {
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out.txt 2>err.txt || got=$?
-    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
-        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
-        cat out.txt err.txt
-        exit 1
-    fi
-}
 
 # The state was written again, or the training is over. The file is put in place by a rename: its inode changes.
 moved() { [ "$(stat -c %i.%Y run-1.state 2>/dev/null)" != "$1" ] || ended "$2"; }

@@ -5,17 +5,9 @@
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 export HOME=$PWD XDG_DATA_HOME=$PWD/data
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-expect() { # STATUS PATTERN COMMAND...
-    local wanted=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out 2>err </dev/null || got=$?
-    [ "$got" = "$wanted" ] && cat out err | grep -q -- "$pattern" && return 0
-    echo "wanted $wanted and \"$pattern\", got $got from: $*"
-    cat out err
-    exit 1
-}
 trap 'kill "$pid" $host 2>/dev/null || true' EXIT
 host=
 "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &

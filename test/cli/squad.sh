@@ -4,17 +4,7 @@
 # from the terminal. Killed and resumed it ends with the same bytes. Then what does not fit together: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
-
-says() {
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out.txt 2>err.txt || got=$?
-    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
-        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
-        cat out.txt err.txt
-        exit 1
-    fi
-}
+. "$ROOT/test/status.sh"
 
 # ---- to the target, and what the record and the weights say of it
 train="train squad-split --data stories --threads 1"

@@ -4,17 +4,7 @@
 # answer again. Killed and resumed, one ends with the same bytes. Then files that they do not take, and weights of other words.
 set -eu
 . "$ROOT/test/wait.sh"
-
-says() {
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out.txt 2>err.txt || got=$?
-    if [ "$got" != "$want" ] || ! grep -qE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
-        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
-        cat out.txt err.txt
-        exit 1
-    fi
-}
+. "$ROOT/test/status.sh"
 
 narrow="--set data.length=96 --set data.stride=48 --set vocabulary=512 --set vectors=32 --set hidden=16 --set precision=f32
         --set word_dropout=0 --set model.dropout=0 --set filters.lr=2e-2 --set head.lr=2e-2 --set bias.lr=2e-2 --threads 1"

@@ -6,6 +6,7 @@ set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 here=$ROOT/test/cli
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 if ! command -v ssh-keygen >/dev/null; then
     echo "ssh-keygen is not here"
     exit 77
@@ -13,21 +14,6 @@ fi
 export XDG_CONFIG_HOME=$PWD/config HOME=$PWD
 unset DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
-status() { # runs the rest without a terminal; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >out 2>err </dev/null || rc=$?
-    echo "$rc"
-}
-expect() { # STATUS PATTERN COMMAND...: that status, and the pattern in what it said
-    local wanted=$1 pattern=$2 got
-    shift 2
-    got=$(status "$@")
-    if [ "$got" != "$wanted" ] || ! cat out err | grep -q -- "$pattern"; then
-        echo "wanted $wanted and \"$pattern\", got $got from: $*" >&2
-        cat out err >&2
-        exit 1
-    fi
-}
 sql() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$@"; }
 
 ssh-keygen -q -t ed25519 -N '' -C '' -f server_key

@@ -5,19 +5,10 @@
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 export HOME=$PWD XDG_DATA_HOME=$PWD/data DAWN_HANDLE=ada
 unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_KEY SSH_AUTH_SOCK
 
-expect() { # STATUS PATTERN COMMAND...: that status, without a terminal, and the pattern in its output
-    local wanted=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out 2>err </dev/null || got=$?
-    if [ "$got" != "$wanted" ] || ! { cat out err; echo; } | tr -s ' \n' ' ' | grep -q -- "$pattern"; then
-        echo "wanted $wanted and \"$pattern\", got $got from: $*"
-        cat out err
-        exit 1
-    fi
-}
 sql() { python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); print(*(d.execute(sys.argv[2]).fetchone() or [])); d.commit()' "$@"; }
 member() { python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); [v := v[k] for k in sys.argv[2].split(".")]; print(v)' "$@"; }
 start() { # NAME PORT OPTIONS...

@@ -4,20 +4,9 @@
 # one sentence and the right exit status, and does not change the record.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
 
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0"
-
-# says STATUS PATTERN COMMAND...: the command must exit with STATUS and one line on stderr that matches
-says() {
-    local want=$1 pattern=$2 got=0
-    shift 2
-    "$@" >out.txt 2>err.txt || got=$?
-    if [ "$got" != "$want" ] || ! grep -qiE -- "$pattern" err.txt || [ "$(wc -l <err.txt)" != 1 ]; then
-        echo "wanted status $want and one line like \"$pattern\", got $got from: $*"
-        cat out.txt err.txt
-        exit 1
-    fi
-}
 
 # ---- a run and its record
 "$DAWN" train cifar10 $quick --target 0.001 --seed 5 >plain.txt
