@@ -9,7 +9,9 @@
 #include "data/dataset.h"
 #include "data/image/sheet.h"
 #include "data/fetch/source.h"
+#include "data/progress_bar.h"
 #include "data/read/squad/squad.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)
@@ -66,11 +68,43 @@ static int data_list(int argc, char **argv)
     return 0;
 }
 
+enum { QUIET_NS = 1000000000, SHOW_NS = 100000000 };  // small sets show no progress
+
+struct watched {
+    const struct dataset_facts *facts;
+    struct progress_bar bar;
+    int64_t next_ns;
+    enum split split;
+};
+
+static void show_reading(void *context, enum split split, int64_t done, int64_t all)
+{
+    struct watched *w = context;
+    if (clock_ns() < w->next_ns) return;
+    if (split != w->split || w->bar.what == NULL) {
+        progress_bar_erase(&w->bar);
+        w->bar = progress_bar_start(w->facts->split_name[split], false);
+        w->split = split;
+    }
+    progress_bar_show(&w->bar, done, all);
+    w->next_ns = clock_ns() + SHOW_NS;
+}
+
+static int read_whole(struct dataset *ds, enum dataset_verdict *verdict)
+{
+    struct watched w = {.facts = dataset_facts(ds), .next_ns = clock_ns() + QUIET_NS};
+    dataset_watch(ds, show_reading, &w);
+    int rc = dataset_verify(ds, verdict);
+    dataset_watch(ds, NULL, NULL);
+    progress_bar_erase(&w.bar);
+    return rc;
+}
+
 static int verify_open(struct dataset *ds)
 {
     const struct dataset_facts *facts = dataset_facts(ds);
     enum dataset_verdict verdict;
-    TRY(dataset_verify(ds, &verdict));
+    TRY(read_whole(ds, &verdict));
     for (int split = 0; split < SPLIT_COUNT; split++) {
         char hex[DIGEST_HEX], count[TEXT_FIGURE];
         TRY(dataset_content_digest(ds, split, hex));

@@ -326,6 +326,11 @@ int dataset_verify(struct dataset *ds, enum dataset_verdict *verdict)
     return dataset_judge(ds, true, verdict);
 }
 
+void dataset_watch(struct dataset *ds, dataset_told told, void *context)
+{
+    ds->told = told, ds->listener = context;
+}
+
 int dataset_check(struct dataset *ds, enum dataset_verdict *verdict)
 {
     return dataset_judge(ds, false, verdict);

@@ -15,6 +15,8 @@ struct dataset {
     const struct source *source;  // its publication; NULL for synthetic data
     void *own;                    // the kind's state
     char layout[DIGEST_HEX];      // once dataset_layout was asked
+    dataset_told told;            // NULL: nobody watches
+    void *listener;
     bool laid_out;
 };
 

@@ -77,5 +77,5 @@ void progress_bar_note(void *context, const char *sentence)
 
 struct progress_bar progress_bar_start(const char *what, bool bytes)
 {
-    return (struct progress_bar){.what = what, .bytes = bytes, .terminal = isatty(STDERR_FILENO) == 1};
+    return (struct progress_bar){.what = what, .bytes = bytes, .terminal = program_draws(STDERR_FILENO)};
 }

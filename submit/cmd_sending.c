@@ -20,12 +20,10 @@ static void say_waiting(void *context, const char *sentence)
 static void say_still_waiting(void *context, const char *address, bool still)
 {
     (void)context;
-    if (!isatty(STDERR_FILENO)) return;
-    int room = program_columns(STDERR_FILENO) - (int)strlen("waiting for  ... ");  // a wrapped line cannot be erased
-    if (still && (int)strlen(address) > room) fputs("waiting ...", stderr);
-    else if (still) fprintf(stderr, "waiting for %s ...", address);
-    else fputs("\r\033[K", stderr);
-    fflush(stderr);
+    bool fits = (int)strlen(address) <= program_columns(STDERR_FILENO) - (int)strlen("waiting for  ... ");
+    if (!still) program_status_end();
+    else if (fits) program_status("waiting for %s", address);
+    else program_status("waiting");
 }
 
 const struct client_options sending_options = {.note = say_waiting, .waiting = say_still_waiting};

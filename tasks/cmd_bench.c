@@ -98,6 +98,7 @@ static int measure_peaks(struct bench *b)
 {
     struct device_facts now;
     if (!b->a->measure) return 0;
+    program_status("measuring the peaks of the device");
     TRY(device_measure(b->device, &now));
     for (enum dtype t = F32; t <= F16; t++)
         if (now.peak_flops[t] > b->facts.peak_flops[t]) b->facts.peak_flops[t] = now.peak_flops[t];
@@ -122,16 +123,13 @@ static int open_bench(struct bench *b)
 static void show_repeat(void *context, const struct timing *t)
 {
     const struct bench *b = context;
-    if (b->a->json || !isatty(STDERR_FILENO)) return;
     double rate = (double)b->trial.variant->batch / t->repeat[t->repeats - 1].step;
     char line[120], speed[64];
-    int width = snprintf(line, sizeof line, "  batch %lld, %s: %lld of %lld repeats", (long long)b->trial.variant->batch,
+    int width = snprintf(line, sizeof line, "batch %lld, %s: %lld of %lld repeats", (long long)b->trial.variant->batch,
                          dtype_name(b->trial.trainer->setting.dtype), (long long)t->repeats, (long long)t->protocol.repeats);
     width += snprintf(speed, sizeof speed, ", %.1f %s/s", rate, task_samples(b->chosen.task));
-    if (width >= program_columns(STDERR_FILENO)) *speed = 0;  // a wrapped line cannot be erased
-    fprintf(stderr, "\r%s%s\033[K", line, speed);
-    if (t->repeats == t->protocol.repeats) fputs("\r\033[K", stderr);
-    fflush(stderr);
+    if (width + (int)strlen(" ... ") > program_columns(STDERR_FILENO)) *speed = 0;  // a figure is never cut
+    program_status("%s%s", line, speed);
 }
 
 static int choose_setting(struct bench *b, int64_t batch, const char *precision)
@@ -149,12 +147,18 @@ static void end_setting(struct bench *b)
 
 static int time_setting(struct bench *b)
 {
+    const long long batch = (long long)b->trial.variant->batch;
+    const char *type = dtype_name(b->trial.trainer->setting.dtype);
+    program_status("batch %lld, %s: compiling, loading the data", batch, type);
     TRY(trial_ready(&b->trial));
+    program_status("batch %lld, %s: warming up, first repeat", batch, type);
     TRY(trial_time(&b->trial, b->a->seconds, b->a->repeats, show_repeat, b));
     if (!b->sweeps) TRY(measure_peaks(b));
     trial_better_peaks(&b->trial, &b->facts);
+    program_status("batch %lld, %s: timing operators", batch, type);
     TRY(trial_profile(&b->trial));
     roofline_of(trial_plan(&b->trial), &b->trial.facts, ROOFLINE_OPERATORS, b->trial.ns, &b->operators);
+    program_status_end();
     if (!b->results) return 0;
     TRY(throughput_record(&b->trial, b->noise, b->first, b->results, &b->last));
     if (!b->first) b->first = b->last;

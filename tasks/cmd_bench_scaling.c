@@ -2,6 +2,7 @@
 #include "tasks/cmd_bench_scaling.h"
 
 #include "runtime/base/arena.h"
+#include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "runtime/ranks/ranks.h"
@@ -218,11 +219,13 @@ static int start_all(const struct bench_scaling *b, const int64_t *processes, in
     const struct task *task;
     TRY(task_find(b->task, &task));
     for (int i = 0; i < count; i++) {
+        program_status("%d of %d: %lld process%s", i + 1, count, (long long)processes[i], processes[i] == 1 ? "" : "es");
         TRY(run_processes(b, (int)processes[i], &row[i]));
         if (row[i].processes != processes[i])
             return fail(ERR_DEVICE, "the launcher started %d processes instead of %lld", row[i].processes,
                         (long long)processes[i]);
     }
+    program_status_end();
     struct text text = {0};
     json_t *o = scaling_json(row, count);
     char *line = json_dumps(o, JSON_INDENT(2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn infer: evaluates trained weights on the test set, and with --latency measures the time of one request.
 #include "data/progress_bar.h"
+#include "runtime/base/cli/program.h"
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"
 #include "runtime/checkpoint/checkpoint.h"
@@ -390,7 +391,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     if (a->question) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
-    m->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL, m->options.context = &watched;
+    m->options.progress = program_draws(STDERR_FILENO) ? show_progress : NULL, m->options.context = &watched;
     int rc = infer_tune(&m->options);
     if (rc == 0) rc = infer_measure(&m->options, &m->figures);
     progress_bar_erase(&watched.bar);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn profile: time and memory of a training step by layer and operator (tasks/profile/profile.h). Nothing is recorded.
+#include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
@@ -34,6 +35,7 @@ struct profiled {
 static int open_trial(struct profiled *p)
 {
     const struct arguments *a = p->a;
+    program_status("measuring the peaks of the device, planning");
     TRY(choose_open(&p->chosen, a->fake, &p->noise, &p->data));
     if (p->noise && !a->fake) snprintf(p->why, sizeof p->why, "%s", error_text());
     TRY(device_open(a->choose.device, (int)a->choose.threads, &p->device));
@@ -65,8 +67,11 @@ static int profile_task(struct profiled *p)
 {
     const struct arguments *a = p->a;
     TRY(open_trial(p));
+    program_status("compiling, loading the data");
     TRY(trial_ready(&p->trial));
+    program_status("timing steps, at most %g s without and %g s with the feed", a->seconds, a->seconds);
     TRY(profile_run(&p->trial, a->seconds, &p->profile));
+    program_status_end();
     if (a->trace) TRY(trace_write(&p->trial, &p->profile, a->trace));
     if (a->json) {
         json_t *o = profile_json(&p->trial, &p->profile);

@@ -246,12 +246,12 @@ static int find_running(struct results *r, int64_t *id)
     return *id > 0 ? 0 : record_find(r, "last", id);
 }
 
-// Without a name, follows the newest run in progress. Ends with the run, or when nobody reads the output any more.
+// Without a name, follows the newest run in progress. Ends with the run, or when the reader of the output has left.
 static int follow_run(struct results *r, const char *word)
 {
     int64_t id;
     size_t shown = 0;
-    bool live = isatty(STDOUT_FILENO) != 0, ended = false;
+    bool live = program_draws(STDOUT_FILENO), ended = false;
     TRY(word != NULL ? record_find(r, word, &id) : find_running(r, &id));
     printf("run %lld of %s\n", (long long)id, result_file(r));
     while (!ended) {

@@ -21,7 +21,7 @@ void progress_open(struct progress *p, enum progress_mode mode)
     *p = (struct progress){0};
     p->json = mode == PROGRESS_JSON;
     p->quiet = mode == PROGRESS_QUIET;
-    p->live = mode == PROGRESS_AUTO && isatty(STDOUT_FILENO) && getenv("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+    p->live = mode == PROGRESS_AUTO && program_draws(STDOUT_FILENO);
 }
 
 static void erase_live(struct progress *p)
@@ -89,7 +89,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
     char a[TEXT_FIGURE];
     struct text head = {0};
     text_add(&head, "run %lld", (long long)s->run);
-    if (s->from > 0) text_add(&head, " goes on after step %lld of %lld", (long long)s->from, (long long)s->steps);
+    if (s->from > 0) text_add(&head, " continues after step %lld of %lld", (long long)s->from, (long long)s->steps);
     if (s->planned > 1) text_add(&head, ", %lld of %lld of the group", (long long)s->index, (long long)s->planned);
     if (p->group_left >= 0) text_add(&head, ", about %s left", text_span(a, p->group_left));
     text_add(&head, "\n");
@@ -123,6 +123,7 @@ void progress_start(struct progress *p, const struct progress_start *s)
                              "note", s->note));
         return;
     }
+    erase_live(p);
     print_head(p, s);
     fit_columns(p);
     print_columns(p, s->samples);
@@ -203,11 +204,17 @@ void progress_note(struct progress *p, const char *what)
     if (!p->live) return;
     char line[96];
     int room = program_columns(STDOUT_FILENO) - 1;
-    int width = snprintf(line, sizeof line, "        %.60s ...", what);
+    int width = snprintf(line, sizeof line, "%s%.60s ...", p->steps ? "        " : "", what);
     if (width > room) width = snprintf(line, sizeof line, "%.*s ...", (int)strcspn(what, ","), what);  // "evaluating ..."
     erase_live(p);
     fputs(line, stdout);
     p->live_width = width;
+    program_flush();
+}
+
+void progress_close(struct progress *p)
+{
+    erase_live(p);
     program_flush();
 }
 

@@ -69,7 +69,8 @@ bool progress_wants(const struct progress *);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);
 // Names the initial weights and the tensors that were taken from them.
 void progress_weights(struct progress *, const char *path, const char *taken);
-void progress_note(struct progress *, const char *what);  // "evaluating", while no step runs
+void progress_note(struct progress *, const char *what);  // "compiling", "evaluating": while no step runs
+void progress_close(struct progress *);                   // erases the live line, also after a failure
 void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);
 // No scoreboard can say that the run's clock agreed with its own, for this reason.

@@ -110,17 +110,21 @@ static int prepare(struct going *r)
     if (r->device->type->energy_uj) r->gpu = machine_counter_start(read_device, r->device);
     TRY(train_ticket_ask(r, is_stopped));
     TRY(check_stopped());
+    progress_note(&r->progress, "planning");
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
     TRY(room_check(r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(check_stopped());
+    progress_note(&r->progress, "compiling");
     TRY(trainer_ready(r->trainer));
     TRY(check_stopped());
     TRY(r->device->type->facts(r->device, &r->device_facts));  // the device knows its libraries only after it has compiled
     stopwatch_enter(&r->watch, SEGMENT_DATA);
+    progress_note(&r->progress, "loading the data");
     TRY(trainer_load(r->trainer));
     TRY(check_stopped());
+    progress_note(&r->progress, "computing the digests of the data");
     TRY(digests_wait(r->digests));
     return check_stopped();
 }
@@ -433,7 +437,7 @@ static int end_record(struct going *r, int rc)
     return rc < 0 ? fail(rc, "%s", why) : ended;
 }
 
-// A GPU may wait for a reduction with processes that never come to it: then all is left to the end of the process.
+// A GPU may wait for ever in a reduction that other processes never begin. Then nothing is freed before the process ends.
 static void close_run(struct going *r)
 {
     train_ticket_end(r, 0);
@@ -536,6 +540,7 @@ static int run_number(const struct train_options *o, struct kept *kept, int64_t 
         out->synthetic = f->synthetic, out->custom = !f->official && !f->synthetic;
     }
     if (rc == 0 && o->runs == 1 && !target_met(&r)) rc = fail_target(&r);
+    progress_close(&r.progress);
     close_run(&r);
     return rc;
 }

@@ -135,7 +135,7 @@ says 1 "is the state of another run" "$DAWN" train --resume 1 --db straight/resu
 mv kept.state run-2.state
 sleep 1.1
 "$DAWN" train --resume 2 --db results.db >log.txt
-grep -Eq "^run 2( goes on after step [0-9]+ of 60)?$" log.txt
+grep -Eq "^run 2( continues after step [0-9]+ of 60)?$" log.txt
 cmp run-2.safetensors straight/run-1.safetensors
 "$DAWN" results export --db results.db --format json --to run.json
 python3 - <<'PY'

@@ -278,12 +278,12 @@ grep -q 'the handle is not remembered' err
 if command -v script >/dev/null; then
     "$DAWN" submit fresh.db --server "$base/slow" --run 1 --dry-run >quiet 2>&1 &
     quiet=$!
-    script -qec "'$DAWN' submit fresh.db --server '$base/slow' --run 1 --dry-run" /dev/null >out 2>&1 &
+    TERM=xterm script -qec "'$DAWN' submit fresh.db --server '$base/slow' --run 1 --dry-run" /dev/null >out 2>&1 &
     wait_line $! out 'waiting for' # the server keeps its answers back until "enough" is there
     touch enough
     wait $!
     wait $quiet
-    grep -q "waiting for $base/slow \.\.\.$(printf '\r\033')\[K" out
+    grep -q "waiting for $base/slow \.\.\.$(printf '\033')\[K$(printf '\r\033')\[K" out
     grep -q 'Nothing was sent' quiet
     if grep -q waiting quiet; then exit 1; fi
     cp fresh.db ask.db

@@ -6,6 +6,7 @@
 // of folders are remembered (manifest.h) under a digest of all names, sizes, inodes and times of change. A pack contains its
 // digests.
 #include <errno.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ struct content {
     const struct imagenet *set;
     enum split split;
     digest_t *digest;
+    struct dataset *told;  // watched; else NULL
+    pthread_t reader;      // the thread that tells
 };
 
 static int digest_picture(const struct content *content, int64_t i)
@@ -68,7 +71,10 @@ static int digest_packed(const struct content *content, int64_t i)
 static int digest_piece(void *context, int64_t begin, int64_t end)
 {
     const struct content *content = context;
+    const struct dataset *ds = content->told;
     bool packed = content->set->pack != NULL;
+    if (ds != NULL && pthread_equal(pthread_self(), content->reader))  // pieces are taken in order
+        ds->told(ds->listener, content->split, begin, ds->facts.count[content->split]);
     for (int64_t i = begin; i < end; i++) TRY(packed ? digest_packed(content, i) : digest_picture(content, i));
     return 0;
 }
@@ -83,7 +89,7 @@ static int digest_split(struct dataset *ds, enum split split, bool sorted, char 
 {
     const struct imagenet *set = ds->own;
     int64_t n = ds->facts.count[split];
-    struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t))};
+    struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t)), ds->told ? ds : NULL, pthread_self()};
     if (content.digest == NULL) return fail(ERR_MEMORY, "not enough memory for %lld digests", (long long)n);
     int rc = pieces_crew(n, 64, digest_piece, &content);
     if (rc == 0 && sorted) qsort(content.digest, (size_t)n, sizeof(digest_t), compare_digests);

@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -100,6 +102,33 @@ int program_columns(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : TEXT_WIDTH;
 }
 
+bool program_draws(int fd)
+{
+    const char *term = getenv("TERM");
+    return isatty(fd) == 1 && term != NULL && *term != 0 && strcmp(term, "dumb") != 0;
+}
+
+static bool status_shown;
+
+void program_status(const char *format, ...)
+{
+    char line[200];
+    va_list args;
+    if (!program_draws(STDERR_FILENO)) return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    int room = program_columns(STDERR_FILENO) - (int)strlen(" ... ");  // a wrapped line cannot be erased
+    fprintf(stderr, "\r%.*s ...\033[K", room > 0 ? room : 0, line);
+    status_shown = true;
+}
+
+void program_status_end(void)
+{
+    if (status_shown) fputs("\r\033[K", stderr);
+    status_shown = false;
+}
+
 // Reports output that could not be written: on a full disk "dawn results export > file" must fail. An error keeps its exit
 // status and its sentence.
 static int flush_output(int rc)
@@ -133,7 +162,9 @@ int program_main(const struct program *program, int argc, char **argv)
         return error_exit_code(ERR_USAGE);
     }
     const struct program_command *named = argc > 1 ? find(program, argv[1]) : NULL;  // before options leave argv
-    int rc = flush_output(run(program, argc, argv));
+    int rc = run(program, argc, argv);
+    program_status_end();
+    rc = flush_output(rc);
     if (rc < 0 && *error_text())
         fprintf(stderr, "%s%s%s: %s\n", program->name, named ? " " : "", named ? named->name : "", error_text());
     return error_exit_code(rc);

@@ -41,5 +41,11 @@ int program_main(const struct program *, int argc, char **argv);
 // work goes on, because a training must not be lost with its output.
 int program_flush(void);
 int program_columns(int fd);  // width of its terminal; TEXT_WIDTH if it is none, or does not say
+bool program_draws(int fd);   // true for a terminal on which a line can be drawn again: $TERM is set and not "dumb"
+
+// What a command is doing now, as one line on standard error that the next one replaces. Nothing unless standard error is such a
+// terminal. program_status_end erases the line, before other output; program_main does so before an error.
+void program_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void program_status_end(void);
 
 #endif
