@@ -51,13 +51,15 @@ static int audit(struct store *store, const char *id, struct wanted *w, struct a
     return rc;
 }
 
-static int check_words(const struct audit *decision)
+int cmd_audit_check_words(const char *command, const char *by, const char *reason)
 {
     const struct field *fields = statement_fields[STATEMENT_AUDIT];
-    if (decision->by == NULL) return fail(ERR_USAGE, "who decided? --by NAME is shown on the run's page");
-    if (decision->reason == NULL) return fail(ERR_USAGE, "a decision needs a reason: give --reason TEXT (shown on the page)");
-    TRY(fields_check_typed("the name", fields, "by", decision->by));
-    return fields_check_typed("the reason", fields, "reason", decision->reason);
+    if (by == NULL && reason == NULL)
+        return fail(ERR_USAGE, "%s needs --by NAME and --reason TEXT; both are shown to everybody", command);
+    if (by == NULL) return fail(ERR_USAGE, "%s needs --by NAME, the person who decided; it is shown to everybody", command);
+    if (reason == NULL) return fail(ERR_USAGE, "%s needs --reason TEXT; it is shown to everybody", command);
+    TRY(fields_check_typed("the name", fields, "by", by));
+    return fields_check_typed("the reason", fields, "reason", reason);
 }
 
 int cmd_audit(int argc, char **argv)
@@ -91,7 +93,7 @@ int cmd_audit(int argc, char **argv)
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
     if (w.uphold + w.dismiss + decision->withdrawn > 1)
         return fail(ERR_USAGE, "--withdraw, --uphold and --dismiss exclude each other");
-    TRY(check_words(decision));
+    TRY(cmd_audit_check_words("audit", decision->by, decision->reason));
     struct store *store;
     struct acceptance done = {0};
     if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);

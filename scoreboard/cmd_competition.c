@@ -8,7 +8,6 @@
 #include "runtime/base/clock.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
-#include "submit/format/fields.h"
 
 struct wanted {
     const char *db, *by, *reason;
@@ -86,20 +85,15 @@ static int change(const struct wanted *w)
 
 static int check_words(const struct wanted *w)
 {
-    const struct field *fields = statement_fields[STATEMENT_AUDIT];
     const bool cancels = strcmp(w->what, "cancel") == 0;
     if (!cancels && (w->by != NULL || w->reason != NULL)) return fail(ERR_USAGE, "--by and --reason are for cancel");
-    if (!cancels) return 0;
-    if (w->by == NULL) return fail(ERR_USAGE, "who decided? --by NAME is shown on the competition's page");
-    if (w->reason == NULL) return fail(ERR_USAGE, "why? --reason TEXT is shown on the competition's page");
-    TRY(fields_check_typed("the name", fields, "by", w->by));
-    return fields_check_typed("the reason", fields, "reason", w->reason);
+    return cancels ? cmd_audit_check_words("competition cancel", w->by, w->reason) : 0;
 }
 
 static int run(struct wanted *w, int argc, char **argv)
 {
     static const char *const words[] = {"add", "list", "cancel", NULL};
-    if (argc < 2) return fail(ERR_USAGE, "what? competition add FILE, competition list, or competition cancel NAME");
+    if (argc < 2) return fail(ERR_USAGE, "competition needs a sub-command: add FILE, list, or cancel NAME");
     w->what = argv[1];
     const bool lists = strcmp(w->what, "list") == 0;
     if (!lists && strcmp(w->what, "add") != 0 && strcmp(w->what, "cancel") != 0)

@@ -72,7 +72,7 @@ int cmd_cosign(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc != 1 && argc != 3) return fail(ERR_USAGE, "cosign takes a request and its answer, or neither");
-    if (key == NULL) return fail(ERR_USAGE, "which witness? --witness KEY");
+    if (key == NULL) return fail(ERR_USAGE, "cosign needs --witness KEY, the key of the witness");
     TRY(note_read_witness(key, &witness));
     TRY(store_open(&(struct store_settings){.path = db}, STORE_READ, &store));
     rc = argc == 3 ? take(store, &witness, argv + 1) : ask(store, &witness, old);

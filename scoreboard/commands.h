@@ -3,6 +3,8 @@
 #ifndef DAWN_SCOREBOARD_COMMANDS_H
 #define DAWN_SCOREBOARD_COMMANDS_H
 
+#include "runtime/base/error.h"
+
 int cmd_serve(int argc, char **argv);
 int cmd_board(int argc, char **argv);
 int cmd_import(int argc, char **argv);
@@ -14,5 +16,8 @@ int cmd_revoke(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_cosign(int argc, char **argv);
 int cmd_competition(int argc, char **argv);
+
+// Checks who decided and why, which a page shows. ERR_USAGE names what is missing or cannot be published.
+int cmd_audit_check_words(const char *command, const char *by, const char *reason) MUST_CHECK;
 
 #endif

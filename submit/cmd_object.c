@@ -28,7 +28,7 @@ static int fetch(struct client *c, const char *name, struct statement *run)
     if (rc == 0 && strlen(name) == DIGEST_HEX - 1 && strcmp(run->digest, name) != 0)
         rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(c), name);
     if (rc == 0 && run->type != STATEMENT_RUN)
-        rc = fail(ERR_INPUT, "statement %.12s is no run: it is of type %s", name, statement_type_name(run->type));
+        rc = fail(ERR_INPUT, "statement %.12s is not a run: it is of type %s", name, statement_type_name(run->type));
     text_free(&payload);
     return rc;
 }
@@ -79,7 +79,7 @@ static int read_run(struct objecting *o, const char *word)
 static int check_words(const struct objecting *o)
 {
     const struct field *fields = statement_fields[STATEMENT_OBJECT];
-    if (o->reason == NULL) return fail(ERR_USAGE, "what is wrong with the run? --reason TEXT is shown on its page");
+    if (o->reason == NULL) return fail(ERR_USAGE, "object needs --reason TEXT: it says what is wrong with the run, and is shown");
     TRY(fields_check_typed("the reason", fields, "reason", o->reason));
     return o->url != NULL ? fields_check_typed("the address", fields, "url", o->url) : 0;
 }
@@ -106,7 +106,7 @@ int cmd_object(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "to which run? its address, or its number or digest with --server");
+    if (argc < 2) return fail(ERR_USAGE, "object needs a run: its address, or with --server its number or digest");
     if (argc > 2) return fail(ERR_USAGE, "object takes one run, not also \"%s\"", argv[2]);
     TRY(check_words(&o));
     rc = read_run(&o, argv[1]);

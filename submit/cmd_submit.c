@@ -45,6 +45,17 @@ static int choose_handle(struct choice *c)
     return 0;
 }
 
+// Names every text that cannot be published, the handle first.
+static int check_texts(struct choice *c, const struct payload_words *words)
+{
+    char fault[ERROR_TEXT_MAX];
+    int rc = choose_handle(c);
+    snprintf(fault, sizeof fault, "%s", rc < 0 ? error_text() : "");
+    int others = payload_check_words(words);
+    if (rc < 0 && others < 0) return fail_prefix(rc, "%s, and ", fault);
+    return rc < 0 ? fail(rc, "%s", fault) : others;
+}
+
 // Every statement holds the board's name. Without a server the user must give it, except for a dry run, which is compared with
 // no board.
 static int choose_board(struct choice *c, struct results *r)
@@ -107,7 +118,7 @@ static int judge(const struct submissions *all)
                   (long long)all->at[0].run, all->at[0].refusal);
     else if (rejected > 0)
         rc = fail(ERR_INPUT, "%d of %d %s%s cannot be submitted: a check fails; nothing was sent%s%s%s", rejected, all->count,
-                  submission_noun(&all->at[0]), all->count == 1 ? "" : "s", rest.at != NULL ? " (what passes:" : "",
+                  submission_noun(&all->at[0]), all->count == 1 ? "" : "s", rest.at != NULL ? " (these pass:" : "",
                   rest.at != NULL ? rest.at : "", rest.at != NULL ? ")" : "");
     text_free(&rest);
     return rc;
@@ -278,11 +289,11 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
     return send_all(c, r, words, all);
 }
 
-// `*done`: the record has a commitment, with which it went on.
+// `*done`: the record has a commitment, and its next step was taken.
 static int compete(struct choice *c, struct results *r, struct payload_words *words, bool *done)
 {
     struct competing *competing = &c->competing;
-    if (c->sending.client == NULL) return fail(ERR_USAGE, "which scoreboard has the competition? name it with --server");
+    if (c->sending.client == NULL) return fail(ERR_USAGE, "--competition needs the scoreboard that has it: give --server URL");
     TRY(competing_open(&c->sending, r, c->competition, competing));
     words->competition = competing->statement.digest;
     words->salt = competing->salt;
@@ -295,8 +306,8 @@ static int compete(struct choice *c, struct results *r, struct payload_words *wo
         return competing_go_on(&c->sending, r, competing);
     }
     if (c->runs.count > 0 || c->group != 0) return 0;
-    return fail(ERR_USAGE, "which %s enters the competition? name it with %s", competing->group ? "group" : "run",
-                competing->group ? "--group GROUP" : "--run RUN");
+    return fail(ERR_USAGE, "this competition ranks %s: name the one that enters it with %s",
+                competing->group ? "groups" : "single runs", competing->group ? "--group GROUP" : "--run RUN");
 }
 
 static int submit(struct choice *c, struct results *r)
@@ -304,8 +315,7 @@ static int submit(struct choice *c, struct results *r)
     int64_t runs[OPTION_LIST_MAX], last;
     struct payload_words words = {.board = c->sending.board, .team = c->team, .note = c->note, .code_url = c->code_url,
                                   .tags = c->tags.word, .tag_count = c->tags.count, .open = c->open};
-    TRY(choose_handle(c));
-    TRY(payload_check_words(&words));
+    TRY(check_texts(c, &words));
     if (c->benches.count == 0) TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
     TRY(read_runs(c, r, runs));
     TRY(choose_board(c, r));

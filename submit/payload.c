@@ -3,6 +3,7 @@
 // 10 to 500 KB.
 #include "submit/payload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,8 +156,16 @@ static int check_record(const json_t *record)
     return 0;
 }
 
+// Adds the fault of a text to those of the others.
+static void add_fault(struct text *faults, int rc)
+{
+    if (rc < 0) text_add(faults, "%s%s", faults->length > 0 ? ", and " : "", error_text());
+}
+
 int payload_check_words(const struct payload_words *w)
 {
+    struct text faults = {0};
+    char tag[64];
     const struct {
         const char *what, *name, *text;
     } words[] = {
@@ -165,12 +174,18 @@ int payload_check_words(const struct payload_words *w)
     };
     const struct field *run = statement_fields[STATEMENT_RUN];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].text != NULL) TRY(fields_check_typed(words[i].what, run, words[i].name, words[i].text));
-    for (int i = 0; i < w->tag_count; i++) TRY(fields_check_typed("a tag", run, "tags", w->tags[i]));
+        if (words[i].text != NULL) add_fault(&faults, fields_check_typed(words[i].what, run, words[i].name, words[i].text));
+    for (int i = 0; i < w->tag_count; i++) {
+        snprintf(tag, sizeof tag, "the tag \"%.40s\"", w->tags[i]);
+        add_fault(&faults, fields_check_typed(tag, run, "tags", w->tags[i]));
+    }
     json_t *tags = payload_tags(w->tags, w->tag_count);
     size_t count = json_array_size(tags);
     json_decref(tags);
-    return count <= TAGS_MAX ? 0 : fail(ERR_USAGE, "a run has at most %d tags; got %zu", TAGS_MAX, count);
+    if (count > TAGS_MAX) add_fault(&faults, fail(ERR_USAGE, "a run has at most %d tags; got %zu", TAGS_MAX, count));
+    int rc = faults.length > 0 ? fail(ERR_USAGE, "%s", faults.at) : 0;
+    text_free(&faults);
+    return rc;
 }
 
 int payload_run(struct results *r, int64_t run, const struct payload_words *words, struct statement *statement)

@@ -20,7 +20,7 @@ struct payload_words {
     bool open;                  // the open division; runs of outside programs are always in it
     const char *competition, *salt;  // digest of the competition that the run enters, and 32 hex digits; NULL: none
 };
-int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names a text that cannot be published
+int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE names every text that cannot be published
 int payload_run(struct results *, int64_t run, const struct payload_words *, struct statement *) MUST_CHECK;
 // The tags in the order of statements: sorted, each once.
 json_t *payload_tags(const char *const *tags, int count);

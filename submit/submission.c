@@ -47,7 +47,7 @@ static int open_groups(struct results *r, struct list *groups, struct text *note
         if (!is_running(row)) continue;
         long long id = (long long)record_int(row, "id");
         list_add(groups, id);
-        text_add(notes, "group %lld is still running and is left out; --group %lld submits what there is of it\n", id, id);
+        text_add(notes, "group %lld is still running and is left out; --group %lld submits its runs so far\n", id, id);
     }
     json_decref(rows);
     return 0;
@@ -73,7 +73,7 @@ static bool left_out(const json_t *row, struct text *notes)
     bool failed = strcmp(status, "failed") == 0;
     if (record_has(row, "group_id") || (!failed && strcmp(status, "interrupted") != 0)) return false;
     long long id = (long long)record_int(row, "id");
-    text_add(notes, "run %lld %s and is left out; --run %lld submits it all the same\n", id,
+    text_add(notes, "run %lld %s and is left out; --run %lld submits it anyway\n", id,
              failed ? "failed" : "was interrupted", id);
     return true;
 }
@@ -88,7 +88,7 @@ static int note_commitment(struct results *r, int64_t run, const char *key, bool
     struct text name = {0};
     client_tame(&name, record_text(row, "name"), 39);
     if (named)
-        text_add(notes, "run %lld is committed to the competition %s: sent without --competition, it cannot enter any more\n",
+        text_add(notes, "run %lld is committed to the competition %s: sent without --competition, it can no longer enter\n",
                  (long long)run, name.at);
     else
         text_add(notes, "run %lld is committed to the competition %s and is left out; --competition %s sends it\n",

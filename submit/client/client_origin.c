@@ -63,7 +63,7 @@ static int check_parts(const char *address, CURLU *url)
          *rest = part_of(url, CURLUPART_FRAGMENT);
     int rc = 0;
     if (*user || *password || *query || *rest)
-        rc = fail(ERR_USAGE, "the address of a scoreboard has no user, no ? and no #, but %.200s has", address);
+        rc = fail(ERR_USAGE, "the address of a scoreboard must have no user, no \"?\" and no \"#\"; got %.200s", address);
     else if (strcasecmp(scheme, "http") == 0 && !is_this_machine(host))
         rc = fail(ERR_USAGE, "http://%.200s is refused: only https proves who answers (http is for this machine alone)",
                   host);

@@ -14,8 +14,9 @@ expect 1 "there is no record at scoreboard.db" "$BOARD" check
 expect 1 "there is no record at scoreboard.db" "$BOARD" backup copy.db
 expect 1 "there is no record at scoreboard.db" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012 --reason lost
 expect 1 "there is no record at scoreboard.db" "$BOARD" audit 1 --by Ann --reason repeated
-expect 2 "who decided?" "$BOARD" audit 1 --reason repeated
-expect 2 "give --reason TEXT" "$BOARD" audit 1 --by Ann
+expect 2 "audit needs --by NAME and --reason TEXT" "$BOARD" audit 1
+expect 2 "audit needs --by NAME, the person who decided" "$BOARD" audit 1 --reason repeated
+expect 2 "audit needs --reason TEXT" "$BOARD" audit 1 --by Ann
 expect 2 "the name must not be empty" "$BOARD" audit 1 --by '' --reason repeated
 expect 2 '"foo" is not a fingerprint' "$BOARD" revoke foo --reason lost
 expect 2 "give --reason TEXT" "$BOARD" revoke SHA256:0123456789012345678901234567890123456789012

@@ -38,11 +38,11 @@ export DAWN_KEY=first
 now=$(date +%s)
 
 # ---- the operator
-expect 2 'what? competition add FILE' operator
+expect 2 'needs a sub-command: add FILE' operator
 expect 2 'no sub-command "ad"' operator ad x
 expect 2 'takes one file' operator add
 expect 2 'are for cancel' operator add x --by Ann
-expect 2 'who decided' operator cancel x
+expect 2 'competition cancel needs --by NAME and --reason TEXT' operator cancel x
 expect 0 'There is no competition' operator list
 echo '{"name": "x"}' >bad.json
 expect 1 'bad.json: the competition has no "title"' operator add bad.json
@@ -54,7 +54,7 @@ expect 1 'names are not given twice' operator add far.json
 expect 0 'far .*takes commitments' operator list
 
 # ---- what is refused before anything leaves the machine
-expect 2 'which run enters' "$DAWN" submit --competition far --handle ada --yes
+expect 2 'name the one that enters it with --run RUN' "$DAWN" submit --competition far --handle ada --yes
 expect 1 'has no competition "none"' "$DAWN" submit --competition none --handle ada --run 1 --yes
 expect 2 "competition's name" "$DAWN" submit --competition ../x --handle ada --run 1 --yes
 expect 2 'takes no files' "$DAWN" submit --competition far --handle ada --run 1 --out signed
@@ -102,7 +102,7 @@ expect 1 'takes runs from' "$DAWN" submit other.db --competition far --handle bo
 tr -s ' \n' ' ' <out | grep -q "run 2 is committed to the competition far and is left out"
 expect 2 'what is wrong' "$DAWN" object "$url/runs/$number"
 expect 2 'leave out --server' objecting --server "$url"
-expect 1 'is no run' "$DAWN" object 1 --reason x --yes
+expect 1 'is not a run' "$DAWN" object 1 --reason x --yes
 expect 0 'objection: accepted as #' objecting --url https://x.example/proof
 objection=$(sed -n 's/.*accepted as #\([0-9]*\) .*/\1/p' out)
 expect 1 'has objected to this run' objecting

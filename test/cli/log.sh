@@ -78,7 +78,7 @@ expect 1 'witness *WRONG: the checkpoint is not cosigned by' "$DAWN" verify "$ur
 [ "$(sed -n '1p;3p;4p' request | xargs)" = 'old 0 example/log 2' ]
 expect 1 'no cosignature of w.example/1' "$BOARD" cosign --db board.db --witness "$witness" request checkpoint
 expect 2 'takes a request and its answer' "$BOARD" cosign --db board.db --witness "$witness" request
-expect 2 'which witness' "$BOARD" cosign --db board.db
+expect 2 'cosign needs --witness KEY' "$BOARD" cosign --db board.db
 expect 1 'witness *WRONG: only the board' "$DAWN" verify receipt.json --witness "$witness"
 "$DAWN" submit results.db --run 1 --handle ada --out signed --board example >out 2>err
 expect 0 'signature *good' "$DAWN" verify signed/run-1.json

@@ -44,7 +44,7 @@ UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
 INSERT INTO machines SELECT * FROM other;
 UPDATE benches SET machine = 2 WHERE id = 3;""")
 PYTHON
-expect 1 '1 of 2 measurements cannot be submitted: .* (what passes: --bench 1)' "$DAWN" submit emulated.db --bench all --dry-run
+expect 1 '1 of 2 measurements cannot be submitted: .* (these pass: --bench 1)' "$DAWN" submit emulated.db --bench all --dry-run
 grep -q 'measurement 3: REJECT: measurement 3 was made on an emulated GPU: ' out
 expect 2 'measurement 3 cannot be submitted: measurement 3 was made on an emulated' "$DAWN" submit emulated.db --bench 3 --dry-run
 expect 0 'Nothing was sent' "$DAWN" submit emulated.db --bench 1 --dry-run

@@ -47,7 +47,9 @@ expect 2 'must begin with https' "$DAWN" submit --handle ada --server "$base/ok"
 expect 2 'holds a blank' "$DAWN" submit --handle ada --server "$base/ok" --code-url 'https://x y'
 expect 2 'names no host' "$DAWN" amend 1 --server "$base/ok" --code-url https://
 expect 2 'the note must have 0 to 500 bytes; got 501' "$DAWN" submit --handle ada --dry-run --note "$(printf %501d 0)"
-expect 2 'a tag may hold' "$DAWN" submit --handle ada --dry-run --tag 'a b'
+expect 2 'got "a b", and the note must have 0 to 500 bytes; got 501, and the tag "c d" may hold .*, and the tag "" must' "$DAWN" submit \
+    --handle 'a b' --dry-run --note "$(printf %501d 0)" --tag 'c d' --tag '' # all at once
+expect 2 'the tag "a b" may hold' "$DAWN" submit --handle ada --dry-run --tag 'a b'
 expect 2 'at most 8 tags' "$DAWN" amend 1 --server "$base/ok" --tag 1 --tag 2 --tag 3 --tag 4 --tag 5 --tag 6 --tag 7 --tag 8 --tag 9
 expect 2 "the board's name may hold" "$DAWN" submit --handle ada --out signed --board 'a b'
 expect 2 'the reason must not be empty' "$DAWN" withdraw 1 --server "$base/ok" --reason ''
@@ -62,11 +64,11 @@ expect 2 'is the board board.example' "$DAWN" submit --handle ada --server "$bas
 if grep -q POST log; then exit 1; fi
 
 # ---- a run whose chain is broken keeps everything here, and the others are named
-expect 1 'what passes: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes
+expect 1 'these pass: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes
 grep -q 'run 4: REJECT chain-broken' out
 cp fresh.db group.db
 python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
-expect 1 'what passes: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
+expect 1 'these pass: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
 python3 - <<'PYTHON'
 import sqlite3
 db = sqlite3.connect("group.db")
@@ -75,7 +77,7 @@ UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
 INSERT INTO machines SELECT * FROM other;
 UPDATE runs SET machine = 2 WHERE id = 2;""")
 PYTHON
-expect 1 '3 of 4 runs cannot be submitted: .* (what passes: --run 1)' "$DAWN" submit group.db --dry-run --run 1 --run 2 --run 3 --run 4
+expect 1 '3 of 4 runs cannot be submitted: .* (these pass: --run 1)' "$DAWN" submit group.db --dry-run --run 1 --run 2 --run 3 --run 4
 grep -q '^  run 2: REJECT: run 2 was made on an emulated GPU: ' out # all refusals at once
 [ "$(grep -c '^  run [34]: REJECT chain-broken: ' out)" = 2 ]
 awk 'length > 80 { exit 1 }' out

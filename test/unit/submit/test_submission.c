@@ -54,7 +54,7 @@ static void single_runs_without_an_end_are_left_out(void **state)
     }
     assert_int_equal(ids[0], 1);
     assert_int_equal(result_group_end(r, group), 0);
-    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it all the same\nrun 2 was");
+    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it anyway\nrun 2 was");
     assert_int_equal(all.count, 1);
     assert_int_equal(all.at[0].run, ids[2]);
     submissions_free(&all);
@@ -84,7 +84,7 @@ static void committed_runs_are_left_out(void **state)
     assert_int_equal(all.count, 1);
     assert_int_equal(all.at[0].run, 2);
     submissions_free(&all);
-    all = choose(&by_number, "cannot enter any more");
+    all = choose(&by_number, "can no longer enter");
     assert_int_equal(all.count, 1);
     submissions_free(&all);
 }
