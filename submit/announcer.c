@@ -22,7 +22,7 @@ enum { REQUEST_MS = 4000, ASK_MS = 9000, ASK_TRIES = 2, ANSWER_MS = 1000, END_MS
 struct announcer {
     char *server, handle[HANDLE_MAX];
     struct signer signer;
-    // Of the run in progress. The thread owns what stands before the lock.
+    // Of the run in progress. The thread owns the members before the lock.
     bool runs;                    // there is a thread
     pthread_t thread;
     json_t *plan;                 // the members of the ticket that the training knows
@@ -35,7 +35,7 @@ struct announcer {
     int rc;                       // of REFUSED
     char why[ERROR_TEXT_MAX];     // the last failure; "": none
     struct run_ticket ticket;
-    int64_t seed, end_ns;         // no more is tried after this moment; 0: the run goes on
+    int64_t seed, end_ns;         // no request begins after this moment; 0: the run has not ended
     struct ticket_beat next;      // the newest state
     bool fresh;                   // the board does not have it yet
 };
@@ -61,8 +61,8 @@ static int64_t left_to_ask_ms(const struct announcer *a)
     return ASK_MS - (clock_ns() - a->asked_ns) / 1000000;
 }
 
-// A signal ends the wait for the ticket, but no beat: the run may come to its end all the same. Nobody waits for a ticket longer
-// than wait_for_ticket does.
+// A signal ends the wait for the ticket, but not the beats: the run may still finish. Nobody waits for a ticket longer than
+// wait_for_ticket does.
 static bool wants_end(void *context)
 {
     struct announcer *a = context;
@@ -104,7 +104,7 @@ static int ask_board(struct announcer *a, struct run_ticket *ticket)
         sshkey_id(&board.key, ticket->board_key);
         ticket_proof(delivery.signature, ticket->proof);
         delivery_free(&delivery);
-        if (handle_remember(a->handle) < 0) rc = 0;  // the ticket is worth no less without
+        if (handle_remember(a->handle) < 0) rc = 0;  // the ticket counts without it
     }
     statement_free(&statement);
     return rc;
@@ -142,7 +142,7 @@ static void sleep_until(struct announcer *a, int64_t ns)
     pthread_cond_timedwait(&a->wake, &a->lock, &at);
 }
 
-// A board that refuses a state, or does not know the ticket, will not take it later. After other failures it is sent again.
+// A state is not sent again if the board refuses it or does not know the ticket. After other failures it is.
 static void send_states(struct announcer *a)
 {
     struct pace pace = {0};
@@ -187,7 +187,7 @@ static int open_announcer(const char *server, struct announcer **out)
 {
     struct client *client;
     *out = NULL;
-    TRY(client_open(server, NULL, &client));  // is the address one?
+    TRY(client_open(server, NULL, &client));  // checks the address
     client_close(client);
     struct announcer *a = zalloc(sizeof *a);
     int rc = handle_choose(NULL, a->handle);
@@ -244,7 +244,7 @@ static int wait_for_ticket(struct announcer *a, struct run_ticket *ticket, int64
     else if (a->state == REFUSED) rc = fail(a->rc, "%s", a->why);
     else rc = fail(ERR_NETWORK, "%s does not answer in time", a->server);
     pthread_mutex_unlock(&a->lock);
-    if (rc < 0 && !stopped) return fail_prefix(rc, "there is no ticket, and without --ticket none is needed: ");
+    if (rc < 0 && !stopped) return fail_prefix(rc, "there is no ticket (leave out --ticket to train without one): ");
     return rc;
 }
 
@@ -269,7 +269,7 @@ static bool end_run(struct announcer *a, const char *hash, char why[ERROR_TEXT_M
     pthread_mutex_unlock(&a->lock);
     pthread_join(a->thread, NULL);
     a->runs = false;
-    if (hash == NULL) snprintf(why, ERROR_TEXT_MAX, "it did not come to its end");
+    if (hash == NULL) snprintf(why, ERROR_TEXT_MAX, "it did not finish");
     else if (a->fresh && !*a->why) snprintf(why, ERROR_TEXT_MAX, "the board did not get the end in time");
     else snprintf(why, ERROR_TEXT_MAX, "%s", a->why);
     return *why == 0;

@@ -20,7 +20,7 @@ void competing_close(struct competing *);
 bool competing_has_rows(const struct competing *);
 // Checks that the runs may enter: nobody has seen them, and they are not too old at the last deadline.
 int competing_check(const struct competing *, const struct submissions *, const char *board) MUST_CHECK;
-// Keeps the statements in the record, then sends the commitment. The second function goes on with an earlier one: it sends the
+// Keeps the statements in the record, then sends the commitment. The second function continues an earlier one: it sends the
 // commitment again if the board's answer never came, else the runs.
 int competing_commit(struct sending *, struct results *, struct competing *, const struct submissions *, const char *handle)
     MUST_CHECK;

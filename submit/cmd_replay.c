@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn replay: trains a recorded run once more and says whether it comes to the same figures. Invariant: recipe, seed, target and
+// dawn replay: trains a recorded run once more and compares the figures. Invariant: recipe, seed, target and
 // data are the original's; the replay has a record of its own that names the original. Cost: that of the training.
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool on_host(const char *device)
     return strcmp(device, "cpu") == 0 || strcmp(device, "ref") == 0;
 }
 
-// The original's threads where this machine has them: with another number the same figures are not due.
+// Uses the original's number of threads if this machine has them. With another number the figures may differ.
 static int choose_same_threads(const struct choice *c, const json_t *run, const char *device)
 {
     int64_t threads = canonical_int(run, "threads");
@@ -38,7 +38,7 @@ static int choose_same_threads(const struct choice *c, const json_t *run, const 
     return on_host(device) && threads > 0 && threads <= threads_available() ? (int)threads : 0;
 }
 
-// As statements have the facts of a machine.
+// Drops blanks at both ends, as statements do.
 static char *trim(char *text)
 {
     while (*text == ' ') text++;
@@ -47,7 +47,7 @@ static char *trim(char *text)
     return text;
 }
 
-// What is known before anything was opened: the program, the processor, the device and the threads.
+// Says what differs from the original before anything is opened: program, processor, device or threads.
 static int tell_start(const struct choice *c, const struct original *o, const char *device, int threads)
 {
     struct software_facts software;
@@ -102,7 +102,7 @@ static int train_again(const struct choice *c, const struct original *o)
     return rc == ERR_TARGET ? 0 : rc;  // below the target it agrees with a run that missed it
 }
 
-// ---- what came of it
+// ---- the comparison
 
 static int read_own(const struct choice *c, const struct original *o, int64_t *id, json_t **run)
 {

@@ -22,11 +22,11 @@
 
 enum { FILE_LIMIT = 4 << 20, CHECKPOINT_TRIES = 6, CHECKPOINT_WAIT_MS = 100 };
 
-// What is asked of a statement, wherever it comes from, and how many checks of it failed so far.
+// What to check of a statement from any source, and the number of failed checks so far.
 struct verifying {
     const char *key_id;  // NULL: anybody's
     struct note_witness witness;
-    bool witnessed;      // by that witness, or it does not hold
+    bool witnessed;      // the log needs the cosignature of that witness
     bool log_checked;
     struct client *client;
     int faults;
@@ -76,7 +76,7 @@ static bool is_behind(const struct text *checkpoint, const struct receipt *recei
            note.checkpoint.size < receipt->log.size;
 }
 
-// A board shows a statement when it is in its record, a moment before the checkpoint is signed: so it is asked again, for about
+// A board shows a new statement a moment before it signs the checkpoint that includes it. So the board is asked again, for about
 // three seconds.
 static int get_newest(struct client *c, const struct receipt *receipt, struct text *now)
 {
@@ -90,7 +90,7 @@ static int get_newest(struct client *c, const struct receipt *receipt, struct te
     return rc;
 }
 
-// A board of before there were logs has no checkpoint. One that has shown a log before must show it again.
+// A board without a log has no checkpoint. A board that has shown a log before must show it again.
 static int get_checkpoint(struct verifying *v, const struct receipt *receipt, const struct text *seen, struct text *now)
 {
     int rc = get_newest(v->client, receipt, now);
@@ -114,7 +114,7 @@ static int check_log(struct verifying *v, const struct client_board *board, cons
     char origin[NOTE_NAME];
     bool newer = false;
     int rc = seen_read(&board->key, &seen);
-    if (rc == ERR_MISSING) rc = 0;  // without a home there is nothing to remember in
+    if (rc == ERR_MISSING) rc = 0;  // without a home folder nothing is remembered
     if (rc == 0 && v->client != NULL) rc = get_checkpoint(v, receipt, &seen, &now);
     if (rc == 0 && (v->client == NULL || now.length > 0)) {
         const struct log_evidence e = {
@@ -133,7 +133,7 @@ static int check_log(struct verifying *v, const struct client_board *board, cons
     return rc;
 }
 
-// The receipt in an answer ({"receipt", "signature"}); what is wrong with it has been said before.
+// Checks the log with the receipt in an answer ({"receipt", "signature"}). Faults of the receipt itself were reported before.
 static int check_log_of(struct verifying *v, const struct client_board *board, const char *answer, size_t count)
 {
     char *bytes = NULL, *signature = NULL;
@@ -321,8 +321,8 @@ int cmd_verify(int argc, char **argv)
         .command = "verify",
         .operands = "FILE|URL [OPTIONS]",
         .about = "Checks a signed statement: its signature, its bytes, the hash chain of its points, every check, "
-                 "the receipt of its scoreboard, and its place in the board's log. Remembers how far it has seen the log, "
-                 "and that the log only grows.\n\n"
+                 "the receipt of its scoreboard, and its place in the board's log. Remembers the log's state, and checks next "
+                 "time that the log only grew.\n\n"
                  "FILE is a statement next to its FILE.sig, an envelope, or a receipt; URL is the page of a run. Either may be "
                  "in a static copy of a board.",
         .options = options,

@@ -198,7 +198,7 @@ static int check_repeatable(struct original *o)
     if (strcmp(canonical_text(o->run, "evaluated_by"), "harness") != 0)
         return fail(ERR_USAGE, "%s was trained by another program, which dawn cannot start", name);
     if (strcmp(status, "done") != 0 && strcmp(status, "missed") != 0)
-        return fail(ERR_USAGE, "%s did not come to its end: its status is %.20s", name, status);
+        return fail(ERR_USAGE, "%s did not finish: its status is %.20s", name, status);
     if (canonical_int(o->run, "version") < 2 || count == 0)
         return fail(ERR_USAGE, "%s counts its points in epochs alone: a program before format 3 recorded it", name);
     o->head = canonical_text(json_array_get(points, count - 1), "hash");

@@ -17,7 +17,7 @@ struct original {
 // `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, its page in a static copy of one, or a
 // file: a statement, or an envelope.
 // `db` NULL: the usual record. A run whose hashes or figures do not hold is refused, and so is one that cannot be repeated:
-// another program trained it, it did not come to its end, or it has no points in steps. original_close ends it, also after an
+// another program trained it, it did not finish, or it has no points in steps. original_close ends it, also after an
 // error.
 int original_open(const char *word, const char *db, struct original *) MUST_CHECK;
 void original_close(struct original *);

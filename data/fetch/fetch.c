@@ -160,9 +160,10 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &code);
     if (t->rc < 0) return t->rc;
     if (code == 416 && t->have > 0) {
+        const long long kept = (long long)t->have;
         *again = true;
         TRY(fetch_restart(t));
-        return fail(ERR_NETWORK, "%s has no more bytes", t->url);
+        return fail(ERR_NETWORK, "%s has no byte after the %lld that an earlier download kept", t->url, kept);
     }
     if (result == CURLE_OK && code != 200 && code != 206) {
         *again = code == 429 || code >= 500;

@@ -27,7 +27,7 @@ struct packer_report {
     char says[ERROR_TEXT_MAX];                    // why the pack is official or not
 };
 
-// Refuses to overwrite. An interrupted call leaves TO.part, and the same call goes on with it. The bytes of the pack depend on
+// Refuses to overwrite. An interrupted call leaves TO.part, and the same call continues it. The bytes of the pack depend on
 // the source, short_side, quality and seed alone (and on the version of libjpeg-turbo), not on threads or interruptions.
 int packer_run(const struct packer_choice *, struct packer_report *) MUST_CHECK;
 

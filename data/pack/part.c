@@ -30,7 +30,7 @@ static int write_at(const struct part *p, const void *bytes, size_t count, uint6
         ssize_t n = pwrite(p->fd, (const char *)bytes + put, count - put, (off_t)(offset + put));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
-            return fail_errno(ERR_IO, errno, "cannot write %s after %llu pictures (the same command goes on from there)", p->path,
+            return fail_errno(ERR_IO, errno, "cannot write %s after %llu pictures (the same command continues there)", p->path,
                               (unsigned long long)p->header.done);
         put += (size_t)n;
     }

@@ -20,7 +20,7 @@ struct part {
 };
 
 // `header` describes the pack. Its `source` identifies the source; its first `content` identifies the version of the source until
-// the pack is finished. `names` are its names_bytes, one after the other. Goes on with a DST.part that has the same header: reads
+// the pack is finished. `names` are its names_bytes, one after the other. Continues a DST.part that has the same header: reads
 // and checks every picture in it, up to the first that is not sound.
 int part_open(struct part *, const char *target, const struct pack_header *, const void *names) MUST_CHECK;
 // Adds the next record, in order; `record` has neither offset nor crc.

@@ -112,7 +112,7 @@ int tar_walk(const struct tar_span *span, tar_visit *visit, void *context)
         archive_read_set_skip_callback(archive, window_skip);
         archive_read_set_callback_data(archive, window);
         if (archive_read_open1(archive) == ARCHIVE_OK) rc = walk_members(span, archive, visit, context);
-        else rc = fail(ERR_INPUT, "%s is no tar: %s", span->path, archive_error_string(archive));
+        else rc = fail(ERR_INPUT, "%s is not a tar: %s", span->path, archive_error_string(archive));
     }
     archive_read_free(archive);
     free(window);

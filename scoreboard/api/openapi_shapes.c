@@ -79,7 +79,7 @@ static const struct {
     {"Listed", "withdrawn_by", "int?", "Sequence of the statement that withdrew it"},
     {"Listed", "superseded_by", "int?", "Sequence of the statement that replaced it"},
     {"Listed", "key_revoked_by", "int?", "Sequence of the statement that revoked its key since"},
-    {"Listed", "unfinished?", "text", "Runs only; failed or interrupted, empty for one that came to its end"},
+    {"Listed", "unfinished?", "text", "Runs only; failed or interrupted, empty for one that finished"},
     {"Listed", "trust?", "Trust", "Runs only"},
     {"Listed", "group?", "text", "Runs only; nonce or empty"},
     {"Log", "statements", "[Listed]", ""},

@@ -68,7 +68,7 @@ int site_folder_begin(struct site_folder *f, const char *path)
     text_add(&clean, "%.*s", (int)length, path);
     *f = (struct site_folder){.path = clean.at};
     if (lstat(f->path, &there) == 0 && (!S_ISDIR(there.st_mode) || (!is_copy(f->path) && !is_empty(f->path))))
-        return fail(ERR_IO, "%s is there already and is no copy of a board: it is not replaced", f->path);
+        return fail(ERR_IO, "%s exists already and is not a copy of a board: it is not replaced", f->path);
     return make_part(f);
 }
 

@@ -232,7 +232,7 @@ static const struct field run[] = {
     {"replay_of", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
      "last hash of the points of the run that this one repeats (dawn replay)"},
     {"chain_end", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
-     "last hash of a chain of version 3, over the run's end; absent if it did not come to one"},
+     "last hash of a chain of version 3, over the run's end; absent if the run did not finish"},
     {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},
     {"work", FIELD_LIST, 0, 64, OPTIONAL | FIELD_V2, NULL, part, "parts of the schedule in order, where a sample's cost changes"},
     {"segments", FIELD_LIST, 0, 4000, 0, NULL, segment, "what the stopwatch saw, without gaps"},

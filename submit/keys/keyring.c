@@ -44,10 +44,10 @@ int keyring_check_name(const char *name)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const size_t length = strlen(name);
     if (length == 0 || length >= KEYRING_NAME || strspn(name, letters) != length || *name == '.' || *name == '-')
-        return fail(ERR_USAGE, "a key's name is 1 to %d letters, digits, \".\", \"_\" or \"-\", not \"%.80s\"", KEYRING_NAME - 1,
-                    name);
+        return fail(ERR_USAGE, "a key's name must be 1 to %d letters, digits, \".\", \"_\" or \"-\"; got \"%.80s\"",
+                    KEYRING_NAME - 1, name);
     if (length >= 4 && strcmp(name + length - 4, ".pub") == 0)
-        return fail(ERR_USAGE, "a key's name does not end in .pub: \"%s\"", name);
+        return fail(ERR_USAGE, "a key's name must not end in .pub; got \"%s\"", name);
     return 0;
 }
 
@@ -257,7 +257,7 @@ int keyring_open(const struct keyring_key *found, struct signer *signer)
     char id[SSHKEY_ID];
     memset(signer, 0, sizeof *signer);
     if (build_emulates() != NULL)
-        return fail(ERR_UNSUPPORTED, "this program emulates %s, so that nothing it measures may be signed", build_emulates());
+        return fail(ERR_UNSUPPORTED, "this program emulates %s, so nothing that it measures may be signed", build_emulates());
     signer->key = found->key;
     if (found->file && !found->locked) return open_file(found, signer);
     signer->by_agent = true;

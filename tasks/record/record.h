@@ -26,7 +26,7 @@ int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 char *record_weights(const struct results *, const json_t *run);
 // The processes that a run began with, at least 1, and the machines that they were on.
 int record_processes(const json_t *record, int *machines);
-// Whether it went on with other processes.
+// True if other processes resumed it.
 bool record_moved(const json_t *record);
 // The newest run of a task (NULL: of any) whose weights still exist.
 int record_find_weights(struct results *, const char *task, int64_t *id) MUST_CHECK;

@@ -104,7 +104,7 @@ static int check_crossing(const json_t *run, const json_t *first)
     return 0;
 }
 
-// A run that was cut off may lack the hash of its end. No board lists such a run.
+// A run whose process ended unexpectedly may lack the hash of its end. No board lists such a run.
 static int check_end(const json_t *run, const json_t *stated, const struct chain *chain)
 {
     char hex[DIGEST_HEX];

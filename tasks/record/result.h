@@ -62,7 +62,7 @@ struct run_data {
     int short_side, quality;  // of a pack (dataset.h); 0: original size, original bytes
     enum run_reading reading;
 };
-// A file that the run took besides its data. The chain includes its digest.
+// A file that the run used besides its data. The chain includes its digest.
 struct run_file {
     const char *kind;    // "weights", "vocab" or "vectors"
     const char *name;    // file name without a folder
@@ -135,7 +135,7 @@ int result_resume(struct results *, int64_t id, int64_t step, const struct run_m
 int64_t result_id(const struct run *);
 // The last hash of its chain: of the last point, or the root.
 void result_head(const struct run *, char hex[DIGEST_HEX]);
-// The processes with which a resumed run goes on after `step` steps.
+// The processes that continue a resumed run after `step` steps.
 int result_places(struct run *, int64_t step, const struct run_place *, int count) MUST_CHECK;
 // Stores the closed segments before a checkpoint is written, so that the clocks of a resumed run include the work that led
 // to the checkpoint.

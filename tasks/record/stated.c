@@ -196,7 +196,8 @@ static void put_program(json_t *to, const json_t *record)
     put_text(software, "framework", outside != NULL ? record_text(outside, "framework") : framework);
     json_object_set_new(to, "software", software);
     int machines, processes = record_processes(record, &machines);
-    bool accelerators = strcmp(record_text(record, "device"), "cuda") == 0;  // a processor is one device, whoever shares it
+    // A processor is one device, even if several processes share it.
+    bool accelerators = strcmp(record_text(record, "device"), "cuda") == 0;
     json_object_set_new(to, "hardware", hardware_of(json_object_get(record, "machine_facts"),
                                                     outside != NULL ? record_int(outside, "devices")
                                                     : accelerators  ? processes : 1));

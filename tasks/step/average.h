@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exponential moving average of weights and running statistics (Polyak and Juditsky 1992). The average is evaluated and
-// saved in place of the trained weights. An evaluation swaps the two before and after, so training goes on from the same
-// bytes.
+// saved in place of the trained weights. An evaluation swaps the two before and after, so training continues from the
+// same bytes.
 #ifndef DAWN_TRAIN_AVERAGE_H
 #define DAWN_TRAIN_AVERAGE_H
 

@@ -26,7 +26,7 @@ struct announce_type {
     int (*wait)(struct announcer *, struct run_ticket *, int64_t *seed) MUST_CHECK;
     // The run has reached this state of its chain: the board gets it as soon as the network allows. Returns at once.
     void (*beat)(struct announcer *, const char *hash);
-    // The run has ended in this state: waits some seconds until the board has it. NULL: in none that counts, so nothing waits.
+    // The run has ended in this state: waits some seconds until the board has it. NULL: no state counts, so it does not wait.
     // Returns false, with a reason, if the board does not have all that it needs. Does nothing if nothing was asked.
     bool (*end)(struct announcer *, const char *hash, char why[ERROR_TEXT_MAX]);
 };

@@ -283,8 +283,8 @@ static int check_training(const struct state *s, const struct trainer *t, const 
                         split_name((enum split)split), f->data);
     TRY(dataset_layout(t->choice.data, layout));
     if (strcmp(f->layout, layout))
-        return fail(ERR_INPUT, "%s is of another copy of %s, which holds the same samples in another order or size: go on with "
-                    "the copy that the run began with (--data)", s->path, f->data);
+        return fail(ERR_INPUT, "%s is of another copy of %s, which holds the same samples in another order or size: continue "
+                    "with the copy that the run began with (--data)", s->path, f->data);
     if (f->step > t->steps || f->epoch != f->step / t->steps_an_epoch || f->batch != f->step % t->steps_an_epoch)
         return fail(ERR_INPUT, "%s is at step %lld, batch %lld of epoch %lld, which the schedule of %lld steps does not have",
                     s->path, (long long)f->step, (long long)f->batch, (long long)f->epoch, (long long)t->steps);
@@ -312,7 +312,7 @@ static int check_place(const struct state *s, struct trainer *t)
     char *difference;
     TRY(state_difference(s, t, &difference));
     if (!difference) return 0;
-    fail(ERR_INPUT, "%s would go on with %s, and the bytes may differ", s->path, difference);
+    fail(ERR_INPUT, "%s would continue with %s, and the bytes may differ", s->path, difference);
     free(difference);
     return ERR_INPUT;
 }

@@ -51,7 +51,7 @@ struct going {
     struct price price;                 // of all machines; counts where the options have one
     int64_t peak_of_all;                // memory that all processes took; 0 before the end
     int64_t began;                      // steps that were done when this process began
-    bool asked;                         // the processes are exchanging wishes
+    bool asked;                         // an exchange of wishes is in progress
     bool alike;                         // all processes have left the loop, with the same success or failure
     bool alone;                         // this process failed, and the others may still train
     struct run_place *places;           // of all processes; NULL: this one is alone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A replay trains on the data and with the files of the run that it repeats, or not at all: with others, hours of training would
-// only show that they are others.
+// A replay needs the data and the files of the run that it repeats. Others are refused before the training, because they alone
+// would make the figures differ.
 #include <string.h>
 
 #include "submit/format/score/replay.h"
@@ -16,11 +16,11 @@ int train_check_replay(const struct train_replay *replay, const struct run_data 
                         data[i].name, data[i].digest);
     for (int i = 0; i < file_count; i++)
         if (!replay_has(others, "kind", files[i].kind, files[i].digest))
-            return fail(ERR_INPUT, "the run did not take the file --%s %s: its digest is %.12s...", files[i].kind, files[i].name,
-                        files[i].digest);
+            return fail(ERR_INPUT, "the original run used another file than --%s %s: its digest is %.12s...", files[i].kind,
+                        files[i].name, files[i].digest);
     if ((size_t)file_count < json_array_size(others))
-        return fail(ERR_USAGE, "the run took %zu file%s besides its data (--weights, --vocab, --vectors), and %d %s given",
-                    json_array_size(others), json_array_size(others) == 1 ? "" : "s", file_count,
+        return fail(ERR_USAGE, "the original run used %zu file%s besides its data (--weights, --vocab, --vectors), and %d %s "
+                    "given", json_array_size(others), json_array_size(others) == 1 ? "" : "s", file_count,
                     file_count == 1 ? "is" : "are");
     return 0;
 }

@@ -53,7 +53,7 @@ void train_ticket_beat(struct going *r)
     r->o->announce->beat(r->o->announcer, hash);
 }
 
-// The last hash of the run's chain. "" if the run did not come to its end: then it cannot become witnessed.
+// The last hash of the run's chain. "" if the run did not finish. Such a run cannot become witnessed.
 static int read_end(struct results *results, int64_t run, char hash[DIGEST_HEX])
 {
     json_t *rows;

@@ -340,7 +340,7 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
     if (feed->hits[0]) TRY(read_counter(t, feed->hits[0], reset, &hits));
     if (feed->tries[0]) TRY(read_counter(t, feed->tries[0], reset, &tries));
     if (!feed->hits[0] || board->kind != METRIC_COUNT) return 0;
-    if (ranks_size() > 1 && !reset) return 0;  // somebody looks in between, and not all processes do
+    if (ranks_size() > 1 && !reset) return 0;  // only the first process reads in between
     TRY(ranks_add(&hits, 1));
     sums->hits = hits;
     return 0;

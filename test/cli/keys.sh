@@ -42,9 +42,9 @@ cp "$ring/dawn" before
 refused 1 'there is a key "dawn" already' new
 refused 1 'there is a key "dawn" already' new dawn
 cmp before "$ring/dawn"
-refused 2 "a key's name is" new ../dawn
-refused 2 "a key's name is" new ''
-refused 2 'does not end in .pub' new dawn.pub
+refused 2 "a key's name must be" new ../dawn
+refused 2 "a key's name must be" new ''
+refused 2 'must not end in .pub' new dawn.pub
 
 # ---- words that are wrong --------------------------------------------------------------------------------------------
 refused 2 'did you mean "show"' shwo

@@ -85,7 +85,7 @@ tee $(seq -f 'src/train/n01440764/%g.JPEG' 4 460) <"$seeds/colour.jpg" >/dev/nul
 # A limit on the size of files stands for a full disk. What is there is kept, and the next one goes on.
 room=$(($(stat -c %s whole.dawnpack) * 3 / 4 / 1024))
 [ "$( (ulimit -f $room; status "$DAWN" data pack imagenette src again.dawnpack --short-side 32) )" = 1 ]
-grep -q 'cannot write again.dawnpack.part after [0-9]* pictures (the same command goes on from there)' err
+grep -q 'cannot write again.dawnpack.part after [0-9]* pictures (the same command continues there)' err
 [ ! -e again.dawnpack ]
 [ "$(status "$DAWN" data pack imagenette src again.dawnpack --short-side 32)" = 0 ]
 grep -Eq '^  (128|256|384) were packed already when this command began$' out

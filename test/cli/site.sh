@@ -35,7 +35,7 @@ expect 2 'export site DIR' "$BOARD" export site --db board.db
 expect 2 'base takes an address' "$BOARD" export site site --base ann.example --db board.db
 expect 2 'base is for export site' "$BOARD" export dawnbench site --base https://ann.example --db board.db
 mkdir own && echo precious >own/file
-expect 1 'own is there already and is no copy of a board' "$BOARD" export site own --db board.db
+expect 1 'own exists already and is not a copy of a board' "$BOARD" export site own --db board.db
 [ "$(cat own/file)" = precious ]
 
 # ---- a copy, while the server runs: without a base, then with one over it

@@ -64,7 +64,7 @@ static int find_others(const json_t *a, const json_t *b, struct text *t)
         const char *sentence;
     } needs[] = {
         {canonical_int(a, "version") >= 2 && canonical_int(b, "version") >= 2, "one of them counts its points in epochs alone"},
-        {ended(a) && ended(b), "one of them did not come to its end"},
+        {ended(a) && ended(b), "one of them did not finish"},
         {strcmp(canonical_text(a, "evaluated_by"), "harness") == 0 && strcmp(canonical_text(b, "evaluated_by"), "harness") == 0,
          "the harness did not evaluate both"},
         {same_text(a, b, "task_digest"), "task, metric or target: another one"},

@@ -187,7 +187,7 @@ static size_t find_crossing(const json_t *run)
 
 static bool judge_states(struct judging *j, const json_t *run, const struct ticket_stamp *stamps, int count)
 {
-    if (canonical_at(run, "chain_end") == NULL) return refuse(j, "it did not come to its end");
+    if (canonical_at(run, "chain_end") == NULL) return refuse(j, "it did not finish");
     if (canonical_int(run, "resumed") > 0) return refuse(j, "it was interrupted and resumed");
     if (strcmp(canonical_text(run, "evaluated_by"), "harness") != 0) return refuse(j, "the harness did not evaluate it");
     if (count == 0) return refuse(j, "the board got no beat of it");

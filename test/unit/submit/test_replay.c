@@ -193,7 +193,7 @@ static void another_training_is_no_replay(void **state)
         const char *path, *value, *line;
     } others[] = {
         {"task_digest", FIXTURE_HEX, "task, metric or target"}, {"recipe.text", "{}", "recipe: another text"},
-        {"evaluated_by", "self", "the harness did not"},        {"status", "failed", "did not come to its end"},
+        {"evaluated_by", "self", "the harness did not"},        {"status", "failed", "did not finish"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char *before = strdup(canonical_text(replay, others[i].path));
