@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the trace are microseconds. The nodes follow each other from 0 on, as they were timed. The steps through the feed
-// are a process of their own, because they ran at another time.
+// The nodes follow each other from 0 on, as they were timed. The steps through the feed are a process of their own, because they
+// ran at another time.
 #include "tasks/profile/trace.h"
 
 #include "runtime/base/file.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,19 @@ static void add_name(json_t *events, const char *what, int process, int thread, 
                                             "name", name));
 }
 
-static json_t *span(const char *name, const char *category, int process, int thread, double from_ns, double ns)
+// Times of the format are microseconds. Perfetto takes the whole part of 1000 times each, and drops a span that then overlaps the
+// one before it, if only by a nanosecond. So the result is large enough for that whole part to be ns.
+static double microseconds(int64_t ns)
+{
+    double us = (double)ns / 1000;
+    while (us * 1000 < (double)ns) us = nextafter(us, INFINITY);
+    return us;
+}
+
+static json_t *span(const char *name, const char *category, int process, int thread, int64_t from_ns, int64_t ns)
 {
     return json_pack("{ss ss ss si si sf sf}", "name", name, "cat", category, "ph", "X", "pid", process, "tid", thread, "ts",
-                     from_ns * 1e-3, "dur", ns * 1e-3);
+                     microseconds(from_ns), "dur", microseconds(ns));
 }
 
 // Bytes of the slab in use at a position, by class.
@@ -48,13 +58,12 @@ static void add_nodes(const struct trial *t, json_t *events)
     for (int at = 0; at < p->count; at++) {
         const struct node *n = &p->graph->node[p->order[at]];
         struct cost cost = node_cost(p->graph, n);
-        json_t *o = span(op_table[n->op].name, roofline_pass(n->phase), STEP_PROCESS, 1 + (int)n->phase, (double)now,
-                         (double)t->ns[at]);
+        json_t *o = span(op_table[n->op].name, roofline_pass(n->phase), STEP_PROCESS, 1 + (int)n->phase, now, t->ns[at]);
         json_object_set_new(o, "args", json_pack("{ss sf sf}", "layer", n->scope, "flops", cost.flops, "bytes",
                                                  cost.read + cost.written));
         json_array_append_new(events, o);
         json_array_append_new(events, json_pack("{ss ss si sf so}", "name", "slab", "ph", "C", "pid", STEP_PROCESS, "ts",
-                                                (double)now * 1e-3, "args", memory_at(p, at)));
+                                                microseconds(now), "args", memory_at(p, at)));
         now += t->ns[at];
     }
 }
@@ -66,9 +75,9 @@ static void add_steps(const struct profile *p, json_t *events)
     add_name(events, "thread_name", FEED_PROCESS, DEVICE_THREAD, "steps");
     for (int i = 0; i < p->steps; i++) {
         const struct profile_step *s = &p->step[i];
-        json_array_append_new(events, span("next batch", "feed", FEED_PROCESS, FEED_THREAD, (double)s->begin_ns,
-                                           (double)(s->fed_ns - s->begin_ns)));
-        json_t *o = span("step", "step", FEED_PROCESS, DEVICE_THREAD, (double)s->fed_ns, (double)(s->end_ns - s->fed_ns));
+        json_array_append_new(events, span("next batch", "feed", FEED_PROCESS, FEED_THREAD, s->begin_ns,
+                                           s->fed_ns - s->begin_ns));
+        json_t *o = span("step", "step", FEED_PROCESS, DEVICE_THREAD, s->fed_ns, s->end_ns - s->fed_ns);
         json_object_set_new(o, "args", json_pack("{sI}", "samples", (json_int_t)s->samples));
         json_array_append_new(events, o);
     }
@@ -87,7 +96,7 @@ struct json_t *trace_json(const struct trial *t, const struct profile *p)
 int trace_write(const struct trial *t, const struct profile *p, const char *path)
 {
     json_t *o = trace_json(t, p);
-    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(o);
     if (!text) return fail(ERR_INPUT, "the trace cannot be written as JSON");
     int rc = file_write(path, text, strlen(text));

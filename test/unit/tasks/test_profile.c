@@ -154,26 +154,114 @@ static void test_profile_and_its_tables(void **state)
     bench_close(&b);
 }
 
-// What the Trace Event Format demands of each kind of event, and that nothing lies outside of its step.
-static void check_event(const json_t *e, int *spans)
+// ---- the trace
+
+// What a trace says of a process (thread 0) or of a thread. Its spans end by `end`, in nanoseconds as Perfetto computes them.
+struct track {
+    int64_t process, thread, end;
+    bool named;
+};
+struct tracks {
+    struct track at[16];
+    int count, spans;
+};
+
+static struct track *find_track(struct tracks *t, int64_t process, int64_t thread)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->at[i].process == process && t->at[i].thread == thread) return &t->at[i];
+    assert_in_range(t->count, 0, 15);
+    t->at[t->count] = (struct track){.process = process, .thread = thread};
+    return &t->at[t->count++];
+}
+
+static int64_t perfetto_ns(const json_t *e, const char *member)
+{
+    const json_t *time = json_object_get(e, member);
+    assert_true(json_is_number(time) && json_number_value(time) >= 0);
+    return (int64_t)(json_number_value(time) * 1000.0);
+}
+
+static void check_members(const json_t *e, const char *const *members)
+{
+    size_t count = 0;
+    for (; members[count]; count++)
+        if (!json_object_get(e, members[count])) fail_msg("an event without \"%s\"", members[count]);
+    assert_int_equal(json_object_size(e), count + (json_object_get(e, "args") && strcmp(members[count - 1], "args")));
+}
+
+// Name of a process or a thread. Perfetto wants it before the events that it names.
+static void check_name(const json_t *e, struct tracks *t)
+{
+    static const char *const members[] = {"name", "ph", "pid", "tid", "args", NULL};
+    const char *name = json_string_value(json_object_get(e, "name"));
+    bool process = !strcmp(name, "process_name");
+    check_members(e, members);
+    assert_true(process || !strcmp(name, "thread_name"));
+    int64_t thread = json_integer_value(json_object_get(e, "tid"));
+    struct track *track = find_track(t, json_integer_value(json_object_get(e, "pid")), process ? 0 : thread);
+    assert_false(track->named);
+    assert_true(process || thread > 0);
+    assert_true(json_string_length(json_object_get(json_object_get(e, "args"), "name")) > 0);
+    track->named = true;
+}
+
+static void check_counter(const json_t *e, struct tracks *t)
+{
+    static const char *const members[] = {"name", "ph", "pid", "ts", "args", NULL};
+    const char *key;
+    json_t *value;
+    check_members(e, members);
+    struct track *process = find_track(t, json_integer_value(json_object_get(e, "pid")), 0);
+    int64_t at = perfetto_ns(e, "ts");
+    assert_true(process->named && at >= process->end);
+    process->end = at;
+    assert_true(json_object_size(json_object_get(e, "args")) > 0);
+    json_object_foreach(json_object_get(e, "args"), key, value)
+    {
+        assert_true(json_is_integer(value) && json_integer_value(value) >= 0);
+    }
+}
+
+// Spans of a thread follow each other: those that overlap without one inside the other are dropped by Perfetto.
+static void check_span(const json_t *e, struct tracks *t)
+{
+    static const char *const members[] = {"name", "cat", "ph", "pid", "tid", "ts", "dur", NULL};
+    int64_t process = json_integer_value(json_object_get(e, "pid")), thread = json_integer_value(json_object_get(e, "tid"));
+    check_members(e, members);
+    assert_true(json_string_length(json_object_get(e, "name")) > 0 && json_is_string(json_object_get(e, "cat")));
+    assert_true(find_track(t, process, 0)->named);
+    struct track *track = find_track(t, process, thread);
+    int64_t from = perfetto_ns(e, "ts");
+    assert_true(track->named && thread > 0);
+    if (from < track->end) fail_msg("a span at %lld ns overlaps one until %lld", (long long)from, (long long)track->end);
+    track->end = from + perfetto_ns(e, "dur");
+    t->spans++;
+}
+
+// What the Trace Event Format demands of each kind of event.
+static void check_event(const json_t *e, struct tracks *t)
 {
     const char *phase = json_string_value(json_object_get(e, "ph"));
     assert_non_null(phase);
     assert_true(json_is_string(json_object_get(e, "name")) && json_is_integer(json_object_get(e, "pid")));
-    if (!strcmp(phase, "M")) {
-        assert_true(json_is_string(json_object_get(json_object_get(e, "args"), "name")));
-        return;
+    if (!strcmp(phase, "M")) check_name(e, t);
+    else if (!strcmp(phase, "C")) check_counter(e, t);
+    else if (!strcmp(phase, "X")) check_span(e, t);
+    else fail_msg("an event of kind %s", phase);
+}
+
+// Times of which the nearest number of microseconds loses one: 1000 * 1.001 is less than 1001. Returns their sum.
+static int64_t set_times(struct trial *t)
+{
+    int64_t sum = 0, lost = 0;
+    for (int at = 0; at < trial_plan(t)->count; at++) {
+        t->ns[at] = at % 5 ? 1001 : 12345678 + at;
+        lost += (int64_t)((double)sum / 1000 * 1000) < sum || (int64_t)((double)t->ns[at] / 1000 * 1000) < t->ns[at];
+        sum += t->ns[at];
     }
-    assert_true(json_number_value(json_object_get(e, "ts")) >= 0);
-    if (!strcmp(phase, "C")) {
-        const char *key;
-        json_t *value;
-        json_object_foreach(json_object_get(e, "args"), key, value) assert_true(json_is_integer(value));
-        return;
-    }
-    assert_string_equal(phase, "X");
-    assert_true(json_number_value(json_object_get(e, "dur")) >= 0 && json_is_integer(json_object_get(e, "tid")));
-    ++*spans;
+    assert_true(lost > 10);
+    return sum;
 }
 
 static void test_trace(void **state)
@@ -182,20 +270,29 @@ static void test_trace(void **state)
     struct bench b;
     struct trial t;
     struct profile *p = zalloc(sizeof *p);
+    struct tracks tracks = {0};
     char path[128];
     json_error_t error;
     size_t i;
     json_t *e;
-    int spans = 0;
+    int64_t end = 0;
     open_cifar(&b);
     open_trial(&t, &b, 0);
     assert_int_equal(profile_run(&t, 0.01, p), 0);
+    int64_t sum = set_times(&t);
     snprintf(path, sizeof path, "%s/trace.json", folder);
     assert_int_equal(trace_write(&t, p, path), 0);
     json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!o) fail_msg("%s", error.text);
-    json_array_foreach(json_object_get(o, "traceEvents"), i, e) check_event(e, &spans);
-    assert_int_equal(spans, trial_plan(&t)->count + 2 * p->steps);
+    assert_int_equal(json_object_size(o), 3);
+    assert_string_equal(json_string_value(json_object_get(o, "displayTimeUnit")), "ms");
+    assert_true(json_is_object(json_object_get(o, "otherData")) && json_is_array(json_object_get(o, "traceEvents")));
+    json_array_foreach(json_object_get(o, "traceEvents"), i, e) check_event(e, &tracks);
+    assert_int_equal(tracks.spans, trial_plan(&t)->count + 2 * p->steps);
+    assert_int_equal(tracks.count, 2 + 3 + 2);  // processes, passes, feed and steps
+    for (int k = 0; k < tracks.count; k++)
+        if (tracks.at[k].process == 1 && tracks.at[k].thread && tracks.at[k].end > end) end = tracks.at[k].end;
+    assert_int_equal(end, sum);  // nothing was lost by rounding
     json_decref(o);
     snprintf(path, sizeof path, "%s/none/trace.json", folder);
     assert_int_equal(trace_write(&t, p, path), ERR_IO);
