@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/rng.h"
+#include "runtime/base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,16 +87,26 @@ int store_slot(struct store *s, const char *name, struct shape shape, enum dtype
 
 // ---- initial values
 
-static float uniform(const struct slot *slot, uint64_t seed, int64_t i)
+enum { DRAWN_TOGETHER = 4096 };
+
+// What all numbers of a slot have in common. Each is drawn by its own index, so threads may draw any of them.
+struct drawing {
+    const struct slot *slot;
+    uint64_t seed;
+    uint32_t name;
+    float *into;
+};
+
+static float uniform(const struct drawing *d, int64_t i)
 {
-    struct rng4 r = rng_draw(seed, RNG_INIT, hash_text32(slot->name), (uint32_t)(i >> 2), 0);
-    return slot->init.a * (2.0f * rng_unit(r.v[i & 3]) - 1.0f);
+    struct rng4 r = rng_draw(d->seed, RNG_INIT, d->name, (uint32_t)(i >> 2), 0);
+    return d->slot->init.a * (2.0f * rng_unit(r.v[i & 3]) - 1.0f);
 }
 
-static float normal(const struct slot *slot, uint64_t seed, int64_t i)
+static float normal(const struct drawing *d, int64_t i)
 {
-    struct rng4 r = rng_draw(seed, RNG_INIT, hash_text32(slot->name), (uint32_t)i, 1);
-    return slot->init.a * (float)rng_normal(r);
+    struct rng4 r = rng_draw(d->seed, RNG_INIT, d->name, (uint32_t)i, 1);
+    return d->slot->init.a * (float)rng_normal(r);
 }
 
 static bool dirac_row(const struct slot *slot, int64_t i, float *x)
@@ -105,6 +116,16 @@ static bool dirac_row(const struct slot *slot, int64_t i, float *x)
     if (k >= d[3]) return false;
     *x = k == c && r == d[1] / 2 && s == d[2] / 2 ? 1.0f : 0.0f;
     return true;
+}
+
+static void draw_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct drawing *d = context;
+    enum init_kind kind = d->slot->init.kind;
+    (void)thread;
+    for (int64_t i = begin; i < end; i++)
+        if (kind != INIT_DIRAC || !dirac_row(d->slot, i, &d->into[i]))
+            d->into[i] = kind == INIT_NORMAL ? normal(d, i) : uniform(d, i);
 }
 
 static void divide_by_deviation(float *x, int64_t n)
@@ -127,9 +148,7 @@ void store_initial(const struct slot *slot, uint64_t seed, void *into)
     }
     BUG_IF(slot->dtype != F32);
     BUG_IF(slot->init.kind == INIT_DIRAC && slot->shape.rank != 4);
-    float *x = into;
-    for (int64_t i = 0; i < n; i++)
-        if (slot->init.kind != INIT_DIRAC || !dirac_row(slot, i, &x[i]))
-            x[i] = slot->init.kind == INIT_NORMAL ? normal(slot, seed, i) : uniform(slot, seed, i);
-    if (slot->init.kind == INIT_UNIT_UNIFORM) divide_by_deviation(x, n);
+    struct drawing d = {slot, seed, hash_text32(slot->name), into};
+    threads_for(n, DRAWN_TOGETHER, draw_piece, &d);
+    if (slot->init.kind == INIT_UNIT_UNIFORM) divide_by_deviation(into, n);
 }
