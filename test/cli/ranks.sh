@@ -1,17 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Several processes train as one: the same weights and the same curve, byte for byte, whatever their number; their rows in the
-# record; a missed target; a rank that is killed ends all, and another number of processes goes on; what must not train together
-# is refused.
+# record; a missed target; a rank that is killed or fails ends all, and another number of processes goes on; what must not train
+# together is refused.
 set -eu
 . "$ROOT/test/wait.sh"
-command -v mpirun >/dev/null || { echo "mpirun is not installed"; exit 77; }
-
-# Open MPI refuses root and more processes than cores unless told, and needs neither a network nor another machine.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl=self,vader OMPI_MCA_plm=isolated OMPI_MCA_btl_vader_single_copy_mechanism=none
-export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_memory=^patcher
-export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # MPI keeps what it took until the end
+. "$ROOT/test/mpi.sh"
 
 train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data.slices=4 --set epochs=0.2 --set views=1
     --threads 1 --target 0.001 --no-stop"
@@ -30,10 +24,6 @@ mkdir one two four
 "$DAWN" $train --db one/results.db >one.txt
 rc=0
 mpirun -n 2 "$DAWN" ${train/0.001/0.999} --db two/results.db >two.txt 2>err.txt || rc=$?
-if grep -q "this build has no MPI, so these 2 processes cannot train together" err.txt; then
-    echo "this build has no MPI"
-    exit 77
-fi
 refused 3 'is below the target' # and the first process saves before it ends
 "$DAWN" results show 1 --db two/results.db | grep -q 'missed'
 mpirun -n 4 "$DAWN" $train --db four/results.db >four.txt
@@ -78,10 +68,42 @@ mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 "$DAWN" $train --recipe none.js
 refused 1 '^dawn train: rank 1 of 2: .*none.json'
 [ $((SECONDS - began)) -le 10 ]
 
+# ---- a rank that fails in the middle says why, and the others, which wait for it, end too
+mkdir gone
+mpirun -n 2 "$DAWN" ${train/0.2/50} --checkpoint-every 1 --db gone/results.db >out.txt 2>err.txt &
+launcher=$!
+wait_for test -e gone/run-1.state
+mv gone went
+began=$SECONDS rc=0
+wait "$launcher" || rc=$?
+refused 1 '^dawn train: .*gone'
+[ $((SECONDS - began)) -le 10 ]
+
 # ---- ranks that would train different things
 rc=0
 mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 "$DAWN" $train --seed 6 --db failed.db >out.txt 2>err.txt || rc=$?
 refused 2 'rank 1 has another seed than rank 0'
+{ cat "$DAWN"; echo; } >other
+chmod +x other
+rc=0
+mpirun -n 1 "$DAWN" $train --db failed.db : -n 1 ./other $train --db failed.db >out.txt 2>err.txt || rc=$?
+refused 2 'rank 1 has another program than rank 0'
+python3 - <<'PY'
+import json, os
+names = [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]
+for folder in "same", "changed":
+    os.makedirs(folder + "/cifar-10-batches-bin")
+    for name in names:
+        with open(f"{folder}/cifar-10-batches-bin/{name}", "wb") as out:
+            for i in range(100):
+                out.write(bytes([i % 10]) + bytes([i + (folder == "changed" and name == names[3] and i == 50)]) * 3072)
+    with open(folder + "/cifar-10-batches-bin/dawn-import.json", "w") as out:
+        json.dump({"records": {name: 100 for name in names}}, out)
+PY
+rc=0
+images=${train/synthetic/.\/same}
+mpirun -n 1 "$DAWN" $images --db failed.db : -n 1 "$DAWN" ${images/same/changed} --db failed.db >out.txt 2>err.txt || rc=$?
+refused 2 'rank 1 has another data set than rank 0'
 rc=0
 train="$train --precision f32 --db failed.db"
 if [ "$(uname -m)" = x86_64 ]; then

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two machines, as far as MPI can tell: each process is started through an agent of its own, and they share no memory. Machines and
+# devices are rows of the record, and the price is that of all machines. The scaling of a step over processes, in the output, the
+# record and the report.
+set -eu
+. "$ROOT/test/mpi.sh"
+
+# ---- the scaling
+"$DAWN" bench cifar10 --fake --set widths=8,8,16 --batch 32 --threads 1 --seconds 0.2 --repeats 1 --scaling 1,2 --launcher mpirun \
+    >out.txt
+cat out.txt
+grep -Eq '^ +1 +.* 1\.00 +100' out.txt
+grep -Eq '^ +2 +[0-9]' out.txt
+grep -q '^Recorded in results.db as scaling 1: ' out.txt
+"$DAWN" bench --list >out.txt
+grep -q '^Scaling over processes' out.txt
+"$DAWN" report -o report.md >/dev/null
+grep -q '^## Scaling$' report.md
+rc=0
+"$DAWN" bench cifar10 --fake --scaling 1,2 --launcher 'no-such-launcher' >out.txt 2>err.txt || rc=$?
+[ "$rc" = 1 ]
+grep -q 'the launcher "no-such-launcher" cannot be started' err.txt
+
+# ---- two machines
+printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' >agent
+chmod +x agent
+unset OMPI_MCA_rmaps_base_oversubscribe
+export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo
+machines="mpirun --host 10.77.0.1:1,10.77.0.2:1 -n 2"
+train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data.slices=2 --set epochs=0.2 --set views=1 --threads 1
+    --target 0.001 --no-stop"
+$machines "$DAWN" $train --cost-per-hour 3 --checkpoint-every 1000 --db two.db --save two.safetensors >out.txt
+"$DAWN" results show 1 --db two.db >shown.txt
+cat shown.txt
+grep -q 'at \$6.00 an hour' shown.txt
+grep -q 'processes  *2 on 2 machines: ' shown.txt
+"$DAWN" results export --db two.db --format json --to two.json
+python3 - <<'PY'
+import json
+run = json.load(open("two.json"))["runs"][0]
+assert run["price_micro_per_hour"] == 6_000_000, run["price_micro_per_hour"]
+assert [(p["rank"], p["machine_number"], p["threads"]) for p in run["places"]] == [(0, 0, 1), (1, 1, 1)], run["places"]
+assert all(p["device"] and p["machine"] for p in run["places"])
+PY
+"$DAWN" $train --db one.db --save one.safetensors >out.txt
+cmp one.safetensors two.safetensors

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Tasks that stream their samples, on one process and on two: each takes its slices of every batch and its batches of the
+# evaluation. Outputs that the host judges (answers) reach all processes. Weights, losses and scores are the same, byte for byte.
+set -eu
+. "$ROOT/test/mpi.sh"
+
+same() { # NAME TRAINING...
+    local name=$1
+    shift
+    mkdir "$name"
+    "$DAWN" train "$@" --db "$name/1.db" --save "$name/1.safetensors" >"$name/1.txt"
+    mpirun -n 2 "$DAWN" train "$@" --db "$name/2.db" --save "$name/2.safetensors" >"$name/2.txt"
+    cmp "$name/1.safetensors" "$name/2.safetensors"
+    for n in 1 2; do "$DAWN" results export --db "$name/$n.db" --format json --to "$name/$n.json"; done
+    python3 - "$name" <<'PY'
+import json, sys
+one, two = (json.load(open(f"{sys.argv[1]}/{n}.json"))["runs"][0] for n in (1, 2))
+points = [[(p["step"], p["samples"], p["loss_micro"], p.get("scores")) for p in run["points"]] for run in (one, two)]
+assert points[0] == points[1] and points[0][-1][3], points
+assert len(two["places"]) == 2 and not one["places"]
+PY
+}
+
+slices="--threads 1 --no-stop --set data.slices=2"
+same pictures imagenette --data pictures $slices --set widths=4,4,8,8 --set resolution=32 --set evaluation.side=32 --set epochs=2 \
+    --set warmup_epochs=0.2 --target 0.001
+same stories squad --data stories $slices --set epochs=0.1 --set warmup_epochs=0.05 --target 0.0001
