@@ -106,5 +106,6 @@ void check_bench(const json_t *bench, bool sharp, struct findings *out)
             found = kinds[k](&p, i, out);
         }
     }
+    if (sharp) check_bench_fields(bench, out);
     check_program(bench, out);
 }

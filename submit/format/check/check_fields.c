@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of members that exclude each other, and the checks of all texts. Each rule applies to the run, and some also to each
-// latency, which has its own device, threads and hardware. Cost: a walk over the statement.
+// latency, which has its own device, threads and hardware, and to measurements. Cost: a walk over the statement.
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/format/check/check_inside.h"
 
-// A run or one of its latencies.
+// A run, one of its latencies, or a measurement.
 struct part {
-    const struct subject *s;
+    const struct subject *s;  // NULL: a measurement
     const json_t *of;
 };
 
@@ -196,22 +196,22 @@ static bool is_past(const struct part *p)
     return canonical_int(p->of, "measured_ms") <= now + 600000;
 }
 
-enum { RUN = 1, LATENCY = 2, BOTH = 3 };
+enum { RUN = 1, LATENCY = 2, BOTH = 3, BENCH = 4, ALL = 7 };
 static const struct {
     bool (*holds)(const struct part *);
     int parts;     // to which it applies
     bool harness;  // only to runs that the harness evaluated
-    bool sharp;    // only from that day on
+    bool sharp;    // only from that day on; so are all of measurements
     const char *sentence;
 } rules[] = {
-    {one_processor, BOTH, false, false, "a processor is one device"},
+    {one_processor, ALL, false, false, "a processor is one device"},
     {one_device, LATENCY, false, true, "one item at a time occupies one device"},
     {devices_have_samples, RUN, true, true, "more devices are in use than a batch has samples"},
-    {threads_exist, BOTH, false, false, "more threads are in use than the machine has hardware threads"},
-    {cores_exist, BOTH, false, false, "more hardware threads could be used than the machine has"},
-    {cores_are_known, BOTH, true, true, "DAWN knows the hardware threads of its machine, and none are stated"},
-    {gpu_exists, BOTH, false, false, "the device is cuda, but the machine has no GPU"},
-    {gpu_is_real, BOTH, false, false, "the GPU is emulated: its times measure nothing"},
+    {threads_exist, ALL, false, false, "more threads are in use than the machine has hardware threads"},
+    {cores_exist, ALL, false, false, "more hardware threads could be used than the machine has"},
+    {cores_are_known, ALL, true, true, "DAWN knows the hardware threads of its machine, and none are stated"},
+    {gpu_exists, ALL, false, false, "the device is cuda, but the machine has no GPU"},
+    {gpu_is_real, ALL, false, false, "the GPU is emulated: its times measure nothing"},
     {memory_exists, RUN, false, false, "the process held more memory than the machine has"},
     {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
     {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
@@ -222,7 +222,7 @@ static const struct {
     {parts_can_be_drawn, RUN, true, true, "more energy was used before or after the target than can be drawn in that time"},
     {program_is_dawn, RUN, true, false, "the harness evaluates what DAWN trains, and the program is another"},
     {device_is_dawns, RUN, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
-    {device_is_known, BOTH, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
+    {device_is_known, ALL, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
     {precision_is_known, BOTH, true, true, "DAWN computes in f32, bf16 or f16, and the precision is another"},
     {was_resumed, RUN, true, true, "a segment is away, but the training was never resumed"},
     {group_is_whole, RUN, true, true, "a run of a group cannot be resumed"},
@@ -241,6 +241,16 @@ static void check_part(struct subject *s, const json_t *of, int latency)
                        (s->sharp || !rules[i].sharp);
         if (!applies || rules[i].holds(&part)) continue;
         finding_add(s->out, CHECK_CONTRADICTION, "%s: %s", what, rules[i].sentence);
+        return;
+    }
+}
+
+void check_bench_fields(const json_t *bench, struct findings *out)
+{
+    const struct part part = {NULL, bench};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if ((rules[i].parts & BENCH) == 0 || rules[i].holds(&part)) continue;
+        finding_add(out, CHECK_CONTRADICTION, "the measurement: %s", rules[i].sentence);
         return;
     }
 }

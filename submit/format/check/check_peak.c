@@ -110,12 +110,12 @@ double check_peak(const struct statement *s)
     return s->type == STATEMENT_RUN ? check_peak_of(s->json) : 0;
 }
 
-// The largest processors of 2026 draw 500 W, the largest GPUs 1,400 W. A run of several machines has at least one device in each;
-// what has no number of sockets counts as eight.
+// The largest processors of 2026 draw 500 W, the largest GPUs 1,400 W. A statement names one machine; one that does not state its
+// sockets has at most eight.
 double check_power_of(const json_t *of)
 {
     const double a_socket = 1000, a_gpu = 2500;
     double devices = (double)canonical_int(of, "hardware.devices"), sockets = (double)canonical_int(of, "hardware.sockets");
     bool gpu = strcmp(canonical_text(of, "device"), "cuda") == 0;
-    return devices * ((sockets > 0 ? sockets : 8) * a_socket + (gpu ? a_gpu : 0));
+    return (sockets > 0 ? sockets : 8) * a_socket + (gpu ? devices * a_gpu : 0);
 }

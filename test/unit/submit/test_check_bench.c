@@ -59,6 +59,10 @@ static void figures_that_exclude_each_other(void **state)
     finds(with(1, "energy_uj", json_integer((json_int_t)1 << 50)), CHECK_CONTRADICTION);
     finds(with(1, "energy_uj", json_integer(1)), CHECK_CONTRADICTION);
     finds(with(1, "memory_bytes", json_integer(((json_int_t)1 << 34) + 1)), CHECK_CONTRADICTION);
+    finds(bench_with("threads", json_integer(17)), CHECK_CONTRADICTION);
+    finds(bench_with("hardware.cores_usable", json_integer(17)), CHECK_CONTRADICTION);
+    finds(bench_with("hardware.gpu", json_string("NVIDIA H200 (emulated)")), CHECK_CONTRADICTION);
+    finds(bench_with("hardware.devices", json_integer(8)), CHECK_CONTRADICTION);
     finds(bench_with("measured_ms", json_integer(FIXTURE_NOW_MS - (int64_t)31 * 24 * 3600 * 1000)), CHECK_CLIENT_TIME);
     finds(bench_with("measured_ms", json_integer(FIXTURE_NOW_MS + 11 * 60 * 1000)), CHECK_CLIENT_TIME);
 }
