@@ -258,7 +258,7 @@ static void runs_are_compared(void **state)
     assert_int_equal(compare_runs(r, a, few, &(struct page_style){0}, &of_others), 0);
     has(&of_others, "  top-1 accuracy                        94.00%          95.00%");
     text_free(&of_others);
-    facts.task = "squad";
+    facts.task = "squad", facts.metrics = &fixture_metric;
     int64_t c = fixture_run(r, &facts, (const int64_t[]){5000}, 1);
     struct text text = {0};
     assert_int_equal(compare_runs(r, a, c, &(struct page_style){0}, &text), ERR_USAGE);

@@ -147,7 +147,7 @@ static void clocks_that_do_not(void **state)
     fixture_set(run, "evaluated_by", json_string("self"));
     assert_refused(run, stamps, STATES, "harness");
     json_object_del(run, "chain_end");
-    assert_refused(run, stamps, STATES, "end");
+    assert_refused(run, stamps, STATES, "finish");
     json_decref(run);
     json_decref(other);
 }
