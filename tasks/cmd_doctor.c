@@ -5,6 +5,7 @@
 #include "data/dataset.h"
 #include "runtime/base/build.h"
 #include "runtime/base/cli/options.h"
+#include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/device.h"
 #include "tasks/commands.h"
@@ -104,7 +105,9 @@ static void report_measurements(struct report *r, const char *device_name, int t
     begin_section(r, "measured", "Measured");
     int rc = device_open(device_name, threads, &device);
     others_begin(&others);
+    program_status("measuring a matrix product and a copy");
     if (rc == 0) rc = device_measure(device, &f);
+    program_status_end();
     const struct others_share share = others_end(&others);
     device_close(device);
     if (rc < 0) {
@@ -236,7 +239,7 @@ int cmd_doctor(int argc, char **argv)
 {
     struct arguments a = {.measure = true};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "data", "DIR", "the folder of the data sets", &a.data, 0, 0},
+        {OPTION_PATH, 0, "data", "DIR", "the folder of the data sets", &a.data, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "the device to measure", &a.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: all", &a.threads, 0, 1024},

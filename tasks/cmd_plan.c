@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn plan: the cost of a training before it runs. It builds and plans the same programs as `dawn train`, takes no memory
 // for them, and bounds the training's time by the measured peaks of the device. Cost: about a second for the measurement.
+#include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
 #include "tasks/choose.h"
@@ -329,6 +330,7 @@ static int forecast_training(struct planned *p)
 static int measure_peaks(struct planned *p)
 {
     struct others others;
+    program_status("measuring the peaks of the device");
     others_begin(&others);
     TRY(device_measure(p->device, &p->facts));
     p->machine = others_end(&others);
@@ -338,6 +340,7 @@ static int measure_peaks(struct planned *p)
 static int plan_training(struct planned *p)
 {
     const struct arguments *a = p->a;
+    program_status("planning");
     TRY(choose_open(&p->chosen, false, &p->noise, &p->data));
     TRY(open_device(p));
     struct trainer_choice choice = {p->chosen.task, p->chosen.recipe, p->data, p->device, FUSE_ALL, p->chosen.files};
@@ -346,7 +349,9 @@ static int plan_training(struct planned *p)
     size_t memory = p->facts.memory;  // read before the measurement takes memory
     if (a->measure && !p->on) TRY(measure_peaks(p));
     p->facts.memory = memory;
+    program_status("planning");
     TRY(forecast_training(p));
+    program_status_end();
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
     roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
     if (a->json) {
@@ -390,7 +395,7 @@ int cmd_plan(int argc, char **argv)
     if (rc) return rc > 0 ? 0 : rc;
     if (argc != 2) return task_wanted("");
     if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode need --on");
-    if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode is a number of samples a second");
+    if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode must be a number of samples a second, at least 0; got %g", a.decode);
     struct planned p = {.a = &a};
     if (a.on) TRY(gpu_find(a.on, &p.on));
     TRY(choose(&a.choose, argv[1], &p.chosen));
