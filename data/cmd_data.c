@@ -55,7 +55,7 @@ static int data_list(int argc, char **argv)
 {
     const char *folder = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "data", "DIR", "where to look (else $DAWN_DATA, $XDG_DATA_HOME/dawn, ~/.local/share/dawn)",
+        {OPTION_PATH, 0, "data", "DIR", "where to look (else $DAWN_DATA, $XDG_DATA_HOME/dawn, ~/.local/share/dawn)",
          &folder, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
@@ -134,7 +134,7 @@ static int data_verify(int argc, char **argv)
 {
     const char *folder = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_PATH, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct text about = {0};
@@ -191,8 +191,8 @@ static int data_show(int argc, char **argv)
     const char *folder = NULL, *to = NULL;
     bool test = false;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
-        {OPTION_TEXT, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
+        {OPTION_PATH, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_PATH, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
         {OPTION_FLAG, 0, "test", NULL, "use the test samples instead of the training samples", &test, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

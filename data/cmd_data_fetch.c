@@ -106,10 +106,10 @@ int cmd_data_fetch(int argc, char **argv)
         {OPTION_TEXT, 0, "mirror", "URL",
          "where to get the archive instead: its URL, or that of its folder (https; http only here)", &fetch.mirror, 0,
          0},
-        {OPTION_TEXT, 0, "from", "FILE",
+        {OPTION_PATH, 0, "from", "FILE",
          "a local archive, or a folder with the files of squad; they are checked, too",
          &fetch.from, 0, 0},
-        {OPTION_TEXT, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
+        {OPTION_PATH, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -122,6 +122,9 @@ int cmd_data_fetch(int argc, char **argv)
     TRY(cmd_data_operands(&usage, argc, argv, 1));
     const struct source *source = source_find(argv[1]);
     if (source == NULL) return no_source(argv[1]);
+    const char *mirror = fetch.mirror;
+    if (mirror != NULL && strncmp(mirror, "https://", 8) != 0 && strncmp(mirror, "http://", 7) != 0)
+        return fail(ERR_USAGE, "--mirror must begin with https:// or http://; got \"%.200s\"", mirror);
     char *folder = NULL;
     TRY(folder_for(to, &folder));
     fetch.to = folder;
@@ -135,7 +138,7 @@ int cmd_data_import(int argc, char **argv)
 {
     const char *to = NULL;
     const struct option options[] = {
-        {OPTION_TEXT, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
+        {OPTION_PATH, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {

@@ -15,8 +15,8 @@ static int choose_side(const char *word, int *side)
 {
     int64_t n = 0;
     if (strcmp(word, "original") != 0 && text_to_int(word, 32, 4096, &n) < 0)
-        return fail(ERR_USAGE, "--short-side is \"original\" or a number of pixels from 32 to 4096, such as 256; got %.60s",
-                    word);
+        return fail(ERR_USAGE, "--short-side must be \"original\" or a number of pixels from 32 to 4096, such as 256; got "
+                    "\"%.60s\"", word);
     *side = (int)n;
     return 0;
 }
@@ -60,7 +60,7 @@ int cmd_data_pack(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "short-side", "N", "shrink larger pictures to this shorter side in pixels: 160, 256, ...", &side, 0, 0},
         {OPTION_INT, 0, "quality", "N", "JPEG quality of re-encoded pictures", &quality, 1, 100},
-        {OPTION_TEXT, 0, "labels", "FILE", "the classes of a val without folders: the development kit, its " TRUTH_FILE
+        {OPTION_PATH, 0, "labels", "FILE", "the classes of a val without folders: the development kit, its " TRUTH_FILE
          ", or a list of WordNet ids", &choice.truth, 0, 0},
         {OPTION_INT, 0, "damaged", "N", "give up at more than N damaged pictures", &damaged, 0, 1e9},
         {OPTION_INT, 0, "seed", "N", "of the order in the file", &seed, 0, 9e15},

@@ -220,7 +220,7 @@ int cmd_replay(int argc, char **argv)
 {
     struct choice c = {.cost = NAN};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "data", "DIR", "the folder that holds the data set", &c.data, 0, 0},
+        {OPTION_PATH, 0, "data", "DIR", "the folder that holds the data set", &c.data, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu or ref; default: the run's", &c.where.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: as many as the run had", &c.where.threads, 0, 1024},
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &c.where.oversubscribe, 0, 0},

@@ -361,7 +361,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &c.sending.key, 0, 0},
         {OPTION_FLAG, 'n', "dry-run", NULL, "show and check everything, send nothing", &c.dry_run, 0, 0},
         {OPTION_FLAG, 'y', "yes", NULL, "publish without asking", &c.sending.yes, 0, 0},
-        {OPTION_TEXT, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
+        {OPTION_PATH, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
         {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
         {OPTION_TEXT, 0, "board-key", "KEY", "fingerprint of its key; without it the board takes no files of --out",
          &c.board_key, 0, 0},
@@ -389,7 +389,7 @@ int cmd_submit(int argc, char **argv)
     if (argc > 2) return fail(ERR_USAGE, "submit takes one record, not also \"%s\"", argv[2]);
     if (argc > 1) c.db = argv[1];
     if (c.board_key != NULL && !sshkey_is_id(c.board_key))
-        return fail(ERR_USAGE, "--board-key is a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
+        return fail(ERR_USAGE, "--board-key must be a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
     if (c.benches.count > 0 && (c.runs.count > 0 || c.group != 0 || c.team != NULL || c.note != NULL || c.code_url != NULL ||
                                 c.tags.count > 0 || c.open))
         return fail(ERR_USAGE, "--bench submits figures alone: it takes no --run, --group, --team, --note, --code-url, --tag or "

@@ -16,13 +16,13 @@ struct choose {
 };
 
 #define CHOOSE_FILES(files)                                                                                            \
-    {OPTION_TEXT, 0, "weights", "FILE", "trained weights to begin with (safetensors)", &(files).weights, 0, 0},           \
-    {OPTION_TEXT, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &(files).vocab, 0, 0},                    \
-    {OPTION_TEXT, 0, "vectors", "FILE", "vectors of words", &(files).vectors, 0, 0}
+    {OPTION_PATH, 0, "weights", "FILE", "trained weights to begin with (safetensors)", &(files).weights, 0, 0},           \
+    {OPTION_PATH, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &(files).vocab, 0, 0},                    \
+    {OPTION_PATH, 0, "vectors", "FILE", "vectors of words", &(files).vectors, 0, 0}
 
 #define CHOOSE_WHAT(c)                                                                                                 \
-    {OPTION_TEXT, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
-    {OPTION_TEXT, 0, "recipe", "NAME|FILE", "the recipe; \"dawn recipe\" lists them", &(c).recipe, 0, 0},         \
+    {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &(c).data, 0, 0},         \
+    {OPTION_PATH, 0, "recipe", "NAME|FILE", "the recipe; \"dawn recipe\" lists them", &(c).recipe, 0, 0},         \
     {OPTION_TEXT, 0, "model", "NAME", "the network; \"dawn models\" lists them", &(c).model, 0, 0},                \
     {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of the recipe", &(c).set, 0, 0}
 

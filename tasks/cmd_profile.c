@@ -97,7 +97,7 @@ int cmd_profile(int argc, char **argv)
         {OPTION_FLOAT, 0, "seconds", "S", "time limit of the steps, and of those with feed", &a.seconds, 0.001, 1e6},
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
         {OPTION_INT, 0, "rows", "N", "rows of each table; the rest is summed up", &a.rows, 4, 10000},
-        {OPTION_TEXT, 0, "trace", "FILE", "write a Chrome trace, which Perfetto opens", &a.trace, 0, 0},
+        {OPTION_PATH, 0, "trace", "FILE", "write a Chrome trace, which Perfetto opens", &a.trace, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object with all nodes and layers instead of text", &a.json, 0, 0},
         {0},
     };

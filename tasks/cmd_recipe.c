@@ -15,7 +15,7 @@ static struct option_list set;
 static bool keys, canonical;
 
 static const struct option OPTIONS[] = {
-    {OPTION_TEXT, 'f', "file", "FILE", "read the recipe from this JSON file", &file, 0, 0},
+    {OPTION_PATH, 'f', "file", "FILE", "read the recipe from this JSON file", &file, 0, 0},
     {OPTION_TEXT, 'm', "model", "NAME", "a network of the task (dawn models lists them)", &model, 0, 0},
     {OPTION_LIST, 's', "set", "KEY=VALUE", "change one key: schedule.epochs=10, or epochs=10", &set, 0, 0},
     {OPTION_FLAG, 'k', "keys", NULL, "explain every key that applies: meaning, bounds, default", &keys, 0, 0},

@@ -44,7 +44,7 @@ int cmd_report(int argc, char **argv)
     const char *to = "report.html", *format = NULL;
     enum report_form form;
     const struct option options[] = {
-        {OPTION_TEXT, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
+        {OPTION_PATH, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "html, md or csv (default: by the name of FILE)", &format, 0, 0},
         {0},
     };

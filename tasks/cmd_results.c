@@ -342,6 +342,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
         return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
     TRY(check_filter(f));
+    if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
+        return fail(ERR_USAGE, "--to, --author and --code-url are options of results export");
     if (c->follow && strcmp(action, "show") != 0) return fail(ERR_USAGE, "--follow is an option of results show");
     return check_format(action, c);
 }
@@ -371,7 +373,7 @@ int cmd_results(int argc, char **argv)
          "ends, else json)",
          &c.format, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "the same as --format json", &c.json, 0, 0},
-        {OPTION_TEXT, 0, "to", "PATH",
+        {OPTION_PATH, 0, "to", "PATH",
          "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",
          &c.to, 0, 0},
         {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files, organisation in MLPerf's log", &c.author, 0, 0},

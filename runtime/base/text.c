@@ -269,12 +269,12 @@ int text_to_int(const char *word, int64_t low, int64_t high, int64_t *into)
     char *end = NULL;
     errno = 0;
     long long value = starts_number(word) ? strtoll(word, &end, 10) : 0;
-    if (!end || end == word || *end) return fail(ERR_INPUT, "\"%.60s\" is not a whole number", word);
+    if (!end || end == word || *end) return fail(ERR_INPUT, "must be a whole number; got \"%.60s\"", word);
     if (errno == ERANGE) return fail(ERR_INPUT, "%.60s is too large", word);
     if (value < low || value > high) {
-        if (high == INT64_MAX) return fail(ERR_INPUT, "%lld is below %lld", value, (long long)low);
-        if (low == INT64_MIN) return fail(ERR_INPUT, "%lld is above %lld", value, (long long)high);
-        return fail(ERR_INPUT, "%lld is not between %lld and %lld", value, (long long)low, (long long)high);
+        if (high == INT64_MAX) return fail(ERR_INPUT, "must be at least %lld; got %lld", (long long)low, value);
+        if (low == INT64_MIN) return fail(ERR_INPUT, "must be at most %lld; got %lld", (long long)high, value);
+        return fail(ERR_INPUT, "must be between %lld and %lld; got %lld", (long long)low, (long long)high, value);
     }
     *into = value;
     return 0;
@@ -285,12 +285,12 @@ int text_to_double(const char *word, double low, double high, double *into)
     char *end = NULL;
     bool hexadecimal = strpbrk(word, "xX") != NULL;
     double value = starts_number(word) && !hexadecimal ? strtod(word, &end) : 0;
-    if (!end || end == word || *end) return fail(ERR_INPUT, "\"%.60s\" is not a number", word);
+    if (!end || end == word || *end) return fail(ERR_INPUT, "must be a number; got \"%.60s\"", word);
     if (!isfinite(value)) return fail(ERR_INPUT, "%.60s is too large", word);
     if (value < low || value > high) {
-        if (isinf(high)) return fail(ERR_INPUT, "%g is below %g", value, low);
-        if (isinf(low)) return fail(ERR_INPUT, "%g is above %g", value, high);
-        return fail(ERR_INPUT, "%g is not between %g and %g", value, low, high);
+        if (isinf(high)) return fail(ERR_INPUT, "must be at least %g; got %g", low, value);
+        if (isinf(low)) return fail(ERR_INPUT, "must be at most %g; got %g", high, value);
+        return fail(ERR_INPUT, "must be between %g and %g; got %g", low, high, value);
     }
     *into = value;
     return 0;

@@ -203,7 +203,8 @@ static int store_float(const struct option *o, const char *value)
 static int store(const struct option *o, const char *value)
 {
     int rc = 0;
-    if (o->kind == OPTION_PATH && *value == 0) return fail(ERR_USAGE, "--%s needs the name of a file; it is empty", o->name);
+    if (o->kind == OPTION_PATH && *value == 0)
+        return fail(ERR_USAGE, "--%s must not be empty (%s)", o->name, o->arg ? o->arg : "VALUE");
     if (o->kind == OPTION_INT) {
         rc = store_int(o, value);
     } else if (o->kind == OPTION_FLOAT) {
@@ -219,7 +220,7 @@ static int store(const struct option *o, const char *value)
     } else {
         BUG("an option of no kind");
     }
-    return rc < 0 ? fail_prefix(ERR_USAGE, "--%s: ", o->name) : 0;
+    return rc < 0 ? fail_prefix(ERR_USAGE, "--%s ", o->name) : 0;
 }
 
 // The reader's place in argv.

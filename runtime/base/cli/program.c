@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -152,8 +153,17 @@ static int run(const struct program *program, int argc, char **argv)
     return command ? command->run(argc - 1, argv + 1) : unknown(program, word);
 }
 
+// A file that is opened under the number of a closed standard stream would get what is printed. So such a number is taken, in a
+// mode in which its use fails as before.
+static void take_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int program_main(const struct program *program, int argc, char **argv)
 {
+    take_closed_streams();
     error_program = program->name;
     signal(SIGPIPE, SIG_IGN);  // a closed pipe or connection is an error, not a signal
     signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error with a sentence, as a full disk is

@@ -148,12 +148,12 @@ static void test_bounds(void **state)
 {
     (void)state;
     assert_int_equal(parse("--batch 0"), ERR_USAGE);
-    assert_string_equal(error_text(), "--batch: 0 is not between 1 and 65536");
+    assert_string_equal(error_text(), "--batch must be between 1 and 65536; got 0");
     assert_int_equal(parse("--batch -1"), ERR_USAGE);
     assert_int_equal(parse("--batch 65537"), ERR_USAGE);
     assert_int_equal(parse("--batch 65536"), 0);
     assert_int_equal(parse("--batch 12x"), ERR_USAGE);
-    assert_string_equal(error_text(), "--batch: \"12x\" is not a whole number");
+    assert_string_equal(error_text(), "--batch must be a whole number; got \"12x\"");
     assert_int_equal(parse("--rate 10.5"), ERR_USAGE);
     assert_int_equal(parse("--rate nan"), ERR_USAGE);
     assert_int_equal(parse("--rate 10"), 0);
@@ -169,7 +169,7 @@ static void test_missing_values(void **state)
     assert_int_equal(parse("--data --batch 4"), ERR_USAGE);
     assert_string_equal(error_text(), "--data needs a value (DIR)");
     assert_int_equal(parse("--log="), ERR_USAGE);  // as of a variable that is not set
-    assert_string_equal(error_text(), "--log needs the name of a file; it is empty");
+    assert_string_equal(error_text(), "--log must not be empty (FILE)");
     assert_int_equal(parse("--log=/x --data="), 0);
     assert_string_equal(log_to, "/x");
     assert_string_equal(data, "");

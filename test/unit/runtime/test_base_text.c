@@ -158,11 +158,11 @@ static void test_to_int(void **state)
         assert_int_equal(n, 77);
     }
     assert_int_equal(text_to_int("101", 0, 100, &n), ERR_INPUT);
-    assert_string_equal(error_text(), "101 is not between 0 and 100");
+    assert_string_equal(error_text(), "must be between 0 and 100; got 101");
     assert_int_equal(text_to_int("0", 1, INT64_MAX, &n), ERR_INPUT);
-    assert_string_equal(error_text(), "0 is below 1");
+    assert_string_equal(error_text(), "must be at least 1; got 0");
     assert_int_equal(text_to_int("3", INT64_MIN, 2, &n), ERR_INPUT);
-    assert_string_equal(error_text(), "3 is above 2");
+    assert_string_equal(error_text(), "must be at most 2; got 3");
 }
 
 static void test_to_double(void **state)
@@ -181,7 +181,7 @@ static void test_to_double(void **state)
         assert_true(x == 77);
     }
     assert_int_equal(text_to_double("94", 0, 1, &x), ERR_INPUT);
-    assert_string_equal(error_text(), "94 is not between 0 and 1");
+    assert_string_equal(error_text(), "must be between 0 and 1; got 94");
 }
 
 static void test_unknown(void **state)
