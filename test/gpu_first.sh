@@ -7,8 +7,8 @@
 #
 # $BUDGET: seconds for everything (default: 570, so that unpacking and this fit into 600); what does not fit is "not shown", which
 # is not a failure. $DATA: a folder with CIFAR-10's binary files; without it, trainings are on drawn images. $AIRBENCH, $HIVERGE,
-# $E1: the other programs of test/bench/cifar10-gpu.sh. $SMALL: further options for trainings and benchmarks, and $LIMIT: most
-# seconds of a stage, to rehearse this without a GPU.
+# $E1: the other programs of test/bench/cifar10-gpu.sh. To rehearse this without a GPU: $SMALL, further options for all that
+# CIFAR-10 does (the other tasks are then small as well, and little is timed), and $LIMIT, the most seconds of a stage.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-$here/out} before=${2:-/dev/null} budget=${BUDGET:-570} small=${SMALL:-}
@@ -25,7 +25,8 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 export LC_ALL=C XDG_CACHE_HOME=$work/cache # programs find lib/ themselves: python3 must not find our libraries
-dawn=$here/dawn logs=$work/logs
+dawn=$here/dawn logs=$work/logs seconds=8 # for the steps of a stage
+[ -z "$small" ] || seconds=1
 mkdir "$logs"
 number=0 passed=0 failed=0 unshown=0 hung=0 lost=''
 : >"$out/summary"
@@ -159,14 +160,29 @@ captured() {
 }
 
 steps() { # OPTIONS...
+    "$dawn" bench --device cuda --fake --seconds "$seconds" "$@"
+}
+
+steps_of_e1() { # SIDE
     # shellcheck disable=SC2086
-    "$dawn" bench --device cuda --fake --seconds 8 "$@" $small
+    steps cifar10 --recipe fulcrum-e1 --side "$1" $small ${small:+--set batch=10}
+}
+
+steps_of_resnet() {
+    if [ -z "$small" ]; then steps imagenet --batch 256
+    else steps imagenet --recipe pictures --model resnet50 --batch 2 --side 32; fi
+}
+
+steps_of_bert() {
+    if [ -z "$small" ]; then steps squad --recipe bert-base
+    else steps squad --recipe bert-base --batch 2 --set layers=2 --set width=64 --set heads=2 --set feed_forward=128; fi
 }
 
 # Each node alone, with a trace for Perfetto.
 nodes() {
     # shellcheck disable=SC2086
-    "$dawn" profile cifar10 --device cuda --fake --recipe fulcrum-e1 --seconds 8 --rows 200 --trace "$logs/step.json" $small
+    "$dawn" profile cifar10 --device cuda --fake --recipe fulcrum-e1 --seconds "$seconds" --rows 200 --trace "$logs/step.json" \
+        $small
 }
 
 # Every kernel of a few steps, inside the captured graph: time, share of the memory's rate and of the tensor cores'.
@@ -194,8 +210,8 @@ groups_of_runs() {
     [ $? -eq 0 ] || [ $? -eq 3 ]
 }
 
-export -f facts read_ahead captured train steps nodes kernels latency groups_of_runs
-export here dawn work logs small
+export -f facts read_ahead captured train steps steps_of_e1 steps_of_resnet steps_of_bert nodes kernels latency groups_of_runs
+export here dawn work logs small seconds
 bashed() { stage "$1" "$2" "$3" bash -c "$4"; }
 tested() { # NAME SECONDS
     [ ! -e "$here/on_gpu/$1" ] || stage "$1" "$2" '^\[  PASSED  \]' "$here/on_gpu/$1"
@@ -204,10 +220,10 @@ timed() { # NAME SECONDS COMMAND
     bashed "$1" "$2" '^  (images|questions)/s|^  step ' "$3"
 }
 step_times() { # SIDE
-    timed "steps at $1" 30 "steps cifar10 --recipe fulcrum-e1 --side $1"
-    timed "steps at $1, engines tuned" 40 "DAWN_CUDA_TUNE=on steps cifar10 --recipe fulcrum-e1 --side $1"
-    timed "steps at $1, concurrent chains" 30 "DAWN_CUDA_LANES=all steps cifar10 --recipe fulcrum-e1 --side $1"
-    timed "steps at $1, own convolutions" 30 "DAWN_CUDA_CONV=own steps cifar10 --recipe fulcrum-e1 --side $1"
+    timed "steps at $1" 30 "steps_of_e1 $1"
+    timed "steps at $1, engines tuned" 40 "DAWN_CUDA_TUNE=on steps_of_e1 $1"
+    timed "steps at $1, concurrent chains" 30 "DAWN_CUDA_LANES=all steps_of_e1 $1"
+    timed "steps at $1, own convolutions" 30 "DAWN_CUDA_CONV=own steps_of_e1 $1"
 }
 trained() { # NAME COMMAND
     bashed "$1" 60 '^(done|missed): |^classic clock' "$2"
@@ -242,8 +258,8 @@ bashed 'convolutions by PyTorch' 60 '->' 'python3 "$here/test/bench/torch_convs.
 bashed 'operators in f16' 60 conv '"$dawn" bench ops --device cuda --precision f16 ${small:+--op softmax}'
 step_times 28
 step_times 24
-timed 'steps of ResNet-50' 40 'steps imagenet --batch 256'
-timed 'steps of BERT-base' 40 'steps squad --recipe bert-base'
+timed 'steps of ResNet-50' 40 steps_of_resnet
+timed 'steps of BERT-base' 40 steps_of_bert
 for i in 3 4 5; do trained "training $i" "train five --seed $i --no-stop"; done
 for test in "$here"/on_gpu/*; do
     case $(basename "$test") in

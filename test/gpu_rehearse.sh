@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # gpu_rehearse.sh ROOT [SUITE [MIRROR]]: rehearses the archive of "make gpu-bundle" in another distribution, in which nothing but
-# its base packages is installed. The program and the tests are those with the emulated GPU; the stages listed at the end must
-# pass there. Stages that need a driver, PyTorch or sizes for a GPU do not. ROOT is the root folder of that distribution; if it
-# does not exist, debootstrap makes it (trixie, from its usual mirror). Takes some minutes, and root's rights. Not a test of
-# "make check", because it needs the network. Run "make gpu-bundle emulated" first.
+# its base packages is installed. The program and the tests are those with the emulated GPU. Every stage must pass there but two,
+# which need programs of other makers (ncu, PyTorch). ROOT is the root folder of that distribution; if it does not exist,
+# debootstrap makes it (trixie, from its usual mirror). Takes some minutes, and root's rights. Not a test of "make check", because
+# it needs the network. Run "make gpu-bundle emulated" first.
 set -eu
 [ $# -ge 1 ] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
@@ -31,7 +31,7 @@ rm -rf "$root/opt/real" "$root/opt/rehearsal" "$root/opt/out"
 [ ! -x build/gpu/dawn ] || unpack real build/gpu/dawn build/test/on_gpu/test_*
 STRIP=true LIBRARIES="$(echo build/test/emulate/lib/*)" unpack rehearsal "$built" build/test/emulated/test_cuda_{device,merge,training}
 
-small='--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1'
+small='--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=24,28,32 --set views=1'
 cat >"$root/opt/stage.sh" <<'END'
 #!/bin/sh
 mount -t proc proc /proc
@@ -44,11 +44,14 @@ fi
 END
 chmod +x "$root/opt/stage.sh"
 unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
-    BUDGET="${BUDGET:-300}" SMALL="$small" /opt/stage.sh || [ $? -ne 3 ] || exit 1
+    BUDGET="${BUDGET:-570}" SMALL="$small" /opt/stage.sh || [ $? -ne 3 ] || exit 1
 
+# Lines that are not those of stages that passed, of the two, or of the sums.
 failed=0
-for stage in 'first start, cold' 'libraries into memory' 'second start, warm' doctor test_cuda_device test_cuda_merge \
-    test_cuda_training 'captured equals eager'; do
-    grep -q "^ok *$stage " "$root/opt/out/summary" || { echo "did not pass: $stage" >&2; failed=1; }
-done
+while read -r line; do
+    case $line in
+    'ok '* | 'FAIL kernels of a step '* | 'FAIL convolutions by PyTorch '* | [0-9]*) ;;
+    *) echo "did not pass: $line" >&2; failed=1 ;;
+    esac
+done <"$root/opt/out/summary"
 exit "$failed"
