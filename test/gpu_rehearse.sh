@@ -44,7 +44,7 @@ fi
 END
 chmod +x "$root/opt/stage.sh"
 unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
-    BUDGET="${BUDGET:-570}" SMALL="$small" /opt/stage.sh || [ $? -ne 3 ] || exit 1
+    BUDGET="${BUDGET:-1800}" SMALL="$small" /opt/stage.sh || [ $? -ne 3 ] || exit 1
 
 # Lines that are not those of stages that passed, of the two, or of the sums.
 failed=0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two machines, as far as MPI can tell: each process is started through an agent of its own, and they share no memory. Machines and
 # devices are rows of the record, and the price is that of all machines. The scaling of a step over processes, in the output, the
-# record and the report.
+# record and the report. Emulated GPUs add their gradients by the emulated NCCL.
 set -eu
 . "$ROOT/test/mpi.sh"
 
@@ -46,3 +46,24 @@ assert all(p["device"] and p["machine"] for p in run["places"])
 PY
 "$DAWN" $train --db one.db --save one.safetensors >out.txt
 cmp one.safetensors two.safetensors
+
+# ---- two GPUs: with merged launches, and with chains that run beside the backward pass
+[ -n "${EMULATED:-}" ] || exit 0
+python3 - <<'PY'
+import json, os
+names = [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]
+os.makedirs("few/cifar-10-batches-bin")
+for name in names:
+    with open("few/cifar-10-batches-bin/" + name, "wb") as out:
+        for i in range(40):
+            out.write(bytes([i % 10]) + bytes([(i * 37 + k * 11) % 251 for k in range(3072)]))
+with open("few/cifar-10-batches-bin/dawn-import.json", "w") as out:
+    json.dump({"records": {name: 40 for name in names}}, out)
+PY
+train="train cifar10 --data ./few --device cuda --set widths=8,8,8 --set batch=40 --set data.slices=2 --set epochs=0.4 --set views=1
+    --set resolution=16 --target 0.001 --no-stop --threads 1"
+"$EMULATED" $train --db one.db --save gpu1.safetensors >out.txt
+$machines "$EMULATED" $train --db two.db --save gpu2.safetensors >out.txt
+DAWN_CUDA_LANES=all $machines "$EMULATED" $train --db two.db --save gpus.safetensors >out.txt
+cmp gpu1.safetensors gpu2.safetensors
+cmp gpu1.safetensors gpus.safetensors
