@@ -19,7 +19,7 @@
 struct choice {
     struct sending sending;
     const char *db, *handle, *team, *note, *code_url, *out, *board_key, *competition;
-    struct option_list runs, benches, tags;
+    struct option_list runs, benches, scalings, tags;
     int64_t group;
     bool dry_run, open;
     char own_handle[HANDLE_MAX];  // "": not chosen
@@ -79,6 +79,11 @@ static int choose_board(struct choice *c, struct results *r)
     return 0;
 }
 
+static bool measures(const struct choice *c)
+{
+    return c->benches.count > 0 || c->scalings.count > 0;
+}
+
 static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPTION_LIST_MAX])
 {
     for (int i = 0; i < c->runs.count; i++) TRY(record_find(r, c->runs.word[i], &runs[i]));
@@ -108,7 +113,7 @@ static int judge(const struct submissions *all)
         submission_findings(s, &findings);
         rejected += fails(s);
         if (!fails(s) && !s->nothing_new && !group_fails(all, s))
-            text_add(&rest, " --%s %lld", s->bench ? "bench" : "run", (long long)s->run);
+            text_add(&rest, " --%s %lld", submission_option(s), (long long)s->run);
     }
     if (findings.at != NULL) printf("\nChecks:\n");
     print(&findings);
@@ -155,7 +160,7 @@ static int write_files(const struct choice *c, struct signer *signer, const stru
     char signature[SSHSIG_MAX];
     const char *space = statement_namespace(s->statement.type);
     TRY(signer_sign(signer, space, s->statement.payload, s->statement.count, signature));
-    text_add(&path, "%s/%s-%lld.json", c->out, s->bench ? "bench" : "run", (long long)s->run);
+    text_add(&path, "%s/%s-%lld.json", c->out, submission_option(s), (long long)s->run);
     text_add(&beside, "%s.sig", path.at);
     int rc = file_write(path.at, s->statement.payload, s->statement.count);
     if (rc == 0) rc = file_write(beside.at, signature, strlen(signature));
@@ -209,7 +214,7 @@ static int fetch(void *context, const char *digest, struct statement *s)
 static int send_one(struct choice *c, struct results *r, const struct payload_words *words, struct submission *s,
                     const char *name)
 {
-    int rc = sending_send(&c->sending, r, s->run, name, &s->statement);
+    int rc = sending_send(&c->sending, r, submission_row(s), name, &s->statement);
     if (rc != ERR_INPUT || !c->sending.refused || s->bench) return rc;
     TRY(sending_recover(&c->sending, r, s->run, name, &s->statement));
     const struct submission_choice same = {.server_key = c->server_key, .fetch = fetch, .context = c};
@@ -255,7 +260,7 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
     bool named = c->runs.count > 0 || c->group != 0;
-    const char *which = c->benches.count > 0 ? "measurement that was named" : named ? "run that was named" : "finished run";
+    const char *which = measures(c) ? "measurement that was named" : named ? "run that was named" : "finished run";
     printf("Nothing to submit: %s already has every %s.\n", c->board != NULL ? c->board : "the board", which);
 }
 
@@ -316,7 +321,7 @@ static int submit(struct choice *c, struct results *r)
     struct payload_words words = {.board = c->sending.board, .team = c->team, .note = c->note, .code_url = c->code_url,
                                   .tags = c->tags.word, .tag_count = c->tags.count, .open = c->open};
     TRY(check_texts(c, &words));
-    if (c->benches.count == 0) TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
+    if (!measures(c)) TRY(record_find(r, "last", &last));  // fails with a sentence if the record is empty
     TRY(read_runs(c, r, runs));
     TRY(choose_board(c, r));
     words.board = c->board != NULL ? c->board : not_chosen;
@@ -327,12 +332,13 @@ static int submit(struct choice *c, struct results *r)
     if (done) return 0;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
                                              .benches = c->benches.word, .bench_count = c->benches.count,
+                                             .scalings = c->scalings.word, .scaling_count = c->scalings.count,
                                              .server_key = c->server_key, .context = c,
                                              .fetch = c->sending.client != NULL ? fetch : NULL};
     struct submissions all;
     struct text notes = {0}, wrapped = {0};
-    int rc = c->benches.count > 0 ? submission_bench_build(r, &choice, &words, clock_unix_ms(), &all)
-                                  : submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
+    int rc = measures(c) ? submission_bench_build(r, &choice, &words, clock_unix_ms(), &all)
+                         : submissions_build(r, &choice, &words, clock_unix_ms(), &all, &notes);
     if (notes.at != NULL) text_wrap(&wrapped, notes.at, 0, 0);
     print(&wrapped);
     text_free(&notes);
@@ -350,6 +356,8 @@ int cmd_submit(int argc, char **argv)
         {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
         {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
         {OPTION_LIST, 0, "bench", "N", "submit this measurement of \"dawn bench\" instead of runs, or all", &c.benches, 0, 0},
+        {OPTION_LIST, 0, "scaling", "N", "submit this scaling of \"dawn bench --scaling\" instead of runs, or all",
+         &c.scalings, 0, 0},
         {OPTION_TEXT, 0, "competition", "NAME", "commit the run or group to a competition; after its deadline, send it",
          &c.competition, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your name on the boards (default: $DAWN_HANDLE, else as last time)", &c.handle, 0, 0},
@@ -372,8 +380,8 @@ int cmd_submit(int argc, char **argv)
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
                  "that the board does not have yet. Single runs that failed or were interrupted never rank, and are sent only if "
-                 "they are named. Measurements are sent only with --bench; they appear on the page of their machine and on no "
-                 "board.\n\n"
+                 "they are named. Measurements are sent only with --bench and --scaling; they appear on the page of their "
+                 "machine and on no board.\n\n"
                  "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"
@@ -390,12 +398,12 @@ int cmd_submit(int argc, char **argv)
     if (argc > 1) c.db = argv[1];
     if (c.board_key != NULL && !sshkey_is_id(c.board_key))
         return fail(ERR_USAGE, "--board-key must be a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
-    if (c.benches.count > 0 && (c.runs.count > 0 || c.group != 0 || c.team != NULL || c.note != NULL || c.code_url != NULL ||
-                                c.tags.count > 0 || c.open))
+    if (measures(&c) && (c.runs.count > 0 || c.group != 0 || c.team != NULL || c.note != NULL || c.code_url != NULL ||
+                         c.tags.count > 0 || c.open))
         return fail(ERR_USAGE, "--bench submits figures alone: it takes no --run, --group, --team, --note, --code-url, --tag or "
                                "--open");
     if (c.competition != NULL && c.out != NULL) return fail(ERR_USAGE, "a competition takes no files: leave out --out");
-    if (c.competition != NULL && c.benches.count > 0) return fail(ERR_USAGE, "a competition takes runs, no --bench");
+    if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench");
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);

@@ -8,8 +8,9 @@
 #include "submit/payload.h"
 
 struct submission {
-    int64_t run;       // of a measurement its sweep
+    int64_t run;       // of a measurement or a scaling its sweep
     bool bench;        // a measurement
+    bool scaling;      // and that over processes
     int64_t group;     // in the record; 0: none
     char *refusal;     // why the run cannot be submitted, so that there is no statement; NULL: it can
     int refusal_code;
@@ -28,8 +29,8 @@ struct submission_choice {
     const int64_t *runs;  // requested by number; without runs and group, all new ones
     int run_count;
     int64_t group;        // 0: none
-    const char *const *benches;  // measurements instead of runs: numbers, or "all"
-    int bench_count;
+    const char *const *benches, *const *scalings;  // measurements instead of runs: numbers, or "all"
+    int bench_count, scaling_count;
     // Asks the board for the statement with that digest and accepts no other. NULL: there is no board, so texts that are not
     // given again are lost.
     int (*fetch)(void *context, const char *digest, struct statement *);
@@ -61,7 +62,9 @@ int entry_words_read(struct results *, const json_t *last, const struct submissi
 void entry_words_free(struct entry_words *);  // also after an error
 void entry_words_keep(const json_t *words, struct payload_words *said, const char *tags[ENTRY_TAGS]);
 
-const char *submission_noun(const struct submission *);  // "run", "measurement"
+const char *submission_noun(const struct submission *);    // "run", "measurement", "scaling"
+const char *submission_option(const struct submission *);  // "run", "bench", "scaling"
+int64_t submission_row(const struct submission *);         // under which its receipts are kept (receipts.h)
 // The text shown: each run in two to four lines; the findings of one; every text that would become public, once, with its
 // runs. Long texts are cut unless `whole`.
 void submission_describe(const struct submission *, struct text *);

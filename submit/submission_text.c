@@ -57,7 +57,31 @@ static void standing_line(const struct submission *s, struct text *t)
 
 const char *submission_noun(const struct submission *s)
 {
-    return s->bench ? "measurement" : "run";
+    return s->scaling ? "scaling" : s->bench ? "measurement" : "run";
+}
+
+const char *submission_option(const struct submission *s)
+{
+    return s->scaling ? "scaling" : s->bench ? "bench" : "run";
+}
+
+int64_t submission_row(const struct submission *s)
+{
+    return s->scaling ? -s->run : s->run;
+}
+
+// The last row, beside the first.
+static void scaling_lines(const char *label, const json_t *bench, struct text *t)
+{
+    const json_t *rows = canonical_at(bench, "scaling"), *first = json_array_get(rows, 0);
+    const json_t *last = json_array_get(rows, json_array_size(rows) - 1);
+    double processes = (double)canonical_int(last, "processes"), step = (double)canonical_int(last, "step_ns") * 1e-9;
+    text_entry(t, label, "%s, %s: %lld to %lld processes, then %.1f %s/s, efficiency %.1f%% (batch %lld each, %s)%s",
+               canonical_text(bench, "task"), canonical_text(bench, "model"), (long long)canonical_int(first, "processes"),
+               (long long)canonical_int(last, "processes"), processes * (double)canonical_int(last, "batch") / step,
+               canonical_text(bench, "samples"), 1e-7 * (double)canonical_int(first, "step_ns") / step,
+               (long long)canonical_int(last, "batch"), canonical_text(last, "precision"),
+               canonical_int(bench, "noise") ? ", on noise" : "");
 }
 
 // The fastest setting, and how many there are.
@@ -81,7 +105,8 @@ static void describe_bench(const char *label, const json_t *bench, struct text *
 {
     struct text words = {0};
     const char *gpu = canonical_text(bench, "hardware.gpu");
-    bench_lines(label, bench, t);
+    if (canonical_at(bench, "scaling") != NULL) scaling_lines(label, bench, t);
+    else bench_lines(label, bench, t);
     client_tame(&words, canonical_text(bench, "device"), 32);
     text_add(&words, ", ");
     client_tame(&words, *gpu ? gpu : canonical_text(bench, "hardware.cpu"), 160);
@@ -95,7 +120,7 @@ void submission_describe(const struct submission *s, struct text *t)
     char label[48];
     struct text words = {0};
     const json_t *run = s->statement.json;
-    snprintf(label, sizeof label, "%s %lld", s->bench ? "bench" : "run", (long long)s->run);
+    snprintf(label, sizeof label, "%s %lld", submission_option(s), (long long)s->run);
     if (s->refusal != NULL) {
         text_entry(t, label, "cannot be submitted");
         return;

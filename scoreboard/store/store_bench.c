@@ -9,7 +9,7 @@
 int store_bench_figures(const struct statement *s, char hex[DIGEST_HEX])
 {
     static const char *const names[] = {"task", "data", "noise", "model", "device", "threads", "measured_ms", "settings",
-                                        "hardware"};
+                                        "scaling", "hardware"};
     json_t *figures = json_object();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         json_object_set(figures, names[i], json_object_get(s->json, names[i]));

@@ -323,6 +323,16 @@ static const struct field setting[] = {
     INT("memory_bytes", 0, COUNT_MAX, 0, NULL, NULL, "memory of the step by plan"),
     {0},
 };
+static const struct field scaling[] = {
+    {"precision", FIELD_WORD, 1, 16, 0, NULL, NULL, "number format of the arithmetic"},
+    {"size", FIELD_WORDS, 1, 48, 0, NULL, NULL, "of a sample: \"32 x 32\", \"length 384\""},
+    INT("processes", 1, 65536, 0, NULL, NULL, "processes that computed a step together; each has the threads above"),
+    INT("machines", 1, 65536, 0, NULL, NULL, "machines that they were on"),
+    INT("batch", 1, COUNT_MAX, 0, NULL, NULL, "samples of a step, of each process"),
+    INT("step_ns", 1, NS_MAX, 0, NULL, NULL, "time of a step, median of the repeats"),
+    INT("gradient_bytes", 0, COUNT_MAX, 0, NULL, NULL, "bytes that a step adds up over the processes"),
+    {0},
+};
 static const struct field bench[] = {
     HEAD("bench", 1),
     BOARD_KEY,
@@ -336,7 +346,8 @@ static const struct field bench[] = {
     {"device", FIELD_WORD, 1, 32, 0, NULL, NULL, "device that computed"},
     INT("threads", 0, 65536, 0, NULL, NULL, "threads of the processor in use"),
     INT("measured_ms", 0, MS_MAX, 0, NULL, NULL, "date and time of the last setting"),
-    {"settings", FIELD_LIST, 1, BENCH_SETTINGS, 0, NULL, setting, "what was measured, in order"},
+    {"settings", FIELD_LIST, 0, BENCH_SETTINGS, 0, NULL, setting, "what was measured, in order; empty beside a scaling"},
+    {"scaling", FIELD_LIST, 1, BENCH_SCALING, OPTIONAL, NULL, scaling, "the step over growing numbers of processes, instead"},
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine"},
     {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
     {0},

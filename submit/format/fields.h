@@ -21,7 +21,7 @@ enum field_kind {
     FIELD_LIST,    // low to high objects of `members`
     FIELD_TAGS,    // low to high different words of at most 32 characters
 };
-enum { BENCH_SETTINGS = 256 };  // of a statement of type bench
+enum { BENCH_SETTINGS = 256, BENCH_SCALING = 16 };  // rows of a statement of type bench
 enum { FIELD_OPTIONAL = 1, FIELD_V1 = 2 /* only in version 1 */, FIELD_V2 = 4 /* only in version 2 */ };
 struct field {
     const char *name;

@@ -7,7 +7,7 @@
 #include "tasks/record/record.h"
 
 struct receipt_row {
-    int64_t run;             // of a measurement its sweep
+    int64_t run;             // of a measurement its sweep; of a scaling its sweep below 0
     const char *type;        // type of the statement: "run", "withdraw", "amend", "bench"
     const char *board;       // name of the server in statements
     const char *server;      // address of the server

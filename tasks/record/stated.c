@@ -89,6 +89,11 @@ static const struct source setting_sources[] = {
     {"step_high_ns", NULL}, {"others_micro", NULL}, {"energy_uj", NULL}, {"flops", NULL}, {"memory_bytes", NULL}, {NULL, NULL},
 };
 
+static const struct source scaling_sources[] = {
+    {"precision", NULL}, {"size", NULL}, {"processes", NULL}, {"machines", NULL}, {"batch", NULL}, {"step_ns", NULL},
+    {"gradient_bytes", NULL}, {NULL, NULL},
+};
+
 // The system may put blanks around a fact of the machine. Statements have none.
 static json_t *trimmed(const char *text)
 {
@@ -156,7 +161,8 @@ json_t *stated_latency(const json_t *row)
     return latency;
 }
 
-json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *software)
+// What both kinds of measurement have, besides their rows.
+static json_t *measured(const json_t *rows, const json_t *machine, const json_t *software)
 {
     json_t *to = copied(json_array_get(rows, 0), bench_sources), *program = copied(software, software_sources), *row;
     int64_t last = 0;
@@ -165,9 +171,23 @@ json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *so
         if (record_int(row, "measured_ms") > last) last = record_int(row, "measured_ms");
     put_int(to, "measured_ms", last);
     put_text(program, "framework", "DAWN");
-    json_object_set_new(to, "settings", copied_list(rows, setting_sources));
     json_object_set_new(to, "hardware", hardware_of(machine, 1));
     json_object_set_new(to, "software", program);
+    return to;
+}
+
+json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *software)
+{
+    json_t *to = measured(rows, machine, software);
+    json_object_set_new(to, "settings", copied_list(rows, setting_sources));
+    return to;
+}
+
+json_t *stated_scaling(const json_t *rows, const json_t *machine, const json_t *software)
+{
+    json_t *to = measured(rows, machine, software);
+    json_object_set_new(to, "settings", json_array());
+    json_object_set_new(to, "scaling", copied_list(rows, scaling_sources));
     return to;
 }
 

@@ -10,5 +10,7 @@ json_t *stated_run(const json_t *record);   // takes the result of record_read; 
 json_t *stated_latency(const json_t *row);  // one of its latencies
 // A measurement: rows of `benches` with their number of repeats, and the rows of their machine and software.
 json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *software);
+// The same of rows of `scalings`.
+json_t *stated_scaling(const json_t *rows, const json_t *machine, const json_t *software);
 
 #endif

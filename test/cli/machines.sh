@@ -70,9 +70,28 @@ curl -fsS "$url/api/v1$page" | python3 -c 'import json, sys
 m = json.load(sys.stdin)
 assert [b["sequence"] for b in m["benches"]] == [2, 1] and [len(b["payload"]["settings"]) for b in m["benches"]] == [1, 2]'
 
+# ---- a scaling over processes, as dawn bench --scaling records it
+expect 2 'no scaling has been recorded yet: "dawn bench TASK --scaling 1,2,4" adds one' "$DAWN" submit --scaling all --yes
+python3 - <<'PYTHON'
+import sqlite3
+db = sqlite3.connect("results.db")
+for processes, ns in ((1, 4000000), (2, 5000000)):
+    db.execute("""INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,
+        machines, batch, size, step_ns, gradient_bytes, machine, software, measured_ms) SELECT 1, task, samples, data, noise, model,
+        recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, machine, software, measured_ms FROM benches WHERE id = 1""",
+        (processes, ns))
+db.commit()
+PYTHON
+expect 0 'scaling 1 .*1 to 2 processes, then 8000.0 images/s, efficiency 80.0%' "$DAWN" submit --scaling all --dry-run
+expect 0 'scaling 1: accepted as #3 on example' "$DAWN" submit --scaling 1 --yes
+expect 0 'Nothing to submit: example already has every measurement' "$DAWN" submit --scaling all --bench all --yes
+expect 0 'checks good' "$DAWN" verify "$url/runs/3"
+curl -fsS "$url$page" >machine.html
+grep -q 'data-label="Efficiency">80.0%' machine.html
+
 # ---- withdrawn, and in a static copy
 digest=$(curl -fsS "$url/api/v1/statements/2" | python3 -c 'import json, sys; print(json.load(sys.stdin)["digest"])')
-expect 0 'withdraw: accepted as #3' "$DAWN" withdraw "$digest" --reason 'a busy machine' --yes
+expect 0 'withdraw: accepted as #4' "$DAWN" withdraw "$digest" --reason 'a busy machine' --yes
 curl -fsS "$url$page" >machine.html
 if grep -q '"/runs/2"' machine.html; then exit 1; fi
 kill "$pid"

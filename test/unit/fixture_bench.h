@@ -31,6 +31,23 @@ static inline json_t *fixture_bench(const char *handle, int number)
     return bench;
 }
 
+static inline json_t *fixture_scaled(int64_t processes, int64_t step_ns)
+{
+    return json_pack("{s:s, s:s, s:I, s:i, s:i, s:I, s:i}", "precision", "bf16", "size", "32 x 32", "processes",
+                     (json_int_t)processes, "machines", 1, "batch", 64, "step_ns", (json_int_t)step_ns, "gradient_bytes",
+                     7886560);
+}
+
+// The same over 1, 2 and 4 processes: speedups of 1.6 and 2.5.
+static inline json_t *fixture_scaling(const char *handle, int number)
+{
+    json_t *bench = fixture_bench(handle, number);
+    json_object_set_new(bench, "settings", json_array());
+    json_object_set_new(bench, "scaling", json_pack("[o, o, o]", fixture_scaled(1, 40000000), fixture_scaled(2, 50000000),
+                                                    fixture_scaled(4, 64000000)));
+    return bench;
+}
+
 static inline void fixture_set_setting(json_t *bench, size_t i, const char *name, json_t *value)
 {
     json_object_set_new(fixture_item(bench, "settings", i), name, value);

@@ -167,8 +167,9 @@ static void flags(struct page *page, const struct findings *findings)
 void bench_page(struct page *page, const struct shown *shown)
 {
     const struct stored *stored = &shown->stored;
-    const char *title = arena_text(&page->arena, "Measurement of %s, %s (statement %lld)", task_of(shown->statement.json),
-                                   shown_text(shown, "model"), (long long)stored->sequence);
+    const char *title = arena_text(&page->arena, "%s of %s, %s (statement %lld)",
+                                   canonical_at(shown->statement.json, "scaling") != NULL ? "Scaling" : "Measurement",
+                                   task_of(shown->statement.json), shown_text(shown, "model"), (long long)stored->sequence);
     page_begin(page, title, "Throughput measured on a machine",
                (const struct crumb[]){{"Machines", "/machines"},
                                       {arena_text(&page->arena, "statement %lld", (long long)stored->sequence), NULL}});
@@ -180,7 +181,8 @@ void bench_page(struct page *page, const struct shown *shown)
     page_note(page->out, "warn", "Self-measured.",
               "Nobody but its author saw this measurement. It is on no board: throughput is not the time to an accuracy.");
     facts(page, shown);
-    settings_table(page, shown->statement.json);
+    if (canonical_at(shown->statement.json, "scaling") != NULL) scaling_body(page, shown->statement.json);
+    else settings_table(page, shown->statement.json);
     run_machine(page, shown);
     flags(page, stored->findings);
     run_verify(page, shown);

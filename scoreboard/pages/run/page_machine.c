@@ -65,6 +65,32 @@ static int show_machines(struct page *page)
 
 // ---- one machine
 
+static void bench_table(struct page *page)
+{
+    static const char *const heads[] = {"row", "Task and model", "", "Batch", "", "Type", "", "Throughput", "", "Arithmetic",
+                                        "", "In use", "", "Version", "", "Author", "", "Measured", NULL};
+    page_open_table(page, "small cards labelled", "Training steps of one batch, the newest measurement first");
+    page_row_heads(page, heads);
+}
+
+// The rows of one kind of measurement, below the head of their table if there are any.
+static int rows_of(struct page *page, const struct benches *list, int (*rows)(struct page *, const struct stored *),
+                   void (*head)(struct page *))
+{
+    struct text written = {0}, *out = page->out;
+    int rc = 0;
+    page->out = &written;
+    for (int i = 0; i < list->count && rc == 0; i++) rc = rows(page, &list->at[i]);
+    page->out = out;
+    if (rc == 0 && written.length > 0) {
+        head(page);
+        text_bytes(page->out, written.at, written.length);
+        html_add(page->out, "</tbody></table></div>\n");
+    }
+    text_free(&written);
+    return rc;
+}
+
 static int measurements(struct page *page, const struct machine_line *machine, const struct benches *list)
 {
     html_add(page->out, "<section aria-labelledby=\"measured\"><h2 id=\"measured\">Throughput</h2>\n");
@@ -76,12 +102,8 @@ static int measurements(struct page *page, const struct machine_line *machine, c
     page_note(page->out, "warn", "Self-measured.",
               "Nobody but their authors saw these measurements. They are on no board: throughput is not the time to an "
               "accuracy.");
-    static const char *const heads[] = {"row", "Task and model", "", "Batch", "", "Type", "", "Throughput", "", "Arithmetic",
-                                        "", "In use", "", "Version", "", "Author", "", "Measured", NULL};
-    page_open_table(page, "small cards labelled", "Training steps of one batch, the newest measurement first");
-    page_row_heads(page, heads);
-    for (int i = 0; i < list->count; i++) TRY(bench_rows(page, &list->at[i]));
-    html_add(page->out, "</tbody></table></div>\n");
+    TRY(rows_of(page, list, bench_rows, bench_table));
+    TRY(rows_of(page, list, scaling_rows, scaling_table));
     if (list->next > 0)
         html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul><li><a class=\"button plain\" "
                  "href=\"/machines/%s?before=%lld\">Older measurements</a></li></ul></nav>\n", machine->word,

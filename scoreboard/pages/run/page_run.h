@@ -75,8 +75,12 @@ void run_data(struct page *, const struct shown *);
 void run_checks(struct page *, const struct shown *);
 void run_verify(struct page *, const struct shown *);
 
-// Measurements (page_bench.c): the body of a statement's page, and its settings as rows of a machine's page.
+// Measurements (page_bench.c): the body of a statement's page, and its settings as rows of a machine's page. And (page_scaling.c)
+// the rows of a scaling there, and its table and picture on its own page.
 void bench_page(struct page *, const struct shown *);
 int bench_rows(struct page *, const struct stored *) MUST_CHECK;
+int scaling_rows(struct page *, const struct stored *) MUST_CHECK;
+void scaling_table(struct page *);  // opens the table of such rows
+void scaling_body(struct page *, const json_t *bench);
 
 #endif

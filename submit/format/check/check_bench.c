@@ -90,12 +90,65 @@ static bool check_known(const struct pace *p, size_t i, struct findings *out)
     return true;
 }
 
+// ---- scaling over processes
+
+// Throughput of a row over that of the first, per process: 1 is ideal.
+static double efficiency_of(const json_t *row, const json_t *first)
+{
+    return (double)canonical_int(first, "step_ns") / (double)canonical_int(row, "step_ns");  // each process has the same batch
+}
+
+static bool check_row(const json_t *row, const json_t *before, size_t i, struct findings *out)
+{
+    static const char *const same[] = {"precision", "size", "batch", "gradient_bytes"};
+    int64_t processes = canonical_int(row, "processes"), machines = canonical_int(row, "machines");
+    if (machines > processes) {
+        finding_add(out, CHECK_CONTRADICTION, "scaling %zu: %lld processes on %lld machines", i, (long long)processes,
+                    (long long)machines);
+        return true;
+    }
+    if (before == NULL) return false;
+    if (processes <= canonical_int(before, "processes")) {
+        finding_add(out, CHECK_CONTRADICTION, "scaling %zu: the numbers of processes do not grow", i);
+        return true;
+    }
+    for (size_t n = 0; n < sizeof same / sizeof *same; n++) {
+        if (json_equal(json_object_get(row, same[n]), json_object_get(before, same[n]))) continue;
+        finding_add(out, CHECK_CONTRADICTION, "scaling %zu: it has another %s than the row before", i, same[n]);
+        return true;
+    }
+    return false;
+}
+
+// A row states no arithmetic, so no peak bounds it. An efficiency far above 1 is doubtful: a larger cache explains a little.
+static void check_scaling(const json_t *rows, struct findings *out)
+{
+    const json_t *first = json_array_get(rows, 0), *before = NULL;
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(rows) && !found; i++) {
+        found = check_row(json_array_get(rows, i), before, i, out);
+        before = json_array_get(rows, i);
+    }
+    for (size_t i = 1; i < json_array_size(rows) && !found; i++) {
+        double efficiency = efficiency_of(json_array_get(rows, i), first);
+        found = efficiency > 1.25;
+        if (found)
+            finding_add(out, CHECK_SPEED_HIGH, "scaling %zu: an efficiency of %.4g%%: the first row may have been slowed", i,
+                        100 * efficiency);
+    }
+    if (!found) finding_add(out, CHECK_SPEED_UNKNOWN, "a scaling states no arithmetic: no peak bounds its figures");
+}
+
 void check_bench(const json_t *bench, bool sharp, struct findings *out)
 {
+    const json_t *rows = json_object_get(bench, "scaling");
     typedef bool kind(const struct pace *, size_t, struct findings *);
     static kind *const kinds[] = {check_above_peak, check_near_peak, check_known};
     const json_t *settings = json_object_get(bench, "settings");
     bool found = false;
+    if ((json_array_size(settings) > 0) == (rows != NULL))
+        finding_add(out, CHECK_CONTRADICTION, "a measurement has settings or a scaling, and not both");
+    if (rows != NULL) check_scaling(rows, out);
     for (size_t i = 0; i < json_array_size(settings) && !found; i++)
         found = check_setting(bench, json_array_get(settings, i), i, out) ||
                 (sharp && check_energy(bench, json_array_get(settings, i), i, out));

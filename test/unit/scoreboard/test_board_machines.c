@@ -208,6 +208,29 @@ static void long_lists_come_in_pages(void **state)
     json_decref(value);
 }
 
+static void a_scaling_has_a_page(void **state)
+{
+    (void)state;
+    assert_int_equal(hand_in(fixture_scaling("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(last.findings.flags, 1);  // nothing bounds its figures
+    assert_int_equal(hand_in(fixture_scaling("bob", 1), &bob), PROBLEM_CONFLICT);
+    json_t *other = fixture_scaling("bob", 1);
+    json_object_set_new(fixture_item(other, "scaling", 2), "step_ns", json_integer(65000000));
+    assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);  // other figures of the same moment
+    json_t *odd = fixture_scaling("eve", 2);
+    json_object_set_new(fixture_item(odd, "scaling", 1), "processes", json_integer(1));
+    assert_int_equal(hand_in(odd, &eve), PROBLEM_CHECKS);
+    const char *page = page_of(page_machine, "test-cpu");
+    assert_shows(page, "data-label=\"Speedup\">2.50</td><td role=\"cell\" data-label=\"Efficiency\">62.5%</td>");
+    assert_shows(page, "<b>4000.0</b> <bdi>images</bdi>/s");  // 4 x 64 in 64 ms
+    assert_hides(page, "Training steps of one batch");
+    page = page_of(page_run, "1");
+    assert_shows(page, "Scaling of CIFAR10, record (statement 1)");
+    assert_shows(page, "Speedup over the number of processes");
+    assert_shows(page, "data-label=\"Efficiency\">80.0%</td>");
+    assert_whole();
+}
+
 static void a_machine_as_json(void **state)
 {
     (void)state;
@@ -270,7 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
-        TEST(a_name_is_a_claim), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
+        TEST(a_name_is_a_claim), TEST(a_scaling_has_a_page), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
     };
     return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
 }

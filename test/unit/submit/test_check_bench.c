@@ -67,6 +67,48 @@ static void figures_that_exclude_each_other(void **state)
     finds(bench_with("measured_ms", json_integer(FIXTURE_NOW_MS + 11 * 60 * 1000)), CHECK_CLIENT_TIME);
 }
 
+static json_t *scaled_with(size_t i, const char *name, json_t *value)
+{
+    json_t *bench = fixture_scaling("ada", 1);
+    json_object_set_new(fixture_item(bench, "scaling", i), name, value);
+    return bench;
+}
+
+static void refuses_to_parse(json_t *bench, const char *what)
+{
+    struct statement s;
+    assert_int_equal(statement_make(bench, &s), ERR_INPUT);
+    if (strstr(error_text(), what) == NULL) fail_msg("no \"%s\" in: %s", what, error_text());
+}
+
+// Throughput and efficiency are not stated, so they cannot be forged. What they follow from can.
+static void scalings_that_are_none(void **state)
+{
+    (void)state;
+    finds(fixture_scaling("ada", 1), CHECK_SPEED_UNKNOWN);  // it states no arithmetic
+    finds(scaled_with(1, "processes", json_integer(1)), CHECK_CONTRADICTION);
+    finds(scaled_with(2, "processes", json_integer(2)), CHECK_CONTRADICTION);
+    finds(scaled_with(1, "machines", json_integer(3)), CHECK_CONTRADICTION);
+    finds(scaled_with(0, "machines", json_integer(2)), CHECK_CONTRADICTION);
+    finds(scaled_with(1, "batch", json_integer(128)), CHECK_CONTRADICTION);
+    finds(scaled_with(2, "precision", json_string("f32")), CHECK_CONTRADICTION);
+    finds(scaled_with(2, "size", json_string("16 x 16")), CHECK_CONTRADICTION);
+    finds(scaled_with(2, "gradient_bytes", json_integer(1)), CHECK_CONTRADICTION);
+    finds(scaled_with(2, "step_ns", json_integer(1)), CHECK_SPEED_HIGH);         // 4 x 10^9 percent
+    finds(scaled_with(0, "step_ns", json_integer(70000000)), CHECK_SPEED_HIGH);  // the first row was slowed: 140%
+    refuses_to_parse(scaled_with(0, "processes", json_integer(0)), "scaling[0].processes");
+    refuses_to_parse(scaled_with(0, "step_ns", json_integer(0)), "scaling[0].step_ns");
+    refuses_to_parse(scaled_with(0, "efficiency", json_integer(100)), "efficiency");
+    json_t *empty = fixture_bench("ada", 1), *both = fixture_scaling("ada", 1), *none = fixture_scaling("ada", 1);
+    json_object_set_new(empty, "settings", json_array());
+    finds(empty, CHECK_CONTRADICTION);
+    json_object_set_new(both, "settings", json_pack("[o]", fixture_setting(64, 60000000)));
+    struct findings f = check(both);
+    assert_int_equal(f.rejects, 1);
+    json_object_set_new(none, "scaling", json_array());
+    refuses_to_parse(none, "scaling");
+}
+
 static void arithmetic_against_the_hardware(void **state)
 {
     (void)state;
@@ -121,7 +163,6 @@ static void the_parser_names_every_member(void **state)
         assert_non_null(strstr(error_text(), "settings[1]"));
     }
     struct statement s;
-    assert_int_equal(statement_make(bench_with("settings", json_array()), &s), ERR_INPUT);
     json_t *many = json_array();
     for (int i = 0; i <= BENCH_SETTINGS; i++) json_array_append_new(many, fixture_setting(64, 60000000));
     assert_int_equal(statement_make(bench_with("settings", many), &s), ERR_INPUT);
@@ -132,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_honest_one_has_no_finding),   cmocka_unit_test(figures_that_exclude_each_other),
+        cmocka_unit_test(scalings_that_are_none),
         cmocka_unit_test(arithmetic_against_the_hardware), cmocka_unit_test(programs_of_unknown_sources),
         cmocka_unit_test(the_parser_names_every_member),
     };
