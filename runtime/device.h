@@ -44,6 +44,8 @@ struct device_type {
     int (*stage)(struct device *, void *to, const void *from, size_t bytes);
     int (*stage_done)(struct device *);
     int (*supports)(struct device *, const struct graph *, const struct node *);  // 0, or fail() with the node's name
+    // True if the device runs this node faster than its parts. Asked of nodes that a fusion would make; NULL: never.
+    bool (*fuses)(struct device *, const struct graph *, const struct node *);
     // Scratch of a node while it runs, including copies of weights that are packed for one run.
     int (*workspace)(struct device *, const struct graph *, const struct node *, size_t *bytes);
     // Bytes that a node keeps between runs, such as packed filters that seldom change (slot.version); NULL: never any.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/fuse.h"
 
+#include "runtime/device.h"
+
 #include <stdlib.h>
 
 // State of a rewrite: the number of readers of each value, and the nodes that were merged into others.
@@ -86,14 +88,17 @@ static void norm_act(struct match *m, int i)
     absorb(m, i, norm);
 }
 
+static bool halves(const struct pool_attr *a)
+{
+    return a->k[0] == 2 && a->k[1] == 2 && a->stride[0] == 2 && a->stride[1] == 2 && !a->pad[0] && !a->pad[1];
+}
+
 static void pool_norm(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
     if (n->op != OP_NORM) return;
     struct node *pool = only_source(m, i, OP_MAXPOOL);
-    if (!pool) return;
-    const struct pool_attr *a = &pool->attr.pool;
-    if (a->k[0] != 2 || a->k[1] != 2 || a->stride[0] != 2 || a->stride[1] != 2 || a->pad[0] || a->pad[1]) return;
+    if (!pool || !halves(&pool->attr.pool)) return;
     if (m->uses[pool->out[1]]) return;
     int at = pool->out[1], pooled = pool->out[0];
     n->op = OP_POOL_NORM;
@@ -298,6 +303,63 @@ int fuse_fold(struct graph *g, struct graph *prepare)
         if (!m.gone[i]) rc = fold(&m, i, prepare);
     match_close(&m);
     return rc;
+}
+
+// ---- for one device
+
+static bool fuses(struct device *d, const struct graph *g, enum op op, const struct conv_attr *a, int in0, int in1, int out)
+{
+    struct node n = {.op = op, .attr.conv = *a};
+    for (int i = 0; i < MAX_IN; i++) n.in[i] = NONE;
+    for (int i = 0; i < MAX_OUT; i++) n.out[i] = NONE;
+    n.in[0] = in0, n.in[1] = in1, n.out[0] = out;
+    return d->type->fuses(d, g, &n);
+}
+
+// The convolution and those of its gradients that backward will need must all run with the pool. Else dy would have to be
+// written in full for one of them.
+static bool fuses_conv_pool(struct device *d, const struct graph *g, const struct node *conv, int pooled)
+{
+    struct conv_attr a = conv->attr.conv;
+    const struct value *y = &g->value[conv->out[0]];
+    int x = conv->in[0], w = conv->in[1];
+    if (a.act != ACT_NONE || a.pool || y->shape.dim[1] % 2 || y->shape.dim[2] % 2) return false;
+    a.pool = true;
+    return fuses(d, g, OP_CONV, &a, x, w, pooled) && (!g->value[x].trains || fuses(d, g, OP_CONV_DGRAD, &a, w, pooled, x)) &&
+           (!g->value[w].trains || fuses(d, g, OP_CONV_WGRAD, &a, x, pooled, w));
+}
+
+static void conv_pool(struct match *m, int i, struct device *device)
+{
+    struct graph *g = m->g;
+    struct node *n = &g->node[i];
+    bool norm = n->op == OP_POOL_NORM;
+    if (!norm && (n->op != OP_MAXPOOL || !halves(&n->attr.pool))) return;
+    struct node *conv = only_source(m, i, OP_CONV);
+    int pooled = n->out[norm ? 3 : 0], at = n->out[norm ? 4 : 1];
+    if (!conv || pooled == NONE || !fuses_conv_pool(device, g, conv, pooled)) return;
+    if (norm) {
+        int now[MAX_OUT] = {n->out[0], n->out[1], n->out[2], n->out[5], n->out[6], NONE, NONE};
+        memcpy(n->out, now, sizeof now);
+        n->op = OP_NORM, n->in[0] = pooled, n->attr.norm.pooled = true;
+    } else {
+        m->gone[i] = true;
+    }
+    conv->attr.conv.pool = true;
+    conv->out[0] = pooled, conv->out[1] = at;
+    g->value[pooled].producer = (int)(conv - g->node);
+    if (at != NONE) g->value[at].producer = (int)(conv - g->node);
+}
+
+int fuse_device(struct graph *g, unsigned patterns, struct device *device)
+{
+    TRY(graph_check(g));
+    if (!device->type->fuses || !(patterns & FUSE_CONV_POOL)) return 0;
+    struct match m = match_open(g);
+    for (int i = 0; i < g->nodes; i++)
+        if (!m.gone[i]) conv_pool(&m, i, device);
+    match_close(&m);
+    return graph_check(g);
 }
 
 // ---- pruning

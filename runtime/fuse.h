@@ -6,6 +6,8 @@
 
 #include "runtime/graph.h"
 
+struct device;
+
 enum fuse_pattern {
     FUSE_CROP = 1,        // rows and columns of a convolution that the following pool drops are not computed
     FUSE_NORM_ACT = 2,    // norm, activation
@@ -15,9 +17,13 @@ enum fuse_pattern {
     FUSE_ADD_ACT = 32,    // sum, relu; any activation if nothing before it trains
     FUSE_NORM_ADD = 64,   // norm, sum (, relu): the end of a residual block
     FUSE_ADD_LAYER_NORM = 128,  // (dropout,) addition of a residual, layer norm
-    FUSE_ALL = 255
+    FUSE_CONV_POOL = 256,       // fuse_device: convolution, 2x2 max pool (, norm)
+    FUSE_ALL = 511
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;
+// Patterns that only some devices run faster; the device is asked (device.h). Comes after fuse_graph and fuse_fold. The results
+// are the same bytes.
+int fuse_device(struct graph *, unsigned patterns, struct device *) MUST_CHECK;
 
 // Folds running statistics into convolutions: conv, (max pool,) norm in `infer` become one convolution with a bias.
 // The folded filters are slots "folded.NAME". The program `prepare` computes them and is run once.

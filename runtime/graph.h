@@ -27,6 +27,7 @@ struct conv_attr {
     int groups;
     enum act act;                        // applied to the result (fused), forward only
     enum winograd winograd;              // where a device may compute in bf16 with fewer products, which round more
+    bool pool;                           // fused: the result is its 2x2 max pool, with positions
     int64_t x_h, x_w;                    // CONV_DGRAD: size of dx.  (filter size for CONV_WGRAD: r, s)
     int64_t r, s;
 };
@@ -44,6 +45,7 @@ struct norm_attr {
     float eps, momentum;  // running = momentum * running + (1 - momentum) * new; unbiased variance
     enum act act;
     int64_t x_h, x_w;     // POOL_NORM_GRAD: size of dx
+    bool pooled;          // NORM: of a pooled convolution. Adds up and counts FLOPs as POOL_NORM does, so both give the same
 };
 struct layer_norm_attr {
     float eps, p;  // p: dropout of x before the residual

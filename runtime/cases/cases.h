@@ -30,6 +30,7 @@ enum case_flags {
     CASE_FOLD = 16,      // to be folded (fuse_fold)
     CASE_LARGE = 32,     // for speed, not for tests
     CASE_SLOW = 64,      // takes ref a second or two: run only once
+    CASE_CHOSEN = 256,   // made by a fusion for some devices alone (fuse_device): others may refuse it in any type
     CASE_INSIDE = 128,   // may round to the type of the activations inside: a few more such roundings are allowed
 };
 

@@ -48,6 +48,46 @@ static void build_wgrad(struct case_build *b)
     case_node(b, (int[]){x, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
 }
 
+// The same with a 2x2 max pool of the results. In 16 bits the positions depend on roundings that differ between kernels; test_cpu
+// compares them with those of a separate pool.
+static union attr pooled_attr(const int *p)
+{
+    struct conv_attr a = conv_of(p);
+    a.pool = true;
+    return (union attr){.conv = a};
+}
+
+static struct shape pooled_y(const int *p)
+{
+    struct shape y = conv_y(p);
+    return SHAPE(y.dim[0], y.dim[1] / 2, y.dim[2] / 2, y.dim[3]);
+}
+
+static void build_pooled(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool one = p[3] == p[10];  // one channel a result: results differ by far, so finite differences cross no kink of the pool
+    int x = case_param(b, "x", conv_x(p), b->options.type, one ? DRAW_DISTINCT : DRAW_NORMAL, one ? 0.5 : 1.0);
+    int w = case_param(b, "w", conv_w(p), F32, one ? DRAW_AWAY : DRAW_NORMAL, one ? 1.0 : conv_deviation(p));
+    int bias = p[12] ? case_param(b, "bias", SHAPE(p[4]), F32, DRAW_NORMAL, 0.5) : NONE;
+    union attr a = pooled_attr(p);
+    if (b->options.type != F32) b->options.unwanted |= 2;
+    case_node(b, (int[]){x, w, bias}, 3, &a, NULL);
+}
+
+// Of conv_dgrad and conv_wgrad.
+static void build_unpooled(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool dgrad = b->row->op == OP_CONV_DGRAD;
+    int first = dgrad ? case_input(b, "w", conv_w(p), F32, DRAW_NORMAL, conv_deviation(p))
+                      : case_input(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
+    int dy = case_input(b, "dy", pooled_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    int at = case_input(b, "at", pooled_y(p), U8, DRAW_INDEX, 4);
+    union attr a = pooled_attr(p);
+    case_node(b, (int[]){first, dy, at}, 3, &a, NULL);
+}
+
 // p: m, n, k, ta, tb, batch (0: 2-D), f32 result, c, f32 b, alpha in quarters, beta in quarters, f32 a
 static void build_matmul(struct case_build *b)
 {
@@ -139,6 +179,18 @@ const struct op_case cases_conv[] = {
      {17, 5, 5, 24, 64, 3, 3, 1, 1, 0, 1, 0, 0, WINOGRAD_ALL}, 48},
     {"conv_dgrad winograd, pad 1", OP_CONV_DGRAD, build_dgrad, HS | CASE_INSIDE,
      {16, 4, 4, 64, 64, 3, 3, 1, 1, 1, 1, 0, 0, WINOGRAD_DATA}, 48},
+
+    // The results are pooled. The CPU computes the last three in bf16.
+    {"conv pooled", OP_CONV, build_pooled, HS | CASE_CHOSEN, {2, 4, 6, 3, 10, 3, 3, 1, 1, 1, 1, 0, 0}, 48},
+    {"conv pooled, with a bias", OP_CONV, build_pooled, HGS | CASE_CHOSEN, {2, 6, 4, 3, 6, 1, 1, 1, 0, 0, 3, 0, 1}, 48},
+    {"conv_dgrad pooled", OP_CONV_DGRAD, build_unpooled, HS | CASE_CHOSEN, {2, 4, 6, 3, 10, 3, 3, 1, 1, 1, 1, 0, 0}, 48},
+    {"conv_wgrad pooled", OP_CONV_WGRAD, build_unpooled, HS | CASE_CHOSEN, {2, 5, 7, 3, 10, 3, 3, 1, 1, 0, 1, 0, 0}, 48},
+    {"conv winograd, pooled", OP_CONV, build_pooled, HS | CASE_INSIDE | CASE_CHOSEN,
+     {17, 7, 5, 24, 64, 3, 3, 1, 1, 0, 1, 0, 1, WINOGRAD_ALL}, 96},
+    {"conv_dgrad winograd, pooled", OP_CONV_DGRAD, build_unpooled, HS | CASE_INSIDE | CASE_CHOSEN,
+     {16, 4, 4, 64, 72, 3, 3, 1, 1, 1, 1, 0, 0, WINOGRAD_DATA}, 48},
+    {"conv_wgrad winograd, pooled", OP_CONV_WGRAD, build_unpooled, HS | CASE_INSIDE | CASE_CHOSEN,
+     {17, 7, 5, 24, 64, 3, 3, 1, 1, 0, 1, 0, 0, WINOGRAD_ALL}, 48},
 
     // Filters of 4 MB and more, whose gradient is summed over larger groups; a large product of many pixels.
     {"conv_wgrad 1024->1024, 1x1", OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SLOW | CASE_SUM,

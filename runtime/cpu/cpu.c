@@ -115,6 +115,12 @@ static int cpu_supports(struct device *device, const struct graph *g, const stru
     return rc == 0 ? 0 : node_refuse(g, n, "cpu", rc);
 }
 
+// Only convolutions are asked about: those with a pool, which Winograd's kernels compute where they fit.
+static bool cpu_fuses(struct device *device, const struct graph *g, const struct node *n)
+{
+    return cpu_supports(device, g, n) == 0;
+}
+
 static int cpu_workspace(struct device *device, const struct graph *g, const struct node *n, size_t *bytes)
 {
     const struct cpu_op *op = cpu_ops[n->op];
@@ -241,6 +247,7 @@ const struct device_type device_cpu = {
     .stage = cpu_copy,
     .stage_done = device_stage_done,
     .supports = cpu_supports,
+    .fuses = cpu_fuses,
     .workspace = cpu_workspace,
     .kept = cpu_kept,
     .compile = cpu_compile,

@@ -28,7 +28,7 @@ struct norm {
     int threads;
     const void *dy;
     const void *x;     // the normalised tensor: x, or the pooled x
-    const void *full;  // before the pool
+    const void *full;  // before the pool; NULL: x is pooled already
     const void *shortcut;  // added before the activation; backward, the y of such a norm
     void *y;
     void *dz;
@@ -129,7 +129,7 @@ static void pool_sums_piece(void *context, int64_t first, int64_t end, int threa
     int64_t row = o->half_w * o->c, step = block_rows(row);
     for (int64_t i = first; i < end; i += step) {
         int64_t stop = end - i < step ? end : i + step;
-        for (int64_t r = i; r < stop; r++) pool_row(o, r);
+        for (int64_t r = i; o->full && r < stop; r++) pool_row(o, r);
         o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * row), (stop - i) * row, &o->k, o->thread[thread].first,
                        o->thread[thread].second);
         flush_sums(o, thread);
@@ -187,10 +187,17 @@ static void apply_piece(void *context, int64_t first, int64_t end, int thread)
 
 static int norm_run(struct cpu_step *s)
 {
+    const struct value *x = cpu_in(s, 0);
     struct norm o = {.x = s->in[0], .shortcut = s->in[5], .y = s->out[0]};
-    begin_norm(&o, s, cpu_in(s, 0));
-    find_shift(&o, o.x, o.rows);
-    threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
+    begin_norm(&o, s, x);
+    if (o.attr->pooled) {
+        o.half_w = x->shape.dim[2];
+        find_shift(&o, o.x, o.half_w);
+        threads_for(x->shape.dim[0] * x->shape.dim[1], cpu_grain(o.half_w * o.c), pool_sums_piece, &o);
+    } else {
+        find_shift(&o, o.x, o.rows);
+        threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
+    }
     finish_statistics(&o, 3);
     if (o.y) threads_for(o.rows, cpu_grain(o.c), apply_piece, &o);
     return 0;

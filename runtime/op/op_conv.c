@@ -23,7 +23,22 @@ int op_conv_infer(struct graph *g, struct node *n)
     int64_t q = window_count(xd[2], a->before[1], a->after[1], wd[2], a->stride[1]);
     NEED(p > 0 && q > 0, g, "filters %s are larger than input %s", shape_text(s, &w->shape), shape_text(t, &x->shape));
     TRY(op_channel(g, n, 2, wd[0]));
-    op_out(g, n, 0, SHAPE(xd[0], p, q, wd[0]), x->dtype);
+    NEED(!a->pool || (p % 2 == 0 && q % 2 == 0), g, "a pooled convolution wants results of even sides; got %lld x %lld",
+         (long long)p, (long long)q);
+    struct shape y = a->pool ? SHAPE(xd[0], p / 2, q / 2, wd[0]) : SHAPE(xd[0], p, q, wd[0]);
+    op_out(g, n, 0, y, x->dtype);
+    op_out(g, n, 1, y, U8);
+    if (!a->pool) op_drop(n, 1);
+    return 0;
+}
+
+// Positions come with the gradient of a pool, and only with it.
+static int check_positions(struct graph *g, const struct node *n)
+{
+    const struct value *dy = op_in(g, n, 1), *at = op_in(g, n, 2);
+    const char *name = op_table[n->op].name;
+    NEED(n->attr.conv.pool == (at != NULL), g, "%s wants positions if its dy is that of a pool, else none", name);
+    NEED(!at || (at->dtype == U8 && shape_equal(&at->shape, &dy->shape)), g, "%s wants at (u8) and dy alike", name);
     return 0;
 }
 
@@ -31,6 +46,7 @@ int op_conv_dgrad_infer(struct graph *g, struct node *n)
 {
     struct value *w = op_in(g, n, 0), *dy = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
+    TRY(check_positions(g, n));
     op_out(g, n, 0, SHAPE(dy->shape.dim[0], a->x_h, a->x_w, w->shape.dim[3] * a->groups), dy->dtype);
     return 0;
 }
@@ -39,19 +55,20 @@ int op_conv_wgrad_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *dy = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
+    TRY(check_positions(g, n));
     op_out(g, n, 0, SHAPE(dy->shape.dim[3], a->r, a->s, x->shape.dim[3] / a->groups), F32);
     return 0;
 }
 
 int op_conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    int x = n->in[0], w = n->in[1], b = n->in[2], d = dy[0];
+    int x = n->in[0], w = n->in[1], b = n->in[2], d = dy[0], at = n->attr.conv.pool ? n->out[1] : NONE;
     union attr a = n->attr;
     NEED(a.conv.act == ACT_NONE, g, "a convolution with an activation fused into it is for inference");
     a.conv.x_h = g->value[x].shape.dim[1], a.conv.x_w = g->value[x].shape.dim[2];
     a.conv.r = g->value[w].shape.dim[1], a.conv.s = g->value[w].shape.dim[2];
-    if (g->value[x].trains) dx[0] = graph_node(g, OP_CONV_DGRAD, (int[]){w, d}, 2, &a, NULL);
-    if (g->value[w].trains) dx[1] = graph_node(g, OP_CONV_WGRAD, (int[]){x, d}, 2, &a, NULL);
+    if (g->value[x].trains) dx[0] = graph_node(g, OP_CONV_DGRAD, (int[]){w, d, at}, 3, &a, NULL);
+    if (g->value[w].trains) dx[1] = graph_node(g, OP_CONV_WGRAD, (int[]){x, d, at}, 3, &a, NULL);
     if (b != NONE && g->value[b].trains) {
         struct shape flat = SHAPE(shape_last(&g->value[d].shape));
         dx[2] = g_reshape(g, g_reduce(g, d, 7u, false, F32), flat);
@@ -62,25 +79,28 @@ int op_conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 NO_GRAD(conv_dgrad)
 NO_GRAD(conv_wgrad)
 
-// Multiplications and additions of the dense sum, padding included: what every framework counts.
-static double dense(const struct shape *y, const struct shape *w)
+// Multiplications and additions of the dense sum, padding included: what every framework counts. A pool keeps one of four
+// results.
+static double dense(const struct node *n, const struct shape *y, const struct shape *w)
 {
-    return 2.0 * (double)shape_count(y) * (double)(w->dim[1] * w->dim[2] * w->dim[3]);
+    return (n->attr.conv.pool ? 8.0 : 2.0) * (double)shape_count(y) * (double)(w->dim[1] * w->dim[2] * w->dim[3]);
 }
 
+// And what the pool counts alone.
 double op_conv_flops(const struct graph *g, const struct node *n)
 {
-    return dense(&g->value[n->out[0]].shape, &g->value[n->in[1]].shape);
+    const struct shape *y = &g->value[n->out[n->out[0] == NONE]].shape;
+    return dense(n, y, &g->value[n->in[1]].shape) + (n->attr.conv.pool ? 4.0 * (double)shape_count(y) : 0.0);
 }
 
 double op_conv_dgrad_flops(const struct graph *g, const struct node *n)
 {
-    return dense(&g->value[n->in[1]].shape, &g->value[n->in[0]].shape);
+    return dense(n, &g->value[n->in[1]].shape, &g->value[n->in[0]].shape);
 }
 
 double op_conv_wgrad_flops(const struct graph *g, const struct node *n)
 {
-    return dense(&g->value[n->in[1]].shape, &g->value[n->out[0]].shape);
+    return dense(n, &g->value[n->in[1]].shape, &g->value[n->out[0]].shape);
 }
 
 int g_conv_full(struct graph *g, int x, int w, int bias, const struct conv_attr *a)

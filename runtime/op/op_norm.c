@@ -173,12 +173,21 @@ NO_GRAD(norm_grad)
 NO_GRAD(pool_norm_grad)
 NO_GRAD(norm_infer)
 NO_GRAD(norm_fold)
-FLOPS_EACH(norm, 8)
-FLOPS_EACH(norm_grad, 14)
 FLOPS_EACH(pool_norm, 4)
 FLOPS_EACH(pool_norm_grad, 5)
 FLOPS_EACH(norm_infer, 3)
 FLOPS_EACH(norm_fold, 1)
+
+// With the pool's 4 for each of its results, which the convolution counts, the sum is that of pool_norm; backward likewise.
+double op_norm_flops(const struct graph *g, const struct node *n)
+{
+    return (n->attr.norm.pooled ? 12 : 8) * op_elements(g, n);
+}
+
+double op_norm_grad_flops(const struct graph *g, const struct node *n)
+{
+    return (n->attr.norm.pooled ? 20 : 14) * op_elements(g, n);
+}
 
 static const char *copy_name(char into[STATISTIC_NAME + 8], const char *name)
 {

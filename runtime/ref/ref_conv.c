@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two gradients. One walk over the pairs (pixel of the result,
-// tap of the filter) serves all three; the innermost loop always runs over contiguous channels.
+// tap of the filter) serves all three; the innermost loop always runs over contiguous channels. If the result is pooled, P and Q
+// are sizes before the pool, and each value of dy is the gradient of the one result that won.
 #include "runtime/ref/ref.h"
+
+#include <math.h>
 
 struct geometry {
     int64_t n, h, w, c, p, q, k, r, s;
@@ -17,6 +20,7 @@ static struct geometry geometry_of(const struct ref_step *s, const struct shape 
     struct geometry g = {.n = x->dim[0], .h = x->dim[1], .w = x->dim[2], .c = x->dim[3], .p = y->dim[1],
                          .q = y->dim[2], .k = y->dim[3], .r = r, .s = t, .groups = a->groups};
     g.cg = g.c / g.groups, g.kg = g.k / g.groups;
+    if (a->pool) g.p *= 2, g.q *= 2;
     for (int i = 0; i < 2; i++) g.stride[i] = a->stride[i], g.before[i] = a->before[i];
     return g;
 }
@@ -94,18 +98,53 @@ static double *weights_transposed(const struct ref_step *s, const struct geometr
     return to;
 }
 
+// Where result `tap` of the window of pooled value i lies.
+static int64_t tap_of_window(const struct geometry *g, int64_t i, int64_t tap)
+{
+    int64_t k = i % g->k, pixel = i / g->k, q = pixel % (g->q / 2), row = pixel / (g->q / 2);
+    return ((2 * row + tap / 2) * g->q + 2 * q + tap % 2) * g->k + k;
+}
+
+static void write_pooled(const struct ref_step *s, const struct geometry *g, double *y, int64_t count)
+{
+    double *best = ref_zeros(s, count / 4), *where = ref_zeros(s, count / 4);
+    ref_round_all(ref_in(s, 0)->dtype, y, count);
+    for (int64_t i = 0; i < count / 4; i++) {
+        best[i] = y[tap_of_window(g, i, 0)];
+        for (int tap = 1; tap < 4; tap++) {
+            double v = y[tap_of_window(g, i, tap)];
+            if (v > best[i] || (isnan(best[i]) && !isnan(v))) best[i] = v, where[i] = tap;
+        }
+    }
+    ref_write(s, 0, best);
+    ref_write(s, 1, where);
+}
+
+// The gradient of all results.
+static double *unpooled(const struct ref_step *s, const struct geometry *g)
+{
+    double *dy = ref_read(s, 1);
+    if (!s->node->attr.conv.pool) return dy;
+    const double *where = ref_read(s, 2);
+    int64_t count = g->n * g->p * g->q * g->k;
+    double *all = ref_zeros(s, count);
+    for (int64_t i = 0; i < count / 4; i++) all[tap_of_window(g, i, (int64_t)where[i])] = dy[i];
+    return all;
+}
+
 void ref_conv(const struct ref_step *s)
 {
-    const struct value *x = ref_in(s, 0), *w = ref_in(s, 1), *y = ref_out(s, 0);
+    const struct value *x = ref_in(s, 0), *w = ref_in(s, 1), *y = ref_out(s, 0) ? ref_out(s, 0) : ref_out(s, 1);
     if (!y) return;
     struct geometry g = geometry_of(s, &x->shape, &y->shape, w->shape.dim[1], w->shape.dim[2]);
-    int64_t count = shape_count(&y->shape);
+    int64_t count = g.n * g.p * g.q * g.k;
     struct tap t = {&g, ref_read(s, 0), ref_zeros(s, count), weights_transposed(s, &g, weights_as(s, 1, x->dtype))};
     each_tap(&t, tap_forward);
     const double *bias = ref_read(s, 2);
     for (int64_t i = 0; i < count; i++)
         t.y[i] = ref_act_value(s->node->attr.conv.act, t.y[i] + (bias ? bias[i % g.k] : 0.0));
-    ref_write(s, 0, t.y);
+    if (s->node->attr.conv.pool) write_pooled(s, &g, t.y, count);
+    else ref_write(s, 0, t.y);
 }
 
 void ref_conv_dgrad(const struct ref_step *s)
@@ -113,7 +152,7 @@ void ref_conv_dgrad(const struct ref_step *s)
     const struct value *w = ref_in(s, 0), *dy = ref_in(s, 1), *dx = ref_out(s, 0);
     if (!dx) return;
     struct geometry g = geometry_of(s, &dx->shape, &dy->shape, w->shape.dim[1], w->shape.dim[2]);
-    struct tap t = {&g, ref_zeros(s, shape_count(&dx->shape)), ref_read(s, 1), weights_as(s, 0, dy->dtype)};
+    struct tap t = {&g, ref_zeros(s, shape_count(&dx->shape)), unpooled(s, &g), weights_as(s, 0, dy->dtype)};
     each_tap(&t, tap_data);
     ref_write(s, 0, t.x);
 }
@@ -123,7 +162,7 @@ void ref_conv_wgrad(const struct ref_step *s)
     const struct value *x = ref_in(s, 0), *dy = ref_in(s, 1), *dw = ref_out(s, 0);
     if (!dw) return;
     struct geometry g = geometry_of(s, &x->shape, &dy->shape, dw->shape.dim[1], dw->shape.dim[2]);
-    struct tap t = {&g, ref_read(s, 0), ref_read(s, 1), ref_zeros(s, shape_count(&dw->shape))};
+    struct tap t = {&g, ref_read(s, 0), unpooled(s, &g), ref_zeros(s, shape_count(&dw->shape))};
     each_tap(&t, tap_weights);
     ref_write(s, 0, t.w);
 }

@@ -154,11 +154,12 @@ static int trained_of(const struct graph *g, int *params)
     return count;
 }
 
-static int finish_train(struct step *s, int *params, int *grads)
+static int finish_train(struct step *s, int *params, int *grads, struct device *device)
 {
     struct graph *g = s->g;
     int turns = s->setting->task->turns > 1 ? s->setting->task->turns : 1;
     TRY(fuse_graph(g, s->setting->fuse));
+    TRY(fuse_device(g, s->setting->fuse, device));
     int count = trained_of(g, params);
     TRY(grad_of_times(g, s->loss, update_scale(s), params, count, grads));
     g->phase = PHASE_UPDATE;
@@ -205,7 +206,7 @@ int step_train(struct session *session, const struct setting *setting, struct st
         v->terms = s.is.terms;
         size_t bytes = (size_t)(g->values + 1) * sizeof(int);
         int *params = arena_alloc(&g->arena, bytes), *grads = arena_alloc(&g->arena, bytes);
-        int rc = finish_train(&s, params, grads);
+        int rc = finish_train(&s, params, grads, session->device);
         if (rc < 0 && !g->error) {
             graph_free(g);
             return rc;
@@ -230,6 +231,7 @@ static int fold_into(struct session *session, struct graph *g, unsigned fuse, in
     if (rc < 0 || !fuse) return rc;
     struct graph *prepare = graph_new(session->store, "fold");
     rc = fuse_fold(g, prepare);
+    if (rc == 0) rc = fuse_device(g, fuse, session->device);
     if (rc == 0 && *fold < 0 && prepare->nodes) rc = *fold = session_add(session, prepare);
     else graph_free(prepare);
     return rc < 0 ? rc : 0;

@@ -47,7 +47,7 @@ static int hold_convolutions(const char *who)
     assert_int_equal(device_open("cuda", 1, &device), 0);
     assert_int_equal(device_open("ref", 1, &ref), 0);
     for (const struct op_case *row = next_wanted(NULL); row; row = next_wanted(row)) {
-        if (!convolves(row->op) || row->flags & (CASE_LARGE | CASE_SLOW | CASE_PATTERN)) continue;
+        if (!convolves(row->op) || row->flags & (CASE_LARGE | CASE_SLOW | CASE_PATTERN | CASE_CHOSEN)) continue;
         bool fused = row->p[11] != ACT_NONE || row->p[12];
         for (enum dtype type = F32; type <= F16; type++, held++) {
             if (fused && type != F32) hold_rounded_twice(device, ref, row, type);

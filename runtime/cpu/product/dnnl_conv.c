@@ -44,22 +44,23 @@ static void conv_plan_end(struct conv_plan *p)
 static struct dnnl_conv conv_of(const struct graph *g, const struct node *n)
 {
     const struct conv_attr *a = &n->attr.conv;
-    const struct value *in0 = node_in(g, n, 0), *in1 = node_in(g, n, 1), *out = node_out(g, n, 0);
+    const struct value *in0 = node_in(g, n, 0), *in1 = node_in(g, n, 1), *out = node_out(g, n, n->out[0] == NONE);
     const struct value *x = n->op == OP_CONV_DGRAD ? out : in0;
     const struct value *w = n->op == OP_CONV ? in1 : n->op == OP_CONV_DGRAD ? in0 : out;
     const struct value *y = n->op == OP_CONV ? out : in1;
     struct dnnl_conv c = {
         .pass = n->op == OP_CONV ? DNNL_FORWARD : n->op == OP_CONV_DGRAD ? DNNL_DGRAD : DNNL_WGRAD,
-        .dtype = widen_type(y->dtype),
+        .dtype = widen_type(n->op == OP_CONV ? in0->dtype : in1->dtype),
         .n = x->shape.dim[0], .h = x->shape.dim[1], .w = x->shape.dim[2], .c = x->shape.dim[3],
         .k = w->shape.dim[0], .r = w->shape.dim[1], .s = w->shape.dim[2],
-        .p = y->shape.dim[1], .q = y->shape.dim[2],
+        .p = y->shape.dim[1] << a->pool, .q = y->shape.dim[2] << a->pool,
         .groups = a->groups > 1 ? a->groups : 1,
         .stride = {a->stride[0], a->stride[1]},
         .before = {a->before[0], a->before[1]},
         .after = {a->after[0], a->after[1]},
         .bias = n->op == OP_CONV && n->in[2] != NONE,
         .act = n->op == OP_CONV ? a->act : ACT_NONE,
+        .y_pooled = a->pool,
     };
     return c;
 }
@@ -72,6 +73,7 @@ static bool to_forward_conv(struct dnnl_conv *c)
     t.pass = DNNL_FORWARD;
     t.h = c->p, t.w = c->q, t.c = c->k;
     t.p = c->h, t.q = c->w, t.k = c->c;
+    t.x_pooled = c->y_pooled, t.y_pooled = false;
     t.before[0] = (int)c->r - 1 - c->before[0];
     t.before[1] = (int)c->s - 1 - c->before[1];
     t.after[0] = (int)(c->h + c->r - 1 - c->p - t.before[0]);
@@ -124,6 +126,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
     if (wide && choose_winograd(cpu, g, n, p)) return true;
+    if (n->attr.conv.pool) return false;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
     } else if (c->pass == DNNL_FORWARD && !p->as_forward && stem_fits(c)) {
@@ -138,6 +141,7 @@ static int plan_product(struct cpu_device *cpu, const struct graph *g, const str
 {
     if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);
     if (choose_kernel(cpu, g, n, p)) return 0;
+    if (n->attr.conv.pool) return fail(ERR_UNSUPPORTED, "no kernel pools the results of this convolution");
     TRY(dnnl_prim_conv(cpu, &p->main, &p->conv));
     int rc = plan_pack(cpu, p);
     if (rc < 0) {
@@ -238,7 +242,10 @@ static int winograd_step(struct cpu_step *step)
     void **in = step->in, *filters = p->keeps ? step->kept : (char *)step->work + p->packed_at;
     bool back = p->as_forward;
     if (must_pack(p)) winograd_pack(&p->conv, back, in[back ? 0 : 1], filters);
-    winograd_run(&p->conv, step->cpu->threads, filters, in[back ? 1 : 0], back ? NULL : in[2], step->out[0], step->work);
+    struct winograd_data data = {.x = in[back ? 1 : 0], .y = step->out[0]};
+    if (back) data.x_at = in[2];
+    else data.bias = in[2], data.y_at = step->out[1];
+    winograd_run(&p->conv, step->cpu->threads, filters, &data, step->work);
     return 0;
 }
 
@@ -249,7 +256,7 @@ static int kernel_run(struct cpu_step *step)
     void **in = step->in;
     if (p->by == BY_WINOGRAD) return winograd_step(step);
     if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
-    else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
     else direct_run(c, false, in[0], in[1], in[2], step->out[0], step->work);

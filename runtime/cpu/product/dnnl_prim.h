@@ -34,6 +34,7 @@ struct dnnl_conv {
     int groups, stride[2], before[2], after[2];
     bool bias;
     enum act act;
+    bool x_pooled, y_pooled;  // stored as the 2x2 max pool with positions, by winograd*.c alone; sizes are those before the pool
 };
 
 // Filters [k,r,s,c/groups] in memory, in f32; `swap` describes the same bytes with c and k exchanged.

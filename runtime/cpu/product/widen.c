@@ -22,7 +22,8 @@ void widen_plan(struct widen *w, const struct graph *g, const struct node *n)
         const struct value *v = n->in[i] == NONE ? NULL : node_in(g, n, i);
         if (v && (v->dtype == F16 || (half && i < 2))) add_operand(w, v, false, i);
     }
-    if (node_out(g, n, 0)->dtype == F16) add_operand(w, node_out(g, n, 0), true, 0);
+    const struct value *y = node_out(g, n, 0);
+    if (y && y->dtype == F16) add_operand(w, y, true, 0);
 }
 
 void widen_bind(struct widen *w, struct cpu_step *step, size_t offset)

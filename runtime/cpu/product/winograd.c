@@ -15,6 +15,11 @@
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 
+#if defined __x86_64__
+#define LOOPS_ORDER static inline VECTORS ALWAYS
+#include "runtime/cpu/loops/loops_order.h"
+#endif
+
 enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
 enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB
 enum { PAST_CACHE = 16 << 20 };     // results larger than this are written around the caches
@@ -24,8 +29,10 @@ struct job {
     const struct dnnl_conv *conv;
     const char *filters;
     const uint16_t *x;
+    const uint8_t *x_at;
     const float *bias;
     uint16_t *y;
+    uint8_t *y_at;
     char *work;
     bool by_k;  // one V, and threads that take blocks of k
     int64_t rows, columns, band;  // tiles of an image; rows of tiles in a band
@@ -74,13 +81,33 @@ bool winograd_fits(const struct dnnl_conv *c, bool kept)
 
 // ---- inputs
 
-// Four pixels as f32: even channels in [0] to [3], odd ones in [4] to [7].
-static inline VECTORS ALWAYS void load_row(const uint16_t *const pixel[4], int64_t c, __mmask16 in, __m512 d[8])
+// The 4 x 4 pixels that a tile reads. If x is pooled, a pixel is `value` where `at` is its position in the window, else zero.
+struct patch {
+    const uint16_t *value[16];
+    const uint8_t *at[16];
+};
+
+// 32 channels of a pixel of pooled x, or the `in` of them. tap: its position in the window.
+static inline VECTORS ALWAYS __m512i load_pooled(const bool whole, const uint16_t *value, const uint8_t *at, __mmask32 in,
+                                                 __m256i tap)
+{
+    if (whole) return _mm512_maskz_loadu_epi16(_mm256_cmpeq_epi8_mask(_mm256_loadu_si256((const void *)at), tap), value);
+    return _mm512_maskz_loadu_epi16(_mm256_mask_cmpeq_epi8_mask(in, _mm256_maskz_loadu_epi8(in, at), tap), value);
+}
+
+// Four pixels as f32, from `first` on: even channels in [0] to [3], odd ones in [4] to [7]. taps: NULL, or positions by the
+// parity of row and column.
+static inline VECTORS ALWAYS void load_row(const bool whole, const __m256i *taps, const struct patch *patch, int first,
+                                           int64_t c, int64_t wide, __m512 d[8])
 {
     const __m512i top = _mm512_set1_epi32((int)0xffff0000);
+    __mmask16 in = whole ? 0xffff : (__mmask16)((1u << wide / 2) - 1);
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        __m512i both = _mm512_maskz_loadu_epi32(in, pixel[i] + c);
+        const uint16_t *value = patch->value[first + i] + c;
+        __m512i both = taps ? load_pooled(whole, value, patch->at[first + i] + c, (__mmask32)((1u << wide % CB) - 1),
+                                          taps[first / 4 % 2 * 2 + i % 2])
+                            : _mm512_maskz_loadu_epi32(in, value);
         d[i] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
         d[4 + i] = _mm512_castsi512_ps(_mm512_and_si512(both, top));
     }
@@ -103,35 +130,62 @@ static inline VECTORS ALWAYS void store_row(const bool whole, __m512 d[8], int64
 }
 
 // V of one tile, `wide` channels from c on. Two rows of inputs are loaded at a time: all of them exceed the registers.
-static inline VECTORS ALWAYS void spread_block(const bool whole, const uint16_t *const pixel[16], int64_t c, int64_t wide,
-                                               char *const to[16])
+static inline VECTORS ALWAYS void spread_block(const bool whole, const __m256i *taps, const struct patch *patch, int64_t c,
+                                               int64_t wide, char *const to[16])
 {
-    __mmask16 in = whole ? 0xffff : (__mmask16)((1u << wide / 2) - 1);
     __m512 a[8], b[8], d[8];
-    load_row(pixel, c, in, a);
-    load_row(pixel + 8, c, in, b);
+    load_row(whole, taps, patch, 0, c, wide, a);
+    load_row(whole, taps, patch, 8, c, wide, b);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(a[i], b[i]);
     store_row(whole, d, 2 * c, wide, to);
-    load_row(pixel + 4, c, in, a);
+    load_row(whole, taps, patch, 4, c, wide, a);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i++) d[i] = _mm512_add_ps(a[i], b[i]);
     store_row(whole, d, 2 * c, wide, to + 4);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(b[i], a[i]);
     store_row(whole, d, 2 * c, wide, to + 8);
-    load_row(pixel + 12, c, in, b);
+    load_row(whole, taps, patch, 12, c, wide, b);
 #pragma GCC unroll 8
     for (int i = 0; i < 8; i++) d[i] = _mm512_sub_ps(b[i], a[i]);
     store_row(whole, d, 2 * c, wide, to + 12);
 }
 
 // V of one tile, all channels.
-static VECTORS void spread_tile(const uint16_t *const pixel[16], int64_t channels, char *const to[16])
+static VECTORS void spread_tile(const struct patch *patch, int64_t channels, char *const to[16])
 {
     int64_t c = 0;
-    for (; c + CB <= channels; c += CB) spread_block(true, pixel, c, CB, to);
-    if (c < channels) spread_block(false, pixel, c, channels - c, to);
+    for (; c + CB <= channels; c += CB) spread_block(true, NULL, patch, c, CB, to);
+    if (c < channels) spread_block(false, NULL, patch, c, channels - c, to);
+}
+
+// The same of pooled x. flip: the position in its window of the first pixel of each tile.
+static VECTORS void spread_pooled_tile(const struct patch *patch, int flip, int64_t channels, char *const to[16])
+{
+    __m256i taps[4];
+    for (int i = 0; i < 4; i++) taps[i] = _mm256_set1_epi8((char)(i ^ flip));
+    int64_t c = 0;
+    for (; c + CB <= channels; c += CB) spread_block(true, taps, patch, c, CB, to);
+    if (c < channels) spread_block(false, taps, patch, c, channels - c, to);
+}
+
+// The patch of tile (ty, tx) of pooled x.
+static void pooled_patch(const struct job *g, int64_t image, int64_t ty, int64_t tx, struct patch *patch)
+{
+    const struct dnnl_conv *c = g->conv;
+    int64_t row[4], column[4];  // -1: outside
+    for (int i = 0; i < 4; i++) {
+        int64_t h = 2 * ty - c->before[0] + i, w = 2 * tx - c->before[1] + i;
+        row[i] = h >= 0 && h < c->h ? (image * (c->h / 2) + h / 2) * (c->w / 2) * c->c : -1;
+        column[i] = w >= 0 && w < c->w ? w / 2 * c->c : -1;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            bool inside = row[i] >= 0 && column[j] >= 0;
+            patch->value[4 * i + j] = inside ? g->x + row[i] + column[j] : winograd_zeros;
+            patch->at[4 * i + j] = inside ? g->x_at + row[i] + column[j] : (const uint8_t *)winograd_zeros;
+        }
 }
 
 // Walks the tiles of a band. next[i] is the row of position i for the next tile that computes it.
@@ -190,13 +244,17 @@ static void spread_band(const struct job *g, int64_t origin, int64_t first, int6
     struct walk w;
     begin_walk(&w, g, origin, first, v, g->v_spot, g->v_row);
     for (int64_t i = 0; i < rows; i++, next_row(&w, g)) {
-        const uint16_t *image = g->x + w.image * c->h * c->w * c->c;
         for (int64_t tx = 0; tx < g->columns; tx++) {
-            const uint16_t *pixel[16];
+            struct patch patch;
             char *to[16];
-            winograd_pixels(c, image, w.ty, tx, pixel);
             take_rows(&w, g, tx, g->v_row, none, to);
-            spread_tile(pixel, c->c, to);
+            if (c->x_pooled) {
+                pooled_patch(g, w.image, w.ty, tx, &patch);
+                spread_pooled_tile(&patch, c->before[0] % 2 * 2 + c->before[1] % 2, c->c, to);
+            } else {
+                winograd_pixels(c, g->x + w.image * c->h * c->w * c->c, w.ty, tx, patch.value);
+                spread_tile(&patch, c->c, to);
+            }
         }
     }
 }
@@ -308,6 +366,33 @@ static VECTORS void join_tile(const struct job *g, char *const m[16], const floa
             store_line(g->past_cache, y[i] + 16 * j, _mm512_loadu_ps(plain[i] + 16 * j), _mm512_loadu_ps(plain[i] + 16 * j + 16));
 }
 
+// The largest output of a tile at 64 k, and its position. Outputs are rounded first, so this is a max pool (loops_pool.c).
+static VECTORS void join_pooled_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *y, uint8_t *at)
+{
+#pragma GCC unroll 2
+    for (int j = 0; j < 4; j += 2) {
+        __m512 low[4], high[4];
+        join_spots(m, j, low);
+        join_spots(m, j + 1, high);
+        __m512 b = bias ? _mm512_loadu_ps(bias + 16 * j) : _mm512_setzero_ps();
+        __m512 d = bias ? _mm512_loadu_ps(bias + 16 * j + 16) : _mm512_setzero_ps();
+        __m512i value = (__m512i)_mm512_cvtne2ps_pbh(_mm512_add_ps(high[0], d), _mm512_add_ps(low[0], b));
+        __m512i best = loops_order(value), where = _mm512_setzero_si512();
+#pragma GCC unroll 3
+        for (int i = 1; i < 4; i++) {
+            __m512i other = (__m512i)_mm512_cvtne2ps_pbh(_mm512_add_ps(high[i], d), _mm512_add_ps(low[i], b));
+            __m512i order = loops_order(other);
+            __mmask32 wins = _mm512_cmpgt_epi16_mask(order, best);
+            best = _mm512_max_epi16(order, best);
+            value = _mm512_mask_mov_epi16(value, wins, other);
+            where = _mm512_mask_mov_epi16(where, wins, _mm512_set1_epi16((short)i));
+        }
+        if (y && g->past_cache) _mm512_stream_si512((void *)(y + 16 * j), value);
+        else if (y) _mm512_storeu_si512(y + 16 * j, value);
+        if (at) _mm256_storeu_si256((void *)(at + 16 * j), _mm512_cvtepi16_epi8(where));
+    }
+}
+
 // The outputs of a band at 64 k from `k` on.
 static void join_band(const struct job *g, int64_t first, int64_t rows, char *m, int64_t k)
 {
@@ -316,11 +401,17 @@ static void join_band(const struct job *g, int64_t first, int64_t rows, char *m,
     struct walk w;
     begin_walk(&w, g, first, first, m, g->m_spot, KB * sizeof(float));
     for (int64_t i = 0; i < rows; i++, next_row(&w, g)) {
-        uint16_t *row = g->y + ((w.image * c->p + 2 * w.ty) * c->q) * c->k + k;
+        uint16_t *row = c->y_pooled ? NULL : g->y + ((w.image * c->p + 2 * w.ty) * c->q) * c->k + k;
+        int64_t pooled = (w.image * g->rows + w.ty) * g->columns * c->k + k;
         bool below = 2 * w.ty + 1 < c->p;
-        for (int64_t tx = 0; tx < g->columns; tx++) {
+        for (int64_t tx = 0; tx < g->columns; tx++, pooled += c->k) {
             char *from[16];
             take_rows(&w, g, tx, KB * sizeof(float), (char *)(uintptr_t)none, from);
+            if (c->y_pooled) {
+                join_pooled_tile(g, from, g->bias ? g->bias + k : NULL, g->y ? g->y + pooled : NULL,
+                                 g->y_at ? g->y_at + pooled : NULL);
+                continue;
+            }
             uint16_t *at = row + 2 * tx * c->k;
             bool right = 2 * tx + 1 < c->q;
             uint16_t *y[4] = {at, right ? at + c->k : NULL, below ? at + c->q * c->k : NULL,
@@ -345,11 +436,13 @@ static void run_block(const struct job *g, int64_t first, int64_t rows, const ch
 static void prefetch_inputs(const struct job *g, int64_t first, int64_t end, int64_t i, int64_t parts)
 {
     const struct dnnl_conv *c = g->conv;
-    int64_t row = c->w * c->c * (int64_t)sizeof *g->x, last = end - 1;
-    int64_t from = (first / g->rows * c->h + first % g->rows * 2) * row;
-    int64_t part = ((last / g->rows * c->h + last % g->rows * 2 + 4) * row - from + parts - 1) / parts;
-    uintptr_t at = (uintptr_t)g->x + (uintptr_t)(from + i * part);
-    for (int64_t b = 0; b < part; b += 64) _mm_prefetch((const char *)(at + (uintptr_t)b), _MM_HINT_T0);
+    int64_t each = c->x_pooled ? 1 : 2, height = c->h * each / 2, row = c->w * each / 2 * c->c, last = end - 1;
+    int64_t from = (first / g->rows * height + first % g->rows * each) * row;
+    int64_t part = ((last / g->rows * height + last % g->rows * each + each + 2) * row - from + parts - 1) / parts;
+    uintptr_t at = (uintptr_t)g->x + (uintptr_t)(from + i * part) * sizeof *g->x;
+    for (int64_t b = 0; b < part * (int64_t)sizeof *g->x; b += 64) _mm_prefetch((const char *)(at + (uintptr_t)b), _MM_HINT_T0);
+    at = (uintptr_t)g->x_at + (uintptr_t)(from + i * part);
+    for (int64_t b = 0; c->x_pooled && b < part; b += 64) _mm_prefetch((const char *)(at + (uintptr_t)b), _MM_HINT_T0);
     __asm__ volatile("");  // gcc drops calls of a function that only prefetches
 }
 
@@ -408,12 +501,13 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread) { 
 
 #endif
 
-void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, const void *x, const float *bias, void *y,
-                  void *work)
+void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, const struct winograd_data *data, void *work)
 {
     struct job g = plan_job(c, threads);
-    g.filters = filters, g.x = x, g.bias = bias, g.y = y, g.work = work, g.loops = stem_loops();
-    g.past_cache = (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * (int64_t)sizeof(uint16_t) >= PAST_CACHE;
+    g.filters = filters, g.work = work, g.loops = stem_loops();
+    g.x = data->x, g.x_at = data->x_at, g.bias = data->bias, g.y = data->y, g.y_at = data->y_at;
+    int64_t results = c->n * c->p * c->q * c->k / (c->y_pooled ? 4 : 1);
+    g.past_cache = (uintptr_t)g.y % 64 == 0 && results * (int64_t)sizeof(uint16_t) >= PAST_CACHE;
     int64_t all = c->n * g.rows;
     if (g.by_k) {
         threads_for(all, 1, spread_rows, &g);

@@ -15,12 +15,21 @@ size_t winograd_pack_bytes(const struct dnnl_conv *);   // packed filters
 size_t winograd_bytes(const struct dnnl_conv *, int threads);
 // If transposed, w is the forward convolution's, which is [c][r][s][k] here.
 void winograd_pack(const struct dnnl_conv *, bool transposed, const float *w, void *filters);
-// y = act(x * w + bias)
-void winograd_run(const struct dnnl_conv *, int threads, const void *filters, const void *x, const float *bias, void *y,
-                  void *work);
+// y = act(x * w + bias). A window of a 2x2 max pool is a tile of outputs: if y is pooled, only the largest of each four outputs
+// and its position are written. If x is pooled, its other three values are zeros.
+struct winograd_data {
+    const void *x;
+    const uint8_t *x_at;  // positions, if x is pooled
+    const float *bias;    // or NULL
+    void *y;              // NULL: only positions are wanted
+    uint8_t *y_at;        // positions, if y is pooled and they are wanted
+};
+void winograd_run(const struct dnnl_conv *, int threads, const void *filters, const struct winograd_data *, void *work);
 
 bool winograd_wgrad_fits(const struct dnnl_conv *);
 size_t winograd_wgrad_bytes(const struct dnnl_conv *, int threads);
-void winograd_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const void *dy, float *dw, void *work);
+// dy_at: positions, if y is pooled
+void winograd_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const void *dy, const uint8_t *dy_at, float *dw,
+                        void *work);
 
 #endif

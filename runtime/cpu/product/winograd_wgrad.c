@@ -20,6 +20,7 @@ enum { LARGEST_SUMS = 8 << 20 };  // bytes of a thread: larger ones cost more to
 struct wgrad {
     const struct dnnl_conv *conv;
     const uint16_t *x, *dy;
+    const uint8_t *dy_at;
     float *dw;
     char *work;
     int64_t pairs, rows, columns;  // pairs of images; tiles of an image
@@ -138,6 +139,53 @@ static VECTORS void spread_outputs(const uint16_t *const a[4], const uint16_t *c
     }
 }
 
+// Values of dy and their positions in a tile, of which the other three outputs are zeros: A dy A' is 0, y or -y everywhere.
+struct pooled {
+    const uint16_t *y;
+    const uint8_t *at;
+};
+
+// 16 channels of two images, of which the first is in the low halves.
+static inline VECTORS ALWAYS __m512i join_halves(__m512i low, __m512i high)
+{
+    return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+}
+
+// Units of a tile of pooled dy in two images.
+static VECTORS void spread_pooled(struct pooled a, struct pooled b, int64_t channels, int64_t below, char *const to[16],
+                                  size_t apart)
+{
+    const __m512i sign = _mm512_set1_epi16(INT16_MIN);
+    for (int64_t k = 0; k < channels; k += 16) {
+        fetch_below(a.y + k, below), fetch_below(b.y + k, below);
+        __m512i y = join_halves(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(a.y + k))),
+                                _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(b.y + k))));
+        __m512i at = join_halves(_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(a.at + k))),
+                                 _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(b.at + k))));
+        __mmask32 low = _mm512_test_epi16_mask(at, _mm512_set1_epi16(2));
+        __mmask32 right = _mm512_test_epi16_mask(at, _mm512_set1_epi16(1));
+        __m512i t[4] = {_mm512_maskz_mov_epi16(~low, y), y, _mm512_mask_mov_epi16(y, low, _mm512_xor_si512(y, sign)),
+                        _mm512_maskz_mov_epi16(low, y)};
+        char *const *line = to;
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++, line += 4) {
+            size_t place = (size_t)(k / KB) * apart + k % KB * UNIT;
+            _mm512_storeu_si512(line[0] + place, _mm512_maskz_mov_epi16(~right, t[i]));
+            _mm512_storeu_si512(line[1] + place, t[i]);
+            _mm512_storeu_si512(line[2] + place, _mm512_mask_mov_epi16(t[i], right, _mm512_xor_si512(t[i], sign)));
+            _mm512_storeu_si512(line[3] + place, _mm512_maskz_mov_epi16(right, t[i]));
+        }
+    }
+}
+
+// The pooled output of a tile; zero of the image that an odd batch lacks.
+static struct pooled pooled_output(const struct wgrad *g, int64_t image, int64_t ty, int64_t tx)
+{
+    if (image >= g->conv->n) return (struct pooled){winograd_zeros, (const uint8_t *)winograd_zeros};
+    int64_t from = ((image * g->rows + ty) * g->columns + tx) * g->conv->k;
+    return (struct pooled){g->dy + from, g->dy_at + from};
+}
+
 // The four outputs of a tile; zeros outside, and of the image that an odd batch lacks.
 static void output_pixels(const struct wgrad *g, const uint16_t *image, int64_t ty, int64_t tx, const uint16_t *pixel[4])
 {
@@ -173,6 +221,11 @@ static void spread_tile(const struct wgrad *g, int64_t pair, int64_t ty, int64_t
     input_pixels(g, from, ty, tx, a);
     input_pixels(g, second ? from + image : NULL, ty, tx, b);
     spread_inputs(a, b, c->c, 2 * c->w * c->c, to, g->x_block);
+    if (c->y_pooled) {
+        spread_pooled(pooled_output(g, 2 * pair, ty, tx), pooled_output(g, 2 * pair + 1, ty, tx), c->k, g->columns * c->k, dy_to,
+                      g->dy_block);
+        return;
+    }
     from = g->dy + 2 * pair * result;
     output_pixels(g, from, ty, tx, a);
     output_pixels(g, second ? from + result : NULL, ty, tx, b);
@@ -334,10 +387,11 @@ static void join_blocks(void *context, int64_t begin, int64_t end, int thread) {
 
 #endif
 
-void winograd_wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, float *dw, void *work)
+void winograd_wgrad_run(const struct dnnl_conv *c, int threads, const void *x, const void *dy, const uint8_t *dy_at, float *dw,
+                        void *work)
 {
     struct wgrad g = plan_wgrad(c, threads);
-    g.x = x, g.dy = dy, g.dw = dw, g.work = work;
+    g.x = x, g.dy = dy, g.dy_at = dy_at, g.dw = dw, g.work = work;
     threads_for(g.groups, 1, add_groups, &g);
     threads_for(g.k_blocks * g.c_blocks, 1, join_blocks, &g);
 }

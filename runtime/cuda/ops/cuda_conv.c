@@ -142,6 +142,7 @@ static int conv_route(struct cuda_device *cuda, const struct conv *c, const stru
 
 static int conv_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
+    if (n->attr.conv.pool) return fail(ERR_UNSUPPORTED, "no kernel pools the results of a convolution");
     struct conv c = conv_of(g, n);
     pad_channels(cuda, &c);
     const struct dnn_plan *plan;

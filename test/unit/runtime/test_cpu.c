@@ -4,6 +4,7 @@
 #include "test/unit/fixture_graph.h"
 
 #include "runtime/cpu/cpu.h"
+#include "runtime/fuse.h"
 
 struct conv_case {
     int n, h, w, c, k, r, s, stride, before, after, groups;
@@ -181,6 +182,95 @@ static void test_winograd(void **state)
         session_done(plain);
         session_done(ref);
     }
+}
+
+// y and positions of a convolution and its 2x2 max pool, dx and dw, in one node each or with the pool as a node of its own.
+static struct graph *pool_graph(struct store *store, const struct conv_case *c, bool fused)
+{
+    struct graph *g = graph_new(store, "pool");
+    int64_t p = side(c, c->h, c->r), q = side(c, c->w, c->s);
+    struct shape half = SHAPE(c->n, p / 2, q / 2, c->k);
+    int x = g_cast(g, input(g, "x", SHAPE(c->n, c->h, c->w, c->c)), BF16), w = weight(g, "w", SHAPE(c->k, c->r, c->s, c->c));
+    int bias = c->bias ? weight(g, "bias", SHAPE(c->k)) : NONE, dy = g_cast(g, input(g, "dy", half), BF16);
+    int over[2] = {NONE, graph_state(g, "at", half, U8, MEMORY_STATE, (struct init){INIT_ZERO, 0})}, out[2];
+    union attr conv = attr_of(c), pool = {.pool = {.k = {2, 2}, .stride = {2, 2}, .x_h = p, .x_w = q}};
+    conv.conv.pool = fused;
+    if (fused) {
+        graph_node_over(g, OP_CONV, (int[]){x, w, bias}, 3, &conv, over, out);
+    } else {
+        int y = graph_node(g, OP_CONV, (int[]){x, w, bias}, 3, &conv, NULL);
+        graph_node_over(g, OP_MAXPOOL, &y, 1, &pool, over, out);
+        dy = graph_node(g, OP_MAXPOOL_GRAD, (int[]){out[1], dy}, 2, &pool, NULL);
+    }
+    int at = fused ? out[1] : NONE;
+    keep(g, "y", g_cast(g, out[0], F32));
+    if (c->c % 64 == 0) keep(g, "dx", g_cast(g, graph_node(g, OP_CONV_DGRAD, (int[]){w, dy, at}, 3, &conv, NULL), F32));
+    keep(g, "dw", graph_node(g, OP_CONV_WGRAD, (int[]){x, dy, at}, 3, &conv, NULL));
+    return g;
+}
+
+static struct session *run_pool(int threads, const struct conv_case *c, bool fused)
+{
+    struct device *d;
+    struct session *s;
+    OK(device_open("cpu", threads, &d));
+    OK(session_new(d, &s));
+    OK(session_add(s, pool_graph(s->store, c, fused)));
+    start(s);
+    OK(session_run(s, 0));
+    return s;
+}
+
+// A pool inside the convolution changes no byte: results are rounded before they are compared, the first of equal ones wins, and
+// backward multiplies the same numbers.
+static void test_pooled_convolutions(void **state)
+{
+    (void)state;
+    static const struct conv_case cases[] = {
+        {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_ALL},
+        {13, 7, 5, 64, 128, 3, 3, 1, 1, 0, 1, ACT_NONE, true, WINOGRAD_ALL},  // an odd batch, two blocks of k
+        {12, 10, 8, 128, 64, 3, 3, 1, 0, 0, 1, ACT_NONE, false, WINOGRAD_ALL},  // tiles of dx begin at windows of dy
+        {12, 6, 6, 64, 64, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_ALL},
+    };
+    if (!runs_bf16()) skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            struct session *plain = run_pool(threads, &cases[i], false), *fused = run_pool(threads, &cases[i], true);
+            static const char *const slots[] = {"y", "at", "dx", "dw"};
+            for (int r = 0; r < 4; r++) {
+                if (r == 2 && cases[i].c % 64) continue;
+                if (!same_slot(plain, fused, slots[r])) fail_msg("case %d, %d threads: another %s", (int)i, threads, slots[r]);
+            }
+            session_done(plain);
+            session_done(fused);
+        }
+}
+
+// Few images, whose filters are kept and whose inputs all threads transform; positions are not wanted.
+static void test_pooled_inference(void **state)
+{
+    (void)state;
+    if (!runs_bf16()) skip();
+    float *y[2];
+    for (int fused = 0; fused < 2; fused++) {
+        struct session *s = session_on("cpu");
+        struct graph *g = graph_new(s->store, "infer");
+        int x = g_cast(g, input(g, "x", SHAPE(1, 13, 13, 64)), BF16), w = input(g, "w", SHAPE(128, 3, 3, 64));
+        int bias = input(g, "bias", SHAPE(128));
+        struct conv_attr a = {.stride = {1, 1}, .before = {1, 1}, .after = {1, 1}, .groups = 1, .winograd = WINOGRAD_DATA};
+        keep(g, "y", g_cast(g, g_act(g, g_maxpool(g, g_conv_full(g, x, w, bias, &a), 2, 2), ACT_SILU), F32));
+        OK(fuse_graph(g, FUSE_CROP));
+        OK(fuse_device(g, fused ? FUSE_ALL : FUSE_ALL & ~FUSE_CONV_POOL, s->device));
+        assert_int_equal(count_op(g, OP_MAXPOOL), !fused);
+        OK(session_add(s, g));
+        start(s);
+        OK(session_run(s, 0));
+        y[fused] = read_slot(s, "y");
+        session_done(s);
+    }
+    assert_memory_equal(y[0], y[1], 6 * 6 * 128 * sizeof(float));
+    free(y[0]);
+    free(y[1]);
 }
 
 static void test_same_bytes(void **state)
@@ -374,6 +464,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convolutions_against_ref),
         cmocka_unit_test(test_winograd),
+        cmocka_unit_test(test_pooled_convolutions),
+        cmocka_unit_test(test_pooled_inference),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_batches_cut_otherwise),
         cmocka_unit_test(test_workspace_is_what_is_used),

@@ -39,6 +39,59 @@ static void bf16_is_repeatable(void **state)
     same_seed_same_bytes("precision=bf16", 2, "widths=64,64,64");  // wide enough for the own kernel of filter gradients
 }
 
+static int count_pooled(const struct session *s)
+{
+    int count = 0;
+    for (int p = 0; p < s->programs; p++)
+        for (int i = 0; i < s->graph[p]->nodes; i++)
+            count += s->graph[p]->node[i].op == OP_CONV && s->graph[p]->node[i].attr.conv.pool;
+    return count;
+}
+
+static double count_flops(const struct session *s)
+{
+    double sum = 0;
+    for (int p = 0; p < s->programs; p++)
+        for (int i = 0; i < s->graph[p]->nodes; i++) sum += node_cost(s->graph[p], &s->graph[p]->node[i]).flops;
+    return sum;
+}
+
+// Pools inside convolutions (fuse_device) change no byte of a training, no count of an evaluation, and no count of FLOPs.
+static void pooled_convolutions_keep_the_bytes(void **state)
+{
+    (void)state;
+    struct device *device;
+    struct device_facts facts;
+    assert_int_equal(device_open("cpu", 1, &device), 0);
+    assert_int_equal(device->type->facts(device, &facts), 0);
+    device_close(device);
+    if (!facts.fast[BF16]) skip();
+    uint8_t *bytes[2];
+    size_t n[2];
+    double flops[2];
+    int64_t score[2][METRICS_MAX] = {0};
+    for (int fused = 0; fused < 2; fused++) {
+        struct bench b;
+        bench_open(&b, "cpu", 2, TRAIN, TEST, "cifar10",
+                   (const char *const[]){"widths=64,64,64", "batch=50", "epochs=2", "precision=bf16", NULL});
+        if (!fused) b.choice.fuse &= ~(unsigned)FUSE_CONV_POOL;
+        bench_ready(&b);
+        // Of every training step at least group 1 or group 2; fewer where the whitening bias trains.
+        assert_true(fused ? count_pooled(b.trainer->session) > 3 : count_pooled(b.trainer->session) == 0);
+        flops[fused] = count_flops(b.trainer->session);
+        free(bench_train(&b, 7, 6, &n[fused]));
+        assert_true(trainer_evaluate(b.trainer, score[fused]) >= 0);
+        bytes[fused] = bench_bytes(&b, &n[fused]);
+        bench_close(&b);
+    }
+    assert_true(flops[0] == flops[1]);
+    assert_int_equal(n[0], n[1]);
+    assert_memory_equal(bytes[0], bytes[1], n[0]);
+    assert_memory_equal(score[0], score[1], sizeof score[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
 // A graph that only draws samples, with the order and the key that a trainer of so many threads made.
 static void draw(const char *device_name, int threads, float *x, int32_t *index, size_t bytes)
 {
@@ -115,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(f32_is_repeatable),
         cmocka_unit_test(bf16_is_repeatable),
+        cmocka_unit_test(pooled_convolutions_keep_the_bytes),
         cmocka_unit_test(threads_draw_alike),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
