@@ -281,10 +281,8 @@ static int open_device(struct planned *p)
     if (!p->on) return 0;
     gpu_facts(p->on, &p->facts);
     TRY(model_find(p->chosen.task, p->chosen.recipe.model, &model));
-    if (p->chosen.recipe.precision == PRECISION_AUTO)  // like trainer_dtype
-        p->chosen.recipe.precision = p->facts.fast[F16] && model->half ? PRECISION_F16
-                                     : p->facts.fast[BF16]             ? PRECISION_BF16
-                                                                       : PRECISION_F32;
+    static const enum recipe_precision of[] = {[F32] = PRECISION_F32, [BF16] = PRECISION_BF16, [F16] = PRECISION_F16};
+    if (p->chosen.recipe.precision == PRECISION_AUTO) p->chosen.recipe.precision = of[trainer_auto(&p->facts, model)];
     return 0;
 }
 

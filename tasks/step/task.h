@@ -38,7 +38,7 @@ struct setting;
 struct model {
     const char *name, *about;
     const char *recipe;  // the model's default recipe; NULL: the data set's
-    bool half;           // published in f16: "auto" selects f16 where it is fast. Otherwise bf16, which has the range of f32
+    bool half;           // published in f16: "auto" selects it where f16 is fast and bf16, which has the range of f32, is not
     // The task defines the inputs and the outputs, which are graph values.
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
     // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.

@@ -8,13 +8,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum dtype trainer_auto(const struct device_facts *facts, const struct model *model)
+{
+    return facts->fast[BF16] ? BF16 : facts->fast[F16] && model->half ? F16 : F32;
+}
+
 int trainer_dtype(const struct recipe *r, const struct model *model, struct device *device, enum dtype *into)
 {
     static const enum dtype asked[] = {[PRECISION_F32] = F32, [PRECISION_BF16] = BF16, [PRECISION_F16] = F16};
     struct device_facts facts;
     TRY(device->type->facts(device, &facts));
-    *into = facts.fast[F16] && model->half ? F16 : facts.fast[BF16] ? BF16 : F32;
-    if (r->precision != PRECISION_AUTO) *into = asked[r->precision];
+    *into = r->precision == PRECISION_AUTO ? trainer_auto(&facts, model) : asked[r->precision];
     return 0;
 }
 

@@ -60,7 +60,10 @@ seconds() { sed -n '/"'$1'"/,$p' "$T/out" | sed -n 's/^ *"'$2'": \([0-9.e+-]*\),
 predict="plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on h200"
 [ "$(status "$DAWN" $predict --json)" = 0 ]
 one=$(seconds total roofline_s)
-grep -q '"precision": "f16"' "$T/out"
+grep -q '"precision": "bf16"' "$T/out"
+[ "$(status "$DAWN" plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on v100 --json)" = 0 ]
+grep -q '"precision": "f16"' "$T/out" # this GPU multiplies no bf16
+[ "$(status "$DAWN" $predict --json)" = 0 ]
 [ "$(status "$DAWN" $predict --json --gpus 2)" = 0 ]
 two=$(seconds on seconds)
 [ "$(status "$DAWN" $predict --json --decode 50)" = 0 ]
