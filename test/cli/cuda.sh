@@ -39,7 +39,7 @@ grep -q 'weights' out
 says 1 'the plan needs [0-9.]* GB, and cuda has [0-9.]* GB free: the largest batch that fits is [1-3][0-9][0-9] ' "$EMULATED" train \
     imagenet --recipe imagenet-224 --data pictures --batch 400 --set resolution=1024 --precision f16 --device cuda --db big.db
 [ ! -e big.db ]
-grep -Eq ' how +cuda - f16 - ' shown
+grep -Eq ' how +cuda - bf16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # every record of an emulated GPU says so
 grep -Eq '^  EMULATED GPU' shown
