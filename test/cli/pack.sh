@@ -28,7 +28,7 @@ grep -q 'data pack needs a data set, its source and a file' err
 [ "$(status "$DAWN" data pack cifar10 src x)" = 2 ]
 grep -q 'imagenet and imagenette can be packed, not "cifar10"' err
 [ "$(status "$DAWN" data pack imagenette src x --short-side big)" = 2 ]
-grep -q 'short-side is "original" or a number' err
+grep -q 'short-side must be "original" or a number' err
 [ "$(status "$DAWN" data pack imagenette src x --quality 0)" = 2 ]
 [ "$(status "$DAWN" data pack imagenette nowhere x)" = 1 ]
 grep -q 'there is no nowhere: give ILSVRC2012_img_train.tar and' err

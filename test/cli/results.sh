@@ -63,7 +63,7 @@ grep -q 'there is no task "cifar1"; did you mean "cifar10"?' err
 [ "$(status "$DAWN" results list --status dnoe)" = 2 ]
 grep -q 'there is no status "dnoe"; did you mean "done"?' err
 [ "$(status "$DAWN" results --db '')" = 2 ]
-grep -q -- '--db needs the name of a file' err
+grep -q -- '--db must not be empty' err
 [ "$(status "$DAWN" results --db results.db/x)" = 1 ]
 grep -q 'there is no record at results.db/x' err
 mkdir folder
