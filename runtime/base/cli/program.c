@@ -29,6 +29,8 @@ static const struct program_command *find(const struct program *program, const c
 
 static int unknown(const struct program *program, const char *name)
 {
+    if (name[0] == '-')
+        return fail(ERR_USAGE, "there is no option %.60s before a command; \"%s help\" lists the commands", name, program->name);
     const char *names[COMMANDS_MOST + 2] = {"help"};
     int count = 1;
     for (const struct program_command *c = program->commands; c->name != NULL && count <= COMMANDS_MOST; c++)
