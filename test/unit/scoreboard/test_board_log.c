@@ -2,11 +2,11 @@
 // The log of a record: every receipt leads into it, its tiles give its root, it survives restarts, and a record that is not the
 // one whose checkpoint was signed is refused. A record of before there was a log gets one.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "runtime/base/file.h"
 #include "scoreboard/store/sql.h"
-#include "scoreboard/store/store_head.h"
 #include "submit/log/proof.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
@@ -497,8 +497,7 @@ static void test_two_witnesses(void **state)
     (void)state;
     struct note_witness w;
     struct checkpoint head;
-    struct store_head lock;
-    struct text request = {0}, answer = {0}, list = {0};
+    struct text request = {0}, answer = {0}, list = {0}, lock = {0};
     int64_t when;
     int status;
     size_t count;
@@ -507,24 +506,26 @@ static void test_two_witnesses(void **state)
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(store_witness_ask(store, &w, -1, &request), 0);
     cosign(&w, &request, 1800000000, &answer);
-    assert_int_equal(store_head_open(path, false, &lock), 0);
-    assert_int_equal(store_head_lock(&lock), 0);
     text_add(&list, "%s.cosigned", path);
+    text_add(&lock, "%s.cosigned.lock", path);
+    int file = open(lock.at, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    assert_true(file >= 0);
+    assert_int_equal(flock(file, LOCK_EX), 0);
     pid_t other = fork();
     assert_true(other >= 0);
     if (other == 0) _exit(store_witness_take(store, &w, &request, &answer, &head, &when) == 0 ? 0 : 1);
     usleep(100000);
     assert_int_equal(waitpid(other, &status, WNOHANG), 0);
     assert_int_equal(file_write(list.at, "[{\"witness\":\"another\"}]", 23), 0);
-    store_head_unlock(&lock);  // closing it is not enough: the other process has a copy of the descriptor
-    store_head_close(&lock);
+    flock(file, LOCK_UN);  // closing it is not enough: the other process has a copy of the descriptor
+    close(file);
     assert_int_equal(waitpid(other, &status, 0), other);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     assert_int_equal(file_read(list.at, 1 << 18, &kept, &count), 0);
     assert_non_null(strstr(kept, "\"another\""));
     assert_non_null(strstr(kept, WITNESS));
     free(kept);
-    text_free(&request), text_free(&answer), text_free(&list);
+    text_free(&request), text_free(&answer), text_free(&list), text_free(&lock);
 }
 
 int main(void)
