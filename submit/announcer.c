@@ -114,6 +114,7 @@ static void ask(struct announcer *a)
 {
     struct run_ticket ticket = {.statement = ""};
     int rc = ask_board(a, &ticket);
+    if (rc == ERR_INTERRUPTED && !a->stopped()) rc = ERR_NETWORK;  // the time was up
     pthread_mutex_lock(&a->lock);
     a->state = rc < 0 ? REFUSED : HOLDING;
     a->rc = rc;
