@@ -84,8 +84,8 @@ void check_group_mean(const json_t *run, double mean, int runs, struct findings 
 // True if the last points of two runs nearly agree in time or in loss. Then their curves must be compared, however many mates
 // there are.
 bool check_alike(const json_t *run, const json_t *other);
-// True if the intervals between common points agree within some millionths, perhaps times one factor: one run is a copy of the
-// other.
+// True if the intervals between common points agree within some millionths, or most of them times one factor: then neither run
+// counts as a repetition of the other.
 bool check_same_times(const json_t *run, const json_t *other);
 
 // Peak arithmetic of stated hardware in FLOP/s at a precision, a generous bound (peaks.json; for processors: threads x the widest

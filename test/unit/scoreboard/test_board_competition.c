@@ -406,6 +406,30 @@ static void pages_show_it(void **state)
     assert_shows(answer.body.at, "\"cancelled_by\":4");
 }
 
+static void limit_to(int64_t statements)
+{
+    const struct store_settings settings = {.path = path, .origin = "test", .submissions_per_hour = statements};
+    close_all();
+    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+}
+
+// Somebody without a run here, whose handle costs nothing, commits a quarter as often.
+static void newcomers_commit_seldom(void **state)
+{
+    (void)state;
+    struct competition_stored spring;
+    limit_to(4);
+    open_one(RANK_CLASSIC);
+    assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
+    assert_int_equal(open_with(members_of("spring", RANK_CLASSIC), FIXTURE_NOW_MS), PROBLEM_NONE);
+    assert_int_equal(store_competition(reader, "spring", &arena, &spring), 0);
+    snprintf(competition, sizeof competition, "%s", spring.digest);
+    assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 2))), &ada), PROBLEM_RATE);
+    assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 2))), &ada), PROBLEM_NONE);
+}
+
 // Runs that enter have a limit of their own, because a whole group may have to arrive within an hour.
 static void entries_are_limited(void **state)
 {
@@ -414,10 +438,7 @@ static void entries_are_limited(void **state)
     char digest[RUNS][DIGEST_HEX], nonce[33] = "abababababababababababababababab";
     const char *digests[RUNS];
     json_t *runs[RUNS];
-    close_all();
-    const struct store_settings settings = {.path = path, .origin = "test", .submissions_per_hour = 1};
-    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
-    assert_int_equal(store_reader(store, &reader), 0);
+    limit_to(1);
     open_one(RANK_GROUP);
     for (int i = 0; i < RUNS; i++) {
         runs[i] = entering(group_run_of("ada", i + 1, i + 1));
@@ -482,7 +503,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_is_read), cmocka_unit_test(broken_files_are_refused), cmocka_unit_test(places_follow_values),
         TEST(competitions_that_cannot_be), TEST(commit_then_reveal), TEST(attacks), TEST(an_entry_is_not_replaced),
-        TEST(entries_are_limited), TEST(a_dropped_board_hides_nothing), TEST(a_cancelled_competition_takes_nothing),
+        TEST(newcomers_commit_seldom), TEST(entries_are_limited), TEST(a_dropped_board_hides_nothing),
+        TEST(a_cancelled_competition_takes_nothing),
         TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
         TEST(single_runs_are_no_group), TEST(pages_show_it), TEST(check_notices_altered_tables),
     };
