@@ -38,7 +38,7 @@ PYTHON
 python3 -c 'import sqlite3
 with sqlite3.connect("many.db") as db: db.execute("UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2")'
 
-# ---- four signed runs on drawn data: a group, a run with a latency, a run with a ticket; a measurement; a competition with an entry
+# ---- four signed runs on drawn data: a group, a run with a latency, a run with a ticket; measurements; a competition with an entry
 quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
 "$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >/dev/null
 "$DAWN" train cifar10 $quick --target 0.001 --seed 5 >/dev/null
@@ -57,7 +57,16 @@ export DAWN_HANDLE=ada
 "$DAWN" train cifar10 $quick --target 0.001 --ticket "$url" --db ticket.db >/dev/null
 "$DAWN" submit ticket.db --server "$url" --yes >/dev/null
 "$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 --batch 20,40 >/dev/null
-"$DAWN" submit --bench all --server "$url" --yes >/dev/null
+python3 - <<'PYTHON'
+import sqlite3
+with sqlite3.connect("results.db") as db:
+    for processes, ns in ((1, 4000000), (2, 5000000), (4, 9000000)):
+        db.execute("""INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,
+            machines, batch, size, step_ns, gradient_bytes, machine, software, measured_ms) SELECT 1, task, samples, data, noise,
+            model, recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, machine, software, measured_ms FROM benches
+            WHERE id = 1""", (processes, ns))
+PYTHON
+"$DAWN" submit --bench all --scaling all --server "$url" --yes >/dev/null
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" real.db
 "$DAWN" submit real.db --server "$url" --competition winter --run 1 --yes >/dev/null
 serve none
