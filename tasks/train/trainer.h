@@ -83,8 +83,8 @@ int trainer_evaluate(struct trainer *, int64_t score[METRICS_MAX]) MUST_CHECK;
 int trainer_settle(struct trainer *) MUST_CHECK;  // after the last step: makes the evaluated weights the final ones
 bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // according to the recipe
 
-// The type of activations for `auto`: bf16 if the device multiplies it faster than f32, else f16 for models that were published in
-// it, else f32.
+// The type of activations for `auto`: bf16 if the device multiplies it faster than f32, else f16 for models that were published
+// in it, else f32.
 enum dtype trainer_auto(const struct device_facts *, const struct model *);
 int trainer_dtype(const struct recipe *, const struct model *, struct device *, enum dtype *) MUST_CHECK;
 // Number of trained and frozen parameters, and FLOPs of one forward pass of one sample at evaluation size.
