@@ -317,12 +317,14 @@ static bool fuses(struct device *d, const struct graph *g, enum op op, const str
 }
 
 // The convolution and those of its gradients that backward will need must all run with the pool. Else dy would have to be
-// written in full for one of them.
+// written in full for one of them. A bias that trains has a sum over dy, which would add a quarter of the terms in other groups
+// and round to other bytes.
 static bool fuses_conv_pool(struct device *d, const struct graph *g, const struct node *conv, int pooled)
 {
     struct conv_attr a = conv->attr.conv;
     const struct value *y = &g->value[conv->out[0]];
-    int x = conv->in[0], w = conv->in[1];
+    int x = conv->in[0], w = conv->in[1], bias = conv->in[2];
+    if (bias != NONE && g->value[bias].trains) return false;
     if (a.act != ACT_NONE || a.pool || y->shape.dim[1] % 2 || y->shape.dim[2] % 2) return false;
     a.pool = true;
     return fuses(d, g, OP_CONV, &a, x, w, pooled) && (!g->value[x].trains || fuses(d, g, OP_CONV_DGRAD, &a, w, pooled, x)) &&

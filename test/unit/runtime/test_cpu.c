@@ -246,31 +246,64 @@ static void test_pooled_convolutions(void **state)
         }
 }
 
-// Few images, whose filters are kept and whose inputs all threads transform; positions are not wanted.
+// Activations of the pooled results of one image.
+static float *infer_pooled(int threads, int side, bool fused)
+{
+    struct device *d;
+    struct session *s;
+    OK(device_open("cpu", threads, &d));
+    OK(session_new(d, &s));
+    struct graph *g = graph_new(s->store, "infer");
+    int x = g_cast(g, input(g, "x", SHAPE(1, side, side, 64)), BF16), w = input(g, "w", SHAPE(128, 3, 3, 64));
+    int bias = input(g, "bias", SHAPE(128));
+    struct conv_attr a = {.stride = {1, 1}, .before = {1, 1}, .after = {1, 1}, .groups = 1, .winograd = WINOGRAD_DATA};
+    keep(g, "y", g_cast(g, g_act(g, g_maxpool(g, g_conv_full(g, x, w, bias, &a), 2, 2), ACT_SILU), F32));
+    OK(fuse_graph(g, FUSE_CROP));
+    OK(fuse_device(g, fused ? FUSE_ALL : FUSE_ALL & ~FUSE_CONV_POOL, s->device));
+    assert_int_equal(count_op(g, OP_MAXPOOL), !fused);
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    float *y = read_slot(s, "y");
+    session_done(s);
+    return y;
+}
+
+// Few images, whose filters are kept; positions are not wanted. All threads transform the inputs of the small one.
 static void test_pooled_inference(void **state)
 {
     (void)state;
     if (!runs_bf16()) skip();
-    float *y[2];
-    for (int fused = 0; fused < 2; fused++) {
+    static const struct {
+        int threads, side;
+    } cases[] = {{1, 13}, {3, 13}, {1, 7}, {3, 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float *plain = infer_pooled(cases[i].threads, cases[i].side, false);
+        float *fused = infer_pooled(cases[i].threads, cases[i].side, true);
+        size_t side = (size_t)cases[i].side / 2;
+        assert_memory_equal(plain, fused, side * side * 128 * sizeof(float));
+        free(plain);
+        free(fused);
+    }
+}
+
+// A bias that trains needs dy of every result, summed in one order: its convolution keeps the pool behind it.
+static void test_pool_behind_a_bias(void **state)
+{
+    (void)state;
+    if (!runs_bf16()) skip();
+    for (int trains = 0; trains < 2; trains++) {
         struct session *s = session_on("cpu");
-        struct graph *g = graph_new(s->store, "infer");
-        int x = g_cast(g, input(g, "x", SHAPE(1, 13, 13, 64)), BF16), w = input(g, "w", SHAPE(128, 3, 3, 64));
-        int bias = input(g, "bias", SHAPE(128));
-        struct conv_attr a = {.stride = {1, 1}, .before = {1, 1}, .after = {1, 1}, .groups = 1, .winograd = WINOGRAD_DATA};
-        keep(g, "y", g_cast(g, g_act(g, g_maxpool(g, g_conv_full(g, x, w, bias, &a), 2, 2), ACT_SILU), F32));
-        OK(fuse_graph(g, FUSE_CROP));
-        OK(fuse_device(g, fused ? FUSE_ALL : FUSE_ALL & ~FUSE_CONV_POOL, s->device));
-        assert_int_equal(count_op(g, OP_MAXPOOL), !fused);
-        OK(session_add(s, g));
-        start(s);
-        OK(session_run(s, 0));
-        y[fused] = read_slot(s, "y");
+        struct graph *g = graph_new(s->store, "bias");
+        int x = g_cast(g, input(g, "x", SHAPE(12, 6, 6, 64)), BF16), w = weight(g, "w", SHAPE(64, 3, 3, 64));
+        int bias = trains ? weight(g, "bias", SHAPE(64)) : input(g, "bias", SHAPE(64));
+        struct conv_attr a = {.stride = {1, 1}, .before = {1, 1}, .after = {1, 1}, .groups = 1, .winograd = WINOGRAD_ALL};
+        keep(g, "y", g_cast(g, g_maxpool(g, g_conv_full(g, x, w, bias, &a), 2, 2), F32));
+        OK(fuse_device(g, FUSE_ALL, s->device));
+        assert_int_equal(count_op(g, OP_MAXPOOL), trains);
+        graph_free(g);
         session_done(s);
     }
-    assert_memory_equal(y[0], y[1], 6 * 6 * 128 * sizeof(float));
-    free(y[0]);
-    free(y[1]);
 }
 
 static void test_same_bytes(void **state)
@@ -466,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_winograd),
         cmocka_unit_test(test_pooled_convolutions),
         cmocka_unit_test(test_pooled_inference),
+        cmocka_unit_test(test_pool_behind_a_bias),
         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_batches_cut_otherwise),
         cmocka_unit_test(test_workspace_is_what_is_used),
