@@ -400,10 +400,10 @@ int cmd_submit(int argc, char **argv)
         return fail(ERR_USAGE, "--board-key must be a fingerprint, SHA256: and 43 base64 digits; got \"%.60s\"", c.board_key);
     if (measures(&c) && (c.runs.count > 0 || c.group != 0 || c.team != NULL || c.note != NULL || c.code_url != NULL ||
                          c.tags.count > 0 || c.open))
-        return fail(ERR_USAGE, "--bench submits figures alone: it takes no --run, --group, --team, --note, --code-url, --tag or "
-                               "--open");
+        return fail(ERR_USAGE, "--bench and --scaling submit figures alone: they take no --run, --group, --team, --note, "
+                               "--code-url, --tag or --open");
     if (c.competition != NULL && c.out != NULL) return fail(ERR_USAGE, "a competition takes no files: leave out --out");
-    if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench");
+    if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench or --scaling");
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
     rc = submit(&c, r);
