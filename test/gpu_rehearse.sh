@@ -54,4 +54,5 @@ while read -r line; do
     *) echo "did not pass: $line" >&2; failed=1 ;;
     esac
 done <"$root/opt/out/summary"
+grep -q '^[0-9]* of [0-9]* stages passed' "$root/opt/out/summary" || { echo 'the call did not come to its end' >&2; failed=1; }
 exit "$failed"
