@@ -23,11 +23,18 @@ rc=0
 grep -q 'the launcher "no-such-launcher" cannot be started' err.txt
 
 # ---- two machines
-printf '#!/bin/sh\nshift\nexec sh -c "$*"\n' >agent
+cat >agent <<'END'
+#!/bin/sh
+export TMPDIR=$PWD/machine-$1
+mkdir -p "$TMPDIR"
+shift
+exec sh -c "$*"
+END
 chmod +x agent
 unset OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
-export OMPI_MCA_oob_tcp_if_include=lo
+# Both daemons have one host name: without a folder of its own for each and direct messages, one start in twenty failed.
+export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_routed=direct
 machines="mpirun --host 10.77.0.1:1,10.77.0.2:1 -n 2"
 train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data.slices=2 --set epochs=0.2 --set views=1 --threads 1
     --target 0.001 --no-stop"
