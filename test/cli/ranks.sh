@@ -29,7 +29,7 @@ refused 3 'is below the target' # and the first process saves before it ends
 mpirun -n 4 "$DAWN" $train --db four/results.db >four.txt
 cmp one/run-1.safetensors two/run-1.safetensors
 cmp one/run-1.safetensors four/run-1.safetensors
-[ "$(grep -c '^run 1' two.txt)" = 1 ] || { cat two.txt; exit 1; } # one process shows
+[ "$(grep -c '^  eligible ' two.txt)" = 1 ] || { cat two.txt; exit 1; } # one process shows
 "$DAWN" results show 1 --db two/results.db | grep -q 'processes  *2 on 1 machine: .*1 thread each'
 for n in one two four; do "$DAWN" results export --db $n/results.db --format json --to $n.json; done
 python3 - <<'PY'
