@@ -91,7 +91,10 @@ stage() { # NAME LIMIT PATTERN COMMAND...
     log=$work/$(printf %02d "$number")-$(tr -c 'a-zA-Z0-9_\n' - <<<"$name").log
     limited "$limit" "$@" >"$log" 2>&1
     rc=$?
-    if [ "$rc" -eq 0 ]; then
+    if [ "$rc" -eq 77 ]; then
+        not_shown "$name" "$(found 'skipped' "$log")"
+        return
+    elif [ "$rc" -eq 0 ]; then
         passed=$((passed + 1)) hung=0
         note ok "$name" $((SECONDS - begin)) "$(found "$pattern" "$log")"
     else
