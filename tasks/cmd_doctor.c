@@ -9,7 +9,7 @@
 #include "runtime/base/text.h"
 #include "runtime/device.h"
 #include "tasks/commands.h"
-#include "tasks/measure/others.h"
+#include "tasks/record/machine/others.h"
 #include "tasks/record/result.h"
 
 #include <jansson.h>

@@ -12,6 +12,7 @@
 #include "tasks/train/digests.h"
 #include "tasks/infer/infer.h"
 #include "tasks/record/machine/instance.h"
+#include "tasks/record/machine/others.h"
 #include "tasks/record/record.h"
 
 #include <math.h>
@@ -154,6 +155,7 @@ struct measured {
     struct infer_options options;
     struct infer_figures figures;
     struct price price;
+    struct others_share machine;  // while the figures were measured
     bool priced, eligible, synthetic;
     double target;
 };
@@ -265,10 +267,11 @@ static void add_times(const char *what, const struct latency_times *t, struct te
 static void add_latency(const struct measured *m, struct text *into)
 {
     const struct infer_figures *f = &m->figures;
-    char cost[COST_TEXT];
+    char cost[COST_TEXT], busy[OTHERS_TEXT];
     text_add(into, "    %-22s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
     add_times("network alone", &f->model_ns, into);
     add_times("with preprocessing", &f->whole_ns, into);
+    if (others_text(&m->machine, "these latencies are too high", busy)) text_entry(into, "disturbed", "%s", busy);
     if (m->priced) text_entry(into, "cost", "%s for 10,000 %s", cost_text(cost, cost_of(m)), task_samples(m->chosen->task));
     if (m->synthetic) return;
     text_entry(into, "eligible", "%s", m->eligible ? "yes" : "no: this requires the whole published test set, and the target");
@@ -392,8 +395,11 @@ static int measure_and_print(struct measured *m, const char *weights)
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
     m->options.progress = program_draws(STDERR_FILENO) ? show_progress : NULL, m->options.context = &watched;
+    struct others others;
     int rc = infer_tune(&m->options);
+    others_begin(&others);
     if (rc == 0) rc = infer_measure(&m->options, &m->figures);
+    m->machine = others_end(&others);
     progress_bar_erase(&watched.bar);
     TRY(rc);
     TRY(judge_and_record(m));

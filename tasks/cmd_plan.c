@@ -8,7 +8,7 @@
 #include "tasks/commands.h"
 #include "tasks/forecast/forecast.h"
 #include "tasks/forecast/gpus.h"
-#include "tasks/measure/others.h"
+#include "tasks/record/machine/others.h"
 #include "tasks/train/room.h"
 
 #include <jansson.h>

@@ -8,7 +8,7 @@
 #define DAWN_TASKS_TIMING_H
 
 #include "tasks/measure/fit.h"
-#include "tasks/measure/others.h"
+#include "tasks/record/machine/others.h"
 #include "tasks/measure/protocol.h"
 
 enum { TIMING_BLOCKS = 10 };  // of a window; blocks have 10 steps in the whole protocol

@@ -161,12 +161,15 @@ static void draw_live(struct progress *p, char parts[PARTS][48])
     program_flush();
 }
 
+enum { STEPS_TO_FORETELL = 5, SECONDS_TO_FORETELL = 10 };
+
 void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
 {
     int64_t now = clock_ns();
     p->last_ns = now;
     double seconds = (double)(now - p->began_ns) * 1e-9, made = (double)(done - p->from);
-    double left = made > 0 ? seconds / made * (double)(p->steps - done) : 0;
+    double left = seconds / made * (double)(p->steps - done);
+    bool foretells = made >= STEPS_TO_FORETELL || seconds >= SECONDS_TO_FORETELL;  // the first step warms up
     char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE], parts[PARTS][48] = {""};
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_an_epoch);
@@ -175,7 +178,7 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
     snprintf(parts[STEPS], sizeof parts[0], " %lld/%lld", (long long)done, (long long)p->steps);
     snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * (double)p->batch / seconds, 1e30));
-    snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
+    if (made > 0 && foretells) snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
     if (p->group_left > seconds)
         snprintf(parts[GROUP_LEFT], sizeof parts[0], ", group %s", text_span(time, p->group_left - seconds));
     draw_live(p, parts);
@@ -257,6 +260,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
             json_object_set_new(o, "damaged", json_pack("{sI sI}", "train", (json_int_t)e->damaged_count[0], "test",
                                                         (json_int_t)e->damaged_count[1]));
         if (o && *e->scale) json_object_set_new(o, "loss_scale", json_string(e->scale));
+        if (o && e->disturbed) json_object_set_new(o, "disturbed", json_string(e->disturbed));
         if (o && e->checkpoint) json_object_set_new(o, "checkpoint", json_string(e->checkpoint));
         write_json(o);
         return;
@@ -274,6 +278,7 @@ void progress_end(struct progress *p, const struct progress_end *e)
            e->cost ? e->cost : "");
     if (e->damaged) printf("%s\n", e->damaged);
     if (*e->scale) printf("%s\n", e->scale);
+    if (e->disturbed) printf("%s\n", e->disturbed);
     if (e->synthetic) printf("SYNTHETIC data: only the board \"demo\" lists this result\n");
     if (e->checkpoint) printf("weights in %s\n", e->checkpoint);
     program_flush();

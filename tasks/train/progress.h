@@ -58,6 +58,7 @@ struct progress_end {
     const char *damaged;                    // a sentence about damaged pictures; NULL: none
     const int64_t *damaged_count;           // in the training and the test split; NULL: not counted
     const char *scale;                      // a sentence about the loss scale; "": none
+    const char *disturbed;                  // a sentence about other programs; NULL: the machine was quiet
     bool synthetic;
 };
 

@@ -38,11 +38,10 @@ bool standing_text(const struct standing *s, struct text *into)
         return false;
     }
     bool closed = !s->files && recipe_is_published(s->recipe->name, s->recipe);
-    text_add(into, "yes: %s, %s division; ", s->runs >= GROUP_MINIMUM ? "an official group" : "single runs",
+    text_add(into, "yes, if it meets the target: for the boards of %s, %s division", s->runs >= GROUP_MINIMUM ? "official groups"
+                                                                                                        : "single runs",
              closed ? "closed" : "open");
-    if (s->runs > 1 && s->runs < GROUP_MINIMUM)
-        text_add(into, "as a group no, because an official one has at least %d runs; ", GROUP_MINIMUM);
-    text_add(into, "the latency too");
-    if (s->views > 1) text_add(into, ", with the same %lld views", (long long)s->views);
+    if (s->runs > 1 && s->runs < GROUP_MINIMUM) text_add(into, "; an official group has at least %d runs", GROUP_MINIMUM);
+    if (s->views > 1) text_add(into, "; a latency counts with the same %lld views", (long long)s->views);
     return true;
 }

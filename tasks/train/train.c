@@ -217,6 +217,7 @@ static void announce(struct going *r)
         .standing = standing.at, .eligible = eligible, .group_left = group_left(r), .note = note.at,
     };
     progress_start(&r->progress, &start);
+    others_begin(&r->others);
     text_free(&standing), text_free(&note);
 }
 
@@ -399,8 +400,9 @@ static const char *scale_words(const struct going *r, char into[SCALE_WORDS])
 
 static void tell_end(struct going *r, enum run_status status, const struct run_end *end)
 {
-    char cost[COST_TEXT], scale[SCALE_WORDS];
+    char cost[COST_TEXT], scale[SCALE_WORDS], busy[OTHERS_TEXT];
     struct text damaged = {0};
+    struct others_share share = others_end(&r->others);
     train_damaged_text(r, &damaged);
     struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
@@ -411,6 +413,7 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
         .scale = scale_words(r, scale),
     };
     if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->price.micro_per_hour));
+    if (ranks_locals() == 1) shown.disturbed = others_text(&share, "this run was slowed", busy);
     progress_end(&r->progress, &shown);
     text_free(&damaged);
 }

@@ -4,6 +4,7 @@
 #define DAWN_TRAIN_INSIDE_H
 
 #include "tasks/record/machine/machine_counter.h"
+#include "tasks/record/machine/others.h"
 #include "tasks/train/digests.h"
 #include "tasks/train/train.h"
 #include "tasks/train/trainer.h"
@@ -30,6 +31,7 @@ struct going {
     struct trainer *trainer;
     struct run *run;
     struct progress progress;
+    struct others others;               // since the run was shown
     int64_t index, seed;
     bool asked_ticket, has_ticket;      // the announcer is at work on it; the run has it
     struct run_ticket ticket;

@@ -24,8 +24,8 @@ expect 0 'Recorded in results.db as 1 to 2' "$DAWN" $small --batch 20,40 --preci
 expect 0 'Recorded in results.db as 3' "$DAWN" $small --batch 20 --precision f32
 expect 2 'takes the number of a measurement' "$DAWN" submit --bench x --handle ada --yes
 expect 2 'there is no measurement 9' "$DAWN" submit --bench 9 --handle ada --yes
-expect 2 'it takes no --run' "$DAWN" submit --bench 1 --run 1 --handle ada --yes
-expect 2 'it takes no --run' "$DAWN" submit --bench 1 --note x --handle ada --yes
+expect 2 'they take no --run' "$DAWN" submit --bench 1 --run 1 --handle ada --yes
+expect 2 'they take no --run' "$DAWN" submit --bench 1 --note x --handle ada --yes
 expect 1 'no run has been recorded' "$DAWN" submit --handle ada --yes
 expect 0 'Nothing was sent' "$DAWN" submit --bench all --dry-run
 tr -s ' \n' ' ' <out | grep -q ' bench 1 cifar10, record: 2 settings, at most .* images/s (batch [24]0, f32) cpu, .*threads: 1 '

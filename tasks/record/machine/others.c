@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/measure/others.h"
+#include "tasks/record/machine/others.h"
 
 #include "runtime/base/clock.h"
 
