@@ -120,14 +120,16 @@ static int read_words(const json_t *line, const char *name, char *into, size_t r
     return 0;
 }
 
-// A share of 1 as k of `items`, rounded down. The tolerance covers the rounding of 9412 / 10000 in single precision. It is
-// at most a hundredth of an item, so it never adds an item to an exact count.
+// A share of 1 as k of `items`, rounded down. A share that single precision cannot tell from the next count is that count:
+// 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact count stays as it is.
 static int share_to_k(const char *what, double share, int64_t items, int64_t *k)
 {
     if (!(share >= 0 && share <= 1))
         return fail(ERR_INPUT, "%s must be a share between 0 and 1; got %g%s", what, share,
                     share > 1 && share <= 100 ? " (divide a percentage by 100)" : "");
-    *k = (int64_t)floor(share * (double)items + fmin(1e-7 * (double)items, 0.01));
+    *k = (int64_t)floor(share * (double)items);
+    const double next = (double)(*k + 1) / (double)items;
+    if ((float)share == (float)next && (next - share) * (double)items <= 0.01) ++*k;
     if (*k > items) *k = items;
     return 0;
 }

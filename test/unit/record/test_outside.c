@@ -38,6 +38,7 @@ static const struct {
     {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.94119998812675476}", 1, -1, 9412, -1},  // 9412 / 10000 as a float
     {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.94129}", 1, -1, 9412, -1},              // down, never up
     {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.93999}", 1, -1, 9399, -1},
+    {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0.9399999}", 1, -1, 9399, -1},  // no float of 9400 / 10000
     {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":1}", 1, -1, 10000, -1},
     {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":0}", 1, -1, 0, -1},
     {":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"POINT_IN_TIME\", \"key\": \"eval_accuracy\", \"value\": "
