@@ -99,8 +99,8 @@ int cmd_object(int argc, char **argv)
     const struct usage usage = {
         .command = "object",
         .operands = "URL|NUMBER|DIGEST --reason TEXT [OPTIONS]",
-        .about = "Objects to a run of another person on a scoreboard where you have submitted something. The objection "
-                 "and the operator's decision about it are shown with the run, and stay.",
+        .about = "Objects to a run of another person. It needs a key that has submitted a run or a measurement to this "
+                 "scoreboard. The objection and the operator's decision about it are shown with the run, and stay.",
         .options = options,
         .more = "Example:\n  dawn object https://board.example/runs/12 --reason \"that machine has 16 cores\"",
     };

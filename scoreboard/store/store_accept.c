@@ -103,8 +103,10 @@ static int check_signer(struct attempt *a)
         return refuse(a, PROBLEM_REVOKED, "the key %s was replaced by a newer one in statement %lld", id, (long long)replaced);
     if (a->in.new_key && type != STATEMENT_RUN && type != STATEMENT_BENCH && type != STATEMENT_COMMIT &&
         type != STATEMENT_TICKET)
-        return refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has not submitted anything here, so there is nothing to %s", id,
-                      statement_type_name(type));
+        return type == STATEMENT_OBJECT
+                   ? refuse(a, PROBLEM_UNKNOWN_KEY,
+                            "an objection needs a key that has submitted a run or a measurement to this board")
+                   : refuse(a, PROBLEM_UNKNOWN_KEY, "the key %s has nothing here to %s", id, statement_type_name(type));
     return 0;
 }
 
