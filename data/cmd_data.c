@@ -140,7 +140,7 @@ static int data_verify(int argc, char **argv)
     struct text about = {0};
     text_add(&about,
              "Reads a data set whole, checks every label, and compares it with what was published: \"official\" (the "
-             "published files), \"complete, other order\" (the published images), or an error.");
+             "published files), \"official, other order\" (the published images), or an error.");
     for (int i = 0; source_name(i) != NULL; i++) {
         const struct source *source = source_find(source_name(i));
         text_add(&about, "\n\n%s: %s", source->title, source->checked);

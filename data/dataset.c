@@ -340,7 +340,7 @@ const char *dataset_verdict_text(enum dataset_verdict verdict)
 {
     static const char *const texts[] = {
         [DATASET_OFFICIAL] = "official",
-        [DATASET_REORDERED] = "complete, other order",
+        [DATASET_REORDERED] = "official, other order",
         [DATASET_CUSTOM] = "custom: not the published samples",
         [DATASET_SYNTHETIC] = "synthetic",
     };

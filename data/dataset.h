@@ -111,7 +111,7 @@ void dataset_watch(struct dataset *, dataset_told told, void *context);
 // The same verdict without reading files that are unchanged since they were last read (manifest.h). The digests above use
 // remembered digests in the same way. Runs on its own threads, concurrent with the main thread's work.
 int dataset_check(struct dataset *, enum dataset_verdict *) MUST_CHECK;
-const char *dataset_verdict_text(enum dataset_verdict);  // "official", "complete, other order", ...
+const char *dataset_verdict_text(enum dataset_verdict);  // "official", "official, other order", ...
 
 // The default folder of data sets; free() it. NULL if there is not even a home folder.
 char *dataset_default_folder(void);

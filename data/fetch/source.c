@@ -39,7 +39,7 @@ static const struct source sources[] = {
             "The authors publish the archive's MD5, c32a1d4ab5d03f1284b67883e8d87530, beside the link. MD5 no longer "
             "protects against a forged file, so DAWN checks the size and the SHA-256 before anything is unpacked. The "
             "SHA-256 of the archive is the one that independent loaders carry (torchvision-ruby and GoMLX among them); "
-            "those of the batches are torchvision-ruby's alone, and only tell 'official' from 'complete, other order'. "
+            "those of the batches are torchvision-ruby's alone, and only tell 'official' from 'official, other order'. "
             "The content digests were computed for DAWN over all 60,000 records (SHA-256 over the sorted SHA-256 of "
             "every 3,073-byte record), so that copies in another order are known for what they are: the set they were "
             "computed from has the well-known channel means and deviations, 6,000 images a class, no record twice.",
