@@ -166,8 +166,10 @@ static void add_reached(struct text *t, const json_t *run)
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
         if (!record_has(run, "reached_step") || record_int(point, "step") != record_int(run, "reached_step")) continue;
-        page_line(t, "reached", "at %s%s", curve_place(point, place),
-                  known(samples, " after ", record_int(run, "reached_samples"), " sample"));
+        const bool failed = strcmp(record_text(run, "status"), run_status_name(RUN_FAILED)) == 0;
+        page_line(t, "reached", "at %s%s%s", curve_place(point, place),
+                  known(samples, " after ", record_int(run, "reached_samples"), " sample"),
+                  failed ? "; it does not count, because the run failed" : "");
         return;
     }
     page_line(t, "reached", "never");
