@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/cli/options.h"
+#include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "submit/cmd_sending.h"
@@ -127,6 +128,32 @@ static int judge(const struct submissions *all)
                   rest.at != NULL ? rest.at : "", rest.at != NULL ? ")" : "");
     text_free(&rest);
     return rc;
+}
+
+// A run that fails a check would keep the new runs here for ever. A submission that names no run leaves it out with its group.
+static int leave_out(struct submissions *all)
+{
+    int dropped = 0, kept = 0;
+    struct text findings = {0};
+    bool *drop = zalloc((size_t)all->count + 1);
+    for (int i = 0; i < all->count; i++) drop[i] = fails(&all->at[i]) || group_fails(all, &all->at[i]);
+    for (int i = 0; i < all->count; i++) {
+        struct submission *s = &all->at[i];
+        if (drop[i]) {
+            text_add(&findings, "run %lld is left out: %s\n", (long long)s->run,
+                     fails(s) ? "a check fails" : "a check of its group fails");
+            submission_findings(s, &findings);
+            submission_clear(s);
+            dropped++;
+        } else {
+            if (kept != i) all->at[kept] = *s, *s = (struct submission){0};
+            kept++;
+        }
+    }
+    all->count = kept;
+    free(drop);
+    print(&findings);
+    return dropped;
 }
 
 static bool any_statement(const struct submissions *all)
@@ -274,10 +301,12 @@ static int commit(struct choice *c, struct results *r, const struct submissions 
 
 static int proceed(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
-    int news = 0;
+    int news = 0, dropped = 0;
+    if (!measures(c) && c->runs.count == 0 && c->group == 0) dropped = leave_out(all);
     for (int i = 0; i < all->count; i++) news += !all->at[i].nothing_new;
     if (news == 0) {
-        say_nothing_new(c, all);
+        if (dropped == 0) say_nothing_new(c, all);
+        else printf("Nothing to submit: no other finished run is new.\n");
         return 0;
     }
     describe(c, all);

@@ -226,7 +226,7 @@ static int build(struct results *r, int64_t run, const struct submission_choice 
     return rc;
 }
 
-static void clear(struct submission *s)
+void submission_clear(struct submission *s)
 {
     free(s->refusal);
     statement_free(&s->statement);
@@ -239,7 +239,7 @@ int submission_again(struct results *r, const struct submission_choice *c, const
                      struct submission *s)
 {
     int64_t run = s->run;
-    clear(s);
+    submission_clear(s);
     return build(r, run, c, words, s);
 }
 
@@ -293,7 +293,7 @@ int submissions_build(struct results *r, const struct submission_choice *choice,
 
 void submissions_free(struct submissions *all)
 {
-    for (int i = 0; i < all->count; i++) clear(&all->at[i]);
+    for (int i = 0; i < all->count; i++) submission_clear(&all->at[i]);
     free(all->at);
     *all = (struct submissions){0};
 }

@@ -45,6 +45,7 @@ int submissions_build(struct results *, const struct submission_choice *, const 
 // Rebuilds one of them after the record has received a receipt for its run.
 int submission_again(struct results *, const struct submission_choice *, const struct payload_words *,
                      struct submission *) MUST_CHECK;
+void submission_clear(struct submission *);
 void submissions_free(struct submissions *);
 // Keeps what is wrong with the run or measurement itself, so that the others are looked at, too. False for other failures, which
 // end the command.

@@ -63,9 +63,10 @@ expect 1 'dawn keys new' "$DAWN" submit --handle ada --server "$base/ok"
 expect 2 'is the board board.example' "$DAWN" submit --handle ada --server "$base/ok" --board other
 if grep -q POST log; then exit 1; fi
 
-# ---- a run whose chain is broken keeps everything here, and the others are named
-expect 1 'these pass: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes
+# ---- a run whose chain is broken is left out; if it is named, everything stays here, and the others are named
+expect 0 'run 4 is left out: a check fails' "$DAWN" submit --handle ada --server "$base/ok" --dry-run
 grep -q 'run 4: REJECT chain-broken' out
+expect 1 'these pass: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes --run 1 --run 2 --run 3 --run 4
 cp fresh.db group.db
 python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
 expect 1 'these pass: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
@@ -202,7 +203,7 @@ again 'accepted as #5' --note ''
 
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
 python3 "$here/submit_record.py" "$ROOT" results.db latency
-expect 1 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken
+expect 0 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken
 first=$(sql results.db 'SELECT statement FROM receipts WHERE run = 1')
 expect 0 'run 1: accepted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
 grep -q 'in place of #1' out
