@@ -2,6 +2,7 @@
 // dawn withdraw and dawn amend: signed changes of an own entry. Neither changes a figure, and the accepted statement stays in
 // the board's log. Cost: two requests.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/cli/options.h"
@@ -75,17 +76,20 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
     return rc;
 }
 
-// The record is needed for a run's number and used for a digest. It is never created here.
+// The record is needed for a run's number and used for a digest or an address. It is never created here.
 static int open_record(const char *db, const char *word, struct results **r)
 {
     *r = NULL;
-    bool needed = !is_digest(word) || db != NULL;
+    bool needed = (!is_digest(word) && strstr(word, "://") == NULL) || db != NULL;
     return needed || file_exists(results_path(db)) ? sending_record(db, RESULTS_WRITE, r) : 0;
 }
 
 struct second_thought {
     struct sending sending;
     const char *word, *db;
+    char *base;                // the board's address in that of the run; NULL: it is named otherwise
+    char name[DELIVERY_NAME];  // of the statement there
+    char digest[DIGEST_HEX];   // its digest, once the board has told it
     json_t *(*json)(const struct second_thought *, const struct target *);
     const char *question;
     const char *reason, *team, *note, *code_url;
@@ -93,17 +97,47 @@ struct second_thought {
     bool no_tags;
 };
 
+// "https://board.example/runs/12" names the board and the statement.
+static int read_address(struct second_thought *t)
+{
+    if (strstr(t->word, "://") == NULL) return 0;
+    TRY(delivery_address(t->word, &t->base, t->name));
+    if (t->sending.server != NULL) return fail(ERR_USAGE, "the address names the board already: leave out --server");
+    t->sending.server = t->base;
+    return 0;
+}
+
+// The board's bytes give the digest of a statement that is named by its number.
+static int resolve_address(struct second_thought *t)
+{
+    struct text payload = {0};
+    struct statement s = {0};
+    if (t->base == NULL) return 0;
+    int rc = delivery_part(t->sending.client, t->name, "payload", &payload);
+    if (rc == 0) rc = statement_read(payload.at, payload.length, &s);
+    if (rc == 0) snprintf(t->digest, sizeof t->digest, "%s", s.digest);
+    if (rc == 0 && is_digest(t->name) && strcmp(t->name, s.digest) != 0)
+        rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(t->sending.client), t->name);
+    t->word = t->digest;
+    statement_free(&s);
+    text_free(&payload);
+    return rc;
+}
+
 static int carry_out(struct second_thought *t)
 {
-    struct results *r;
+    struct results *r = NULL;
     struct target target = {0};
-    TRY(open_record(t->db, t->word, &r));
-    int rc = sending_open(&t->sending);
+    int rc = read_address(t);
+    if (rc == 0) rc = open_record(t->db, t->word, &r);
+    if (rc == 0) rc = sending_open(&t->sending);
     if (rc == 0) rc = sending_compare(&t->sending, r);
+    if (rc == 0) rc = resolve_address(t);
     if (rc == 0) rc = find_target(r, t->word, &t->sending, &target);
     if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, &target), t->question);
     json_decref(target.row);
     sending_close(&t->sending);
+    free(t->base);
     results_close(r);
     return rc;
 }
@@ -128,7 +162,8 @@ static json_t *amendment(const struct second_thought *t, const struct target *ta
 // argv after the options: the run or digest, and the record.
 static int operands(struct second_thought *t, const char *command, int argc, char **argv)
 {
-    if (argc < 2) return fail(ERR_USAGE, "expected a run: its number in the record, \"last\", or the digest of its statement");
+    if (argc < 2) return fail(ERR_USAGE, "expected a run: its number in the record, \"last\", its address on the board, or the "
+                               "digest of its statement");
     if (argc > 3) return fail(ERR_USAGE, "%s takes one run and one record, not also \"%s\"", command, argv[3]);
     t->word = argv[1];
     t->db = argc > 2 ? argv[2] : NULL;
@@ -151,7 +186,7 @@ int cmd_withdraw(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "withdraw",
-        .operands = "RUN|DIGEST [results.db] --reason TEXT [OPTIONS]",
+        .operands = "RUN|URL|DIGEST [results.db] --reason TEXT [OPTIONS]",
         .about = "Removes one of your entries from the boards. It stays in the log, with the reason.",
         .options = options,
         .more = "Example:\n  dawn withdraw 3 --reason \"a shared machine\" --server https://board.example",
@@ -177,7 +212,7 @@ int cmd_amend(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "amend",
-        .operands = "RUN|DIGEST [results.db] [OPTIONS]",
+        .operands = "RUN|URL|DIGEST [results.db] [OPTIONS]",
         .about = "Changes the descriptive texts of one of your entries. Figures never change.",
         .options = options,
         .more = "Example:\n  dawn amend 3 --code-url https://code.example --server https://board.example",

@@ -210,8 +210,10 @@ grep -q 'in place of #1' out
 [ "$(sql results.db 'SELECT supersedes FROM receipts WHERE sequence = 4')" = "$first" ]
 expect 0 'run 1 *already submitted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
 expect 2 'nothing to change' "$DAWN" amend 1 --server "$base/ok" --yes
+expect 2 'leave out --server' "$DAWN" amend "$base/ok/runs/1" --server "$base/ok" --team 'The Team' --yes
 expect 2 'yes agrees without it' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
-expect 0 'amend: accepted as #5' "$DAWN" amend 1 --server "$base/ok" --team 'The Team' --yes
+newest=$(sql results.db 'SELECT statement FROM receipts WHERE sequence = 4')
+expect 0 'amend: accepted as #5' "$DAWN" amend "$base/ok/api/v1/statements/$newest" --team 'The Team' --yes
 expect 2 'give --reason TEXT' "$DAWN" withdraw 1 --server "$base/ok" --yes
 expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
 expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
