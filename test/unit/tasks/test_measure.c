@@ -240,12 +240,24 @@ static void test_counters(void **state)
     assert_true(c != NULL && counted.instructions > 100000);
 }
 
+static void a_disturbance_is_said(void **state)
+{
+    (void)state;
+    struct others_share quiet = {.others = 0.02, .processors = 2}, busy = {.others = 0.9, .processors = 2, .disturbed = true},
+                        unknown = {.others = -1, .disturbed = true};
+    char into[OTHERS_TEXT];
+    assert_null(others_text(&quiet, "it was slowed", into));
+    assert_null(others_text(&unknown, "it was slowed", into));
+    assert_string_equal(others_text(&busy, "it was slowed", into), "other programs used 0.90 of 2 processors: it was slowed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),         cmocka_unit_test(test_windows),       cmocka_unit_test(test_others),
         cmocka_unit_test(test_timing),        cmocka_unit_test(test_sweep_lines),   cmocka_unit_test(test_sweep_batches),
         cmocka_unit_test(test_largest_batch), cmocka_unit_test(test_counters),
+        cmocka_unit_test(a_disturbance_is_said),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }
