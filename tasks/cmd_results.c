@@ -126,6 +126,8 @@ static int export_document(struct results *r, const char *word, const struct cho
 {
     int64_t id;
     struct text text = {0};
+    if (word && !strcmp(word, "all"))
+        return fail(ERR_USAGE, "%s shows one run: name it by its number or \"last\"", c->format);
     TRY(record_find(r, word != NULL ? word : "last", &id));
     TRY(cmd_chain_warn("results", r, id));
     int rc = 0;
@@ -336,6 +338,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     const struct show_filter *f = &c->filter;
     bool known = false, list = strcmp(action, "list") == 0, compare = strcmp(action, "compare") == 0;
     for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
+    if (!known && is_run(action))
+        return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
     if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc != 4) return fail(ERR_USAGE, "results compare needs two runs, or two groups (g1 g2)");

@@ -11,7 +11,7 @@
 #include "runtime/base/clock.h"
 #include "submit/format/score/curve.h"
 
-enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8 };
+enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 8 };
 static const char *const titles[COLUMNS] = {"run", "grp", "seed", "started", "task", "status", "score", "to target"};
 static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true, [TIME] = true};
 
@@ -107,7 +107,17 @@ static int gap_after(int column)
     return column < SEED ? 1 : 2;
 }
 
-// A column without cells is left out. The names of tasks are shortened before those of models.
+// The seed of a ticket has 14 digits. Returns the columns that are gained.
+static int cut_seeds(struct list *l)
+{
+    int gained = l->width[SEED] - SEED_CUT;
+    for (int i = 0; i < l->count; i++)
+        if (strlen(l->row[i].cell[SEED]) > SEED_CUT) strcpy(l->row[i].cell[SEED] + SEED_CUT - 2, "..");
+    l->width[SEED] = SEED_CUT;
+    return gained;
+}
+
+// A column without cells is left out. Long seeds are shortened first, then the names of tasks, then those of models.
 static int fit_columns(struct list *l)
 {
     int used = 0;
@@ -124,6 +134,7 @@ static int fit_columns(struct list *l)
     int note = (int)strlen("SYNTHETIC");
     for (int i = 0; i < l->count; i++)
         if ((int)strlen(l->row[i].note) > note) note = (int)strlen(l->row[i].note);
+    if (used + note + MODEL_ROOM > PAGE_WIDTH && l->width[SEED] > SEED_CUT) used -= cut_seeds(l);
     if (used + note <= PAGE_WIDTH || l->width[TASK] <= TASK_CUT) return PAGE_WIDTH - used;
     used -= l->width[TASK] - TASK_CUT;
     l->width[TASK] = TASK_CUT;

@@ -231,6 +231,20 @@ static void groups_are_tested(void **state)
     text_free(&text);
 }
 
+static void long_seeds_leave_room(void **state)
+{
+    (void)state;
+    struct run_facts facts = fixture_facts(12345678901234, NULL);
+    facts.data = fixture_synthetic;
+    fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
+    struct text text = {0};
+    assert_int_equal(show_list(r, &show_everything, &(struct page_style){0}, &text), 0);
+    count_lines(&text, true);
+    has(&text, " 123456..  ");
+    has(&text, " record SYNTHETIC\n");
+    text_free(&text);
+}
+
 static void runs_are_compared(void **state)
 {
     (void)state;
@@ -342,7 +356,7 @@ int main(void)
         TEST(an_open_run_has_no_shares),
         cmocka_unit_test(keys_that_differ_are_named),
         TEST(groups_are_tested),
-        TEST(runs_are_compared),
+        TEST(runs_are_compared), TEST(long_seeds_leave_room),
         TEST(documents_quote_what_they_show),
         TEST(remembered_digests_are_shown),
         TEST(changed_runs_are_no_reference),
