@@ -29,15 +29,15 @@ static void result_line(const json_t *run, struct text *t)
 
 static void machine_line(const json_t *run, struct text *t)
 {
+    const char *precision = canonical_text(run, "precision");
     client_tame(t, canonical_text(run, "device"), 32);
-    text_add(t, ", ");
-    client_tame(t, canonical_text(run, "precision"), 16);
+    if (strcmp(precision, "unknown")) text_add(t, ", "), client_tame(t, precision, 16);
     const char *gpu = canonical_text(run, "hardware.gpu");
     long long devices = (long long)canonical_int(run, "hardware.devices");
     text_add(t, ", ");
     if (devices > 1) text_add(t, "%lld x ", devices);
     client_tame(t, *gpu ? gpu : canonical_text(run, "hardware.cpu"), 160);
-    if (!*gpu) text_add(t, ", %lld threads", (long long)canonical_int(run, "threads"));
+    if (!*gpu && canonical_int(run, "threads") > 0) text_add(t, ", threads: %lld", (long long)canonical_int(run, "threads"));
 }
 
 static void standing_line(const struct submission *s, struct text *t)

@@ -146,6 +146,15 @@ static void print_choice(const struct arguments *a, const struct source *s)
     fflush(to);
 }
 
+// Weights may be scored on other data than they were trained on, but not unknowingly.
+static void say_other_data(const struct source *s, const struct chosen *chosen)
+{
+    const char *trained = *s->data ? s->data : s->task->data_sets[0];
+    if (s->record && strcmp(trained, chosen->data_name))
+        fprintf(stderr, "dawn infer: run %lld was trained on %s, and its weights are scored on %s\n", (long long)s->run, trained,
+                chosen->data_name);
+}
+
 // One measurement, from the options to the verdict.
 struct measured {
     const struct arguments *a;
@@ -422,6 +431,7 @@ static int infer_task(const struct arguments *a)
     if (rc == 0) {
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
         print_choice(a, &s);
+        if (!a->question) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
     }
     source_close(&s);

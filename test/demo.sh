@@ -28,6 +28,7 @@ echo
 echo
 echo "Your run is on the board demo of your own scoreboard:"
 echo "  $address/boards/demo/training-time?trust=imported"
+echo "Next: ./dawn results show explains the run, ./dawn data fetch cifar10 gets the real images, and README.md goes on from there."
 if [ -t 0 ] && [ -t 1 ]; then
     echo "Enter stops it."
     read -r _ || true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of published data sets. A new data set is a new row here and a kind that reads its files (kind.h).
 #include <string.h>
+#include <sys/stat.h>
 
 #include "data/fetch/source.h"
 
@@ -101,4 +102,13 @@ const struct source *source_find(const char *name)
         if (strcmp(sources[i].name, name) == 0) return &sources[i];
     }
     return NULL;
+}
+
+int source_absent(const struct source *source, const char *given, const char *needs)
+{
+    struct stat st;
+    if (stat(given, &st) == 0 && S_ISREG(st.st_mode))
+        return fail(ERR_USAGE, "%s is a file; --data names the folder that has the files of %s", given, source->title);
+    return fail(ERR_MISSING, "there is no %s in %s: %s is missing; \"dawn data fetch %s\" gets it, --data names another folder",
+                source->title, given, needs, source->name);
 }

@@ -30,5 +30,7 @@ struct source {
 
 const char *source_name(int i);                        // name of row i; NULL after the last
 const struct source *source_find(const char *name);  // NULL if it is not a published data set
+// The failure to find a needed file of the data set in `given`, which may be a file itself.
+int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;
 
 #endif

@@ -138,9 +138,7 @@ static int cifar_find_folder(const char *given, const struct source *source, cha
         }
         text_free(&folder);
     }
-    return fail(ERR_MISSING,
-                "there is no %s in %s: %s is missing; \"dawn data fetch %s\" gets it, --data names another folder",
-                source->title, given, cifar_batch(0)->name, source->name);
+    return source_absent(source, given, cifar_batch(0)->name);
 }
 
 static void cifar_published(struct dataset_facts *facts)

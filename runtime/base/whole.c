@@ -28,7 +28,9 @@ int whole_check_target(const char *path)
     struct stat st;
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode)) return fail(ERR_IO, "cannot write %s: it is a folder", path);
-    if (there && S_ISREG(st.st_mode) && is_database(path))
+    if (there && !S_ISREG(st.st_mode))  // a rename would replace a device by a file
+        return fail(ERR_USAGE, "%s is there already and is not a file", path);
+    if (there && is_database(path))
         return fail(ERR_IO, "%s is a database, perhaps a record of runs: it is not written over", path);
     char *folder = copy_text(path), *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = 0;
@@ -73,11 +75,8 @@ static int whole_open_part(struct whole *whole)
 
 int whole_open(struct whole *whole, const char *path)
 {
-    struct stat st;
     *whole = (struct whole){0};
     TRY(whole_check_target(path));
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))  // a rename would replace a device by a file
-        return fail(ERR_USAGE, "%s is there already and is not a file", path);
     whole->path = copy_text(path);
     int rc = whole_open_part(whole);
     if (rc < 0) whole_end(whole);

@@ -150,6 +150,21 @@ static void add_text_row(const struct roofline *r, const struct roofline_row *ro
              bound, roofline_span(c, row->seconds), roofline_share(d, row->seconds, r->all.seconds));
 }
 
+// A row that is faster than its bound has a reason, and the reader has to know which there are.
+static void add_faster(const struct roofline *r, struct text *into)
+{
+    int faster = 0;
+    for (int i = 0; i < r->rows; i++) faster += r->row[i].measured > 0 && r->row[i].measured < 0.95 * r->row[i].seconds;
+    if (faster == 0) return;
+    struct text words = {0};
+    text_add(&words, "%d row%s faster than the roofline. Winograd computes fewer products than are counted, small tensors stay in a "
+             "cache, and peaks that were measured while other programs ran are too low.", faster, faster == 1 ? " is" : "s are");
+    text_add(into, "  ");
+    text_wrap(into, words.at, 2, 2);
+    text_add(into, "\n");
+    text_free(&words);
+}
+
 void roofline_text(const struct roofline *r, struct text *into)
 {
     if (r->all.measured > 0)
@@ -160,6 +175,7 @@ void roofline_text(const struct roofline *r, struct text *into)
                  "share");
     for (int i = 0; i < r->rows; i++) add_text_row(r, &r->row[i], into);
     add_text_row(r, &r->all, into);
+    add_faster(r, into);
 }
 
 struct json_t *roofline_json(const struct roofline *r)

@@ -40,8 +40,7 @@ static int find_folder(const char *given, const struct source *source, const cha
         }
         text_free(&path);
     }
-    return fail(ERR_MISSING, "there is no %s in %s: %s is missing; \"dawn data fetch %s\" gets it, --data names another folder",
-                source->title, given, needs, source->name);
+    return source_absent(source, given, needs);
 }
 
 static int read_file(struct squad_set *set, const char *name, struct squad *squad, char hex[DIGEST_HEX])
