@@ -155,7 +155,8 @@ static void send_states(struct announcer *a)
             pthread_cond_wait(&a->wake, &a->lock);
             continue;
         }
-        const int64_t due_ns = pace_due(&pace, strcmp(a->next.hash, beat.hash) != 0);
+        const bool newer = strcmp(a->next.hash, beat.hash) != 0;
+        const int64_t due_ns = pace_due(&pace, newer);
         if (clock_ns() < due_ns) {
             sleep_until(a, a->end_ns != 0 && a->end_ns < due_ns ? a->end_ns : due_ns);
             continue;
@@ -167,7 +168,7 @@ static void send_states(struct announcer *a)
         pthread_mutex_lock(&a->lock);
         snprintf(a->why, sizeof a->why, "%s", rc < 0 ? error_text() : "");
         if (rc < 0 && rc != ERR_INPUT && rc != ERR_MISSING) a->fresh = true;
-        pace_tried(&pace, clock_ns(), rc == 0);
+        pace_tried(&pace, clock_ns(), newer, rc == 0);
     }
     pthread_mutex_unlock(&a->lock);
 }

@@ -6,9 +6,9 @@
 
 enum { STEADY_MS = 250, AGAIN_MS = 1000, AGAIN_MAX_MS = 60000, MS_NS = 1000000 };
 
-void pace_tried(struct pace *p, int64_t now_ns, bool arrived)
+void pace_tried(struct pace *p, int64_t now_ns, bool newer, bool arrived)
 {
-    const int64_t pause_ms = p->pause_ms > 0 ? p->pause_ms : AGAIN_MS;
+    const int64_t pause_ms = p->pause_ms > 0 && !newer ? p->pause_ms : AGAIN_MS;
     p->tried_ns = now_ns;
     p->next_ns = now_ns + (arrived ? STEADY_MS : pause_ms) * MS_NS;
     if (arrived || p->ends) p->pause_ms = AGAIN_MS;

@@ -11,7 +11,8 @@ struct pace {  // zero at the beginning
     int64_t pause_ms;           // after the next failure
     bool ends;
 };
-void pace_tried(struct pace *, int64_t now_ns, bool arrived);
+// `newer`: the state is not that of the last try, so its pauses begin anew.
+void pace_tried(struct pace *, int64_t now_ns, bool newer, bool arrived);
 // The run has ended: its last state is sent at once, and again after each second.
 void pace_end(struct pace *);
 // The earliest moment of the next try. A state that is newer than the one of the last try waits for a second at most.

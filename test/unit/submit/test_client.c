@@ -312,22 +312,26 @@ static void a_newer_state_does_not_wait(void **state)
     static const int pauses[] = {1, 2, 4, 8, 16, 32, 60, 60};
     assert_true(pace_due(&pace, true) <= now);
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
-        pace_tried(&pace, now, false);
+        pace_tried(&pace, now, i == 0, false);
         assert_int_equal(pace_due(&pace, false), now + pauses[i] * second);
         assert_int_equal(pace_due(&pace, true), now + second);
         now += pauses[i] * second;
     }
+    pace_tried(&pace, now, true, false);  // nor is it tried again as seldom as the older one
+    assert_int_equal(pace_due(&pace, false), now + second);
+    pace_tried(&pace, now, false, false);
+    assert_int_equal(pace_due(&pace, false), now + 2 * second);
     pace_end(&pace);
     assert_true(pace_due(&pace, false) <= now);
     for (int i = 0; i < 3; i++) {
-        pace_tried(&pace, now, false);
+        pace_tried(&pace, now, false, false);
         pace_end(&pace);
         assert_int_equal(pace_due(&pace, false), now + second);
     }
     struct pace steady = {0};
-    pace_tried(&steady, now, true);
+    pace_tried(&steady, now, true, true);
     assert_int_equal(pace_due(&steady, true), now + second / 4);
-    pace_tried(&steady, now, false);
+    pace_tried(&steady, now, true, false);
     assert_int_equal(pace_due(&steady, false), now + second);
 }
 
