@@ -36,8 +36,8 @@ void run_objections(struct page *page, const struct shown *shown, const struct o
                             "a flag. Objections are never deleted.</p>\n");
     if (count == OBJECTIONS_MOST) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", OBJECTIONS_MOST);
     if (!page_is_copy(page)) {
-        html_add(page->out, "<details><summary>Object to this run</summary><p>Anybody who has submitted something here may "
-                            "object once, with their key:</p>");
+        html_add(page->out, "<details><summary>Object to this run</summary><p>Anybody who has a run or a measurement here "
+                            "that still counts may object once, with their key:</p>");
         page_command(page, "object", arena_text(&page->arena, "dawn object http://THIS-SITE/runs/%lld --reason TEXT",
                                                 (long long)shown->stored.sequence));
         html_add(page->out, "</details>\n");

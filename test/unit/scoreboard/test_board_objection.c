@@ -53,6 +53,7 @@ static void an_objection_waits_for_its_decision(void **state)
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
     assert_shows(answer.body.at, "that &lt;machine&gt; has 8 cores");
     assert_shows(answer.body.at, "Not decided yet");
+    assert_shows(answer.body.at, "has a run or a measurement here that still counts may object once");
     assert_int_equal(decide(2, true, "no objection"), PROBLEM_NOT_FOUND);
     assert_int_equal(decide(3, true, "we <counted>"), PROBLEM_NONE);
     assert_int_equal(decide(3, false, "or not"), PROBLEM_CONFLICT);
