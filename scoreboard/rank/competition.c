@@ -21,8 +21,6 @@ static int take_board(const json_t *s, struct competition *c)
     if (c->contest == NULL) return fail(ERR_INPUT, "there is no task \"%s\" with boards", task);
     if (!board_find(canonical_text(s, "ranked_by"), &c->board))
         return fail(ERR_INPUT, "there is no board \"%s\"", canonical_text(s, "ranked_by"));
-    c->rank = strcmp(canonical_text(s, "rank"), rank_word(RANK_GROUP)) == 0 ? RANK_GROUP : RANK_CLASSIC;
-    c->target_micro = canonical_int(s, "target_micro");
     for (int i = 0; i < CONTEST_TARGETS; i++)
         if (c->contest->target_micro[i] == c->target_micro) return 0;
     return fail(ERR_INPUT, "%s has no board for a target of %lld millionths", c->contest->title, (long long)c->target_micro);
@@ -42,6 +40,8 @@ int competition_take(const json_t *s, struct competition *c)
     *c = (struct competition){
         .name = canonical_text(s, "name"), .title = canonical_text(s, "title"), .rules = canonical_text(s, "rules"),
         .url = canonical_text(s, "url"), .task = canonical_text(s, "task"), .ranked_by = canonical_text(s, "ranked_by"),
+        .rank = strcmp(canonical_text(s, "rank"), rank_word(RANK_GROUP)) == 0 ? RANK_GROUP : RANK_CLASSIC,
+        .target_micro = canonical_int(s, "target_micro"),
         .closed = strcmp(canonical_text(s, "division"), "closed") == 0,
         .least = strcmp(canonical_text(s, "trust"), "signed") == 0 ? TRUST_SIGNED : TRUST_CHECKED,
         .begins_ms = canonical_int(s, "begins_ms"), .commits_until_ms = canonical_int(s, "commits_until_ms"),

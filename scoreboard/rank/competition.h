@@ -20,7 +20,7 @@ struct competition {
     int64_t begins_ms, commits_until_ms, reveals_until_ms;
 };
 // Takes the members of a statement whose shape is checked. ERR_INPUT if they do not fit each other or the boards of this program.
-// The texts, the times and the division are there even then.
+// Everything but the contest and the board is there even then.
 int competition_take(const json_t *statement, struct competition *) MUST_CHECK;
 
 // The times of the competition: each phase holds its first moment and not its last.

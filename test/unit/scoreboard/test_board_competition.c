@@ -462,11 +462,13 @@ static void a_dropped_board_hides_nothing(void **state)
     open_one(RANK_CLASSIC);
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
     assert_int_equal(open_with(members_of("spring", RANK_CLASSIC), FIXTURE_NOW_MS), PROBLEM_NONE);
-    do_sql("UPDATE statements SET payload = CAST(replace(CAST(payload AS TEXT), '\"task\":\"cifar10\"', "
-           "'\"task\":\"cifar11\"') AS BLOB) WHERE sequence = 1");
+    do_sql("UPDATE statements SET payload = CAST(replace(replace(CAST(payload AS TEXT), '\"task\":\"cifar10\"', "
+           "'\"task\":\"cifar11\"'), '\"rank\":\"classic\"', '\"rank\":\"group\"') AS BLOB) WHERE sequence = 1");
     assert_int_equal(store_competitions(reader, &arena, &list, &count), 0);
     assert_int_equal(count, 2);
     assert_string_equal(list[1].about.name, "winter");
+    assert_int_equal(list[1].about.rank, RANK_GROUP);
+    assert_int_equal(list[1].about.target_micro, 940000);
     assert_int_equal(ask_page(page_competitions, (struct request){.path = "/"}), 0);
     assert_shows(answer.body.at, "/competitions/spring");
     assert_shows(answer.body.at, "cifar11, training-time");
