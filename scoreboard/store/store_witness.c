@@ -217,7 +217,7 @@ static int lock_list(const struct store *s, int *file)
     struct text path = {0};
     int rc = 0;
     text_add(&path, "%s.cosigned.lock", s->path);
-    *file = open(path.at, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    *file = open(path.at, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);  // another user may own it
     if (*file < 0) rc = fail_errno(ERR_IO, errno, "cannot open %s", path.at);
     while (rc == 0 && flock(*file, LOCK_EX) != 0)
         if (errno != EINTR) rc = fail_errno(ERR_IO, errno, "cannot lock %s", path.at);

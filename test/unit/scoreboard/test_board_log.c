@@ -511,6 +511,7 @@ static void test_two_witnesses(void **state)
     int file = open(lock.at, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     assert_true(file >= 0);
     assert_int_equal(flock(file, LOCK_EX), 0);
+    assert_int_equal(fchmod(file, 0444), 0);  // as that of another user
     pid_t other = fork();
     assert_true(other >= 0);
     if (other == 0) _exit(store_witness_take(store, &w, &request, &answer, &head, &when) == 0 ? 0 : 1);
