@@ -158,7 +158,8 @@ static void add_faster(const struct roofline *r, struct text *into)
     if (faster == 0) return;
     struct text words = {0};
     text_add(&words, "%d row%s faster than the roofline. Winograd computes fewer products than are counted, small tensors stay "
-             "in a cache, and peaks that were measured while other programs ran are too low.", faster, faster == 1 ? " is" : "s are");
+             "in a cache, and peaks that were measured while other programs ran are too low.", faster,
+             faster == 1 ? " is" : "s are");
     text_add(into, "  ");
     text_wrap(into, words.at, 2, 2);
     text_add(into, "\n");
