@@ -103,6 +103,9 @@ tr -s ' \n' ' ' <out | grep -q "run 2 is committed to the competition far and is
 expect 2 'what is wrong' "$DAWN" object "$url/runs/$number"
 expect 2 'leave out --server' objecting --server "$url"
 expect 1 'is not a run' "$DAWN" object 1 --reason x --yes
+expect 1 'has no run or measurement here' objecting # a commitment is none
+"$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 --db bob.db >out
+expect 0 'accepted as #' "$DAWN" submit bob.db --bench 1 --handle bob --yes
 expect 0 'objection: accepted as #' objecting --url https://x.example/proof
 objection=$(sed -n 's/.*accepted as #\([0-9]*\) .*/\1/p' out)
 expect 1 'has objected to this run' objecting

@@ -62,7 +62,7 @@ static inline void add_points(struct run *run, struct stopwatch *sw, const int64
         const struct run_point point = {.step = 25 * (i + 1), .epoch_micro = 1000000 * (i + 1),
                                         .clocks = stopwatch_enter_at(sw, SEGMENT_CHECKPOINT, now),
                                         .samples = 50000 * (i + 1), .score = {k[i] < 0 ? RUN_SCORE_NONE : k[i]},
-                                        .loss = 1.0 / (i + 1), .energy_uj = 1000000 * (i + 1)};
+                                        .loss = 1.0 / (i + 1), .energy_uj = 100000000LL * (i + 1)};
         assert_int_equal(result_point(run, &point), 0);
     }
 }
@@ -73,7 +73,7 @@ static inline int64_t whole_run(struct run_facts facts, const int64_t *k, int co
     struct run *run = begin(&facts, &sw);
     int64_t id = result_id(run);
     add_points(run, &sw, k, count);
-    const struct run_end end = {.weights_digest = DIGEST_C, .checkpoint = "x", .energy_uj = 5000000};
+    const struct run_end end = {.weights_digest = DIGEST_C, .checkpoint = "x", .energy_uj = 500000000};
     assert_int_equal(result_end(run, RUN_DONE, &end, NULL), 0);
     stopwatch_free(&sw);
     return id;

@@ -47,7 +47,7 @@ static int64_t outside_run(void)
     assert_int_equal(result_about(run, &(struct run_about){.model = "mine", .parameters = 5, .flops_per_sample = -1, .batch = 64,
                                                            .views = -1, .input_size = -1}), 0);
     add_points(run, &sw, (const int64_t[]){9000, 9400}, 2);
-    assert_int_equal(result_end(run, RUN_DONE, &(struct run_end){.energy_uj = 5000000}, NULL), 0);
+    assert_int_equal(result_end(run, RUN_DONE, &(struct run_end){.energy_uj = 500000000}, NULL), 0);
     stopwatch_free(&sw);
     return id;
 }
@@ -202,7 +202,7 @@ static void energy_that_is_not_bound_is_not_stated(void **state)
     char *payload = payload_of(id), hex[DIGEST_HEX];
     json_t *record;
     struct chain chain;
-    assert_non_null(strstr(payload, "\"energy_uj\":3000000"));  // of the third point, which met the target
+    assert_non_null(strstr(payload, "\"energy_uj\":300000000"));  // of the third point, which met the target
     free(payload);
     assert_int_equal(record_read(r, id, &record), 0);
     json_t *stated = stated_run(record), *points = json_object_get(record, "points");
@@ -216,8 +216,8 @@ static void energy_that_is_not_bound_is_not_stated(void **state)
     assert_true(run_sql(edit));
     payload = payload_of(id);
     assert_true(chain_holds(id));
-    assert_null(strstr(payload, "\"energy_uj\":3000000"));
-    assert_non_null(strstr(payload, "\"energy_uj\":5000000"));  // of the whole run
+    assert_null(strstr(payload, "\"energy_uj\":300000000"));
+    assert_non_null(strstr(payload, "\"energy_uj\":500000000"));  // of the whole run
     free(payload);
 }
 
