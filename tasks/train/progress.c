@@ -161,15 +161,12 @@ static void draw_live(struct progress *p, char parts[PARTS][48])
     program_flush();
 }
 
-enum { STEPS_TO_FORETELL = 5, SECONDS_TO_FORETELL = 10 };
-
 void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
 {
     int64_t now = clock_ns();
     p->last_ns = now;
     double seconds = (double)(now - p->began_ns) * 1e-9, made = (double)(done - p->from);
-    double left = seconds / made * (double)(p->steps - done);
-    bool foretells = made >= STEPS_TO_FORETELL || seconds >= SECONDS_TO_FORETELL;  // the first step warms up
+    double left = made > 0 ? seconds / made * (double)(p->steps - done) : 0;
     char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE], parts[PARTS][48] = {""};
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_an_epoch);
@@ -178,7 +175,7 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
     snprintf(parts[STEPS], sizeof parts[0], " %lld/%lld", (long long)done, (long long)p->steps);
     snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * (double)p->batch / seconds, 1e30));
-    if (made > 0 && foretells) snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
+    snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
     if (p->group_left > seconds)
         snprintf(parts[GROUP_LEFT], sizeof parts[0], ", group %s", text_span(time, p->group_left - seconds));
     draw_live(p, parts);
