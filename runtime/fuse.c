@@ -353,13 +353,24 @@ static void conv_pool(struct match *m, int i, struct device *device)
     if (at != NONE) g->value[at].producer = (int)(conv - g->node);
 }
 
+// The pool's results are rounded before they are activated, fused or not.
+static void conv_pool_act(struct match *m, int i)
+{
+    struct node *n = &m->g->node[i];
+    if (n->op != OP_ACT || n->in[1] != NONE || m->g->value[n->out[0]].trains) return;
+    struct node *conv = only_source(m, i, OP_CONV);
+    if (!conv || !conv->attr.conv.pool || conv->attr.conv.act != ACT_NONE || conv->out[0] != n->in[0]) return;
+    conv->attr.conv.act = n->attr.act.act;
+    absorb(m, i, conv);
+}
+
 int fuse_device(struct graph *g, unsigned patterns, struct device *device)
 {
     TRY(graph_check(g));
     if (!device->type->fuses || !(patterns & FUSE_CONV_POOL)) return 0;
     struct match m = match_open(g);
     for (int i = 0; i < g->nodes; i++)
-        if (!m.gone[i]) conv_pool(&m, i, device);
+        if (!m.gone[i]) conv_pool(&m, i, device), conv_pool_act(&m, i);
     match_close(&m);
     return graph_check(g);
 }

@@ -17,7 +17,7 @@ enum fuse_pattern {
     FUSE_ADD_ACT = 32,    // sum, relu; any activation if nothing before it trains
     FUSE_NORM_ADD = 64,   // norm, sum (, relu): the end of a residual block
     FUSE_ADD_LAYER_NORM = 128,  // (dropout,) addition of a residual, layer norm
-    FUSE_CONV_POOL = 256,       // fuse_device: convolution, 2x2 max pool (, norm)
+    FUSE_CONV_POOL = 256,       // fuse_device: convolution, 2x2 max pool (, norm) (, activation if nothing before it trains)
     FUSE_ALL = 511
 };
 int fuse_graph(struct graph *, unsigned patterns) MUST_CHECK;

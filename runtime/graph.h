@@ -27,7 +27,7 @@ struct conv_attr {
     int groups;
     enum act act;                        // applied to the result (fused), forward only
     enum winograd winograd;              // where a device may compute in bf16 with fewer products, which round more
-    bool pool;                           // fused: the result is its 2x2 max pool, with positions
+    bool pool;                           // fused: the result is its 2x2 max pool, with positions; act comes behind it
     int64_t x_h, x_w;                    // CONV_DGRAD: size of dx.  (filter size for CONV_WGRAD: r, s)
     int64_t r, s;
 };

@@ -180,13 +180,15 @@ const struct op_case cases_conv[] = {
     {"conv_dgrad winograd, pad 1", OP_CONV_DGRAD, build_dgrad, HS | CASE_INSIDE,
      {16, 4, 4, 64, 64, 3, 3, 1, 1, 1, 1, 0, 0, WINOGRAD_DATA}, 48},
 
-    // The results are pooled. The CPU computes the last three in bf16.
+    // The results are pooled. The CPU computes the last four in bf16.
     {"conv pooled", OP_CONV, build_pooled, HS | CASE_CHOSEN, {2, 4, 6, 3, 10, 3, 3, 1, 1, 1, 1, 0, 0}, 48},
     {"conv pooled, with a bias", OP_CONV, build_pooled, HGS | CASE_CHOSEN, {2, 6, 4, 3, 6, 1, 1, 1, 0, 0, 3, 0, 1}, 48},
     {"conv_dgrad pooled", OP_CONV_DGRAD, build_unpooled, HS | CASE_CHOSEN, {2, 4, 6, 3, 10, 3, 3, 1, 1, 1, 1, 0, 0}, 48},
     {"conv_wgrad pooled", OP_CONV_WGRAD, build_unpooled, HS | CASE_CHOSEN, {2, 5, 7, 3, 10, 3, 3, 1, 1, 0, 1, 0, 0}, 48},
     {"conv winograd, pooled", OP_CONV, build_pooled, HS | CASE_INSIDE | CASE_CHOSEN,
      {17, 7, 5, 24, 64, 3, 3, 1, 1, 0, 1, 0, 1, WINOGRAD_ALL}, 96},
+    {"conv winograd, pooled, silu", OP_CONV, build_pooled, HS | CASE_INSIDE | CASE_CHOSEN,
+     {17, 7, 5, 24, 64, 3, 3, 1, 1, 0, 1, ACT_SILU, 1, WINOGRAD_ALL}, 96},
     {"conv_dgrad winograd, pooled", OP_CONV_DGRAD, build_unpooled, HS | CASE_INSIDE | CASE_CHOSEN,
      {16, 4, 4, 64, 72, 3, 3, 1, 1, 1, 1, 0, 0, WINOGRAD_DATA}, 48},
     {"conv_wgrad winograd, pooled", OP_CONV_WGRAD, build_unpooled, HS | CASE_INSIDE | CASE_CHOSEN,

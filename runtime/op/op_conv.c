@@ -86,11 +86,13 @@ static double dense(const struct node *n, const struct shape *y, const struct sh
     return (n->attr.conv.pool ? 8.0 : 2.0) * (double)shape_count(y) * (double)(w->dim[1] * w->dim[2] * w->dim[3]);
 }
 
-// And what the pool counts alone.
+// And what the pool and the activation behind it count alone, because a count must not depend on the device.
 double op_conv_flops(const struct graph *g, const struct node *n)
 {
+    const struct conv_attr *a = &n->attr.conv;
     const struct shape *y = &g->value[n->out[n->out[0] == NONE]].shape;
-    return dense(n, y, &g->value[n->in[1]].shape) + (n->attr.conv.pool ? 4.0 * (double)shape_count(y) : 0.0);
+    double each = a->pool ? 4 + (a->act == ACT_NONE ? 0 : 8) : 0;
+    return dense(n, y, &g->value[n->in[1]].shape) + each * (double)shape_count(y);
 }
 
 double op_conv_dgrad_flops(const struct graph *g, const struct node *n)

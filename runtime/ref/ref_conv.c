@@ -116,6 +116,7 @@ static void write_pooled(const struct ref_step *s, const struct geometry *g, dou
             if (v > best[i] || (isnan(best[i]) && !isnan(v))) best[i] = v, where[i] = tap;
         }
     }
+    for (int64_t i = 0; i < count / 4; i++) best[i] = ref_act_value(s->node->attr.conv.act, best[i]);
     ref_write(s, 0, best);
     ref_write(s, 1, where);
 }
@@ -141,9 +142,10 @@ void ref_conv(const struct ref_step *s)
     struct tap t = {&g, ref_read(s, 0), ref_zeros(s, count), weights_transposed(s, &g, weights_as(s, 1, x->dtype))};
     each_tap(&t, tap_forward);
     const double *bias = ref_read(s, 2);
-    for (int64_t i = 0; i < count; i++)
-        t.y[i] = ref_act_value(s->node->attr.conv.act, t.y[i] + (bias ? bias[i % g.k] : 0.0));
-    if (s->node->attr.conv.pool) write_pooled(s, &g, t.y, count);
+    bool pool = s->node->attr.conv.pool;  // the activation comes behind it
+    enum act act = pool ? ACT_NONE : s->node->attr.conv.act;
+    for (int64_t i = 0; i < count; i++) t.y[i] = ref_act_value(act, t.y[i] + (bias ? bias[i % g.k] : 0.0));
+    if (pool) write_pooled(s, &g, t.y, count);
     else ref_write(s, 0, t.y);
 }
 

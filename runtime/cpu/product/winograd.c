@@ -333,9 +333,13 @@ static inline VECTORS ALWAYS void join_spots(char *const m[16], int j, __m512 y[
     y[2] = _mm512_add_ps(t[0], _mm512_add_ps(t[1], t[2])), y[3] = _mm512_add_ps(_mm512_sub_ps(t[1], t[2]), t[3]);
 }
 
-static inline VECTORS ALWAYS void store_line(bool past_cache, uint16_t *to, __m512 low, __m512 high)
+static inline VECTORS ALWAYS __m512i round_pair(const float *from)
 {
-    __m512i line = (__m512i)_mm512_cvtne2ps_pbh(high, low);
+    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + 16), _mm512_loadu_ps(from));
+}
+
+static inline VECTORS ALWAYS void store_line(bool past_cache, uint16_t *to, __m512i line)
+{
     if (past_cache) _mm512_stream_si512((void *)to, line);
     else _mm512_storeu_si512(to, line);
 }
@@ -356,19 +360,21 @@ static VECTORS void join_tile(const struct job *g, char *const m[16], const floa
         for (int i = 0; i < 4; i++) {
             low[i] = _mm512_add_ps(low[i], b), high[i] = _mm512_add_ps(high[i], d);
             if (act) _mm512_storeu_ps(plain[i] + 16 * j, low[i]), _mm512_storeu_ps(plain[i] + 16 * j + 16, high[i]);
-            else if (y[i]) store_line(g->past_cache, y[i] + 16 * j, low[i], high[i]);
+            else if (y[i]) store_line(g->past_cache, y[i] + 16 * j, (__m512i)_mm512_cvtne2ps_pbh(high[i], low[i]));
         }
     }
     if (!act) return;
     g->loops->activate(plain[0], 4 * KB, g->conv->act);
     for (int i = 0; i < 4; i++)
-        for (int j = 0; y[i] && j < 4; j += 2)
-            store_line(g->past_cache, y[i] + 16 * j, _mm512_loadu_ps(plain[i] + 16 * j), _mm512_loadu_ps(plain[i] + 16 * j + 16));
+        for (int j = 0; y[i] && j < 4; j += 2) store_line(g->past_cache, y[i] + 16 * j, round_pair(plain[i] + 16 * j));
 }
 
-// The largest output of a tile at 64 k, and its position. Outputs are rounded first, so this is a max pool (loops_pool.c).
+// The largest output of a tile at 64 k, activated, and its position. Outputs are rounded first, so this is a max pool
+// (loops_pool.c).
 static VECTORS void join_pooled_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *y, uint8_t *at)
 {
+    float plain[KB];
+    bool act = y && g->conv->act != ACT_NONE;
 #pragma GCC unroll 2
     for (int j = 0; j < 4; j += 2) {
         __m512 low[4], high[4];
@@ -387,10 +393,18 @@ static VECTORS void join_pooled_tile(const struct job *g, char *const m[16], con
             value = _mm512_mask_mov_epi16(value, wins, other);
             where = _mm512_mask_mov_epi16(where, wins, _mm512_set1_epi16((short)i));
         }
-        if (y && g->past_cache) _mm512_stream_si512((void *)(y + 16 * j), value);
-        else if (y) _mm512_storeu_si512(y + 16 * j, value);
+        if (act) {
+            _mm512_storeu_ps(plain + 16 * j, (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(value)), 16));
+            _mm512_storeu_ps(plain + 16 * j + 16,
+                             (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(value, 1)), 16));
+        } else if (y) {
+            store_line(g->past_cache, y + 16 * j, value);
+        }
         if (at) _mm256_storeu_si256((void *)(at + 16 * j), _mm512_cvtepi16_epi8(where));
     }
+    if (!act) return;
+    g->loops->activate(plain, KB, g->conv->act);
+    for (int j = 0; j < 4; j += 2) store_line(g->past_cache, y + 16 * j, round_pair(plain + 16 * j));
 }
 
 // The outputs of a band at 64 k from `k` on.
