@@ -4,9 +4,9 @@
 // Filters are transformed first, to [k block of 64][position][pair of channels][64]. A thread takes bands of tiles. It
 // transforms the inputs of a band to V[position][tile][C] in bf16. Then, for one block of k at a time, it computes the 16
 // products M[position][tile][64] in f32 and transforms them into outputs. V, M and the filters of a position stay in the L2
-// cache. A register tile is 6 tiles by 64 k, as in direct.c. One image has less work than filters: all threads transform its
-// inputs into one V, and then each takes blocks of k, so that the filters are read once. The sum of an output does not depend
-// on its band, so results do not depend on the number of threads.
+// cache. A register tile is 6 tiles by 64 k, as in direct.c. One image has less work than filters: each thread takes blocks of k,
+// so that every filter is read by one core, and transforms all inputs, which is faster than to fetch V from the other cores. The
+// sum of an output does not depend on its band, so results do not depend on the number of threads.
 //
 // The transform of inputs takes 32 channels at a time as 16 words: even channels are the low halves, odd ones the high halves.
 // V keeps the order even, odd within such a block, and so do the filters.
@@ -34,7 +34,7 @@ struct job {
     uint16_t *y;
     uint8_t *y_at;
     char *work;
-    bool by_k;  // one V, and threads that take blocks of k
+    bool by_k;  // one band, and threads that take blocks of k
     int64_t rows, columns, band;  // tiles of an image; rows of tiles in a band
     uint8_t needs[WINOGRAD_MOST_TILES];  // winograd_rows() of the columns
     size_t v_row, v_spot, m_spot;  // bytes of a tile's channels; of a position
@@ -58,8 +58,7 @@ static struct job plan_job(const struct dnnl_conv *c, int threads)
     tiles = g.band * g.columns;
     g.v_spot = (size_t)tiles * g.v_row + SKEW;
     g.m_spot = (size_t)tiles * KB * sizeof(float) + SKEW;
-    size_t unneeded = g.v_row * (size_t)(g.by_k ? threads : 1);  // where positions that are not computed go
-    g.v_bytes = plan_round_up(WINOGRAD_SPOTS * g.v_spot + unneeded);
+    g.v_bytes = plan_round_up(WINOGRAD_SPOTS * g.v_spot + g.v_row);  // the last row: positions that are not computed
     g.m_bytes = plan_round_up(WINOGRAD_SPOTS * g.m_spot);
     return g;
 }
@@ -67,7 +66,7 @@ static struct job plan_job(const struct dnnl_conv *c, int threads)
 size_t winograd_bytes(const struct dnnl_conv *c, int threads)
 {
     struct job g = plan_job(c, threads);
-    return g.v_bytes * (g.by_k ? 1 : (size_t)threads) + g.m_bytes * (size_t)threads;
+    return (g.v_bytes + g.m_bytes) * (size_t)threads;
 }
 
 #if defined __x86_64__
@@ -479,20 +478,15 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
     _mm_sfence();  // completes the non-temporal stores before the threads join
 }
 
-// The same by two loops, of one band: V by rows of tiles, then outputs by blocks of k.
-static void spread_rows(void *context, int64_t begin, int64_t end, int thread)
-{
-    const struct job *g = context;
-    spread_band(g, 0, begin, end - begin, g->work, g->work + WINOGRAD_SPOTS * g->v_spot + (size_t)thread * g->v_row);
-}
-
+// The same of one band. A piece is a block of k. Every thread transforms all inputs.
 static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct job *g = context;
     int64_t all = g->conv->n * g->rows, count[WINOGRAD_SPOTS];
+    char *v = g->work + (size_t)thread * (g->v_bytes + g->m_bytes), *m = v + g->v_bytes;
     count_tiles(g, 0, all, count);
-    char *m = g->work + g->v_bytes + (size_t)thread * g->m_bytes;
-    for (int64_t k = begin; k < end; k++) run_block(g, 0, all, g->work, count, m, k * KB);
+    spread_band(g, 0, 0, all, v, v + WINOGRAD_SPOTS * g->v_spot);
+    for (int64_t k = begin; k < end; k++) run_block(g, 0, all, v, count, m, k * KB);
     _mm_sfence();
 }
 
@@ -510,7 +504,6 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
     BUG("winograd_run without AVX-512");
 }
 
-static void spread_rows(void *context, int64_t begin, int64_t end, int thread) { run_bands(context, begin, end, thread); }
 static void run_blocks(void *context, int64_t begin, int64_t end, int thread) { run_bands(context, begin, end, thread); }
 
 #endif
@@ -524,7 +517,6 @@ void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, c
     g.past_cache = (uintptr_t)g.y % 64 == 0 && results * (int64_t)sizeof(uint16_t) >= PAST_CACHE;
     int64_t all = c->n * g.rows;
     if (g.by_k) {
-        threads_for(all, 1, spread_rows, &g);
         threads_for(c->k / KB, 1, run_blocks, &g);
     } else {
         threads_for((all + g.band - 1) / g.band, 1, run_bands, &g);
