@@ -40,19 +40,14 @@ size_t direct_bytes(const struct dnnl_conv *c)
 #if defined __x86_64__
 
 #include "runtime/cpu/product/transpose16.h"
-
-#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
-#define ALWAYS __attribute__((always_inline))
+#include "runtime/cpu/product/vectors.h"
 
 bool direct_fits(const struct dnnl_conv *c)
 {
     if (c->r * c->s == 1 && c->c * c->k >= LARGE_PRODUCT && c->n * c->p * c->q >= MANY_PIXELS) return false;
     if (c->groups != 1 || c->n < LEAST_IMAGES || c->c < 8 || c->k < 16) return false;
     if (c->dtype != F32 && (c->dtype != BF16 || c->c % 2)) return false;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return false;
-    return c->dtype == F32 || __builtin_cpu_supports("avx512bf16");
+    return vectors_fit(c->dtype == BF16);
 }
 
 // Packs fewer than 16 filters of a tap from `first`, zeros behind them.
@@ -366,15 +361,22 @@ static int64_t count_tile_rows(const struct dnnl_conv *c) { return c->n; }
 
 #endif
 
+void direct_pack(const struct dnnl_conv *c, bool transposed, const float *w, void *filters)
+{
+    struct direct d = {
+        .conv = c, .transposed = transposed, .w = w, .work = filters, .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s,
+    };
+    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack_filters, &d);
+}
+
 void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const float *w, const float *bias, void *y,
                 void *work)
 {
     struct direct d = {
-        .conv = c, .transposed = transposed, .x = x, .w = w, .bias = bias, .y = y, .work = work,
-        .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s, .size = (int64_t)dtype_size(c->dtype),
-        .loops = stem_loops(),
+        .conv = c, .x = x, .bias = bias, .y = y, .work = work, .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s,
+        .size = (int64_t)dtype_size(c->dtype), .loops = stem_loops(),
     };
     d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
-    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack_filters, &d);
+    direct_pack(c, transposed, w, work);
     threads_for(count_tile_rows(c), 1, run_rows, &d);
 }

@@ -59,17 +59,12 @@ size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
 #if defined __x86_64__
 
 #include "runtime/cpu/product/transpose16.h"
-
-#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
-#define ALWAYS __attribute__((always_inline))
+#include "runtime/cpu/product/vectors.h"
 
 bool wgrad_fits(const struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->k % KB || c->c % 4 || c->c < 16 || (c->dtype != BF16 && c->dtype != F32)) return false;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return false;
-    if (c->dtype == BF16 && !__builtin_cpu_supports("avx512bf16")) return false;
+    if (!vectors_fit(c->dtype == BF16)) return false;
     return (c->h * c->w * (c->c + CB) + c->p * c->q * c->k) * UNIT <= GROUP_LIMIT;
 }
 

@@ -3,10 +3,10 @@
 //
 // Filters are transformed first, to [k block of 64][position][pair of channels][64]. A thread takes bands of tiles. It
 // transforms the inputs of a band to V[position][tile][C] in bf16. Then, for one block of k at a time, it computes the 16
-// products M[position][tile][64] in f32 and transforms them into outputs. V, M and the filters of a position stay in the L2
-// cache. A register tile is 6 tiles by 64 k, as in direct.c. One image has less work than filters: each thread takes blocks of k,
-// so that every filter is read by one core, and transforms all inputs, which is faster than to fetch V from the other cores. The
-// sum of an output does not depend on its band, so results do not depend on the number of threads.
+// products M[position][tile][64] in f32 (rows.c) and transforms them into outputs. V, M and the filters of a position stay in
+// the L2 cache. One image has less work than filters: each thread takes blocks of k, so that every filter is read by one core,
+// and transforms all inputs, which is faster than to fetch V from other cores. The sum of an output does not depend on its
+// band, so results do not depend on the number of threads.
 //
 // The transform of inputs takes 32 channels at a time as 16 words: even channels are the low halves, odd ones the high halves.
 // V keeps the order even, odd within such a block, and so do the filters.
@@ -75,7 +75,7 @@ bool winograd_fits(const struct dnnl_conv *c, bool kept)
 {
     if (!winograd_shape(c) || c->k % KB || c->c % 8 || c->c < 16) return false;
     if (!kept && c->n * winograd_tiles(c->p) * winograd_tiles(c->q) < LEAST_TILES) return false;
-    return winograd_cpu() && winograd_is_faster(c, 2.0, 2.5);
+    return vectors_fit(true) && winograd_is_faster(c, 2.0, 2.5);
 }
 
 // ---- inputs
@@ -258,63 +258,6 @@ static void spread_band(const struct job *g, int64_t origin, int64_t first, int6
     }
 }
 
-// ---- products
-
-// m[ct][64] = v[ct][units] u[units][64]. Meanwhile the filters of the next position are fetched to the L2 cache, `step` bytes
-// from `ahead` on for each unit.
-static inline VECTORS ALWAYS void sum_tile(const int ct, const char *v, int64_t v_row, const char *u, int64_t units, float *m,
-                                           const char *ahead, int64_t step)
-{
-    __m512 a[6][4];
-#pragma GCC unroll 6
-    for (int i = 0; i < ct; i++)
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) a[i][j] = _mm512_setzero_ps();
-    const char *x[2] = {v, v + 3 * v_row};  // the addressing mode reaches the rows between
-    for (int64_t c = 0; c < units; c++, u += KB * 4, ahead += step) {
-        _mm_prefetch(ahead, _MM_HINT_T1);
-        _mm_prefetch(ahead + 64, _MM_HINT_T1);
-        __m512 f[4];
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) f[j] = _mm512_loadu_ps(u + j * 64);
-#pragma GCC unroll 6
-        for (int i = 0; i < ct; i++) {
-            float one;
-            memcpy(&one, x[i / 3] + (i % 3) * v_row, sizeof one);
-            __m512 o = _mm512_set1_ps(one);
-#pragma GCC unroll 4
-            for (int j = 0; j < 4; j++) a[i][j] = _mm512_dpbf16_ps(a[i][j], (__m512bh)f[j], (__m512bh)o);
-        }
-        x[0] += 4, x[1] += 4;
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < ct; i++)
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++) _mm512_storeu_ps(m + i * KB + j * 16, a[i][j]);
-}
-
-#define TILE(ct)                                                                                                       \
-    static VECTORS void tile_##ct(const char *v, int64_t v_row, const char *u, int64_t units, float *m, const char *ahead, \
-                                  int64_t step)                                                                        \
-    {                                                                                                                  \
-        sum_tile(ct, v, v_row, u, units, m, ahead, step);                                                              \
-    }
-TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
-#undef TILE
-static void (*const tiles[6])(const char *, int64_t, const char *, int64_t, float *, const char *, int64_t) = {
-    tile_1, tile_2, tile_3, tile_4, tile_5, tile_6};
-
-// M of one position and one block of k. The tiles are cut evenly, because a narrow register tile is slow.
-static void multiply_spot(const struct job *g, const char *v, int64_t count, const char *u, float *m)
-{
-    int64_t units = g->conv->c / 2, pieces = (count + 5) / 6, step = pieces ? KB * 4 / pieces : 0;
-    for (const char *ahead = u + units * KB * 4; pieces > 0; pieces--, ahead += units * step) {
-        int64_t wide = (count + pieces - 1) / pieces;
-        tiles[wide - 1](v, (int64_t)g->v_row, u, units, m, ahead, step);
-        v += wide * (int64_t)g->v_row, m += wide * KB, count -= wide;
-    }
-}
-
 // ---- outputs
 
 // A' m A of vector j of 64 k.
@@ -439,8 +382,8 @@ static void run_block(const struct job *g, int64_t first, int64_t rows, const ch
                       int64_t k)
 {
     for (int i = 0; i < WINOGRAD_SPOTS; i++)
-        multiply_spot(g, v + (size_t)i * g->v_spot, count[i], g->filters + winograd_filters_at(g->conv, k, 0, i),
-                      (float *)(m + (size_t)i * g->m_spot));
+        rows_multiply(v + (size_t)i * g->v_spot, g->v_row, count[i], g->filters + winograd_filters_at(g->conv, k, 0, i),
+                      g->conv->c / 2, (float *)(m + (size_t)i * g->m_spot));
     join_band(g, first, rows, m, k);
 }
 

@@ -11,9 +11,11 @@
 #ifndef DAWN_CPU_WINOGRAD_INSIDE_H
 #define DAWN_CPU_WINOGRAD_INSIDE_H
 
+#include "runtime/cpu/product/rows.h"
+#include "runtime/cpu/product/vectors.h"
 #include "runtime/cpu/product/winograd.h"
 
-enum { KB = 64, CB = 32 };  // filters and channels in a block
+enum { KB = ROWS_WIDE, CB = 32 };  // filters and channels in a block
 enum { WINOGRAD_SPOTS = 16, WINOGRAD_CHANNELS = 1024, WINOGRAD_MOST_TILES = 512 };
 
 // Tiles of an image.
@@ -82,18 +84,7 @@ static inline int64_t winograd_filters_at(const struct dnnl_conv *conv, int64_t 
 
 #if defined __x86_64__
 
-#include <immintrin.h>
-
-#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
-#define ALWAYS __attribute__((always_inline))
-
 static const uint16_t winograd_zeros[WINOGRAD_CHANNELS + 32];  // a pixel outside the image
-
-static inline bool winograd_cpu(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bf16");
-}
 
 static inline VECTORS ALWAYS void winograd_input_row(__m512 *d0, __m512 *d1, __m512 *d2, __m512 *d3)
 {

@@ -64,7 +64,7 @@ bool winograd_wgrad_fits(const struct dnnl_conv *c)
     if (!winograd_shape(c) || c->k % KB || c->c % 4 || c->c < 16 || c->n < LEAST_IMAGES) return false;
     if (c->n * winograd_tiles(c->p) * winograd_tiles(c->q) < LEAST_TILES) return false;
     if (c->k * c->c > LARGEST_SUMS / (WINOGRAD_SPOTS * (int64_t)sizeof(float))) return false;
-    return winograd_cpu() && winograd_is_faster(c, 3.0, 1.5);
+    return vectors_fit(true) && winograd_is_faster(c, 3.0, 1.5);
 }
 
 // ---- transforms

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instructions of the hand-written convolutions: AVX-512, with products of pairs of bf16.
+#ifndef DAWN_CPU_VECTORS_H
+#define DAWN_CPU_VECTORS_H
+
+#if defined __x86_64__
+
+#include <immintrin.h>
+#include <stdbool.h>
+
+#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define ALWAYS __attribute__((always_inline))
+
+// True if this processor has them; those for bf16 only if they are wanted.
+static inline bool vectors_fit(bool bf16)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           (!bf16 || __builtin_cpu_supports("avx512bf16"));
+}
+
+#endif
+#endif
