@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, wgrad.c, winograd*.c) and oneDNN, and
-// oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch of the
-// plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one image, so
-// small batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, pixels.c, wgrad.c, winograd*.c) and
+// oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch
+// of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one
+// image, so small batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same
 // conv_plan, so their answers agree.
 //
 // The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
@@ -12,6 +12,7 @@
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/direct.h"
 #include "runtime/cpu/product/dnnl_prim.h"
+#include "runtime/cpu/product/pixels.h"
 #include "runtime/cpu/product/stem.h"
 #include "runtime/cpu/product/wgrad.h"
 #include "runtime/cpu/product/widen.h"
@@ -24,7 +25,8 @@ enum { LEAST_UNKEPT = 12 };  // smaller batches keep their packed filters
 struct conv_plan {
     struct dnnl_conv conv;        // in oneDNN's terms
     bool as_forward;                  // gradient of x computed as a forward convolution
-    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_WINOGRAD, BY_WINOGRAD_WGRAD } by;  // oneDNN, or one of DAWN's kernels
+    // oneDNN, or one of DAWN's kernels
+    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD } by;
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
     struct widen widen;           // of f16
     size_t rotated_at, packed_at, scratch_at, widened_at, bytes;  // in the work buffer
@@ -131,6 +133,9 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
     } else if (c->pass == DNNL_FORWARD && !p->as_forward && stem_fits(c)) {
         p->by = BY_STEM, p->bytes = stem_bytes(c);
+    } else if (wide && kept_slot(g, n, c) && pixels_fit(c)) {
+        p->by = BY_PIXELS, p->bytes = pixels_bytes(c, cpu->threads);
+        keep_filters(p, kept_slot(g, n, c), direct_bytes(c));
     } else if (c->pass == DNNL_FORWARD && wide && direct_fits(c)) {
         p->by = BY_DIRECT, p->bytes = direct_bytes(c);
     }
@@ -249,6 +254,13 @@ static int winograd_step(struct cpu_step *step)
     return 0;
 }
 
+static void pixels_step(struct cpu_step *step)
+{
+    struct conv_plan *p = step->own;
+    if (must_pack(p)) direct_pack(&p->conv, false, step->in[1], step->kept);
+    pixels_run(&p->conv, step->kept, step->in[0], step->in[2], step->out[0], step->work);
+}
+
 static int kernel_run(struct cpu_step *step)
 {
     const struct conv_plan *p = step->own;
@@ -257,6 +269,7 @@ static int kernel_run(struct cpu_step *step)
     if (p->by == BY_WINOGRAD) return winograd_step(step);
     if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
+    else if (p->by == BY_PIXELS) pixels_step(step);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);
     else direct_run(c, false, in[0], in[1], in[2], step->out[0], step->work);

@@ -31,10 +31,13 @@ static const struct conv_case conv_cases[] = {
     {2, 5, 5, 1, 7, 3, 3, 1, 1, 1, 1, ACT_RELU, true, WINOGRAD_NONE},
     {2, 3, 300, 4, 32, 3, 3, 1, 1, 1, 1, ACT_NONE, true, WINOGRAD_NONE},     // rows longer than the stem makes at once
     {4, 6, 6, 16, 32, 3, 3, 1, 1, 1, 4, ACT_NONE, true, WINOGRAD_NONE},
+    {1, 3, 3, 256, 128, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_NONE},    // few pixels, in bf16 by a kernel of their own
+    {9, 4, 3, 22, 192, 3, 2, 2, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},
+    {11, 1, 1, 64, 64, 1, 1, 1, 0, 0, 1, ACT_RELU, true, WINOGRAD_NONE},
     {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_ALL},
     {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_ALL},  // odd sides, an odd batch, two blocks of k
     {12, 9, 8, 128, 64, 3, 3, 1, 0, 0, 1, ACT_NONE, false, WINOGRAD_ALL},  // dgrad has two rows of zeros on each side
-    {2, 9, 7, 64, 128, 3, 3, 1, 1, 1, 1, ACT_RELU, true, WINOGRAD_ALL},   // few images: the threads share a V
+    {2, 9, 7, 64, 128, 3, 3, 1, 1, 1, 1, ACT_RELU, true, WINOGRAD_ALL},   // few images: threads take blocks of k
     {12, 6, 6, 72, 64, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_DATA},  // two blocks of 32 channels and one of 8
 };
 enum { CONV_CASES = sizeof conv_cases / sizeof *conv_cases };
