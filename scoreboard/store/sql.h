@@ -10,7 +10,7 @@
 
 #include "runtime/base/arena.h"
 
-enum { SQL_FORMAT = 8, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 224 };
+enum { SQL_FORMAT = 9, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 224 };
 enum { SQL_REPLAYS_FORMAT = 2 };  // the first with the table of replays
 enum { SQL_LOG_FORMAT = 3 };  // the first with the hashes of the log
 enum { SQL_ENERGY_FORMAT = 4 };  // the first with the energy of rows
@@ -18,6 +18,7 @@ enum { SQL_BENCHES_FORMAT = 5 };  // the first with measurements
 enum { SQL_COMPETITIONS_FORMAT = 6 };  // the first with competitions
 enum { SQL_OBJECTIONS_FORMAT = 7 };  // the first with objections
 enum { SQL_TICKETS_FORMAT = 8 };  // the first with tickets
+enum { SQL_JUDGED_FORMAT = 9 };  // the first with judged pairs of runs
 enum sql_mode {
     SQL_WRITE,   // creates and migrates
     SQL_READ,    // the file must exist in this format or an older one; never checkpoints

@@ -142,7 +142,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     TRY(store_ticket_apply(s, in));
     TRY(store_rank_curve(s, curve));
     if (old.sequence != 0 && strcmp(old.curve, curve) != 0) TRY(store_rank_curve(s, old.curve));
-    TRY(store_rank_repeated(s, in->sequence));
+    TRY(store_rank_repeated(s, in->sequence, canonical_text(in->statement->json, "group.nonce")));
     if (old.sequence != 0) TRY(store_rank_run(s, old.sequence));
     TRY(store_rank_run(s, in->sequence));
     return store_rank_group(s, canonical_text(in->statement->json, "group.nonce"));
@@ -177,7 +177,7 @@ static int apply_withdraw(struct store *s, const struct incoming *in, struct are
     TRY(sql_do(&s->sql, "UPDATE runs SET withdrawn = ?, withdrawn_reason = ? WHERE sequence = ?", "iti", in->sequence,
                canonical_text(in->statement->json, "reason"), sequence));
     TRY(store_rank_curve(s, curve));
-    TRY(store_rank_repeated(s, sequence));
+    TRY(store_rank_repeated(s, sequence, group));
     TRY(store_rank_run(s, sequence));
     return store_rank_group(s, group);
 }

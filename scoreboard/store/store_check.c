@@ -362,6 +362,25 @@ static int compare_tables(struct checking *c)
     return 0;
 }
 
+// Which pairs a record has depends on the programs that wrote it, so each is judged again, and none is missed.
+static int check_judged(struct checking *c)
+{
+    sqlite3_stmt *row;
+    int rc;
+    if (c->from.format < SQL_JUDGED_FORMAT) return 0;
+    TRY(sql_start(&c->from, &row, "SELECT run, by, verdict, score FROM judged", ""));
+    while ((rc = sql_next(&c->from, row)) > 0) {
+        struct pair_judged now;
+        const int64_t run = sql_column(row, 0), by = sql_column(row, 1);
+        rc = store_judge_pair(&c->from, run, by, &now);
+        if (rc < 0 || (sql_column(row, 2) == (int64_t)now.verdict && sqlite3_column_double(row, 3) == now.score)) continue;
+        if ((rc = fault(c, "statement %lld is not to statement %lld what the record says", (long long)by, (long long)run)) < 0)
+            break;
+    }
+    sql_end(row);
+    return rc;
+}
+
 // The checkpoint is read first: a server that runs may sign more before the record is read.
 static int read_head(struct checking *c)
 {
@@ -392,6 +411,7 @@ static int check_inside(struct checking *c)
     TRY(replay_all(c));
     TRY(replay_imports(c));
     TRY(check_head(c));
+    TRY(check_judged(c));
     return compare_tables(c);
 }
 

@@ -136,11 +136,24 @@ int store_accept_own(struct store *, json_t *value, int64_t now_ms, struct accep
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
-// Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group that
-// others say they repeat.
-int store_rank_repeated(struct store *, int64_t sequence) MUST_CHECK;
-// Ranks anew the runs that an older program raised by a replay with a flag. At the start, in a transaction.
+// Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group whose
+// replays the group decides about. The caller ranks that group afterwards.
+int store_rank_repeated(struct store *, int64_t sequence, const char *group) MUST_CHECK;
+// Ranks anew the runs that an older program raised by a replay with a flag, and judges the pairs of a record of before
+// SQL_JUDGED_FORMAT. At the start, in a transaction.
 int store_rank_raised(struct store *, bool *changed) MUST_CHECK;
+// What a run is to an earlier one whose curve it has, or which it says it repeats.
+enum pair_verdict {
+    PAIR_COPY,   // a copy, which repeats nothing
+    PAIR_OTHER,  // it came to other figures
+    PAIR_EXACT,
+    PAIR_SCORE   // the group of the earlier run decides about its score
+};
+struct pair_judged {
+    enum pair_verdict verdict;
+    double score;  // 0 unless PAIR_SCORE
+};
+int store_judge_pair(struct sql *, int64_t sequence, int64_t by, struct pair_judged *) MUST_CHECK;  // reads both payloads
 int store_payload(struct sql *, int64_t sequence, struct statement *) MUST_CHECK;  // of a statement of the record
 int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload
 int store_put_entry(struct store *, const struct ranked *, int64_t target_micro) MUST_CHECK;

@@ -106,7 +106,7 @@ static int flag_run(struct store *s, const struct shaken *run)
     TRY(sql_do(&s->sql, "UPDATE runs SET flags = flags + 1, trust = ?, reproduced_by = 0 WHERE sequence = ?", "ii",
                (int64_t)TRUST_SIGNED, run->sequence));
     TRY(store_rank_curve(s, run->curve));
-    TRY(store_rank_repeated(s, run->sequence));
+    TRY(store_rank_repeated(s, run->sequence, run->group));
     TRY(store_rank_run(s, run->sequence));
     return store_rank_group(s, run->group);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the rows of boards up to date. Invariant: after each call the living rows of a source are exactly those that ranking.h
 // derives from the statements that count now. Cost: one payload a run. A group may have a thousand runs; it costs a few KB for
-// each, and only when all its runs have arrived.
+// each, and only when all its runs have arrived. Two payloads for each new pair of a run and one that may repeat it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,12 +255,12 @@ struct pair {
     int64_t accepted_ms;  // of the second
 };
 
-static int read_pair(struct store *s, int64_t sequence, int64_t by, struct pair *p)
+static int read_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair *p)
 {
     *p = (struct pair){0};
-    TRY(store_payload(&s->sql, sequence, &p->run));
-    TRY(store_payload(&s->sql, by, &p->other));
-    return sql_int(&s->sql, &p->accepted_ms, 0, "SELECT accepted_ms FROM statements WHERE sequence = ?", "i", by);
+    TRY(store_payload(sql, sequence, &p->run));
+    TRY(store_payload(sql, by, &p->other));
+    return sql_int(sql, &p->accepted_ms, 0, "SELECT accepted_ms FROM statements WHERE sequence = ?", "i", by);
 }
 
 static void pair_free(struct pair *p)
@@ -277,22 +277,87 @@ static bool is_copy(const struct pair *p)
     return by_pace ? check_same_times(p->run.json, p->other.json) : end_of(p->run.json) == end_of(p->other.json);
 }
 
-static int was_repeated(struct store *s, int64_t sequence, int64_t by, bool *repeated)
+static struct pair_judged judge_figures(const struct pair *p)
+{
+    struct replay_judged j;
+    struct pair_judged found = {.verdict = PAIR_OTHER};
+    replay_judge(p->run.json, p->other.json, NULL, &j);
+    if (j.verdict == REPLAY_EXACT) found.verdict = PAIR_EXACT;
+    else if (j.verdict != REPLAY_NONE && j.settings > 0 && j.score[1] != RUN_SCORE_NONE)
+        found = (struct pair_judged){PAIR_SCORE, run_metric_value(&j.board, j.score[1])};
+    replay_free(&j);
+    return found;
+}
+
+int store_judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair_judged *out)
 {
     struct pair pair;
-    int rc = read_pair(s, sequence, by, &pair);
-    if (rc >= 0) *repeated = !is_copy(&pair);
+    int rc = read_pair(sql, sequence, by, &pair);
+    if (rc >= 0) *out = is_copy(&pair) ? (struct pair_judged){.verdict = PAIR_COPY} : judge_figures(&pair);
     pair_free(&pair);
     return rc < 0 ? rc : 0;
 }
 
-// ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
-enum { REPLAYS = 64 };  // the first of them are looked at: each is a payload
+// Two payloads, which may have a MiB each, are read for each pair once. A group of a thousand runs with many replays could not be
+// judged anew with each of its runs otherwise.
+enum { PAIRS = 64 };  // of an original: the first
+struct candidate {
+    int64_t sequence;
+    bool known;
+    struct pair_judged judged;
+};
 
-// The figures of the last group that was asked for: all runs of a group may be ranked anew by one statement, and each would read
-// them all.
-struct known_group {
-    char nonce[64];
+// A query's rows: sequence, verdict, score; the last two are null where nobody has judged yet.
+static int read_candidates(struct store *s, sqlite3_stmt *row, struct candidate at[PAIRS], int *count)
+{
+    int rc;
+    *count = 0;
+    while (*count < PAIRS && (rc = sql_next(&s->sql, row)) > 0) {
+        int64_t verdict = sql_column(row, 1);
+        at[(*count)++] = (struct candidate){
+            sql_column(row, 0), sqlite3_column_type(row, 1) != SQLITE_NULL && verdict >= PAIR_COPY && verdict <= PAIR_SCORE,
+            {(enum pair_verdict)verdict, sqlite3_column_double(row, 2)}};
+    }
+    sql_end(row);
+    return *count < PAIRS ? rc : 0;
+}
+
+static int judge_candidates(struct store *s, int64_t sequence, struct candidate at[], int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct pair_judged *j = &at[i].judged;
+        if (at[i].known) continue;
+        TRY(store_judge_pair(&s->sql, sequence, at[i].sequence, j));
+        TRY(sql_do(&s->sql, "INSERT OR REPLACE INTO judged (run, by, verdict, score) VALUES (?, ?, ?, ?)", "iiid", sequence,
+                   at[i].sequence, (int64_t)j->verdict, j->score));
+    }
+    return 0;
+}
+
+// The first unflagged run of another person with the same curve that is no copy.
+static int find_equal(struct store *s, const struct copy *original, const char *curve, int64_t *by)
+{
+    struct candidate found[PAIRS];
+    int count;
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT r.sequence, j.verdict, j.score FROM runs r LEFT JOIN judged j ON j.run = ?1 AND "
+                  "j.by = r.sequence WHERE r.curve = ?2 AND r.curve <> '' AND r.withdrawn = 0 AND r.superseded = 0 AND "
+                  "r.flags = 0 AND r.handle <> ?3 ORDER BY r.first LIMIT ?4", "itti", original->sequence, curve,
+                  original->handle, (int64_t)PAIRS));
+    TRY(read_candidates(s, row, found, &count));
+    for (int i = 0; i < count && *by == 0; i++) {
+        TRY(judge_candidates(s, original->sequence, &found[i], 1));
+        if (found[i].judged.verdict != PAIR_COPY) *by = found[i].sequence;
+    }
+    return 0;
+}
+
+// ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
+
+// All runs of a group may be ranked anew by one statement. Each asks for the figures of the group, and may change its row.
+struct group_known {
+    const char *later;  // the group that the caller ranks afterwards
+    char nonce[64];     // whose figures these are
     struct group_facts facts;
 };
 
@@ -316,74 +381,54 @@ static int facts_of_group(struct store *s, const char *nonce, struct group_facts
     return rc;
 }
 
-static int judge_replay(struct store *s, int64_t sequence, int64_t by, const struct group_facts *group, bool *agrees)
-{
-    struct pair pair;
-    struct replay_judged judged;
-    int rc = read_pair(s, sequence, by, &pair);
-    if (rc >= 0 && !is_copy(&pair)) {
-        replay_judge(pair.run.json, pair.other.json, group, &judged);
-        *agrees = judged.verdict == REPLAY_EXACT || (judged.verdict == REPLAY_WITHIN && judged.runs > 0);
-        replay_free(&judged);
-    }
-    pair_free(&pair);
-    return rc < 0 ? rc : 0;
-}
-
 // The first unflagged replay by another person that agrees: bit for bit, or within the interval of the original's group. One
-// evaluation alone has an interval too wide to prove anything.
-static int find_replay(struct store *s, const struct copy *original, struct known_group *group, int64_t *by)
+// evaluation alone has an interval too wide to prove anything. All are judged, so that a later run of the group reads none.
+static int find_replay(struct store *s, const struct copy *original, struct group_known *group, int64_t *by)
 {
-    int64_t found[REPLAYS];
-    int count = 0, rc;
+    struct candidate found[PAIRS];
+    int count;
     sqlite3_stmt *row;
-    TRY(sql_start(&s->sql, &row, "SELECT r.sequence FROM replays p JOIN runs r ON r.sequence = p.sequence "
-                  "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?) AND r.withdrawn = 0 AND r.superseded = 0 "
-                  "AND r.flags = 0 AND r.handle <> ? ORDER BY r.first LIMIT ?", "iti", original->sequence, original->handle,
-                  (int64_t)REPLAYS));
-    while ((rc = sql_next(&s->sql, row)) > 0) found[count++] = sql_column(row, 0);
-    sql_end(row);
-    TRY(rc);
-    if (count == 0) return 0;
-    if (*original->group == 0 || strcmp(group->nonce, original->group) != 0) {
-        TRY(facts_of_group(s, original->group, &group->facts));
-        snprintf(group->nonce, sizeof group->nonce, "%s", original->group);
-    }
+    TRY(sql_start(&s->sql, &row, "SELECT r.sequence, j.verdict, j.score FROM replays p JOIN runs r ON r.sequence = p.sequence "
+                  "LEFT JOIN judged j ON j.run = ?1 AND j.by = r.sequence "
+                  "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?1) AND r.withdrawn = 0 AND r.superseded = 0 "
+                  "AND r.flags = 0 AND r.handle <> ?2 ORDER BY r.first LIMIT ?3", "iti", original->sequence, original->handle,
+                  (int64_t)PAIRS));
+    TRY(read_candidates(s, row, found, &count));
+    TRY(judge_candidates(s, original->sequence, found, count));
     for (int i = 0; i < count && *by == 0; i++) {
-        bool agrees = false;
-        TRY(judge_replay(s, original->sequence, found[i], &group->facts, &agrees));
-        if (agrees) *by = found[i];
+        const struct pair_judged *j = &found[i].judged;
+        if (j->verdict == PAIR_SCORE && (*original->group == 0 || strcmp(group->nonce, original->group) != 0)) {
+            TRY(facts_of_group(s, original->group, &group->facts));
+            snprintf(group->nonce, sizeof group->nonce, "%s", original->group);
+        }
+        if (j->verdict == PAIR_EXACT || (j->verdict == PAIR_SCORE && replay_fits(&group->facts, j->score)))
+            *by = found[i].sequence;
     }
     return 0;
 }
 
 // The earliest run of a curve becomes reproduced, by the first later run of another person, unless one of the two is flagged.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
-static int set_trust(struct store *s, const struct copy *copies, int count, int i, struct known_group *group)
+static int set_trust(struct store *s, const char *curve, const struct copy *copy, bool first, struct group_known *group)
 {
-    int64_t by = 0, trust = copies[i].flags != 0 ? TRUST_SIGNED : copies[i].vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
-    for (int n = 1; n < count && i == 0 && copies[0].flags == 0 && by == 0; n++) {
-        bool repeated = false;
-        if (copies[n].flags != 0 || strcmp(copies[n].handle, copies[0].handle) == 0) continue;
-        TRY(was_repeated(s, copies[0].sequence, copies[n].sequence, &repeated));
-        if (repeated) by = copies[n].sequence;
-    }
-    if (by == 0 && i == 0 && copies[0].flags == 0) TRY(find_replay(s, &copies[0], group, &by));
+    int64_t by = 0, trust = copy->flags != 0 ? TRUST_SIGNED : copy->vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
+    if (first && copy->flags == 0) TRY(find_equal(s, copy, curve, &by));
+    if (first && copy->flags == 0 && by == 0) TRY(find_replay(s, copy, group, &by));
     if (by != 0) trust = TRUST_REPRODUCED;
-    if (copies[i].trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
-    if (trust == copies[i].trust && by == copies[i].reproduced_by) return 0;
-    TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copies[i].sequence));
-    TRY(store_rank_run(s, copies[i].sequence));
-    return store_rank_group(s, copies[i].group);
+    if (copy->trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
+    if (trust == copy->trust && by == copy->reproduced_by) return 0;
+    TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copy->sequence));
+    TRY(store_rank_run(s, copy->sequence));
+    return strcmp(copy->group, group->later) != 0 ? store_rank_group(s, copy->group) : 0;
 }
 
-static int rank_curve(struct store *s, const char *curve, struct known_group *group)
+static int rank_curve(struct store *s, const char *curve, struct group_known *group)
 {
     struct arena arena = {0};
     struct copy *copies = NULL;
     int count = 0;
     int rc = *curve != 0 ? read_copies(s, curve, &arena, &copies, &count) : 0;
-    for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, copies, count, i, group);
+    for (int i = 0; i < count && rc == 0; i++) rc = set_trust(s, curve, &copies[i], i == 0, group);
     free(copies);
     arena_free(&arena);
     return rc;
@@ -391,14 +436,14 @@ static int rank_curve(struct store *s, const char *curve, struct known_group *gr
 
 int store_rank_curve(struct store *s, const char *curve)
 {
-    return rank_curve(s, curve, &(struct known_group){0});
+    return rank_curve(s, curve, &(struct group_known){.later = ""});
 }
 
 // Ranks the curves that a query has found.
-static int rank_curves(struct store *s, sqlite3_stmt *row, int *count)
+static int rank_curves(struct store *s, sqlite3_stmt *row, const char *later, int *count)
 {
     struct arena arena = {0};
-    struct known_group group = {0};
+    struct group_known group = {.later = later};
     const char **curves = NULL;
     int rc;
     *count = 0;
@@ -413,23 +458,29 @@ static int rank_curves(struct store *s, sqlite3_stmt *row, int *count)
     return rc;
 }
 
-int store_rank_repeated(struct store *s, int64_t sequence)
+int store_rank_repeated(struct store *s, int64_t sequence, const char *group)
 {
     sqlite3_stmt *row;
     int count;
     TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
-                  "SELECT m.curve FROM runs r JOIN runs m ON m.group_nonce = r.group_nonce JOIN replays p ON p.head = m.head "
-                  "WHERE r.sequence = ?1 AND m.group_nonce <> ''", "i", sequence));
-    return rank_curves(s, row, &count);
+                  "SELECT m.curve FROM runs m WHERE m.group_nonce = ?2 AND m.group_nonce <> '' AND m.superseded = 0 AND "
+                  "EXISTS (SELECT 1 FROM judged j WHERE j.run = m.sequence AND j.verdict = ?3)", "iti", sequence, group,
+                  (int64_t)PAIR_SCORE));
+    return rank_curves(s, row, group, &count);
 }
 
 int store_rank_raised(struct store *s, bool *changed)
 {
     sqlite3_stmt *row;
-    int count;
+    int raised, unjudged;
     TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o JOIN runs r ON r.sequence = o.reproduced_by "
                   "WHERE r.flags > 0", ""));
-    int rc = rank_curves(s, row, &count);
-    *changed = count > 0;
-    return rc;
+    TRY(rank_curves(s, row, "", &raised));
+    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o WHERE o.curve <> '' AND o.flags = 0 AND o.withdrawn = 0 AND "
+                  "o.superseded = 0 AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.run = o.sequence) AND "
+                  "EXISTS (SELECT 1 FROM replays p JOIN runs r USING (sequence) WHERE p.head = o.head AND r.flags = 0 AND "
+                  "r.withdrawn = 0 AND r.superseded = 0 AND r.handle <> o.handle)", ""));
+    TRY(rank_curves(s, row, "", &unjudged));
+    *changed = raised + unjudged > 0;
+    return 0;
 }

@@ -168,7 +168,7 @@ static void test_migrates(void **state)
     struct store *old;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     close_all();
-    do_sql("DROP TABLE beats; DROP TABLE vouches; DROP TABLE tickets; "
+    do_sql("DROP TABLE judged; DROP TABLE beats; DROP TABLE vouches; DROP TABLE tickets; "
            "DROP TABLE objections; DROP TABLE committed; DROP TABLE commitments; DROP TABLE competitions; DROP TABLE replays; "
            "DROP TABLE hashes; DROP TABLE benches; ALTER TABLE entries DROP COLUMN energy; PRAGMA user_version = 1");
     assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &old), 0);

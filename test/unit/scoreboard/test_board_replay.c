@@ -125,11 +125,97 @@ static void test_group_better_than_reference(void **state)
     assert_whole();
 }
 
+// ---- how much is read under the lock
+static int payloads, briefs;  // statements of SQL since the last reset_counts that read a payload, or the runs of a group
+
+static int count_sql(unsigned event, void *to, void *statement, void *text)
+{
+    (void)event, (void)to, (void)text;
+    const char *sql = sqlite3_sql(statement);
+    payloads += strstr(sql, "SELECT payload FROM") != NULL;
+    briefs += strstr(sql, ", brief, (SELECT") != NULL;
+    return 0;
+}
+
+static int trace(sqlite3 *db, char **message, const void *api)
+{
+    (void)message, (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_sql, NULL);
+}
+
+static int set_up_traced(void **state)
+{
+    sqlite3_auto_extension((void (*)(void))trace);
+    return set_up(state);
+}
+
+static int tear_down_traced(void **state)
+{
+    sqlite3_reset_auto_extension();
+    return tear_down(state);
+}
+
+static void reset_counts(void)
+{
+    payloads = briefs = 0;
+}
+
+// Four of five runs have two replays each. The fifth run changes the group, so all eight are judged anew, by their scores alone.
+// It reads no payloads but those of its four mates, asks for the figures of the group once, and makes the group's row once,
+// although four levels change.
+static void test_judges_each_pair_once(void **state)
+{
+    (void)state;
+    json_t *runs[5], *near[4], *far[4];
+    for (int i = 0; i < 5; i++) runs[i] = scattered(i + 1);
+    for (int i = 0; i < 4; i++) {
+        far[i] = repeated(runs[i], "eve", 20 + i, 9485);
+        near[i] = repeated(runs[i], "bob", 30 + i, 9425);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(hand_in(runs[i], &ada), PROBLEM_NONE);
+        assert_int_equal(hand_in(far[i], &eve), PROBLEM_NONE);
+        reset_counts();
+        assert_int_equal(hand_in(near[i], &bob), PROBLEM_NONE);
+        assert_int_equal(payloads, 2);
+    }
+    reset_counts();
+    assert_int_equal(hand_in(runs[4], &ada), PROBLEM_NONE);
+    assert_int_equal(payloads, 4);
+    assert_int_equal(briefs, 2);
+    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    assert_int_equal(trust_of("10"), TRUST_REPRODUCED);
+    assert_whole();
+}
+
+// A record of an older program has judged pairs anew at its start; who alters what is judged is noticed.
+static void test_judges_an_older_record(void **state)
+{
+    (void)state;
+    json_t *first = scattered(1), *near = repeated(first, "bob", 42, 9425), *runs[4];
+    for (int i = 0; i < 4; i++) runs[i] = scattered(i + 2);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
+    for (int i = 0; i < 3; i++) assert_int_equal(hand_in(runs[i], &ada), PROBLEM_NONE);
+    close_all();
+    do_sql("DELETE FROM judged");
+    open_all();
+    reset_counts();
+    assert_int_equal(hand_in(runs[3], &ada), PROBLEM_NONE);
+    assert_int_equal(payloads, 4);
+    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    assert_whole();
+    do_sql("UPDATE judged SET verdict = 1");
+    assert_fault("statement 2 is not to statement 1 what the record says");
+}
+
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     TEST(test_replayed_within_its_group),
     TEST(test_replayed_alone),
     TEST(test_group_better_than_reference),
+    cmocka_unit_test_setup_teardown(test_judges_each_pair_once, set_up_traced, tear_down_traced),
+    cmocka_unit_test_setup_teardown(test_judges_an_older_record, set_up_traced, tear_down_traced),
 };
 
 int main(void)
