@@ -18,7 +18,7 @@ enum { SQL_BENCHES_FORMAT = 5 };  // the first with measurements
 enum { SQL_COMPETITIONS_FORMAT = 6 };  // the first with competitions
 enum { SQL_OBJECTIONS_FORMAT = 7 };  // the first with objections
 enum { SQL_TICKETS_FORMAT = 8 };  // the first with tickets
-enum { SQL_JUDGED_FORMAT = 9 };  // the first with judged pairs of runs
+enum { SQL_JUDGED_FORMAT = 9 };  // the first with judged pairs of runs, and with the moments of measurements
 enum sql_mode {
     SQL_WRITE,   // creates and migrates
     SQL_READ,    // the file must exist in this format or an older one; never checkpoints

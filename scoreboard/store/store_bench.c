@@ -23,8 +23,9 @@ int store_put_bench(struct store *s, const struct incoming *in)
     const char *hardware = ranking_hardware(in->statement->json, &arena);
     int rc = store_bench_figures(in->statement, figures);
     if (rc == 0)
-        rc = sql_do(&s->sql, "INSERT INTO benches (sequence, figures, machine, hardware, flags) VALUES (?, ?, ?, ?, ?)", "ittti",
-                    in->sequence, figures, ranking_machine_plain(hardware, word), hardware, (int64_t)in->findings->flags);
+        rc = sql_do(&s->sql, "INSERT INTO benches (sequence, figures, machine, hardware, flags, accepted_ms) "
+                    "VALUES (?, ?, ?, ?, ?, ?)", "itttii", in->sequence, figures, ranking_machine_plain(hardware, word), hardware,
+                    (int64_t)in->findings->flags, in->accepted_ms);
     arena_free(&arena);
     return rc;
 }

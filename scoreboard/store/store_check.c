@@ -295,6 +295,7 @@ static const struct {
      SQL_LOG_FORMAT},
     {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, withdrawn, withdrawn_reason FROM benches "
      "ORDER BY 1, 2", SQL_BENCHES_FORMAT},
+    {"moment of measurement", "SELECT sequence, '', accepted_ms FROM benches ORDER BY 1, 2", SQL_JUDGED_FORMAT},
     {"row of a board",
      "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
      "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "

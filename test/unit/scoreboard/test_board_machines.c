@@ -288,12 +288,44 @@ static void a_measurement_can_be_withdrawn(void **state)
     text_free(&said);
 }
 
+static int64_t newest_of_all(struct store *of)
+{
+    struct machines all;
+    struct reader *one;
+    assert_int_equal(store_reader(of, &one), 0);
+    assert_int_equal(store_machines(one, 0, 10, &arena, &all), 0);
+    assert_int_equal(all.count, 1);
+    store_reader_close(one);
+    return all.at[0].newest_ms;
+}
+
+// Measurements of before format 9 get the moment of their acceptance. The list of machines reads no statement for it.
+static void a_measurement_keeps_its_moment(void **state)
+{
+    (void)state;
+    struct store *old;
+    assert_int_equal(hand_in_at(fixture_bench("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 5), PROBLEM_NONE);
+    close_all();
+    do_sql("DROP TABLE judged; ALTER TABLE benches DROP COLUMN accepted_ms; PRAGMA user_version = 8");
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &old), 0);
+    assert_int_equal(newest_of_all(old), FIXTURE_NOW_MS + 5);
+    store_close(old);
+    open_all();
+    assert_int_equal(newest_of_all(store), FIXTURE_NOW_MS + 5);
+    assert_whole();
+    do_sql("UPDATE statements SET accepted_ms = 1");
+    assert_int_equal(newest_of_all(store), FIXTURE_NOW_MS + 5);
+    do_sql("UPDATE benches SET accepted_ms = 2");
+    assert_fault("moment of measurement 1 ");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
         TEST(a_name_is_a_claim), TEST(a_scaling_has_a_page), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
+        TEST(a_measurement_keeps_its_moment),
     };
     return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
 }
