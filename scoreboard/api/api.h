@@ -27,7 +27,7 @@
     ROUTE("GET", "/api/v1/competitions", api_competitions, "Competitions", "the competitions, newest first")                   \
     ROUTE("GET", "/api/v1/competitions/{name}", api_competition, "CompetitionEntries", "a competition: who committed, ranked") \
     ROUTE("GET", "/api/v1/keys/{id}", api_key, "Key", "whose key it is, and whether it still counts (SHA256:... or its tail)") \
-    ROUTE("GET", "/api/v1/machines", api_machines, "Machines", "machines by the model of their GPU or processor: ?after=N")    \
+    ROUTE("GET", "/api/v1/machines", api_machines, "Machines", "machines by the model of their GPU or processor, ?before=NEXT") \
     ROUTE("GET", "/api/v1/machines/{machine}", api_machine, "Machine", "a machine: uploads, measured throughput, ?before=N")   \
     ROUTE("GET", "/log/checkpoint", api_checkpoint, "text", "the log's size and root, signed (C2SP tlog-checkpoint)")          \
     ROUTE("GET", "/log/tile/{tile*}", api_tile, "bytes", "hashes or entries of the log (C2SP tlog-tiles): LEVEL/NUMBER[.p/WIDTH]")

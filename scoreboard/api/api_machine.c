@@ -12,18 +12,16 @@ static json_t *line_json(const struct machine_line *line)
 
 int api_machines(const struct request *request, struct answer *answer)
 {
-    static const char *const names[] = {"after", NULL};
-    int64_t after = 0;
+    const char *before;
     struct arena arena = {0};
     struct machines all;
-    TRY(api_query(request->query, names, &after));
-    int rc = store_machines(request->reader, after, MACHINES_MOST, &arena, &all);
+    TRY(request_cursor(request, "before", &before));
+    int rc = store_machines(request->reader, before, MACHINES_MOST, &arena, &all);
     if (rc == 0) {
         json_t *list = json_array();
         for (int i = 0; i < all.count; i++) json_array_append_new(list, line_json(&all.at[i]));
-        const int64_t next = after + all.count;
         rc = api_send(answer, json_pack("{s:o, s:I, s:o}", "machines", list, "total", (json_int_t)all.total, "next",
-                                        api_sequence(all.count > 0 && next < all.total ? next : 0)));
+                                        all.next != NULL ? api_text(all.next) : json_null()));
     }
     arena_free(&arena);
     return rc;

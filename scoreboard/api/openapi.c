@@ -105,7 +105,8 @@ static json_t *parameters_of(const char *name, const char *pattern)
     if (strcmp(name, "api_person") == 0)
         json_array_append_new(list, parameter("before", "query", "Statements before this one", whole(0, 0)));
     if (strcmp(name, "api_machines") == 0)
-        json_array_append_new(list, parameter("after", "query", "The machines after so many", whole(0, 0)));
+        json_array_append_new(list, parameter("before", "query", "`next` of the previous page",
+                                              text_like("^[0-9]{1,19}\\.[a-z0-9-]{1,79}$")));
     if (strcmp(name, "api_machine") == 0)
         json_array_append_new(list, parameter("before", "query", "Measurements before this statement", whole(0, 0)));
     if (strcmp(name, "api_log") == 0) {

@@ -191,7 +191,7 @@ static const struct {
     {"Person", "next", "int?", "Give this as `before` for the next page"},
     {"Machines", "machines", "[MachineLine]", "The last to change first, at most 200"},
     {"Machines", "total", "int", "Machines in all"},
-    {"Machines", "next", "int?", "Give this as `after` for the next page"},
+    {"Machines", "next", "text?", "Give this as `before` for the next page"},
     {"MachineLine", "machine", "text", "Its word in addresses"},
     {"MachineLine", "name", "text", "Model of the GPU or processor, as its first statement spells it; nobody confirms it"},
     {"MachineLine", "entries", "int", "Uploads on boards"},

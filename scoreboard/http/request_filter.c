@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the board of a request from path and query, for pages and for the API.
+// Reads what a request asks for from path and query, for pages and for the API.
 #include "scoreboard/http/server.h"
 
 #include <string.h>
@@ -18,4 +18,16 @@ int request_filter(const struct request *request, struct filter *filter)
     if (!board_find(request->word[1], &filter->board))
         return fail(ERR_MISSING, "there is no board \"%.60s\"", request->word[1]);
     return filter_read(request->query, filter);
+}
+
+int request_cursor(const struct request *request, const char *name, const char **cursor)
+{
+    const char *query = request->query;
+    const size_t length = strlen(name);
+    *cursor = NULL;
+    if (query == NULL || *query == 0) return 0;
+    if (strncmp(query, name, length) != 0 || query[length] != '=' || strchr(query, '&') != NULL)
+        return fail(ERR_INPUT, "this list takes %s=CURSOR alone", name);
+    if (query[length + 1] != 0) *cursor = query + length + 1;
+    return 0;
 }

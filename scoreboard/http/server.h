@@ -51,6 +51,8 @@ const struct route *route_find(const struct route *table, const char *method, co
 // The contest that a path names first, and the board it names second with the query's filter. ERR_MISSING with a sentence.
 int request_contest(const struct request *, const struct contest **) MUST_CHECK;
 int request_filter(const struct request *, struct filter *) MUST_CHECK;
+// The cursor of a query that has nothing else; NULL without a query.
+int request_cursor(const struct request *, const char *name, const char **cursor) MUST_CHECK;
 
 struct server;
 struct server_settings {

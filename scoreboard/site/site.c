@@ -227,19 +227,16 @@ static int want_statements(struct site *s)
 
 static int want_machines(struct site *s)
 {
-    int64_t after = 0;
-    for (int count = API_LAST; count == API_LAST;) {
-        struct arena arena = {0};
-        struct machines some;
-        int rc = store_machines(s->reader, after, API_LAST, &arena, &some);
+    struct arena arena = {0};
+    struct machines some = {0};
+    int rc;
+    do {
+        rc = store_machines(s->reader, some.next, API_LAST, &arena, &some);
         for (int i = 0; rc == 0 && i < some.count; i++) want_format(s, "/api/v1/machines/%s", some.at[i].word);
-        count = some.count;
-        after += count;
-        if (rc == 0 && after < some.total) want_format(s, "/api/v1/machines?after=%lld", (long long)after);
-        arena_free(&arena);
-        TRY(rc);
-    }
-    return 0;
+        if (rc == 0 && some.next != NULL) want_format(s, "/api/v1/machines?before=%s", some.next);
+    } while (rc == 0 && some.next != NULL);
+    arena_free(&arena);
+    return rc;
 }
 
 static int want_tile(void *context, const struct tile *tile)

@@ -189,8 +189,11 @@ struct machines {
     } *at;                             // the last to change first
     int count;
     int64_t total;
+    const char *next;                  // cursor of the next page; NULL: this is the last
 };
-int store_machines(struct reader *, int64_t after, int limit, struct arena *, struct machines *) MUST_CHECK;  // after so many
+// Those behind a cursor, the `next` of an earlier page; NULL: the first. A machine that changes meanwhile moves to the first
+// page, and no other page shifts.
+int store_machines(struct reader *, const char *before, int limit, struct arena *, struct machines *) MUST_CHECK;
 // Its uploads on all boards at every level of trust, as store_newest; `total` counts all. ERR_MISSING: there is no such machine.
 int store_machine(struct reader *, const char *word, int limit, struct arena *, struct machine_line *, struct entries *)
     MUST_CHECK;

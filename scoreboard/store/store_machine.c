@@ -149,12 +149,16 @@ static void count_benches(struct machine_index *x)
     }
 }
 
+static int compare_lines(const struct machine_line *p, const struct machine_line *q)
+{
+    if (p->newest_ms != q->newest_ms) return p->newest_ms > q->newest_ms ? -1 : 1;
+    return strcmp(p->word, q->word);
+}
+
 static int compare_newest(const void *a, const void *b, void *index)
 {
     const struct machine_index *x = index;
-    const struct machine_line *p = &x->at[*(const int *)a].line, *q = &x->at[*(const int *)b].line;
-    if (p->newest_ms != q->newest_ms) return p->newest_ms > q->newest_ms ? -1 : 1;
-    return strcmp(p->word, q->word);
+    return compare_lines(&x->at[*(const int *)a].line, &x->at[*(const int *)b].line);
 }
 
 // Machines of withdrawn statements alone have no name and are left out.
@@ -197,15 +201,36 @@ static struct machine_line copy_line(const struct machine_line *line, struct are
     return copy;
 }
 
-int store_machines(struct reader *r, int64_t after, int limit, struct arena *arena, struct machines *out)
+// A cursor is the place of a machine in the order: "MOMENT.WORD".
+static int read_cursor(const char *cursor, struct machine_line *place)
 {
+    char moment[24];
+    const char *dot = strchr(cursor, '.');
+    const size_t digits = dot != NULL ? (size_t)(dot - cursor) : sizeof moment;
+    snprintf(moment, sizeof moment, "%.*s", digits < sizeof moment ? (int)digits : 0, cursor);
+    if (text_to_int(moment, 0, INT64_MAX, &place->newest_ms) < 0)
+        return fail(ERR_INPUT, "before must be the `next` of an earlier page");
+    place->word = dot + 1;
+    return 0;
+}
+
+int store_machines(struct reader *r, const char *before, int limit, struct arena *arena, struct machines *out)
+{
+    struct machine_line place;
+    int first = 0;
     *out = (struct machines){0};
+    if (before != NULL) TRY(read_cursor(before, &place));
     TRY(make_index(r));
     const struct machine_index *x = r->machines;
     out->total = x->newest_count;
     out->at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at);
-    for (int64_t i = after; i < x->newest_count && out->count < limit; i++)
+    while (before != NULL && first < x->newest_count && compare_lines(&x->at[x->newest[first]].line, &place) <= 0) first++;
+    for (int i = first; i < x->newest_count && out->count < limit; i++)
         out->at[out->count++] = copy_line(&x->at[x->newest[i]].line, arena);
+    if (out->count > 0 && first + out->count < x->newest_count) {
+        const struct machine_line *last = &out->at[out->count - 1];
+        out->next = arena_text(arena, "%lld.%s", (long long)last->newest_ms, last->word);
+    }
     return 0;
 }
 

@@ -20,26 +20,22 @@ static void machine_row(struct page *page, const struct machine_line *one)
     html_add(page->out, "</td></tr>\n");
 }
 
-static void other_pages(struct page *page, int64_t after, const struct machines *shown)
+static void other_pages(struct page *page, const char *before, const struct machines *shown)
 {
-    const int64_t next = after + shown->count;
-    if (after == 0 && next >= shown->total) return;
+    if (before == NULL && shown->next == NULL) return;
     html_add(page->out, "<nav class=\"pages\" aria-label=\"Pages\"><ul>");
-    if (after > 0)
-        html_add(page->out, "<li><a class=\"button plain\" href=\"/machines?after=%lld\">Later</a></li>",
-                 (long long)(after > MACHINES_A_PAGE ? after - MACHINES_A_PAGE : 0));
-    if (next < shown->total && shown->count > 0)
-        html_add(page->out, "<li><a class=\"button plain\" href=\"/machines?after=%lld\">Earlier</a></li>", (long long)next);
+    if (before != NULL) html_add(page->out, "<li><a class=\"button plain\" href=\"/machines\">First page</a></li>");
+    if (shown->next != NULL)
+        html_add(page->out, "<li><a class=\"button plain\" href=\"/machines?before=%s\">Earlier</a></li>", shown->next);
     html_add(page->out, "</ul></nav>\n");
 }
 
 static int show_machines(struct page *page)
 {
     struct machines all;
-    int64_t after;
-    TRY(page_read_number(page, "after", "the list of machines", &after));
-    if (after < 0) after = 0;
-    TRY(store_machines(page->reader, after, MACHINES_A_PAGE, &page->arena, &all));
+    const char *before;
+    TRY(request_cursor(page->request, "before", &before));
+    TRY(store_machines(page->reader, before, MACHINES_A_PAGE, &page->arena, &all));
     page_begin(page, "Machines", "Runs and measurements by machine", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Machines</h1><p class=\"lead\">By the model of the GPU, or of the processor if it computed. Each "
                         "page has the machine's uploads on all boards, at every level of trust, and the throughput that "
@@ -56,9 +52,9 @@ static int show_machines(struct page *page)
         html_add(page->out, "</tbody></table></div>\n");
     } else {
         html_add(page->out, "<p class=\"empty\">Nothing%s. <a href=\"/submit\">How to take part</a>.</p>",
-                 after > 0 ? " more" : " yet");
+                 before != NULL ? " more" : " yet");
     }
-    other_pages(page, after, &all);
+    other_pages(page, before, &all);
     page_end(page);
     return 0;
 }

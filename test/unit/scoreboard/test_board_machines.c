@@ -163,11 +163,33 @@ static int ask_part(handler *run, const char *word, const char *query)
     return ask_page(run, (struct request){.path = "/", .query = query, .word = {word}, .settings = &settings});
 }
 
+// Machines that change while somebody reads the list move to its first page, and shift no other.
+static void pages_of_machines_do_not_shift(void **state)
+{
+    (void)state;
+    struct machines some;
+    char seen[64] = "", cpu[16];
+    for (int i = 1; i <= 5; i++) {
+        snprintf(cpu, sizeof cpu, "CPU %d", i);
+        assert_int_equal(hand_in_at(bench_on("ada", i, cpu), &ada, NULL, FIXTURE_NOW_MS + i), PROBLEM_NONE);
+    }
+    assert_int_equal(store_machines(reader, NULL, 2, &arena, &some), 0);
+    for (int number = 6;; number++) {
+        for (int i = 0; i < some.count; i++) strcat(strcat(seen, some.at[i].word), " ");
+        if (some.next == NULL) break;
+        snprintf(cpu, sizeof cpu, "CPU %d", number);
+        assert_int_equal(hand_in_at(bench_on("ada", number, cpu), &ada, NULL, FIXTURE_NOW_MS + number), PROBLEM_NONE);
+        assert_int_equal(store_machines(reader, some.next, 2, &arena, &some), 0);
+    }
+    assert_string_equal(seen, "cpu-5 cpu-4 cpu-3 cpu-2 cpu-1 ");
+    assert_int_equal(some.total, 7);
+}
+
 // What anybody may upload has an end on each page.
 static void long_lists_come_in_pages(void **state)
 {
     (void)state;
-    char cpu[32], query[32];
+    char cpu[32], query[48];
     enum { OTHERS = 101 };
     for (int i = 1; i <= OTHERS; i++) {
         snprintf(cpu, sizeof cpu, "CPU %d", i);
@@ -175,19 +197,24 @@ static void long_lists_come_in_pages(void **state)
     }
     for (int i = 1; i <= 55; i++) assert_int_equal(hand_in(fixture_bench("ada", OTHERS + i), &ada), PROBLEM_NONE);
     const char *page = page_of(page_machines, NULL);
-    assert_shows(page, "href=\"/machines?after=100\">Earlier");
-    assert_int_equal(ask_part(page_machines, NULL, "after=100"), 0);
-    assert_shows(answer.body.at, "href=\"/machines?after=0\">Later");
+    snprintf(query, sizeof query, "before=%lld.cpu-98", (long long)FIXTURE_NOW_MS);  // words of one moment are in their order
+    assert_shows(page, query);
+    assert_int_equal(ask_part(page_machines, NULL, query), 0);
+    assert_shows(answer.body.at, "href=\"/machines\">First page");
     assert_hides(answer.body.at, "Earlier");
-    assert_int_equal(ask_part(page_machines, NULL, "after=9999"), 0);
+    assert_int_equal(ask_part(page_machines, NULL, "before=1.z"), 0);
     assert_shows(answer.body.at, "Nothing more");
-    assert_int_equal(ask_part(page_machines, NULL, "after=x"), ERR_INPUT);
+    assert_int_equal(ask_part(page_machines, NULL, "before=x.y"), ERR_INPUT);
+    assert_int_equal(ask_part(api_machines, NULL, "before=12"), ERR_INPUT);
+    assert_int_equal(ask_part(api_machines, NULL, "before=9999999999999999999999999.y"), ERR_INPUT);
+    assert_int_equal(ask_part(api_machines, NULL, "after=1"), ERR_INPUT);
+    assert_int_equal(ask_part(api_machines, NULL, "before=1.a&before=1.b"), ERR_INPUT);
     json_t *value = json_loads(page_of(api_machines, NULL), 0, NULL);
     assert_int_equal(json_array_size(json_object_get(value, "machines")), 102);
     assert_int_equal(canonical_int(value, "total"), 102);
     assert_true(json_is_null(json_object_get(value, "next")));
     json_decref(value);
-    assert_int_equal(ask_part(api_machines, NULL, "after=100"), 0);
+    assert_int_equal(ask_part(api_machines, NULL, query), 0);
     value = json_loads(answer.body.at, 0, NULL);
     assert_int_equal(json_array_size(json_object_get(value, "machines")), 2);
     json_decref(value);
@@ -293,7 +320,7 @@ static int64_t newest_of_all(struct store *of)
     struct machines all;
     struct reader *one;
     assert_int_equal(store_reader(of, &one), 0);
-    assert_int_equal(store_machines(one, 0, 10, &arena, &all), 0);
+    assert_int_equal(store_machines(one, NULL, 10, &arena, &all), 0);
     assert_int_equal(all.count, 1);
     store_reader_close(one);
     return all.at[0].newest_ms;
@@ -325,7 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
         TEST(a_name_is_a_claim), TEST(a_scaling_has_a_page), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
-        TEST(a_measurement_keeps_its_moment),
+        TEST(a_measurement_keeps_its_moment), TEST(pages_of_machines_do_not_shift),
     };
     return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
 }
