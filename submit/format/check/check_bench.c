@@ -29,21 +29,6 @@ static bool check_setting(const json_t *bench, const json_t *one, size_t i, stru
     return true;
 }
 
-// The energy of a step is a mean and its time a median: twice the power is allowed.
-static bool check_energy(const json_t *bench, const json_t *one, size_t i, struct findings *out)
-{
-    const double joules = (double)canonical_int(one, "energy_uj") * 1e-6, flops = (double)canonical_int(one, "flops");
-    const double seconds = (double)canonical_int(one, "step_ns") * 1e-9;
-    if (joules <= 0) return false;
-    if (joules > 2 * check_power_of(bench) * seconds)
-        finding_add(out, CHECK_CONTRADICTION, "setting %zu: a step of %.4g s uses %.4g J, which its processors and GPUs cannot "
-                    "draw", i, seconds, joules);
-    else if (flops > CHECK_FLOP_A_JOULE * joules)
-        finding_add(out, CHECK_CONTRADICTION, "setting %zu: more than 20 TFLOP are computed with each joule", i);
-    else return false;
-    return true;
-}
-
 // A step that claims little arithmetic passes at any speed. So one with less than a tenth of a training step of the smallest
 // published form of its model is flagged: smaller images and shorter texts save much of it, but not nine tenths (check_speed.c).
 struct pace {
@@ -150,8 +135,7 @@ void check_bench(const json_t *bench, bool sharp, struct findings *out)
         finding_add(out, CHECK_CONTRADICTION, "a measurement has settings or a scaling, and not both");
     if (rows != NULL) check_scaling(rows, out);
     for (size_t i = 0; i < json_array_size(settings) && !found; i++)
-        found = check_setting(bench, json_array_get(settings, i), i, out) ||
-                (sharp && check_energy(bench, json_array_get(settings, i), i, out));
+        found = check_setting(bench, json_array_get(settings, i), i, out);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         found = false;
         for (size_t i = 0; i < json_array_size(settings) && !found; i++) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of members that exclude each other, and the checks of all texts. Each rule applies to the run, and some also to each
-// latency, which has its own device, threads and hardware, and to measurements. Cost: a walk over the statement.
+// latency, which has its own device, threads and hardware, to measurements and to each of their settings. Cost: a walk over the
+// statement.
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/format/check/check_inside.h"
 
-// A run, one of its latencies, or a measurement.
+// A run, one of its latencies, a measurement, or a setting of it.
 struct part {
     const struct subject *s;  // NULL: a measurement
     const json_t *of;
+    const json_t *setting;    // of a measurement; NULL: none
 };
 
 static bool is_processor(const json_t *of)
@@ -66,6 +68,12 @@ static bool memory_exists(const struct part *p)
     return memory == 0 || !is_processor(p->of) || canonical_int(p->of, "peak_memory_bytes") <= memory;
 }
 
+// ---- energy
+static int64_t energy_of(const struct part *p)
+{
+    return canonical_int(p->setting != NULL ? p->setting : p->of, "energy_uj");
+}
+
 static bool energy_grows(const struct part *p)
 {
     return canonical_int(p->of, "reached.energy_uj") <= canonical_int(p->of, "energy_uj");
@@ -88,7 +96,7 @@ static bool energy_suffices(const struct part *p)
 static bool energy_has_a_counter(const struct part *p)
 {
     const char *flags = canonical_text(p->of, "hardware.cpu_flags");
-    return canonical_int(p->of, "energy_uj") == 0 || !is_processor(p->of) || strstr(flags, "asimd") == NULL;
+    return energy_of(p) == 0 || !is_processor(p->of) || strstr(flags, "asimd") == NULL;
 }
 
 static bool whole_energy_suffices(const struct part *p)
@@ -98,14 +106,38 @@ static bool whole_energy_suffices(const struct part *p)
     return suffices(p, canonical_int(p->of, "energy_uj"), p->s->points[count - 1].samples);
 }
 
-// Nothing that trains draws less than half a watt. Counters are read every second, so the first second of training is left out.
+#define LEAST_WATTS 0.5  // nothing that trains draws less
+
+// Counters are read every second, so the first second of training is left out.
 static bool energy_keeps_it_running(const struct part *p)
 {
     int64_t trained_ns = -1000000000;
     for (size_t i = 0; i < p->s->span_count; i++)
         if (p->s->spans[i].train) trained_ns += p->s->spans[i].end_ns - p->s->spans[i].start_ns;
     return canonical_at(p->of, "energy_uj") == NULL ||
-           (double)canonical_int(p->of, "energy_uj") * 1e-6 >= 0.5 * (double)trained_ns * 1e-9;
+           (double)canonical_int(p->of, "energy_uj") * 1e-6 >= LEAST_WATTS * (double)trained_ns * 1e-9;
+}
+
+// The energy of a step is a mean and its time a median: half the power and twice the power are allowed.
+static double watts_of_step(const struct part *p)
+{
+    return (double)energy_of(p) * 1e3 / (double)canonical_int(p->setting, "step_ns");
+}
+
+static bool step_suffices(const struct part *p)
+{
+    double joules = (double)energy_of(p) * 1e-6;
+    return joules == 0 || (double)canonical_int(p->setting, "flops") <= CHECK_FLOP_A_JOULE * joules;
+}
+
+static bool step_keeps_it_running(const struct part *p)
+{
+    return energy_of(p) == 0 || 2 * watts_of_step(p) >= LEAST_WATTS;
+}
+
+static bool step_can_be_drawn(const struct part *p)
+{
+    return watts_of_step(p) <= 2 * check_power_of(p->of);
 }
 
 // Two seconds more, because a counter is not read at the very moment.
@@ -131,6 +163,7 @@ static bool parts_can_be_drawn(const struct part *p)
     return can_be_drawn(p, until, ns) && can_be_drawn(p, canonical_int(p->of, "energy_uj") - until, whole_ns(p) - ns);
 }
 
+// ---- the rest
 static bool program_is_dawn(const struct part *p)
 {
     const char *framework = canonical_text(p->of, "software.framework");
@@ -196,7 +229,7 @@ static bool is_past(const struct part *p)
     return canonical_int(p->of, "measured_ms") <= now + 600000;
 }
 
-enum { RUN = 1, LATENCY = 2, BOTH = 3, BENCH = 4, ALL = 7 };
+enum { RUN = 1, LATENCY = 2, BOTH = 3, BENCH = 4, ALL = 7, SETTING = 8 };
 static const struct {
     bool (*holds)(const struct part *);
     int parts;     // to which it applies
@@ -215,11 +248,14 @@ static const struct {
     {memory_exists, RUN, false, false, "the process held more memory than the machine has"},
     {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
     {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
-    {energy_has_a_counter, RUN, true, true, "it states an energy, and this processor has no counter that DAWN reads"},
+    {energy_has_a_counter, RUN | SETTING, true, true, "it states an energy, and this processor has no counter that DAWN reads"},
     {whole_energy_suffices, RUN, true, true, "more than 20 TFLOP were computed with each joule of the run"},
     {energy_keeps_it_running, RUN, true, true, "less than half a watt was drawn while it trained"},
     {energy_can_be_drawn, RUN, true, true, "more energy was used than its processors and GPUs can draw in its time"},
     {parts_can_be_drawn, RUN, true, true, "more energy was used before or after the target than can be drawn in that time"},
+    {step_suffices, SETTING, false, true, "more than 20 TFLOP are computed with each joule"},
+    {step_keeps_it_running, SETTING, false, true, "less than half a watt is drawn while it trains"},
+    {step_can_be_drawn, SETTING, false, true, "a step uses more energy than its processors and GPUs can draw in its time"},
     {program_is_dawn, RUN, true, false, "the harness evaluates what DAWN trains, and the program is another"},
     {device_is_dawns, RUN, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
     {device_is_known, ALL, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
@@ -233,7 +269,7 @@ static const struct {
 
 static void check_part(struct subject *s, const json_t *of, int latency)
 {
-    const struct part part = {s, of};
+    const struct part part = {.s = s, .of = of};
     char what[32] = "the run";
     if (latency >= 0) snprintf(what, sizeof what, "latency %d", latency);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -245,13 +281,24 @@ static void check_part(struct subject *s, const json_t *of, int latency)
     }
 }
 
+static bool check_measured(const struct part *part, int parts, const char *what, struct findings *out)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if ((rules[i].parts & parts) == 0 || rules[i].holds(part)) continue;
+        finding_add(out, CHECK_CONTRADICTION, "%s: %s", what, rules[i].sentence);
+        return true;
+    }
+    return false;
+}
+
 void check_bench_fields(const json_t *bench, struct findings *out)
 {
-    const struct part part = {NULL, bench};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if ((rules[i].parts & BENCH) == 0 || rules[i].holds(&part)) continue;
-        finding_add(out, CHECK_CONTRADICTION, "the measurement: %s", rules[i].sentence);
-        return;
+    const json_t *settings = json_object_get(bench, "settings");
+    bool found = check_measured(&(struct part){.of = bench}, BENCH, "the measurement", out);
+    for (size_t i = 0; i < json_array_size(settings) && !found; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "setting %zu", i);
+        found = check_measured(&(struct part){.of = bench, .setting = json_array_get(settings, i)}, SETTING, what, out);
     }
 }
 

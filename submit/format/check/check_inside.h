@@ -48,7 +48,7 @@ void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
 // A measurement: its figures against each other and the hardware. `sharp` as above.
 void check_bench(const json_t *, bool sharp, struct findings *);
-void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields
+void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting
 void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.
 #define CHECK_FLOP_A_JOULE 20e12

@@ -49,6 +49,18 @@ static void an_honest_one_has_no_finding(void **state)
     assert_int_equal(check(fixture_bench("ada", 1)).count, 0);
 }
 
+// What is said of an energy of that setting; NULL: nothing.
+static void finds_energy(size_t i, int64_t uj, const char *what)
+{
+    json_t *bench = with(i, "energy_uj", json_integer(uj));
+    fixture_set_setting(bench, i, "flops", json_integer(100));
+    struct findings f = check(bench);
+    bool found = false;
+    for (int n = 0; n < f.count; n++)
+        found = found || (f.at[n].check == CHECK_CONTRADICTION && (what == NULL || strstr(f.at[n].text, what) != NULL));
+    if (found != (what != NULL)) fail_msg("%lld: %s", (long long)uj, f.count > 0 ? f.at[0].text : "nothing is said");
+}
+
 static void figures_that_exclude_each_other(void **state)
 {
     (void)state;
@@ -58,7 +70,14 @@ static void figures_that_exclude_each_other(void **state)
     finds(with(1, "others_micro", json_integer(17000001)), CHECK_CONTRADICTION);
     finds(with(1, "energy_uj", json_integer((json_int_t)1 << 50)), CHECK_CONTRADICTION);
     finds(with(1, "energy_uj", json_integer(1)), CHECK_CONTRADICTION);
+    finds_energy(0, 14999, "less than half a watt");  // of 60 ms; twice the time is allowed
+    finds_energy(0, 15000, NULL);
+    finds_energy(1, 800000000, NULL);  // of 400 ms, one socket
+    finds_energy(1, 800000001, "more energy than");
     finds(with(1, "memory_bytes", json_integer(((json_int_t)1 << 34) + 1)), CHECK_CONTRADICTION);
+    json_t *arm = with(0, "energy_uj", json_integer(600000));
+    fixture_set(arm, "hardware.cpu_flags", json_string("neon asimd"));
+    finds(arm, CHECK_CONTRADICTION);
     finds(bench_with("threads", json_integer(17)), CHECK_CONTRADICTION);
     finds(bench_with("hardware.cores_usable", json_integer(17)), CHECK_CONTRADICTION);
     finds(bench_with("hardware.gpu", json_string("NVIDIA H200 (emulated)")), CHECK_CONTRADICTION);
