@@ -11,9 +11,9 @@
 #include "scoreboard/store/store_inside.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
-// In runs. A competition's deadline may leave an hour for a group. Tickets are small, and a group needs one for each run at the
-// pace of its training; somebody without a run here, whose handle costs nothing, gets enough for a group.
-enum { REVEALS_A_RUN = 10, TICKETS_A_RUN = 10, NEW_TICKETS_A_RUN = 3, RUNS_A_NEW_COMMIT = 4 };
+// In runs. Tickets are small, and a group needs one for each run at the pace of its training; somebody without a run here, whose
+// handle costs nothing, gets enough for a group.
+enum { TICKETS_A_RUN = 10, NEW_TICKETS_A_RUN = 3, RUNS_A_NEW_COMMIT = 4 };
 
 // Everything about one attempt. Each step returns 0 (go on), REFUSED, or negative when storage failed.
 enum { REFUSED = 1 };
@@ -116,12 +116,21 @@ static int find_limit(struct attempt *a, int64_t *limit)
     enum statement_type type = a->envelope->statement.type;
     bool stands = true;
     *limit = a->store->submissions_per_hour;
-    if (type == STATEMENT_RUN && canonical_at(a->json, "competition") != NULL) *limit *= REVEALS_A_RUN;
     if (type != STATEMENT_TICKET && type != STATEMENT_COMMIT) return 0;
     TRY(store_stands(sql_of(a), a->in.handle, &stands));
     if (type == STATEMENT_TICKET) *limit *= stands ? TICKETS_A_RUN : NEW_TICKETS_A_RUN;
     else if (!stands) *limit = (*limit + RUNS_A_NEW_COMMIT - 1) / RUNS_A_NEW_COMMIT;
     return 0;
+}
+
+// A run that the person has committed to. All of them can be revealed before the deadline, and there are no more than were
+// committed.
+static int find_committed(struct attempt *a, int64_t *committed)
+{
+    *committed = 0;
+    if (a->envelope->statement.type != STATEMENT_RUN || canonical_at(a->json, "competition") == NULL) return 0;
+    return sql_int(sql_of(a), committed, 0, "SELECT count(*) FROM committed d JOIN commitments c ON c.sequence = d.commitment "
+                   "WHERE d.digest = ? AND c.handle = ?", "tt", a->envelope->statement.digest, a->in.handle);
 }
 
 // Limits count by person, because a rotation brings a new key, and by type, so that many runs do not delay an amendment.
@@ -130,13 +139,16 @@ static int find_limit(struct attempt *a, int64_t *limit)
 static int check_rate(struct attempt *a)
 {
     enum statement_type type = a->envelope->statement.type;
-    int64_t limit, count = 0, then = 0;
+    int64_t limit, committed, count = 0, then = 0;
     sqlite3_stmt *row;
     int rc = 0;
     if (a->in.new_key || a->by_server || type == STATEMENT_WITHDRAW || type == STATEMENT_REVOKE) return 0;
+    TRY(find_committed(a, &committed));
+    if (committed != 0) return 0;
     TRY(find_limit(a, &limit));
     if (limit <= 0) return 0;
-    TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements WHERE handle = ? ORDER BY sequence DESC", "t",
+    TRY(sql_start(sql_of(a), &row, "SELECT accepted_ms, type FROM statements s WHERE handle = ? AND NOT EXISTS "
+                  "(SELECT 1 FROM committed d WHERE d.run = s.sequence AND d.run > 0) ORDER BY sequence DESC", "t",
                   a->in.handle));
     while (count < limit && (rc = sql_next(sql_of(a), row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
         if (strcmp(sql_text(row, 1), statement_type_name(type)) == 0) count++;

@@ -430,8 +430,8 @@ static void newcomers_commit_seldom(void **state)
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 2))), &ada), PROBLEM_NONE);
 }
 
-// Runs that enter have a limit of their own, because a whole group may have to arrive within an hour.
-static void entries_are_limited(void **state)
+// Runs that were committed are no part of the limit: nobody can commit to more than the time to reveal has room for.
+static void entries_are_not_counted(void **state)
 {
     (void)state;
     enum { RUNS = 11 };
@@ -449,8 +449,9 @@ static void entries_are_limited(void **state)
         digests[i] = digest[i];
     }
     assert_int_equal(hand_in(commitment_of("ada", digests, RUNS), &ada), PROBLEM_NONE);
-    for (int i = 0; i < RUNS; i++)
-        assert_int_equal(hand_in_at(runs[i], &ada, NULL, COMMITS_UNTIL), i < RUNS - 1 ? PROBLEM_NONE : PROBLEM_RATE);
+    for (int i = 0; i < RUNS; i++) assert_int_equal(hand_in_at(runs[i], &ada, NULL, COMMITS_UNTIL), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(run_of("ada", 20), &ada, NULL, COMMITS_UNTIL), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(entering(run_of("ada", 21)), &ada, NULL, COMMITS_UNTIL), PROBLEM_RATE);  // never committed
 }
 
 // A later program may have dropped a board: everything else is shown, and nothing more enters.
@@ -505,7 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_file_is_read), cmocka_unit_test(broken_files_are_refused), cmocka_unit_test(places_follow_values),
         TEST(competitions_that_cannot_be), TEST(commit_then_reveal), TEST(attacks), TEST(an_entry_is_not_replaced),
-        TEST(newcomers_commit_seldom), TEST(entries_are_limited), TEST(a_dropped_board_hides_nothing),
+        TEST(newcomers_commit_seldom), TEST(entries_are_not_counted), TEST(a_dropped_board_hides_nothing),
         TEST(a_cancelled_competition_takes_nothing),
         TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
         TEST(single_runs_are_no_group), TEST(pages_show_it), TEST(check_notices_altered_tables),
