@@ -11,6 +11,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
 // CHECK(NAME, code in the API, level, what it asks)
 #define CHECK_LIST                                                                                                     \
     CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
+    CHECK(TARGET, "unknown-target", REJECT, "a board of the task has the run's target")                                \
     CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
     CHECK(DIVISION, "division", REJECT, "the closed division holds only what the harness evaluated")                   \
     CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \

@@ -43,7 +43,7 @@ static void check_task(struct subject *s)
         finding_add(s->out, CHECK_TASK, "there is no task called %s", task);
         return;
     }
-    char hex[DIGEST_HEX], target[TEXT_FIGURE];
+    char hex[DIGEST_HEX], target[TEXT_FIGURE], boards[TEXT_FIGURE];
     const char *said = canonical_text(s->json, "task_digest");
     int rc = contest_digest(task, metric, s->target_micro, hex);
     if (rc < 0 || strcmp(hex, said) != 0)
@@ -56,8 +56,8 @@ static void check_task(struct subject *s)
         finding_add(s->out, CHECK_TASK, "%s is measured over %lld items, not %lld", task, (long long)c->items,
                     (long long)s->items);
     else if (!target_allowed(c, s->target_micro))
-        finding_add(s->out, CHECK_TASK, "%s has no board for a target of %s", task,
-                    target_text(metric, s->target_micro, target));
+        finding_add(s->out, CHECK_TARGET, "%s has no board for a target of %s; its board's target is %s", task,
+                    target_text(metric, s->target_micro, target), target_text(metric, c->target_micro[0], boards));
 }
 
 // The recipe's digest is the signer's word. The same statement says if a program scored itself.

@@ -372,7 +372,7 @@ static const struct {
 } cases[] = {
 #define CASE(check, breaks) {CHECK_##check, breaks, #breaks}
     CASE(TASK, task_unknown), CASE(TASK, task_digest), CASE(TASK, task_metric), CASE(TASK, task_demo),
-    CASE(TASK, task_target), CASE(TASK, task_items), CASE(DATA, data_digest), CASE(DATA, data_items),
+    CASE(TARGET, task_target), CASE(TASK, task_items), CASE(DATA, data_digest), CASE(DATA, data_items),
     CASE(DATA, data_official), CASE(DATA, data_custom), CASE(DATA, data_none), CASE(DATA, data_synthetic),
     CASE(DATA, data_not_synthetic), CASE(DATA, data_no_test), CASE(TIME_ORDER, time_equal), CASE(TIME_ORDER, time_back),
     CASE(TIME_ORDER, time_ahead), CASE(TIME_ORDER, time_warm), CASE(EPOCH_ORDER, epoch_twice),
