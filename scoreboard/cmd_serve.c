@@ -88,10 +88,12 @@ static void say_fault(const char *sentence)
     fprintf(stderr, "dawn-scoreboard: %s\n", sentence);
 }
 
-static void say_where(const struct store *store, const char *listen_at, int port)
+// The address comes last: whoever reads it knows that the server answers.
+static void say_where(const struct store *store, const char *db, const char *listen_at, int port)
 {
     char id[SSHKEY_ID];
     const int host = (int)(strrchr(listen_at, ':') - listen_at);
+    printf("Its record is %s, its key %s.key: keep copies of both\n", db, db);
     printf("Serving %s at http://%.*s:%d/ (key %s), Ctrl-C stops\n", store_origin(store), host, listen_at, port,
            sshkey_id(store_key(store), id));
     fflush(stdout);
@@ -127,7 +129,7 @@ static int serve(const struct choice *c, struct store *store, int listening)
     signal(SIGHUP, SIG_IGN);
     TRY(server_start(&settings, listening, &server));
     say_set_aside(store);
-    say_where(store, c->listen, server_port(server));
+    say_where(store, c->db, c->listen, server_port(server));
     while (sigwait(&set, &got) != 0) continue;
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);  // a second signal ends the program at once
     server_stop(server);
