@@ -179,7 +179,65 @@ int document_svg(struct results *r, int64_t id, struct text *into)
     return curves > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
 }
 
+// ---- the curve as a table
+
+enum { COLUMNS = 3 + RUN_METRICS_MAX, CELL = 64 };
+struct table {
+    int columns;
+    char head[COLUMNS][CELL];
+};
+
+static void begin_table(const struct run_metric *metric, int metrics, struct table *table)
+{
+    *table = (struct table){.columns = metrics + 3};
+    strcpy(table->head[0], "epoch");
+    strcpy(table->head[1], "training loss");
+    for (int m = 0; m < metrics; m++) snprintf(table->head[2 + m], CELL, "%.60s", contest_metric_title(metric[m].name));
+    strcpy(table->head[2 + metrics], "time");
+}
+
+static void fill_row(const json_t *point, const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
+{
+    char epoch[CURVE_PLACE], figure[TEXT_FIGURE];
+    snprintf(cell[0], CELL, "%s", curve_epoch(point, epoch));
+    snprintf(cell[1], CELL, "%s", page_loss(figure, point));
+    for (int m = 0; m < metrics; m++)
+        snprintf(cell[2 + m], CELL, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
+    snprintf(cell[2 + metrics], CELL, "%s", page_span(figure, record_int(point, "t_ns")));
+}
+
 // ---- HTML
+
+static void add_html_row(struct text *t, const char *tag, const struct table *table, char cell[COLUMNS][CELL])
+{
+    text_add(t, "<tr>");
+    for (int i = 0; i < table->columns; i++) {
+        text_add(t, "<%s>", tag);
+        html_add(t, "%s", cell[i]);
+    }
+    text_add(t, "\n");
+}
+
+static void add_html_points(struct text *t, const json_t *run)
+{
+    struct run_metric metric[RUN_METRICS_MAX];
+    struct table table;
+    char cell[COLUMNS][CELL];
+    size_t i;
+    json_t *point;
+    const json_t *points = json_object_get(run, "points");
+    int metrics = curve_metrics(run, metric);
+    if (json_array_size(points) == 0) return;
+    begin_table(metric, metrics, &table);
+    text_add(t, "<table class=\"points\">\n");
+    add_html_row(t, "th", &table, table.head);
+    json_array_foreach((json_t *)points, i, point)
+    {
+        fill_row(point, metric, metrics, cell);
+        add_html_row(t, "td", &table, cell);
+    }
+    text_add(t, "</table>\n");
+}
 
 static void add_html(struct text *t, const json_t *run)
 {
@@ -189,7 +247,9 @@ static void add_html(struct text *t, const json_t *run)
                 "<meta name=\"viewport\" content=\"width=device-width\">\n<title>DAWN run %lld</title>\n"
                 "<style>body{font:16px/1.5 sans-serif;max-width:46em;margin:2em auto;padding:0 1em}"
                 "th{text-align:left;font-weight:normal;color:#555;padding-right:1.5em;vertical-align:top}"
-                "td{overflow-wrap:anywhere}</style>\n<h1>Run %lld</h1>\n",
+                "td{overflow-wrap:anywhere}.points{margin-top:2em}"
+                ".points th,.points td{text-align:right;padding:0 1.5em 0 0;font-variant-numeric:tabular-nums}</style>\n"
+                "<h1>Run %lld</h1>\n",
              (long long)record_int(run, "id"), (long long)record_int(run, "id"));
     add_chart(t, run);
     text_add(t, "<table>\n");
@@ -200,7 +260,9 @@ static void add_html(struct text *t, const json_t *run)
         html_add(t, "%s", facts.at[i].value);
         text_add(t, "\n");
     }
-    text_add(t, "</table>\n</html>\n");
+    text_add(t, "</table>\n");
+    add_html_points(t, run);
+    text_add(t, "</html>\n");
 }
 
 int document_html(struct results *r, int64_t id, struct text *into)
@@ -214,19 +276,33 @@ int document_html(struct results *r, int64_t id, struct text *into)
 
 // ---- Markdown
 
+static void add_md_row(struct text *t, const struct table *table, char cell[COLUMNS][CELL])
+{
+    for (int i = 0; i < table->columns; i++) {
+        text_add(t, "| ");
+        markdown_add(t, cell[i]);
+        text_add(t, " ");
+    }
+    text_add(t, "|\n");
+}
+
 static void add_md_points(struct text *t, const json_t *run)
 {
-    const struct run_metric board = curve_board(run);
+    struct run_metric metric[RUN_METRICS_MAX];
+    struct table table;
+    char cell[COLUMNS][CELL];
     size_t i;
     json_t *point;
-    text_add(t, "\n| epoch | training loss | ");
-    markdown_add(t, contest_metric_title(board.name));
-    text_add(t, " | time |\n|---:|---:|---:|---:|\n");
+    int metrics = curve_metrics(run, metric);
+    begin_table(metric, metrics, &table);
+    text_add(t, "\n");
+    add_md_row(t, &table, table.head);
+    for (int column = 0; column < table.columns; column++) text_add(t, "|---:");
+    text_add(t, "|\n");
     json_array_foreach(json_object_get(run, "points"), i, point)
     {
-        char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
-        text_add(t, "| %s | %s | %s | %s |\n", curve_epoch(point, epoch), page_loss(loss, point),
-                 run_metric_text(&board, curve_score(point, &board), score), page_span(time, record_int(point, "t_ns")));
+        fill_row(point, metric, metrics, cell);
+        add_md_row(t, &table, cell);
     }
 }
 
