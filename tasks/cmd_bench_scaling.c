@@ -98,7 +98,7 @@ struct command {
     char launcher[512];
     char *word[WORDS_MOST + 1];
     int count;
-    char program[512], number[16];
+    char program[512], number[16], threads[24];
 };
 
 static int add_word(struct command *c, char *word)
@@ -117,10 +117,10 @@ static bool is_option(const char *word, const char *name, int *words)
     return true;
 }
 
-// LAUNCHER -n N PROGRAM bench ... --scaling N
-static int make_command(const struct bench_scaling *b, int processes, struct command *c)
+// LAUNCHER -n N PROGRAM bench ... [--threads T] --scaling N. `threads` 0: as the command line says.
+static int make_command(const struct bench_scaling *b, int processes, int64_t threads, struct command *c)
 {
-    static char n[] = "-n", option[] = "--scaling";
+    static char n[] = "-n", option[] = "--scaling", of_each[] = "--threads";
     *c = (struct command){0};
     if (strlen(b->launcher) >= sizeof c->launcher) return fail(ERR_USAGE, "--launcher: the command is too long");
     strcpy(c->launcher, b->launcher);
@@ -135,6 +135,11 @@ static int make_command(const struct bench_scaling *b, int processes, struct com
         if (is_option(b->words[i], "--scaling", &skip) || is_option(b->words[i], "--launcher", &skip)) continue;
         skip = 1;
         if (strcmp(b->words[i], "--json")) TRY(add_word(c, b->words[i]));
+    }
+    if (threads > 0) {
+        snprintf(c->threads, sizeof c->threads, "%lld", (long long)threads);
+        TRY(add_word(c, of_each));
+        TRY(add_word(c, c->threads));
     }
     TRY(add_word(c, option));
     return add_word(c, c->number);
@@ -159,7 +164,7 @@ static int spawn(struct command *c, int *from, pid_t *child)
                       c->word[0]);
 }
 
-static int run_processes(const struct bench_scaling *b, int processes, struct scaling_row *row)
+static int run_processes(const struct bench_scaling *b, int processes, int64_t threads, struct scaling_row *row)
 {
     struct command c;
     struct text said = {0};
@@ -167,7 +172,7 @@ static int run_processes(const struct bench_scaling *b, int processes, struct sc
     int from = -1, status = 0;
     pid_t child;
     ssize_t n;
-    TRY(make_command(b, processes, &c));
+    TRY(make_command(b, processes, threads, &c));
     TRY(spawn(&c, &from, &child));
     while ((n = read(from, piece, sizeof piece)) > 0 || (n < 0 && errno == EINTR))
         if (n > 0) text_bytes(&said, piece, (size_t)n);
@@ -213,19 +218,29 @@ static int record_all(const struct bench_scaling *b, const struct task *task, co
     return rc;
 }
 
+// Measures from the largest number of processes down. Without --threads, all processes get as many threads as each of these has
+// room for: otherwise a single process would take all processors, and no other row could be compared with it.
+static int measure_rows(const struct bench_scaling *b, const int64_t *processes, int count, struct scaling_row row[])
+{
+    int64_t threads = 0;
+    for (int i = count - 1; i >= 0; i--) {
+        program_status("%d of %d: %lld process%s", count - i, count, (long long)processes[i], processes[i] == 1 ? "" : "es");
+        TRY(run_processes(b, (int)processes[i], threads, &row[i]));
+        if (row[i].processes != processes[i])
+            return fail(ERR_DEVICE, "the launcher started %d processes instead of %lld", row[i].processes,
+                        (long long)processes[i]);
+        if (b->choose->threads == 0 && !strcmp(row[i].device, "cpu")) threads = row[i].threads;
+    }
+    program_status_end();
+    return 0;
+}
+
 static int start_all(const struct bench_scaling *b, const int64_t *processes, int count)
 {
     struct scaling_row row[SCALING_MOST] = {0};
     const struct task *task;
     TRY(task_find(b->task, &task));
-    for (int i = 0; i < count; i++) {
-        program_status("%d of %d: %lld process%s", i + 1, count, (long long)processes[i], processes[i] == 1 ? "" : "es");
-        TRY(run_processes(b, (int)processes[i], &row[i]));
-        if (row[i].processes != processes[i])
-            return fail(ERR_DEVICE, "the launcher started %d processes instead of %lld", row[i].processes,
-                        (long long)processes[i]);
-    }
-    program_status_end();
+    TRY(measure_rows(b, processes, count, row));
     struct text text = {0};
     json_t *o = scaling_json(row, count);
     char *line = json_dumps(o, JSON_INDENT(2));

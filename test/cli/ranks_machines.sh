@@ -7,11 +7,12 @@ set -eu
 . "$ROOT/test/mpi.sh"
 
 # ---- the scaling
-"$DAWN" bench cifar10 --fake --set widths=8,8,16 --batch 32 --threads 1 --seconds 0.2 --repeats 1 --scaling 1,2 --launcher mpirun \
+"$DAWN" bench cifar10 --fake --set widths=8,8,16 --batch 32 --seconds 0.2 --repeats 1 --scaling 1,2 --launcher mpirun \
     >out.txt
 cat out.txt
 grep -Eq '^ +1 +.* 1\.00 +100' out.txt
 grep -Eq '^ +2 +[0-9]' out.txt
+[ "$(awk '/%$/ { print $3 }' out.txt | sort -u | wc -l)" = 1 ] # threads a process: a submission takes rows of one number
 grep -q '^Recorded in results.db as scaling 1: ' out.txt
 "$DAWN" bench --list >out.txt
 grep -q '^Scaling over processes' out.txt
