@@ -28,7 +28,7 @@ struct arguments {
     const char *batch, *precision, *fusion, *op, *db, *scaling, *launcher;
     double seconds;
     int64_t repeats, side;
-    bool fake, measure, record, list, json;
+    bool fake, measure, record, list, json, quiet;
 };
 
 // Words separated by commas.
@@ -413,6 +413,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         {OPTION_TEXT, 0, "scaling", "N,N..", "time the step on so many processes, each with --batch", &a->scaling, 0, 0},
         {OPTION_TEXT, 0, "launcher", "COMMAND", "what starts them (mpirun --oversubscribe)", &a->launcher, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a->json, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a->quiet, 0, 0},
         {0},
     };
     const struct usage usage = {
@@ -426,10 +427,11 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         "  dawn bench cifar10 --seconds 120\n"
         "  dawn bench squad-split --batch 1,2,4,8,16,32 --precision f32,bf16\n"
         "  dawn bench cifar10 --fake --fusion on,off --side 24\n"
-        "  dawn bench cifar10 --scaling 1,2,4 --threads 1\n"
+        "  dawn bench cifar10 --scaling 1,2,4\n"
         "  dawn bench ops --op conv\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
+    program_status_show(a->quiet ? PROGRAM_STATUS_NONE : PROGRAM_STATUS_LINES);
     if (a->list && argc == 1) return bench_list(a);
     if (a->list) return fail(ERR_USAGE, "--list takes no task");
     if (argc != 2) return task_wanted(", or ops");

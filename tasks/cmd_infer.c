@@ -26,7 +26,7 @@ struct arguments {
     const char *run, *database, *instance, *answers, *question, *text;
     int64_t items, warmup, views;
     double cost, target;
-    bool latency, json;
+    bool latency, json, quiet;
 };
 
 // The files must be those of the run: another vocabulary would number the words differently.
@@ -377,7 +377,7 @@ struct watched {
     char what[64];
 };
 
-// Shows a progress bar on a terminal for each part of the work.
+// Shows a progress bar for each part of the work, or in a pipe a line every tenth.
 static void show_progress(void *context, const char *what, int64_t done, int64_t all)
 {
     struct watched *w = context;
@@ -403,7 +403,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     if (a->question) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
-    m->options.progress = program_draws(STDERR_FILENO) ? show_progress : NULL, m->options.context = &watched;
+    m->options.progress = a->quiet ? NULL : show_progress, m->options.context = &watched;
     struct others others;
     int rc = infer_tune(&m->options);
     others_begin(&others);
@@ -470,6 +470,7 @@ int cmd_infer(int argc, char **argv)
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a.quiet, 0, 0},
         {0},
     };
     const struct usage usage = {"infer", "[TASK] [OPTIONS]",

@@ -17,7 +17,7 @@ struct arguments {
     const char *trace;
     double seconds;
     int64_t side, rows;
-    bool fake, measure, fusion, json;
+    bool fake, measure, fusion, json, quiet;
 };
 
 struct profiled {
@@ -63,14 +63,19 @@ static void print_profile(const struct profiled *p)
     text_free(&text);
 }
 
+static void show_work(const char *what)
+{
+    program_status("%s", what);
+}
+
 static int profile_task(struct profiled *p)
 {
     const struct arguments *a = p->a;
+    program_status_show(a->quiet ? PROGRAM_STATUS_NONE : PROGRAM_STATUS_LINES);
     TRY(open_trial(p));
     program_status("compiling, loading the data");
     TRY(trial_ready(&p->trial));
-    program_status("timing steps, at most %g s without and %g s with the feed", a->seconds, a->seconds);
-    TRY(profile_run(&p->trial, a->seconds, &p->profile));
+    TRY(profile_run(&p->trial, a->seconds, show_work, &p->profile));
     program_status_end();
     if (a->trace) TRY(trace_write(&p->trial, &p->profile, a->trace));
     if (a->json) {
@@ -99,6 +104,7 @@ int cmd_profile(int argc, char **argv)
         {OPTION_INT, 0, "rows", "N", "rows of each table; the rest is summed up", &a.rows, 4, 10000},
         {OPTION_PATH, 0, "trace", "FILE", "write a Chrome trace, which Perfetto opens", &a.trace, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object with all nodes and layers instead of text", &a.json, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a.quiet, 0, 0},
         {0},
     };
     const struct usage usage = {

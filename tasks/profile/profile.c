@@ -3,15 +3,35 @@
 
 #include "runtime/base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FED_IGNORED = 3, FED_LEAST = 5 };
 
 // ---- the step and its nodes
 
-static int time_nodes(struct trial *t, double seconds, struct profile *p)
+enum { REPEATS = 3 };
+struct listener {
+    void (*tell)(const char *);
+};
+
+static void tell(const struct listener *l, const char *what)
 {
-    TRY(trial_time(t, seconds, 3, NULL, NULL));
+    if (l->tell) l->tell(what);
+}
+
+static void tell_repeat(void *listener, const struct timing *t)
+{
+    char what[64];
+    snprintf(what, sizeof what, "timing steps: %lld of %d repeats", (long long)t->repeats, REPEATS);
+    tell(listener, what);
+}
+
+static int time_nodes(struct trial *t, double seconds, struct listener *l, struct profile *p)
+{
+    tell(l, "timing steps");
+    TRY(trial_time(t, seconds, REPEATS, tell_repeat, l));
+    tell(l, "timing operators");
     TRY(trial_profile(t));
     p->step_s = t->timing.step.median, p->nodes_s = t->profiled;
     p->peak = t->facts.peak_flops[t->trainer->setting.dtype];
@@ -84,10 +104,12 @@ static int count_feed_bytes(struct trial *t, int64_t *bytes)
     return 0;
 }
 
-int profile_run(struct trial *t, double seconds, struct profile *p)
+int profile_run(struct trial *t, double seconds, void (*tells)(const char *), struct profile *p)
 {
+    struct listener listener = {tells};
     *p = (struct profile){0};
-    TRY(time_nodes(t, seconds, p));
+    TRY(time_nodes(t, seconds, &listener, p));
+    tell(&listener, "timing steps with the feed");
     TRY(time_fed_steps(t, seconds, p));
     layers_of(t->trainer->session, t->variant->program, &p->layers);
     return count_feed_bytes(t, &p->feed_bytes);

@@ -34,7 +34,8 @@ struct profile {
     struct layers layers;          // of the step's program
 };
 // The trial must be ready. Takes at most `seconds` for the timing, and as many for the steps through the feed.
-int profile_run(struct trial *, double seconds, struct profile *) MUST_CHECK;
+// `tell`, which may be NULL, hears what is being done.
+int profile_run(struct trial *, double seconds, void (*tell)(const char *), struct profile *) MUST_CHECK;
 void profile_free(struct profile *);
 
 void profile_text(const struct trial *, const struct profile *, int operators, int layers, struct text *into);

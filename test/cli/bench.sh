@@ -6,7 +6,7 @@ set -eu
 
 # A small network on one thread, too slow for the whole protocol within its time limit.
 small="--set widths=8,8,8 --batch 50 --threads 1 --no-measure"
-[ "$(status "$DAWN" bench cifar10 --data synthetic $small --seconds 0.2 --repeats 3)" = 0 ]
+[ "$(status "$DAWN" bench cifar10 --data synthetic $small --seconds 0.2 --repeats 3 --quiet)" = 0 ]
 [ ! -s err ]
 grep -Eq '^  timed +[0-9]+ steps ignored, then [1-3] x [0-9]+ step' out
 tr -s '\n ' ' ' <out | grep -q 'the whole protocol (20 ignored, 3 x 100) does not fit into --seconds 0.2'

@@ -5,7 +5,7 @@ set -eu
 . "$ROOT/test/status.sh"
 small="--data pictures --threads 1 --no-measure --seconds 0.1"
 
-[ "$(status "$DAWN" profile imagenette $small --rows 12 --trace trace.json)" = 0 ]
+[ "$(status "$DAWN" profile imagenette $small --rows 12 --trace trace.json --quiet)" = 0 ]
 [ ! -s err ]
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 grep -Eq '^  all  .* 100\.0%' out
@@ -24,6 +24,11 @@ for e in nodes:  # one after the other, in the order of the program
     assert abs(e["ts"] - end) < 1e-3 * max(1, end), (e, end)
     end = e["ts"] + e["dur"]
 PY
+
+# In a pipe, a plain line at most once a second says what is done.
+[ "$(status "$DAWN" profile cifar10 --data synthetic --threads 1 --no-measure --seconds 1.1)" = 0 ]
+grep -Eq '^timing (steps|operators).* \.\.\.$' err
+! grep -q $'\r' err
 
 # JSON: operators, layers and classes sum up.
 [ "$(status "$DAWN" profile cifar10 --fake --device null --no-measure --seconds 0.1 --json)" = 0 ]

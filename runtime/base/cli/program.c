@@ -5,6 +5,7 @@
 #include "runtime/base/cli/program.h"
 
 #include "runtime/base/build.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/cli/program_inside.h"
 #include "runtime/base/error.h"
 
@@ -111,25 +112,46 @@ bool program_draws(int fd)
     return isatty(fd) == 1 && term != NULL && *term != 0 && strcmp(term, "dumb") != 0;
 }
 
-static bool status_shown;
+static struct {
+    enum program_status_mode mode;
+    int64_t line_ns;  // when the last plain line was printed
+    bool shown;
+} status;
+
+void program_status_show(enum program_status_mode mode)
+{
+    status.mode = mode, status.line_ns = clock_ns();
+}
+
+static void print_plain_status(const char *line)
+{
+    enum { EVERY_NS = 1000000000 };
+    if (status.mode != PROGRAM_STATUS_LINES || clock_ns() - status.line_ns < EVERY_NS) return;
+    fprintf(stderr, "%s ...\n", line);
+    status.line_ns = clock_ns();
+}
 
 void program_status(const char *format, ...)
 {
     char line[200];
     va_list args;
-    if (!program_draws(STDERR_FILENO)) return;
+    if (status.mode == PROGRAM_STATUS_NONE) return;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    if (!program_draws(STDERR_FILENO)) {
+        print_plain_status(line);
+        return;
+    }
     int room = program_columns(STDERR_FILENO) - (int)strlen(" ... ");  // a wrapped line cannot be erased
     fprintf(stderr, "\r%.*s ...\033[K", room > 0 ? room : 0, line);
-    status_shown = true;
+    status.shown = true;
 }
 
 void program_status_end(void)
 {
-    if (status_shown) fputs("\r\033[K", stderr);
-    status_shown = false;
+    if (status.shown) fputs("\r\033[K", stderr);
+    status.shown = false;
 }
 
 // Reports output that could not be written: on a full disk "dawn results export > file" must fail. An error keeps its exit

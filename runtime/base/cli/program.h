@@ -43,8 +43,11 @@ int program_flush(void);
 int program_columns(int fd);  // width of its terminal; TEXT_WIDTH if it is none, or does not say
 bool program_draws(int fd);   // true for a terminal on which a line can be drawn again: $TERM is set and not "dumb"
 
-// What a command is doing now, as one line on standard error that the next one replaces. Nothing unless standard error is such a
-// terminal. program_status_end erases the line, before other output; program_main does so before an error.
+// What a command is doing now, as one line on standard error that the next one replaces. If standard error is no such terminal,
+// nothing, or with PROGRAM_STATUS_LINES a plain line, at most one a second. program_status_end erases the line, before other
+// output; program_main does so before an error.
+enum program_status_mode { PROGRAM_STATUS_LIVE, PROGRAM_STATUS_LINES, PROGRAM_STATUS_NONE };
+void program_status_show(enum program_status_mode);  // LIVE until the first call
 void program_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void program_status_end(void);
 

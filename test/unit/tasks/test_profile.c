@@ -123,7 +123,7 @@ static void test_profile_and_its_tables(void **state)
     struct profile *p = zalloc(sizeof *p);
     open_cifar(&b);
     open_trial(&t, &b, 0);
-    if (profile_run(&t, 0.05, p) < 0) fail_msg("%s", error_text());
+    if (profile_run(&t, 0.05, NULL, p) < 0) fail_msg("%s", error_text());
     double flops = 0;
     int nodes = 0;
     for (int i = 0; i < p->passes.rows; i++) flops += p->passes.row[i].flops, nodes += p->passes.row[i].nodes;
@@ -278,7 +278,7 @@ static void test_trace(void **state)
     int64_t end = 0;
     open_cifar(&b);
     open_trial(&t, &b, 0);
-    assert_int_equal(profile_run(&t, 0.01, p), 0);
+    assert_int_equal(profile_run(&t, 0.01, NULL, p), 0);
     int64_t sum = set_times(&t);
     snprintf(path, sizeof path, "%s/trace.json", folder);
     assert_int_equal(trace_write(&t, p, path), 0);
