@@ -163,6 +163,20 @@ static bool any_statement(const struct submissions *all)
     return false;
 }
 
+// --yes agrees beforehand, so it needs the texts no more: they are counted.
+static void show_texts(const struct choice *c, const struct submissions *all)
+{
+    struct text t = {0};
+    if (c->sending.yes && !c->dry_run && c->out == NULL) {
+        int count = submission_texts(all, false, NULL);
+        printf("\n%d texts become public (\"dawn submit --dry-run\" shows them)\n", count);
+        return;
+    }
+    printf("\nTexts that become public, with figures, dates and digests:\n");
+    submission_texts(all, c->dry_run || c->out != NULL || !isatty(STDIN_FILENO), &t);
+    print(&t);
+}
+
 static void describe(const struct choice *c, const struct submissions *all)
 {
     struct text t = {0};
@@ -174,11 +188,7 @@ static void describe(const struct choice *c, const struct submissions *all)
     if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
     print(&t);
-    if (!any_statement(all)) return;
-    printf("\nTexts that become public, with figures, dates and digests:\n");
-    bool asks = !c->dry_run && c->out == NULL && !s->yes && isatty(STDIN_FILENO);
-    submission_texts(all, !asks, &t);
-    print(&t);
+    if (any_statement(all)) show_texts(c, all);
 }
 
 static int write_files(const struct choice *c, struct signer *signer, const struct submission *s)
@@ -397,7 +407,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_FLAG, 0, "open", NULL, "the open division: not a model and recipe of DAWN", &c.open, 0, 0},
         {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &c.sending.key, 0, 0},
         {OPTION_FLAG, 'n', "dry-run", NULL, "show and check everything, send nothing", &c.dry_run, 0, 0},
-        {OPTION_FLAG, 'y', "yes", NULL, "publish without asking", &c.sending.yes, 0, 0},
+        {OPTION_FLAG, 'y', "yes", NULL, "publish without asking, and without showing every text", &c.sending.yes, 0, 0},
         {OPTION_PATH, 0, "out", "FOLDER", "write signed files instead of sending them", &c.out, 0, 0},
         {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
         {OPTION_TEXT, 0, "board-key", "KEY", "fingerprint of its key; without it the board takes no files of --out",

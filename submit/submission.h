@@ -67,9 +67,9 @@ const char *submission_noun(const struct submission *);    // "run", "measuremen
 const char *submission_option(const struct submission *);  // "run", "bench", "scaling"
 int64_t submission_row(const struct submission *);         // under which its receipts are kept (receipts.h)
 // The text shown: each run in two to four lines; the findings of one; every text that would become public, once, with its
-// runs. Long texts are cut unless `whole`.
+// runs. Long texts are cut unless `whole`. submission_texts returns the number of texts; NULL: they are only counted.
 void submission_describe(const struct submission *, struct text *);
 void submission_findings(const struct submission *, struct text *);
-void submission_texts(const struct submissions *, bool whole, struct text *);
+int submission_texts(const struct submissions *, bool whole, struct text *);
 
 #endif

@@ -287,8 +287,9 @@ static bool said_by_run(const char *path, const char *words, const json_t *runs,
     return json_equal(json_object_get(json_object_get(seen, path + sizeof latencies - 1), words), runs);
 }
 
-void submission_texts(const struct submissions *all, bool whole, struct text *t)
+int submission_texts(const struct submissions *all, bool whole, struct text *t)
 {
+    int texts = 0;
     json_t *seen = json_object(), *here, *runs;
     const char *path, *words;
     size_t count = 0;
@@ -303,8 +304,10 @@ void submission_texts(const struct submissions *all, bool whole, struct text *t)
         {
             bool of_all = json_array_size(runs) == count;
             if (said_by_run(path, words, runs, seen)) continue;
-            add_text(path, words, submission_noun(&all->at[0]), of_all ? NULL : runs, whole, t);
+            if (t != NULL) add_text(path, words, submission_noun(&all->at[0]), of_all ? NULL : runs, whole, t);
+            texts++;
         }
     }
     json_decref(seen);
+    return texts;
 }

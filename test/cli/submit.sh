@@ -151,6 +151,8 @@ expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" -
 expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
 grep -q 'is busy (429): asking again in 1 s' err
 expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
+grep -Eq '^[0-9]+ texts become public \("dawn submit --dry-run" shows them\)$' out # whoever says --yes has read them
+if grep -q 'oneDNN 2.6.3' out; then exit 1; fi
 grep -q 'cannot answer now (503, The record cannot be written at the moment): asking again in' err
 expect 1 'no space left (it asks to try again in 120 s); the same command sends it again later, and it counts once' "$DAWN" submit --server "$base/full" --run 3 --note other --yes
 cp results.db three.db
