@@ -74,11 +74,13 @@ static bool is_csv_file(const char *path)
 
 static int export_tables_to(struct results *r, int64_t id, const char *folder)
 {
+    int length = (int)strlen(folder);
+    while (length > 1 && folder[length - 1] == '/') length--;
     TRY(file_make_folder(folder));
     for (int i = 0; export_tables[i] != NULL; i++) {
         struct text text = {0};
         char path[4096];
-        snprintf(path, sizeof path, "%s/%s.csv", folder, export_tables[i]);
+        snprintf(path, sizeof path, "%.*s/%s.csv", length, folder, export_tables[i]);
         int rc = export_csv(r, export_tables[i], id, &text);
         if (rc == 0 && text.at != NULL) rc = write_and_free(&text, path);
         else text_free(&text);
@@ -342,7 +344,7 @@ static int check_words(int argc, char **argv, struct choice *c)
         return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
     if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
-    if (compare && argc != 4) return fail(ERR_USAGE, "results compare needs two runs, or two groups (g1 g2)");
+    if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
     if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
         return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
     TRY(check_filter(f));

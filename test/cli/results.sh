@@ -109,6 +109,7 @@ assert r["metrics"] == [{"name": "top1", "unit": "%", "lower_is_better": 0, "ite
 [ "$(status "$DAWN" results export --format csv --to tables)" = 0 ] # the same with and without a slash
 cp -r tables before
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
+grep -qx 'tables/points.csv' out
 diff -r before tables
 python3 -c '
 import csv
