@@ -247,7 +247,7 @@ static int check_words(int argc, char **argv, const struct choice *choice)
     int which = 0;
     while (actions[which] != NULL && strcmp(actions[which], action) != 0) which++;
     if (actions[which] == NULL) return fail_unknown(ERR_USAGE, "keys command", action, actions, NULL);
-    if (most[which] == 0) return fail(ERR_USAGE, "\"%s\" comes right after keys: dawn keys %s --help", action, action);
+    if (most[which] == 0) return fail(ERR_USAGE, "\"%s\" comes right after keys: \"dawn keys %s --help\"", action, action);
     if (argc > most[which]) return fail(ERR_USAGE, "keys %s does not take \"%s\"", action, argv[argc - 1]);
     if (strcmp(action, "import") == 0 && argc < 3) return fail(ERR_USAGE, "keys import needs the file of a key");
     if ((choice->only_public || choice->only_signers) && strcmp(action, "show") != 0)

@@ -79,7 +79,8 @@ static int read_run(struct objecting *o, const char *word)
 static int check_words(const struct objecting *o)
 {
     const struct field *fields = statement_fields[STATEMENT_OBJECT];
-    if (o->reason == NULL) return fail(ERR_USAGE, "object needs --reason TEXT: it says what is wrong with the run, and is shown");
+    if (o->reason == NULL)
+        return fail(ERR_USAGE, "an objection needs a reason: give --reason TEXT, which says what is wrong and is shown with it");
     TRY(fields_check_typed("the reason", fields, "reason", o->reason));
     return o->url != NULL ? fields_check_typed("the address", fields, "url", o->url) : 0;
 }

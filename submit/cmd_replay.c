@@ -207,7 +207,8 @@ static int compare(const struct choice *c, const struct original *o)
     if (c->json) print_json(o, id, &j);
     else fputs(t.at, stdout);
     bool agrees = j.verdict == REPLAY_EXACT || j.verdict == REPLAY_WITHIN;
-    if (agrees && !c->json && !c->quiet) printf("  dawn submit --run %lld publishes it as a replay of that run\n", (long long)id);
+    if (agrees && !c->json && !c->quiet)
+        printf("  \"dawn submit --run %lld\" publishes it as a replay of that run\n", (long long)id);
     int rc = agrees ? 0 : fail(ERR_DIFFERS, "run %lld does not agree with %s: %s", (long long)id, o->name.at,
                                replay_what(j.verdict));
     text_free(&t);
@@ -252,7 +253,7 @@ int cmd_replay(int argc, char **argv)
     struct original original;
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 2) return fail(ERR_USAGE, "replay takes one run, address or file; dawn replay -h shows them");
+    if (argc != 2) return fail(ERR_USAGE, "replay takes one run, address or file; \"dawn replay -h\" shows them");
     rc = original_open(argv[1], c.database, &original);
     if (rc == 0) rc = train_again(&c, &original);
     if (rc == 0) rc = compare(&c, &original);

@@ -332,7 +332,7 @@ int cmd_verify(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; dawn verify -h shows them");
+    if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; \"dawn verify -h\" shows them");
     char id[SSHKEY_ID];
     struct verifying v = {0};
     if (wanted != NULL) TRY(find_key(wanted, id));

@@ -138,7 +138,7 @@ static int check_signed(const char *url, const char *name, const struct answers 
                                .now_ms = clock_unix_ms()};
     int faults = verify(&e, &report);
     text_free(&report);
-    return faults == 0 ? 0 : fail(ERR_INPUT, "the statement does not hold: dawn verify %.200s says why", url);
+    return faults == 0 ? 0 : fail(ERR_INPUT, "the statement does not hold: \"dawn verify %.200s\" says why", url);
 }
 
 static int fetch(struct client *c, const char *url, const char *name, struct original *o)

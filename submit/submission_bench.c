@@ -88,7 +88,7 @@ static int find_sweeps(struct results *r, const struct kind *kind, const char *w
     bool all = strcmp(word, "all") == 0;
     *rows = NULL;
     if (!all && text_to_int(word, 1, INT64_MAX, &id) < 0)
-        return fail(ERR_USAGE, "--%s takes the number of a %s (dawn bench --list), or all; got \"%.40s\"", kind->option,
+        return fail(ERR_USAGE, "--%s takes the number of a %s (\"dawn bench --list\"), or all; got \"%.40s\"", kind->option,
                     kind->noun, word);
     TRY(record_rows(r, kind->all, id, rows));
     if (json_array_size(*rows) > 0) return 0;

@@ -338,7 +338,7 @@ static void print_recorded(const struct bench *b)
     if (b->a->json || !b->results) return;
     printf("%sRecorded in %s as %lld", b->sweeps ? "" : "\n", result_file(b->results), (long long)b->first);
     if (b->last > b->first) printf(" to %lld", (long long)b->last);
-    printf(": dawn bench --list, dawn report\n");
+    printf(": \"dawn bench --list\", \"dawn report\"\n");
 }
 
 static int bench_task(const struct arguments *a, const char *task)
@@ -411,7 +411,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         {OPTION_FLAG, 0, "list", NULL, "show the recorded measurements, and measure nothing", &a->list, 0, 0},
         {OPTION_TEXT, 0, "op", "NAME", "with ops: only cases whose name has this text", &a->op, 0, 0},
         {OPTION_TEXT, 0, "scaling", "N,N..", "time the step on so many processes, each with --batch", &a->scaling, 0, 0},
-        {OPTION_TEXT, 0, "launcher", "COMMAND", "what starts them (mpirun --oversubscribe)", &a->launcher, 0, 0},
+        {OPTION_TEXT, 0, "launcher", "COMMAND", "what starts them", &a->launcher, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "JSON instead of text", &a->json, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a->quiet, 0, 0},
         {0},

@@ -85,7 +85,7 @@ static int find_task_of_file(const char *path, struct source *s)
     TRY(checkpoint_open(path, &c));
     const char *task = checkpoint_meta(c, "task");
     int rc = task ? task_find(task, &s->task)
-                  : fail(ERR_USAGE, "%s does not name its task: name it (dawn infer TASK --weights FILE)", path);
+                  : fail(ERR_USAGE, "%s does not name its task: name it (\"dawn infer TASK --weights FILE\")", path);
     checkpoint_close(c);
     return rc;
 }

@@ -178,5 +178,5 @@ int cmd_models(int argc, char **argv)
             if (count < NAMES_MAX) names[count++] = m->name;
         }
     }
-    return fail_unknown(ERR_USAGE, "model", argv[1], names, "dawn models lists them");
+    return fail_unknown(ERR_USAGE, "model", argv[1], names, "\"dawn models\" lists them");
 }

@@ -16,7 +16,7 @@ static bool keys, canonical;
 
 static const struct option OPTIONS[] = {
     {OPTION_PATH, 'f', "file", "FILE", "read the recipe from this JSON file", &file, 0, 0},
-    {OPTION_TEXT, 'm', "model", "NAME", "a network of the task (dawn models lists them)", &model, 0, 0},
+    {OPTION_TEXT, 'm', "model", "NAME", "a network of the task (\"dawn models\" lists them)", &model, 0, 0},
     {OPTION_LIST, 's', "set", "KEY=VALUE", "change one key: schedule.epochs=10, or epochs=10", &set, 0, 0},
     {OPTION_FLAG, 'k', "keys", NULL, "explain every key that applies: meaning, bounds, default", &keys, 0, 0},
     {OPTION_FLAG, 'c', "canonical", NULL, "print the canonical form, by which recipes are compared", &canonical, 0, 0},
@@ -128,8 +128,9 @@ int cmd_recipe(int argc, char **argv)
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc < 0 ? rc : 0;
     if (argc == 1 && !file && !keys) {
-        if (set.count) return fail(ERR_USAGE, "--set needs a recipe to change: dawn recipe NAME --set %s", set.word[0]);
-        if (model || canonical) return fail(ERR_USAGE, "--%s needs a recipe: dawn recipe NAME", model ? "model" : "canonical");
+        if (set.count) return fail(ERR_USAGE, "--set needs a recipe to change: \"dawn recipe NAME --set %s\"", set.word[0]);
+        if (model || canonical)
+            return fail(ERR_USAGE, "--%s needs a recipe: \"dawn recipe NAME\"", model ? "model" : "canonical");
         return list_recipes();
     }
     struct recipe recipe;

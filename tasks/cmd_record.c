@@ -163,6 +163,6 @@ int cmd_record(int argc, char **argv)
         "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as: dawn record -- python train.py");
+    if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
     return record_command(&a, argv + 1);
 }

@@ -50,7 +50,7 @@ int cmd_report(int argc, char **argv)
     };
     const struct usage usage = {
         "report", "[RESULTS.DB] [OPTIONS]",
-        "Makes a page of a record: runs and their curves, the throughput that dawn bench measured, rooflines, memory and "
+        "Makes a page of a record: runs and their curves, the throughput that \"dawn bench\" measured, rooflines, memory and "
         "machines. HTML is one file without scripts, for screen and paper; Markdown has the tables; CSV has the throughput. "
         "Tables of throughput begin with DLPerf's columns.",
         options,

@@ -115,7 +115,7 @@ static int train_task(const struct arguments *a, const char *name, const struct 
     double target = isnan(a->target) ? chosen.task->target : a->target;
     TRY(check_target(chosen.task, target));
     if (a->choose.device && !strcmp(a->choose.device, "null"))
-        return fail(ERR_USAGE, "the null device computes nothing and cannot train (dawn plan works on it)");
+        return fail(ERR_USAGE, "the null device computes nothing and cannot train (\"dawn plan\" works on it)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file, but a group writes one for each run");
     TRY(price_choose(a->instance, a->cost, &price, &known));
     struct resume_pace pace = {0};

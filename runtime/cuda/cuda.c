@@ -59,7 +59,7 @@ static int check_index(int index)
     if (error != cudaSuccess && error != cudaErrorNoDevice) return cuda_check(error, "counting the GPUs");
     if (gpus == 0) {
         (void)cudaGetLastError();
-        return fail(ERR_MISSING, "device cuda: the NVIDIA driver finds no GPU (nvidia-smi -L lists them; "
+        return fail(ERR_MISSING, "device cuda: the NVIDIA driver finds no GPU (\"nvidia-smi -L\" lists them; "
                                  "CUDA_VISIBLE_DEVICES may hide some)");
     }
     if (index < gpus) return 0;

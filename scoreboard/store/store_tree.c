@@ -41,7 +41,7 @@ static int fetch_hashes(void *context, const struct tile *t, unsigned char bytes
 static int count_leaves(struct sql *sql, int64_t *size)
 {
     if (sql->format < SQL_LOG_FORMAT)  // a reader's; a writer would have migrated it
-        return fail(ERR_MISSING, "%s was written before there was a log: dawn-scoreboard migrate adds it", sql->path);
+        return fail(ERR_MISSING, "%s was written before there was a log: \"dawn-scoreboard migrate\" adds it", sql->path);
     TRY(sql_int(sql, size, 0, "SELECT max(number) + 1 FROM hashes WHERE level = 0", ""));
     if (*size >= 0 && *size <= TREE_MOST) return 0;
     return fail(ERR_DATABASE, "%s has been altered: its log cannot have %lld entries", sql->path, (long long)*size);
@@ -360,7 +360,7 @@ int store_tree_hold(struct store *s, struct reader *r, struct text *note, struct
         TRY(hold_once(s, r, note, head, &same));
     }
     if (same) return 0;
-    return fail(ERR_DATABASE, "the record %s and its checkpoint are of different moments: dawn-scoreboard migrate signs one",
+    return fail(ERR_DATABASE, "the record %s and its checkpoint are of different moments: \"dawn-scoreboard migrate\" signs one",
                 s->path);
 }
 

@@ -318,7 +318,7 @@ int recipe_embedded(const char *name, struct recipe *into)
         names[count] = name_of[count];
         count++;
     }
-    return fail_unknown(ERR_USAGE, "recipe", name, names, "dawn recipe lists them");
+    return fail_unknown(ERR_USAGE, "recipe", name, names, "\"dawn recipe\" lists them");
 }
 
 // SHA-256 of the canonical forms that recipes of this repository had in earlier versions. Their runs stay closed.

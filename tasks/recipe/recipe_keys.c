@@ -23,7 +23,7 @@ static const struct recipe_key common[] = {
     {"data.slices", NULL, KEY_WHOLE, AT(slices), 1, 1024, NULL, "1",
      .about = "parts that several devices can compute side by side; a batch norm sees one of them"},
 
-    {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (dawn models)"},
+    {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (\"dawn models\" lists them)"},
 
     {"loss.label_smoothing", "label_smoothing", KEY_NUMBER, AT(label_smoothing), 0, 0.99, NULL, "0",
      .about = "share of the target that is spread over all classes"},
@@ -117,7 +117,7 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
     for (int i = 0; recipe_tables[i]; i++)
         for (const struct recipe_model *m = recipe_tables[i]->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++)
             names[count++] = m->name;
-    fail_unknown(ERR_USAGE, "model", model, names, "dawn models lists them");
+    fail_unknown(ERR_USAGE, "model", model, names, "\"dawn models\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 
@@ -182,7 +182,7 @@ static int unknown_key(const char *where, const struct recipe_table *t, const ch
     for (int i = 0; i < count; i++)
         if (keys[i]->old) names[n++] = keys[i]->old;
     for (int i = 0; i < count; i++) names[n++] = keys[i]->path;
-    fail_unknown(ERR_USAGE, "recipe key", name, names, "dawn recipe --keys lists them");
+    fail_unknown(ERR_USAGE, "recipe key", name, names, "\"dawn recipe --keys\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", where);
 }
 

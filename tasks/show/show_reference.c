@@ -91,7 +91,7 @@ int show_reference(struct results *r, int64_t id, struct text *t)
     json_decref(rows);
     json_decref(runs);
     if (rc < 0) return rc;
-    return none ? fail(ERR_MISSING, "no unchanged run of %s is a whole schedule on real data (dawn train --no-stop)",
+    return none ? fail(ERR_MISSING, "no unchanged run of %s is a whole schedule on real data (\"dawn train --no-stop\")",
                        result_file(r)) : 0;
 }
 

@@ -14,6 +14,6 @@ int model_find(const struct task *task, const char *name, const struct model **i
             return 0;
         }
     }
-    fail_unknown(ERR_USAGE, "model", name, names, "dawn models lists them");
+    fail_unknown(ERR_USAGE, "model", name, names, "\"dawn models\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", task->title);
 }

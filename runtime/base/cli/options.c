@@ -143,7 +143,7 @@ static int unknown(const struct usage *usage, const char *word)
     }
     free(names);
     if (near) return fail(ERR_USAGE, "there is no option --%.60s; did you mean --%s%s?", word, prefix, near);
-    return fail(ERR_USAGE, "there is no option --%.60s; %s %s -h lists them", word, error_program,
+    return fail(ERR_USAGE, "there is no option --%.60s; \"%s %s -h\" lists them", word, error_program,
                 usage->command ? usage->command : "");
 }
 
@@ -266,7 +266,7 @@ static int letters(struct reader *r, const char *at)
         const struct option *o = r->usage->options;
         while (o->kind != OPTION_END && o->letter != *at) o++;
         if (o->kind == OPTION_END) {
-            return fail(ERR_USAGE, "there is no option -%c; %s %s -h lists them", *at, error_program,
+            return fail(ERR_USAGE, "there is no option -%c; \"%s %s -h\" lists them", *at, error_program,
                         r->usage->command ? r->usage->command : "");
         }
         if (o->kind == OPTION_FLAG) {

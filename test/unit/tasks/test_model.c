@@ -180,7 +180,7 @@ static void test_names(void **state)
     const struct model *m;
     REFUSED(model_find(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
     REFUSED(model_find(task("record"), "transformer", &m),
-            "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (dawn models");
+            "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (\"dawn models\"");
 }
 
 static void test_wrong_widths(void **state)

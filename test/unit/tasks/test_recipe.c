@@ -41,7 +41,7 @@ static void test_embedded(void **state)
     assert_true(count >= 4);
     struct recipe r;
     REFUSED(recipe_embedded("cifar1O", &r), "there is no recipe \"cifar1O\"; did you mean \"cifar10\"?");
-    REFUSED(recipe_embedded("mnist-lenet", &r), "(dawn recipe lists them)");
+    REFUSED(recipe_embedded("mnist-lenet", &r), "(\"dawn recipe\" lists them)");
     REFUSED(recipe_embedded("", &r), "there is no recipe");
 }
 
@@ -102,8 +102,8 @@ static void test_refusals(void **state)
         {"{\"newton_schulz_norm\": [1]}", "\"optimiser.muon.newton_schulz_norm\" must be two"},
         {"{\"views\": 3}", "\"evaluation.views\" must be 1, 2 or 6"},
         {"{\"name\": 3}", "\"name\" must be text"},
-        {"{\"model\": \"resnet65\"}", "there is no model \"resnet65\"; did you mean \"resnet56\"? (dawn models lists them)"},
-        {"{\"model\": {\"name\": \"xyzzy\"}}", "there is no model \"xyzzy\" (dawn models lists them)"},
+        {"{\"model\": \"resnet65\"}", "there is no model \"resnet65\"; did you mean \"resnet56\"? (\"dawn models\" lists them)"},
+        {"{\"model\": {\"name\": \"xyzzy\"}}", "there is no model \"xyzzy\" (\"dawn models\" lists them)"},
         {"{\"epochs\": 3, \"schedule.epochs\": 4}", "\"schedule.epochs\" is given twice"},
         {"{\"schedule\": 3}", "\"schedule\" is a section: it must be an object"},
         {"{\"schedule\": {\"epochs\": 0}}", "\"schedule.epochs\" must be between 0.01 and 10000; got 0"},
