@@ -43,6 +43,23 @@ static int place(double share, int steps)
     return at < 0 ? 0 : at >= steps ? steps - 1 : at;
 }
 
+static int row_of(const struct canvas *c, double y, int rows)
+{
+    return place((y - c->low) / (c->high - c->low), rows);
+}
+
+// A value that misses the target is drawn beside the target's line, however close it is, if the canvas has a row there.
+static int side_of_target(const struct canvas *c, double y, int row, int rows)
+{
+    const struct plot *p = c->plot;
+    if (isnan(p->target)) return row;
+    bool lower = p->metric && p->metric->lower_is_better, above = lower ? y > p->target : y >= p->target;
+    int dots = rows / c->rows, line = row_of(c, p->target, c->rows) * dots;
+    int edge = lower ? line + dots : line;  // the lowest row above
+    if (above && row < edge && edge < rows) return edge;
+    return !above && row >= edge && edge > 0 ? edge - 1 : row;
+}
+
 static void set_dot(struct canvas *c, int column, int row, char mark)
 {
     static const unsigned char bit[ROW_DOTS][COLUMN_DOTS] = {{0x40, 0x80}, {0x04, 0x20}, {0x02, 0x10}, {0x01, 0x08}};
@@ -64,9 +81,9 @@ static void draw_series(struct canvas *c, const struct plot_series *s)
         for (int at = before + 1; at < column; at++) {
             double share = (double)(at - before) / (double)(column - before);
             double y = s->y[i - 1] + share * (s->y[i] - s->y[i - 1]);
-            set_dot(c, at, place((y - c->low) / (c->high - c->low), rows), '.');
+            set_dot(c, at, side_of_target(c, y, row_of(c, y, rows), rows), '.');
         }
-        set_dot(c, column, place((s->y[i] - c->low) / (c->high - c->low), rows), s->mark);
+        set_dot(c, column, side_of_target(c, s->y[i], row_of(c, s->y[i], rows), rows), s->mark);
     }
 }
 
@@ -82,7 +99,7 @@ static void add_label(struct text *t, const struct plot *p, double value)
 static void add_canvas_row(struct text *t, const struct canvas *c, int row, bool unicode)
 {
     const struct plot *p = c->plot;
-    bool target = !isnan(p->target) && place((p->target - c->low) / (c->high - c->low), c->rows) == row;
+    bool target = !isnan(p->target) && row_of(c, p->target, c->rows) == row;
     if (row == c->rows - 1) add_label(t, p, c->high);
     else if (row == 0) add_label(t, p, c->low);
     else text_add(t, "  %*s ", LABEL_WIDTH - 1, "");

@@ -77,6 +77,30 @@ static void points_are_where_they_belong(void **state)
     text_free(&text);
 }
 
+// A point that misses the target by less than a row is not drawn on the target's line.
+static void a_miss_is_beside_the_target(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 3}, y[] = {0.3, 0.6, 0.9}, down[] = {0.9, 0.6, 0.33}, met[] = {0.3, 0.6, 0.94};
+    struct run_metric loss = fixture_metric;
+    const struct plot near = {.metric = &fixture_metric, .target = 0.94, .series = {{'*', x, y, 3}}, .count = 1};
+    const struct plot meets = {.metric = &fixture_metric, .target = 0.94, .series = {{'*', x, met, 3}}, .count = 1};
+    const struct plot low = {.metric = &loss, .target = 0.3, .series = {{'*', x, down, 3}}, .count = 1};
+    const struct page_style plain = {0};
+    struct text text = {0};
+    plot_text(&text, &near, 8, 31, &plain);
+    has(&text, "    94.00% |------------------------------- target\n");
+    has(&text, "           |                           ...*\n");
+    text_free(&text);
+    loss.lower_is_better = true;
+    plot_text(&text, &low, 8, 31, &plain);
+    has(&text, "    30.00% |------------------------------- target\n");
+    text_free(&text);
+    plot_text(&text, &meets, 8, 31, &plain);
+    has(&text, "* target\n");
+    text_free(&text);
+}
+
 static void little_is_drawn_as_little(void **state)
 {
     (void)state;
@@ -350,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_have_labels),
         cmocka_unit_test(points_are_where_they_belong),
+        cmocka_unit_test(a_miss_is_beside_the_target),
         cmocka_unit_test(little_is_drawn_as_little),
         cmocka_unit_test(one_run_has_no_spread),
         TEST(a_run_with_one_evaluation_has_its_loss),
