@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes follow each other from 0 on, as they were timed. The steps through the feed are a process of their own, because they
-// ran at another time.
+// ran at another time. No process has the number of a thread, because Perfetto calls such a thread the main one.
 #include "tasks/profile/trace.h"
 
 #include "runtime/base/file.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_PROCESS = 1, FEED_PROCESS = 2, FEED_THREAD = 1, DEVICE_THREAD = 2 };
+enum { STEP_PROCESS = 10, FEED_PROCESS = 20, FEED_THREAD = 1, DEVICE_THREAD = 2 };
 
 static void add_name(json_t *events, const char *what, int process, int thread, const char *name)
 {
@@ -34,10 +34,10 @@ static json_t *span(const char *name, const char *category, int process, int thr
                      microseconds(from_ns), "dur", microseconds(ns));
 }
 
-// Bytes of the slab in use at a position, by class.
+// Bytes of the slab in use at a position, by class; after the last position none.
 static json_t *memory_at(const struct plan *p, int at)
 {
-    size_t by[MEMORY_CLASSES] = {[MEMORY_WORKSPACE] = p->work_bytes[at]};
+    size_t by[MEMORY_CLASSES] = {[MEMORY_WORKSPACE] = at < p->count ? p->work_bytes[at] : 0};
     json_t *o = json_object();
     for (int v = 0; v < p->graph->values; v++) {
         const struct place *place = &p->place[v];
@@ -46,6 +46,12 @@ static json_t *memory_at(const struct plan *p, int at)
     for (int c = MEMORY_GRADIENTS; c < MEMORY_SLACK; c++)
         json_object_set_new(o, memory_class_name((enum memory_class)c), json_integer((json_int_t)by[c]));
     return o;
+}
+
+static void add_memory(const struct plan *p, int at, int64_t ns, json_t *events)
+{
+    json_array_append_new(events, json_pack("{ss ss si sf so}", "name", "slab", "ph", "C", "pid", STEP_PROCESS, "ts",
+                                            microseconds(ns), "args", memory_at(p, at)));
 }
 
 static void add_nodes(const struct trial *t, json_t *events)
@@ -62,10 +68,10 @@ static void add_nodes(const struct trial *t, json_t *events)
         json_object_set_new(o, "args", json_pack("{ss sf sf}", "layer", n->scope, "flops", cost.flops, "bytes",
                                                  cost.read + cost.written));
         json_array_append_new(events, o);
-        json_array_append_new(events, json_pack("{ss ss si sf so}", "name", "slab", "ph", "C", "pid", STEP_PROCESS, "ts",
-                                                microseconds(now), "args", memory_at(p, at)));
+        add_memory(p, at, now, events);
         now += t->ns[at];
     }
+    add_memory(p, p->count, now, events);  // Perfetto draws the last value up to the end of the trace
 }
 
 static void add_steps(const struct profile *p, json_t *events)

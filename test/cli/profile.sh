@@ -17,7 +17,7 @@ python3 - <<'PY'
 import json
 trace = json.load(open("trace.json"))
 spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-nodes = [e for e in spans if e["pid"] == 1]
+nodes = [e for e in spans if e["pid"] == 10]
 assert {e["cat"] for e in nodes} == {"forward", "backward", "update"}
 end = 0
 for e in nodes:  # one after the other, in the order of the program

@@ -156,9 +156,10 @@ static void test_profile_and_its_tables(void **state)
 
 // ---- the trace
 
-// What a trace says of a process (thread 0) or of a thread. Its spans end by `end`, in nanoseconds as Perfetto computes them.
+// What a trace says of a process (thread 0) or of a thread. Its spans and counters end by `end`, in nanoseconds as Perfetto
+// computes them; `bytes` is the last sum of the counters.
 struct track {
-    int64_t process, thread, end;
+    int64_t process, thread, end, bytes;
     bool named;
 };
 struct tracks {
@@ -202,6 +203,7 @@ static void check_name(const json_t *e, struct tracks *t)
     struct track *track = find_track(t, json_integer_value(json_object_get(e, "pid")), process ? 0 : thread);
     assert_false(track->named);
     assert_true(process || thread > 0);
+    assert_true(process || thread != track->process);  // Perfetto would call it the main thread
     assert_true(json_string_length(json_object_get(json_object_get(e, "args"), "name")) > 0);
     track->named = true;
 }
@@ -216,10 +218,12 @@ static void check_counter(const json_t *e, struct tracks *t)
     int64_t at = perfetto_ns(e, "ts");
     assert_true(process->named && at >= process->end);
     process->end = at;
+    process->bytes = 0;
     assert_true(json_object_size(json_object_get(e, "args")) > 0);
     json_object_foreach(json_object_get(e, "args"), key, value)
     {
         assert_true(json_is_integer(value) && json_integer_value(value) >= 0);
+        process->bytes += json_integer_value(value);
     }
 }
 
@@ -291,8 +295,10 @@ static void test_trace(void **state)
     assert_int_equal(tracks.spans, trial_plan(&t)->count + 2 * p->steps);
     assert_int_equal(tracks.count, 2 + 3 + 2);  // processes, passes, feed and steps
     for (int k = 0; k < tracks.count; k++)
-        if (tracks.at[k].process == 1 && tracks.at[k].thread && tracks.at[k].end > end) end = tracks.at[k].end;
+        if (tracks.at[k].process == 10 && tracks.at[k].thread && tracks.at[k].end > end) end = tracks.at[k].end;
     assert_int_equal(end, sum);  // nothing was lost by rounding
+    assert_int_equal(find_track(&tracks, 10, 0)->end, sum);
+    assert_int_equal(find_track(&tracks, 10, 0)->bytes, 0);  // the slab is empty when the step has ended
     json_decref(o);
     snprintf(path, sizeof path, "%s/none/trace.json", folder);
     assert_int_equal(trace_write(&t, p, path), ERR_IO);
