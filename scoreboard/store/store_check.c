@@ -111,10 +111,12 @@ static bool hangs_on_peaks(enum check check)
     return check == CHECK_SPEED || check == CHECK_SPEED_HIGH || check == CHECK_SPEED_UNKNOWN;
 }
 
-// True if the stored finding stands for this one. An older program said sources-changed of unknown sources.
+// True if the stored finding stands for this one. An older program said sources-changed of unknown sources, and near-peak of a
+// superlinear scaling.
 static bool stands_for(enum check stored, enum check now)
 {
-    return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now)) || (stored == CHECK_DIRTY && now == CHECK_SOURCES);
+    return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now)) || (stored == CHECK_DIRTY && now == CHECK_SOURCES) ||
+           (stored == CHECK_SPEED_HIGH && now == CHECK_SUPERLINEAR);
 }
 
 // The checks against the runs before it, as the statements so far make them. Statements without the board's key are of before

@@ -38,7 +38,8 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
     CHECK(PACE, "same-pace", FLAG, "most of its intervals are not those of another run times one factor")              \
     CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
-    CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic is below 70% of the hardware's, a scaling below 125% of ideal") \
+    CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic is below 70% of the hardware's")                              \
+    CHECK(SUPERLINEAR, "superlinear", FLAG, "no row of a scaling is above 125% of the ideal speedup")                  \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \

@@ -118,7 +118,7 @@ static void check_scaling(const json_t *rows, struct findings *out)
         double efficiency = efficiency_of(json_array_get(rows, i), first);
         found = efficiency > 1.25;
         if (found)
-            finding_add(out, CHECK_SPEED_HIGH, "scaling %zu: an efficiency of %.4g%%: the first row may have been slowed", i,
+            finding_add(out, CHECK_SUPERLINEAR, "scaling %zu: an efficiency of %.4g%%: the first row may have been slowed", i,
                         100 * efficiency);
     }
     if (!found) finding_add(out, CHECK_SPEED_UNKNOWN, "a scaling states no arithmetic: no peak bounds its figures");

@@ -82,7 +82,14 @@ static void a_measurement_is_taken_once(void **state)
     fixture_set(flagged, "software.dirty", json_integer(1));
     assert_int_equal(hand_in(flagged, &ada), PROBLEM_NONE);
     assert_int_equal(last.findings.flags, 1);
+    json_t *superlinear = fixture_scaling("ada", 4);
+    json_object_set_new(fixture_item(superlinear, "scaling", 0), "step_ns", json_integer(70000000));
+    assert_int_equal(hand_in(superlinear, &ada), PROBLEM_NONE);
+    assert_string_equal(check_code(last.findings.at[0].check), "superlinear");
+    assert_shows(page_of(page_run, "4"), "Flag: superlinear.</strong> <bdi>scaling 1: an efficiency of ");
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);  // on no board
+    assert_whole();
+    do_sql("UPDATE findings SET code = 'near-peak' WHERE code = 'superlinear'");  // as an older program called it
     assert_whole();
 }
 
