@@ -277,14 +277,19 @@ int keyring_choose(const char *wanted, struct signer *signer)
 
 int signer_sign(struct signer *signer, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX])
 {
-    unsigned char bytes[SSHSIG_SIGNED], signature[64];
+    unsigned char bytes[SSHSIG_SIGNED];
     if (!signer->by_agent) {
         sshsig_sign(namespace_, message, count, &signer->secret, into);
         return 0;
     }
     const size_t length = sshsig_signed(namespace_, message, count, bytes);
-    TRY(agent_sign(&signer->key, bytes, length, signer->wait_ms, signature));
-    sshsig_armour(namespace_, &signer->key, signature, into);
+    if (length != signer->last_count || memcmp(bytes, signer->last, length) != 0) {
+        signer->last_count = 0;
+        TRY(agent_sign(&signer->key, bytes, length, signer->wait_ms, signer->signature));
+        memcpy(signer->last, bytes, length);
+        signer->last_count = length;
+    }
+    sshsig_armour(namespace_, &signer->key, signer->signature, into);
     return 0;
 }
 

@@ -44,6 +44,9 @@ struct signer {
     bool by_agent;
     int wait_ms;                  // for the agent, which may ask a person to confirm; 0: a minute
     struct sshkey_secret secret;  // zero when the agent signs
+    // The last that the agent signed. The same bytes are not signed anew, because a person may have to confirm each time.
+    unsigned char last[SSHSIG_SIGNED], signature[64];
+    size_t last_count;
 };
 int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;
 int keyring_choose(const char *wanted, struct signer *) MUST_CHECK;  // keyring_find, then keyring_open

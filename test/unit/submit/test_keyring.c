@@ -267,9 +267,12 @@ static void the_agent_signs(void **state)
     assert_int_equal(shell("rm .config/dawn/keys/work.pub"), 0);
     assert_int_equal(keyring_choose(sshkey_id(&keys.key[0], id), &signer), 0);
     check_signature(&signer, 1);
-    // The agent lets go of it, and goes.
-    char text[SSHSIG_MAX];
+    // The agent lets go of it, and goes. What it signed last is not signed anew: it may ask a person each time.
+    char text[SSHSIG_MAX], again[SSHSIG_MAX];
+    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "b", 1, text), 0);
     assert_int_equal(shell("ssh-add -D"), 0);
+    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "b", 1, again), 0);
+    assert_string_equal(again, text);
     assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), ERR_IO);
     assert_non_null(strstr(error_text(), "does not sign"));
     end_agent();
