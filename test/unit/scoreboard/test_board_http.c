@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "test/unit/scoreboard/fixture_client.h"
+#include "test/unit/scoreboard/fixture_trace.h"
 
 #ifdef __SANITIZE_THREAD__
 enum { SLOW = 10 };
@@ -418,6 +419,28 @@ static void bad_addresses_are_refused(void **state)
     assert_non_null(strstr(error_text(), taken));
 }
 
+// Each thread reads the rows of all boards before the first request, and never again while nothing changes.
+static int set_up_traced(void **state)
+{
+    trace_begin("FROM entries WHERE stamp > ?", NULL);
+    return set_up(state);
+}
+
+static int tear_down_traced(void **state)
+{
+    trace_end();
+    return tear_down(state);
+}
+
+static void boards_are_read_before_serving(void **state)
+{
+    (void)state;
+    assert_int_equal(traced[0], 2);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(status_of("GET /api/v1/boards/cifar10/training-time HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
+    assert_int_equal(traced[0], 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -435,6 +458,7 @@ int main(void)
         TEST(work_is_metered), TEST(a_walk_drops_no_page),
         TEST(stop_lets_requests_end),
         TEST(bad_addresses_are_refused),
+        cmocka_unit_test_setup_teardown(boards_are_read_before_serving, set_up_traced, tear_down_traced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

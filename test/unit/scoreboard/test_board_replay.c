@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a board makes of runs that say which run they repeat, and of groups that are better than reference runs.
 #include "test/unit/scoreboard/fixture_board.h"
+#include "test/unit/scoreboard/fixture_trace.h"
 
 static enum trust trust_of(const char *id)
 {
@@ -126,38 +127,18 @@ static void test_group_better_than_reference(void **state)
 }
 
 // ---- how much is read under the lock
-static int payloads, briefs;  // statements of SQL since the last reset_counts that read a payload, or the runs of a group
-
-static int count_sql(unsigned event, void *to, void *statement, void *text)
-{
-    (void)event, (void)to, (void)text;
-    const char *sql = sqlite3_sql(statement);
-    payloads += strstr(sql, "SELECT payload FROM") != NULL;
-    briefs += strstr(sql, ", brief, (SELECT") != NULL;
-    return 0;
-}
-
-static int trace(sqlite3 *db, char **message, const void *api)
-{
-    (void)message, (void)api;
-    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_sql, NULL);
-}
+enum { PAYLOADS, BRIEFS };  // statements that are read; the runs of a group, as its row and its figures need them
 
 static int set_up_traced(void **state)
 {
-    sqlite3_auto_extension((void (*)(void))trace);
+    trace_begin("SELECT payload FROM", ", brief, (SELECT");
     return set_up(state);
 }
 
 static int tear_down_traced(void **state)
 {
-    sqlite3_reset_auto_extension();
+    trace_end();
     return tear_down(state);
-}
-
-static void reset_counts(void)
-{
-    payloads = briefs = 0;
 }
 
 // Four of five runs have two replays each. The fifth run changes the group, so all eight are judged anew, by their scores alone.
@@ -175,14 +156,14 @@ static void test_judges_each_pair_once(void **state)
     for (int i = 0; i < 4; i++) {
         assert_int_equal(hand_in(runs[i], &ada), PROBLEM_NONE);
         assert_int_equal(hand_in(far[i], &eve), PROBLEM_NONE);
-        reset_counts();
+        trace_reset();
         assert_int_equal(hand_in(near[i], &bob), PROBLEM_NONE);
-        assert_int_equal(payloads, 2);
+        assert_int_equal(traced[PAYLOADS], 2);
     }
-    reset_counts();
+    trace_reset();
     assert_int_equal(hand_in(runs[4], &ada), PROBLEM_NONE);
-    assert_int_equal(payloads, 4);
-    assert_int_equal(briefs, 2);
+    assert_int_equal(traced[PAYLOADS], 4);
+    assert_int_equal(traced[BRIEFS], 2);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
     assert_int_equal(trust_of("10"), TRUST_REPRODUCED);
     assert_whole();
@@ -200,13 +181,38 @@ static void test_judges_an_older_record(void **state)
     close_all();
     do_sql("DELETE FROM judged");
     open_all();
-    reset_counts();
+    trace_reset();
     assert_int_equal(hand_in(runs[3], &ada), PROBLEM_NONE);
-    assert_int_equal(payloads, 4);
+    assert_int_equal(traced[PAYLOADS], 4);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
     assert_whole();
     do_sql("UPDATE judged SET verdict = 1");
     assert_fault("statement 2 is not to statement 1 what the record says");
+}
+
+// A group of 300 runs. The next one is compared with the whole curves of 64 of them; of 64 more if their last losses are its own.
+static void test_reads_few_mates(void **state)
+{
+    (void)state;
+    json_t *first = group_run_of("ada", 1, 1), *like = group_run_of("ada", 4, 4);
+    json_t *loss = json_object_get(fixture_item(first, "points", FIXTURE_EPOCHS - 1), "loss");
+    json_object_set(fixture_item(like, "points", FIXTURE_EPOCHS - 1), "loss", loss);
+    fixture_bind(first);
+    fixture_bind(like);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    do_sql("CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) "
+           "SELECT i FROM n; "
+           "INSERT INTO statements SELECT -i, digest || i, type, payload, signature, countersignature, key, handle, "
+           "accepted_ms, receipt, receipt_signature FROM statements, n WHERE sequence = 1; "
+           "INSERT INTO runs SELECT -i, digest || i, nonce || i, head || i, contest, handle, -i, group_nonce, group_index, "
+           "planned, group_terms, seed, '', flags, trust, 0, 0, '', 0, team, note, code_url, tags, brief FROM runs, n "
+           "WHERE sequence = 1");
+    trace_reset();
+    assert_int_equal(hand_in(scattered(3), &ada), PROBLEM_NONE);
+    assert_int_equal(traced[PAYLOADS], 64);
+    trace_reset();
+    assert_int_equal(hand_in(like, &ada), PROBLEM_NONE);
+    assert_int_equal(traced[PAYLOADS], 128);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -216,6 +222,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_group_better_than_reference),
     cmocka_unit_test_setup_teardown(test_judges_each_pair_once, set_up_traced, tear_down_traced),
     cmocka_unit_test_setup_teardown(test_judges_an_older_record, set_up_traced, tear_down_traced),
+    cmocka_unit_test_setup_teardown(test_reads_few_mates, set_up_traced, tear_down_traced),
 };
 
 int main(void)
