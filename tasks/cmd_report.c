@@ -21,7 +21,7 @@ static int choose_form(const char *format, const char *to, enum report_form *for
         if (!strcmp(wanted, forms[i])) return 0;
     }
     if (format) return fail_unknown(ERR_USAGE, "format", format, forms, NULL);
-    return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, or --format must say what it is to hold", to);
+    return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format says what it holds", to);
 }
 
 static int write_report(const char *db, enum report_form form, const char *to)

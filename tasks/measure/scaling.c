@@ -121,7 +121,7 @@ static void add_predictions(const struct scaling_row *first, const struct scalin
     text_entry(into, "model", "%d reductions of n bytes together over R processes: %d x 2 (R - 1) x %s + 2 (R - 1) / R x n / %s "
                "(r2 %.4f), measured with %d processes", last->exchanges, last->exchanges, text_span(a, m.alpha),
                text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
-    text_entry(into, "checked", "with %d processes the model gives a step of %s, measured are %s", last->processes,
+    text_entry(into, "checked", "with %d processes the model gives a step of %s; %s was measured", last->processes,
                text_span(a, first->step + reductions_of(last, &m, last->processes)), text_span(b, last->step));
     for (int i = 0; i < SCALING_PREDICTED; i++) {
         double reduction = reductions_of(last, &m, scaling_predicted[i]);

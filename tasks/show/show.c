@@ -192,7 +192,10 @@ static void add_result(struct text *t, const json_t *run, const struct page_styl
     page_line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
     known(d, c, record_int(run, "threads"), " thread");
     snprintf(c, sizeof c, " %s batch ", dot);
-    page_line(t, "how", "%s %s %s%s%s %s seed %lld %s %s", record_text(run, "device"), dot, record_text(run, "precision"), d,
+    const char *precision = record_text(run, "precision");
+    char how[48] = "";  // the precision of another program is unknown
+    if (strcmp(precision, "unknown") != 0) snprintf(how, sizeof how, " %s %.32s", dot, precision);
+    page_line(t, "how", "%s%s%s%s %s seed %lld %s %s", record_text(run, "device"), how, d,
               known(e, c, record_int(run, "batch"), ""), dot, (long long)record_int(run, "seed"), dot,
               record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
     add_cost(t, run);

@@ -82,6 +82,8 @@ done
 echo ':::MLLOG {"time_ms": 1, "key": "run_stop", "value": null, "metadata": {"status": "success"}}'
 SH
 said 3 'the score of 93.19% is below the target of 94.00%' "$DAWN" record --model "a b" --framework TF -q -- sh mlperf.sh
+"$DAWN" results show >shown
+grep -Eq '^  how +outside - (batch|seed) ' shown # no "unknown" for what the trainer did not say
 [ "$(grep -c dawn err)" = 1 ] # --quiet: only why it failed
 facts '[(x["step"], x["scores"][0]["score"]) for x in p] == [(1, 9309), (2, 9319)] and r["status"] == "missed" and r["model"] == "a b"'
 facts '{"init", "train", "evaluate"} <= {s["segment"] for s in r["segments"]} and r["outside"]["framework"] == "TF"'
