@@ -50,7 +50,7 @@ unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/
 failed=0
 while read -r line; do
     case $line in
-    'ok '* | 'FAIL kernels of a step '* | '-- compute-sanitizer '* | 'FAIL convolutions by PyTorch '* | [0-9]*) ;;
+    'ok '* | 'FAIL kernels of a step '* | '--   compute-sanitizer '* | 'FAIL convolutions by PyTorch '* | [0-9]*) ;;
     *) echo "did not pass: $line" >&2; failed=1 ;;
     esac
 done <"$root/opt/out/summary"
