@@ -9,6 +9,7 @@
 struct fit_line {
     double slope, offset, r2;
 };
+#define FIT_LINE 0.9  // with a smaller r2 the points do not lie on a line
 // False if fewer than two points have different x.
 bool fit_line(const double *x, const double *y, int count, struct fit_line *);
 

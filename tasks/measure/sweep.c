@@ -2,13 +2,14 @@
 #include "tasks/measure/sweep.h"
 
 #include "runtime/base/sort.h"
+#include "tasks/train/room.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_MOST = 1 << 20, TRIES = 6 };
+enum { BATCH_MOST = 1 << 20, TRIES = 12, CLOSE = 20 };  // a search ends within 1 / CLOSE of the largest batch
 static const double NEAR = 0.9;
 
 void sweep_add(struct sweep *s, double batch, double step, double memory)
@@ -18,13 +19,14 @@ void sweep_add(struct sweep *s, double batch, double step, double memory)
     s->count++;
 }
 
-// The ratio b / (a b + c) reaches NEAR / a at b = NEAR / (1 - NEAR) c / a.
+// The ratio b / (a b + c) reaches NEAR / a at b = NEAR / (1 - NEAR) c / a. The slope of a line that the steps do not follow says
+// nothing.
 bool sweep_fit(const struct sweep *s, struct sweep_fit *f)
 {
     *f = (struct sweep_fit){.points = s->count};
     if (!fit_line(s->batch, s->step, s->count, &f->step)) return false;
     (void)fit_line(s->batch, s->memory, s->count, &f->memory);
-    if (!(f->step.slope > 0)) return true;
+    if (!(f->step.slope > 0) || f->step.r2 < FIT_LINE) return true;
     f->limit = 1 / f->step.slope;
     if (f->step.offset > 0) f->near = NEAR / (1 - NEAR) * f->step.offset / f->step.slope;
     return true;
@@ -55,7 +57,7 @@ int sweep_batches(const char *option, const char *list, int64_t batch[SWEEP_BATC
 
 // ---- the largest batch
 
-// The planned memory of a batch; 0 if the batch cannot be planned (the data set has fewer samples).
+// The planned memory of a batch; SIZE_MAX if the batch cannot be planned.
 static size_t plan_batch(const struct trial_choice *like, const struct device_facts *facts, int64_t batch)
 {
     struct recipe recipe = *like->recipe;
@@ -63,9 +65,18 @@ static size_t plan_batch(const struct trial_choice *like, const struct device_fa
     struct trial trial;
     recipe.batch = batch;
     choice.recipe = &recipe;
-    size_t bytes = trial_open(&trial, &choice, facts) < 0 ? 0 : trial.trainer->session->memory_total;
+    size_t bytes = trial_open(&trial, &choice, facts) < 0 ? SIZE_MAX : trial.trainer->session->memory_total;
     trial_close(&trial);
     return bytes;
+}
+
+// The line is as good as the batches that it goes through: small ones change the memory too little to foretell the largest.
+static void search_batch(const struct trial_choice *like, const struct device_facts *facts, struct room_search *s)
+{
+    for (int i = 0; i < TRIES && s->high - s->low > 1 + s->low / CLOSE; i++) {
+        int64_t batch = room_probe(s);
+        room_found(s, batch, plan_batch(like, facts, batch));
+    }
 }
 
 int sweep_find_largest(const struct trial_choice *like, const struct device_facts *facts, const struct sweep *s,
@@ -73,20 +84,17 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
 {
     *into = (struct sweep_largest){0};
     if (!facts->memory || !(f->memory.slope > 0) || s->count < 1) return 0;
-    double free = (double)facts->memory, room = (free - f->memory.offset) / f->memory.slope;
+    double predicted = ((double)facts->memory - f->memory.offset) / f->memory.slope;
     int64_t known = (int64_t)s->batch[s->count - 1], most = dataset_facts(like->data)->count[SPLIT_TRAIN];
     if (most > BATCH_MOST) most = BATCH_MOST;
-    int64_t batch = room < (double)most ? (int64_t)room : most;
-    *into = (struct sweep_largest){known, (size_t)s->memory[s->count - 1], known == most};  // this batch ran
-    for (int i = 0; i < TRIES && batch > known; i++) {
-        size_t bytes = plan_batch(like, facts, batch);
-        if (bytes && bytes <= facts->memory) {
-            *into = (struct sweep_largest){batch, bytes, batch == most};
-            return 0;
-        }
-        double less = bytes ? free / (double)bytes : 0.9;  // plans are not exactly linear
-        batch = (int64_t)((double)batch * (less < 0.98 ? less : 0.98));
+    int64_t batch = predicted < (double)most ? (int64_t)predicted : most;
+    struct room_search search = {
+        .low = known, .low_bytes = (size_t)s->memory[s->count - 1], .high = batch, .room = facts->memory};
+    if (batch > known && search.low_bytes < search.room) {  // the known batch ran
+        room_found(&search, batch, plan_batch(like, facts, batch));
+        if (search.low != batch) search_batch(like, facts, &search);
     }
+    *into = (struct sweep_largest){search.low, search.low_bytes, search.low == most, search.high_bytes == SIZE_MAX};
     return 0;
 }
 
@@ -127,7 +135,11 @@ void sweep_text(const struct sweep_fit *f, const struct sweep_largest *largest, 
                    ceil(f->near));
     else if (f->limit > 0)
         text_entry(into, "limit", "%.1f %s/s however large the batch", f->limit, samples);
+    else if (f->step.slope > 0)
+        text_entry(into, "limit", "unknown: the steps do not lie on a line; larger batches or an idle machine help");
     if (!largest->batch) return;
+    const char *bound = largest->all_data ? ": the whole data set"
+                      : largest->stepless ? ": larger ones have no such step" : ", by plan";
     text_entry(into, "largest", "batch %s, %s of %s free%s", text_count(a, largest->batch), text_size(b, (double)largest->bytes),
-               text_size(c, (double)facts->memory), largest->all_data ? ": the whole data set" : ", by plan");
+               text_size(c, (double)facts->memory), bound);
 }

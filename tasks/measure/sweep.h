@@ -15,7 +15,7 @@ struct sweep {
 struct sweep_fit {
     struct fit_line step, memory;
     int points;
-    double limit;       // in samples a second; 0: the step does not grow with the batch
+    double limit;       // in samples a second; 0: unknown, because the step does not grow with the batch along a line
     double near;        // the batch that reaches 90% of the limit; 0: unknown
 };
 void sweep_add(struct sweep *, double batch, double step, double memory);
@@ -24,11 +24,13 @@ bool sweep_fit(const struct sweep *, struct sweep_fit *);  // false with fewer t
 // Parses "1,2,4,8": numbers in ascending order, each once, at most SWEEP_BATCHES.
 int sweep_batches(const char *option, const char *list, int64_t batch[SWEEP_BATCHES], int *count) MUST_CHECK;
 
-// The largest batch whose plan fits into the free memory: predicted by the line, then planned; not exact to the last sample.
+// The largest batch whose plan fits into the free memory: predicted by the line, then planned, and searched for if the prediction
+// does not fit; not exact to the last sample.
 struct sweep_largest {
     int64_t batch;  // 0: unknown
     size_t bytes;
     bool all_data;  // the batch is the whole data set
+    bool stepless;  // there is room for more, but a larger batch has no step of the wanted side or length
 };
 int sweep_find_largest(const struct trial_choice *, const struct device_facts *, const struct sweep *, const struct sweep_fit *,
                        struct sweep_largest *) MUST_CHECK;

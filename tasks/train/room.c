@@ -5,17 +5,10 @@
 
 #include "runtime/base/text.h"
 
-// Batches counted in parts: `low` fits, `high` does not.
-struct search {
-    int64_t low, high;
-    size_t low_bytes, high_bytes, room;  // low_bytes is 0 if `low` is 0, which is never planned
-    int turn;
-};
-
-static int64_t next_probe(struct search *s)
+int64_t room_probe(struct room_search *s)
 {
     int64_t between = s->high - s->low;
-    if (s->low_bytes == 0 || s->turn++ % 2) return s->low + between / 2;
+    if (s->low_bytes == 0 || s->high_bytes == SIZE_MAX || s->turn++ % 2) return s->low + between / 2;
     double share = (double)(s->room - s->low_bytes) / (double)(s->high_bytes - s->low_bytes);
     int64_t at = s->low + (int64_t)(share * (double)between);
     return at <= s->low ? s->low + 1 : at >= s->high ? s->high - 1 : at;
@@ -33,14 +26,18 @@ static size_t planned_bytes(const struct trainer *t, int64_t batch)
     return bytes;
 }
 
+void room_found(struct room_search *s, int64_t probe, size_t bytes)
+{
+    if (bytes <= s->room) s->low = probe, s->low_bytes = bytes;
+    else s->high = probe, s->high_bytes = bytes;
+}
+
 int64_t room_largest_batch(const struct trainer *t, size_t bytes)
 {
-    struct search s = {.high = t->choice.recipe.batch / t->parts, .high_bytes = t->session->memory_total, .room = bytes};
+    struct room_search s = {.high = t->choice.recipe.batch / t->parts, .high_bytes = t->session->memory_total, .room = bytes};
     while (s.high - s.low > 1) {
-        int64_t probe = next_probe(&s);
-        size_t needed = planned_bytes(t, probe * t->parts);
-        if (needed <= bytes) s.low = probe, s.low_bytes = needed;
-        else s.high = probe, s.high_bytes = needed;
+        int64_t probe = room_probe(&s);
+        room_found(&s, probe, planned_bytes(t, probe * t->parts));
     }
     return s.low * t->parts;
 }

@@ -148,6 +148,18 @@ static void test_timing(void **state)
 
 // ---- sweeps
 
+static void shows(const struct sweep_fit *f, const char *there, const char *absent)
+{
+    struct text text = {0};
+    const struct sweep_largest none = {0};
+    const struct device_facts facts = {0};
+    sweep_text(f, &none, "images", &facts, &text);
+    assert_null(strstr(text.at, "inf"));
+    if (!strstr(text.at, there)) fail_msg("no \"%s\" in: %s", there, text.at);
+    if (absent) assert_null(strstr(text.at, absent));
+    text_free(&text);
+}
+
 static void test_sweep_lines(void **state)
 {
     (void)state;
@@ -162,16 +174,14 @@ static void test_sweep_lines(void **state)
     near(f.step.slope, 0.002), near(f.step.offset, 0.01), near(f.memory.slope, 20), near(f.memory.offset, 100);
     near(f.limit, 500);
     near(f.near, 45);  // 45 / (0.09 + 0.01) = 450
+    s.step[1] = 0.005;  // disturbed: the slope says nothing
+    assert_true(sweep_fit(&s, &f));
+    assert_true(f.step.slope > 0 && f.step.r2 < FIT_LINE && f.limit == 0 && f.near == 0);
+    shows(&f, "unknown: the steps do not lie on a line", NULL);
     s.step[2] = s.step[1] = 0.01;  // it falls with the batch: there is no limit to tell
     assert_true(sweep_fit(&s, &f));
     assert_true(f.limit == 0 && f.near == 0);
-    struct text text = {0};
-    const struct sweep_largest none = {0};
-    const struct device_facts facts = {0};
-    sweep_text(&f, &none, "images", &facts, &text);
-    assert_null(strstr(text.at, "inf"));
-    assert_null(strstr(text.at, "limit"));
-    text_free(&text);
+    shows(&f, "does not grow with the batch", "limit");
 }
 
 static void test_sweep_batches(void **state)
@@ -216,6 +226,10 @@ static void test_largest_batch(void **state)
     assert_true(sweep_fit(&s, &f));
     facts.memory = (size_t)(f.memory.slope * 1000 + f.memory.offset);
     assert_int_equal(sweep_find_largest(&choice, &facts, &s, &f, &largest), 0);
+    assert_true(largest.batch > 500 && largest.batch <= 1010 && largest.bytes <= facts.memory && !largest.all_data);
+    struct sweep_fit small = f;  // through batches that are too small: the prediction is 50 times the largest batch
+    small.memory.slope = f.memory.slope / 50;
+    assert_int_equal(sweep_find_largest(&choice, &facts, &s, &small, &largest), 0);
     assert_true(largest.batch > 500 && largest.batch <= 1010 && largest.bytes <= facts.memory && !largest.all_data);
     facts.memory = (size_t)1 << 40;
     assert_int_equal(sweep_find_largest(&choice, &facts, &s, &f, &largest), 0);
