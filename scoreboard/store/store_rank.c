@@ -354,11 +354,12 @@ static int find_equal(struct store *s, const struct copy *original, const char *
 
 // ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
 
-// All runs of a group may be ranked anew by one statement. Each asks for the figures of the group, and may change its row.
+// All runs of a group may be ranked anew by one statement. Each asks for the interval of the group, and may change its row.
 struct group_known {
     const char *later;  // the group that the caller ranks afterwards
-    char nonce[64];     // whose figures these are
-    struct group_facts facts;
+    char nonce[64];     // whose interval this is
+    bool has_interval;
+    double low, high;
 };
 
 static int facts_of_group(struct store *s, const char *nonce, struct group_facts *facts)
@@ -381,6 +382,16 @@ static int facts_of_group(struct store *s, const char *nonce, struct group_facts
     return rc;
 }
 
+static int know_group(struct store *s, const char *nonce, struct group_known *group)
+{
+    struct group_facts facts;
+    if (strcmp(group->nonce, nonce) == 0) return 0;  // a run outside groups has no interval, as at the beginning
+    TRY(facts_of_group(s, nonce, &facts));
+    group->has_interval = replay_interval(&facts, &group->low, &group->high);
+    snprintf(group->nonce, sizeof group->nonce, "%s", nonce);
+    return 0;
+}
+
 // The first unflagged replay by another person that agrees: bit for bit, or within the interval of the original's group. One
 // evaluation alone has an interval too wide to prove anything. All are judged, so that a later run of the group reads none.
 static int find_replay(struct store *s, const struct copy *original, struct group_known *group, int64_t *by)
@@ -397,11 +408,9 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
     TRY(judge_candidates(s, original->sequence, found, count));
     for (int i = 0; i < count && *by == 0; i++) {
         const struct pair_judged *j = &found[i].judged;
-        if (j->verdict == PAIR_SCORE && (*original->group == 0 || strcmp(group->nonce, original->group) != 0)) {
-            TRY(facts_of_group(s, original->group, &group->facts));
-            snprintf(group->nonce, sizeof group->nonce, "%s", original->group);
-        }
-        if (j->verdict == PAIR_EXACT || (j->verdict == PAIR_SCORE && replay_fits(&group->facts, j->score)))
+        if (j->verdict == PAIR_SCORE) TRY(know_group(s, original->group, group));
+        if (j->verdict == PAIR_EXACT || (j->verdict == PAIR_SCORE && group->has_interval &&
+                                         replay_lies_between(j->score, group->low, group->high)))
             *by = found[i].sequence;
     }
     return 0;

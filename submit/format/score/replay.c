@@ -186,7 +186,7 @@ double replay_sampling(double share, int64_t items)
     return quantile * sqrt(2 * share * (1 - share) / (double)items);
 }
 
-static bool find_group_interval(const struct group_facts *group, double *low, double *high)
+bool replay_interval(const struct group_facts *group, double *low, double *high)
 {
     if (group == NULL || group->finished < GROUP_MINIMUM) return false;
     double half = replay_spread(group->accuracy.sigma, group->finished);
@@ -195,16 +195,10 @@ static bool find_group_interval(const struct group_facts *group, double *low, do
     return true;
 }
 
-static bool lies_between(double score, double low, double high)
+bool replay_lies_between(double score, double low, double high)
 {
     const double rounding = 1e-12;  // of a mean of equal scores
     return score >= low - rounding && score <= high + rounding;
-}
-
-bool replay_fits(const struct group_facts *group, double score)
-{
-    double low, high;
-    return find_group_interval(group, &low, &high) && lies_between(score, low, high);
 }
 
 static int64_t test_items(const json_t *run)
@@ -225,7 +219,7 @@ static void find_interval(const json_t *a, const struct group_facts *group, stru
     int64_t items = j->board.items > 0 ? j->board.items : test_items(a);
     bool plain = *j->board.unit == 0 || strcmp(j->board.unit, "%") == 0;
     j->low = j->high = NAN;
-    if (find_group_interval(group, &j->low, &j->high)) {
+    if (replay_interval(group, &j->low, &j->high)) {
         j->runs = group->finished;
     } else if (items > 0 && plain && !j->board.lower_is_better && share >= 0 && share <= 1) {
         double half = replay_sampling(share, items);
@@ -244,7 +238,7 @@ static enum replay_verdict judge(const json_t *a, const json_t *b, const struct 
     if (j->settings == 0 || j->score[0] == RUN_SCORE_NONE) return REPLAY_DIFFERS;
     find_interval(a, group, j);
     double other = run_metric_value(&j->board, j->score[1]);
-    return lies_between(other, j->low, j->high) ? REPLAY_WITHIN : REPLAY_DIFFERS;
+    return replay_lies_between(other, j->low, j->high) ? REPLAY_WITHIN : REPLAY_DIFFERS;
 }
 
 void replay_judge(const json_t *original, const json_t *replay, const struct group_facts *group, struct replay_judged *j)

@@ -37,9 +37,10 @@ struct replay_judged {
 // `group`: the original's group; it counts from GROUP_MINIMUM finished runs on. NULL: none. End the result with replay_free.
 void replay_judge(const json_t *original, const json_t *replay, const struct group_facts *group, struct replay_judged *);
 void replay_free(struct replay_judged *);
-// True if the score of a replay lies in the interval of the original's group. False if the group has fewer than GROUP_MINIMUM
-// finished runs, or is NULL.
-bool replay_fits(const struct group_facts *, double score);
+// The interval of the original's group. False if the group has fewer than GROUP_MINIMUM finished runs, or is NULL. Cost: a
+// quantile, some microseconds.
+bool replay_interval(const struct group_facts *, double *low, double *high);
+bool replay_lies_between(double score, double low, double high);
 
 // The settings that decide whether the same figures are due: adds a line for each that differs, and counts them. What the replay
 // does not state yet is not compared.
