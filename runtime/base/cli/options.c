@@ -131,7 +131,11 @@ static int unknown(const struct usage *usage, const char *word)
     int count = 0;
     for (const struct option *o = usage->options; o->kind != OPTION_END; o++) count++;
     const char **names = zalloc(sizeof *names * ((size_t)count + 2));
-    for (int i = 0; i < count; i++) names[i] = usage->options[i].name;
+    bool sets = false;  // many take a key of a recipe for an option: --epochs 10
+    for (int i = 0; i < count; i++) {
+        names[i] = usage->options[i].name;
+        sets = sets || (usage->options[i].kind == OPTION_LIST && !strcmp(names[i], "set"));
+    }
     names[count] = "help";
     bool no = strncmp(word, "no-", 3) == 0;
     const char *near = text_nearest(word, names), *prefix = "";
@@ -143,8 +147,8 @@ static int unknown(const struct usage *usage, const char *word)
     }
     free(names);
     if (near) return fail(ERR_USAGE, "there is no option --%.60s; did you mean --%s%s?", word, prefix, near);
-    return fail(ERR_USAGE, "there is no option --%.60s; \"%s %s -h\" lists them", word, error_program,
-                usage->command ? usage->command : "");
+    return fail(ERR_USAGE, "there is no option --%.60s; \"%s %s -h\" lists them%s", word, error_program,
+                usage->command ? usage->command : "", sets ? " (--set KEY=VALUE changes a key of the recipe)" : "");
 }
 
 // Exact names win; otherwise the only name with that beginning.

@@ -139,7 +139,8 @@ static void test_nearest(void **state)
     assert_int_equal(parse("--no-stpo"), ERR_USAGE);
     assert_string_equal(error_text(), "there is no option --no-stpo; did you mean --no-stop?");
     assert_int_equal(parse("--quantum"), ERR_USAGE);
-    assert_string_equal(error_text(), "there is no option --quantum; \"dawn train -h\" lists them");
+    assert_string_equal(error_text(), "there is no option --quantum; \"dawn train -h\" lists them "
+                                      "(--set KEY=VALUE changes a key of the recipe)");
     assert_int_equal(parse("-q"), ERR_USAGE);
     assert_string_equal(error_text(), "there is no option -q; \"dawn train -h\" lists them");
 }
