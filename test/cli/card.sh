@@ -34,6 +34,11 @@ dawn infer --latency --views 3 $quick 2>err.txt && exit 1
 grep -q '"evaluation.views" must be 1, 2 or 6' err.txt
 dawn infer --weights run-1.safetensors $quick >weights.txt # a file of ours names its task
 if grep -q 'newest' weights.txt; then exit 1; fi
+slow="--weights run-1.safetensors --device ref --precision f32 --views 1 --warmup 1"
+dawn infer $slow --items 200 >/dev/null 2>err.txt # in a pipe a line every tenth, after the first second
+grep -Eq '^measuring: [1-9]0%, ' err.txt
+dawn infer $slow --items 10 --quiet >/dev/null 2>err.txt
+[ ! -s err.txt ]
 dawn infer squad 2>err.txt && exit 1
 grep -q 'no run of task squad in results.db has weights' err.txt
 dawn results show 1 >shown.txt
