@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 256, LAUNCHER_MOST = 32 };
+enum { WORDS_MOST = 256 };
 
 // ---- one of the processes
 

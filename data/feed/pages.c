@@ -5,31 +5,15 @@
 
 #include "runtime/base/arena.h"
 
-static int read_lengths(struct dataset *data, enum split split, const char *field, int32_t **lengths)
-{
-    *lengths = zalloc(((size_t)dataset_facts(data)->count[split] + 1) * sizeof **lengths);
-    int rc = dataset_lengths(data, split, field, *lengths);
-    if (rc < 0) free(*lengths);
-    return rc;
-}
-
-int pages_window(struct dataset *data, enum split split, const char *field, size_t memory, int64_t *window)
-{
-    int32_t *lengths;
-    int64_t bytes = 0, count = dataset_facts(data)->count[split];
-    TRY(read_lengths(data, split, field, &lengths));
-    for (int64_t i = 0; i < count; i++) bytes += lengths[i];
-    free(lengths);
-    int64_t most = (int64_t)(memory / 4 / PAGES_BYTES);
-    *window = memory == 0 || bytes <= (int64_t)(memory / 2) ? 0 : most < PAGES_WINDOW ? PAGES_WINDOW : most;
-    return 0;
-}
-
 int pages_cut(struct dataset *data, enum split split, const char *field, int64_t **into, int64_t *pages)
 {
-    int32_t *lengths;
     int64_t count = dataset_facts(data)->count[split], bytes = 0, last = 0, n = 0;
-    TRY(read_lengths(data, split, field, &lengths));
+    int32_t *lengths = zalloc((size_t)(count + 1) * sizeof *lengths);
+    int rc = dataset_lengths(data, split, field, lengths);
+    if (rc < 0) {
+        free(lengths);
+        return rc;
+    }
     for (int64_t i = 0; i < count; i++) bytes += lengths[i];
     int64_t *page = zalloc((size_t)(bytes / PAGES_BYTES + 2) * sizeof *page);
     bytes = 0;

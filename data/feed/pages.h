@@ -6,12 +6,7 @@
 #include "data/feed/order.h"
 #include "data/dataset.h"
 
-enum { PAGES_BYTES = 8 << 20, PAGES_WINDOW = 1000 };  // a disk seeks for less than a tenth of the time that it reads such a page
-
-// How to shuffle the field of a split on a machine with `memory` bytes (memory_total). 0 shuffles all samples at once, if
-// the stored bytes take at most half of the memory. Otherwise the number of pages of a window: two windows take half of the
-// memory, and a window has at least PAGES_WINDOW pages.
-int pages_window(struct dataset *, enum split, const char *field, size_t memory, int64_t *window) MUST_CHECK;
+enum { PAGES_BYTES = 8 << 20 };  // a disk seeks for less than a tenth of the time that it reads such a page
 
 // Divides the samples, in the order of the split, into pages of about PAGES_BYTES: page[0 .. *pages], free() it.
 int pages_cut(struct dataset *, enum split, const char *field, int64_t **page, int64_t *pages) MUST_CHECK;

@@ -8,11 +8,6 @@
 
 enum { CURLY_APOSTROPHE = 0x2019 };
 
-void words_clear(struct words *words)
-{
-    words->count = 0;
-}
-
 void words_free(struct words *words)
 {
     free(words->begin);

@@ -15,7 +15,6 @@ struct words {
     int32_t *begin, *end;
     int64_t count, room;
 };
-void words_clear(struct words *);  // keeps the memory
 void words_free(struct words *);
 void words_split(const char *text, size_t n, struct words *);  // appends; n is at most INT32_MAX
 

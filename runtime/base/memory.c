@@ -23,9 +23,3 @@ size_t memory_available(void)
     size_t left = limit > used ? limit - used : 1;
     return free_bytes && free_bytes < left ? free_bytes : left;
 }
-
-size_t memory_total(void)
-{
-    size_t all = read_number("/proc/meminfo", "MemTotal: %llu") * 1024, limit = read_number("/sys/fs/cgroup/memory.max", "%llu");
-    return limit && (!all || limit < all) ? limit : all;
-}

@@ -7,7 +7,5 @@
 
 // The memory that the kernel reports as available, or the rest of the control group's limit if that is less; 0 if unknown.
 size_t memory_available(void);
-// The memory of the machine, or the control group's limit if that is less; 0 if unknown.
-size_t memory_total(void);
 
 #endif

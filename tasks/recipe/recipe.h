@@ -12,9 +12,6 @@
 #include "tasks/recipe/schedule.h"
 
 enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_MAX = 32 };
-// Upper bound on the variants of a step in one schedule: each side, with or without a training first layer, renormalising or
-// not.
-enum { RECIPE_VARIANTS_MAX = 4 * RECIPE_LIST_MAX };
 struct recipe_list {
     int count;
     double at[RECIPE_LIST_MAX];

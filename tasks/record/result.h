@@ -70,7 +70,6 @@ struct run_file {
     int64_t bytes;
     enum run_reading reading;
 };
-enum { RUN_FILES_MAX = 3 };
 // A process of a run that several devices train together: the rank is its place in the list.
 struct run_place {
     const struct machine_facts *machine;

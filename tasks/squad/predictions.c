@@ -4,7 +4,6 @@
 
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/file.h"
@@ -12,13 +11,6 @@
 struct predictions {
     json_t *of;
 };
-
-struct predictions *predictions_new(void)
-{
-    struct predictions *p = zalloc(sizeof *p);
-    p->of = json_object();
-    return p;
-}
 
 void predictions_free(struct predictions *p)
 {
@@ -74,22 +66,6 @@ int64_t predictions_count(const struct predictions *p)
 const char *predictions_of(const struct predictions *p, const char *id)
 {
     return json_string_value(json_object_get(p->of, id));
-}
-
-void predictions_set(struct predictions *p, const char *id, const char *text, size_t n)
-{
-    json_t *value = json_stringn(text, n);
-    BUG_IF(value == NULL);  // not UTF-8
-    BUG_IF(json_object_set_new(p->of, id, value) != 0);
-}
-
-int predictions_write(const struct predictions *p, const char *path)
-{
-    char *json = json_dumps(p->of, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-    if (json == NULL) return fail(ERR_MEMORY, "not enough memory for the predictions of %s", path);
-    int rc = file_write(path, json, strlen(json));
-    free(json);
-    return rc;
 }
 
 struct evaluate_total predictions_score(const struct predictions *p, const struct squad *squad)

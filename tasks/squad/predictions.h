@@ -8,7 +8,6 @@
 enum { PREDICTIONS_BYTES = 256 << 20 };
 
 struct predictions;
-struct predictions *predictions_new(void);
 // Pure; `name` names the file in errors, which also name the id. Two texts for one id are an error.
 int predictions_parse(const char *name, const char *bytes, size_t count, struct predictions **) MUST_CHECK;
 int predictions_open(const char *path, struct predictions **) MUST_CHECK;
@@ -16,10 +15,6 @@ void predictions_free(struct predictions *);  // NULL is fine
 
 int64_t predictions_count(const struct predictions *);
 const char *predictions_of(const struct predictions *, const char *id);  // NULL: no prediction
-// The last text of an id counts. Ids and texts must be UTF-8; those of a data set are, and so are parts cut between
-// characters.
-void predictions_set(struct predictions *, const char *id, const char *text, size_t n);
-int predictions_write(const struct predictions *, const char *path) MUST_CHECK;  // in the order of predictions_set
 
 // Scores all questions of a split in the order of the file.
 struct evaluate_total predictions_score(const struct predictions *, const struct squad *);

@@ -23,7 +23,7 @@ struct trainer_choice {
     struct task_files files; // borrowed
 };
 
-enum { TRAINER_VARIANTS = 64, TURNS_MAX = 4 };
+enum { TRAINER_VARIANTS = 64 };
 struct trainer_variant {
     struct variant is;
     int turn, program;

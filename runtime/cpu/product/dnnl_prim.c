@@ -242,13 +242,6 @@ int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struc
 
 size_t dnnl_prim_bytes(const struct dnnl_prim *prim, int arg) { return dnnl_memory_desc_get_size(operand_desc(prim, arg)); }
 
-const char *dnnl_prim_name(const struct dnnl_prim *prim)
-{
-    const char *name = NULL;
-    dnnl_status_t s = dnnl_primitive_desc_query(prim->desc, dnnl_query_impl_info_str, 0, &name);
-    return s == dnnl_success && name ? name : "unknown";
-}
-
 int dnnl_prim_build(struct dnnl_prim *prim)
 {
     return check_dnnl(dnnl_primitive_create(&prim->primitive, prim->desc), "building a primitive");

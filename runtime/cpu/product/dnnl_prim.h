@@ -54,7 +54,6 @@ int dnnl_prim_copy(struct cpu_device *, struct dnnl_prim *, const struct dnnl_ar
                    const struct dnnl_array *to) MUST_CHECK;
 
 size_t dnnl_prim_bytes(const struct dnnl_prim *, int arg);  // size of operand `arg` in its format
-const char *dnnl_prim_name(const struct dnnl_prim *);       // "brgconv:avx512_core_bf16"
 int dnnl_prim_build(struct dnnl_prim *) MUST_CHECK;         // generates the code
 int dnnl_prim_bind(struct cpu_device *, struct dnnl_prim *, int arg, void *address) MUST_CHECK;  // binds or moves
 int dnnl_prim_run(struct cpu_device *, struct dnnl_prim *);
