@@ -178,7 +178,7 @@ char *manifest_cache_path(const char *name)
     return NULL;
 }
 
-char *manifest_path(void)
+static char *digests_path(void)
 {
     return manifest_cache_path("digests.json");
 }
@@ -216,7 +216,7 @@ bool manifest_cache_read(const char *path, size_t limit, char **bytes, size_t *c
 void manifest_load(struct manifest *m)
 {
     *m = (struct manifest){0};
-    char *path = manifest_path(), *bytes = NULL;
+    char *path = digests_path(), *bytes = NULL;
     size_t count;
     if (path != NULL && manifest_cache_read(path, MANIFEST_BYTES, &bytes, &count) && manifest_parse(path, bytes, count, m) < 0)
         *m = (struct manifest){0};
@@ -243,7 +243,7 @@ void manifest_cache_write(const char *path, const void *bytes, size_t count)
 
 void manifest_save(const struct manifest *m)
 {
-    char *path = manifest_path();
+    char *path = digests_path();
     if (path != NULL) {
         char *json = manifest_print(m);
         manifest_cache_write(path, json, strlen(json));

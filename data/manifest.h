@@ -48,8 +48,6 @@ const struct manifest_value *manifest_find_value(const struct manifest *, const 
 void manifest_put(struct manifest *, const char *path, const struct manifest_key *, int64_t read_ms, const char *hex);
 void manifest_put_value(struct manifest *, const char *key, int64_t read_ms, const char *hex);
 
-// $XDG_CACHE_HOME/dawn/digests.json, else ~/.cache/dawn/digests.json; free() it. NULL: there is no such folder.
-char *manifest_path(void);
 void manifest_load(struct manifest *);        // empty if there is no cache that can be trusted and parsed
 void manifest_save(const struct manifest *);  // a cache: failures to write are ignored
 

@@ -192,7 +192,7 @@ static void cifar_close(struct dataset *ds)
     free(cifar);
 }
 
-int cifar_read_records(const struct cifar *cifar, int file, int64_t first, int64_t count, uint8_t *records)
+static int read_records(const struct cifar *cifar, int file, int64_t first, int64_t count, uint8_t *records)
 {
     size_t want = (size_t)count * CIFAR_RECORD, have = 0;
     int64_t offset = first * CIFAR_RECORD;
@@ -226,7 +226,7 @@ int cifar_each(const struct cifar *cifar, enum split split, int64_t first, int64
             int64_t at = first + done - begins, n = cifar->records[file] - at;
             if (n > count - done) n = count - done;
             if (n > CIFAR_PIECE) n = CIFAR_PIECE;
-            rc = cifar_read_records(cifar, file, at, n, records);
+            rc = read_records(cifar, file, at, n, records);
             if (rc == 0) rc = visit(context, cifar->path[file], at * CIFAR_RECORD, records, n, done);
             done += n;
         }

@@ -14,8 +14,6 @@ struct cifar {
     char content[SPLIT_COUNT][DIGEST_HEX];  // "" until they are known
 };
 
-int cifar_read_records(const struct cifar *, int file, int64_t first, int64_t count, uint8_t *records) MUST_CHECK;
-
 // Calls `visit` for the records of a range in order, a few at a time: `n` of them from byte `offset` of `path`, after `done`
 // earlier ones of the range. A failing visit ends the walk.
 typedef int cifar_visit(void *context, const char *path, int64_t offset, const uint8_t *records, int64_t n,

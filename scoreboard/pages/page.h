@@ -79,7 +79,6 @@ void page_tree(struct page *, const struct checkpoint *);
 
 // ---- page_rows.c: entries of boards
 const char *page_entry_address(struct arena *, const struct entry *);  // of the run, group or import
-const char *page_entry_name(struct arena *, const struct entry *);     // "run 12", "group 4f2a...", "resnet in the archive"
 enum rows {
     ROWS_BEST,    // of one board: place, value, who, what, trust
     ROWS_PLACES,  // of several: board with the date, place, value, trust
@@ -100,8 +99,6 @@ void page_row_name(struct page *);
 const char *page_sort_name(const struct filter *, enum sort);  // the header of the column a board is sorted by
 // A board's table: every column, sorted as the filter says. `best`: of the whole board, for comparison; 0: not known.
 void page_board_table(struct page *, const struct filter *, const struct entries *, double best);
-// A sentence that says why a board always stays empty; NULL if it can have entries.
-const char *page_never(const struct contest *, enum board, enum rank);
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 // "12 more entries are self-evaluated, imported or flagged", with a link to them; nothing if `below` is 0.
 void page_unchecked(struct page *, enum view, const struct filter *, int64_t below);

@@ -22,7 +22,7 @@ const char *page_entry_address(struct arena *arena, const struct entry *entry)
                       html_part(arena, second + 1));
 }
 
-const char *page_entry_name(struct arena *arena, const struct entry *entry)
+static const char *entry_name(struct arena *arena, const struct entry *entry)
 {
     const char *source = entry->source;
     if (source[0] == '#') return arena_text(arena, "Run %s", source + 1);
@@ -49,7 +49,7 @@ static void trust_cell(struct page *page, const struct entry *entry)
 static void model_cell(struct page *page, const struct entry *entry)
 {
     html_add(page->out, "<a class=\"clamp\" href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
-             *entry->model ? entry->model : page_entry_name(&page->arena, entry));
+             *entry->model ? entry->model : entry_name(&page->arena, entry));
     if (strcmp(entry->division, "open") == 0) html_add(page->out, "<small>open division</small>");
     if (*entry->group && entry->runs == 1) html_add(page->out, "<small>of a group</small>");
 }
@@ -342,7 +342,7 @@ void page_uploads(struct page *page, const struct entries *uploads, const struct
         const struct entry *entry = &uploads->at[i];
         html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a class=\"clamp\" "
                             "href=\"%s\"><bdi>%s</bdi></a><small>%s%s</small></th>", page_entry_address(&page->arena, entry),
-                 *entry->model ? entry->model : page_entry_name(&page->arena, entry), page_task_title(entry->contest),
+                 *entry->model ? entry->model : entry_name(&page->arena, entry), page_task_title(entry->contest),
                  entry->order == RANK_GROUP ? arena_text(&page->arena, ", group of %d runs", entry->runs) : "");
         upload_results(page, &rows[i]);
         html_add(page->out, "<td role=\"cell\" class=\"who\">");
@@ -447,7 +447,8 @@ void page_bests(struct page *page, const struct contest *contest, enum trust lea
     html_add(page->out, "</tbody></table>\n");
 }
 
-const char *page_never(const struct contest *contest, enum board board, enum rank rank)
+// A sentence that says why a board always stays empty; NULL if it can have entries.
+static const char *why_always_empty(const struct contest *contest, enum board board, enum rank rank)
 {
     if (!contest->synthetic) return NULL;
     if (board == BOARD_INFERENCE_LATENCY || board == BOARD_INFERENCE_COST)
@@ -491,7 +492,7 @@ void page_how_to_be_first(struct page *page, const struct filter *filter)
 {
     const struct contest *contest = filter->contest;
     const char *nothing = filter->rank == RANK_GROUP ? "No checked group yet." : "No checked run yet.";
-    const char *never = page_never(contest, filter->board, filter->rank);
+    const char *never = why_always_empty(contest, filter->board, filter->rank);
     if (never != NULL) {
         html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);
         return;

@@ -17,7 +17,7 @@ static int folder_of(struct text *into)
     return 0;
 }
 
-int seen_path(const struct sshkey *board, char **path)
+static int note_path(const struct sshkey *board, char **path)
 {
     struct text text = {0};
     char hex[DIGEST_HEX];
@@ -33,7 +33,7 @@ int seen_read(const struct sshkey *board, struct text *note)
 {
     char *path, *bytes = NULL;
     size_t count;
-    TRY(seen_path(board, &path));
+    TRY(note_path(board, &path));
     int rc = file_exists(path) ? file_read(path, NOTE_MOST, &bytes, &count) : 0;
     if (bytes != NULL) text_bytes(note, bytes, count);
     free(bytes);
@@ -45,7 +45,7 @@ int seen_keep(const struct sshkey *board, const struct text *note)
 {
     struct text folder = {0};
     char *path;
-    TRY(seen_path(board, &path));
+    TRY(note_path(board, &path));
     int rc = folder_of(&folder);
     if (rc == 0) rc = file_make_folder(folder.at);
     if (rc == 0) rc = file_write(path, note->at, note->length);

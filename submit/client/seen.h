@@ -7,8 +7,6 @@
 #include "runtime/base/text.h"
 #include "submit/format/ssh/sshkey.h"
 
-// free() ends the path. ERR_MISSING if there is no such folder in the environment.
-int seen_path(const struct sshkey *board, char **path) MUST_CHECK;
 int seen_read(const struct sshkey *board, struct text *note) MUST_CHECK;  // leaves it empty if nothing has been seen
 int seen_keep(const struct sshkey *board, const struct text *note) MUST_CHECK;
 

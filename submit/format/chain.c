@@ -129,7 +129,7 @@ int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX])
 
 // ---- points
 
-json_t *chain_scores(const struct run_metric *metrics, int count, const int64_t *score)
+static json_t *list_scores(const struct run_metric *metrics, int count, const int64_t *score)
 {
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
@@ -149,7 +149,7 @@ static void add_version_2(json_t *point, const struct chain_point *p)
     json_object_set_new(point, "step", json_integer(p->step));
     json_object_set_new(point, "epoch_micro", json_integer(p->epoch_micro));
     json_object_set_new(point, "stall_ns", json_integer(p->stall_ns));
-    json_t *scores = chain_scores(p->metrics, p->metric_count, p->score);
+    json_t *scores = list_scores(p->metrics, p->metric_count, p->score);
     if (json_array_size(scores) > 0) json_object_set(point, "scores", scores);
     json_decref(scores);
 }

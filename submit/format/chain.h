@@ -53,8 +53,6 @@ int chain_bind(struct chain *, const json_t *run) MUST_CHECK;                   
 int chain_end(const struct chain *, const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;   // after the last point
 int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX]) MUST_CHECK;
 void chain_add(struct chain *, const struct chain_point *);
-// The scores of a point in version 2: [{"metric":...,"score":...}]. The caller ends the reference.
-json_t *chain_scores(const struct run_metric *, int count, const int64_t *score);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
 bool chain_from_hex(struct chain *, int version, const char *hex);  // continues from a stored head
 

@@ -160,7 +160,7 @@ static int measure_images(struct serving *s, const struct infer_options *o, stru
     return 0;
 }
 
-bool infer_is_timed(const struct infer_options *o)
+static bool is_timed(const struct infer_options *o)
 {
     return o->singles || !infer_is_streamed(o->task);
 }
@@ -202,7 +202,7 @@ static int try_setting(const struct infer_options *o, int threads, enum recipe_p
 
 int infer_tune(struct infer_options *o)
 {
-    if (!infer_is_timed(o)) return 0;
+    if (!is_timed(o)) return 0;
     struct device *device;
     struct device_facts facts;
     TRY(device_open(o->device, o->threads, &device));

@@ -45,7 +45,6 @@ struct infer_figures {
     char damaged_text[512];    // "": none
 };
 
-bool infer_is_timed(const struct infer_options *);  // true if the figures include times
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
 // Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
 // options (threads 0, PRECISION_AUTO), and nothing if no times are wanted.

@@ -89,7 +89,7 @@ static void add_steps(const struct profile *p, json_t *events)
     }
 }
 
-struct json_t *trace_json(const struct trial *t, const struct profile *p)
+static json_t *describe_steps(const struct trial *t, const struct profile *p)
 {
     json_t *events = json_array();
     add_nodes(t, events);
@@ -101,7 +101,7 @@ struct json_t *trace_json(const struct trial *t, const struct profile *p)
 
 int trace_write(const struct trial *t, const struct profile *p, const char *path)
 {
-    json_t *o = trace_json(t, p);
+    json_t *o = describe_steps(t, p);
     char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(o);
     if (!text) return fail(ERR_INPUT, "the trace cannot be written as JSON");

@@ -6,7 +6,6 @@
 
 #include "tasks/profile/profile.h"
 
-struct json_t *trace_json(const struct trial *, const struct profile *);
 int trace_write(const struct trial *, const struct profile *, const char *path) MUST_CHECK;
 
 #endif

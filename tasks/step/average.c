@@ -46,19 +46,19 @@ int average_build(struct average *a, struct session *session, const struct recip
     return a->swap = add_swap(session);
 }
 
-bool average_is_there(const struct average *a, int64_t done)
+static bool has_begun(const struct average *a, int64_t done)
 {
     return a->begin != NONE && done >= a->first;
 }
 
 int average_after(const struct average *a, struct session *session, int64_t done)
 {
-    if (!average_is_there(a, done)) return 0;
+    if (!has_begun(a, done)) return 0;
     if (done == a->first) return session_run(session, a->begin);
     return (done - a->first) % a->every == 0 ? session_run(session, a->update) : 0;
 }
 
 int average_swap(const struct average *a, struct session *session, int64_t done)
 {
-    return average_is_there(a, done) ? session_run(session, a->swap) : 0;
+    return has_begun(a, done) ? session_run(session, a->swap) : 0;
 }

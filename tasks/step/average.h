@@ -15,7 +15,6 @@ struct average {
 // Adds the programs of the average. Call it after the training graphs exist, because it averages their slots.
 int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_an_epoch) MUST_CHECK;
 int average_after(const struct average *, struct session *, int64_t done) MUST_CHECK;  // after step number `done`, counted from 1
-bool average_is_there(const struct average *, int64_t done);
 int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
 // True for trained weights and running statistics. Uploaded values (whitening filters) are not a result of training.
 bool average_has(const struct slot *);

@@ -254,7 +254,7 @@ static int compare_text(const struct state *s, const char *what, const char *sta
     return fail(ERR_INPUT, "%s is of another %s: %s, not %s", s->path, what, state, here);
 }
 
-// Recipes must be equal except for the precision, which state_difference compares.
+// Recipes must be equal except for the precision, which describe_difference compares.
 static int check_recipe(const struct state *s, const struct recipe *here)
 {
     struct recipe there;
@@ -291,7 +291,8 @@ static int check_training(const struct state *s, const struct trainer *t, const 
     return 0;
 }
 
-int state_difference(const struct state *s, struct trainer *t, char **difference)
+// Makes a sentence about the first difference between the trainer's place and the state's; NULL: none. free() ends it.
+static int describe_difference(const struct state *s, struct trainer *t, char **difference)
 {
     const struct state_facts *f = &s->view.facts;
     struct text text = {0};
@@ -310,7 +311,7 @@ int state_difference(const struct state *s, struct trainer *t, char **difference
 static int check_place(const struct state *s, struct trainer *t)
 {
     char *difference;
-    TRY(state_difference(s, t, &difference));
+    TRY(describe_difference(s, t, &difference));
     if (!difference) return 0;
     fail(ERR_INPUT, "%s would continue with %s, and the bytes may differ", s->path, difference);
     free(difference);

@@ -50,8 +50,6 @@ enum state_place {
 };
 // Loads the state into a loaded trainer with the same task, recipe and data. Replaces trainer_begin.
 int state_load(struct state *, struct trainer *, const struct state_run *, enum state_place) MUST_CHECK;
-// A sentence about the first difference between the trainer's place and the state's; NULL: none. free() ends it.
-int state_difference(const struct state *, struct trainer *, char **) MUST_CHECK;
 const char *state_program(void);  // version and commit of this program
 
 // ---- the pure parser under state_open: no I/O, accepts any bytes; `where` names them in errors

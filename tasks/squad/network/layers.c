@@ -51,7 +51,7 @@ int layers_matrix(struct reading *r, const char *name, int64_t out, int64_t in)
     return graph_param(r->g, arena_text(&r->g->arena, "%s.weight", name), SHAPE(out, in), uniform_of(in), ROLE_MATRIX);
 }
 
-int layers_linear(struct reading *r, const char *name, int x, int64_t out, enum dtype to)
+static int add_linear(struct reading *r, const char *name, int x, int64_t out, enum dtype to)
 {
     struct graph *g = r->g;
     if (g->error) return NONE;
@@ -88,7 +88,7 @@ int layers_average(struct reading *r, int scores, int x, int lengths)
 int layers_summary(struct reading *r, const char *name, int weighed, int y)
 {
     struct graph *g = r->g;
-    int scores = layers_linear(r, name, weighed, 1, F32);
+    int scores = add_linear(r, name, weighed, 1, F32);
     if (g->error) return NONE;
     const struct shape is = g->value[y].shape;
     return layers_average(r, g_reshape(g, scores, SHAPE(is.dim[0], is.dim[1])), y, r->asked);
@@ -99,7 +99,7 @@ int layers_point(struct reading *r, const char *name, int x, int y)
     struct graph *g = r->g;
     if (g->error) return NONE;
     const struct shape is = g->value[x].shape;
-    int wy = layers_linear(r, name, y, is.dim[2], r->dtype);
+    int wy = add_linear(r, name, y, is.dim[2], r->dtype);
     int scores = g_matmul(g, x, false, g_reshape(g, wy, SHAPE(is.dim[0], is.dim[2], 1)), false, 1, NONE, 0, F32);
     return g_reshape(g, scores, SHAPE(is.dim[0], is.dim[1]));
 }
@@ -184,8 +184,8 @@ int layers_align(struct reading *r, int x, int y)
     int64_t width = shape_last(&g->value[x].shape);
     graph_scope(g, "qemb_match");
     x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);
-    int q = g_act(g, layers_linear(r, "qemb_match.linear", x, width, r->dtype), ACT_RELU);
-    int k = g_act(g, layers_linear(r, "qemb_match.linear", y, width, r->dtype), ACT_RELU);
+    int q = g_act(g, add_linear(r, "qemb_match.linear", x, width, r->dtype), ACT_RELU);
+    int k = g_act(g, add_linear(r, "qemb_match.linear", y, width, r->dtype), ACT_RELU);
     return layers_attend(r, q, k, y, r->asked);
 }
 

@@ -36,7 +36,6 @@ void layers_encode(struct reading *, layers_cell *, const char *name, int x, int
 // ---- pieces
 int layers_dropout(struct reading *, int x, float p);   // one draw a sample and channel
 int layers_matrix(struct reading *, const char *name, int64_t out, int64_t in);
-int layers_linear(struct reading *, const char *name, int x, int64_t out, enum dtype to);
 int layers_join(struct reading *, const int x[], int count);  // side by side
 // softmax(q k') v over the first `lengths` places of k and v.
 int layers_attend(struct reading *, int q, int k, int v, int lengths);
