@@ -97,7 +97,8 @@ void report_group_name(const struct report_group *g, struct text *into)
     text_add(into, "%s, %s, %s", record_text(row, "task"), record_text(row, "model"), record_text(row, "precision"));
     if (!record_int(row, "fusion")) text_add(into, ", not fused");
     text_add(into, ", %s", record_text(row, "device"));
-    if (!strcmp(record_text(row, "device"), "cpu")) text_add(into, " with %lld threads", (long long)record_int(row, "threads"));
+    long long threads = (long long)record_int(row, "threads");
+    if (!strcmp(record_text(row, "device"), "cpu")) text_add(into, " with %lld thread%s", threads, threads == 1 ? "" : "s");
 }
 
 void report_throughput(const struct report_group *g, struct sheet *s)
@@ -145,7 +146,8 @@ void report_lines(const struct report_group *g, struct sheet *s)
     if (!sweep_fit(&sweep, &f)) return;
     sheet_add(s, "%.4g s", f.step.slope);
     sheet_add(s, "%.4g s", f.step.offset);
-    sheet_add(s, "%.4f", f.step.r2);
+    snprintf(a, sizeof a, "%.4f", f.step.r2);
+    add_figure(s, f.points > 2, a);  // two points do not show how well a line fits
     snprintf(a, sizeof a, "%.2f", f.limit);
     add_figure(s, f.limit > 0, a);
     sheet_add(s, "%s", text_size(a, f.memory.slope));

@@ -46,14 +46,26 @@ void sheet_free(struct sheet *s)
     *s = (struct sheet){0};
 }
 
+// A long head breaks after each underscore. Otherwise heads make a table wider than paper, where nothing scrolls.
+static void add_head(const char *head, bool figures, struct text *into)
+{
+    if (figures) html_add(into, "<th scope=\"col\" class=\"number\">");
+    else html_add(into, "<th scope=\"col\">");
+    while (*head) {
+        size_t part = strcspn(head, "_");
+        part += head[part] == '_';
+        html_escape(into, head, part);
+        head += part;
+        if (*head && head[-1] == '_') html_add(into, "<wbr>");
+    }
+    html_add(into, "</th>");
+}
+
 void sheet_html(const struct sheet *s, struct text *into)
 {
-    html_add(into, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"small\"><caption>%s"
-             "</caption>\n<thead><tr>", s->title, s->title);
-    for (int c = 0; c < s->columns; c++) {
-        if (s->figures[c]) html_add(into, "<th scope=\"col\" class=\"number\">%s</th>", s->column[c]);
-        else html_add(into, "<th scope=\"col\">%s</th>", s->column[c]);
-    }
+    html_add(into, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"small sheet\"><caption>"
+             "%s</caption>\n<thead><tr>", s->title, s->title);
+    for (int c = 0; c < s->columns; c++) add_head(s->column[c], s->figures[c], into);
     html_add(into, "</tr></thead>\n<tbody>");
     for (int i = 0; i < s->cells; i++) {
         int c = i % s->columns;
