@@ -64,21 +64,29 @@ static int measure(const struct bench_scaling *b, struct chosen *chosen, struct 
     return rc;
 }
 
-static int be_measured(const struct bench_scaling *b)
+static int choose_setting(const struct bench_scaling *b, struct chosen *chosen)
 {
     struct choose c = *b->choose;
+    if (b->batch && text_to_int(b->batch, 1, 1 << 20, &c.batch) < 0)
+        return fail(ERR_USAGE, "--scaling measures one batch in each process: --batch takes one number from 1 to %d; "
+                    "got \"%.40s\"", 1 << 20, b->batch);
+    c.precision = b->precision;
+    return choose(&c, b->task, chosen);
+}
+
+static int be_measured(const struct bench_scaling *b)
+{
+    const struct choose *c = b->choose;
     struct chosen chosen = {0};
     struct dataset *data = NULL;
     struct device *device = NULL;
     struct scaling_row row = {0};
     bool noise = false;
-    if (b->batch) TRY(text_to_int(b->batch, 1, 1 << 20, &c.batch));
-    c.precision = b->precision;
-    int rc = choose(&c, b->task, &chosen);
+    int rc = choose_setting(b, &chosen);
     chosen.recipe.batch *= ranks_size();
     chosen.recipe.slices = ranks_size();
     if (rc == 0) rc = choose_open(&chosen, b->fake, &noise, &data);
-    if (rc == 0) rc = device_open_shared(c.device, (int)c.threads, &device);
+    if (rc == 0) rc = device_open_shared(c->device, (int)c->threads, &device);
     if ((rc = ranks_agree(rc)) == 0) rc = measure(b, &chosen, data, device, &row);
     device_close(device);
     dataset_close(data);
@@ -180,7 +188,8 @@ static int run_processes(const struct bench_scaling *b, int processes, int64_t t
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     int rc = status == 0 && said.at
                  ? scaling_row_parse(said.at, row)
-                 : fail(ERR_DEVICE, "%d processes could not measure the step; their messages are above", processes);
+                 : fail(ERR_DEVICE, "%d process%s could not measure the step; messages are above", processes,
+                        processes == 1 ? "" : "es");
     text_free(&said);
     return rc;
 }
@@ -239,7 +248,9 @@ static int start_all(const struct bench_scaling *b, const int64_t *processes, in
 {
     struct scaling_row row[SCALING_MOST] = {0};
     const struct task *task;
+    struct chosen chosen = {0};
     TRY(task_find(b->task, &task));
+    TRY(choose_setting(b, &chosen));  // a wrong option is one sentence here, and a page of the launcher's there
     TRY(measure_rows(b, processes, count, row));
     struct text text = {0};
     json_t *o = scaling_json(row, count);

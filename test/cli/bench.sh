@@ -72,6 +72,14 @@ grep -Eq '^\{"case":"matmul head","precision":"f32","repeats":[0-9]+,"seconds":[
 ( set -o pipefail; "$DAWN" bench ops --op norm --precision f32 --threads 1 2>err | head -n 1 >out ) # a reader that has seen enough
 [ ! -s err ]
 
+# A wrong option of a scaling is one sentence, before a launcher starts.
+for wrong in '--batch 1,2' '--batch 0' '--precision f8' '--model no' '--set no=1'; do
+    [ "$(status "$DAWN" bench cifar10 --scaling 1,2 --launcher false $wrong)" = 2 ]
+    [ "$(wc -l <err)" = 1 ]
+done
+[ "$(status "$DAWN" bench cifar10 --scaling 1,2 --launcher false)" = 1 ]
+grep -q '^dawn bench: 1 process could not measure the step; messages are above$' err
+
 [ "$(status "$DAWN" bench)" = 2 ]
 [ "$(status "$DAWN" bench cifar11)" = 2 ]
 [ "$(status "$DAWN" bench ops --op quantum)" = 2 ]
