@@ -191,6 +191,7 @@ nodes() {
 
 # Every kernel of a few steps, inside the captured graph: time, share of the memory's rate and of the tensor cores'.
 kernels() {
+    command -v ncu || { echo 'skipped: ncu is not installed'; return 77; }
     local metrics=gpu__time_duration.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed
     metrics=$metrics,sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active
     ncu --graph-profiling node --clock-control none --launch-skip 400 --launch-count 260 --csv --metrics "$metrics" \
@@ -206,6 +207,14 @@ latency() {
         --weights "$work/first.safetensors" $([ -n "$small" ] && echo --items 4 --warmup 1 || echo --items 2000)
 }
 
+convolutions_by_pytorch() {
+    if ! command -v python3 || ! python3 -c 'import torch'; then
+        echo 'skipped: PyTorch is not installed'
+        return 77
+    fi
+    python3 "$here/test/bench/torch_convs.py"
+}
+
 # DAWN and the other programs in turn, on the published images.
 groups_of_runs() {
     # shellcheck disable=SC2086
@@ -214,7 +223,7 @@ groups_of_runs() {
     [ $? -eq 0 ] || [ $? -eq 3 ]
 }
 
-export -f facts read_ahead captured train steps steps_of_e1 steps_of_resnet steps_of_bert nodes kernels latency groups_of_runs
+export -f facts read_ahead captured train steps steps_of_e1 steps_of_resnet steps_of_bert nodes kernels latency convolutions_by_pytorch groups_of_runs
 export here dawn work logs small seconds
 bashed() { stage "$1" "$2" "$3" bash -c "$4"; }
 tested() { # NAME SECONDS
@@ -258,7 +267,7 @@ bashed 'nodes of a step' 40 '^ +(step|device) ' nodes
 bashed 'kernels of a step' 100 kernels.csv kernels
 bashed 'latency at batch 1' 60 '^ +network alone|^ +with preprocessing' latency
 if [ -n "${DATA:-}" ]; then bashed 'groups by one clock' 200 '^dawn |^  [a-z ]* mean warm time, evaluation in' groups_of_runs; fi
-bashed 'convolutions by PyTorch' 60 '->' 'python3 "$here/test/bench/torch_convs.py"'
+bashed 'convolutions by PyTorch' 60 '->' convolutions_by_pytorch
 bashed 'operators in f16' 60 conv '"$dawn" bench ops --device cuda --precision f16 ${small:+--op softmax}'
 step_times 28
 step_times 24

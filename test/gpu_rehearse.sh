@@ -2,11 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu_rehearse.sh ROOT [SUITE [MIRROR]]: rehearses the archive of "make gpu-bundle" in another distribution, in which nothing but
 # its base packages is installed. The program and the tests are those with the emulated GPU. Every stage must pass there but
-# three, which need programs of other makers (ncu, PyTorch, compute-sanitizer). ROOT is the root folder of that distribution; if it
-# does not exist, debootstrap makes it (trixie, from its usual mirror). Takes some minutes, and root's rights. Not a test of
-# "make check", because it needs the network. Run "make gpu-bundle emulated" first.
+# three, which need programs of other makers (ncu, PyTorch, compute-sanitizer) and are not shown without them. ROOT is the root
+# folder of that distribution; if it does not exist, debootstrap makes it (trixie, from its usual mirror). Takes some minutes, and
+# root's rights. Not a test of "make check", because it needs the network. Run "make gpu-bundle emulated" first.
+# gpu_rehearse.sh --judge SUMMARY: judges the summary of a rehearsal.
 set -eu
-[ $# -ge 1 ] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,8s/^# //p' "$0" >&2; exit 2; }
+
+# Reports every line of a summary that is not that of a stage that passed, of a stage without its program, or of the sums.
+judge() { # SUMMARY
+    local line failed=0
+    while IFS= read -r line; do
+        case $line in
+        'ok  '* | '--   kernels of a step '* | '--   compute-sanitizer '* | '--   convolutions by PyTorch '* | [0-9]*) ;;
+        *) echo "did not pass: $line" >&2; failed=1 ;;
+        esac
+    done <"$1"
+    grep -q '^[0-9]* of [0-9]* stages passed' "$1" || { echo 'the call did not come to its end' >&2; failed=1; }
+    return "$failed"
+}
+if [ "$1" = --judge ]; then judge "$2"; exit; fi
+
 cd "$(dirname "$0")/.."
 root=$1 suite=${2:-trixie} mirror=${3:-}
 built=build/test/emulate/dawn
@@ -46,13 +62,4 @@ chmod +x "$root/opt/stage.sh"
 unshare --mount --pid --fork chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
     BUDGET="${BUDGET:-1800}" SMALL="$small" /opt/stage.sh || [ $? -ne 3 ] || exit 1
 
-# Lines that are not those of stages that passed, of these three, or of the sums.
-failed=0
-while read -r line; do
-    case $line in
-    'ok '* | 'FAIL kernels of a step '* | '--   compute-sanitizer '* | 'FAIL convolutions by PyTorch '* | [0-9]*) ;;
-    *) echo "did not pass: $line" >&2; failed=1 ;;
-    esac
-done <"$root/opt/out/summary"
-grep -q '^[0-9]* of [0-9]* stages passed' "$root/opt/out/summary" || { echo 'the call did not come to its end' >&2; failed=1; }
-exit "$failed"
+judge "$root/opt/out/summary"
