@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -94,4 +95,22 @@ void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t beg
         int64_t begin = first * grain, end = (first + size + (piece < extra)) * grain;
         fn(context, begin, end < n ? end : n, piece);
     }
+}
+
+struct copying {
+    char *to;
+    const char *from;
+};
+
+static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    (void)thread;
+    const struct copying *c = context;
+    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
+}
+
+void threads_copy(void *to, const void *from, size_t bytes, int64_t grain)
+{
+    struct copying c = {to, from};
+    threads_for((int64_t)bytes, grain, copy_piece, &c);
 }

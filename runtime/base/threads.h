@@ -4,6 +4,7 @@
 #ifndef DAWN_BASE_THREADS_H
 #define DAWN_BASE_THREADS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 void threads_set(int count);  // 0: as many as the process may use
@@ -13,5 +14,8 @@ int threads_available(void);  // processors this process may run on
 // Calls fn(context, begin, end, thread) for disjoint contiguous pieces of [0, n), one a thread; pieces start at
 // multiples of `grain`. Returns when all are done. `thread` is below threads_count().
 void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t begin, int64_t end, int thread), void *context);
+
+// memcpy on all threads. A thread takes at least `grain` bytes: waking one for fewer costs more than it saves.
+void threads_copy(void *to, const void *from, size_t bytes, int64_t grain);
 
 #endif

@@ -85,23 +85,10 @@ static void cpu_free(struct device *device, void *block)
     free(block);
 }
 
-struct copying {
-    char *to;
-    const char *from;
-};
-
-static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct copying *c = context;
-    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
-}
-
 static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes)
 {
     (void)device;
-    struct copying c = {to, from};
-    threads_for((int64_t)bytes, 1 << 20, copy_piece, &c);
+    threads_copy(to, from, bytes, 1 << 20);
     return 0;
 }
 

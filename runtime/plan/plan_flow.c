@@ -15,7 +15,6 @@ struct pass {
     uint64_t *users;   // a root each: the same of every user up to the next writer
 };
 
-
 static void follow(struct pass *w, int at, uint64_t own)
 {
     const struct plan *p = w->plan;

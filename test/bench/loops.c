@@ -51,31 +51,19 @@ static void *alloc_room(size_t bytes)
     return p;
 }
 
-struct copying {
-    char *to;
-    const char *from;
-};
-
-static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct copying *c = context;
-    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
-}
-
 static void measure_copy(void)
 {
     enum { BYTES = 256 << 20 };
-    struct copying c = {alloc_room(BYTES), alloc_room(BYTES)};
+    char *to = alloc_room(BYTES), *from = alloc_room(BYTES);
     int64_t ns[9];
     for (int i = 0; i < 9; i++) {
-        int64_t from = processor_ns();
-        threads_for(BYTES, 4096, copy_piece, &c);
-        ns[i] = (processor_ns() - from) / threads;
+        int64_t begin = processor_ns();
+        threads_copy(to, from, BYTES, 4096);
+        ns[i] = (processor_ns() - begin) / threads;
     }
     qsort(ns, 9, sizeof *ns, compare_times);
     copy_rate = 2.0 * BYTES / (double)ns[0];
-    free((void *)(uintptr_t)c.from), free(c.to);
+    free(from), free(to);
 }
 
 static void fill_value(struct value *v, void *at)

@@ -35,7 +35,6 @@ struct conv_plan {
     uint64_t version;             // the slot's version when they were packed
 };
 
-
 static void conv_plan_end(struct conv_plan *p)
 {
     dnnl_prim_end(&p->pack);

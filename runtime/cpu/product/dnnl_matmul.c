@@ -15,7 +15,6 @@ struct matmul_plan {
     size_t round_at[2], scratch_at, widened_at, bytes;
 };
 
-
 static void matmul_plan_end(struct matmul_plan *p)
 {
     dnnl_prim_end(&p->main);
@@ -91,18 +90,6 @@ static size_t matmul_workspace(struct cpu_device *cpu, const struct graph *g, co
     return p.bytes;
 }
 
-struct copying {
-    char *to;
-    const char *from;
-};
-
-static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct copying *c = context;
-    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
-}
-
 static int matmul_run(struct cpu_step *step)
 {
     struct matmul_plan *p = step->own;
@@ -110,10 +97,8 @@ static int matmul_run(struct cpu_step *step)
     widen_operands(&p->widen, step);
     for (int i = 0; i < 2; i++)
         if (p->rounds[i]) TRY(dnnl_prim_run(step->cpu, &p->round[i]));
-    if (step->in[2] && step->in[2] != step->out[0] && step->node->attr.matmul.beta != 0.0f) {
-        struct copying c = {step->out[0], step->in[2]};
-        threads_for(shape_count(&y->shape) * (int64_t)dtype_size(widen_type(y->dtype)), 1 << 18, copy_piece, &c);
-    }
+    if (step->in[2] && step->in[2] != step->out[0] && step->node->attr.matmul.beta != 0.0f)
+        threads_copy(step->out[0], step->in[2], (size_t)shape_count(&y->shape) * dtype_size(widen_type(y->dtype)), 1 << 18);
     TRY(dnnl_prim_run(step->cpu, &p->main));
     widen_results(&p->widen, step);
     return 0;

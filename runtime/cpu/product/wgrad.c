@@ -32,7 +32,6 @@ struct wgrad {
     size_t sum_bytes, x_bytes, dy_bytes;  // per thread
 };
 
-
 static struct wgrad plan_wgrad(const struct dnnl_conv *c, int threads)
 {
     struct wgrad g = {.conv = c, .threads = threads, .images = c->dtype == BF16 ? 2 : 1};
