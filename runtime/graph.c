@@ -21,6 +21,17 @@ const char *act_name(enum act a)
     return names[a];
 }
 
+size_t value_bytes_below(const struct value *v, int axis, int64_t *above)
+{
+    size_t bytes = dtype_size(v->dtype);
+    *above = 1;
+    for (int i = 0; i < v->shape.rank; i++) {
+        if (i < axis) *above *= v->shape.dim[i];
+        if (i > axis) bytes *= (size_t)v->shape.dim[i];
+    }
+    return bytes;
+}
+
 struct graph *graph_new(struct store *store, const char *name)
 {
     struct graph *g = zalloc(sizeof *g);

@@ -297,6 +297,7 @@ static inline size_t value_bytes(const struct value *v)
 {
     return (size_t)shape_count(&v->shape) * dtype_size(v->dtype);
 }
+size_t value_bytes_below(const struct value *, int axis, int64_t *above);  // of one index of `axis`; how many runs of them
 const char *act_name(enum act);
 
 #endif

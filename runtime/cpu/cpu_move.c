@@ -5,16 +5,9 @@
 
 enum { CHUNK = 256 };
 
-static void copy_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct cpu_step *s = context;
-    memcpy((char *)s->out[0] + begin, (const char *)s->in[0] + begin, (size_t)(end - begin));
-}
-
 static int reshape_run(struct cpu_step *s)
 {
-    if (s->out[0] && s->out[0] != s->in[0]) threads_for((int64_t)value_bytes(cpu_in(s, 0)), 65536, copy_piece, s);
+    if (s->out[0] && s->out[0] != s->in[0]) threads_copy(s->out[0], s->in[0], value_bytes(cpu_in(s, 0)), 65536);
     return 0;
 }
 
@@ -85,25 +78,13 @@ static void runs_piece(void *context, int64_t begin, int64_t end, int thread)
         memcpy(o->to + (size_t)i * o->to_pitch, o->from + (size_t)i * o->from_pitch, o->bytes);
 }
 
-// Bytes of one index of `axis`, and the number of runs above it.
-static size_t bytes_below(const struct value *v, int axis, int64_t *above)
-{
-    size_t bytes = dtype_size(v->dtype);
-    *above = 1;
-    for (int i = 0; i < v->shape.rank; i++) {
-        if (i < axis) *above *= v->shape.dim[i];
-        if (i > axis) bytes *= (size_t)v->shape.dim[i];
-    }
-    return bytes;
-}
-
 static int concat_run(struct cpu_step *s)
 {
     int axis = s->node->attr.move.axis;
     int64_t above;
     if (!s->out[0]) return 0;
     const struct value *y = cpu_out(s, 0);
-    size_t unit = bytes_below(y, axis, &above), pitch = unit * (size_t)y->shape.dim[axis], at = 0;
+    size_t unit = value_bytes_below(y, axis, &above), pitch = unit * (size_t)y->shape.dim[axis], at = 0;
     for (int i = 0; i < MAX_IN && s->node->in[i] != NONE; i++) {
         size_t bytes = unit * (size_t)cpu_in(s, i)->shape.dim[axis];
         struct runs o = {s->in[i], (char *)s->out[0] + at, bytes, pitch, bytes};
@@ -119,7 +100,7 @@ static int slice_run(struct cpu_step *s)
     const struct value *x = cpu_in(s, 0);
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = bytes_below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = value_bytes_below(x, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     struct runs o = {(const char *)s->in[0] + unit * (size_t)a->begin, s->out[0], unit * (size_t)x->shape.dim[a->axis],
                      bytes, bytes};
     threads_for(above, cpu_grain((int64_t)bytes / 4), runs_piece, &o);
@@ -132,7 +113,7 @@ static int slice_grad_run(struct cpu_step *s)
     const struct value *dx = cpu_out(s, 0);
     int64_t above;
     if (!dx) return 0;
-    size_t unit = bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = value_bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     memset(s->out[0], 0, value_bytes(dx));
     struct runs o = {s->in[0], (char *)s->out[0] + unit * (size_t)a->begin, bytes,
                      unit * (size_t)dx->shape.dim[a->axis], bytes};

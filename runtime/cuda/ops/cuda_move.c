@@ -57,24 +57,12 @@ static int reshape_prepare(struct cuda_step *s)
     return 0;
 }
 
-// Bytes of one index of `axis`, and the number of runs above it.
-static size_t bytes_below(const struct value *v, int axis, int64_t *above)
-{
-    size_t bytes = dtype_size(v->dtype);
-    *above = 1;
-    for (int i = 0; i < v->shape.rank; i++) {
-        if (i < axis) *above *= v->shape.dim[i];
-        if (i > axis) bytes *= (size_t)v->shape.dim[i];
-    }
-    return bytes;
-}
-
 static int concat_prepare(struct cuda_step *s)
 {
     int axis = s->node->attr.move.axis;
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = bytes_below(cuda_out(s, 0), axis, &above);
+    size_t unit = value_bytes_below(cuda_out(s, 0), axis, &above);
     struct parts p = {0};
     for (int i = 0; i < MAX_IN && s->node->in[i] != NONE; i++) {
         size_t bytes = unit * (size_t)cuda_in(s, i)->shape.dim[axis];
@@ -90,7 +78,7 @@ static int slice_prepare(struct cuda_step *s)
     const struct value *x = cuda_in(s, 0);
     int64_t above;
     if (!s->out[0]) return 0;
-    size_t unit = bytes_below(x, a->axis, &above);
+    size_t unit = value_bytes_below(x, a->axis, &above);
     struct parts p = {0};
     add_part(&p, s->in[0], unit * (size_t)a->begin, unit * (size_t)x->shape.dim[a->axis],
              unit * (size_t)(a->end - a->begin));
@@ -104,7 +92,7 @@ static int slice_grad_prepare(struct cuda_step *s)
     const struct value *dx = cuda_out(s, 0);
     int64_t above;
     if (!dx) return 0;
-    size_t unit = bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
+    size_t unit = value_bytes_below(dx, a->axis, &above), bytes = unit * (size_t)(a->end - a->begin);
     struct parts p = {0};
     add_part(&p, NULL, 0, 0, unit * (size_t)a->begin);
     add_part(&p, s->in[0], 0, bytes, bytes);
