@@ -11,7 +11,6 @@
 
 #include "runtime/base/database.h"
 #include "runtime/base/embed.h"
-#include "runtime/base/text.h"
 
 int sql_fail(struct sql *s, const char *what)
 {
@@ -147,19 +146,7 @@ static void harden(sqlite3 *db)
     sqlite3_busy_timeout(db, 5000);
 }
 
-// Everything in sqlite_schema, made comparable.
-static int schema_text(sqlite3 *db, struct text *into)
-{
-    sqlite3_stmt *statement;
-    const char *sql = "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (rc != SQLITE_OK) return rc;
-    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) text_add(into, "%s\n", (const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    return rc;
-}
-
-// The tables of format n are what the first n files make, one after the other.
+// The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
     static const char *const paths[SQL_FORMAT] = {"scoreboard/store/schema.sql", "scoreboard/store/schema_2.sql",
@@ -173,38 +160,13 @@ static const char *schema_sql(int64_t format)
     return file->at;
 }
 
-static int check_schema(struct sql *s)
-{
-    sqlite3 *pattern;
-    struct text ours = {0}, theirs = {0};
-    if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    for (int64_t format = 1; format <= s->format; format++)
-        if (sqlite3_exec(pattern, schema_sql(format), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
-    schema_text(pattern, &ours);
-    sqlite3_close(pattern);
-    int rc = 0;
-    if (schema_text(s->db, &theirs) != SQLITE_DONE) rc = sql_fail(s, "read the schema");
-    else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a scoreboard of format %lld", s->path,
-                  (long long)s->format);
-    text_free(&ours);
-    text_free(&theirs);
-    return rc;
-}
+static const struct database_kind scoreboard_tables = {"a scoreboard", SQL_APPLICATION_ID, SQL_FORMAT, schema_sql};
 
 static int add_formats(struct sql *s)
 {
     int64_t format;
-    TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));  // another process may have been first
-    for (; format < SQL_FORMAT; format++) {
-        char pragmas[96];
-        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", SQL_APPLICATION_ID,
-                 (long long)format + 1);
-        if (sqlite3_exec(s->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
-            sqlite3_exec(s->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
-            return sql_fail(s, "create the tables");
-    }
-    return 0;
+    TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));  // another process may have converted the file first
+    return database_add_formats(s->db, s->path, &scoreboard_tables, format, "create the tables");
 }
 
 // Brings an empty file (format 0) or one of an older format to this one, whole or not at all.
@@ -227,7 +189,7 @@ static int check_format(struct sql *s)
     if (s->format > SQL_FORMAT)
         return fail(ERR_DATABASE, "%s was written by a newer dawn-scoreboard (format %lld; this one knows formats up to %d)",
                     s->path, (long long)s->format, SQL_FORMAT);
-    return check_schema(s);
+    return database_check_schema(s->db, s->path, &scoreboard_tables, s->format);
 }
 
 static int check_file(struct sql *s, enum sql_mode mode)

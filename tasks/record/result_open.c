@@ -15,7 +15,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/embed.h"
 #include "runtime/base/database.h"
-#include "runtime/base/text.h"
 #include "tasks/record/result_inside.h"
 
 enum { TEXT_MOST = 16 << 20, HEAP_MOST = 256 << 20, PATIENCE_MS = 30000, OPERATIONS = 10000 };
@@ -118,18 +117,6 @@ static int number_of(struct results *r, const char *sql, int64_t *value)
     return failed;
 }
 
-// All rows of sqlite_schema as comparable text.
-static int schema_text(sqlite3 *db, struct text *into)
-{
-    sqlite3_stmt *statement;
-    const char *sql = "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    if (rc != SQLITE_OK) return rc;
-    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) text_add(into, "%s\n", (const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    return rc;
-}
-
 // The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
@@ -145,38 +132,13 @@ static const char *schema_sql(int64_t format)
     return file->at;
 }
 
-static int check_schema(struct results *r)
-{
-    sqlite3 *pattern;
-    struct text ours = {0}, theirs = {0};
-    if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    for (int64_t format = 1; format <= r->format; format++)
-        if (sqlite3_exec(pattern, schema_sql(format), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
-    schema_text(pattern, &ours);
-    sqlite3_close(pattern);
-    int rc = 0;
-    if (schema_text(r->db, &theirs) != SQLITE_DONE) rc = result_fail(r, "read the schema");
-    else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of a results.db of format %lld", r->path,
-                  (long long)r->format);
-    text_free(&ours);
-    text_free(&theirs);
-    return rc;
-}
+static const struct database_kind record_tables = {"a results.db", RESULT_APPLICATION_ID, RESULT_FORMAT, schema_sql};
 
 static int add_formats(struct results *r)
 {
     int64_t format = 0;
     TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have converted the file first
-    for (; format < RESULT_FORMAT; format++) {
-        char pragmas[96];
-        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", RESULT_APPLICATION_ID,
-                 (long long)format + 1);
-        if (sqlite3_exec(r->db, schema_sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
-            sqlite3_exec(r->db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
-            return result_fail(r, "convert the tables to the newest format");
-    }
-    return 0;
+    return database_add_formats(r->db, r->path, &record_tables, format, "convert the tables to the newest format");
 }
 
 // Converts an empty file (format 0) or one of an older format to this format, whole or not at all. Some tables are dropped
@@ -202,7 +164,7 @@ static int check_format(struct results *r)
     if (r->format > RESULT_FORMAT)
         return fail(ERR_DATABASE, "%s was written by a newer DAWN (format %lld; this one knows formats up to %d)", r->path,
                     (long long)r->format, RESULT_FORMAT);
-    return check_schema(r);
+    return database_check_schema(r->db, r->path, &record_tables, r->format);
 }
 
 static void harden(struct results *);
