@@ -15,11 +15,6 @@
 #include "tasks/record/commitments.h"
 
 // ---- the competition
-static bool is_digest(const char *word)
-{
-    return strlen(word) == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == DIGEST_HEX - 1;
-}
-
 static int ask_for_digest(struct client *c, const char *name, char digest[DIGEST_HEX])
 {
     struct text path = {0}, answer = {0};
@@ -29,7 +24,7 @@ static int ask_for_digest(struct client *c, const char *name, char digest[DIGEST
     if (rc == ERR_MISSING) rc = fail(ERR_INPUT, "%s has no competition \"%s\"", client_address(c), name);
     if (rc == 0) rc = client_object(answer.at != NULL ? answer.at : "", answer.length, "competition", &about);
     if (rc == 0) rc = client_member(about, strlen(about), "statement", &word);
-    if (rc == 0 && !is_digest(word)) rc = fail(ERR_NETWORK, "%s%s names no statement", client_address(c), path.at);
+    if (rc == 0 && !digest_is_hex(word)) rc = fail(ERR_NETWORK, "%s%s names no statement", client_address(c), path.at);
     if (rc == 0) snprintf(digest, DIGEST_HEX, "%s", word);
     free(word);
     free(about);

@@ -18,17 +18,12 @@ struct target {
     json_t *row;         // its receipt; NULL
 };
 
-static bool is_digest(const char *word)
-{
-    return strlen(word) == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == DIGEST_HEX - 1;
-}
-
 // A run of the record names its last accepted statement. A digest needs no record.
 static int find_target(struct results *r, const char *word, const struct sending *s, struct target *t)
 {
     const char *board = s->about.name;
     *t = (struct target){0};
-    if (is_digest(word)) {
+    if (digest_is_hex(word)) {
         t->digest = word;
         if (r != NULL) TRY(receipts_find(r, board, s->about_key, word, &t->row));
     } else {
@@ -80,7 +75,7 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
 static int open_record(const char *db, const char *word, struct results **r)
 {
     *r = NULL;
-    bool needed = (!is_digest(word) && strstr(word, "://") == NULL) || db != NULL;
+    bool needed = (!digest_is_hex(word) && strstr(word, "://") == NULL) || db != NULL;
     return needed || file_exists(results_path(db)) ? sending_record(db, RESULTS_WRITE, r) : 0;
 }
 
@@ -116,7 +111,7 @@ static int resolve_address(struct second_thought *t)
     int rc = delivery_part(t->sending.client, t->name, "payload", &payload);
     if (rc == 0) rc = statement_read(payload.at, payload.length, &s);
     if (rc == 0) snprintf(t->digest, sizeof t->digest, "%s", s.digest);
-    if (rc == 0 && is_digest(t->name) && strcmp(t->name, s.digest) != 0)
+    if (rc == 0 && digest_is_hex(t->name) && strcmp(t->name, s.digest) != 0)
         rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(t->sending.client), t->name);
     t->word = t->digest;
     statement_free(&s);

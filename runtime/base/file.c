@@ -196,3 +196,8 @@ void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX])
     crypto_hash_sha256(digest, bytes, count);
     to_hex(digest, hex);
 }
+
+bool digest_is_hex(const char *text)
+{
+    return strlen(text) == DIGEST_HEX - 1 && strspn(text, "0123456789abcdef") == DIGEST_HEX - 1;
+}

@@ -76,18 +76,13 @@ static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, st
     return rc;
 }
 
-static bool is_digest(const char *id)
-{
-    return strlen(id) == DIGEST_HEX - 1 && id[strspn(id, "0123456789abcdef")] == 0;
-}
-
 int store_statement(struct reader *r, const char *id, struct arena *arena, struct stored *out)
 {
     sqlite3_stmt *row;
     int64_t sequence = 0;
     struct stored *list;
     int count;
-    if (is_digest(id)) TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.digest = ?", "t", id));
+    if (digest_is_hex(id)) TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "WHERE s.digest = ?", "t", id));
     else {
         if (id[0] < '1' || id[0] > '9' || id[strspn(id, "0123456789")] != 0 || text_to_int(id, 1, INT64_MAX, &sequence) < 0)
             return fail(ERR_MISSING, "a statement is named by its number or its digest; got \"%.80s\"", id);
