@@ -17,6 +17,8 @@ struct chart_axis {
     enum chart_scale scale;
     void (*label)(double value, char into[CHART_LABEL]);  // of a tick; not asked for seconds and dates
 };
+void chart_number(double value, char into[CHART_LABEL]);   // labels of four digits: "0.9412"
+void chart_percent(double value, char into[CHART_LABEL]);  // "94.12%"
 struct chart_point {
     double x, y;       // points that are not finite, or not positive on a log axis, are left out
     const char *what;  // shown when a pointer rests on it; may be NULL

@@ -185,6 +185,16 @@ static void date_ticks(const struct chart_span *span, int wanted, struct chart_t
     }
 }
 
+void chart_number(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.4g", value);
+}
+
+void chart_percent(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.4g%%", value);
+}
+
 static void seconds_label(double s, double unit, char into[CHART_LABEL])
 {
     snprintf(into, CHART_LABEL, "%.4g%s", s / unit, s == 0 ? "" : unit >= 3600 ? " h" : unit >= 60 ? " min" : " s");

@@ -13,11 +13,6 @@
 
 enum { CURVES = CHART_LOOKS, BARS = 24, PARTS = 10, PASSES = 3 };
 
-static void plain_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g", value);
-}
-
 static void si_label(double value, char into[CHART_LABEL])
 {
     char text[TEXT_FIGURE];
@@ -85,7 +80,7 @@ static void draw_curves(const struct report_data *d, const char *task, const str
     const struct chart chart = {
         .id = id, .title = title, .about = "The last runs of the task, over the end-to-end clock.",
         .x = {.title = "seconds since the start", .scale = CHART_SECONDS},
-        .y = {.title = axis, .scale = CHART_LINEAR, .label = plain_label},
+        .y = {.title = axis, .scale = CHART_LINEAR, .label = chart_number},
         .series = series, .series_count = count, .levels = &level, .level_count = loss ? 0 : 1,
     };
     if (count) chart_draw(into, &chart);
@@ -142,8 +137,8 @@ static void draw_steps(const struct report_group *g, const char *id, struct text
     };
     const struct chart chart = {
         .id = id, .title = "Time of a step by batch", .about = "The measured steps and the line through them.",
-        .x = {.title = "batch", .scale = CHART_LINEAR, .label = plain_label},
-        .y = {.title = "ms", .scale = CHART_LINEAR, .label = plain_label}, .series = series, .series_count = 2,
+        .x = {.title = "batch", .scale = CHART_LINEAR, .label = chart_number},
+        .y = {.title = "ms", .scale = CHART_LINEAR, .label = chart_number}, .series = series, .series_count = 2,
     };
     if (fits) chart_draw(into, &chart);
     free(x), free(y), free(at);
@@ -198,7 +193,7 @@ static void draw_roofline(const struct report_data *d, const json_t *bench, cons
         .id = id, .title = "Roofline of one step, by operator and pass",
         .about = "Measured rate over arithmetic intensity. The roof is the copy rate at the left, the matrix product at the "
                  "right. What lies above it worked in a cache.",
-        .x = {.title = "FLOP for each byte", .scale = CHART_LOG, .label = plain_label},
+        .x = {.title = "FLOP for each byte", .scale = CHART_LOG, .label = chart_number},
         .y = {.title = "FLOP/s", .scale = CHART_LOG, .label = si_label}, .series = series, .series_count = PASSES + 1,
     };
     if (count) chart_draw(into, &chart);

@@ -112,16 +112,6 @@ static void epoch_label(double value, char into[CHART_LABEL])
     snprintf(into, CHART_LABEL, "%.3g", value);
 }
 
-static void percent_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g%%", value);
-}
-
-static void plain_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g", value);
-}
-
 struct panel {
     struct chart chart;
     struct chart_series series;
@@ -151,7 +141,7 @@ static bool make_panel(const json_t *run, const struct run_metric *metric, bool 
         .x = {.title = "epoch", .label = epoch_label}, .series = &p->series, .series_count = 1,
         .levels = &p->target, .level_count = metric ? 1 : 0,
     };
-    p->chart.y = (struct chart_axis){.title = p->chart.title, .label = percent ? percent_label : plain_label};
+    p->chart.y = (struct chart_axis){.title = p->chart.title, .label = percent ? chart_percent : chart_number};
     return count > 1;
 }
 

@@ -163,11 +163,6 @@ static int runs_table(struct page *page, const struct gathered *g)
     return 0;
 }
 
-static void number_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g", value);
-}
-
 static void runs_chart(struct page *page, const struct gathered *g)
 {
     struct chart_point *at = arena_alloc(&page->arena, (size_t)(g->count + 1) * sizeof *at);
@@ -191,7 +186,7 @@ static void runs_chart(struct page *page, const struct gathered *g)
     struct chart chart = {.id = "c-group",
                           .title = "Last evaluation of each run",
                           .about = arena_text(&page->arena, "%d runs, with the target and their mean as lines.", count),
-                          .x = {"number of the run", CHART_WHOLE, number_label},
+                          .x = {"number of the run", CHART_WHOLE, chart_number},
                           .y = shown_axis(contest),
                           .series = &series,
                           .series_count = 1,

@@ -120,16 +120,6 @@ int shown_losses(struct page *page, const struct shown *shown, struct chart_poin
     return count;
 }
 
-static void percent_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g%%", value);
-}
-
-static void share_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.4g", value);
-}
-
 static void loss_label(double value, char into[CHART_LABEL])
 {
     snprintf(into, CHART_LABEL, "%.3g", value);
@@ -145,7 +135,7 @@ struct chart_axis shown_axis(const struct contest *contest)
     bool is_percent = contest == NULL || strcmp(contest->board.unit, "%") == 0;
     return (struct chart_axis){.title = contest != NULL ? contest->metric_title : "score",
                                .scale = CHART_LINEAR,
-                               .label = is_percent ? percent_label : share_label};
+                               .label = is_percent ? chart_percent : chart_number};
 }
 
 void shown_begin(struct page *page, const struct shown *shown, const char *name, const char *about)
