@@ -136,12 +136,6 @@ const struct contest *ranking_contest(const json_t *run)
     return contest_of(canonical_text(run, "task"), canonical_int(run, "synthetic") != 0);
 }
 
-bool ranking_ended(const json_t *run)
-{
-    const char *status = canonical_text(run, "status");
-    return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
-}
-
 static bool is_self(const json_t *run)
 {
     return strcmp(canonical_text(run, "evaluated_by"), "self") == 0;
@@ -271,7 +265,7 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
 {
     const json_t *run = s->json;
     int count = 0;
-    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !ranking_ended(run)) return 0;
+    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !curve_ended(run)) return 0;
     if (ranking_is_harder(run, target_micro, canonical_int(run, "target_micro"))) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {
@@ -321,7 +315,7 @@ static struct group_run group_run_of(const json_t *run)
     return (struct group_run){
         .seed = canonical_int(run, "seed"), .ns = canonical_int(last, "t_ns"),
         .k = score != NULL ? curve_score(score, &board) : 0, .items = board.items, .lower = board.lower_is_better,
-        .finished = score != NULL && ranking_ended(run),
+        .finished = score != NULL && curve_ended(run),
         .synthetic = canonical_int(run, "synthetic") != 0, .custom = is_custom(run),
         .stopped_at_target = canonical_int(run, "stop_at_target") != 0,
     };

@@ -41,8 +41,6 @@ char *ranking_machine_name(const char *hardware, char into[RANKING_MACHINE_NAME]
 char *ranking_machine(const char *hardware, char into[RANKING_MACHINE]);
 char *ranking_machine_plain(const char *hardware, char into[RANKING_MACHINE]);  // without that hash, as the record has it
 const struct contest *ranking_contest(const json_t *run);  // NULL: there is none
-// True if the run finished, above the target or below. Failed and interrupted runs are on no board.
-bool ranking_ended(const json_t *run);
 
 // True if a target is harder than another, by the direction of the run's first metric.
 bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro);

@@ -136,7 +136,6 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
     struct group_run *list = zalloc((count + 1) * sizeof *list);
     for (size_t i = 0; i < count; i++) {
         const json_t *run = json_array_get(*runs, i);
-        const char *status = record_text(run, "status");
         struct run_metric board = curve_board(run);
         bool outside = strcmp(record_text(run, "device"), "outside") == 0;  // an outside program owns its data, so nothing is
                                                                             // claimed about them
@@ -146,7 +145,7 @@ int record_group(struct results *r, int64_t group, json_t **runs, struct group_f
             .k = record_int(run, "last_score"),
             .items = board.items,
             .lower = board.lower_is_better,
-            .finished = (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_score"),
+            .finished = curve_ended(run) && record_has(run, "last_score"),
             .synthetic = record_int(run, "synthetic") != 0,
             .custom = record_int(run, "official") == 0 && !outside,
             .stopped_at_target = record_int(run, "stop_at_target") != 0};

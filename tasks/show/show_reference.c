@@ -12,9 +12,8 @@
 // Whole schedules alone: a run that stops at its target ends with a score just above it.
 static bool is_reference(const json_t *run)
 {
-    const char *status = record_text(run, "status");
-    return (strcmp(status, "done") == 0 || strcmp(status, "missed") == 0) && record_has(run, "last_score") &&
-           record_int(run, "stop_at_target") == 0 && record_int(run, "synthetic") == 0 && !record_is_outside(run);
+    return curve_ended(run) && record_has(run, "last_score") && record_int(run, "stop_at_target") == 0 &&
+           record_int(run, "synthetic") == 0 && !record_is_outside(run);
 }
 
 static json_t *find_row(json_t *rows, const json_t *run)

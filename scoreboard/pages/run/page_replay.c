@@ -93,7 +93,7 @@ static void verdict(struct page *page, const struct shown *shown, const struct r
 void run_replays(struct page *page, const struct shown *shown, const struct replays *replays)
 {
     long long n = (long long)shown->stored.sequence;
-    bool repeatable = strcmp(shown_text(shown, "evaluated_by"), "harness") == 0 && ranking_ended(shown->statement.json);
+    bool repeatable = strcmp(shown_text(shown, "evaluated_by"), "harness") == 0 && curve_ended(shown->statement.json);
     if (!repeatable && replays->count == 0 && *replays->of == 0) return;
     html_add(page->out, "<section aria-labelledby=\"replays\"><h2 id=\"replays\">Replays</h2>");
     if (replays->known) {

@@ -39,7 +39,7 @@ static void state_notes(struct page *page, const struct shown *shown)
         page_note(
             page->out, "warn", "Self-evaluated.",
             "The program that was trained reported its own score; DAWN's harness owned neither data nor evaluation.");
-    if (!ranking_ended(shown->statement.json))
+    if (!curve_ended(shown->statement.json))
         page_note(page->out, "warn",
                   strcmp(shown_text(shown, "status"), "failed") == 0 ? "This run failed." : "This run was interrupted.",
                   "It did not complete, so it is on no board.");

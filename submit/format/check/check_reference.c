@@ -33,8 +33,7 @@ void check_reference(struct subject *s)
 {
     struct reference r;
     const char *recipe = canonical_text(s->json, "recipe.name");
-    bool ended = strcmp(s->status, "done") == 0 || strcmp(s->status, "missed") == 0;
-    if (!ended || s->out->rejects > 0 || !reference_find(s->json, &r)) return;  // what is refused needs no comparison
+    if (!curve_ended(s->json) || s->out->rejects > 0 || !reference_find(s->json, &r)) return;  // what is refused needs no comparison
     check_score(s, &r, recipe);
     check_epochs(s, &r, recipe);
 }

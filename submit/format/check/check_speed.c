@@ -7,6 +7,7 @@
 
 #include "runtime/base/arena.h"
 #include "submit/format/check/check_inside.h"
+#include "submit/format/score/curve.h"
 
 // The cost of a sample may change along the schedule: smaller images at first, longer sequences later. The parts come from the
 // run's own account of its work. Without one they come from the resolutions of an image recipe, which share the schedule equally
@@ -22,15 +23,6 @@ struct schedule {
     struct part parts[PARTS_MAX];
 };
 
-static int64_t training_items(const json_t *run)
-{
-    const json_t *list = json_object_get(run, "data");
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(canonical_text(json_array_get(list, i), "split"), "train") == 0)
-            return canonical_int(json_array_get(list, i), "items");
-    return 0;
-}
-
 // A key of the recipe, in its section, or without a section as older programs wrote it.
 static const json_t *recipe_value(const json_t *recipe, const char *section, const char *key)
 {
@@ -42,7 +34,7 @@ static const json_t *recipe_value(const json_t *recipe, const char *section, con
 static double planned_samples(const struct subject *s, const json_t *recipe)
 {
     double epochs = json_number_value(recipe_value(recipe, "schedule", "epochs"));
-    int64_t batch = canonical_int(s->json, "batch"), items = training_items(s->json);
+    int64_t batch = canonical_int(s->json, "batch"), items = curve_items(s->json, "train");
     if (batch > 0 && items >= batch && epochs > 0 && epochs <= 1e6) return ceil(epochs * (double)(items / batch)) * (double)batch;
     return s->count > 0 ? (double)s->points[s->count - 1].samples : 0;
 }

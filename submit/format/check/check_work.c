@@ -9,6 +9,7 @@
 
 #include "runtime/base/embed.h"
 #include "submit/format/check/check_inside.h"
+#include "submit/format/score/curve.h"
 
 // ---- samples
 
@@ -56,22 +57,13 @@ static void check_samples(struct subject *s)
 
 // ---- evaluations
 
-static int64_t test_items(const json_t *run)
-{
-    const json_t *list = json_object_get(run, "data");
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(canonical_text(json_array_get(list, i), "split"), "test") == 0)
-            return canonical_int(json_array_get(list, i), "items");
-    return 0;
-}
-
 // Each evaluation is a forward pass over the whole test set, a view at least, within the peak of the stated hardware. Views may
 // share work, and texts may be much shorter than the sample whose arithmetic is stated.
 static void check_evaluations(struct subject *s)
 {
     double views = fmax(1, (double)canonical_int(s->json, "views")), peak = check_peak_of(s->json);
     double share = s->contest == NULL || s->contest->samples_per_item > 1 ? 0.25 : 0.5;
-    double work = share * views * (double)test_items(s->json) * (double)canonical_int(s->json, "model.flops_per_sample");
+    double work = share * views * (double)curve_items(s->json, "test") * (double)canonical_int(s->json, "model.flops_per_sample");
     int64_t before = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
@@ -113,7 +105,7 @@ static void check_schedule(struct subject *s)
     if (isnan(epochs) || s->count == 0) return;
     const struct check_point *last = &s->points[s->count - 1];
     double done = (double)last->epoch_micro * 1e-6, slack = 1.5 * done / (double)last->step + 1e-5;
-    bool whole = strcmp(s->status, "done") == 0 || strcmp(s->status, "missed") == 0;
+    bool whole = curve_ended(s->json);
     bool early = canonical_int(s->json, "stop_at_target") != 0 && json_object_get(s->json, "reached") != NULL;
     if (done > epochs + slack || (whole && !early && done < epochs - slack))
         finding_add(s->out, CHECK_CONTRADICTION, "the run ended after %g epochs, and its recipe has %g", done, epochs);
@@ -186,7 +178,7 @@ static void check_dates(struct subject *s)
     int64_t end = s->count > 0 ? s->points[s->count - 1].t_ns / 1000000 : 0, slack = 60000 + end / 100;
     for (size_t i = 0; i < s->span_count; i++)
         if (s->spans[i].end_ns / 1000000 > end) end = s->spans[i].end_ns / 1000000;
-    bool ended = strcmp(s->status, "done") == 0 || strcmp(s->status, "missed") == 0;
+    bool ended = curve_ended(s->json);
     if (wall + slack < end)
         finding_add(s->out, CHECK_CLIENT_TIME, "its dates are %.0f s apart, but its stopwatch says %.0f s", (double)wall * 1e-3,
                     (double)end * 1e-3);

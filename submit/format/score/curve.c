@@ -51,6 +51,21 @@ struct run_metric curve_board(const json_t *run)
     return all[0];
 }
 
+bool curve_ended(const json_t *run)
+{
+    const char *status = canonical_text(run, "status");
+    return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
+}
+
+int64_t curve_items(const json_t *run, const char *split)
+{
+    const json_t *list = json_object_get(run, "data");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(canonical_text(json_array_get(list, i), "split"), split) == 0)
+            return canonical_int(json_array_get(list, i), "items");
+    return 0;
+}
+
 int64_t curve_score(const json_t *point, const struct run_metric *metric)
 {
     const json_t *k = json_object_get(point, "k");

@@ -14,6 +14,9 @@ int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX]);
 // The metric of that name as this run has it: another run may count other items. Without it, the metric as given.
 struct run_metric curve_own(const json_t *run, const struct run_metric *);
 struct run_metric curve_board(const json_t *run);  // the first: the board's
+// True if the run finished, above the target or below. Failed and interrupted runs are on no board.
+bool curve_ended(const json_t *run);
+int64_t curve_items(const json_t *run, const char *split);  // items of "train" or "test" that the run states; 0: none
 // RUN_SCORE_NONE if the point has no score of that metric.
 int64_t curve_score(const json_t *point, const struct run_metric *);
 int64_t curve_last(const json_t *run, const struct run_metric *);  // of the last point that has one

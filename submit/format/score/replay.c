@@ -50,12 +50,6 @@ static bool same_text(const json_t *a, const json_t *b, const char *path)
     return strcmp(canonical_text(a, path), canonical_text(b, path)) == 0;
 }
 
-static bool ended(const json_t *run)
-{
-    const char *status = canonical_text(run, "status");
-    return strcmp(status, "done") == 0 || strcmp(status, "missed") == 0;
-}
-
 // What makes it another training, a line each.
 static int find_others(const json_t *a, const json_t *b, struct text *t)
 {
@@ -64,7 +58,7 @@ static int find_others(const json_t *a, const json_t *b, struct text *t)
         const char *sentence;
     } needs[] = {
         {canonical_int(a, "version") >= 2 && canonical_int(b, "version") >= 2, "one of them counts its points in epochs alone"},
-        {ended(a) && ended(b), "one of them did not finish"},
+        {curve_ended(a) && curve_ended(b), "one of them did not finish"},
         {strcmp(canonical_text(a, "evaluated_by"), "harness") == 0 && strcmp(canonical_text(b, "evaluated_by"), "harness") == 0,
          "the harness did not evaluate both"},
         {same_text(a, b, "task_digest"), "task, metric or target: another one"},
@@ -201,22 +195,13 @@ bool replay_lies_between(double score, double low, double high)
     return score >= low - rounding && score <= high + rounding;
 }
 
-static int64_t test_items(const json_t *run)
-{
-    const json_t *data = json_object_get(run, "data");
-    for (size_t i = 0; i < json_array_size(data); i++)
-        if (strcmp(canonical_text(json_array_get(data, i), "split"), "test") == 0)
-            return canonical_int(json_array_get(data, i), "items");
-    return 0;
-}
-
 // A share that is no count (F1) is the mean of values between 0 and 1, which scatter no more than a count does. Of any other
 // metric no interval is known from one evaluation.
 static void find_interval(const json_t *a, const struct group_facts *group, struct replay_judged *j)
 {
     double own = run_metric_value(&j->board, j->score[0]), other = run_metric_value(&j->board, j->score[1]);
     double share = (own + other) / 2;
-    int64_t items = j->board.items > 0 ? j->board.items : test_items(a);
+    int64_t items = j->board.items > 0 ? j->board.items : curve_items(a, "test");
     bool plain = *j->board.unit == 0 || strcmp(j->board.unit, "%") == 0;
     j->low = j->high = NAN;
     if (replay_interval(group, &j->low, &j->high)) {
