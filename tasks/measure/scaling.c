@@ -111,6 +111,12 @@ static double reductions_of(const struct scaling_row *r, const struct scaling_mo
     return scaling_reduction(m, processes, r->exchanges, r->gradients);
 }
 
+const char *scaling_doubt(double modelled, double measured)
+{
+    bool near = measured < 1.25 * modelled && modelled < 1.25 * measured;
+    return near ? "" : ": do not trust its predictions";
+}
+
 // The step without its reduction, and the reduction as the model has it. Nothing of it is hidden behind the backward pass.
 static void add_predictions(const struct scaling_row *first, const struct scaling_row *last, struct text *into)
 {
@@ -121,8 +127,9 @@ static void add_predictions(const struct scaling_row *first, const struct scalin
     text_entry(into, "model", "%d reductions of n bytes together over R processes: %d x 2 (R - 1) x %s + 2 (R - 1) / R x n / %s "
                "(r2 %.4f), measured with %d processes", last->exchanges, last->exchanges, text_span(a, m.alpha),
                text_si(b, 1 / m.beta, "B/s"), m.r2, last->processes);
-    text_entry(into, "checked", "with %d processes the model gives a step of %s; %s was measured", last->processes,
-               text_span(a, first->step + reductions_of(last, &m, last->processes)), text_span(b, last->step));
+    double modelled = first->step + reductions_of(last, &m, last->processes);
+    text_entry(into, "checked", "with %d processes the model gives a step of %s; %s was measured%s", last->processes,
+               text_span(a, modelled), text_span(b, last->step), scaling_doubt(modelled, last->step));
     for (int i = 0; i < SCALING_PREDICTED; i++) {
         double reduction = reductions_of(last, &m, scaling_predicted[i]);
         text_entry(into, i ? "" : "predicted", "%d processes on as many such links: efficiency %.1f%%; %s of a step is the "

@@ -35,6 +35,8 @@ struct scaling_model {
 };
 bool scaling_fit(const struct scaling_row *, struct scaling_model *);  // false: the times do not grow with the size
 double scaling_reduction(const struct scaling_model *, int processes, int exchanges, double bytes);
+// Words for a step that differs by more than a quarter from what the model gives for it; else "".
+const char *scaling_doubt(double modelled, double measured);
 enum { SCALING_PREDICTED = 3 };
 extern const int scaling_predicted[SCALING_PREDICTED];  // numbers of processes
 

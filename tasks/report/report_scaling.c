@@ -82,14 +82,17 @@ void report_predictions(const struct report_data *d, size_t at, struct sheet *s)
 {
     const json_t *first = json_array_get(d->scalings, at), *last = json_array_get(d->scalings, end_of(d, at) - 1);
     struct scaling_model m;
-    char a[TEXT_FIGURE];
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     double step = (double)record_int(first, "step_ns") * 1e-9, bytes = (double)record_int(last, "gradient_bytes");
-    int exchanges = (int)record_int(last, "exchanges");
+    double measured = (double)record_int(last, "step_ns") * 1e-9;
+    int exchanges = (int)record_int(last, "exchanges"), processes = (int)record_int(last, "processes");
     sheet_begin(s, "", "#processes|#reduction|#efficiency");
     if (record_int(first, "processes") != 1 || !(step > 0) || !fit_row(d, last, &m)) return;
-    s->title = arena_text(&s->arena, "Predicted from reductions of %lld processes: %.3g s for a message, %s, r2 %.4f; %d "
-                          "reductions a step", (long long)record_int(last, "processes"), m.alpha,
-                          text_si(a, 1 / m.beta, "B/s"), m.r2, exchanges);
+    double modelled = step + scaling_reduction(&m, processes, exchanges, bytes);
+    s->title = arena_text(&s->arena, "Predicted from reductions of %d processes: %.3g s for a message, %s, r2 %.4f; %d "
+                          "reductions a step. With %d processes the model gives a step of %s, measured are %s%s", processes,
+                          m.alpha, text_si(a, 1 / m.beta, "B/s"), m.r2, exchanges, processes, text_span(b, modelled),
+                          text_span(c, measured), scaling_doubt(modelled, measured));
     for (int i = 0; i < SCALING_PREDICTED; i++) {
         double reduction = scaling_reduction(&m, scaling_predicted[i], exchanges, bytes);
         sheet_add(s, "%d", scaling_predicted[i]);

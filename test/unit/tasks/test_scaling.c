@@ -57,7 +57,11 @@ static void the_table_has_speedup_and_efficiency(void **state)
     assert_non_null(strstr(text.at, "by 4 processes: 4"));
     // 2 x 6 messages of 20 us, and 1.5 times 8 MB at 1 GB/s
     assert_non_null(strstr(text.at, "with 4 processes the model gives a step of 113 ms; "));
+    assert_non_null(strstr(text.at, "trust its predictions"));
     text_free(&text);
+    assert_string_equal(scaling_doubt(0.113, 0.125), "");
+    assert_string_equal(scaling_doubt(0.125, 0.113), "");
+    assert_string_not_equal(scaling_doubt(0.2, 0.1), "");
     json_t *o = scaling_json(row, 3);
     const json_t *last = json_array_get(json_object_get(o, "rows"), 2);
     assert_true(fabs(json_number_value(json_object_get(last, "efficiency")) - 0.5) < 1e-9);
