@@ -32,13 +32,6 @@ static void choose_evaluation(const struct setting *c, struct variant *v)
 
 // ---- the step
 
-static int logits_of(struct step *s, int x)
-{
-    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
-    s->setting->model->forward(s, in, out);
-    return out[0];
-}
-
 // The batch's samples, augmented and normalised.
 static int images_of(struct step *s, int key, struct augment_attr *a)
 {
@@ -56,7 +49,7 @@ static void train_forward(struct step *s)
     int labels = step_input(s, "labels");
     struct augment_attr a = {.flip = (enum flip)r->flip, .pad = (int)r->crop, .brightness = (float)r->brightness,
                              .contrast = (float)r->contrast};
-    int logits = logits_of(s, g_resize(g, images_of(s, step_key(s), &a), s->is.height, s->is.width));
+    int logits = step_forward(s, g_resize(g, images_of(s, step_key(s), &a), s->is.height, s->is.width));
     graph_scope(g, "loss");
     step_loss(s, g_xent(g, logits, labels, (float)r->label_smoothing, false), s->is.batch);
     g_correct(g, logits, labels, step_hits(s, TOP1), 1);
@@ -92,7 +85,7 @@ static void evaluate_forward(struct step *s)
     for (int i = 0; i < views; i++) {
         graph_scope(g, "view %d", i + 1);
         struct augment_attr a = {.view_flip = view[i].mirror, .view_dy = view[i].dy, .view_dx = view[i].dx};
-        int logits = g_scale(g, logits_of(s, images_of(s, NONE, &a)), view[i].weight);
+        int logits = g_scale(g, step_forward(s, images_of(s, NONE, &a)), view[i].weight);
         sum = sum == NONE ? logits : g_add(g, sum, logits);
     }
     g_correct(g, sum, labels, step_hits(s, TOP1), 1);
@@ -130,7 +123,7 @@ static void answer_image(struct step *s, int x, int *logits)
 {
     struct graph *g = s->g;
     const struct view *view;
-    int views = views_of(s->setting, &view), all = logits_of(s, x);
+    int views = views_of(s->setting, &view), all = step_forward(s, x);
     *logits = all;
     for (int i = 0; i < views && views > 1; i++) {
         int one = g_scale(g, g_slice(g, all, 0, i, i + 1), view[i].weight);

@@ -2,7 +2,6 @@
 // The recipe keys of CIFAR-10: images, residual and record networks, views.
 #include "tasks/cifar10/keys.h"
 
-#include <math.h>
 
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const pools[] = {"global", "window", NULL};
@@ -48,19 +47,12 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
-static int check_whole_numbers(const char *where, const char *key, const struct recipe_list *list)
-{
-    for (int i = 0; i < list->count; i++)
-        if (list->at[i] != floor(list->at[i])) return fail(ERR_USAGE, "%s: \"%s\" must be whole numbers", where, key);
-    return 0;
-}
-
 static int check_cifar10(const char *where, const struct recipe *r)
 {
     if (r->views != 1 && r->views != 2 && r->views != 6)
         return fail(ERR_USAGE, "%s: \"evaluation.views\" must be 1, 2 or 6", where);
-    TRY(check_whole_numbers(where, "data.resolution", &r->resolution));
-    return check_whole_numbers(where, "model.widths", &r->widths);
+    TRY(recipe_check_whole(where, "data.resolution", &r->resolution));
+    return recipe_check_whole(where, "model.widths", &r->widths);
 }
 
 const struct recipe_table recipe_table_cifar10 = {

@@ -14,13 +14,6 @@
 
 // ---- the step
 
-static int logits_of(struct step *s, int x)
-{
-    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
-    s->setting->model->forward(s, in, out);
-    return out[0];
-}
-
 // Converts the pixels u8[N,H,W,3] to the network's input. The feed supplies bytes, which the device normalises.
 static int normalised(struct step *s, int pixels, bool mirror)
 {
@@ -43,7 +36,7 @@ static void train_forward(struct step *s)
 {
     struct graph *g = s->g;
     int pixels = step_input(s, "images"), labels = step_input(s, "labels");
-    int logits = logits_of(s, normalised(s, pixels, false));
+    int logits = step_forward(s, normalised(s, pixels, false));
     graph_scope(g, "loss");
     step_loss(s, g_xent(g, logits, labels, (float)s->setting->recipe->label_smoothing, true), 1);
     count_hits(s, logits, labels);
@@ -55,8 +48,8 @@ static void evaluate_forward(struct step *s)
 {
     struct graph *g = s->g;
     int pixels = step_input(s, "images"), labels = step_input(s, "labels");
-    int logits = logits_of(s, normalised(s, pixels, false));
-    if (s->setting->recipe->views == 2) logits = g_add(g, logits, logits_of(s, normalised(s, pixels, true)));
+    int logits = step_forward(s, normalised(s, pixels, false));
+    if (s->setting->recipe->views == 2) logits = g_add(g, logits, step_forward(s, normalised(s, pixels, true)));
     graph_scope(g, "metrics");
     count_hits(s, logits, labels);
     if (s->kind == STEP_INFER) step_output(s, 0, logits);  // the answer

@@ -4,8 +4,6 @@
 
 #include "data/feed/order.h"
 
-#include <math.h>
-
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 static const char *const stems[] = {"conv7", "deep", "patch", NULL};
@@ -62,13 +60,6 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
-static int check_whole_numbers(const char *where, const char *key, const struct recipe_list *list)
-{
-    for (int i = 0; i < list->count; i++)
-        if (list->at[i] != floor(list->at[i])) return fail(ERR_USAGE, "%s: \"%s\" must be whole numbers", where, key);
-    return 0;
-}
-
 static int count_different(const struct recipe_list *list)
 {
     int count = 0;
@@ -86,11 +77,11 @@ static int check_imagenet(const char *where, const struct recipe *r)
     if (r->least_area.count < 1 || (r->least_area.count != 1 && r->least_area.count != sides))
         return fail(ERR_USAGE, "%s: \"data.least_area\" needs one number, or one for each of the %d of \"data.resolution\"",
                     where, sides);
-    TRY(check_whole_numbers(where, "data.resolution", &r->resolution));
+    TRY(recipe_check_whole(where, "data.resolution", &r->resolution));
     if (count_different(&r->resolution) > ORDER_BUCKETS)
         return fail(ERR_USAGE, "%s: \"data.resolution\" may have %d different numbers", where, ORDER_BUCKETS);
-    TRY(check_whole_numbers(where, "model.widths", &r->widths));
-    return check_whole_numbers(where, "model.blocks", &r->blocks);
+    TRY(recipe_check_whole(where, "model.widths", &r->widths));
+    return recipe_check_whole(where, "model.blocks", &r->blocks);
 }
 
 const struct recipe_table recipe_table_imagenet = {

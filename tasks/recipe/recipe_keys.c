@@ -4,6 +4,7 @@
 #include "tasks/recipe/recipe_keys.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
@@ -258,6 +259,13 @@ int recipe_refuse(const char *where, const struct recipe *r, const struct recipe
                   k->path);
     text_free(&list);
     return rc;
+}
+
+int recipe_check_whole(const char *where, const char *key, const struct recipe_list *list)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i] != floor(list->at[i])) return fail(ERR_USAGE, "%s: \"%s\" must be whole numbers", where, key);
+    return 0;
 }
 
 int recipe_keys_applying(const struct recipe *r, const struct recipe_key *into[RECIPE_KEYS_MAX])

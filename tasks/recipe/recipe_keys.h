@@ -68,6 +68,8 @@ int recipe_no_section(const char *where, const struct recipe_table *, const char
 bool recipe_applies(const struct recipe *, const struct recipe_key *);
 // Fails with the reason why the key does not apply.
 int recipe_refuse(const char *where, const struct recipe *, const struct recipe_key *);
+// For recipe_table.check: fails if a number of the list is a fraction.
+int recipe_check_whole(const char *where, const char *key, const struct recipe_list *) MUST_CHECK;
 
 // ---- values (recipe_values.c)
 

@@ -92,6 +92,13 @@ static void add_loss(struct step *s, int loss)
     g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
 }
 
+int step_forward(struct step *s, int x)
+{
+    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
+    s->setting->model->forward(s, in, out);
+    return out[0];
+}
+
 void step_loss(struct step *s, int loss, int64_t terms)
 {
     s->is.terms = terms;

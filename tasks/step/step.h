@@ -52,6 +52,7 @@ int step_index(struct step *);                            // i32[batch]: numbers
 int step_field(struct step *, const char *field);         // the whole resident field of the split
 int step_input(struct step *, const char *field);         // the batch's rows of a field, resident or streamed
 int step_key(struct step *);                              // key of random draws in this epoch
+int step_forward(struct step *, int x);                   // the output of a model with one input and one output
 int step_count(struct step *);  // i32[1]: a number that differs in each step and part, for random draws (dropout)
 // Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
 // the number of samples for a sum over the batch, 1 for a mean.
