@@ -11,6 +11,7 @@
 #include "data/read/noise.h"
 #include "data/read/pictures.h"
 #include "data/fetch/source.h"
+#include "data/pieces.h"
 #include "data/read/synthetic.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/text.h"
@@ -326,9 +327,9 @@ int dataset_verify(struct dataset *ds, enum dataset_verdict *verdict)
     return dataset_judge(ds, true, verdict);
 }
 
-void dataset_watch(struct dataset *ds, dataset_told told, void *context)
+void dataset_watch(struct dataset *ds, dataset_progress progress, void *context)
 {
-    ds->told = told, ds->listener = context;
+    ds->progress = progress, ds->listener = context;
 }
 
 int dataset_check(struct dataset *ds, enum dataset_verdict *verdict)
@@ -345,9 +346,4 @@ const char *dataset_verdict_text(enum dataset_verdict verdict)
         [DATASET_SYNTHETIC] = "synthetic",
     };
     return texts[verdict];
-}
-
-void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX])
-{
-    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
 }

@@ -105,9 +105,9 @@ enum dataset_verdict {
 // Reads everything, checks every label and compares with the published digests; sets facts->official. About half a
 // second for CIFAR-10 on two cores once the files are in memory.
 int dataset_verify(struct dataset *, enum dataset_verdict *) MUST_CHECK;
-// Calls `told` while dataset_verify reads pictures, on the thread that called it: about `done` of `all` samples of a split.
-typedef void (*dataset_told)(void *context, enum split, int64_t done, int64_t all);
-void dataset_watch(struct dataset *, dataset_told told, void *context);
+// Calls `progress` while dataset_verify reads pictures, on the thread that called it: about `done` of `all` samples of a split.
+typedef void (*dataset_progress)(void *context, enum split, int64_t done, int64_t all);
+void dataset_watch(struct dataset *, dataset_progress progress, void *context);
 // The same verdict without reading files that are unchanged since they were last read (manifest.h). The digests above use
 // remembered digests in the same way. Runs on its own threads, concurrent with the main thread's work.
 int dataset_check(struct dataset *, enum dataset_verdict *) MUST_CHECK;

@@ -15,7 +15,7 @@ struct dataset {
     const struct source *source;  // its publication; NULL for synthetic data
     void *own;                    // the kind's state
     char layout[DIGEST_HEX];      // once dataset_layout was asked
-    dataset_told told;            // NULL: nobody watches
+    dataset_progress progress;    // NULL: nobody watches
     void *listener;
     bool laid_out;
 };
@@ -53,15 +53,5 @@ extern const struct kind synthetic_kind, pictures_kind, stories_kind;  // drawn
 void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);
 bool kind_field_is(const struct field *, const char *name);
 int kind_no_room(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t room) MUST_CHECK;
-
-void dataset_hex(const uint8_t *bytes, char hex[DIGEST_HEX]);  // 32 bytes
-
-// threads_for for calls that can fail. The sentence of the lowest piece that failed reaches the caller's thread.
-int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end),
-               void *context) MUST_CHECK;
-
-// Like pieces_for, on its own threads: for work concurrent with another thread's, because a second team of the pool would
-// compete for the cores. Each thread takes the next piece of `grain`.
-int pieces_crew(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
 
 #endif

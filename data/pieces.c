@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over threads whose pieces can fail. The sentence of an error stays in the thread that failed (error.h), so it is carried
-// over to the calling thread.
+// The sentence of an error stays in the thread that failed (error.h), so it is carried over to the calling thread.
 //
 // Invariant: the failure reported is the one of the lowest piece, whichever thread met its failure first.
-// Cost: one kilobyte a thread; a crew also starts its threads (some 20 us each).
+// Cost: one kilobyte per thread; a crew also starts its threads (some 20 us each).
+#include "data/pieces.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/kind.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
 

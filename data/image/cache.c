@@ -8,6 +8,7 @@
 
 #include "data/image/decode.h"
 #include "data/kind.h"
+#include "data/pieces.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/memory.h"
 #include "runtime/base/text.h"

@@ -4,7 +4,7 @@
 // The seed permutes each split, training before validation, so that any window of the file is a random sample of all classes.
 //
 // Cost: converting, on all cores; the source is read at random, one picture at a time. 490 pictures a second and core from
-// ILSVRC's originals to a short side of 256, 640 if they keep their size. Memory: 150 bytes a picture, and the pictures of
+// ILSVRC's originals to a short side of 256, 640 if they keep their size. Memory: 150 bytes per picture, and the pictures of
 // one round.
 #include "data/pack/packer.h"
 
@@ -15,6 +15,7 @@
 #include "data/pack/convert.h"
 #include "data/pack/origin.h"
 #include "data/pack/part.h"
+#include "data/pieces.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/text.h"
 #include "runtime/base/threads.h"
@@ -48,7 +49,7 @@ static void packer_note(struct packer *p, const char *sentence)
 
 // ---- order and names
 
-// Fisher-Yates, one draw a picture. The purpose of the draws is the order's; epoch is the split.
+// Fisher-Yates, one draw per picture. The purpose of the draws is the order's; epoch is the split.
 static int32_t *draw_order(uint64_t seed, enum split split, int64_t n)
 {
     int32_t *order = zalloc((size_t)n * sizeof *order + 1);

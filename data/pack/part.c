@@ -4,7 +4,7 @@
 // keeps the sound records.
 //
 // Invariant: the bytes of the finished file depend on the source and the options alone, not on interruptions. Cost: 64 bytes
-// of memory a picture; continuing reads the existing part at the speed of the disk.
+// of memory per picture; continuing reads the existing part at the speed of the disk.
 #include "data/pack/part.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "data/kind.h"
+#include "data/pieces.h"
 #include "data/read/imagenet/crc32c.h"
 #include "data/read/imagenet/imagenet.h"
 #include "runtime/base/arena.h"

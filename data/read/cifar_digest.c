@@ -16,6 +16,7 @@
 #include "data/kind.h"
 #include "data/fetch/source.h"
 #include "data/manifest.h"
+#include "data/pieces.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
@@ -33,7 +34,7 @@ int cifar_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
     crypto_hash_sha256_init(&state);
     TRY(cifar_each(ds->own, split, 0, ds->facts.count[split], visit_hash, &state));
     crypto_hash_sha256_final(&state, digest);
-    dataset_hex(digest, hex);
+    digest_hex(digest, hex);
     return 0;
 }
 
@@ -81,7 +82,7 @@ static int content_of(struct dataset *ds, enum split split, char hex[DIGEST_HEX]
         uint8_t digest[crypto_hash_sha256_BYTES];
         qsort(content.digest, (size_t)n, sizeof content.digest[0], compare_digests);
         crypto_hash_sha256(digest, content.digest[0], (unsigned long long)n * sizeof content.digest[0]);
-        dataset_hex(digest, hex);
+        digest_hex(digest, hex);
     }
     free(content.digest);
     return rc;

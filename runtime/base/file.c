@@ -162,7 +162,7 @@ int file_make_folder(const char *path)
     return rc;
 }
 
-static void to_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char hex[DIGEST_HEX])
+void digest_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char hex[DIGEST_HEX])
 {
     _Static_assert(DIGEST_HEX == 2 * crypto_hash_sha256_BYTES + 1, "SHA-256 in hexadecimal");
     sodium_bin2hex(hex, DIGEST_HEX, digest, crypto_hash_sha256_BYTES);
@@ -186,7 +186,7 @@ int digest_file(const char *path, char hex[DIGEST_HEX])
     close(fd);
     TRY(rc);
     crypto_hash_sha256_final(&state, digest);
-    to_hex(digest, hex);
+    digest_hex(digest, hex);
     return 0;
 }
 
@@ -194,7 +194,7 @@ void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX])
 {
     unsigned char digest[crypto_hash_sha256_BYTES];
     crypto_hash_sha256(digest, bytes, count);
-    to_hex(digest, hex);
+    digest_hex(digest, hex);
 }
 
 bool digest_is_hex(const char *text)

@@ -16,6 +16,7 @@ int file_make_folder(const char *path) MUST_CHECK;  // with its parents
 enum { DIGEST_HEX = 65 };
 int digest_file(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;  // SHA-256, streamed
 void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX]);
+void digest_hex(const unsigned char digest[32], char hex[DIGEST_HEX]);
 bool digest_is_hex(const char *text);  // 64 hex digits in lower case, and no more
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash chain over a run. Invariant: the chain hashes exactly the canonical JSON of the later statement, so a server
-// recomputes it from the received bytes alone. Cost: one SHA-256 a point.
+// recomputes it from the received bytes alone. Cost: one SHA-256 per point.
 #include "submit/format/chain.h"
 
 #include <jansson.h>
@@ -167,7 +167,7 @@ void chain_add(struct chain *chain, const struct chain_point *p)
 
 void chain_hex(const struct chain *chain, char hex[DIGEST_HEX])
 {
-    sodium_bin2hex(hex, DIGEST_HEX, chain->head, sizeof chain->head);
+    digest_hex(chain->head, hex);
 }
 
 bool chain_from_hex(struct chain *chain, int version, const char *hex)

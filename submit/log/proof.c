@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: what proof_fill makes, proof_check accepts with the same key and refuses with any other. Cost: a signature, and a
-// hash a level of the tree.
+// Invariant: proof_check accepts the output of proof_fill with the same key, and refuses it with any other. Cost: a signature,
+// and one hash per level of the tree.
 #include "submit/log/proof.h"
 
 #include <sodium.h>
@@ -22,7 +22,7 @@ void proof_leaf(const struct receipt *r, struct tree_hash *into)
 
 static void to_hex(const struct tree_hash *hash, char hex[DIGEST_HEX])
 {
-    sodium_bin2hex(hex, DIGEST_HEX, hash->at, TREE_HASH);
+    digest_hex(hash->at, hex);
 }
 
 static bool from_hex(const char *hex, struct tree_hash *hash)

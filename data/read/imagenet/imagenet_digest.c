@@ -14,6 +14,7 @@
 
 #include "data/image/head.h"
 #include "data/manifest.h"
+#include "data/pieces.h"
 #include "data/read/imagenet/imagenet.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
@@ -34,7 +35,7 @@ struct content {
     const struct imagenet *set;
     enum split split;
     digest_t *digest;
-    struct dataset *told;  // watched; else NULL
+    struct dataset *watched;  // NULL: nobody watches
     pthread_t reader;      // the thread that tells
 };
 
@@ -71,10 +72,10 @@ static int digest_packed(const struct content *content, int64_t i)
 static int digest_piece(void *context, int64_t begin, int64_t end)
 {
     const struct content *content = context;
-    const struct dataset *ds = content->told;
+    const struct dataset *ds = content->watched;
     bool packed = content->set->pack != NULL;
     if (ds != NULL && pthread_equal(pthread_self(), content->reader))  // pieces are taken in order
-        ds->told(ds->listener, content->split, begin, ds->facts.count[content->split]);
+        ds->progress(ds->listener, content->split, begin, ds->facts.count[content->split]);
     for (int64_t i = begin; i < end; i++) TRY(packed ? digest_packed(content, i) : digest_picture(content, i));
     return 0;
 }
@@ -89,7 +90,7 @@ static int digest_split(struct dataset *ds, enum split split, bool sorted, char 
 {
     const struct imagenet *set = ds->own;
     int64_t n = ds->facts.count[split];
-    struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t)), ds->told ? ds : NULL, pthread_self()};
+    struct content content = {set, split, calloc((size_t)n + 1, sizeof(digest_t)), ds->progress ? ds : NULL, pthread_self()};
     if (content.digest == NULL) return fail(ERR_MEMORY, "not enough memory for %lld digests", (long long)n);
     int rc = pieces_crew(n, 64, digest_piece, &content);
     if (rc == 0 && sorted) qsort(content.digest, (size_t)n, sizeof(digest_t), compare_digests);
@@ -127,7 +128,7 @@ static int state_of(const struct imagenet *set, enum split split, char hex[DIGES
         TRY(rc);
     }
     crypto_hash_sha256_final(&state, digest);
-    dataset_hex(digest, hex);
+    digest_hex(digest, hex);
     return 0;
 }
 
@@ -172,7 +173,7 @@ static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verd
     struct manifest_key key;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         char hex[DIGEST_HEX];
-        dataset_hex(h->content[s], set->content[s]);
+        digest_hex(h->content[s], set->content[s]);
         if (!read) continue;
         TRY(digest_split(ds, (enum split)s, true, hex));
         if (strcmp(hex, set->content[s]) != 0)
@@ -210,7 +211,7 @@ int imagenet_layout(struct dataset *ds, char hex[DIGEST_HEX])
     } else {
         digest_t digest;
         listing_digest(&set->listing, digest);
-        dataset_hex(digest, hex);
+        digest_hex(digest, hex);
     }
     return 0;
 }

@@ -243,7 +243,7 @@ static void digests_are_of_the_files(void **state)
     uint8_t digest[32];
     char want[DIGEST_HEX], hex[DIGEST_HEX];
     crypto_hash_sha256_final(&sha, digest);
-    dataset_hex(digest, want);
+    digest_hex(digest, want);
     struct dataset *ds = open_here();
     assert_int_equal(dataset_digest(ds, SPLIT_TRAIN, hex), 0);
     assert_string_equal(hex, want);

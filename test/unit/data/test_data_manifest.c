@@ -4,6 +4,7 @@
 
 #include "data/kind.h"
 #include "data/manifest.h"
+#include "data/pieces.h"
 #include "runtime/base/threads.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
