@@ -4,8 +4,8 @@
 //
 // TLS is verified. Plain http is allowed only to this machine (127.0.0.0/8, ::1, localhost). Redirects are followed
 // within the same scheme, host and port. A busy server (429, 503) is retried; nothing else is.
-#ifndef DAWN_SUBMIT_CLIENT_H
-#define DAWN_SUBMIT_CLIENT_H
+#ifndef DAWN_CLIENT_H
+#define DAWN_CLIENT_H
 
 #include "runtime/base/file.h"
 #include "runtime/base/text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of scoreboards: accepts or refuses them, and compares their servers.
-#ifndef DAWN_SUBMIT_CLIENT_ORIGIN_H
-#define DAWN_SUBMIT_CLIENT_ORIGIN_H
+#ifndef DAWN_CLIENT_ORIGIN_H
+#define DAWN_CLIENT_ORIGIN_H
 
 #include "runtime/base/error.h"
 

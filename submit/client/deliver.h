@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivers a statement: signs it, sends it, checks its receipt and stores it.
-#ifndef DAWN_SUBMIT_DELIVER_H
-#define DAWN_SUBMIT_DELIVER_H
+#ifndef DAWN_CLIENT_DELIVER_H
+#define DAWN_CLIENT_DELIVER_H
 
 #include "submit/client/client.h"
 #include "submit/format/statement.h"

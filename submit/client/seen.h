@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last checkpoint that this user saw of each board's log, by the board's key: a file in $XDG_DATA_HOME/dawn/logs or
 // ~/.local/share/dawn/logs. A board that later shows a log without those entries is caught by it.
-#ifndef DAWN_SUBMIT_SEEN_H
-#define DAWN_SUBMIT_SEEN_H
+#ifndef DAWN_CLIENT_SEEN_H
+#define DAWN_CLIENT_SEEN_H
 
 #include "runtime/base/text.h"
 #include "submit/format/ssh/sshkey.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifies a signed statement without trusting the party that stores it: bytes, signature, chain, checks, and the board's
 // receipt. Pure: bytes in, a report out.
-#ifndef DAWN_SUBMIT_VERIFY_H
-#define DAWN_SUBMIT_VERIFY_H
+#ifndef DAWN_CLIENT_VERIFY_H
+#define DAWN_CLIENT_VERIFY_H
 
 #include "submit/client/client.h"
 #include "submit/format/check/check.h"

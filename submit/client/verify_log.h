@@ -2,8 +2,8 @@
 // Verifies what a receipt and a board say of the board's log: that the statement is in it, that the log of now begins with the
 // one of the receipt and the one that was seen the last time, and who cosigned it. Nobody is trusted but the board's key, and
 // that not alone.
-#ifndef DAWN_SUBMIT_VERIFY_LOG_H
-#define DAWN_SUBMIT_VERIFY_LOG_H
+#ifndef DAWN_CLIENT_VERIFY_LOG_H
+#define DAWN_CLIENT_VERIFY_LOG_H
 
 #include "submit/format/statement.h"
 #include "submit/log/note.h"

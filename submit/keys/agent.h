@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client of ssh-agent, for keys whose secret is encrypted on disk or not on disk. It makes two requests over the socket
 // $SSH_AUTH_SOCK: list the Ed25519 keys, and sign.
-#ifndef DAWN_SUBMIT_AGENT_H
-#define DAWN_SUBMIT_AGENT_H
+#ifndef DAWN_KEYS_AGENT_H
+#define DAWN_KEYS_AGENT_H
 
 #include "submit/format/ssh/sshkey.h"
 

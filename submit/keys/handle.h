@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A person's name on the boards, stored beside the keys.
-#ifndef DAWN_SUBMIT_HANDLE_H
-#define DAWN_SUBMIT_HANDLE_H
+#ifndef DAWN_KEYS_HANDLE_H
+#define DAWN_KEYS_HANDLE_H
 
 #include <stdbool.h>
 

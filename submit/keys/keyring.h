@@ -4,8 +4,8 @@
 // The keyring is a folder, $XDG_CONFIG_HOME/dawn/keys or ~/.config/dawn/keys, of OpenSSH's files: NAME (the secret) and
 // NAME.pub (the public key). NAME.pub alone stands for a key whose secret only the agent has. ~/.ssh/id_ed25519 is used
 // if the keyring is empty. A secret that others may read is refused, as by ssh.
-#ifndef DAWN_SUBMIT_KEYRING_H
-#define DAWN_SUBMIT_KEYRING_H
+#ifndef DAWN_KEYS_KEYRING_H
+#define DAWN_KEYS_KEYRING_H
 
 #include "submit/format/ssh/sshsig.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a whole training, read from a trainer that is built but has taken no memory: the variants of the step with
 // their shares, the evaluations, and a bound of the total from measured peaks (roofline.h).
-#ifndef DAWN_TASKS_FORECAST_H
-#define DAWN_TASKS_FORECAST_H
+#ifndef DAWN_FORECAST_H
+#define DAWN_FORECAST_H
 
 #include "tasks/forecast/roofline.h"
 #include "tasks/train/trainer.h"

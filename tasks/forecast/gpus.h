@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs for which dawn plan --on predicts a training without the GPU: their peaks, as facts of a device.
-#ifndef DAWN_TASKS_GPUS_H
-#define DAWN_TASKS_GPUS_H
+#ifndef DAWN_FORECAST_GPUS_H
+#define DAWN_FORECAST_GPUS_H
 
 #include "runtime/device.h"
 

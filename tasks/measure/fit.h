@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Straight lines through measured points, and a verdict on a window of steps: has the machine reached a steady speed?
-#ifndef DAWN_TASKS_FIT_H
-#define DAWN_TASKS_FIT_H
+#ifndef DAWN_MEASURE_FIT_H
+#define DAWN_MEASURE_FIT_H
 
 #include "runtime/base/error.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a step scales over devices, each with the same share of the batch: throughput, speedup and efficiency, and a line through
 // measured reductions that says what more devices would give (docs/scaling.md).
-#ifndef DAWN_TASKS_SCALING_H
-#define DAWN_TASKS_SCALING_H
+#ifndef DAWN_MEASURE_SCALING_H
+#define DAWN_MEASURE_SCALING_H
 
 #include "tasks/measure/fit.h"
 

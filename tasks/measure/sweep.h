@@ -2,8 +2,8 @@
 // Lines through the steps of several batches. A step at batch b takes t = a b + c seconds: c is the fixed cost of a step,
 // 1/a is the throughput limit. The memory of a step is g b + d. The lines are least squares over the measurements. A step
 // that exceeds a cache, or another kernel of a library, bends them, and r2 shows how well they fit.
-#ifndef DAWN_TASKS_SWEEP_H
-#define DAWN_TASKS_SWEEP_H
+#ifndef DAWN_MEASURE_SWEEP_H
+#define DAWN_MEASURE_SWEEP_H
 
 #include "tasks/measure/trial.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements of a trial as text, as JSON and in the record. Samples have the task's own noun.
-#ifndef DAWN_TASKS_THROUGHPUT_H
-#define DAWN_TASKS_THROUGHPUT_H
+#ifndef DAWN_MEASURE_THROUGHPUT_H
+#define DAWN_MEASURE_THROUGHPUT_H
 
 #include "tasks/forecast/roofline.h"
 #include "tasks/measure/trial.h"

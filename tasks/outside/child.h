@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a user's command as a child process: reads its output and passes it on at once, forwards signals, and notices its
 // exit. One child at a time.
-#ifndef DAWN_TASKS_CHILD_H
-#define DAWN_TASKS_CHILD_H
+#ifndef DAWN_OUTSIDE_CHILD_H
+#define DAWN_OUTSIDE_CHILD_H
 
 #include <signal.h>
 #include <sys/types.h>

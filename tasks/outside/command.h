@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's command as a list of words: with its seed inserted, in the form of the record, and quoted for a shell.
-#ifndef DAWN_TASKS_COMMAND_H
-#define DAWN_TASKS_COMMAND_H
+#ifndef DAWN_OUTSIDE_COMMAND_H
+#define DAWN_OUTSIDE_COMMAND_H
 
 #include "runtime/base/text.h"
 

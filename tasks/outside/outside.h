@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines by which an outside program reports to `dawn record`, in DAWN's own form or in MLPerf's (docs/record.md). A pure
 // parser: it knows no clock, no file and no process.
-#ifndef DAWN_TASKS_OUTSIDE_H
-#define DAWN_TASKS_OUTSIDE_H
+#ifndef DAWN_OUTSIDE_H
+#define DAWN_OUTSIDE_H
 
 #include "runtime/base/file.h"
 #include "tasks/record/machine/stopwatch.h"

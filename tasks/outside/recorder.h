@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dawn record` without its command line: runs a user's command, times it, writes it like any other run and marks it as
 // self-evaluated. docs/record.md defines the lines that a program prints.
-#ifndef DAWN_TASKS_RECORDER_H
-#define DAWN_TASKS_RECORDER_H
+#ifndef DAWN_OUTSIDE_RECORDER_H
+#define DAWN_OUTSIDE_RECORDER_H
 
 #include "submit/format/score/contest.h"
 #include "tasks/outside/child.h"

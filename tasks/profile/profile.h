@@ -5,8 +5,8 @@
 // There are two utilisations (A. Chowdhery et al., "PaLM", 2022, appendix B). That of the model counts the arithmetic of the
 // forward and backward pass. That of the hardware counts all arithmetic, including updates (Muon's products are a good part
 // of it).
-#ifndef DAWN_PROFILE_PROFILE_H
-#define DAWN_PROFILE_PROFILE_H
+#ifndef DAWN_PROFILE_H
+#define DAWN_PROFILE_H
 
 #include "tasks/forecast/roofline.h"
 #include "tasks/measure/counters.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commitments to competitions, kept in results.db before anything is sent: without these bytes a committed run could not be
 // sent later. A commitment has one row for each of its runs.
-#ifndef DAWN_TASKS_COMMITMENTS_H
-#define DAWN_TASKS_COMMITMENTS_H
+#ifndef DAWN_RECORD_COMMITMENTS_H
+#define DAWN_RECORD_COMMITMENTS_H
 
 #include "tasks/record/record.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a group as text, the same wherever they are printed. A group of one run has a mean and no spread. An
 // undefined figure is a dash.
-#ifndef DAWN_TASKS_GROUP_TEXT_H
-#define DAWN_TASKS_GROUP_TEXT_H
+#ifndef DAWN_RECORD_GROUP_TEXT_H
+#define DAWN_RECORD_GROUP_TEXT_H
 
 #include "submit/format/run_metric.h"
 #include "submit/format/score/group.h"

@@ -6,8 +6,8 @@
 // Times are those of the run's own clock, shifted to the wall clock at the end of the run. init ends and the run starts when
 // the data are first touched. The log ends at the evaluation that met the target. Without such an evaluation it ends at the
 // last point, as aborted.
-#ifndef DAWN_TASKS_MLLOG_H
-#define DAWN_TASKS_MLLOG_H
+#ifndef DAWN_RECORD_MLLOG_H
+#define DAWN_RECORD_MLLOG_H
 
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"

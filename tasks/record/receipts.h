@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receipts of scoreboards, stored beside their runs: the accepted statement, the board, its number there, signed by the
 // server. The bytes are stored unchanged, so that anyone can check them later.
-#ifndef DAWN_TASKS_RECEIPTS_H
-#define DAWN_TASKS_RECEIPTS_H
+#ifndef DAWN_RECORD_RECEIPTS_H
+#define DAWN_RECORD_RECEIPTS_H
 
 #include "tasks/record/record.h"
 

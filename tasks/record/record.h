@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads runs: rows of results.db as JSON objects (column name -> integer or text; SQL NULL leaves the key out). Views and
 // exports both use these functions, so they cannot disagree.
-#ifndef DAWN_TASKS_RECORD_H
-#define DAWN_TASKS_RECORD_H
+#ifndef DAWN_RECORD_H
+#define DAWN_RECORD_H
 
 #include <jansson.h>
 

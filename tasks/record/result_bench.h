@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of `dawn bench` in the record: one row of `benches` a setting, with its repeats, memory and operators.
-#ifndef DAWN_TASKS_RESULT_BENCH_H
-#define DAWN_TASKS_RESULT_BENCH_H
+#ifndef DAWN_RECORD_RESULT_BENCH_H
+#define DAWN_RECORD_RESULT_BENCH_H
 
 #include "tasks/record/result.h"
 

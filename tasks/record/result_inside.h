@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Internals of an open results.db, for result*.c, record.c and export.c: the connection, and one function to run a
 // statement.
-#ifndef DAWN_TASKS_RESULT_INSIDE_H
-#define DAWN_TASKS_RESULT_INSIDE_H
+#ifndef DAWN_RECORD_RESULT_INSIDE_H
+#define DAWN_RECORD_RESULT_INSIDE_H
 
 #include <sqlite3.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of `dawn bench --scaling` in the record: one row of `scalings` for each number of processes, with the times of
 // reductions.
-#ifndef DAWN_TASKS_RESULT_SCALING_H
-#define DAWN_TASKS_RESULT_SCALING_H
+#ifndef DAWN_RECORD_RESULT_SCALING_H
+#define DAWN_RECORD_RESULT_SCALING_H
 
 #include "tasks/record/result.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the members of a statement that come from a run's record, under their names there (docs/statements.md): all but the
 // submitter's words, the division and the recipe's text. The chain binds these members, so they are made in one place.
-#ifndef DAWN_TASKS_STATED_H
-#define DAWN_TASKS_STATED_H
+#ifndef DAWN_RECORD_STATED_H
+#define DAWN_RECORD_STATED_H
 
 #include <jansson.h>
 

@@ -2,8 +2,8 @@
 // A report of a results.db: the runs and their curves, the throughput that `dawn bench` measured, rooflines, memory and the
 // machines. It is one HTML file without scripts or external links, Markdown, or CSV of the throughput. Throughput has
 // DLPerf's columns (node_num, gpu_num_per_node, batch_size_per_device, samples/s, speedup), followed by others.
-#ifndef DAWN_REPORT_REPORT_H
-#define DAWN_REPORT_REPORT_H
+#ifndef DAWN_REPORT_H
+#define DAWN_REPORT_H
 
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"

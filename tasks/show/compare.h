@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares two runs or two groups.
-#ifndef DAWN_TASKS_COMPARE_H
-#define DAWN_TASKS_COMPARE_H
+#ifndef DAWN_SHOW_COMPARE_H
+#define DAWN_SHOW_COMPARE_H
 
 #include "tasks/show/page.h"
 

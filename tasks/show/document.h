@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run as a document: a web page, a chart, or Markdown. Each document is self-contained: no scripts, styles or pictures
 // from elsewhere. Every text of the record is escaped.
-#ifndef DAWN_TASKS_DOCUMENT_H
-#define DAWN_TASKS_DOCUMENT_H
+#ifndef DAWN_SHOW_DOCUMENT_H
+#define DAWN_SHOW_DOCUMENT_H
 
 #include "tasks/show/page.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of all pages for people: headings, labelled lines, times. Invariant: no line is wider than 80 columns unless a
 // single word is. No byte from a record can control a terminal.
-#ifndef DAWN_TASKS_PAGE_H
-#define DAWN_TASKS_PAGE_H
+#ifndef DAWN_SHOW_PAGE_H
+#define DAWN_SHOW_PAGE_H
 
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"

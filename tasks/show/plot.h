@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves in a terminal: values over epochs, with labels on both axes. Cost: negligible.
-#ifndef DAWN_TASKS_PLOT_H
-#define DAWN_TASKS_PLOT_H
+#ifndef DAWN_SHOW_PLOT_H
+#define DAWN_SHOW_PLOT_H
 
 #include "submit/format/run_metric.h"
 #include "tasks/show/page.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of a record in 80 columns. tasks/cmd_results.c prints them.
-#ifndef DAWN_TASKS_SHOW_H
-#define DAWN_TASKS_SHOW_H
+#ifndef DAWN_SHOW_H
+#define DAWN_SHOW_H
 
 #include "tasks/show/page.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements of `dawn bench` in a record, as text in 80 columns.
-#ifndef DAWN_TASKS_SHOW_BENCH_H
-#define DAWN_TASKS_SHOW_BENCH_H
+#ifndef DAWN_SHOW_BENCH_H
+#define DAWN_SHOW_BENCH_H
 
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"

@@ -5,8 +5,8 @@
 // without the words a, an and the, and without superfluous white space. F1 compares the multisets of the remaining words and
 // is 0 if they share none. An exact match means equal normalised texts; two empty ones match exactly, with F1 0. The best of
 // a question's answers counts. Pure functions; white space and word boundaries are Python's.
-#ifndef DAWN_TASKS_SQUAD_EVALUATE_H
-#define DAWN_TASKS_SQUAD_EVALUATE_H
+#ifndef DAWN_SQUAD_EVALUATE_H
+#define DAWN_SQUAD_EVALUATE_H
 
 #include "data/read/squad/squad.h"
 #include "runtime/base/text.h"

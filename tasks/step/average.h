@@ -2,8 +2,8 @@
 // An exponential moving average of weights and running statistics (Polyak and Juditsky 1992). The average is evaluated and
 // saved in place of the trained weights. An evaluation swaps the two before and after, so training continues from the
 // same bytes.
-#ifndef DAWN_TRAIN_AVERAGE_H
-#define DAWN_TRAIN_AVERAGE_H
+#ifndef DAWN_STEP_AVERAGE_H
+#define DAWN_STEP_AVERAGE_H
 
 #include "tasks/step/task.h"
 

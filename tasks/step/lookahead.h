@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookahead (Zhang et al. 2019) near the end of a schedule: an average of the weights begins before the decay ends. From
 // then on the weights are pulled towards the average every few steps.
-#ifndef DAWN_TRAIN_LOOKAHEAD_H
-#define DAWN_TRAIN_LOOKAHEAD_H
+#ifndef DAWN_STEP_LOOKAHEAD_H
+#define DAWN_STEP_LOOKAHEAD_H
 
 #include "tasks/step/task.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds one step as a graph. The task supplies inputs, forward pass, loss and metrics. Fusing, differentiating, updating
 // and counting are the same for every task and are done here. step_train (step.c) shows a whole training step.
-#ifndef DAWN_TRAIN_STEP_H
-#define DAWN_TRAIN_STEP_H
+#ifndef DAWN_STEP_H
+#define DAWN_STEP_H
 
 #include "tasks/step/task.h"
 

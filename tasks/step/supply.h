@@ -2,8 +2,8 @@
 // The source of batches of a split, behind one interface. Resident: the whole split lies on the device, the order of an
 // epoch is uploaded when the epoch begins, and graphs gather their samples. Streamed: a feed (data/feed) fills batches on
 // the host while the device computes, and each batch is staged into the slots of its bucket.
-#ifndef DAWN_TRAIN_SUPPLY_H
-#define DAWN_TRAIN_SUPPLY_H
+#ifndef DAWN_STEP_SUPPLY_H
+#define DAWN_STEP_SUPPLY_H
 
 #include "data/image/damage.h"
 #include "tasks/step/step.h"

@@ -4,8 +4,8 @@
 //
 // A task writes one graph at a time through a `struct step`. It never sees a device, a slot's name or an optimiser's state.
 // tasks/tasks.h lists the tasks.
-#ifndef DAWN_TRAIN_TASK_H
-#define DAWN_TRAIN_TASK_H
+#ifndef DAWN_STEP_TASK_H
+#define DAWN_STEP_TASK_H
 
 #include "data/feed/feed.h"
 #include "runtime/optim.h"

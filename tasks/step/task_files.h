@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that a training takes besides its data: --weights, --vocab, --vectors. A task declares which of them it takes.
-#ifndef DAWN_TRAIN_TASK_FILES_H
-#define DAWN_TRAIN_TASK_FILES_H
+#ifndef DAWN_STEP_TASK_FILES_H
+#define DAWN_STEP_TASK_FILES_H
 
 #include "runtime/base/error.h"
 

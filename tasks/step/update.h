@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates by rule: the group and the role of each parameter select the optimiser, its settings and its learning rate.
-#ifndef DAWN_TRAIN_UPDATE_H
-#define DAWN_TRAIN_UPDATE_H
+#ifndef DAWN_STEP_UPDATE_H
+#define DAWN_STEP_UPDATE_H
 
 #include "tasks/step/step.h"
 

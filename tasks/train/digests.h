@@ -2,8 +2,8 @@
 // Digests of a data set and of the files given to a training. A thread looks up remembered digests and hashes changed files
 // while the main thread opens the device, plans and compiles. dataset_facts()->remembered says whether a digest was looked up or
 // computed.
-#ifndef DAWN_DIGESTS_H
-#define DAWN_DIGESTS_H
+#ifndef DAWN_TRAIN_DIGESTS_H
+#define DAWN_TRAIN_DIGESTS_H
 
 #include "data/dataset.h"
 #include "tasks/record/result.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe, one JSON object a line with
 // --json. No other file of the training prints.
-#ifndef DAWN_PROGRESS_H
-#define DAWN_PROGRESS_H
+#ifndef DAWN_TRAIN_PROGRESS_H
+#define DAWN_TRAIN_PROGRESS_H
 
 #include "runtime/base/error.h"
 #include "submit/format/run_metric.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine that a run used, according to the system. Never the host's name, a user's name or a serial number, because
 // records are published. A fact that cannot be read is empty or 0, never a guess.
-#ifndef DAWN_TASKS_MACHINE_H
-#define DAWN_TASKS_MACHINE_H
+#ifndef DAWN_MACHINE_H
+#define DAWN_MACHINE_H
 
 #include "runtime/base/file.h"
 #include "submit/format/machine_list.h"

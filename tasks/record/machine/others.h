@@ -2,8 +2,8 @@
 // Detects other programs that use the machine during a measurement: the processor time in /proc/stat minus the time of this
 // process. In a container /proc/stat describes the whole machine. Resolution: a tick of 10 ms on each processor, so a short
 // measurement has no verdict.
-#ifndef DAWN_TASKS_OTHERS_H
-#define DAWN_TASKS_OTHERS_H
+#ifndef DAWN_MACHINE_OTHERS_H
+#define DAWN_MACHINE_OTHERS_H
 
 #include "runtime/base/error.h"
 

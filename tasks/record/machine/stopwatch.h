@@ -4,8 +4,8 @@
 // Exactly one segment is open at any time. Entering another segment closes it at the same nanosecond, so the segments of a
 // run always sum to its end-to-end time. There is no stop and no pause. The three clocks of docs/rules.md are sums over
 // segments and can be read at any moment. Cost: one clock read an entry.
-#ifndef DAWN_TASKS_STOPWATCH_H
-#define DAWN_TASKS_STOPWATCH_H
+#ifndef DAWN_MACHINE_STOPWATCH_H
+#define DAWN_MACHINE_STOPWATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
