@@ -346,7 +346,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
-    o->told = &told, o->singles = false, o->answers = NULL;
+    o->first_answer = &told, o->singles = false, o->answers = NULL;
     if (rc == 0) rc = infer_measure(o, &m->figures);
     if (rc == 0) rc = print_told(m, told);
     dataset_close(o->data);

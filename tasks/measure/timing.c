@@ -93,7 +93,7 @@ int timing_run(const struct timing_choice *choice, struct timing *into)
     while (into->repeats < into->protocol.repeats) {
         TRY(time_window(&g, &into->repeat[into->repeats]));
         into->repeats++;
-        if (choice->told) choice->told(choice->listener, into);
+        if (choice->each_repeat) choice->each_repeat(choice->listener, into);
     }
     into->machine = others_end(&others);
     sum_up(into);

@@ -4,8 +4,8 @@
 // the time is up. A window that was never accepted still counts, and the result says so.
 //
 // A callback runs the steps, so the tests need no clock.
-#ifndef DAWN_TASKS_TIMING_H
-#define DAWN_TASKS_TIMING_H
+#ifndef DAWN_MEASURE_TIMING_H
+#define DAWN_MEASURE_TIMING_H
 
 #include "tasks/measure/fit.h"
 #include "tasks/record/machine/others.h"
@@ -19,7 +19,7 @@ struct timing_choice {
     // Runs this many steps, waits for them, and returns the time they took together.
     int (*run)(void *context, int64_t steps, double *seconds);
     void *context;
-    void (*told)(void *listener, const struct timing *);  // called after each repeat; may be NULL
+    void (*each_repeat)(void *listener, const struct timing *);  // called after each repeat; may be NULL
     void *listener;
 };
 

@@ -135,9 +135,10 @@ static int run_steps(void *context, int64_t steps, double *seconds)
     return ranks_broadcast(seconds, sizeof *seconds, 0);  // what is timed next follows from it, on all processes alike
 }
 
-int trial_time(struct trial *t, double seconds, int64_t repeats, void (*told)(void *, const struct timing *), void *listener)
+int trial_time(struct trial *t, double seconds, int64_t repeats, void (*each_repeat)(void *, const struct timing *),
+               void *listener)
 {
-    const struct timing_choice choice = {seconds, repeats, run_steps, t, told, listener};
+    const struct timing_choice choice = {seconds, repeats, run_steps, t, each_repeat, listener};
     struct device *d = t->choice.device;
     struct machine_meter meter;
     int64_t before = 0, after = 0, packages = 0;

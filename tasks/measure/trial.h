@@ -4,8 +4,8 @@
 //
 // Order of calls: trial_open (builds and plans, takes no memory), trial_ready, trial_time, trial_profile. trial_close after
 // any of them, after a failure, too.
-#ifndef DAWN_TASKS_TRIAL_H
-#define DAWN_TASKS_TRIAL_H
+#ifndef DAWN_MEASURE_TRIAL_H
+#define DAWN_MEASURE_TRIAL_H
 
 #include "tasks/forecast/forecast.h"
 #include "tasks/measure/timing.h"
@@ -39,8 +39,8 @@ struct trial {
 int trial_open(struct trial *, const struct trial_choice *, const struct device_facts *) MUST_CHECK;
 void trial_close(struct trial *);
 int trial_ready(struct trial *) MUST_CHECK;
-// `told` is called after each repeat; it may be NULL.
-int trial_time(struct trial *, double seconds, int64_t repeats, void (*told)(void *, const struct timing *),
+// `each_repeat` is called after each repeat; it may be NULL.
+int trial_time(struct trial *, double seconds, int64_t repeats, void (*each_repeat)(void *, const struct timing *),
                void *listener) MUST_CHECK;
 // Mean times of the nodes over a few steps that are timed node by node. Such steps may take longer than others.
 int trial_profile(struct trial *) MUST_CHECK;

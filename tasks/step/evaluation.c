@@ -147,7 +147,7 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
         BUG_IF(!judge->write);
         rc = judge->write(judging, answers);
     }
-    if (rc == 0 && e->told) *e->told = judge->tell(judging, 0);
+    if (rc == 0 && e->first_answer) *e->first_answer = judge->tell(judging, 0);
     int ended = judge->end(judging, rc == 0 ? score : NULL);
     return rc < 0 ? rc : ended;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evaluation of a test split with the weights of a session: programs for the full and the short batches of each bucket,
 // counters on the device, and the task's judge. Training and inference share this code.
-#ifndef DAWN_TRAIN_EVALUATION_H
-#define DAWN_TRAIN_EVALUATION_H
+#ifndef DAWN_STEP_EVALUATION_H
+#define DAWN_STEP_EVALUATION_H
 
 #include "tasks/step/supply.h"
 
@@ -18,7 +18,7 @@ struct evaluation {
         int program;
     } program[EVALUATION_PROGRAMS];
     int programs;
-    char **told;                     // receives the judge's answer to the first sample; NULL: not wanted
+    char **first_answer;             // receives the judge's answer to the first sample; NULL: not wanted
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold
     // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.
     int (*between)(void *context, int64_t done, int64_t all);
