@@ -23,7 +23,7 @@ say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 # ---- flags -------------------------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(WERROR)
 OPTIMISE := $(if $(SAN),-O1,-O2) -g
-GCC_ONLY := $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)  # it imagines things under sanitizers
+GCC_ONLY := $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)  # false positives under sanitizers
 SANITISE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(GCC_ONLY))
 ifdef FUZZING
 SANITISE += -fsanitize=fuzzer-no-link
@@ -51,7 +51,7 @@ endif
 
 # CUDA is optional: where a toolkit that works is missing (or with CUDA=no) the same sources build the CPU program, whose
 # device "cuda" says what is missing. cuDNN, cuBLASLt and NVML are loaded when they are first needed, never linked.
-# make CUDA=/usr/local/cuda takes the toolkit there or fails; what the environment calls CUDA (a version, often) is not asked.
+# make CUDA=/usr/local/cuda takes the toolkit there or fails; an environment variable CUDA is ignored: it often holds a version.
 NVCC ?= nvcc
 ifneq ($(origin CUDA),command line)
 override CUDA :=
@@ -81,7 +81,7 @@ KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
 else
 CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
 ifeq ($(filter no,$(CUDA_ASKED))$(filter nvcc-was-not-found,$(subst $() ,-,$(CUDA))),)
-# Said when make is done, for a toolkit is there and of no use.
+# Printed at the end of make: there is a toolkit, but it cannot be used.
 CUDA_LACKS := $(CUDA)
 endif
 endif
@@ -95,14 +95,15 @@ MPICC ?= mpicc
 MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/dawn-mpi.so))
 
 # ---- sources -----------------------------------------------------------------------------------------------------
-# A folder is a room; these are all of them (runtime/cuda is above). The server's program is made of the last line's alone.
+# A folder is a room. FOLDERS lists those of the program dawn (runtime/cuda is above), BOARD_FOLDERS those of the server.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
 FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpoint cases null ref cpu cpu/loops cpu/product) \
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
     tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
     $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \
     submit submit/log submit/keys submit/client $(FORMAT)
-BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
+BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log \
+    scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/*.sql tasks/record/*.json submit/format/*/*.json \
@@ -313,7 +314,7 @@ fuzz:  ## run each fuzzer for FUZZ_SECONDS (20) with clang, after installing it 
 
 fuzz-run: $(FUZZERS)
 	@test/fuzz/run.sh $(FUZZ_SECONDS) $(B)/corpus $^
-$(FUZZERS:%=%.o): EXTRA = -Wno-missing-prototypes  # nobody declares what libFuzzer calls
+$(FUZZERS:%=%.o): EXTRA = -Wno-missing-prototypes  # libFuzzer calls functions without a declaration
 $(B)/test/fuzz/fuzz_board_%: $(B)/test/fuzz/fuzz_board_%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(BOARD_LIBS) -o $@

@@ -8,8 +8,8 @@
 // State of a rewrite: the number of readers of each value, and the nodes that were merged into others.
 struct match {
     struct graph *g;
-    int *uses;    // a value each
-    bool *gone;   // a node each
+    int *uses;    // per value
+    bool *gone;   // per node
 };
 
 static struct match match_open(struct graph *g)

@@ -7,9 +7,9 @@
 
 struct walk {
     struct graph *g;
-    int *adj;      // a value each: its gradient so far, or NONE
-    int *written;  // a value each: the last node that overwrites it, or NONE
-    bool *passed;  // a value each: the walk has passed a node that overwrites it, and readers after that node sent gradients
+    int *adj;      // per value: its gradient so far, or NONE
+    int *written;  // per value: the last node that overwrites it, or NONE
+    bool *passed;  // per value: the walk has passed a node that overwrites it, and readers after that node sent gradients
     int values;    // of the graph when the walk began: the length of these
 };
 

@@ -59,7 +59,7 @@ struct attention_attr {
 struct recurrent_attr {
     int directions;  // 1, or 2: the second begins at the last word
     enum act act;    // SRU, of the state: none, relu or tanh
-    float p;         // SRU: dropout of that, one draw a sample and hidden unit for all words
+    float p;         // SRU: dropout of that, one draw per sample and hidden unit for all words
     int site;
 };
 struct act_attr {
@@ -221,7 +221,7 @@ int g_attention(struct graph *, int q, int k, int v, int lengths, int heads, flo
 // Simple recurrent units (Lei et al. 2017), of D directions and H hidden units each. For every direction u[B,T,D*K*H] holds the
 // parts candidate u0, forget u1, reset u2 and, if x is NONE, the skip input u3 in x's place; bias[D*2*H] holds b0 and b1.
 //   f = sigmoid(u1 + b0)  r = sigmoid(u2 + b1)  c = f c + (1 - f) u0  h[B,T,D*H] = r m act(c) + (1 - r) x
-// m is a dropout if p > 0: one draw a sample and hidden unit. lengths: i32[B], or NONE.
+// m is a dropout if p > 0: one draw per sample and hidden unit. lengths: i32[B], or NONE.
 int g_sru(struct graph *, int u, int x, int bias, int lengths, const struct recurrent_attr *, int key, int step);
 // A layer of them on x[B,T,C], with parameters NAME.weight[D*K*H,C] and NAME.bias. The skip input is x if its width is that of
 // the result. `dropped` is x as the product reads it: after a dropout, or x itself.
@@ -248,7 +248,7 @@ int g_concat(struct graph *, const int x[], int count, int axis);
 int g_slice(struct graph *, int x, int axis, int64_t begin, int64_t end);
 int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
-int g_gather(struct graph *, int x, int index);  // the index is in range: checked by whoever uploads it (ops.def)
+int g_gather(struct graph *, int x, int index);  // the uploader of the index checks its range (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);
 int g_dropout_shared(struct graph *, int x, int key, int step, float p, int site);  // x[B,..,C] by one mask[B,C]
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],

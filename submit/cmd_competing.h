@@ -18,7 +18,7 @@ struct competing {
 int competing_open(struct sending *, struct results *, const char *name, struct competing *) MUST_CHECK;
 void competing_close(struct competing *);
 bool competing_has_rows(const struct competing *);
-// Checks that the runs may enter: nobody has seen them, and they are not too old at the last deadline.
+// Checks that the runs may enter: they are not public, and they are not too old at the last deadline.
 int competing_check(const struct competing *, const struct submissions *, const char *board) MUST_CHECK;
 // Keeps the statements in the record, then sends the commitment. The second function continues an earlier one: it sends the
 // commitment again if the board's answer never came, else the runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn bench ops: times the test cases of single operators, a row each.
+// dawn bench ops: times the test cases of single operators, one row for each.
 #include "tasks/cmd_bench_ops.h"
 
 #include "runtime/base/cli/program.h"

@@ -26,9 +26,9 @@ forbid() {
     }'
 }
 
-# Which rooms a room may include, its own folder apart: data flows one way, and includes follow it. The first line whose room
-# begins the file's path decides. A header alone stands for a door: the rest of that room is not to be seen. The server
-# (scoreboard) sees base and the format only. NAME_inside.h is for the files beside it and for nobody else.
+# Which rooms a room may include besides itself: data flows one way, and includes follow it. The first line whose room begins the
+# file's path decides. Where a header is listed, it alone may be included, not the rest of its room. The server (scoreboard)
+# includes base and the format only. NAME_inside.h is only for the files beside it.
 ROOMS='
 runtime/base/cli        : runtime/base
 runtime/base            :
@@ -97,9 +97,9 @@ layering() {
     }'
 }
 
-# No two headers include each other, in however many steps, and no two sources call each other's functions: whoever reads one
-# of them has to read the other, and neither can be tested alone. A name in a table of functions is no call. Pairs that
-# somebody is still to mend stand in CIRCLES, one a line, the names in order.
+# No two headers include each other, in however many steps, and no two sources call each other's functions: one cannot be read or
+# tested without the other. A name in a table of functions is no call. CIRCLES lists known pairs, one per line, the names in
+# order.
 CIRCLES='
 '
 circles() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring. Batches are numbered through all epochs (sequence = epoch * batches an epoch + number), and batch `sequence`
+// The ring. Batches are numbered through all epochs (sequence = epoch * batches per epoch + number), and batch `sequence`
 // lies in place sequence % depth. Threads claim pieces of the batch at `claim`, in order. While its place is still taken,
 // they sleep. There are two orders, one for even and one for odd epochs, so that the next epoch is drawn while this one is
 // in use.

@@ -10,9 +10,9 @@
 // each `window` pages in that order are permuted among each other. So a page is read once an epoch, in one piece. If the
 // samples of the file are in no particular order, the batches are as good as those of a full shuffle.
 //
-// Invariant: the number of batches an epoch depends on the choice alone. With one bucket the batches follow each other in
-// the permutation of all runs of DAWN (Fisher-Yates over RNG_ORDER; order.c). Cost: 4 bytes a sample, 12 with several
-// buckets; a draw takes about 20 ns a sample.
+// Invariant: the number of batches in an epoch depends on the choice alone. With one bucket the batches follow each other in
+// the permutation of all runs of DAWN (Fisher-Yates over RNG_ORDER; order.c). Cost: 4 bytes per sample, 12 with several
+// buckets; a draw takes about 20 ns per sample.
 #ifndef DAWN_DATA_ORDER_H
 #define DAWN_DATA_ORDER_H
 

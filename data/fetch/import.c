@@ -2,7 +2,7 @@
 // Converts folders of pictures to the binary layout of CIFAR-10. A note beside the batches has their counts of records,
 // because the reader otherwise requires the published 10,000.
 //
-// Invariant: the batches and the note appear together, or not at all. Cost: one decode a picture, one picture at a time; the
+// Invariant: the batches and the note appear together, or not at all. Cost: one decode per picture, one picture at a time; the
 // names of all files in memory.
 #include <jansson.h>
 #include <stdlib.h>

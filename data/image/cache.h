@@ -8,8 +8,8 @@
 //     cache_draw(cache, scaler, i, &area, mirror, 128, 128, into);
 //
 // Invariant: the same bytes for any number of threads. Pictures that keep their size give the samples of a decoder that may
-// not shrink. Other pictures give different samples, so the recipe chooses a cache, not the machine. Cost: 3 bytes a pixel
-// and 24 a picture.
+// not shrink. Other pictures give different samples, so the recipe chooses a cache, not the machine. Cost: 3 bytes per
+// pixel and 24 per picture.
 #ifndef DAWN_DATA_CACHE_H
 #define DAWN_DATA_CACHE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: a bit a sample, and a lock for each damaged sample.
+// Cost: one bit per sample, and a lock for each damaged sample.
 #include "data/image/damage.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 struct damage {
     pthread_mutex_t lock;  // protects all members below
-    uint8_t *marked;       // a bit a sample
+    uint8_t *marked;       // one bit per sample
     int64_t samples, limit;
     struct damage_report report;
 };

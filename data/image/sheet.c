@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the contact sheet of `dawn data show`, by which people can check the reader.
+// Draws the contact sheet of `dawn data show`, on which people can check the reader.
 //
 // Cost: reads labels until every class has its row, and the images on the sheet.
 #include <stdlib.h>

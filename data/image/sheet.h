@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contact sheet: one row a class, its first training images from left to right.
+// A contact sheet: one row per class, its first training images from left to right.
 #ifndef DAWN_DATA_SHEET_H
 #define DAWN_DATA_SHEET_H
 

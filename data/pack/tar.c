@@ -2,7 +2,7 @@
 // libarchive reads the headers through a window on the file and skips the data. A member's data begin at libarchive's position
 // after the header. The block before that position must be a tar header, which is checked.
 //
-// Cost: one read of 512 bytes to 64 KB a member: 5 s for the tar of ImageNet's 1,000 tars from the page cache.
+// Cost: one read of 512 bytes to 64 KB per member: 5 s for the tar of ImageNet's 1,000 tars from the page cache.
 // Fuzzed: test/fuzz/fuzz_tar.c.
 #include "data/pack/tar.h"
 

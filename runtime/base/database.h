@@ -20,6 +20,7 @@ struct database_kind {
 int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *, int64_t format) MUST_CHECK;
 // Converts the tables from `format` to the newest. The caller opens a transaction before and ends it after. `what` is for
 // database_fail.
-int database_add_formats(sqlite3 *db, const char *path, const struct database_kind *, int64_t format, const char *what) MUST_CHECK;
+int database_add_formats(sqlite3 *db, const char *path, const struct database_kind *, int64_t format,
+                         const char *what) MUST_CHECK;
 
 #endif

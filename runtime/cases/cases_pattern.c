@@ -177,7 +177,7 @@ static void build_lstm_layer(struct case_build *b)
     case_result(b, y);
 }
 
-// p: width of x, 6 units. Dropout of what the product reads, one mask a sample.
+// p: width of x, 6 units. Dropout of what the product reads, one mask per sample.
 static void build_sru_layer(struct case_build *b)
 {
     struct graph *g = b->g;

@@ -31,7 +31,7 @@ static inline int64_t cpu_count(const struct value *v)
     return shape_count(&v->shape);
 }
 
-// For rows that are too short and too far apart for the processor to foresee the next. base: or NULL.
+// For rows that are too short and too far apart for the hardware prefetcher. base: or NULL.
 static inline void cpu_prefetch(enum dtype t, const void *base, int64_t i, int64_t n)
 {
     const char *row = base ? cpu_at(t, base, i) : NULL;

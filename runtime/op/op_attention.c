@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of several heads over one sequence a sample. Queries, keys and values lie side by side in one tensor, as one
+// Attention of several heads over one sequence per sample. Queries, keys and values lie side by side in one tensor, as one
 // product with joined weights makes them, so that heads are strides and nothing is transposed.
 #include "runtime/op/op.h"
 

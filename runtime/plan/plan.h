@@ -23,8 +23,8 @@ struct plan {
     struct arena arena;
     int *order, count;          // node ids
     struct plan_flow *flow;     // NULL: the device does not overlap (device_type.overlaps)
-    struct place *place;        // a value id each; unused values have bytes 0
-    size_t *work_bytes, *work_offset;  // a position each
+    struct place *place;        // per value id; unused values have bytes 0
+    size_t *work_bytes, *work_offset;  // per position
     size_t *kept_offset, kept_bytes;   // what nodes keep between runs: offsets in a block of this plan's own
     void *kept;                        // that block; set by the session before it compiles
     size_t slab_bytes;

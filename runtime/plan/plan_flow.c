@@ -10,9 +10,9 @@ enum { BATCH = 64 };  // starts that one pass follows
 // Of one pass, from the last position down; a bit is a start.
 struct pass {
     const struct plan *plan;
-    uint64_t *node;    // a position each: the starts that wait for it
-    uint64_t *writer;  // a root each: the next writer and what waits for it
-    uint64_t *users;   // a root each: the same of every user up to the next writer
+    uint64_t *node;    // per position: the starts that wait for it
+    uint64_t *writer;  // per root: the next writer and what waits for it
+    uint64_t *users;   // per root: the same of every user up to the next writer
 };
 
 static void follow(struct pass *w, int at, uint64_t own)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes data flow alone orders before a node of the update: the writers of values that it reads or overwrites, and the
-// readers of values that it overwrites, except slots (a device may read slots through copies). Sharing bytes in that order costs
-// a device that merges or overlaps nodes nothing. Cost: one pass over the nodes for 64 starts; memory: a bit a start for each
-// value and position.
+// Finds the nodes that data flow alone orders before a node of the update: the writers of values that it reads or overwrites,
+// and the readers of values that it overwrites, except slots (a device may read slots through copies). Sharing bytes in that
+// order costs a device that merges or overlaps nodes nothing. Cost: one pass over the nodes for 64 starts; memory: one bit per
+// start for each value and position.
 #ifndef DAWN_PLAN_FLOW_H
 #define DAWN_PLAN_FLOW_H
 
 #include "runtime/plan/plan.h"
 
 struct plan_flow {
-    int *start;               // a position each: the number of the update node there that begins a block; NONE: no such
+    int *start;               // per position: the number of the update node there that begins a block; NONE: no such
     size_t words;             // of a set of starts
-    uint64_t *after_root;     // a set a value: the starts that wait for every user of the bytes of that root
-    uint64_t *after_node;     // a set a position: the starts that wait for that node
+    uint64_t *after_root;     // one set per value: the starts that wait for every user of the bytes of that root
+    uint64_t *after_node;     // one set per position: the starts that wait for that node
 };
 
 struct plan_flow *plan_flow_new(const struct plan *, struct arena *);  // the plan's roots and workspaces are settled

@@ -93,7 +93,7 @@ void plan_layout(struct plan *p)
 
 // ---- the proof
 
-// A set of numbers below `room`: level 0 has a bit a number, each level above a bit a word of the level below.
+// A set of numbers below `room`: level 0 has one bit per number, each level above one bit per word of the level below.
 enum { LEVELS = 6 };
 struct number_set {
     uint64_t *level[LEVELS];

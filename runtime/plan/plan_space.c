@@ -9,8 +9,8 @@
 
 struct plan_space {
     int leaves;           // a power of two
-    struct spans *whole;  // a node each: taken at every position below the node
-    struct spans *some;   // a node each: taken at some position below the node
+    struct spans *whole;  // per node: taken at every position below the node
+    struct spans *some;   // per node: taken at some position below the node
 };
 
 enum { LISTS_MOST = 256 };  // four a level are looked at, and 31 levels hold every position

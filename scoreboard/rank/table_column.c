@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of members and their forms. Cost: a small allocation a cell, for CSV none.
+// A table of members and their forms. Cost: one small allocation per cell, none for CSV.
 #include "scoreboard/rank/table.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: whoever looks at the folder sees the old copy or the new one, whole, also after the program was killed; what it had
-// written by then lies beside it as FOLDER.NUMBER.part. Nothing is synced: after a power cut a copy is made anew.
+// Invariant: the folder always holds the old copy or the new one, whole. A killed program leaves its unfinished copy beside the
+// folder, as FOLDER.NUMBER.part. Nothing is synced: after a power cut a copy is made anew.
 #include "scoreboard/site/site_inside.h"
 
 #include <dirent.h>

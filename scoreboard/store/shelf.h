@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of all boards in one reader's memory, in every possible order. SQLite holds the truth. A shelf holds one board at one
-// target and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows reads a few small numbers a
-// row, and the place of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some hundred
-// changes a second. Cost: about 0.6 KB a row, some 50 us a page of a board of 10,000 rows. Only one thread uses a library.
+// target and catches up row by row. So a page costs no sort and no query, a filter over 10,000 rows reads a few small numbers
+// per row, and the place of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some
+// hundred changes a second. Cost: about 0.6 KB per row, some 50 us for a page of a board of 10,000 rows. Only one thread uses a
+// library.
 #ifndef DAWN_SCOREBOARD_SHELF_H
 #define DAWN_SCOREBOARD_SHELF_H
 

@@ -88,7 +88,7 @@ static int rule_cancel(struct sql *sql, const json_t *json, struct ruling *out)
 }
 
 // ---- commitments
-// A digest that is public already, or somebody else's, could be committed by anybody.
+// Refuses a digest that is public or that another person committed: anybody could have copied it.
 static int check_digest(struct sql *sql, const char *digest, struct ruling *out)
 {
     int64_t number;

@@ -93,7 +93,7 @@ static int load_changes(struct reader *r)
     int64_t version;
     sqlite3_stmt *row;
     TRY(sql_int(&r->sql, &version, 0, "SELECT version FROM meta", ""));
-    bool known = r->sql.format >= SQL_ENERGY_FORMAT;  // else nobody has migrated it yet
+    bool known = r->sql.format >= SQL_ENERGY_FORMAT;  // else not migrated yet
     TRY(sql_start(&r->sql, &row, known ? "SELECT " ENTRY_COLUMNS "energy" ENTRY_CHANGES
                                        : "SELECT " ENTRY_COLUMNS "-1.0" ENTRY_CHANGES, "i", r->loaded));
     int rc;

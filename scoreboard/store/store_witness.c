@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosignatures of witnesses (c2sp.org/tlog-witness): what a witness is asked for a checkpoint, and what it answered, in
-// RECORD.cosigned, a JSON list with the last answer of each witness. Invariant: a cosignature is kept only if it verifies, and is
-// shown only with the checkpoint that it signs. The file can be lost without harm: the witnesses are asked again.
-// Workload: an answer every some minutes; the file is read with each checkpoint that is asked for. Cost: a few KB of JSON.
+// Cosignatures of witnesses (c2sp.org/tlog-witness): the request to a witness about a checkpoint, and its answer.
+// RECORD.cosigned is a JSON list with the last answer of each witness. Invariant: a cosignature is kept only if it verifies,
+// and is shown only with the checkpoint that it signs. The file can be lost without harm: the witnesses are asked again.
+// Workload: one answer every few minutes; the file is read with each checkpoint that is asked for. Cost: a few KB of JSON.
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -210,8 +210,9 @@ static int take_answer(struct store *s, const struct note_witness *w, const stru
     return rc;
 }
 
-// Answers of several witnesses may come at the same time, each in a process of its own. Whoever reads the list to write it holds
-// RECORD.cosigned.lock; the server waits for nobody. The list itself is replaced, so it cannot be locked.
+// Answers of several witnesses may come at the same time, each in a process of its own. A writer of the list holds
+// RECORD.cosigned.lock from its reading to its writing; the server takes no lock. The list itself is replaced, so it cannot be
+// locked.
 static int lock_list(const struct store *s, int *file)
 {
     struct text path = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's protocol (draft-ietf-sshm-ssh-agent): a length, a byte for the type, the rest. Every wait has a time limit and
-// every answer a size limit. Workload: two requests a signature. Cost: the agent's, or that of the person who confirms.
+// every answer a size limit. Workload: two requests per signature. Cost: the agent's, or that of the person who confirms.
 #include "submit/keys/agent.h"
 
 #include <errno.h>

@@ -65,7 +65,7 @@ static int write_pair(const char *name, const char *secret, const struct sshkey 
     text_add(&text, "%s\n", sshkey_line(key, line));
     int rc = create(public_path, 0644, text.at);
     text_free(&text);
-    if (rc < 0 && secret != NULL) unlink(path);  // made a moment ago, used by nobody
+    if (rc < 0 && secret != NULL) unlink(path);  // made a moment ago and not used yet
     TRY(rc);
     return sync_folder(folder);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signed notes. Invariant: what is signed is the text as it came, byte for byte; base64 is taken in its one exact form.
+// Signed notes. Invariant: a signature covers the text as it came, byte for byte; base64 has one accepted form.
 #include "submit/log/note.h"
 
 #include <sodium.h>

@@ -25,9 +25,9 @@ struct note {
     size_t text_count;  // bytes that are signed
     int count;
     struct note_signature {
-        char name[NOTE_NAME];      // "" if it is longer: then it is nobody's we know
+        char name[NOTE_NAME];      // "" if it is longer: no known key has such a name
         unsigned char bytes[76];   // the key's number (4 bytes), then the signature
-        size_t byte_count;         // more than fit are not kept: then it is of a kind that we do not check
+        size_t byte_count;         // bytes that do not fit are dropped: only unknown kinds are longer
     } signatures[NOTE_SIGNATURES];
 };
 // ERR_INPUT says what is wrong. No signature has been checked then.

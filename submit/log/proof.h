@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a receipt says of the board's log: the entry it stands for, the head of the tree that ends with it, and the proof that it
-// is in there. The log holds digests only, so that a withdrawn statement's text can go while its entry stays.
+// The part of a receipt about the board's log: its entry, the head of the tree that ends with this entry, and the proof that the
+// tree holds it. The log holds digests only, so that a withdrawn statement's text can go while its entry stays.
 #ifndef DAWN_LOG_PROOF_H
 #define DAWN_LOG_PROOF_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths of tiles, and hashes out of tiles. Invariant: a path that is taken is written again as it came, so a tile has one
-// address.
+// Paths of tiles, and hashes out of tiles. Invariant: an accepted path is the one form in which this file writes it, so a
+// tile has one address.
 #include "submit/log/tile.h"
 
 #include <stdio.h>

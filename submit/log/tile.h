@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles: how a log serves its tree as files that never change (c2sp.org/tlog-tiles). A tile has 256 hashes, each of a complete
 // subtree; the last one of a level may have fewer. A bundle has the entries themselves.
-// Workload: a page or a proof needs a tile of each level, three of ten million leaves. Cost: at most 255 hashes a tile.
+// Workload: a page or a proof needs a tile of each level, three of ten million leaves. Cost: at most 255 hashes per tile.
 #ifndef DAWN_LOG_TILE_H
 #define DAWN_LOG_TILE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Merkle tree of a log (RFC 6962 over SHA-256): hashes, roots, and proofs that a leaf is in a tree (inclusion) and that
 // one tree begins with another (consistency). Pure.
-// Workload: a leaf a statement. Cost: at most one hash a level, 20 of a million leaves; memory for one hash a level.
+// Workload: one leaf per statement. Cost: at most one hash per level, 20 of a million leaves; memory for one hash per level.
 #ifndef DAWN_LOG_TREE_H
 #define DAWN_LOG_TREE_H
 

@@ -4,8 +4,8 @@
 //
 // The bound holds for data in memory: a node with cached inputs can be faster. If no peak was measured, times and shares are
 // 0.
-#ifndef DAWN_TASKS_ROOFLINE_H
-#define DAWN_TASKS_ROOFLINE_H
+#ifndef DAWN_FORECAST_ROOFLINE_H
+#define DAWN_FORECAST_ROOFLINE_H
 
 #include "runtime/base/text.h"
 #include "runtime/device.h"
@@ -44,6 +44,6 @@ const char *roofline_share(char into[TEXT_FIGURE], double part, double whole);
 char *roofline_span(char into[TEXT_FIGURE], double seconds);  // as text_span, but with three digits below ten seconds; "-" for 0
 // A table in 80 columns: the bound of each row or, with a profile, its measured time and rates.
 void roofline_text(const struct roofline *, struct text *into);
-struct json_t *roofline_json(const struct roofline *);  // an array with an object a row
+struct json_t *roofline_json(const struct roofline *);  // an array with one object per row
 
 #endif

@@ -114,8 +114,8 @@ static int classify_image(struct serving *s, int *best)
     return number ? 0 : fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
 }
 
-// Serves one request. It waits for the device once, when the answer is read. So on a device that queues, nobody knows when the
-// image was prepared, and the time of the model is that of classifying the prepared image once more.
+// Serves one request. It waits for the device once, when the answer is read. So on a device that queues, the host does not know
+// when the image was prepared, and the time of the model is that of classifying the prepared image once more.
 static int serve_request(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
 {
     int64_t begin = clock_ns();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processor's own counters of this program's threads (perf_event_open): cycles and instructions in user space. Many virtual
-// machines and containers have none, or forbid them; then nothing is known. Cost: two descriptors a thread, and nothing while it
-// runs.
-#ifndef DAWN_TASKS_COUNTERS_H
-#define DAWN_TASKS_COUNTERS_H
+// machines and containers have none, or forbid them; then nothing is known. Cost: two descriptors per thread, and no time while
+// they count.
+#ifndef DAWN_MEASURE_COUNTERS_H
+#define DAWN_MEASURE_COUNTERS_H
 
 #include "runtime/base/error.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile as a Chrome trace (the "Trace Event Format") for Perfetto (ui.perfetto.dev) and chrome://tracing: the nodes of
-// one step in their order, a track a pass; the memory of the slab above them; the steps through the feed.
+// one step in their order, one track per pass; the memory of the slab above them; the steps through the feed.
 #ifndef DAWN_PROFILE_TRACE_H
 #define DAWN_PROFILE_TRACE_H
 

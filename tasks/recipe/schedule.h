@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number for each step of a training, in pieces: constant, linear, cosine. Learning rates and norms are uploaded to the
-// device as tables with one value a step.
-#ifndef DAWN_TRAIN_SCHEDULE_H
-#define DAWN_TRAIN_SCHEDULE_H
+// device as tables with one value per step.
+#ifndef DAWN_RECIPE_SCHEDULE_H
+#define DAWN_RECIPE_SCHEDULE_H
 
 #include "runtime/base/error.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Export to JSON, CSV and DAWNBench's JSON + TSV. Invariant: nothing is written that the record does not hold, and a file is
-// written whole or not at all. Cost: the whole record is held in memory, a few kilobytes a run.
+// written whole or not at all. Cost: the whole record is held in memory, a few kilobytes per run.
 #include "tasks/record/export.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports the record to other programs' formats. Figures stay exact: integers in JSON and CSV; in DAWNBench's files decimal
 // fractions with no more digits than were measured.
-#ifndef DAWN_TASKS_EXPORT_H
-#define DAWN_TASKS_EXPORT_H
+#ifndef DAWN_RECORD_EXPORT_H
+#define DAWN_RECORD_EXPORT_H
 
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
@@ -15,7 +15,7 @@ extern const char *const export_tables[];  // NULL-terminated; the first is "run
 
 // DAWNBench's files below `folder`: CIFAR10/train/STEM.json and .tsv, and CIFAR10/inference/STEM.json for each eligible
 // latency of the run. Refuses runs on synthetic data, runs without an evaluation, and runs on unpublished data (unless an
-// outside program chose the data). `written` (may be NULL) gets a line a file.
+// outside program chose the data). `written` (may be NULL) gets one line per file.
 struct export_entry {
     const char *author, *code_url;  // NULL: empty
 };

@@ -4,9 +4,9 @@
 //
 // Order of calls: results_open, [result_group_begin], result_begin, result_point..., result_end, [result_latency],
 // [result_group_end], results_close. A run left open by results_close stays `running`. The next results_open after its
-// process has ended marks it interrupted. Cost: two fsyncs a point.
-#ifndef DAWN_TASKS_RESULT_H
-#define DAWN_TASKS_RESULT_H
+// process has ended marks it interrupted. Cost: two fsyncs per point.
+#ifndef DAWN_RECORD_RESULT_H
+#define DAWN_RECORD_RESULT_H
 
 #include "runtime/base/file.h"
 #include "submit/format/run_metric.h"

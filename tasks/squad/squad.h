@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the tasks SQuAD and SQuAD, split by article (squad.c).
-#ifndef DAWN_SQUAD_SQUAD_H
-#define DAWN_SQUAD_SQUAD_H
+// The door of this room: the tasks squad and squad-split (squad.c) for the table of tasks (tasks/tasks.c).
+#ifndef DAWN_SQUAD_H
+#define DAWN_SQUAD_H
 
 #include "tasks/step/task.h"
 

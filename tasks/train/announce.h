@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a training announces its runs to a scoreboard (docs/decisions/tickets.md). The loop knows no network: it calls these
-// functions, which another room provides. None of them but `wait` ever waits for a server while a run goes on.
+// functions, which another room provides. While a run goes on, only `wait` waits for a server.
 #ifndef DAWN_TRAIN_ANNOUNCE_H
 #define DAWN_TRAIN_ANNOUNCE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parser of states. It trusts nothing and ends by checking that the slots fill the file exactly, from the header to
-// the digest. Cost: one record a slot, and the JSON tree of the header while it runs.
+// the digest. Cost: one record per slot, and the JSON tree of the header while it runs.
 #include "tasks/train/state.h"
 
 #include "runtime/checkpoint/checkpoint.h"

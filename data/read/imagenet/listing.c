@@ -2,8 +2,8 @@
 // Lists the pictures of a folder in the layout of ILSVRC2012 and of torchvision's ImageFolder.
 //
 // Invariant: nothing is left out silently. A folder that is not a class is an error, because its name is probably misspelt.
-// Other files than pictures are counted. Cost: one scandir a class and one fstatat a picture: 3 s for ImageNet in the page
-// cache, minutes from a disk. About 70 bytes of memory a picture.
+// Other files than pictures are counted. Cost: one scandir per class and one fstatat per picture: 3 s for ImageNet in the page
+// cache, minutes from a disk. About 70 bytes of memory per picture.
 #include "data/read/imagenet/listing.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 //
 // Invariant: an opened pack has a sound header and index, payloads that lie in the file one after the other, and labels in
 // range. The bytes of a picture are those that were packed (crc), or reading it fails.
-// Cost: opening reads the index (32 bytes a picture, 43 MB for ImageNet) and the names, to check them. A picture is one pread
+// Cost: opening reads the index (32 bytes per picture, 43 MB for ImageNet) and the names, to check them. A picture is one pread
 // and a crc. Fuzzed: test/fuzz/fuzz_pack.c.
 #include "data/read/imagenet/pack.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: an error is one line on stderr. It begins with the program's name, followed by the command's if there is one.
-// A sentence that is empty was said elsewhere, by another process of the same training. Besides its own commands every program
-// has "help" and the options -h and -V.
+// An empty sentence prints nothing: another process of the same training has reported the failure. Besides its own commands every
+// program has "help" and the options -h and -V.
 #include "runtime/base/cli/program.h"
 
 #include "runtime/base/build.h"

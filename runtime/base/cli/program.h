@@ -26,7 +26,7 @@ struct program {
         const struct program_command *subs;
     } *groups;
     // Candidates for values. `where` is "--model" (that option anywhere), "data NAME" (that operand of a
-    // command) or "TASK" (the word in any table). `add` writes one name a line. Ends with where NULL. May be NULL.
+    // command) or "TASK" (the word in any table). `add` writes one name per line. Ends with where NULL. May be NULL.
     const struct program_words {
         const char *where;
         void (*add)(struct text *into);

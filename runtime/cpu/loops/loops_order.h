@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in bf16 as integers of the same order, for max pools: zeros are equal, NaN is below everything. Whoever includes it says
-// by LOOPS_ORDER what a function of AVX-512BW is declared with, as instruction sets are chosen for files or for functions.
+// Values in bf16 as integers of the same order, for max pools: zeros are equal, NaN is below everything. The
+// including file defines LOOPS_ORDER, the attribute of a function that uses AVX-512BW: some files are compiled for an instruction
+// set, others choose one for each function.
 #ifndef DAWN_CPU_LOOPS_ORDER_H
 #define DAWN_CPU_LOOPS_ORDER_H
 

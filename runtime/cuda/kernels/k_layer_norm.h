@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm over the last dimension: a warp a row, which is read from memory once and from the cache twice more. The gradients
-// of scale and bias are sums down the columns (k_reduce.h).
+// Layer norm over the last dimension: one warp per row, which is read from memory once and from the cache twice more. The
+// gradients of scale and bias are sums down the columns (k_reduce.h).
 #ifndef DAWN_K_LAYER_NORM_H
 #define DAWN_K_LAYER_NORM_H
 

@@ -162,7 +162,7 @@ template <typename T> __global__ void xent_grad(const struct k_xent_grad k)
 {
     __shared__ float room[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
-    float counts = 0.0f;  // every block counts the labels again: a few reads a thread
+    float counts = 0.0f;  // every block counts the labels again: a few reads per thread
     for (int64_t i = threadIdx.x; k.mean && i < k.rows.rows; i += K_BLOCK) counts += has_label(k.label, k.labels, i, k.rows);
     counts = k.mean ? fmaxf(block_sum<K_BLOCK>(counts, room), 1.0f) : 1.0f;
     if (s.end == 0) return;

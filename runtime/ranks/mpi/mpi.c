@@ -124,7 +124,7 @@ static int arrived(bool *all)
 
 static int close_world(void)
 {
-    TRY_MPI(MPI_Wait(&most_request, MPI_STATUS_IGNORE));  // one that nobody asked for any more
+    TRY_MPI(MPI_Wait(&most_request, MPI_STATUS_IGNORE));  // a request whose result is no longer needed
     return MPI_Finalize();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs all checks. Invariant: pure; the same statement and moment give the same findings, here and on the server. A check adds
 // one finding, for its first failure, so a curve of 4,000 bad points cannot hide other faults. Workload: every statement once
-// before it is signed and once after it arrives. Cost: about one SHA-256 a point.
+// before it is signed and once after it arrives. Cost: about one SHA-256 per point.
 #include <stdlib.h>
 #include <string.h>
 

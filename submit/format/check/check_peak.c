@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds of stated hardware: a table of accelerators, and for processors a bound that no clock or core exceeds. The bounds are
-// generous: a run above them is impossible, not merely unlikely. Workload: once a statement.
+// generous: a run above them is impossible, not merely unlikely. Workload: once per statement.
 #include <pthread.h>
 #include <string.h>
 

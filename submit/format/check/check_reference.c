@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run is better than the reference runs of its recipe make believable. Such a run may be lucky, so it is flagged and
-// not refused. Fractions are allowed here, as in the checks of pace.
+// Flags a run that is better than the reference runs of its recipe make believable. Such a run may be lucky, so it is not
+// refused. Fractions are allowed here, as in the checks of pace.
 #include <string.h>
 
 #include "submit/format/check/check_inside.h"
@@ -33,7 +33,7 @@ void check_reference(struct subject *s)
 {
     struct reference r;
     const char *recipe = canonical_text(s->json, "recipe.name");
-    if (!curve_ended(s->json) || s->out->rejects > 0 || !reference_find(s->json, &r)) return;  // what is refused needs no comparison
+    if (!curve_ended(s->json) || s->out->rejects > 0 || !reference_find(s->json, &r)) return;  // a rejected run needs none
     check_score(s, &r, recipe);
     check_epochs(s, &r, recipe);
 }

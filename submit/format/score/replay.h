@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether one run repeats another: the rule of docs/rules.md, asked by `dawn replay` and by a scoreboard. A run is the JSON of a
-// statement of version 2. Pure functions.
+// Decides if one run repeats another, by the rule of docs/rules.md, for `dawn replay` and for a scoreboard. A run is the JSON
+// of a statement of version 2. Pure functions.
 #ifndef DAWN_FORMAT_REPLAY_H
 #define DAWN_FORMAT_REPLAY_H
 

@@ -158,7 +158,7 @@ static bool check_early(struct judging *j)
     return true;
 }
 
-// The first stamp of this state or of a later one: whoever holds a later hash holds what was before it.
+// Takes the first stamp of this state or of a later one, because a later hash covers all states before it.
 static bool check_late(struct judging *j, size_t from, const char *what)
 {
     size_t held = from;

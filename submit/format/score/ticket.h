@@ -12,7 +12,7 @@
 #include "runtime/base/text.h"
 
 void ticket_proof(const char *receipt_signature, char hex[DIGEST_HEX]);
-void ticket_lock(const char *secret, char hex[DIGEST_HEX]);  // whoever knows the secret may send beats
+void ticket_lock(const char *secret, char hex[DIGEST_HEX]);  // the holder of the secret may send beats
 int64_t ticket_seed(const char *proof);                       // 0 to 2^48 - 1, of 64 hex digits
 // The first member in which a run differs from what its ticket announced; NULL: none.
 const char *ticket_differs(const json_t *run, const json_t *ticket);

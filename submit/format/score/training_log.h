@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's curve as DAWNBench's log of a training: tab-separated, a line an evaluation. Pure. Scores are cut off and hours rounded
-// up, so no figure is better than the measured one.
+// A run's curve as DAWNBench's log of a training: tab-separated, one line per evaluation. Pure. Scores are cut off and hours
+// rounded up, so no figure is better than the measured one.
 #ifndef DAWN_FORMAT_TRAINING_LOG_H
 #define DAWN_FORMAT_TRAINING_LOG_H
 

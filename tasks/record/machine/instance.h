@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares an instance of the price table with the machine that claims to be one. The price of other hardware would be a
-// cost that nobody paid.
-#ifndef DAWN_TASKS_INSTANCE_H
-#define DAWN_TASKS_INSTANCE_H
+// cost that was not paid.
+#ifndef DAWN_MACHINE_INSTANCE_H
+#define DAWN_MACHINE_INSTANCE_H
 
 #include "submit/format/score/price.h"
 #include "tasks/record/machine/machine.h"

@@ -34,7 +34,7 @@ layers_cell layers_lstm, layers_sru;
 void layers_encode(struct reading *, layers_cell *, const char *name, int x, int lengths, int out[LAYERS_MOST]);
 
 // ---- pieces
-int layers_dropout(struct reading *, int x, float p);   // one draw a sample and channel
+int layers_dropout(struct reading *, int x, float p);   // one draw per sample and channel
 int layers_matrix(struct reading *, const char *name, int64_t out, int64_t in);
 int layers_join(struct reading *, const int x[], int count);  // side by side
 // softmax(q k') v over the first `lengths` places of k and v.

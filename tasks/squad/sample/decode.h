@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the answer of one window from its scores: the best pair of a beginning and an end, in order and not too long. Pure;
-// costs some microseconds a window.
+// costs some microseconds per window.
 #ifndef DAWN_SQUAD_DECODE_H
 #define DAWN_SQUAD_DECODE_H
 

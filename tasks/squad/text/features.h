@@ -2,7 +2,7 @@
 // Features of a word of a context besides its vector: its match with the question, its frequency, its form. Pure functions
 // of the two texts.
 //
-// Cost: about 0.1 ms a sample of 150 words. Features are computed whenever a sample is fed.
+// Cost: about 0.1 ms per sample of 150 words. Features are computed whenever a sample is fed.
 #ifndef DAWN_SQUAD_FEATURES_H
 #define DAWN_SQUAD_FEATURES_H
 

@@ -52,7 +52,7 @@ void texts_make(struct texts *t, const struct squad *squad, const struct windows
     threads_for(t->questions, 1, cut_questions, &c);
 }
 
-// ---- noise: 8 to 20 pieces a question, 60 to 260 a context
+// ---- noise: 8 to 20 pieces per question, 60 to 260 per context
 
 enum { NOISE_QUESTIONS = 5, NOISE_SEED = 0x7175 };
 static void draw_pieces(struct pieces *p, enum split split, int64_t i, int64_t low, int64_t high, int32_t kinds)

@@ -2,7 +2,7 @@
 // The texts of a split, cut into pieces or words, and the samples of a reader: one for each window of each question
 // (windows.h).
 //
-// Cost: when the view is made, all threads cut every text once; 12 bytes a piece are kept.
+// Cost: when the view is made, all threads cut every text once; 12 bytes per piece are kept.
 #ifndef DAWN_SQUAD_TEXTS_H
 #define DAWN_SQUAD_TEXTS_H
 
