@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-// A training knows no network, so it is given the way to a scoreboard.
+// The training knows no network. This gives it the functions that announce a run to a scoreboard.
 static int train(int argc, char **argv)
 {
     return cmd_train(argc, argv, &announcer_type);
