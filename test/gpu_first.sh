@@ -109,7 +109,7 @@ stage() { # NAME LIMIT PATTERN COMMAND...
     return "$rc"
 }
 
-# ---- what the stages run
+# ---- the commands of the stages
 
 facts() {
     cat "$here/version"

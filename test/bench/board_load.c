@@ -2,7 +2,7 @@
 // Load test of the scoreboard: board_load [RUNS [SECONDS]] fills a record with RUNS signed runs (10,000), serves it, and sends
 // requests from up to 64 connections for SECONDS (5) each: a cached page, boards under new filters, and submissions, verified
 // and durable. Then 12 clients, each of an address of its own, ask for CSV that no cache has, with the server's usual limits, and
-// what is measured is a thirteenth client's `health` and its cached page. Server and load share the machine. Figures go to
+// a thirteenth client's `health` and its cached page are measured. Server and load share the machine. Figures go to
 // standard output; the exit status is 1 if an answer was wrong, whatever the figures.
 #include "test/unit/fixture_server.h"
 

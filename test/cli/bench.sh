@@ -48,7 +48,7 @@ grep -q '^5 measurements: "dawn bench --list" shows them.$' out
 [ "$(status "$DAWN" bench $small --batch 10,20 --no-record --json)" = 0 ]
 python3 -c 'import json; d = json.load(open("out")); assert [s["batch"] for s in d["settings"]] == [10, 20] and len(d["fits"]) == 1'
 [ "$(status "$DAWN" bench --list --db tables/none.db)" = 1 ]
-# The second batch needs terabytes by plan: what was measured stays, and the sweep says where it stopped.
+# The second batch needs terabytes by plan: the measured rows stay, and the sweep says where it stopped.
 large="imagenet --fake --model resnet18 --set widths=8,8,8,8 --no-measure --threads 1"
 [ "$(status "$DAWN" bench $large --seconds 0.1 --repeats 1 --batch 2,1000000)" = 0 ]
 grep -q 'the sweep stops here: batch 1000000 needs .* by plan, and cpu has .* free' err

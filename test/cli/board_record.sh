@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The record as its keeper sees it: made, checked, copied, its key kept apart; what each command refuses.
+# The record as its operator uses it: made, checked, copied, with a separate key; and the refusals of each command.
 set -eu
 . "$ROOT/test/status.sh"
 

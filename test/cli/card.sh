@@ -10,7 +10,7 @@ ln -s "$DAWN" bin/dawn
 export PATH=$PWD/bin:$PATH DAWN_DATA=synthetic
 unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
-# ---- the first command: it says before it begins what the run can count for
+# ---- the first command: before it begins, it names the boards that can list the run
 dawn train cifar10 --target 0.94 >train.txt
 grep -q '^  eligible  *no: SYNTHETIC data is listed on the board "demo" alone$' train.txt
 grep -q '^done: ' train.txt

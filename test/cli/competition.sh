@@ -53,7 +53,7 @@ expect 0 'statement 1: the competition far is open' operator add far.json
 expect 1 'names are not given twice' operator add far.json
 expect 0 'far .*takes commitments' operator list
 
-# ---- what is refused before anything leaves the machine
+# ---- refusals before anything leaves the machine
 expect 2 'name the one that enters it with --run RUN' "$DAWN" submit --competition far --handle ada --yes
 expect 1 'has no competition "none"' "$DAWN" submit --competition none --handle ada --run 1 --yes
 expect 2 "competition's name" "$DAWN" submit --competition ../x --handle ada --run 1 --yes
@@ -118,7 +118,7 @@ shows "/runs/$number" 'looked at the photographs'
 shows "/competitions/$name" 'objection upheld'
 export DAWN_KEY=first
 
-# ---- what remains visible
+# ---- the parts that remain visible
 expect 0 'withdraw: accepted' "$DAWN" withdraw 1 --reason 'a shared machine' --yes
 shows "/competitions/$name" withdrawn
 expect 0 'is cancelled' operator cancel far --by 'Ann Lee' --reason 'nobody came'

@@ -31,7 +31,7 @@ entry("old/CIFAR10/train/alone")
 PYTHON
 ln -s plain.json old/CIFAR10/train/link.json
 
-# A dry run tells and changes nothing.
+# A dry run prints its findings and changes nothing.
 [ "$(status "$BOARD" import dawnbench old --db a.db --dry-run)" = 0 ]
 [ ! -e a.db ]
 grep -q '^CIFAR10/train/quick.tsv: begins with a byte order mark$' out

@@ -95,7 +95,7 @@ grep -qi certificate err
 SSL_CERT_FILE=$PWD/cert.pem "$DAWN" submit results.db --server "$site" --handle ann --yes >out 2>err || { cat out err; exit 1; }
 get "$site/api/v1/statements" | grep -q '"handle": *"ann"'
 
-# Whoever reads too many pages is told to wait, and its runs' beats go through all the same.
+# A client that reads too many pages has to wait, but the beats of its runs still pass.
 none=$(printf '0%.0s' $(seq 64))
 beat() { get -o /dev/null -w '%{http_code}' -H 'Content-Type: application/json' -d "$1" "$site/api/v1/tickets/$none/beats"; }
 get -o /dev/null -w '%{http_code}\n' "$site/api/v1/health?[1-250]" >codes

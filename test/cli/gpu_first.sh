@@ -85,7 +85,7 @@ tar xzOf out/logs.tar.gz --wildcards 'logs/*-test_cuda_zz.log' >log # both ends 
 [ "$(wc -c <log)" -lt 500000 ]
 tail -n 1 log | grep -q PASSED
 
-# A second call runs what did not pass.
+# A second call runs the stages that did not pass.
 tested test_cuda_ops 'sleep 13; echo "[  PASSED  ] 9 test(s)."'
 tested test_cuda_device 'exit 9'
 rc=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ImageNet and Imagenette as a user meets them, on drawn pictures: train, plan, evaluate; killed in the middle of an epoch and
-# resumed to the same bytes; and what is refused.
+# resumed to the same bytes; and refusals.
 set -eu
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/status.sh"
@@ -47,7 +47,7 @@ done
 "$DAWN" train --resume 1 --db results.db >log.txt 2>&1
 cmp run-1.safetensors straight/run-1.safetensors
 
-# ---- damaged pictures are told at the end and kept in the record, and so is how a pack was made
+# ---- damaged pictures are reported at the end and recorded, and so are the options of a pack
 seeds=$ROOT/test/fuzz/seeds/import
 for split in train val; do
     for class in n01440764 n02102040 n02979186 n03000684 n03028079 n03394916 n03417042 n03425413 n03445777 n03888257; do
@@ -80,7 +80,7 @@ assert kept(first) == [["test", 0, 0, 1], ["train", 0, 0, 1]], kept(first)
 assert kept(last) == [["test", 32, 80, 0], ["train", 32, 80, 0]], kept(last)
 PY
 
-# ---- what is refused
+# ---- refusals
 rm -f results.db
 says 2 "belongs to task imagenet, not to cifar10" "$DAWN" train cifar10 --recipe pictures
 says 2 "belongs to task cifar10, not to imagenette" "$DAWN" train imagenette --recipe cifar10

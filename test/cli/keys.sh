@@ -56,7 +56,7 @@ refused 2 '--public and --signers are for keys show' list --public
 refused 2 'exclude each other' show --public --signers
 refused 1 'did you mean "dawn"' show dwan
 
-# ---- showing: OpenSSH takes what we print ----------------------------------------------------------------------------
+# ---- showing: OpenSSH reads our output ----------------------------------------------------------------------------
 keys show
 grep -qF "$(id "$ring/dawn")" out
 grep -qxF "$(cat "$ring/dawn.pub")" out

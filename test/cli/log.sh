@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The log of a real scoreboard and dawn verify: a receipt proves its place, the log grows from one look to the next, and a board
-# that goes back to an older record is refused by its own program and caught by whoever saw more.
+# that goes back to an older record is refused by its own program and caught by a reader of the newer one.
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
@@ -87,7 +87,7 @@ python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"])
 expect 2 'envelope.json shows no log' "$DAWN" verify envelope.json --witness "$witness"
 stop
 
-# ---- an older record: its own program refuses it; with an older checkpoint as well, whoever saw more notices
+# ---- an older record: its own program refuses it; with an older checkpoint, too, a reader of the newer one notices
 cp board.db.checkpoint newer.checkpoint
 rm -f board.db*-wal board.db*-shm
 cp older.db board.db

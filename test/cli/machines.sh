@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Measurements from dawn bench to the page of their machine on a real scoreboard: what is sent, what is not sent twice, what
-# anybody can verify, and a withdrawal.
+# Measurements from dawn bench to the page of their machine on a real scoreboard: they are sent, never
+# twice, verified from outside, and withdrawn.
 set -eu
 command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"

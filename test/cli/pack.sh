@@ -52,7 +52,7 @@ grep -q 'exists already, and a pack overwrites nothing' err
 [ "$(status "$DAWN" data pack imagenette src x --damaged 1)" = 1 ]
 grep -q '2 pictures are damaged, and at most 1 are allowed (--damaged)' err
 
-# It is found in a folder and by its own name, verified, listed; damage to it is a sentence.
+# It is found in a folder and by its own name, verified and listed; damage to it gives a sentence.
 [ "$(status "$DAWN" data verify imagenette --data .)" = 1 ]
 grep -q '^1 samples of its source are left out' out
 grep -q '^re-encoded pictures: JPEG quality 90$' out

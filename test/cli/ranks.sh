@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Several processes train as one: the same weights and the same curve, byte for byte, whatever their number; their rows in the
-# record; a missed target; a rank that is killed or fails ends all, and another number of processes goes on; what must not train
-# together is refused.
+# record; a missed target; a rank that is killed or fails ends all, and another number of processes goes on; processes that
+# must not train together are refused.
 set -eu
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/mpi.sh"

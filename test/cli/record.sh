@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # dawn record as a competitor meets it: a real trainer in another language, MLPerf's lines, groups; then programs that
-# crash, hang, lie, print nothing or too much. In every case the record opens and tells what happened.
+# crash, hang, lie, print nothing or too much. In every case the record opens and says how the program ended.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/wait.sh"

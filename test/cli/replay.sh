@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # dawn replay: a run of the record, of a file and of a scoreboard is trained once more, to the same bytes; the replay names its
-# original on the board. Then what differs, what cannot be repeated, and what does not hold.
+# original on the board. Then runs that differ, runs that cannot be repeated, and claims that do not hold.
 set -eu
 command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
 . "$ROOT/test/wait.sh"
@@ -62,7 +62,7 @@ kill "$pid"
 expect 0 '"of":"run 1 of ./copy"' "$DAWN" replay copy/runs/1 --db copied.db --save "" --json
 expect 0 'chain good' "$DAWN" verify copy/runs/2/index.html
 
-# ---- a file, and what cannot be repeated
+# ---- a file, and runs that cannot be repeated
 "$DAWN" submit ada.db --run 1 --handle ada --key first --out signed --board example >out 2>err
 expect 0 '"verdict":"exact"' "$DAWN" replay signed/run-1.json --db file.db --save "" --json
 sed 's/"seed":5/"seed":6/' signed/run-1.json >signed/forged.json

@@ -181,7 +181,7 @@ assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
 [ "$(wc -l <tables/receipts.csv)" = 3 ]
 cmp second.db before.db
 
-# ---- whoever reads a record checks its chain
+# ---- every reader of a record checks its chain
 [ "$(status "$DAWN" results verify)" = 0 ]
 old='good: root and 2 points; settings, machine and price are not bound, because an older program began it'
 printf 'run 1  %s\nrun 2  %s\n' "$old" "$old" | cmp - out

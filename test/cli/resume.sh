@@ -81,7 +81,7 @@ grep -q "dawn train --resume 2\" continues it" err.txt
 [ -e run-2.state ]
 cp results.db before.db
 
-# ---- what cannot be resumed
+# ---- runs that cannot be resumed
 says 1 "there is no none.db" "$DAWN" train --resume 1 --db none.db
 if [ -e none.db ]; then echo "a record was made"; exit 1; fi
 says 2 "run 1 is done: only an interrupted one" "$DAWN" train --resume 1 --db results.db

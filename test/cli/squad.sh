@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A tiny encoder learns to answer questions about generated stories; its weights answer again, one question at a time, and
-# from the terminal. Killed and resumed it ends with the same bytes. Then what does not fit together: one sentence each.
+# from the terminal. Killed and resumed it ends with the same bytes. Then options and files that do not fit together: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/status.sh"
 
-# ---- to the target, and what the record and the weights say of it
+# ---- to the target; its record and its weights
 train="train squad-split --data stories --threads 1"
 "$DAWN" $train --json >log.txt
 "$DAWN" results show 1 >show.txt

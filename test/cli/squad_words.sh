@@ -70,7 +70,7 @@ done
 "$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
 cmp straight/run-1.safetensors killed/run-1.safetensors
 
-# ---- what does not fit together
+# ---- options and files that do not fit together
 says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1 --db straight/results.db
 says 2 'takes no --vocab' "$DAWN" $train --recipe drqa --vocab vectors.txt
 says 2 'have no --vectors' "$DAWN" $train --vectors vectors.txt

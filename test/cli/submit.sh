@@ -147,7 +147,7 @@ done
 expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" --run 2 --yes
 [ "$(sql results.db 'SELECT count(*) FROM receipts')" = 1 ]
 
-# ---- a busy server is asked again; one that says tomorrow is not
+# ---- a busy server is asked again, unless it says to come back tomorrow
 expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
 grep -q 'is busy (429): asking again in 1 s' err
 expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
@@ -166,7 +166,7 @@ expect 1 'the next one in 3600 s$' "$DAWN" submit --server "$base/hour" --run 1 
 expect 1 'try again in 1073741824 s' "$DAWN" submit --server "$base/ages" --run 1 --note other --yes
 [ "$(grep -c 'ages POST' log)" = 1 ]
 
-# ---- refusals, with what the server says of single checks, and none of it steers the terminal
+# ---- refusals, with the server's words on single checks; none of them steers the terminal
 expect 1 'reject cost: too cheap' "$DAWN" submit --server "$base/strict" --run 1 --note other --yes
 if cat out err | grep -q "$(printf '\033')"; then exit 1; fi
 expect 1 'answers 500' "$DAWN" submit --server "$base/broken" --run 1 --note other --yes
@@ -183,7 +183,7 @@ expect 0 'run 1 *already submitted as #1' "$DAWN" submit twin.db --server "$base
 if grep -q 'another key' err; then exit 1; fi
 expect 1 'run 2 has not been submitted' "$DAWN" withdraw 2 twin.db --server "$base/twin" --reason x --yes
 
-# ---- what is not said anew stays, also what was amended; an empty word takes away
+# ---- texts that are not given again stay, amended ones too; an empty text removes one
 words() { # NUMBER: team, note, tags and division of a statement
     python3 - "$base/twin/api/v1/statements/$1/payload" <<'PYTHON'
 import json, sys, urllib.request
@@ -227,7 +227,7 @@ mkdir empty
 expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes
 expect 1 'it is not here' "$DAWN" withdraw "${first//[0-9]/0}" --server "$base/ok" --reason x --yes
 
-# ---- what the server has, checked from outside
+# ---- the statements of the server, checked from outside
 expect 0 'receipt *good: #4 of board.example' "$DAWN" verify "$base/ok/runs/4"
 grep -q 'signature *good' out
 expect 0 'receipt *good: #1' "$DAWN" verify "$base/ok/api/v1/statements/$first"

@@ -25,7 +25,7 @@ pids=
 trap 'kill $pids 2>/dev/null || true; wait' EXIT
 quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1 --target 0.001 --quiet"
 
-# ---- what cannot be announced
+# ---- runs that cannot be announced
 expect 1 'no key' "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1
 "$DAWN" keys new >out
 expect 2 'set DAWN_HANDLE once; it is remembered' env -u DAWN_HANDLE "$DAWN" $quick --db none.db --ticket http://127.0.0.1:1

@@ -43,11 +43,11 @@ test ! -f run-2.safetensors
 "$DAWN" train cifar10 $quick --precision f16 --set loss_scale=1048576 --target 0.001 --save "" --db f16.db >f16.txt
 grep -Eq '^loss scale [0-9]+ at the end; [1-9][0-9]* of 10 steps skipped' f16.txt
 
-# ---- the target is missed: status 3, recorded all the same
+# ---- the target is missed: status 3, still recorded
 says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 "$DAWN" results show 3 | grep -q missed
 
-# ---- a group: all seeds, nobody stops early
+# ---- a group: all seeds, and no run stops early
 "$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >group.txt
 grep -q "group 1: 2 of 2 runs" group.txt
 grep -q synthetic group.txt
@@ -93,7 +93,7 @@ for columns in 40 60 80; do
     python3 narrow.py $columns "$DAWN" train cifar10 $quick --target 0.001 --save "" --db narrow.db
 done
 
-# ---- what would make no sense on this machine
+# ---- options that make no sense on this machine
 says 2 'instance: p3.2xlarge has 8 vCPU, 61 GiB, 1 x NVIDIA V100, but this machine' "$DAWN" train cifar10 $quick --instance p3.2xlarge --db p3.db
 test ! -e p3.db
 says 2 '--threads must be at most [0-9]*, the processors .* got 900' "$DAWN" train cifar10 $quick --threads 900
@@ -129,7 +129,7 @@ cp here.safetensors run-1.safetensors # weights of another run under this one's 
 says 1 'digests differ' "$DAWN" infer cifar10 --items 10 --run 1
 mv kept.safetensors run-1.safetensors
 
-# ---- where things may be written is asked before hours of work; a record is never written over
+# ---- paths of output are checked before hours of work; a record is never overwritten
 says 1 'is a database' "$DAWN" train cifar10 $quick --save results.db
 says 1 'nowhere/w.st' "$DAWN" train cifar10 $quick --save nowhere/w.st
 says 1 'is a database' "$DAWN" results export --db results.db --to results.db
@@ -166,7 +166,7 @@ says 2 'bad.json, line 1' "$DAWN" train cifar10 --data synthetic --recipe ./bad.
 # ---- more memory than there is: said from the plan, before anything is taken
 says 1 'plan needs' "$DAWN" train cifar10 --data synthetic --batch 10000 --set widths=4096,4096,4096
 
-# ---- what fails before a run can begin leaves no record behind
+# ---- a failure before a run begins leaves no record behind
 says 2 'larger than the data set' "$DAWN" train cifar10 --data synthetic --batch 1048576 --db fresh.db
 says 1 'dawn data fetch cifar10' "$DAWN" train cifar10 --data /etc --runs 2 --db fresh.db
 says 1 'there is no record at fresh.db' "$DAWN" infer cifar10 --latency --db fresh.db
@@ -184,7 +184,7 @@ truncate -s 30730000 short/data_batch_2.bin
 printf '\310' | dd of=short/data_batch_2.bin bs=1 seek=21511 conv=notrunc status=none # record 7 has label 200
 says 1 'data_batch_2.bin.*21511' "$DAWN" train cifar10 --data short --set epochs=0.1
 
-# ---- results.db: not one, newer, read-only; what is there stays
+# ---- results.db: another file, a newer one, a read-only one; the file stays as it was
 cp results.db before.db
 echo "not a database" >text.db
 says 1 'text.db' "$DAWN" train cifar10 $quick --db text.db

@@ -47,7 +47,7 @@ static void launches_are_merged_in_an_order_that_is_allowed(void **state)
     assert_launches(WORDS("A", "aA", "aA"), "111", 0, 9, "0 1 2");             // each depends on the one before
     assert_launches(WORDS("aB", "A", "bC"), "111", 0, 9, "0 12");              // a write after a read
     assert_launches(WORDS("A", "", "B"), "111", 0, 9, "02");                   // without touches: nothing is launched
-    assert_launches(WORDS("A", "abC", "B"), "121", 0, 9, "0 1 2");             // 2 writes what 1 read before
+    assert_launches(WORDS("A", "abC", "B"), "121", 0, 9, "0 1 2");             // 2 writes bytes that 1 read before
     // The kind with the longer path goes first, and ends of chains wait for each other.
     assert_launches(WORDS("A", "aB", "C", "cD", "dE", "eF"), "123243", 0, 9, "0 2 13 4 5");
     assert_launches(WORDS("A", "aB", "C", "cD", "dE", "eF"), "141234", 0, 9, "02 3 4 15");

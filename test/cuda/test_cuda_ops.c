@@ -23,7 +23,7 @@ static void hold_one(enum dtype type, const char *what, void (*set)(struct case_
     assert_int_equal(failures, 0);
 }
 
-// The emulator is slow, so no pass there repeats what another shows: f16 is compared with ref when races are looked for, and
+// The emulator is slow, so no pass there repeats another: f16 is compared with ref when races are looked for, and
 // under sanitizers bf16 is left out, whose lines are those of f16.
 static void test_against_ref(void **state)
 {

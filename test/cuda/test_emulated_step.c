@@ -58,7 +58,7 @@ static size_t most_nodes(bool apart, size_t *bytes)
     return most;
 }
 
-// Chains that share bytes wait for each other and cannot be merged: that is what the memory is for.
+// Chains that share bytes wait for each other and cannot be merged, so separate chains need more memory.
 static void a_step_has_few_nodes(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forger's list: each attack is a name, a mutation of a true run, and what has to come of it. REFUSED: the board does not take
+// A forger's list: each attack is a name, a mutation of a true run, and its expected result. REFUSED: the board does not take
 // it. FLAGGED: it stands on the board with that flag, below the level that an unflagged run has. PASSED: nothing can tell it from
 // a true run (docs/threats.md says so). The forger has a key and makes every hash, clock and sum right, except where an attack
-// edits what others have written. Whoever finds another attack adds a row, which fails first.
+// edits what others have written. A new attack is a new row, which fails at first.
 // Cost: about a hundred statements accepted by a store in a temporary folder.
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,7 +285,7 @@ static void play_groups(void)
     }
 }
 
-// ---- what is done with whole statements: the problem that each has to meet
+// ---- attacks with whole statements: the problem that each has to cause
 
 static enum problem other_board_of_that_name(struct acceptance *a)
 {

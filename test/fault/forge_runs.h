@@ -48,7 +48,7 @@ static void steps_without_batch(json_t *run)
 {
     for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "samples", point_get(run, i, "samples") + 1);
 }
-static void huge_batch(json_t *run) { keep_samples(run, 6250, 6250); }  // of which an epoch could leave out all
+static void huge_batch(json_t *run) { keep_samples(run, 6250, 6250); }  // an epoch could leave out all of them
 // An epoch that leaves out as much as eight buckets of texts would: 14 of 50 thousand images.
 static void quarter_of_the_samples(json_t *run) { keep_samples(run, 4600, 13800); }
 static void no_training(json_t *run)  // all of its time is the segment "data"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a forger's list (forge.c) that is about tickets: what is tried to become witnessed. Each attack has a ticket of eve
-// and a run with it; what has to come of the submission, and whether the board then vouches for the clock.
+// The part of a forger's list (forge.c) that is about tickets: attempts to become witnessed. Each attack has a ticket of eve
+// and a run with it; the expected result of the submission, and true if the board then vouches for the clock.
 #ifndef DAWN_TEST_FORGE_TICKET_H
 #define DAWN_TEST_FORGE_TICKET_H
 

@@ -21,7 +21,7 @@ struct heads {
     int count, room;
 };
 
-// The state of a client. Each client sends its own numbers in sequence and repeats what was not acknowledged.
+// The state of a client. Each client sends its own numbers in sequence and repeats those that were not acknowledged.
 struct client {
     pthread_t thread;
     int port, number, acknowledged, repeated;
