@@ -69,12 +69,14 @@ struct source {
     int64_t run;              // 0: weights from a file
     char *path;
     char data[64];            // the data set that the run trained on; "": the default one
+    char *folder;             // where its data were, if the user named a place; NULL: the usual folder
 };
 
 static void source_close(struct source *s)
 {
     json_decref(s->record);
     free(s->path);
+    free(s->folder);
     if (s->results) results_close(s->results);
 }
 
@@ -130,7 +132,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
     }
     TRY(find_run(a, task, s));
     find_data_of_run(s);
-    return 0;
+    return record_folder(s->results, s->run, &s->folder);
 }
 
 // Says which run was selected if none was named. Standard output carries only the answers to questions.
@@ -417,6 +419,18 @@ static int measure_and_print(struct measured *m, const char *weights)
     return 0;
 }
 
+// The place that the training took its data from, if it is still there.
+static void choose_folder_of_run(const struct source *s, struct chosen *chosen)
+{
+    if (s->folder && file_exists(s->folder)) chosen->data_folder = s->folder;
+}
+
+static int fail_without_data(const struct source *s, int rc)
+{
+    if (rc != ERR_MISSING || !s->folder || file_exists(s->folder)) return rc;
+    return fail_prefix(rc, "run %lld was trained with --data %s, which is gone: ", (long long)s->run, s->folder);
+}
+
 static int infer_task(const struct arguments *a)
 {
     struct source s = {0};
@@ -430,9 +444,11 @@ static int infer_task(const struct arguments *a)
     }
     if (rc == 0) {
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
+        if (!a->choose.data) choose_folder_of_run(&s, &chosen);
         print_choice(a, &s);
         if (!a->question) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
+        if (!a->choose.data) rc = fail_without_data(&s, rc);
     }
     source_close(&s);
     return rc;

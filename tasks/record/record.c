@@ -297,6 +297,16 @@ char *record_weights(const struct results *r, const json_t *run)
     return path;
 }
 
+int record_folder(struct results *r, int64_t id, char **path)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT path FROM folders WHERE run = ?", id, &rows));
+    const char *known = record_text(json_array_get(rows, 0), "path");
+    *path = *known ? copy_text(known) : NULL;
+    json_decref(rows);
+    return 0;
+}
+
 int record_find_weights(struct results *r, const char *task, int64_t *id)
 {
     json_t *rows, *row;

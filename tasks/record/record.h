@@ -24,6 +24,8 @@ int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 // The path of the weights at the end of a run (or a row of runs): beside results.db, unless the record names another folder.
 // NULL if the run has none; free() ends it.
 char *record_weights(const struct results *, const json_t *run);
+// The absolute path of the data that the user named for a run; NULL: none, or the run is older than format 13. free() it.
+int record_folder(struct results *, int64_t id, char **path) MUST_CHECK;
 // The processes that a run began with, at least 1, and the machines that they were on.
 int record_processes(const json_t *record, int *machines);
 // True if other processes resumed it.

@@ -111,6 +111,7 @@ struct run_facts {
     const struct run_place *places;  // none: one process
     int place_count;
     const struct run_ticket *ticket;  // NULL: none
+    const char *folder;   // absolute path of the data that the user named; never published; NULL: the usual folder
     const char *replay_of;  // last hash of the points of the run that this one repeats, 64 hex digits; NULL: none
     const struct machine_facts *machine;    // NULL: read here
     const struct software_facts *software;  // NULL: read here

@@ -141,7 +141,16 @@ int result_store_places(struct run *run, int64_t step, const struct run_place *p
     return 0;
 }
 
-// Stores the metrics, the parts of the schedule, the files, which run is repeated, and the ticket.
+// A path that is not UTF-8 is left out: the record holds only such text.
+static int store_folder(struct run *run, const char *folder)
+{
+    json_t *word = folder != NULL ? json_string(folder) : NULL;
+    if (word == NULL) return 0;
+    json_decref(word);
+    return result_do(run->results, "record the folder", "INSERT INTO folders (run, path) VALUES (?,?)", "it", run->id, folder);
+}
+
+// Stores the metrics, the parts of the schedule, the files, the folder of the data, which run is repeated, and the ticket.
 static int store_lists(struct run *run, const struct run_facts *f)
 {
     for (int64_t i = 0; i < f->metric_count; i++)
@@ -161,6 +170,7 @@ static int store_lists(struct run *run, const struct run_facts *f)
     if (f->replay_of != NULL)
         TRY(result_do(run->results, "record the replay", "INSERT INTO replays (run, head) VALUES (?,?)", "it", run->id,
                       f->replay_of));
+    TRY(store_folder(run, f->folder));
     if (f->ticket != NULL)
         TRY(result_do(run->results, "record the ticket",
                       "INSERT INTO tickets (run, statement, board_key, proof) VALUES (?,?,?,?)", "ittt", run->id,

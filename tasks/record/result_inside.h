@@ -9,7 +9,7 @@
 #include "submit/format/chain.h"
 #include "tasks/record/result.h"
 
-enum { RESULT_FORMAT = 12, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+enum { RESULT_FORMAT = 13, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 
 struct results {
     sqlite3 *db;

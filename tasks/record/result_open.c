@@ -125,7 +125,8 @@ static const char *schema_sql(int64_t format)
                                                       "tasks/record/result_5.sql", "tasks/record/result_6.sql",
                                                       "tasks/record/result_7.sql", "tasks/record/result_8.sql",
                                                       "tasks/record/result_9.sql", "tasks/record/result_10.sql",
-                                                      "tasks/record/result_11.sql", "tasks/record/result_12.sql"};
+                                                      "tasks/record/result_11.sql", "tasks/record/result_12.sql",
+                                                      "tasks/record/result_13.sql"};
     BUG_IF(format < 1 || format > RESULT_FORMAT);
     const struct embedded *file = embedded_find(paths[format - 1]);
     if (file == NULL) BUG(paths[format - 1]);

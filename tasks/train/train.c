@@ -166,6 +166,7 @@ static int begin_record(struct going *r)
     char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
     const struct run_place *places;
     int place_count = train_places(r, &places);
+    char *folder = train_absolute_path(o->data_folder);
     struct run_facts facts = {
         .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
         .target_micro = target_micro(o), .model = o->recipe.model,
@@ -176,12 +177,13 @@ static int begin_record(struct going *r)
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count,
         .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
-        .replay_of = o->replay ? o->replay->head : NULL, .ticket = r->has_ticket ? &r->ticket : NULL,
+        .folder = folder, .replay_of = o->replay ? o->replay->head : NULL, .ticket = r->has_ticket ? &r->ticket : NULL,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);
     if (rc == 0) train_ticket_beat(r);
     free(recipe);
+    free(folder);
     return rc;
 }
 

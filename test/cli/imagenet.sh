@@ -66,6 +66,11 @@ grep -q "^validation: 1 of 20 pictures is damaged" real.txt
 [ "$(grep -o "1 damaged" real.txt | wc -l)" = 2 ]
 "$DAWN" infer imagenette --data real --db real.db --threads 1 >real.txt
 grep -q "^  damaged  *validation: 1 of 20 pictures is damaged" real.txt
+(cd / && "$DAWN" infer --db "$OLDPWD/real.db" --threads 1) >again.txt # the data of the run, from another folder
+grep -q "^  damaged  *validation: 1 of 20 pictures is damaged" again.txt
+mv real moved
+says 1 "run [0-9]* was trained with --data .*/real, which is gone: .*--data names another folder" "$DAWN" infer --db real.db
+mv moved real
 says 1 "damaged pictures so far: 1, allowed: 0" "$DAWN" train imagenette --data real $small --set data.damaged=0
 "$DAWN" data pack imagenette real real.dawnpack --short-side 32 --quality 80 >real.txt 2>&1
 "$DAWN" train imagenette --data real.dawnpack $small --json >real.txt

@@ -118,7 +118,7 @@ static void format_11_counts_no_exchanges(void **state)
     assert_int_equal(result_scaling_add(r, &f, &id), 0);
     assert_int_equal(number(r, "SELECT exchanges FROM scalings"), 4);
     results_close(r);
-    sql_from_outside("ALTER TABLE scalings DROP COLUMN exchanges; PRAGMA user_version = 11");
+    sql_from_outside("ALTER TABLE scalings DROP COLUMN exchanges; DROP TABLE folders; PRAGMA user_version = 11");
     r = open_db(RESULTS_WRITE);
     assert_int_equal(number(r, "SELECT exchanges FROM scalings"), 1);
     results_close(r);
@@ -132,7 +132,7 @@ static void format_6_has_no_readings(void **state)
     struct run_facts facts = fixture_facts(9, NULL);
     int64_t id = fixture_run(r, &facts, (const int64_t[]){9100, 9450}, 2);
     results_close(r);
-    sql_from_outside("DROP TABLE tickets; DROP TABLE commitments;"
+    sql_from_outside("DROP TABLE folders; DROP TABLE tickets; DROP TABLE commitments;"
                      "DROP TABLE scaling_reductions; DROP TABLE scalings; DROP TABLE bench_receipts;"
                      "DROP TABLE places; DROP TABLE readings; PRAGMA user_version = 6");
     for (int writes = 0; writes < 2; writes++) {
