@@ -22,8 +22,9 @@ static int check_whole(const char *where, const struct recipe *r)
         return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz_norm\" must be two numbers", where);
     if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
         return fail(ERR_USAGE, "%s: \"schedule.warmup_epochs\" must be below %g, the epoch at which the decay ends (of %g, "
-                    "with a tail of %g); got %g", where, fmax(r->epochs - r->tail_epochs, r->epochs / 2), r->epochs,
-                    r->tail_epochs, r->warmup_epochs);
+                    "with a tail of %g); got %g: add --set warmup_epochs=%g", where,
+                    fmax(r->epochs - r->tail_epochs, r->epochs / 2), r->epochs, r->tail_epochs, r->warmup_epochs,
+                    fmax(r->epochs - r->tail_epochs, r->epochs / 2) / 5);
     if (r->ema_decay > 0 && r->lookahead_every > 0)
         return fail(ERR_USAGE, "%s: \"schedule.ema\" and \"schedule.lookahead\" average the same weights: choose one", where);
     if (r->resolution_parts.count && r->resolution_parts.count != r->resolution.count)

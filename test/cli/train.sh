@@ -150,7 +150,7 @@ says 2 'no model "resnet5".*resnet' "$DAWN" train cifar10 --data synthetic --mod
 says 2 '^dawn train: --precision: there is no precision "f8"; did you mean "f32"' "$DAWN" train cifar10 --precision f8
 says 2 'no recipe key "epoch".*epochs' "$DAWN" train cifar10 --data synthetic --set epoch=3
 says 2 'key=value' "$DAWN" train cifar10 --data synthetic --set epochs
-says 2 '"schedule.warmup_epochs" must be below 0.2, the epoch at which the decay ends .of 0.2, with a tail of 0.; got 1$' \
+says 2 '"schedule.warmup_epochs" must be below 0.2, the epoch at which the decay ends .of 0.2, with a tail of 0.; got 1: add --set warmup_epochs=0.04$' \
     "$DAWN" train cifar10 $quick --set warmup_epochs=1
 says 2 '"epochs" must be a number' "$DAWN" train cifar10 --data synthetic --set epochs=many
 says 2 'no recipe "airbench"' "$DAWN" train cifar10 --data synthetic --recipe airbench
