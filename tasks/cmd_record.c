@@ -6,6 +6,7 @@
 #include "runtime/base/cli/options.h"
 #include "runtime/base/text.h"
 #include "tasks/record/record.h"
+#include "tasks/outside/command.h"
 #include "tasks/outside/recorder.h"
 #include "tasks/tasks.h"
 
@@ -104,6 +105,15 @@ static int check_target(double target)
     return 0;
 }
 
+// Looks before a group is begun, because a group without a run would stay in the record.
+static int check_command(const char *name)
+{
+    for (int i = 0; task_table[i]; i++)
+        if (strcmp(name, task_table[i]->name) == 0 && command_find(name) < 0)
+            return fail(ERR_USAGE, "\"%s\" is a task, not a command: write \"dawn record --task %s -- COMMAND\"", name, name);
+    return command_find(name);
+}
+
 static int record_command(const struct arguments *a, char *const *command)
 {
     struct recorder_options o = {
@@ -119,6 +129,7 @@ static int record_command(const struct arguments *a, char *const *command)
     if (!isnan(a->target)) TRY(check_target(a->target));
     o.target_micro = isnan(a->target) ? o.contest->target_micro[0] : llround(a->target * 1e6);
     if (a->runs > 1 && a->stop) return fail(ERR_USAGE, "--stop is for a single run; each run of a group goes to its end");
+    TRY(check_command(command[0]));
     TRY(price_choose(a->instance, a->cost, &price, &known));
     o.price = known ? &price : NULL;
     int rc = recorder_run(&o, &group);

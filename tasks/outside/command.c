@@ -2,9 +2,12 @@
 // Text only; nothing is run here. Cost: negligible, and before the clock starts.
 #include "tasks/outside/command.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -92,4 +95,34 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
     json_decref(whole);
     if (rc == 0 && strlen(*json) > most) rc = fail(ERR_USAGE, "the command is longer than %zu bytes", most);
     return rc;
+}
+
+static bool runs(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+// As execvpe: an empty part of $PATH is this folder.
+static bool is_in_path(const char *name)
+{
+    const char *at = getenv("PATH");
+    if (at == NULL) at = "/bin:/usr/bin";
+    for (;;) {
+        struct text path = {0};
+        size_t length = strcspn(at, ":");
+        text_add(&path, "%.*s%s%s", (int)length, at, length > 0 ? "/" : "", name);
+        bool found = runs(path.at);
+        text_free(&path);
+        if (found || at[length] == 0) return found;
+        at += length + 1;
+    }
+}
+
+int command_find(const char *name)
+{
+    bool has_folder = strchr(name, '/') != NULL;
+    if (strstr(name, "{seed}") != NULL || (has_folder ? runs(name) : *name != 0 && is_in_path(name))) return 0;
+    if (has_folder && access(name, F_OK) == 0) return fail_errno(ERR_MISSING, EACCES, "cannot start \"%.200s\"", name);
+    return fail(ERR_MISSING, "there is no command \"%.200s\"", name);
 }

@@ -182,6 +182,10 @@ record 1 'ended by signal 9 \(Killed\)' 'kill -9 $$'
 facts 'r["status"] == "failed"'
 runs=$("$DAWN" results list | wc -l)
 said 1 '^dawn record: there is no command "nosuch"$' "$DAWN" record -- nosuch
+said 1 '^dawn record: there is no command "nosuch"$' "$DAWN" record --db none.db --runs 3 -- nosuch
+said 2 '"cifar10" is a task, not a command: write "dawn record --task cifar10 -- COMMAND"$' \
+    "$DAWN" record --db none.db cifar10 --runs 2 -- python3 tr.py
+[ "$(wc -l <err)" = 1 ] && [ ! -e none.db ] # and no group without a run stays behind
 said 1 "^dawn record: cannot start \"./noise\": Permission denied$" "$DAWN" record -- ./noise
 [ "$("$DAWN" results list | wc -l)" = "$runs" ]
 
