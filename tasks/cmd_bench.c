@@ -455,6 +455,7 @@ static int run_command(int argc, char **argv)
 int cmd_bench(int argc, char **argv)
 {
     int rc = ranks_open();
+    if (ranks_size() > 1) program_draw_nothing();
     if (rc == 0) rc = run_command(argc, argv);
     return cmd_finish("bench", rc);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn train: trains until the target is reached and records the run.
+#include "runtime/base/cli/program.h"
 #include "runtime/base/file.h"
 #include "runtime/ranks/ranks.h"
 #include "tasks/choose.h"
@@ -179,6 +180,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
 int cmd_train(int argc, char **argv, const struct announce_type *type)
 {
     int rc = ranks_open();
+    if (ranks_size() > 1) program_draw_nothing();
     if (rc == 0) rc = run_command(argc, argv, type);
     return cmd_finish("train", rc);
 }

@@ -23,12 +23,16 @@ mkdir one two four
 : >out.txt
 "$DAWN" $train --db one/results.db >one.txt
 rc=0
-mpirun -n 2 "$DAWN" ${train/0.001/0.999} --db two/results.db >two.txt 2>err.txt || rc=$?
+TERM=xterm mpirun -n 2 "$DAWN" ${train/0.001/0.999} --db two/results.db >two.txt 2>err.txt || rc=$?
 refused 3 'is below the target' # and the first process saves before it ends
 "$DAWN" results show 1 --db two/results.db | grep -q 'missed'
 mpirun -n 4 "$DAWN" $train --db four/results.db >four.txt
 cmp one/run-1.safetensors two/run-1.safetensors
 cmp one/run-1.safetensors four/run-1.safetensors
+if grep -q $'\r.' two.txt; then # mpirun gives them a terminal, and no line is drawn there
+    cat -v two.txt
+    exit 1
+fi
 [ "$(grep -c '^  eligible ' two.txt)" = 1 ] || { cat two.txt; exit 1; } # one process shows
 "$DAWN" results show 1 --db two/results.db | grep -q 'processes  *2 on 1 machine: .*1 thread each'
 for n in one two four; do "$DAWN" results export --db $n/results.db --format json --to $n.json; done

@@ -106,10 +106,17 @@ int program_columns(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : TEXT_WIDTH;
 }
 
+static bool draws_nothing;
+
+void program_draw_nothing(void)
+{
+    draws_nothing = true;
+}
+
 bool program_draws(int fd)
 {
     const char *term = getenv("TERM");
-    return isatty(fd) == 1 && term != NULL && *term != 0 && strcmp(term, "dumb") != 0;
+    return !draws_nothing && isatty(fd) == 1 && term != NULL && *term != 0 && strcmp(term, "dumb") != 0;
 }
 
 static struct {

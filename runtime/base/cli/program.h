@@ -41,6 +41,8 @@ int program_main(const struct program *, int argc, char **argv);
 // work goes on, because a training must not be lost with its output.
 int program_flush(void);
 int program_columns(int fd);  // width of its terminal; TEXT_WIDTH if it is none, or does not say
+// From now on no terminal is drawn on: several processes share their output, and mpirun gives each a terminal of its own.
+void program_draw_nothing(void);
 bool program_draws(int fd);   // true for a terminal on which a line can be drawn again: $TERM is set and not "dumb"
 
 // What a command is doing now, as one line on standard error that the next one replaces. If standard error is no such terminal,
