@@ -51,6 +51,26 @@ json_t *api_findings(const struct findings *findings)
     return list;
 }
 
+static json_t *objection_json(const struct objection *o)
+{
+    json_t *value = json_pack("{s:I, s:I, s:o, s:o, s:o}", "sequence", (json_int_t)o->sequence, "accepted_ms",
+                              (json_int_t)o->accepted_ms, "handle", api_text(o->handle), "reason", api_text(o->reason), "url",
+                              api_text(o->url));
+    json_object_set_new(value, "verdict", o->decision == 0 ? json_null() : json_string(o->upheld ? "upheld" : "dismissed"));
+    json_object_set_new(value, "decided_by", api_sequence(o->decision));
+    json_object_set_new(value, "decided_ms", api_sequence(o->decided_ms));
+    json_object_set_new(value, "by", api_text(o->by));
+    json_object_set_new(value, "why", api_text(o->why));
+    return value;
+}
+
+json_t *api_objections(const struct objection *at, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, objection_json(&at[i]));
+    return list;
+}
+
 json_t *api_stored(const struct stored *stored)
 {
     json_t *value = json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "sequence", (json_int_t)stored->sequence, "digest",

@@ -16,6 +16,7 @@ json_t *api_float(double);                                // null for infinity a
 json_t *api_sequence(int64_t);                            // null for 0
 json_t *api_stored(const struct stored *);                // a statement as lists show it
 json_t *api_findings(const struct findings *);
+json_t *api_objections(const struct objection *, int count);
 json_t *api_entry(const struct entry *);                  // a row of a board
 // Reads a query of whole numbers: the members `names` (ends with NULL), each at most once and within 0 to 2^53. `values` keeps
 // its numbers for missing members. ERR_INPUT names the fault.

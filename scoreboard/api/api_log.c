@@ -57,10 +57,13 @@ static json_t *state_of(const struct stored *stored, int64_t ticket, int64_t vou
     return state;
 }
 
-static int show_statement(const struct stored *stored, int64_t ticket, int64_t vouched, struct answer *answer)
+static int show_statement(const struct stored *stored, json_t *state, struct answer *answer)
 {
     json_t *payload = json_stringn(stored->payload, stored->payload_count);
-    if (payload == NULL) return fail(ERR_DATABASE, "the payload of statement %lld is not UTF-8", (long long)stored->sequence);
+    if (payload == NULL) {
+        json_decref(state);
+        return fail(ERR_DATABASE, "the payload of statement %lld is not UTF-8", (long long)stored->sequence);
+    }
     json_t *value = json_pack("{s:I, s:s, s:s, s:I, s:o, s:o, s:o}", "sequence", (json_int_t)stored->sequence, "digest",
                               stored->digest, "type", statement_type_name(stored->type), "accepted_ms",
                               (json_int_t)stored->accepted_ms, "key", api_text(stored->key), "key_line",
@@ -71,7 +74,7 @@ static int show_statement(const struct stored *stored, int64_t ticket, int64_t v
     json_object_set_new(value, "envelope", envelope);
     json_object_set_new(value, "receipt", api_text(stored->receipt));
     json_object_set_new(value, "receipt_signature", api_text(stored->receipt_signature));
-    json_object_set_new(value, "state", state_of(stored, ticket, vouched));
+    json_object_set_new(value, "state", state);
     return api_send(answer, value);
 }
 
@@ -79,10 +82,18 @@ int api_statement(const struct request *request, struct answer *answer)
 {
     struct arena arena = {0};
     struct stored stored;
+    struct objection *objections = NULL;
     int64_t ticket = 0, vouched = 0;
+    int count = 0;
     int rc = store_statement(request->reader, request->word[0], &arena, &stored);
     if (rc == 0 && stored.type == STATEMENT_RUN) rc = store_vouched_by(request->reader, stored.sequence, &ticket, &vouched);
-    if (rc == 0) rc = show_statement(&stored, ticket, vouched, answer);
+    if (rc == 0 && stored.type == STATEMENT_RUN)
+        rc = store_objections(request->reader, stored.sequence, &arena, &objections, &count);
+    if (rc == 0) {
+        json_t *state = state_of(&stored, ticket, vouched);
+        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections", api_objections(objections, count));
+        rc = show_statement(&stored, state, answer);
+    }
     arena_free(&arena);
     return rc;
 }

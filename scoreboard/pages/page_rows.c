@@ -39,11 +39,12 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
-// The trust of a row: its level, and a mark if the program scored itself.
+// The trust of a row: its level, and a mark if the program scored itself or an objection was upheld.
 static void trust_cell(struct page *page, const struct entry *entry)
 {
     page_badge(page->out, entry->trust);
     if (entry->self) html_add(page->out, "<small>self-evaluated</small>");
+    if (entry->upheld > 0) html_add(page->out, "<small>objection upheld</small>");
 }
 
 static void model_cell(struct page *page, const struct entry *entry)

@@ -71,6 +71,7 @@ struct entry {
                             // superseded it; for an import, its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
+    int64_t upheld;         // of these flags, objections that were upheld
     int64_t self;           // 1: the trained program scored itself (of a group: in any run)
     const char *contest;    // "cifar10"
     const char *group;      // nonce, "" when it is no group

@@ -63,6 +63,7 @@ static const struct {
     COLUMN("flags", INTEGER, flags, "Checks that raised a flag"),
     COLUMN("self_evaluated", INTEGER, self, "1: the program that was trained scored itself"),
     COLUMN("energy", KNOWN, energy, "Joules of training: of a run up to the target, of a group the mean of its whole runs"),
+    COLUMN("objections_upheld", INTEGER, upheld, "Of the flags, objections that the operator upheld"),
 };
 
 int table_columns(void)

@@ -91,6 +91,8 @@ int store_objection_apply(struct store *, const struct incoming *) MUST_CHECK;
 bool store_objection_decides(const struct statement *);
 // Objections that were upheld against a run, whichever of its statements they name. Each counts as a flag.
 int store_objection_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
+// Adds a finding for each of them to `into`. Later decisions change it, so it is no finding of the acceptance.
+int store_objection_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
 
 // ---- store_tree.c: the log's tree. In a transaction: ready, prove, then add (by store_apply); after its end, done.
 int store_tree_ready(struct store *) MUST_CHECK;

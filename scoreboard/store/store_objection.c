@@ -82,6 +82,20 @@ int store_objection_flags(struct sql *sql, const char *nonce, int64_t *count)
     return sql_int(sql, count, 0, "SELECT count(*) FROM objections WHERE nonce = ? AND upheld = 1", "t", nonce);
 }
 
+int store_objection_findings(struct sql *sql, int64_t run, struct findings *into)
+{
+    sqlite3_stmt *row;
+    int rc;
+    if (sql->format < SQL_OBJECTIONS_FORMAT) return 0;
+    TRY(sql_start(sql, &row, "SELECT sequence, handle, decision FROM objections WHERE upheld = 1 AND nonce = (SELECT nonce "
+                  "FROM runs WHERE sequence = ?) ORDER BY sequence", "i", run));
+    while ((rc = sql_next(sql, row)) > 0)
+        finding_add(into, CHECK_OBJECTION, "statement %lld upheld the objection %lld of %s", (long long)sql_column(row, 2),
+                    (long long)sql_column(row, 0), sql_text(row, 1));
+    sql_end(row);
+    return rc;
+}
+
 struct shaken {  // a run that loses a level
     int64_t sequence;
     const char *group, *curve;
@@ -156,7 +170,7 @@ static int take_objection(sqlite3_stmt *row, struct arena *arena, struct objecti
     return take_words(row, 7, (const char *const[]){"by", "reason"}, arena, (const char **[]){&o->by, &o->why});
 }
 
-int store_objections(struct reader *r, const char *nonce, struct arena *arena, struct objection **list, int *count)
+int store_objections(struct reader *r, int64_t run, struct arena *arena, struct objection **list, int *count)
 {
     sqlite3_stmt *row;
     int rc;
@@ -166,7 +180,8 @@ int store_objections(struct reader *r, const char *nonce, struct arena *arena, s
     TRY(sql_start(&r->sql, &row, "SELECT o.sequence, s.accepted_ms, o.handle, s.payload, o.decision, "
                   "coalesce(d.accepted_ms, 0), o.upheld, coalesce(d.payload, x'') FROM objections o "
                   "JOIN statements s ON s.sequence = o.sequence LEFT JOIN statements d ON d.sequence = o.decision "
-                  "WHERE o.nonce = ? ORDER BY o.sequence LIMIT ?", "ti", nonce, (int64_t)OBJECTIONS_MOST));
+                  "WHERE o.nonce = (SELECT nonce FROM runs WHERE sequence = ?) ORDER BY o.sequence LIMIT ?", "ii", run,
+                  (int64_t)OBJECTIONS_MOST));
     while ((rc = sql_next(&r->sql, row)) > 0)
         if ((rc = take_objection(row, arena, &(*list)[(*count)++])) < 0) break;
     sql_end(row);

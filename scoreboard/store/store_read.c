@@ -92,7 +92,8 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     if (count == 0) return fail(ERR_MISSING, "there is no statement %s", id);
     *out = list[0];
     out->findings = arena_alloc(arena, sizeof *out->findings);
-    return store_findings(&r->sql, out->sequence, out->findings);
+    TRY(store_findings(&r->sql, out->sequence, out->findings));
+    return store_objection_findings(&r->sql, out->sequence, out->findings);
 }
 
 // The server's key signs little, so its index finds the few statements to look into.

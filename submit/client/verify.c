@@ -165,6 +165,27 @@ int verify(const struct evidence *e, struct text *t)
     return faults;
 }
 
+static void report_objections(const json_t *list, struct text *t)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        const char *verdict = canonical_text(one, "verdict");
+        const long long number = (long long)canonical_int(one, "sequence");
+        struct text who = {0}, why = {0};
+        client_tame(&who, canonical_text(one, "handle"), FINDING_TEXT);
+        client_tame(&why, canonical_text(one, "reason"), ERROR_TEXT_MAX);
+        const char *handle = who.at != NULL ? who.at : "somebody", *reason = why.at != NULL ? why.at : "";
+        if (strcmp(verdict, "upheld") == 0)
+            text_entry(t, "flag", "objection: #%lld of %s was upheld with #%lld, the board says: %s", number, handle,
+                       (long long)canonical_int(one, "decided_by"), reason);
+        else if (strcmp(verdict, "dismissed") != 0)
+            text_entry(t, "state", "nobody has decided about objection #%lld of %s yet, the board says: %s", number, handle,
+                       reason);
+        text_free(&who);
+        text_free(&why);
+    }
+}
+
 void verify_state(const char *answer, size_t count, struct text *t)
 {
     json_t *value = count <= CLIENT_REPLY_MAX ? json_loadb(answer, count, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -175,6 +196,7 @@ void verify_state(const char *answer, size_t count, struct text *t)
         text_entry(t, "state", "withdrawn by #%lld%s%s, the board says", (long long)withdrawn, why.at != NULL ? ": " : "",
                    why.at != NULL ? why.at : "");
     if (replaced > 0) text_entry(t, "state", "replaced by #%lld, the board says", (long long)replaced);
+    report_objections(canonical_at(value, "state.objections"), t);
     text_free(&why);
     json_decref(value);
 }

@@ -116,6 +116,13 @@ expect 0 "objection $objection is upheld" decide --uphold
 expect 1 'was decided by statement' decide --dismiss
 shows "/runs/$number" 'looked at the photographs'
 shows "/competitions/$name" 'objection upheld'
+curl -sS "$url/api/v1/statements/$number" | python3 -c 'import json, sys
+state = json.load(sys.stdin)["state"]
+one, = state["objections"]
+assert one["verdict"] == "upheld" and one["handle"] == "bob" and one["why"] == "looked at the photographs", one
+assert "objection" in [f["code"] for f in state["findings"]], state'
+expect 0 "objection: #$objection of bob was upheld with #[0-9]*, the board says: that machine has 8 cores" \
+    "$DAWN" verify "$url/runs/$number"
 export DAWN_KEY=first
 
 # ---- the parts that remain visible
@@ -128,3 +135,5 @@ expect 1 'was cancelled by statement' "$DAWN" submit --competition far --handle 
 "$BOARD" export site copy --db board.db >out
 grep -q 'withdrawn' "copy/competitions/$name/index.html"
 [ -s "copy/api/v1/competitions/$name.json" ]
+expect 0 "objection: #$objection of bob was upheld" "$DAWN" verify "copy/runs/$number"
+grep -q 'An objection was upheld' "copy/runs/$number/index.html"

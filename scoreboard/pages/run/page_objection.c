@@ -25,6 +25,15 @@ static void one_objection(struct page *page, const struct objection *o)
              (long long)o->decision, o->why);
 }
 
+void objection_notes(struct page *page, const struct objection *at, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (at[i].upheld)
+            html_add(page->out, "<p class=\"note warn\"><strong>An objection was upheld</strong> with <a href=\"/runs/%lld\">"
+                     "statement %lld</a>. It counts as a flag. <a href=\"#objections\">What was decided</a></p>\n",
+                     (long long)at[i].decision, (long long)at[i].decision);
+}
+
 void run_objections(struct page *page, const struct shown *shown, const struct objection *at, int count)
 {
     html_add(page->out, "<section aria-labelledby=\"objections\"><h2 id=\"objections\">Objections</h2>");

@@ -348,6 +348,7 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
     shown_begin(page, shown, run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
+    objection_notes(page, around->objections, around->objection_count);
     headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
     TRY(facts(page, shown, &around->places));
@@ -448,8 +449,7 @@ static int show_statement(struct page *page)
     int rc = store_entries_of(page->reader, source, &page->arena, &around.places);
     if (rc == 0) rc = replays_read(page, &shown, &around.replays);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
-        rc = store_objections(page->reader, shown_text(&shown, "nonce"), &page->arena, &around.objections,
-                              &around.objection_count);
+        rc = store_objections(page->reader, shown.stored.sequence, &page->arena, &around.objections, &around.objection_count);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         rc = run_page(page, &shown, &around);
     else if (rc == 0 && shown.stored.type == STATEMENT_BENCH)

@@ -256,8 +256,8 @@ void run_checks(struct page *page, const struct shown *shown)
     }
     html_add(page->out,
              "<details><summary>All %d checks</summary><div class=\"scroll\" role=\"region\" aria-label=\"Checks\" "
-             "tabindex=\"0\"><table class=\"small\"><caption>The checks at acceptance; a statement that fails a rejecting "
-             "check is refused</caption><thead><tr><th "
+             "tabindex=\"0\"><table class=\"small\"><caption>The checks at acceptance, and objections; a statement "
+             "that fails a rejecting check is refused</caption><thead><tr><th "
              "scope=\"col\">Check</th><th scope=\"col\">It requires that</th>"
              "<th scope=\"col\">Kind</th><th scope=\"col\">Outcome</th></tr></thead><tbody>\n",
              CHECKS);

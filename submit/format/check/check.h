@@ -48,7 +48,8 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SOURCES, "sources-unknown", FLAG, "the program was built in git, which knows its sources")                   \
     CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
     CHECK(BETTER, "better-than-reference", FLAG, "it is not better than reference runs of its recipe make believable")  \
-    CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")
+    CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")             \
+    CHECK(OBJECTION, "objection", FLAG, "no objection to the run was upheld")
 enum check {
 #define CHECK(name, code, level, what) CHECK_##name,
     CHECK_LIST

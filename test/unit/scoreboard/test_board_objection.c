@@ -34,6 +34,25 @@ static enum trust trust_of_row(void)
     return TRUST_IMPORTED;
 }
 
+// Rows, findings and the answer to programs say that an objection to run 1 was upheld.
+static void assert_marked(void)
+{
+    struct stored s;
+    struct objection *list;
+    int count;
+    const struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++) assert_int_equal(e.at[i].upheld, strcmp(e.at[i].author, "ada") == 0);
+    assert_int_equal(store_statement(reader, "1", &arena, &s), 0);
+    assert_int_equal(s.findings->flags, 1);
+    assert_int_equal(s.findings->at[0].check, CHECK_OBJECTION);
+    assert_string_equal(s.findings->at[0].text, "statement 4 upheld the objection 3 of bob");
+    assert_int_equal(store_objections(reader, 2, &arena, &list, &count), 0);
+    assert_int_equal(count, 0);
+    assert_int_equal(ask_page(page_board, (struct request){.path = "/", .word = {"cifar10", "training-time"},
+                                                           .query = "trust=imported"}), 0);
+    assert_shows(answer.body.at, "<small>objection upheld</small>");
+}
+
 static void an_objection_waits_for_its_decision(void **state)
 {
     (void)state;
@@ -59,8 +78,11 @@ static void an_objection_waits_for_its_decision(void **state)
     assert_int_equal(decide(3, false, "or not"), PROBLEM_CONFLICT);
     assert_int_equal(trust_of_row(), TRUST_SIGNED);
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, "An objection was upheld</strong> with <a href=\"/runs/4\">");
+    assert_shows(answer.body.at, "Flag: objection.");
     assert_shows(answer.body.at, "Upheld");
     assert_shows(answer.body.at, "we &lt;counted&gt;");
+    assert_marked();
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"3"}}), 0);
     assert_shows(answer.body.at, "Objection to run 1 (statement 3)");
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"4"}}), 0);
