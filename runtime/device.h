@@ -14,6 +14,7 @@ struct device_facts {
     int threads;
     double peak_flops[DTYPE_COUNT];  // measured by device_measure (a large matmul), 0 until then
     double peak_bytes;               // measured copy, bytes read + written a second
+    double peak_spread;              // the largest ratio of the best try of a peak to the worst; 0: not measured
     size_t memory;             // bytes that a run may still take
     bool fast[DTYPE_COUNT];    // the type is faster than f32 here
 };
@@ -82,7 +83,8 @@ void device_host_free(struct device *, void *);
 int device_stage_done(struct device *) MUST_CHECK;
 // Plans a convolution and runs nothing. So a library that the device loads late, and that is missing, is reported now.
 int device_check(struct device *) MUST_CHECK;
-// Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs; about a second.
+// Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs: the best of at
+// least two tries. About two seconds.
 int device_measure(struct device *, struct device_facts *) MUST_CHECK;
 
 #endif

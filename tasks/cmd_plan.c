@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn plan: the cost of a training before it runs. It builds and plans the same programs as `dawn train`, takes no memory
-// for them, and bounds the training's time by the measured peaks of the device. Cost: about a second for the measurement.
+// for them, and bounds the training's time by the measured peaks of the device. Cost: about two seconds for the measurement.
 #include "runtime/base/cli/program.h"
 #include "runtime/base/text.h"
 #include "runtime/fuse.h"
@@ -147,10 +147,22 @@ static void print_feed(const struct planned *p)
     puts("");
 }
 
+// Peaks that are too low make a time that the training can undercut.
+static void print_doubt(const struct planned *p)
+{
+    char why[OTHERS_TEXT];
+    struct text words = {0}, wrapped = {0};
+    if (p->on || !others_doubt(&p->machine, p->facts.peak_spread, why)) return;
+    text_add(&words, "NOT A LOWER BOUND: %s", why);
+    text_wrap(&wrapped, words.at, 2, 4);
+    printf("  %s\n", wrapped.at);
+    text_free(&words), text_free(&wrapped);
+}
+
 static void print_time(const struct planned *p)
 {
     const struct forecast *f = &p->forecast;
-    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], busy[OTHERS_TEXT];
+    char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     struct text head = {0};
     printf("\nRoofline");
     if (!(f->seconds > 0)) {
@@ -170,7 +182,7 @@ static void print_time(const struct planned *p)
             comma = ",";
         }
     printf("%s copy %s\n", comma, text_si(a, p->facts.peak_bytes, "B/s"));
-    if (others_text(&p->machine, "these peaks are too low", busy)) printf("  %s\n", busy);
+    print_doubt(p);
     printf("  training %s, evaluation %s, in all %s\n", text_span(a, f->training_seconds),
            text_span(b, f->seconds - f->training_seconds), text_span(c, f->seconds));
     if (p->shared_seconds > 0)
@@ -250,6 +262,9 @@ static void print_plan_json(const struct planned *p)
                                   p->a->nodes ? "nodes" : "operators", roofline_json(&p->step)));
     json_object_set_new(o, "total",
                         json_pack("{sf sf}", "flops", p->forecast.flops, "roofline_s", p->forecast.seconds));
+    char why[OTHERS_TEXT];
+    if (!p->on && others_doubt(&p->machine, p->facts.peak_spread, why))
+        json_object_set_new(o, "not_a_bound", json_string(why));
     if (is_streamed(p) && p->appetite > 0) json_object_set_new(o, "samples_per_second", json_real(p->appetite));
     if (p->on) json_object_set_new(o, "on", json_on(p));
     if (p->largest >= 0) json_object_set_new(o, "largest_batch", json_integer((json_int_t)p->largest));

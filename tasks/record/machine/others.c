@@ -11,6 +11,7 @@
 
 enum { COLUMNS = 8, STAT_ROOM = 1 << 16 };  // user nice system idle iowait irq softirq steal; the cpu lines come first
 static const double SHARE = 0.05;           // share of the processors from which other programs are mentioned
+static const double ALIKE = 1.5;            // tries of one peak that differ more are doubted
 
 // Reads the columns of a line "cpu  123 4 ..."; false if there are fewer than COLUMNS.
 static bool read_columns(const char *at, int64_t column[COLUMNS])
@@ -83,5 +84,13 @@ char *others_text(const struct others_share *s, const char *consequence, char in
 {
     if (s->others < 0 || !s->disturbed) return NULL;
     snprintf(into, OTHERS_TEXT, "other programs used %.2f of %d processors: %s", s->others, s->processors, consequence);
+    return into;
+}
+
+char *others_doubt(const struct others_share *s, double spread, char into[OTHERS_TEXT])
+{
+    if (others_text(s, "these peaks are too low", into)) return into;
+    if (!(spread > ALIKE)) return NULL;
+    snprintf(into, OTHERS_TEXT, "two tries of the same peak differ by a factor of %.1f: these peaks may be too low", spread);
     return into;
 }

@@ -496,6 +496,69 @@ static void test_measure(void **state)
     device_close(d);
 }
 
+// ---- peaks of a machine on which other programs run at first
+
+// The cpu device with invented times: 20 GFLOP/s and 20 GB/s; while `busy`, a twentieth. It is busy until a copy follows a
+// product.
+static const double RATE = 20e9;
+static bool multiplied, busy;
+static int (*compile_on_cpu)(struct device *, const struct plan *, void *, struct program **);
+static struct {
+    const struct program *program;
+    const struct plan *plan;
+} compiled[8];
+static int compilations;
+
+static int compile_and_note(struct device *d, const struct plan *plan, void *slab, struct program **into)
+{
+    TRY(compile_on_cpu(d, plan, slab, into));
+    compiled[compilations % 8].program = *into, compiled[compilations++ % 8].plan = plan;
+    return 0;
+}
+
+static int invent_times(struct program *program, int64_t *ns)
+{
+    int i = 0;
+    while (i < 8 && compiled[(compilations - 1 - i + 8) % 8].program != program) i++;
+    assert_true(i < 8);
+    const struct plan *plan = compiled[(compilations - 1 - i + 8) % 8].plan;
+    bool product = false;
+    for (int at = 0; at < plan->count; at++) product = product || plan->graph->node[plan->order[at]].op == OP_MATMUL;
+    if (!product && multiplied) busy = false;
+    multiplied = multiplied || product;
+    for (int at = 0; at < plan->count; at++) {
+        struct cost cost = node_cost(plan->graph, &plan->graph->node[plan->order[at]]);
+        ns[at] = (int64_t)((product ? cost.flops : cost.read + cost.written) / RATE * 1e9 * (busy ? 20 : 1));
+    }
+    return 0;
+}
+
+static void measure_invented(bool with_others, struct device_facts *facts)
+{
+    struct device *d;
+    OK(device_open("cpu", 1, &d));
+    struct device_type invented = *d->type;
+    const struct device_type *own = d->type;
+    compile_on_cpu = invented.compile;
+    invented.compile = compile_and_note, invented.profile = invent_times;
+    busy = with_others, multiplied = false;
+    d->type = &invented;
+    OK(device_measure(d, facts));
+    d->type = own;
+    device_close(d);
+}
+
+static void test_measure_beside_others(void **state)
+{
+    (void)state;
+    struct device_facts quiet, facts;
+    measure_invented(false, &quiet);
+    assert_true(fabs(quiet.peak_flops[F32] / RATE - 1) < 0.01 && quiet.peak_bytes > 0 && quiet.peak_spread < 1.01);
+    measure_invented(true, &facts);
+    assert_true(fabs(facts.peak_flops[F32] / RATE - 1) < 0.01 && fabs(facts.peak_bytes / quiet.peak_bytes - 1) < 0.01);
+    assert_true(facts.peak_spread > 19);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_errors_have_names),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_measure_beside_others),
     };
     return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
 }

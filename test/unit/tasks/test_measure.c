@@ -67,12 +67,17 @@ static void test_others(void **state)
     s = others_judge(10 * second, 10 * second, 18 * second, tick, 2);
     near(s.others, 0.8);
     assert_true(s.disturbed);
+    char why[OTHERS_TEXT];
+    assert_string_equal(others_doubt(&s, 9, why), "other programs used 0.80 of 2 processors: these peaks are too low");
     s = others_judge(second / 50, second / 50, second / 25, tick, 2);  // 20 ms: below the resolution
     assert_false(s.disturbed);
     s = others_judge(second, second, second - 1, tick, 2);
     near(s.others, 0);
     s = others_judge(second, second, -1, tick, 2);
     assert_true(s.others < 0 && !s.disturbed);
+    assert_null(others_doubt(&s, 1.4, why));
+    assert_string_equal(others_doubt(&s, 5.25, why),
+                        "two tries of the same peak differ by a factor of 5.2: these peaks may be too low");
     struct others now;
     others_begin(&now);
     s = others_end(&now);
