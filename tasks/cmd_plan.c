@@ -386,7 +386,7 @@ int cmd_plan(int argc, char **argv)
     const struct option options[] = {
         CHOOSE_OPTIONS(a.choose),
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
-        {OPTION_TEXT, 0, "on", "GPU", "predict for a GPU that is not here: h200 or v100", &a.on, 0, 0},
+        {OPTION_TEXT, 0, "on", "GPU", "predict for a GPU that is not here: a100, h100, h200, l4 or v100", &a.on, 0, 0},
         {OPTION_INT, 0, "gpus", "N", "and for N of them", &a.gpus, 1, 64},
         {OPTION_FLOAT, 0, "decode", "RATE", "samples a second that the host can make for them; 0: no limit", &a.decode, 0, 0},
         {OPTION_FLAG, 0, "nodes", NULL, "list every node of the step instead of sums by operator", &a.nodes, 0, 0},

@@ -61,7 +61,7 @@ predict="plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on h2
 [ "$(status "$DAWN" $predict --json)" = 0 ]
 one=$(seconds total roofline_s)
 grep -q '"precision": "bf16"' "$T/out"
-[ "$(status "$DAWN" plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on v100 --json)" = 0 ]
+[ "$(status "$DAWN" plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on V100 --json)" = 0 ]
 grep -q '"precision": "f16"' "$T/out" # this GPU multiplies no bf16
 [ "$(status "$DAWN" $predict --json)" = 0 ]
 [ "$(status "$DAWN" $predict --json --gpus 2)" = 0 ]

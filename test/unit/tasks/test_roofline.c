@@ -266,6 +266,14 @@ static void test_gpus(void **state)
     near(gpu_exchange_seconds(gpu, 2, 450e9), 1);
     near(gpu_exchange_seconds(gpu, 8, 450e9), 1.75);
     assert_int_equal(gpu_find("h20", &gpu), ERR_USAGE);
+    const char *const names[] = {"A100", "H100", "h200", "L4", "V100"};
+    const double rates[] = {312e12, 989.5e12, 790e12, 121e12, 125e12};
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(gpu_find(names[i], &gpu), 0);
+        gpu_facts(gpu, &f);
+        near(f.peak_flops[F16] / rates[i], 1);
+        assert_true(f.fast[F16] && f.fast[BF16] == (i < 4) && f.peak_bytes >= 0.3e12 && f.memory >= (size_t)16 << 30 >> 1);
+    }
 }
 
 // ---- timing
