@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/kind.h"
 #include "data/read/noise.h"
@@ -41,6 +42,14 @@ char *dataset_default_folder(void)
     return NULL;
 }
 
+// DAWN_DATA may name a data set, where a task takes its data. A folder of that name wins.
+static bool names_data_set(const char *standard)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i]->name, standard) == 0) return access(standard, F_OK) != 0;
+    return false;
+}
+
 static int dataset_open_kind(const struct kind *kind, const char *folder, struct dataset *ds)
 {
     ds->kind = kind;
@@ -51,7 +60,10 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
         return fail(ERR_MISSING, "no folder is known that could hold %s: name it with --data, or set DAWN_DATA",
                     kind->name);
     }
-    int rc = kind->open(ds, standard);
+    int rc = names_data_set(standard)
+                 ? fail(ERR_MISSING, "DAWN_DATA names the data set %s, not a folder that could hold %s: --data names one",
+                        standard, kind->name)
+                 : kind->open(ds, standard);
     free(standard);
     return rc;
 }

@@ -29,6 +29,11 @@ grep -q "$("$DAWN" --version | sed 's/^dawn \([0-9.]*\).*/\1/')" out
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ ! -e results.db ] # it looks, it does not make
 
+# DAWN_DATA may name a data set, which is no folder.
+DAWN_DATA=synthetic "$DAWN" doctor --no-measure | tr -s '\n ' ' ' | tee named |
+    grep -q ' missing cifar10 DAWN_DATA names the data set synthetic, not a folder that could hold cifar10: --data names one'
+if grep -q 'in synthetic:' named; then exit 1; fi
+
 [ "$(status "$DAWN" doctor --no-measure --json)" = 0 ]
 head -n 1 out | grep -qx '{'
 tail -n 1 out | grep -qx '}'

@@ -431,6 +431,8 @@ static void where_data_sets_are(void **state)
     dataset_close(ds);
     setenv("DAWN_DATA", at("elsewhere"), 1);  // it wins
     assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "elsewhere");
+    setenv("DAWN_DATA", "synthetic", 1);  // a data set, no folder
+    assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "DAWN_DATA names the data set synthetic");
     unsetenv("DAWN_DATA");
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "/nowhere", 1);
