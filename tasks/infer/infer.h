@@ -27,6 +27,7 @@ struct infer_options {
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;
     const char *trial;        // names a short measurement of infer_tune for people; NULL: the final measurement
+    int64_t limit_ns;         // a trial ends after that time with the requests so far, at least one; 0: no limit
 };
 
 struct infer_figures {
@@ -47,7 +48,7 @@ struct infer_figures {
 
 int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
 // Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
-// options (threads 0, PRECISION_AUTO), and nothing if no times are wanted.
+// options (threads 0, PRECISION_AUTO), and nothing if no times are wanted. A trial measures for a second at most.
 int infer_tune(struct infer_options *) MUST_CHECK;
 
 #endif

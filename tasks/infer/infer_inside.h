@@ -26,10 +26,12 @@ struct serving {
     int64_t *model_ns, *whole_ns;    // one for each item
     const struct infer_options *options;
     int64_t told_ns;                 // time of the last call of progress
+    int64_t begun_ns;                // beginning of the requests
 };
 
 struct latency_times infer_summarise(int64_t *ns, int64_t n);
 void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // calls options.progress at most once a second
+bool infer_late(const struct serving *, double share);  // this share of options.limit_ns is over
 
 bool infer_is_streamed(const struct task *);
 int infer_streamed_build(struct serving *, const struct infer_options *) MUST_CHECK;  // called before the session is ready

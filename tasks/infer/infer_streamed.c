@@ -20,6 +20,11 @@ struct latency_times infer_summarise(int64_t *ns, int64_t n)
     return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
 }
 
+bool infer_late(const struct serving *s, double share)
+{
+    return s->options->limit_ns > 0 && (double)(clock_ns() - s->begun_ns) > share * (double)s->options->limit_ns;
+}
+
 void infer_tell(struct serving *s, const char *what, int64_t done, int64_t all)
 {
     enum { EVERY_NS = 1000000000 };
@@ -133,16 +138,26 @@ static int64_t request_of(const struct serving *s, int64_t number)
 
 static int serve_items(struct serving *s, int64_t items, void *judging)
 {
-    for (int64_t i = 0, all = supply_batches(&s->supply); i < all; i++) {
+    for (int64_t i = 0, all = supply_batches(&s->supply), served = 0; i < all && (served == 0 || !infer_late(s, 1)); i++) {
         struct order_batch batch = order_batch(s->supply.order, i);
         int64_t request = request_of(s, i);
         if (request >= items) continue;
+        served++;
         TRY(serve_sample(s, &batch, &s->model_ns[request], &s->whole_ns[request]));
         const struct evaluation_program *p = evaluation_find(&s->evaluation, &batch);
         TRY(evaluation_judge(&s->evaluation, judging, &p->is, &batch, s->outputs));
         infer_tell(s, s->options->trial ? s->options->trial : "measuring", request + 1, items);
     }
     return 0;
+}
+
+// Drops the requests that a trial did not come to.
+static void keep_served(struct serving *s, int64_t *items)
+{
+    int64_t served = 0;
+    for (int64_t i = 0; i < *items; i++)
+        if (s->whole_ns[i] > 0) s->model_ns[served] = s->model_ns[i], s->whole_ns[served++] = s->whole_ns[i];
+    *items = served;
 }
 
 static int tell_batches(void *context, int64_t done, int64_t all)
@@ -159,7 +174,7 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
     f->items = o->items && o->items < requests ? o->items : requests;
     take_memory(s, f->items);
     if (e->fold != NONE) TRY(session_run(s->session, e->fold));
-    for (int64_t i = 0; i < o->warmup; i++) {  // spread over all buckets
+    for (int64_t i = 0; i < o->warmup && !infer_late(s, 0.5); i++) {  // spread over all buckets
         struct order_batch batch = order_batch(s->supply.order, (int64_t)((double)i / (double)o->warmup * (double)samples));
         TRY(serve_sample(s, &batch, &spent[0], &spent[1]));
         infer_tell(s, o->trial ? o->trial : "warming up", i + 1, o->warmup);
@@ -167,6 +182,7 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
     TRY(evaluation_begin(e, &judging));
     int rc = serve_items(s, f->items, judging);
     TRY(evaluation_end(e, judging, rc, o->answers, f->score));
+    if (o->limit_ns > 0) keep_served(s, &f->items);
     f->model_ns = infer_summarise(s->model_ns, f->items);
     f->whole_ns = infer_summarise(s->whole_ns, f->items);
     return 0;

@@ -80,6 +80,9 @@ static void scores_agree(void **state)
         o.singles = true, o.items = 10;
         measure(&o, &f);
         assert_int_equal(f.items, 10);
+        o.limit_ns = 1, o.warmup = 1000000000;  // the time of a trial is over at once
+        measure(&o, &f);
+        assert_true(f.items == 1 && f.whole_ns.p50 > 0);
         dataset_close(data);
     }
 }
