@@ -2,6 +2,7 @@
 // dawn verify: collects a statement's evidence from files or from a scoreboard and reports which items hold. "ssh-keygen -Y
 // verify" checks the same signature. Cost: four requests for an address, and a few for tiles of the log if it has grown since the
 // last time; none for a file.
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,26 +31,74 @@ struct verifying {
     bool log_checked;
     struct client *client;
     int faults;
+    bool as_json;
+    struct text said;    // with as_json: the entries, for one object at the end
 };
 
-static void print_text(struct text *t)
+static void print_text(struct verifying *v, struct text *t)
 {
-    if (t->at != NULL) fputs(t->at, stdout);
+    if (t->at != NULL && v->as_json) text_add(&v->said, "%s", t->at);
+    else if (t->at != NULL) fputs(t->at, stdout);
     text_free(t);
 }
 
-static void print_item(const char *label, const char *words, const char *more)
+static void print_item(struct verifying *v, const char *label, const char *words, const char *more)
 {
     struct text t = {0};
     text_entry(&t, label, "%s%s", words, more);
-    print_text(&t);
+    print_text(v, &t);
+}
+
+// ---- JSON
+static void add_item(json_t *items, const char *label, const struct text *words)
+{
+    if (words->at == NULL) return;
+    const char *verdict = strncmp(words->at, "good", 4) == 0 ? "good" : strncmp(words->at, "WRONG", 5) == 0 ? "WRONG" : "note";
+    json_array_append_new(items, json_pack("{ss ss ss}", "item", label, "verdict", verdict, "says", words->at));
+}
+
+// Reads the entries that text_entry wrote: a label from column 2, and words from column 13, which go on in lines that begin
+// with blanks up to there.
+static json_t *items_of(const struct text *said)
+{
+    enum { LABEL = 2, WORDS = 13 };
+    json_t *items = json_array();
+    struct text words = {0};
+    char label[WORDS - LABEL + 1] = "";
+    for (const char *at = said->at, *end; at != NULL && *at != 0; at = *end ? end + 1 : end) {
+        end = at + strcspn(at, "\n");
+        if (end - at < WORDS) continue;
+        if (strspn(at, " ") < WORDS) {
+            add_item(items, label, &words);
+            text_free(&words);
+            snprintf(label, sizeof label, "%.*s", WORDS - LABEL, at + LABEL);
+            for (size_t n = strlen(label); n > 0 && label[n - 1] == ' '; n--) label[n - 1] = 0;
+        }
+        text_add(&words, "%s%.*s", words.at != NULL ? " " : "", (int)(end - at) - WORDS, at + WORDS);
+    }
+    add_item(items, label, &words);
+    text_free(&words);
+    return items;
+}
+
+// `rc`: a failure that kept the statement from being checked to the end; error_text() says which.
+static int print_json(const struct verifying *v, int rc)
+{
+    json_t *o = json_pack("{sb si so}", "good", rc == 0 && v->faults == 0, "faults", v->faults, "items", items_of(&v->said));
+    if (o != NULL && rc != 0) json_object_set_new(o, "error", json_string(error_text()));
+    char *text = o != NULL ? json_dumps(o, JSON_INDENT(2)) : NULL;
+    if (text != NULL) puts(text);
+    else rc = fail(ERR_MEMORY, "not enough memory to write the checks as JSON");
+    free(text);
+    json_decref(o);
+    return rc;
 }
 
 static void report(struct verifying *v, const struct evidence *e)
 {
     struct text t = {0};
     v->faults += verify(e, &t);
-    print_text(&t);
+    print_text(v, &t);
 }
 
 // ---- the board's log
@@ -97,14 +146,14 @@ static int get_checkpoint(struct verifying *v, const struct receipt *receipt, co
     if (rc == 0 && now->length > 0) return 0;
     if (rc != 0 && rc != ERR_MISSING) return rc;
     if (receipt->log.size == 0 && seen->length == 0 && !v->witnessed) return 0;
-    print_item("log", "WRONG: the board does not show its log", "");
+    print_item(v, "log", "WRONG: the board does not show its log", "");
     v->faults++;
     return 0;
 }
 
-static void keep_seen(const struct sshkey *board, const struct text *now)
+static void keep_seen(struct verifying *v, const struct sshkey *board, const struct text *now)
 {
-    if (seen_keep(board, now) < 0) print_item("growth", "not remembered: ", error_text());
+    if (seen_keep(board, now) < 0) print_item(v, "growth", "not remembered: ", error_text());
 }
 
 // `v->client` NULL: only what the receipt proves by itself, and what was seen before.
@@ -125,8 +174,8 @@ static int check_log(struct verifying *v, const struct client_board *board, cons
         };
         v->faults += verify_log(&e, &t, &newer);
         v->log_checked = true;
-        print_text(&t);
-        if (newer) keep_seen(&board->key, &now);
+        print_text(v, &t);
+        if (newer) keep_seen(v, &board->key, &now);
     }
     text_free(&now);
     text_free(&seen);
@@ -186,7 +235,7 @@ static int verify_receipt_file(struct verifying *v, const char *bytes, size_t co
     struct text t = {0};
     struct client_board board;
     v->faults += verify_receipt(bytes, count, v->key_id, &board, &t);
-    print_text(&t);
+    print_text(v, &t);
     return v->faults == 0 ? check_log_of(v, &board, bytes, count) : 0;
 }
 
@@ -223,7 +272,7 @@ static void check_ticket(struct verifying *v, const struct client_board *board, 
     const struct verify_numbers numbers = {canonical_int(value, "state.ticket"), canonical_int(value, "state.vouched_by")};
     if (client_member(envelope, strlen(envelope), "payload", &payload) == 0 && statement_read(payload, strlen(payload), &s) == 0)
         v->faults += verify_ticket(v->client, board, &s, &numbers, clock_unix_ms(), &t);
-    print_text(&t);
+    print_text(v, &t);
     statement_free(&s);
     json_decref(value);
     free(payload);
@@ -249,7 +298,7 @@ static int verify_at(struct verifying *v, const char *name)
     if (rc == 0) {
         struct text state = {0};
         verify_state(statement.at, statement.length, &state);
-        print_text(&state);
+        print_text(v, &state);
     }
     text_free(&statement);
     text_free(&receipt);
@@ -310,11 +359,13 @@ static int find_key(const char *wanted, char id[SSHKEY_ID])
 int cmd_verify(int argc, char **argv)
 {
     const char *wanted = NULL, *witness = NULL;
+    struct verifying v = {0};
     const struct option options[] = {
         {OPTION_TEXT, 0, "key", "KEY", "who must have signed: a fingerprint, a .pub file, or as \"dawn keys\" names it",
          &wanted, 0, 0},
         {OPTION_TEXT, 0, "witness", "KEY", "who must have cosigned the board's log: NAME+NUMBER+KEY, as a witness publishes it",
          &witness, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &v.as_json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -334,14 +385,15 @@ int cmd_verify(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc != 2) return fail(ERR_USAGE, "verify takes one file or address; \"dawn verify -h\" shows them");
     char id[SSHKEY_ID];
-    struct verifying v = {0};
     if (wanted != NULL) TRY(find_key(wanted, id));
     if (wanted != NULL) v.key_id = id;
     if (witness != NULL) TRY(note_read_witness(witness, &v.witness));
     v.witnessed = witness != NULL;
-    TRY(strstr(argv[1], "://") != NULL ? verify_url(&v, argv[1]) : verify_path(&v, argv[1]));
-    if (v.faults == 0 && v.witnessed && !v.log_checked)
-        return fail(ERR_USAGE, "%.200s shows no log, and a witness cosigns nothing else: --witness needs a run's page", argv[1]);
-    if (v.faults == 0) return 0;
+    rc = strstr(argv[1], "://") != NULL ? verify_url(&v, argv[1]) : verify_path(&v, argv[1]);
+    if (rc == 0 && v.faults == 0 && v.witnessed && !v.log_checked)
+        rc = fail(ERR_USAGE, "%.200s shows no log, and a witness cosigns nothing else: --witness needs a run's page", argv[1]);
+    if (v.as_json) rc = print_json(&v, rc);
+    text_free(&v.said);
+    if (rc != 0 || v.faults == 0) return rc;
     return fail(ERR_INPUT, "%d check%s of this statement failed", v.faults, v.faults == 1 ? "" : "s");
 }

@@ -82,6 +82,19 @@ expect 2 'cosign needs --witness KEY' "$BOARD" cosign --db board.db
 expect 1 'witness *WRONG: only the board' "$DAWN" verify receipt.json --witness "$witness"
 "$DAWN" submit results.db --run 1 --handle ada --out signed --board example >out 2>err
 expect 0 'signature *good' "$DAWN" verify signed/run-1.json
+expect 0 '"good": true' "$DAWN" verify signed/run-1.json --json
+expect 1 '1 check of this statement failed' "$DAWN" verify receipt.json --key SHA256:0123456789012345678901234567890123456789012 --json
+python3 -c '
+import json
+d = json.load(open("out"))
+assert d["good"] is False and d["faults"] == 1, d
+assert {i["item"]: i["verdict"] for i in d["items"]}["key"] == "WRONG" and "SHA256:0123" in str(d["items"]), d'
+expect 0 '"good": true' "$DAWN" verify "$url/runs/1" --json
+python3 -c '
+import json
+d = json.load(open("out"))
+says = {i["item"]: i["says"] for i in d["items"]}
+assert says["growth"] == "good: 2 entries, of which 2 were seen before" and all("  " not in s for s in says.values()), d'
 expect 2 'signed/run-1.json shows no log' "$DAWN" verify signed/run-1.json --witness "$witness"
 python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json < <(curl -sS "$url/api/v1/statements/1")
 expect 2 'envelope.json shows no log' "$DAWN" verify envelope.json --witness "$witness"
