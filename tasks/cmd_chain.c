@@ -2,6 +2,7 @@
 // Cost: each run is read whole.
 #include "tasks/cmd_chain.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #define ONE_OR_ALL "SELECT id FROM runs WHERE ?1 IN (0, id) ORDER BY id"
@@ -28,6 +29,64 @@ static int each_of(struct results *r, const char *sql, int64_t id, void (*tell)(
     }
     json_decref(rows);
     return rc < 0 ? rc : broken;
+}
+
+// Rows of other tables, and receipts and commitments, may still name a run that is gone.
+#define NAMED                                                                                                          \
+    "SELECT run FROM points UNION SELECT run FROM segments UNION SELECT run FROM data_sets UNION SELECT run FROM latencies "  \
+    "UNION SELECT run FROM commitments"
+#define GAPS                                                                                                           \
+    "SELECT last + 1 AS first, id - 1 AS last FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY id) AS last FROM (SELECT id FROM "  \
+    "runs UNION SELECT max(run) + 1 FROM (" NAMED ") HAVING max(run) IS NOT NULL)) WHERE id > last + 1 AND ?1 = 0 ORDER BY id"
+// Runs of a group begin in turn, and each announced run of a group that is done has ended.
+#define LACKING                                                                                                        \
+    "SELECT g.id AS id, g.planned AS planned, max(CASE WHEN g.status = 'done' THEN g.planned ELSE 0 END, coalesce(max("         \
+    "r.group_index), 0)) - count(r.id) AS missing FROM groups g LEFT JOIN runs r ON r.group_id = g.id WHERE ?1 = 0 "           \
+    "GROUP BY g.id HAVING missing > 0 ORDER BY g.id"
+
+static int64_t print_gaps(const json_t *gaps)
+{
+    const json_t *row;
+    int64_t missing = 0;
+    size_t i;
+    json_array_foreach(gaps, i, row)
+    {
+        const int64_t first = record_int(row, "first"), last = record_int(row, "last");
+        if (first == last) printf("run %lld  MISSING: no run has this number\n", (long long)first);
+        else printf("runs %lld to %lld  MISSING: no runs have these numbers\n", (long long)first, (long long)last);
+        missing += last - first + 1;
+    }
+    return missing;
+}
+
+static int64_t print_lacking(const json_t *groups)
+{
+    const json_t *row;
+    int64_t missing = 0;
+    size_t i;
+    json_array_foreach(groups, i, row)
+    {
+        const int64_t count = record_int(row, "missing");
+        printf("group %lld  MISSING: %lld of its %lld runs %s not in the record\n", (long long)record_int(row, "id"),
+               (long long)count, (long long)record_int(row, "planned"), count == 1 ? "is" : "are");
+        missing += count;
+    }
+    return missing;
+}
+
+int cmd_chain_missing(struct results *r)
+{
+    json_t *gaps = NULL, *groups = NULL;
+    int64_t missing = 0;
+    int rc = record_rows(r, GAPS, 0, &gaps);
+    if (rc == 0) rc = record_rows(r, LACKING, 0, &groups);
+    if (rc == 0) {
+        const int64_t of_gaps = print_gaps(gaps), of_groups = print_lacking(groups);
+        missing = of_gaps > of_groups ? of_gaps : of_groups;  // mostly the same runs
+    }
+    json_decref(gaps);
+    json_decref(groups);
+    return rc < 0 ? rc : missing < INT_MAX ? (int)missing : INT_MAX;
 }
 
 int cmd_chain_each(struct results *r, int64_t id, void (*tell)(const json_t *run, const char *broken))

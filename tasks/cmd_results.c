@@ -106,7 +106,12 @@ static int verify_runs(struct results *r, const char *word)
     int64_t id = 0;
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
     int broken = cmd_chain_each(r, id, tell_chain);
-    if (broken <= 0) return broken;
+    int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r) : 0;
+    if (broken < 0 || missing < 0) return broken < 0 ? broken : missing;
+    if (broken == 0 && missing == 0) return 0;
+    if (broken == 0)
+        return fail(ERR_INPUT, "%d run%s missing; no command of dawn deletes one", missing,
+                    missing == 1 ? " is" : "s are");
     return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
                 broken == 1 ? "it" : "them");
 }
@@ -404,6 +409,8 @@ int cmd_results(int argc, char **argv)
                 "  dawn results export --format csv --to tables  every table as a file\n"
                 "  dawn results export 3 --to run.html         a page of run 3\n"
                 "  dawn results verify                         whether a record was changed\n\n"
+                "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
+                "that the newest runs were deleted with all that names them.\n\n"
                 "MLPerf's log calls a run of CIFAR10 \"resnet\" (submission_benchmark), because\n"
                 "MLPerf's checker knows no other name for it; init_start names the task.",
     };

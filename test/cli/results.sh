@@ -200,6 +200,25 @@ grep -q '1 run was changed since the training wrote it' err
 [ "$(wc -l <out)" = 1 ]
 [ "$(status "$DAWN" results verify 9 --db changed.db)" = 2 ]
 [ "$(status "$DAWN" results verify 1 2 --db changed.db)" = 2 ]
+python3 - <<'PYTHON'
+import shutil, sqlite3
+for name, words in {"first": "DELETE FROM runs WHERE id = 1", "last": "DELETE FROM runs WHERE id = 2",
+                    "group": "INSERT INTO groups (nonce, status, owner, task, model, recipe, target_micro, planned, announced_ms) "
+                             "VALUES ('0123456789abcdef0123456789abcdef', 'done', '', 'cifar10', 'm', 'r', 1, 3, 1)"}.items():
+    shutil.copy("results.db", name + ".db")
+    db = sqlite3.connect(name + ".db")
+    db.execute(words)
+    db.commit()
+PYTHON
+[ "$(status "$DAWN" results verify --db first.db)" = 1 ]
+grep -q '^run 1  MISSING: no run has this number$' out
+grep -q '^run 2  good' out
+grep -q '1 run is missing' err
+[ "$(status "$DAWN" results verify 2 --db first.db)" = 0 ]
+[ "$(status "$DAWN" results verify --db last.db)" = 1 ]
+grep -q '^run 2  MISSING' out
+[ "$(status "$DAWN" results verify --db group.db)" = 1 ]
+grep -q '^group 1  MISSING: 3 of its 3 runs are not in the record$' out
 [ "$(status "$DAWN" results --db changed.db)" = 0 ]
 grep -q '120.12% .* BROKEN$' out
 cp changed.db both.db
