@@ -206,7 +206,8 @@ static int print_comparison(struct results *r, const char *first, const char *se
     if (groups[0] != groups[1]) return fail(ERR_USAGE, "compare two runs, or two groups (g1 g2), not a run with a group");
     TRY(groups[0] ? cmd_chain_warn_group("results", r, a) : cmd_chain_warn("results", r, a));
     if (a != b) TRY(groups[0] ? cmd_chain_warn_group("results", r, b) : cmd_chain_warn("results", r, b));
-    int rc = groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
+    int rc = c->json ? groups[0] ? compare_groups_json(r, a, b, &text) : compare_runs_json(r, a, b, &text)
+             : groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
@@ -295,7 +296,8 @@ static int check_format(const char *action, struct choice *c)
     const char *const *formats = list ? of_list : of_export;
     if (c->json && c->format != NULL && strcmp(c->format, "json") != 0)
         return fail(ERR_USAGE, "--json and --format exclude each other");
-    if (c->json && !list && !export) return fail(ERR_USAGE, "--json is an option of results list and results export");
+    if (c->json && !list && !export && strcmp(action, "compare") != 0)
+        return fail(ERR_USAGE, "--json is an option of results list, results compare and results export");
     if (c->format != NULL && !list && !export) return fail(ERR_USAGE, "--format is an option of results list and results export");
     if (!list && !export) return 0;
     if (c->format == NULL && export && c->to != NULL && !c->json) c->format = format_of(c->to, formats);
@@ -383,7 +385,7 @@ int cmd_results(int argc, char **argv)
          "of a list: text, json or csv; of an export: json, csv, html, svg, md, dawnbench, mllog or reference (default: as PATH "
          "ends, else json)",
          &c.format, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "the same as --format json", &c.json, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON value instead of text: of list, compare and export", &c.json, 0, 0},
         {OPTION_PATH, 0, "to", "PATH",
          "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",
          &c.to, 0, 0},

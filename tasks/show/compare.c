@@ -357,3 +357,155 @@ int compare_groups(struct results *r, int64_t first, int64_t second, const struc
     json_decref(of_second);
     return rc;
 }
+
+// ---- for programs
+
+static const char *const figure_keys[] = {
+    "id", "task", "status", "reached_ns", "reached_classic_ns", "reached_warm_ns", "last_ns", "last_classic_ns", "last_warm_ns",
+    "peak_memory_bytes", "energy_uj", "price_micro_per_hour", NULL,
+};
+
+// Members of a run without a figure are left out.
+static json_t *figures_of(const json_t *run)
+{
+    json_t *o = json_object(), *scores = json_object();
+    const json_t *points = json_object_get(run, "points");
+    const json_t *loss = json_object_get(json_array_get(points, json_array_size(points) - 1), "loss_micro");
+    struct run_metric metrics[RUN_METRICS_MAX];
+    for (int i = 0; figure_keys[i] != NULL; i++)
+        if (record_has(run, figure_keys[i])) json_object_set(o, figure_keys[i], json_object_get(run, figure_keys[i]));
+    for (int m = 0, count = curve_metrics(run, metrics); m < count; m++) {
+        int64_t last = curve_last(run, &metrics[m]);
+        if (last == RUN_SCORE_NONE) continue;
+        json_object_set_new(scores, metrics[m].name,
+                            json_pack("{sI sI}", "k", (json_int_t)last, "items", (json_int_t)metrics[m].items));
+    }
+    json_object_set_new(o, "scores", scores);
+    if (json_is_integer(loss)) json_object_set(o, "last_loss_micro", (json_t *)loss);
+    json_object_set_new(o, "broken", json_boolean(record_chain(run) < 0));
+    return o;
+}
+
+static void list_difference(json_t *list, const char *of, const char *name, const json_t *a, const json_t *b)
+{
+    if (json_equal(a, b) || (a == NULL && b == NULL)) return;
+    json_array_append_new(list, json_pack("{ss ss sO? sO?}", "of", of, "name", name, "first", a, "second", b));
+}
+
+static void list_facts(json_t *list, const char *of, const struct fact *facts, const json_t *a, const json_t *b)
+{
+    for (; facts->label != NULL; facts++)
+        list_difference(list, of, facts->key, json_object_get(a, facts->key), json_object_get(b, facts->key));
+}
+
+static void list_recipes(json_t *list, const json_t *first, const json_t *second)
+{
+    json_t *recipe[] = {json_loads(record_text(first, "recipe_json"), 0, NULL),
+                        json_loads(record_text(second, "recipe_json"), 0, NULL)};
+    json_t *a = json_object(), *b = json_object(), *value;
+    const char *key;
+    flatten(recipe[0], "", a);
+    flatten(recipe[1], "", b);
+    json_object_foreach(a, key, value)
+        if (strcmp(key, "about") != 0) list_difference(list, "recipe", key, value, json_object_get(b, key));
+    json_object_foreach(b, key, value)
+        if (strcmp(key, "about") != 0 && json_object_get(a, key) == NULL) list_difference(list, "recipe", key, NULL, value);
+    json_decref(a), json_decref(b);
+    json_decref(recipe[0]), json_decref(recipe[1]);
+}
+
+static json_t *differences_of(const json_t *a, const json_t *b)
+{
+    static const char *const data_keys[] = {"name", "digest", "short_side"};
+    json_t *list = json_array();
+    const json_t *sets[] = {json_object_get(a, "data_sets"), json_object_get(b, "data_sets")};
+    list_facts(list, "settings", run_facts, a, b);
+    for (size_t i = 0; i < json_array_size(sets[0]) || i < json_array_size(sets[1]); i++)
+        for (int k = 0; k < 3; k++)
+            list_difference(list, "data", data_keys[k], json_object_get(json_array_get(sets[0], i), data_keys[k]),
+                            json_object_get(json_array_get(sets[1], i), data_keys[k]));
+    list_recipes(list, a, b);
+    list_facts(list, "machine", machine_facts, json_object_get(a, "machine_facts"), json_object_get(b, "machine_facts"));
+    list_facts(list, "program", program_facts, json_object_get(a, "software_facts"),
+               json_object_get(b, "software_facts"));
+    return list;
+}
+
+static int add_json(json_t *o, struct text *t)
+{
+    char *text = o != NULL ? json_dumps(o, JSON_INDENT(2)) : NULL;
+    json_decref(o);
+    if (text == NULL) return fail(ERR_MEMORY, "not enough memory to write the comparison as JSON");
+    text_add(t, "%s\n", text);
+    free(text);
+    return 0;
+}
+
+int compare_runs_json(struct results *r, int64_t first, int64_t second, struct text *t)
+{
+    json_t *a = NULL, *b = NULL;
+    int rc = record_read(r, first, &a);
+    if (rc == 0) rc = record_read(r, second, &b);
+    if (rc == 0) rc = check_tasks("run", first, a, second, b);
+    if (rc == 0)
+        rc = add_json(json_pack("{ss so so so}", "compares", "runs", "first", figures_of(a), "second", figures_of(b),
+                                "differences", differences_of(a, b)), t);
+    json_decref(a);
+    json_decref(b);
+    return rc;
+}
+
+static int means_of(struct results *r, int64_t group, const struct side *s, json_t **into)
+{
+    const struct group_facts *f = &s->facts;
+    int broken = 0;
+    for (size_t i = 0; i < json_array_size(s->runs); i++) {
+        json_t *run;
+        TRY(record_read(r, record_int(json_array_get(s->runs, i), "id"), &run));
+        broken += record_chain(run) < 0;
+        json_decref(run);
+    }
+    *into = json_pack("{sI si si si ss sb}", "id", (json_int_t)group, "planned", f->planned, "finished", f->finished,
+                      "broken_runs", broken, "verdict", group_verdict_name(f->verdict), "official", f->official);
+    if (f->finished > 0) {
+        json_object_set_new(*into, "score_mean", json_real(f->accuracy.mean));
+        json_object_set_new(*into, "seconds_mean", json_real(f->seconds.mean));
+    }
+    if (f->finished > 1) {
+        json_object_set_new(*into, "score_sigma", json_real(f->accuracy.sigma));
+        json_object_set_new(*into, "seconds_sigma", json_real(f->seconds.sigma));
+    }
+    return 0;
+}
+
+// A test that cannot be made is left out.
+static void set_test(json_t *o, const char *name, const struct group_mean *a, int n, const struct group_mean *b, int m)
+{
+    double p = group_welch_p(a, n, b, m);
+    if (!isnan(p)) json_object_set_new(o, name, json_real(p));
+}
+
+int compare_groups_json(struct results *r, int64_t first, int64_t second, struct text *t)
+{
+    struct side a = {0}, b = {0};
+    json_t *run[2] = {NULL}, *means[2] = {NULL};
+    int rc = read_group(r, first, &a);
+    if (rc == 0) rc = read_group(r, second, &b);
+    if (rc == 0) rc = check_tasks("group", first, json_array_get(a.runs, 0), second, json_array_get(b.runs, 0));
+    if (rc == 0) rc = record_read(r, record_int(json_array_get(a.runs, 0), "id"), &run[0]);
+    if (rc == 0) rc = record_read(r, record_int(json_array_get(b.runs, 0), "id"), &run[1]);
+    if (rc == 0) rc = means_of(r, first, &a, &means[0]);
+    if (rc == 0) rc = means_of(r, second, &b, &means[1]);
+    if (rc == 0) {
+        json_object_del(run[0], "seed");  // seeds always differ
+        json_object_del(run[1], "seed");
+        json_t *o = json_pack("{ss sO sO so}", "compares", "groups", "first", means[0], "second", means[1], "differences",
+                              differences_of(run[0], run[1]));
+        set_test(o, "score_p", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
+        set_test(o, "seconds_p", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
+        rc = add_json(o, t);
+    }
+    json_t *all[] = {a.runs, b.runs, run[0], run[1], means[0], means[1]};
+    for (int i = 0; i < 6; i++) json_decref(all[i]);
+    return rc;
+}

@@ -123,9 +123,19 @@ awk 'length > 80 { exit 1 }' out
 grep -q '^  to target, classic  *36.0 s  *36.0 s  *1.000$' out
 grep -q '^  seed  *1 -> 2$' out
 grep -q '^training loss: A is run 1, B is run 2$' out
+[ "$(status "$DAWN" results compare 1 2 --json)" = 0 ]
+python3 -c '
+import json
+d = json.load(open("out"))
+assert d["compares"] == "runs" and d["first"]["id"] == 1 and d["second"]["status"] == "interrupted", d
+assert d["first"]["reached_classic_ns"] == 36 * 10**9 and d["first"]["scores"]["top1"] == {"k": 9417, "items": 10000}, d
+assert d["first"]["broken"] is False and d["second"]["last_loss_micro"] == 1000000, d
+assert {"of": "settings", "name": "seed", "first": 1, "second": 2} in d["differences"], d'
+[ "$(status "$DAWN" results show 1 --json)" = 2 ]
 [ "$(status "$DAWN" results compare 1)" = 2 ]
 [ "$(status "$DAWN" results compare 1 g1)" = 2 ]
 [ "$(status "$DAWN" results compare g1 g2)" = 2 ]
+[ "$(status "$DAWN" results compare g1 g2 --json)" = 2 ]
 grep -q 'no group g1' err
 for format in html svg md; do [ "$(status "$DAWN" results export 1 --format $format --to run.$format)" = 0 ]; done
 python3 -c '

@@ -243,6 +243,16 @@ static void groups_are_tested(void **state)
     has(&text, "  time       cannot be tested");  // made-up clocks are all the same
     has(&text, "Settings, recipe, machine and program are the same.");
     text_free(&text);
+    assert_int_equal(compare_groups_json(r, a, b, &text), 0);
+    json_t *o = json_loads(text.at, 0, NULL);
+    assert_non_null(o);
+    assert_string_equal(json_string_value(json_object_get(o, "compares")), "groups");
+    assert_int_equal(record_int(json_object_get(o, "second"), "finished"), 3);
+    assert_true(json_real_value(json_object_get(o, "score_p")) < 0.01);
+    assert_null(json_object_get(o, "seconds_p"));
+    assert_int_equal(json_array_size(json_object_get(o, "differences")), 0);
+    json_decref(o);
+    text_free(&text);
     assert_int_equal(compare_groups(r, a, one, &plain, &text), 0);
     has(&text, "  score      cannot be tested");
     text_free(&text);
