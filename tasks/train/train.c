@@ -52,27 +52,11 @@ static int check_stopped(void)
     return stopped ? fail(ERR_INTERRUPTED, "stopped by a signal before the training of this run began") : 0;
 }
 
-// Converts the task's metrics to those of the record. The first is the board's.
-static int metrics_of(const struct going *r, struct run_metric into[METRICS_MAX])
-{
-    const struct metric *m = r->o->task->metrics;
-    int count = 0;
-    for (; m[count].name; count++)
-        into[count] = (struct run_metric){m[count].name, m[count].unit, m[count].lower_is_better,
-                                          m[count].kind == METRIC_COUNT ? dataset_facts(r->data)->count[SPLIT_TEST] : 0};
-    return count;
-}
-
 static struct run_metric board_metric(const struct going *r)
 {
     struct run_metric metrics[METRICS_MAX];
-    metrics_of(r, metrics);
+    train_metrics(r, metrics);
     return metrics[0];
-}
-
-static int64_t target_micro(const struct train_options *o)
-{
-    return llround(o->target * 1e6);
 }
 
 // ---- clocks and energy
@@ -129,64 +113,6 @@ static int prepare(struct going *r)
     return check_stopped();
 }
 
-static int open_record(const struct train_options *o, struct kept *kept)
-{
-    const struct group_plan plan = {o->task->name, o->recipe.model, o->recipe.name, target_micro(o), o->runs,
-                                    *kept->nonce ? kept->nonce : NULL};
-    TRY(results_open(o->database, RESULTS_WRITE, &kept->results));
-    return o->runs > 1 ? result_group_begin(kept->results, &plan, &kept->group) : 0;
-}
-
-static int begin_record(struct going *r)
-{
-    const struct train_options *o = r->o;
-    struct machine_facts machine;
-    struct software_facts software;
-    if (!train_leads()) return 0;
-    TRY(machine_with(&r->device_facts, &machine, &software));
-    if (o->price) TRY(instance_check_here(o->price, &machine));
-    const struct trainer *t = r->trainer;
-    const struct dataset_facts *f = dataset_facts(r->data);
-    struct run_data data[SPLIT_COUNT];
-    enum run_reading reading = f->remembered ? READING_REMEMBERED : READING_NOW;
-    if (f->synthetic || f->folder == NULL) reading = READING_NONE;
-    for (int s = 0; s < SPLIT_COUNT; s++)
-        data[s] = (struct run_data){f->name, split_name((enum split)s), digests_hex(r->digests, (enum split)s), f->count[s],
-                                    f->official, f->synthetic, dataset_field(r->data, "jpeg") != NULL, f->short_side, f->quality,
-                                    reading};
-    struct run_metric metrics[METRICS_MAX];
-    int metric_count = metrics_of(r, metrics);
-    struct run_part work[RUN_PARTS_MAX];
-    int parts = trainer_work(t, work, RUN_PARTS_MAX);
-    struct run_file files[TASK_FILES];
-    int file_count = digests_files(r->digests, files);
-    TRY(train_ticket_take(r));
-    if (o->replay) TRY(train_check_replay(o->replay, data, SPLIT_COUNT, files, file_count));
-    if (r->kept->results == NULL) TRY(open_record(o, r->kept));
-    char *recipe = o->replay ? copy_text(o->replay->recipe) : recipe_line(&o->recipe);
-    const struct run_place *places;
-    int place_count = train_places(r, &places);
-    char *folder = train_absolute_path(o->data_folder);
-    struct run_facts facts = {
-        .machine = &machine, .software = &software, .task = o->task->name, .metrics = metrics, .metric_count = metric_count,
-        .target_micro = target_micro(o), .model = o->recipe.model,
-        .parameters = trainer_parameters(t), .flops_per_sample = llround(trainer_forward_flops(t)),
-        .recipe = o->recipe.name, .recipe_json = recipe, .precision = dtype_name(t->setting.dtype),
-        .device = r->device->type->name, .threads = train_threads(r), .batch = o->recipe.batch,
-        .seed = r->seed, .views = trainer_views(t), .input_size = f->height,
-        .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
-        .parts = work, .part_count = parts, .files = files, .file_count = file_count,
-        .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
-        .folder = folder, .replay_of = o->replay ? o->replay->head : NULL, .ticket = r->has_ticket ? &r->ticket : NULL,
-        .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
-    };
-    int rc = result_begin(r->kept->results, &facts, &r->run);
-    if (rc == 0) train_ticket_beat(r);
-    free(recipe);
-    free(folder);
-    return rc;
-}
-
 // Estimates the rest of the group from its finished runs. Unknown during the first run.
 static double group_left(const struct going *r)
 {
@@ -215,7 +141,7 @@ static void announce(struct going *r)
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
         .epochs = r->o->recipe.epochs, .target = r->o->target,
         .synthetic = dataset_facts(r->data)->synthetic,
-        .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = metrics_of(r, r->metrics),
+        .samples = task_samples(r->o->task), .metrics = r->metrics, .metric_count = train_metrics(r, r->metrics),
         .standing = standing.at, .eligible = eligible, .group_left = group_left(r), .note = note.at,
     };
     progress_start(&r->progress, &start);
@@ -228,7 +154,7 @@ static void announce(struct going *r)
 static bool target_met(const struct going *r)
 {
     struct run_metric metric = board_metric(r);
-    return r->evaluated && run_metric_meets(&metric, r->score[0], target_micro(r->o));
+    return r->evaluated && run_metric_meets(&metric, r->score[0], train_target_micro(r->o));
 }
 
 static int evaluate(struct going *r, struct run_point *point)
@@ -478,7 +404,7 @@ static int take_up(struct going *r)
     const struct resume *from = r->o->resume;
     if (!train_leads()) return 0;
     stopwatch_free(&r->watch);
-    TRY(open_record(r->o, r->kept));
+    TRY(train_record_open(r->o, r->kept));
     return result_resume(r->kept->results, from->run, state_facts(from->state)->step, &from->note.saved, &r->watch, &r->run);
 }
 
@@ -490,7 +416,7 @@ static int make_ready(struct going *r)
     TRY(train_price(r));
     if (!from) {
         TRY(train_together(r, prepare(r)));
-        int rc = begin_record(r);
+        int rc = train_record_begin(r);
         return ranks_agree(rc < 0 ? rc : train_states_open(r));
     }
     TRY(ranks_agree(take_up(r)));
@@ -583,7 +509,7 @@ static int run_group(const struct train_options *o, struct kept *kept)
         if (rc == 0) done++;
     }
     struct group_facts facts;
-    group_judge(runs, (int)done, (int)o->runs, target_micro(o), &facts);
+    group_judge(runs, (int)done, (int)o->runs, train_target_micro(o), &facts);
     free(runs);
     return end_group(o, kept, rc, &facts);
 }

@@ -60,6 +60,13 @@ struct going {
     struct own_place *place;                // what they borrow
 };
 
+// ---- the record (train_record.c)
+
+int train_metrics(const struct going *, struct run_metric into[METRICS_MAX]);  // those of the record; the first is the board's
+int64_t train_target_micro(const struct train_options *);
+int train_record_open(const struct train_options *, struct kept *) MUST_CHECK;  // and announces the group
+int train_record_begin(struct going *) MUST_CHECK;
+
 // ---- totals that include earlier processes of a resumed run (train_state.c)
 
 int train_energy(struct going *, bool now) MUST_CHECK;  // of all machines and devices; `now`: see machine_counter.h
