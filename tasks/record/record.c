@@ -21,6 +21,15 @@ bool record_is_outside(const json_t *run)
     return record_has(run, "outside") || strcmp(record_text(run, "device"), "outside") == 0;
 }
 
+bool record_group_is_outside(const json_t *runs)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach((json_t *)runs, i, run)
+        if (record_is_outside(run)) return true;
+    return false;
+}
+
 bool record_has(const json_t *row, const char *key)
 {
     return json_object_get(row, key) != NULL;

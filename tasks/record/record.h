@@ -45,6 +45,7 @@ bool record_has(const json_t *row, const char *key);
 // True if the program under test scored itself. A run that was killed between its two transactions has only the device, and
 // must not pass for one that the harness evaluated.
 bool record_is_outside(const json_t *run);
+bool record_group_is_outside(const json_t *runs);  // one of them is
 const char *record_text(const json_t *row, const char *key);  // "" if the key is missing
 
 #endif

@@ -295,6 +295,8 @@ static void add_means(struct text *t, const struct side *a, const struct side *b
              g->finished > 1 ? text_span(y, g->seconds.sigma) : "-", NAN);
     add_pair(t, "verdict", f->official ? "OFFICIAL" : group_verdict_name(f->verdict),
              g->official ? "OFFICIAL" : group_verdict_name(g->verdict), NAN);
+    bool self = record_group_is_outside(a->runs), other = record_group_is_outside(b->runs);
+    if (self || other) add_pair(t, "evaluated", self ? "self-evaluated" : "by DAWN", other ? "self-evaluated" : "by DAWN", NAN);
 }
 
 static void add_test(struct text *t, const char *what, const struct group_mean *a, int n, const struct group_mean *b, int m)

@@ -17,7 +17,7 @@ static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true,
 
 struct row {
     char cell[COLUMNS][CELL];
-    const char *model, *note;  // note: "SYNTHETIC", "BROKEN", both, or ""
+    const char *model, *note;  // note: "SYNTHETIC" or "self-eval.", with "BROKEN"
 };
 struct list {
     json_t *runs;
@@ -49,9 +49,10 @@ static void write_row(const json_t *run, bool broken, struct row *row)
 {
     char figure[TEXT_FIGURE] = "-";
     const struct run_metric board = curve_board(run);
-    bool synthetic = record_int(run, "synthetic") != 0;
+    bool synthetic = record_int(run, "synthetic") != 0, self = record_is_outside(run);
     *row = (struct row){.model = record_text(run, "model")};
-    row->note = broken ? synthetic ? "SYNTHETIC BROKEN" : "BROKEN" : synthetic ? "SYNTHETIC" : "";
+    row->note = broken ? synthetic ? "SYNTHETIC BROKEN" : self ? "self-eval. BROKEN" : "BROKEN"
+                       : synthetic ? "SYNTHETIC" : self ? "self-eval." : "";
     snprintf(row->cell[RUN], CELL, "%lld", (long long)record_int(run, "id"));
     if (record_has(run, "group_id")) snprintf(row->cell[GROUP], CELL, "g%lld", (long long)record_int(run, "group_id"));
     snprintf(row->cell[SEED], CELL, "%lld", (long long)record_int(run, "seed"));
@@ -191,7 +192,8 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
         text_add(&words, "group %lld: %d of %d runs", (long long)id, facts.finished, facts.planned);
         if (count == 1) text_add(&words, " (run %lld)", first);
         if (count > 1) text_add(&words, " (%lld to %lld)", first, last);
-        text_add(&words, "; %s", group_verdict_sentence(facts.verdict));
+        text_add(&words, "; %s%s", group_verdict_sentence(facts.verdict),
+                 record_group_is_outside(runs) ? "; self-evaluated" : "");
         text_wrap(t, words.at, 0, 4);
         text_add(t, "\n");
         text_free(&words);
