@@ -12,7 +12,6 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/group.h"
 #include "tasks/train/digests.h"
-#include "tasks/record/machine/instance.h"
 #include "tasks/record/record.h"
 #include "tasks/train/resume.h"
 #include "tasks/train/room.h"
