@@ -111,7 +111,10 @@ static void chart_all(struct page *page, const struct compared *c)
 {
     struct chart_series series[COMPARE_MOST];
     struct chart_level target = {shown_target(&c->sides[0].shown), "target"};
+    bool one_target = true;
     int any = 0, drawn = 0;
+    for (int i = 1; i < c->count; i++)
+        one_target = one_target && shown_target(&c->sides[i].shown) == target.y;
     for (int i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];
         struct chart_point *points = side->band.at;
@@ -131,12 +134,12 @@ static void chart_all(struct page *page, const struct compared *c)
                           .series = series,
                           .series_count = drawn,
                           .levels = &target,
-                          .level_count = 1};
+                          .level_count = one_target ? 1 : 0};
     chart_draw(page->out, &chart);
 }
 
 // ---- the table ----------------------------------------------------------------------------------------------------------
-enum row_kind { ROW_TEXT, ROW_DIGEST, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS, ROW_ENERGY };
+enum row_kind { ROW_TEXT, ROW_DIGEST, ROW_SPAN, ROW_NUMBER, ROW_MONEY, ROW_RANKED, ROW_WHOLE, ROW_RUNS, ROW_ENERGY, ROW_SEED };
 static const struct row {
     const char *label, *path;
     enum row_kind kind;
@@ -164,17 +167,16 @@ static const struct row {
     {"Batch", "batch", ROW_NUMBER, false},
     {"Views per item", "views", ROW_NUMBER, false},
     {"Parameters", "model.parameters", ROW_NUMBER, false},
-    {"Seed", "seed", ROW_NUMBER, true},
+    {"Seed", "seed", ROW_SEED, true},
     {"Recipe", "recipe.name", ROW_TEXT, false},
     {"Recipe's SHA-256", "recipe.digest", ROW_DIGEST, false},
 };
 
 static double whole_seconds(const struct side *side)
 {
-    const json_t *segments = canonical_at(side->shown.statement.json, "segments");
-    size_t count = json_array_size(segments);
+    int64_t whole = shown_whole_ns(&side->shown);
     if (side->group) return side->facts.finished > 0 ? side->facts.seconds.mean : NAN;
-    return count > 0 ? (double)canonical_int(json_array_get(segments, count - 1), "end_ns") / 1e9 : NAN;
+    return whole > 0 ? (double)whole / 1e9 : NAN;
 }
 
 // The figure of a row: seconds, dollars or a number. NAN: there is none.
@@ -191,7 +193,8 @@ static double figure_of(const struct side *side, const struct row *row)
         return value >= 0 ? value : NAN;
     case ROW_ENERGY: return value > 0 ? value / 1e6 : NAN;
     case ROW_MONEY: return value / 1e6;
-    default: return value == 0 && strcmp(row->path, "seed") != 0 ? NAN : value;  // 0: not known
+    case ROW_SEED: return value;
+    default: return value == 0 ? NAN : value;  // 0: not known
     }
 }
 
@@ -230,7 +233,9 @@ static void one_cell(struct page *page, const struct compared *c, int i, const s
         return;
     }
     double value = figure_of(side, row);
-    if (!isfinite(value))
+    if (isfinite(value) && row->kind == ROW_SEED)  // a name, exact, without separators
+        html_add(page->out, "%lld", (long long)shown_int(&side->shown, row->path));
+    else if (!isfinite(value))
         html_add(page->out, "<span class=\"quiet\">-</span>");
     else if (row->kind == ROW_SPAN || row->kind == ROW_WHOLE)
         page_value(page->out, BOARD_TRAINING_TIME, value);
@@ -284,6 +289,28 @@ static void metric_row(struct page *page, const struct compared *c, const struct
     html_add(page->out, "</tr>\n");
 }
 
+// Times to different targets are not comparable: the reader sees what each was.
+static void target_row(struct page *page, const struct compared *c)
+{
+    begin_row(page, "Target");
+    for (int i = 0; i < c->count; i++) {
+        const struct shown *shown = &c->sides[i].shown;
+        html_add(page->out, "<td role=\"cell\">");
+        page_score(page->out, shown->contest, (double)shown_int(shown, "target_micro") / 1e6);
+        html_add(page->out, "</td>");
+    }
+    html_add(page->out, "</tr>\n");
+}
+
+// A row in which no side has anything says nothing.
+static bool is_empty_row(const struct compared *c, const struct row *row)
+{
+    bool text = row->kind == ROW_TEXT || row->kind == ROW_DIGEST;
+    for (int i = 0; i < c->count; i++)
+        if (text ? *shown_text(&c->sides[i].shown, row->path) != 0 : isfinite(figure_of(&c->sides[i], row))) return false;
+    return true;
+}
+
 static void trust_row(struct page *page, const struct compared *c)
 {
     begin_row(page, "Trust");
@@ -306,9 +333,11 @@ static void table_of(struct page *page, const struct compared *c)
                  c->sides[i].address, c->sides[i].name);
     html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
     score_row(page, c);
+    target_row(page, c);
     for (int m = 1; m < c->sides[0].shown.metric_count; m++) metric_row(page, c, &c->sides[0].shown.metrics[m]);
     trust_row(page, c);
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        if (is_empty_row(c, &rows[r])) continue;
         begin_row(page, rows[r].label);
         for (int i = 0; i < c->count; i++) one_cell(page, c, i, &rows[r]);
         html_add(page->out, "</tr>\n");
@@ -343,6 +372,12 @@ static void write_page(struct page *page, const struct compared *c, const struct
     for (int i = 1; i < c->count; i++) {
         if (c->sides[i].shown.contest == c->sides[0].shown.contest) continue;
         page_note(page->out, "warn", "Different tasks.", "These figures are not comparable.");
+        break;
+    }
+    for (int i = 1; i < c->count; i++) {
+        const struct shown *first = &c->sides[0].shown, *other = &c->sides[i].shown;
+        if (other->contest != first->contest || shown_target(other) == shown_target(first)) continue;
+        page_note(page->out, "warn", "Different targets.", "Times and costs to the target are not comparable.");
         break;
     }
     html_add(page->out, "<p class=\"lead\">Two to four runs, by their numbers in the <a href=\"/log\">log</a>; boards have a "

@@ -120,13 +120,6 @@ static const struct shown *run_with_index(const struct gathered *g, int64_t inde
     return NULL;
 }
 
-static int64_t duration(const struct shown *run)
-{
-    const json_t *segments = canonical_at(run->statement.json, "segments");
-    size_t count = json_array_size(segments);
-    return count > 0 ? canonical_int(json_array_get(segments, count - 1), "end_ns") : 0;
-}
-
 static int missing_row(struct page *page, int64_t index)
 {
     int64_t ticket;
@@ -144,7 +137,7 @@ static int run_row(struct page *page, const struct shown *run, int64_t index)
     html_add(page->out, "<tr><th scope=\"row\">%lld</th><td><a href=\"/runs/%lld\">Run %lld</a></td><td>%lld</td><td>",
              (long long)index, (long long)run->stored.sequence, (long long)run->stored.sequence,
              (long long)shown_int(run, "seed"));
-    page_span(page->out, duration(run));
+    page_span(page->out, shown_whole_ns(run));
     html_add(page->out, "</td><td>");
     page_score(page->out, run->contest, shown_last(run));
     html_add(page->out, "</td><td>%s</td></tr>\n",

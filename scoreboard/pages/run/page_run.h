@@ -20,6 +20,7 @@ int shown_read(struct page *, const char *id, struct shown *) MUST_CHECK;
 void shown_fill(struct shown *);  // contest and metrics, from the statement of a run
 int64_t shown_int(const struct shown *, const char *path);
 const char *shown_text(const struct shown *, const char *path);
+int64_t shown_whole_ns(const struct shown *);          // end-to-end to the last evaluation, as groups count it; 0: none
 double shown_last(const struct shown *);               // score of the last evaluation: k / N or a value; NAN: none
 bool shown_reached(const struct shown *);
 const char *shown_hardware(struct page *, const struct shown *);

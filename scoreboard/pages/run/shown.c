@@ -43,6 +43,13 @@ double shown_last(const struct shown *shown)
     return score != RUN_SCORE_NONE ? run_metric_value(&shown->metrics[0], score) : NAN;
 }
 
+int64_t shown_whole_ns(const struct shown *shown)
+{
+    const json_t *points = canonical_at(shown->statement.json, "points");
+    size_t count = json_array_size(points);
+    return count > 0 ? canonical_int(json_array_get(points, count - 1), "t_ns") : 0;
+}
+
 bool shown_reached(const struct shown *shown)
 {
     return canonical_at(shown->statement.json, "reached") != NULL;
