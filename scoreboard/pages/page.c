@@ -3,6 +3,7 @@
 // and carries nothing that the content security policy forbids. Workload: every page. Cost: some kilobytes of text.
 #include "scoreboard/pages/page.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,9 @@ void page_problem(enum problem problem, const char *detail, struct answer *answe
     answer->body.length = 0;
     page_begin(&page, problem_title(problem), "Something went wrong", NULL);
     html_add(page.out, "<p class=\"over\">%d</p><h1>%s</h1>", problem_status(problem), problem_title(problem));
-    if (detail != NULL && *detail != 0) html_add(page.out, "<p class=\"lead\"><bdi>%s</bdi></p>", detail);
+    if (detail != NULL && *detail != 0)  // messages begin with a small letter and have no full stop
+        html_add(page.out, "<p class=\"lead\"><bdi>%s</bdi></p>",
+                 arena_text(&page.arena, "%c%s.", toupper((unsigned char)*detail), detail + 1));
     if (problem == PROBLEM_NOT_FOUND) page_search(&page, "");
     html_add(page.out, "<p><a class=\"button\" href=\"/\">All boards</a> <a class=\"button plain\" "
                        "href=\"/people\">People</a></p>");

@@ -40,7 +40,7 @@ static const char *entry_name(struct page *page, const struct entry *entry)
     const char *who = *entry->author ? entry->author : entry->model;
     int length = (int)strlen(who), kept = length > NAME_MOST ? NAME_MOST : length;
     while (kept < length && kept > 0 && ((unsigned char)who[kept] & 0xc0) == 0x80) kept--;  // between two characters
-    return arena_text(&page->arena, "%s, %.*s%s", value, kept, who, kept < length ? ".." : "");
+    return arena_text(&page->arena, "%s, %.*s%s", value, kept, who, kept < length ? "\xe2\x80\xa6" : "");
 }
 
 static const char *entry_words(struct page *page, const struct entry *entry)

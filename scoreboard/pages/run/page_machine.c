@@ -132,7 +132,11 @@ static int show_machine(struct page *page)
     TRY(measurements(page, &machine, &list));
     const char *caption = uploads.total > uploads.count ? "On the boards: the newest 100 uploads, at every level of trust"
                                                         : "On the boards, the newest first, at every level of trust";
-    if (uploads.count > 0) page_uploads(page, &uploads, rows, caption);
+    if (uploads.count > 0) {
+        html_add(page->out, "<section aria-labelledby=\"uploads\"><h2 id=\"uploads\">Uploads</h2>\n");
+        page_uploads(page, &uploads, rows, caption);
+        html_add(page->out, "</section>\n");
+    }
     page_end(page);
     return 0;
 }

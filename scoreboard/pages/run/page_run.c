@@ -367,8 +367,8 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     run_verify(page, shown);
     if (page_is_copy(page)) return 0;
     html_add(page->out,
-             "<section aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2><form class=\"inline\" method=\"get\" "
-             "action=\"/compare\">"
+             "<section class=\"on-screen\" aria-labelledby=\"beside\"><h2 id=\"beside\">Compare</h2>"
+             "<form class=\"inline\" method=\"get\" action=\"/compare\">"
              "<input type=\"hidden\" name=\"run\" value=\"%lld\"><label for=\"other\">With run</label> <input "
              "id=\"other\" name=\"run\" "
              "type=\"number\" min=\"1\" required><button type=\"submit\">Compare</button></form></section>\n",

@@ -236,7 +236,7 @@ void run_checks(struct page *page, const struct shown *shown)
     page_badge(page->out, shown->stored.trust);
     html_add(
         page->out,
-        " %s. <a href=\"/trust\">What the levels mean</a>. A signature proves who said it, not that it is true.</p>",
+        ": %s. <a href=\"/trust\">What the levels mean</a>. A signature proves who said it, not that it is true.</p>",
         trust_what(shown->stored.trust));
     audit_note(page, shown);
     if (shown->stored.reproduced_by > 0)

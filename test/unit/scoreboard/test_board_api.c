@@ -87,7 +87,7 @@ static void problems_fit_the_address(void **state)
     assert_int_equal(reply.status, 404);
     assert_string_equal(reply_header(&reply, "Content-Type"), "text/html; charset=utf-8");
     assert_holds(&reply, "<h1>");
-    assert_holds(&reply, "there is no page &quot;/nothing&quot; here");
+    assert_holds(&reply, "There is no page &quot;/nothing&quot; here");
     reply_free(&reply);
     fixture_get(board.port, "/%3Cb%3Enothing", &reply);
     assert_holds(&reply, "&quot;/&lt;b&gt;nothing&quot;");
