@@ -35,8 +35,8 @@ for (let node; (node = walker.nextNode());) {
     const name = ratio.toFixed(2) + " " + e.tagName + "." + e.getAttribute("class") + " on " + ground;
     if (ratio < (large ? 3 : 4.5) && !seen.has(name)) { seen.add(name); faults.push("contrast " + name + ": " + node.data.trim().slice(0, 30)); }
 }
-if (document.documentElement.scrollWidth > innerWidth) {
-    const wide = [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre, .hidden, .skip"));
+if (document.documentElement.scrollWidth > document.documentElement.clientWidth) {  // without the scroll bar
+    const wide = [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll, pre, .hidden, .skip"));
     faults.push("wider than the window: " + document.documentElement.scrollWidth + " " + (wide.length ? wide[0].outerHTML.slice(0, 120) : ""));
 }
 for (const chart of document.querySelectorAll(".chart")) {
@@ -63,6 +63,12 @@ for (const e of document.querySelectorAll("main :is(td, th, dd, dt, li, p, h1, h
     if (!e.checkVisibility() || style.overflowX !== "hidden" || style.textOverflow === "ellipsis" || e.closest(".hidden")) continue;
     if (e.scrollWidth > e.clientWidth + 1) faults.push("cut off: " + e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 40));
 }
+// A command that scrolls under its copy button.
+for (const box of document.querySelectorAll(".command.with-copy")) {
+    const pre = box.querySelector("pre"), edge = pre.getBoundingClientRect(), button = box.querySelector("button.copy").getBoundingClientRect();
+    const top = edge.top + parseFloat(getComputedStyle(pre).paddingTop);
+    if (pre.scrollWidth > pre.clientWidth + 1 && button.left < edge.right - 1 && button.bottom > top + 1) faults.push("the button covers: " + pre.textContent.slice(0, 60));
+}
 // A row of a table on a phone that is mostly empty, because what makes it so high is off the screen.
 for (const e of innerWidth < 640 ? document.querySelectorAll(".scroll") : []) {
     const high = [...e.querySelectorAll("tbody tr")].find((row) => row.getBoundingClientRect().height > 150);
@@ -84,6 +90,11 @@ return [...new Set(faults)];
 UNPRINTED = r"""
 return [...document.querySelectorAll("main table")].filter((e) => !e.closest("details") && (!e.checkVisibility() || e.getBoundingClientRect().height < 20))
     .map((e) => e.querySelector("caption, th").textContent.trim().slice(0, 60));
+"""
+# Sections of which paper would show the heading alone.
+ALONE = r"""
+return [...document.querySelectorAll("main section")].filter((e) => e.checkVisibility() && e.querySelector("h2") && ![...e.querySelectorAll(":scope > :not(h2)")]
+    .some((part) => part.checkVisibility() && part.getBoundingClientRect().height > 0)).map((e) => e.querySelector("h2").textContent);
 """
 # What Tab has to reach; the focus is noted as it comes by, and whether it can be seen.
 WATCH = r"""
@@ -239,11 +250,17 @@ def wait_for(browser, script, sentence):
 
 def printed(browser, addresses):
     browser.window(794, False)  # A4 at 96 dots an inch
-    browser.devtools("Emulation.setEmulatedMedia", media="print")
+    # The reader's screen may be dark: paper is white all the same.
+    browser.devtools("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     for address in addresses:
         browser.go(address)
         for caption in browser.do(UNPRINTED):
             wrong.append("%s prints without the table \"%s\"" % (address, caption))
+        for fault in browser.do(LOOK):
+            if fault.startswith("contrast"):
+                wrong.append("%s on paper: %s" % (address, fault))
+        for heading in browser.do(ALONE):
+            wrong.append("%s prints a heading with nothing below it: %s" % (address, heading))
         wide = browser.do("return document.documentElement.scrollWidth - innerWidth")
         expect(wide <= 0, "%s is %s px too wide for paper" % (address, wide))
     browser.devtools("Emulation.setEmulatedMedia", media="")
@@ -322,7 +339,7 @@ def main():
     browser = Browser(script=True)
     try:
         looks(browser, pages)
-        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
+        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/cifar10/training-time/history?trust=imported", "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
         phone(browser, full + ALL + "&limit=38", 38)
         for path in ("/", ALL + "&limit=20", runs[-1], compare, "/submit"):
             by_keyboard(browser, full + path)
