@@ -164,7 +164,8 @@ static void how_to_enter(struct page *page, const struct competition *c)
 {
     const char *what = c->rank == RANK_GROUP ? "--group GROUP" : "--run RUN";
     html_add(page->out, "<h2>How to enter</h2><p>Before the first deadline this commits to a run of your record that is on no "
-                        "board yet. After it, the same command without %s publishes what you committed to.</p>", what);
+                        "board yet. After it, the same command without <code>%s</code> publishes what you committed to.</p>",
+             what);
     page_command(page, "enter", arena_text(&page->arena, "dawn submit --server http://THIS-SITE --competition %s %s", c->name,
                                            what));
     html_add(page->out, "<p class=\"links\"><a href=\"/rules#competitions\">Rules of competitions</a> <a "
