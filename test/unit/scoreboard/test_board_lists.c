@@ -65,6 +65,9 @@ static void a_group_compares_with_a_run(void **state)
     assert_int_equal(hand_in(slow, &bob), PROBLEM_NONE);
     page = page_of(page_compare, NULL, "run=6&run=7");
     assert_shows(page, "<small class=\"delta\">+32.6%</small>");  // half a minute of one and a half
+    assert_shows(page, ">Target</th><td role=\"cell\">94.00%</td><td role=\"cell\">94.00%</td>");
+    assert_hides(page, "Different targets.");
+    assert_hides(page, "Energy to the target");  // neither run has any
 }
 
 static void a_group_has_a_band_and_boxes(void **state)
