@@ -16,12 +16,14 @@
 #include "tasks/show/show_bench.h"
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { TABLE_ROWS = 20, WORDS = 4 };
+static bool ends_on_terminal;  // a line may be drawn there when a signal comes
 
 struct arguments {
     struct choose choose;
@@ -452,10 +454,32 @@ static int run_command(int argc, char **argv)
     return rc;
 }
 
+// Nothing is kept of a setting that is not whole, so the signal ends the process at once: a shell sees status 130 or 143.
+static void end_by_signal(int number)
+{
+    static const char live[] = "\r\033[K";
+    static const char words[] = "dawn bench: stopped by a signal; only settings that were whole before are recorded\n";
+    ssize_t done = ends_on_terminal ? write(STDERR_FILENO, live, sizeof live - 1) : 0;
+    done += write(STDERR_FILENO, words, sizeof words - 1);
+    (void)done;
+    raise(number);
+}
+
+// A launcher speaks for its processes. A signal that is ignored (nohup) stays so.
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND | SA_NODEFER}, before;
+    ends_on_terminal = program_draws(STDERR_FILENO);
+    for (int i = 0; i < 2 && !ranks_launched(); i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) sigaction(numbers[i], &action, NULL);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     int rc = ranks_open();
     if (ranks_size() > 1) program_draw_nothing();
+    watch_signals();
     if (rc == 0) rc = run_command(argc, argv);
     return cmd_finish("bench", rc);
 }

@@ -30,6 +30,17 @@ mkdir empty
 [ "$(status "$DAWN" bench cifar10 --device null --data ./empty)" = 1 ]
 grep -q 'there is no CIFAR-10 in ./empty' err
 
+# Ctrl-C, with its output in a pipe: one sentence.
+python3 - "$DAWN" <<'PY'
+import signal, subprocess, sys, time
+p = subprocess.Popen([sys.argv[1], "bench", "imagenette", "--fake", "--device", "cpu", "--threads", "1", "--seconds", "60", "--db", "cut.db"],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+time.sleep(1.5)
+p.send_signal(signal.SIGINT)
+out, err = p.communicate(timeout=60)
+assert p.returncode == -signal.SIGINT and err.startswith(b"dawn bench: stopped by a signal; ") and err.count(b"\n") == 1, (p.returncode, err)
+PY
+
 # A sweep: a row each, a line through them, a record of all. It ends where the plan does not fit.
 small="imagenette --data pictures --threads 1 --no-measure --seconds 0.05 --repeats 2"
 [ "$(status "$DAWN" bench $small --batch 40,20,20 --precision f32 --fusion on,off)" = 0 ]
