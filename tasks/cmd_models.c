@@ -104,16 +104,29 @@ static double count_flops(const struct network *n)
     return sum;
 }
 
+// The image that the first convolution takes: " at 224 x 224"; "" for a network without one.
+static const char *size_text(const struct network *n, char into[48])
+{
+    *into = '\0';
+    for (int i = 0; i < n->graph->nodes && *into == 0; i++) {
+        const struct node *node = &n->graph->node[i];
+        const struct shape *image = &n->graph->value[node->in[0]].shape;  // sample, height, width, channel
+        if (node->op == OP_CONV && image->rank == 4)
+            snprintf(into, 48, " at %lld x %lld", (long long)image->dim[1], (long long)image->dim[2]);
+    }
+    return into;
+}
+
 static int list_models(const struct task *task)
 {
     printf("%-10s  %12s  %12s   of %s\n", "name", "parameters", "forward pass", task->title);
     for (const struct model *m = task->models; m->name; m++) {
         struct network n;
-        char count[TEXT_FIGURE], work[TEXT_FIGURE];
+        char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48] = "";
         int rc = network_new(task, m, &n);
         if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task that cannot infer single samples has no such figures
-        printf("%-10s  %12s  %12s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
-               rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"));
+        printf("%-10s  %12s  %12s%s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
+               rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"), rc < 0 ? "" : size_text(&n, size));
         if (rc == 0) network_free(&n);
         struct text about = {0};
         text_add(&about, "    ");
@@ -145,13 +158,13 @@ static int print_layer(const struct network *n, const struct node *node, int num
 static int list_layers(const struct task *task, const struct model *m)
 {
     struct network n;
-    char count[TEXT_FIGURE], work[TEXT_FIGURE];
+    char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48];
     TRY(network_new(task, m, &n));
     printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
     int number = 0;
     for (int i = 0; i < n.graph->nodes; i++) number = print_layer(&n, &n.graph->node[i], number);
-    printf("\n%s: %s parameters, %s a sample\n", m->name, text_count(count, count_parameters(&n)),
-           text_si(work, count_flops(&n), "FLOP"));
+    printf("\n%s: %s parameters, %s a sample%s\n", m->name, text_count(count, count_parameters(&n)),
+           text_si(work, count_flops(&n), "FLOP"), size_text(&n, size));
     network_free(&n);
     return 0;
 }
