@@ -151,7 +151,11 @@ static int data_verify(int argc, char **argv)
     if (rc != 0) return rc;
     TRY(cmd_data_operands(&usage, argc, argv, 1));
     struct dataset *ds;
-    TRY(dataset_open(argv[1], folder, &ds));
+    rc = dataset_open(argv[1], folder, &ds);
+    if (rc == ERR_USAGE && folder == NULL && file_exists(argv[1]))
+        return fail(rc, "there is no data set \"%.200s\"; a folder or a pack follows --data: "
+                    "\"dawn data verify NAME --data %.200s\"", argv[1], argv[1]);
+    TRY(rc);
     rc = verify_open(ds);
     dataset_close(ds);
     return rc;

@@ -36,6 +36,9 @@ grep -q 'there is no nowhere: give ILSVRC2012_img_train.tar and' err
 grep -q 'cannot write nowhere/x' err
 [ "$(status "$DAWN" data pack imagenet src x)" = 1 ]
 grep -q 'src/train has no picture of 990 of the 1000 classes of ImageNet' err
+: >some.dawnpack
+[ "$(status "$DAWN" data verify some.dawnpack)" = 2 ]
+grep -q 'a folder or a pack follows --data: "dawn data verify NAME --data some.dawnpack"' err
 
 # What is said: conversions, damage by name, files that are no pictures, no official archive.
 [ "$(status "$DAWN" data pack imagenette src imagenette.dawnpack)" = 0 ]

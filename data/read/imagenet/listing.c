@@ -161,7 +161,8 @@ int listing_check_classes(const struct listing_choice *choice, const struct list
             return fail(ERR_INPUT, "%s/%s has no PNG or JPEG file in folders of classes of %s", l->root, listing_split[s],
                         choice->title);
         if (missing > 0 && !choice->partial)
-            return fail(ERR_INPUT, "%s/%s has no picture of %d of the %d classes of %s, the first of them %s", l->root,
+            return fail(ERR_INPUT, "%s/%s has no picture of %d of the %d classes of %s, the first of them %s; "
+                        "\"dawn data pack --partial\" packs such a folder, and --data takes the pack", l->root,
                         listing_split[s], missing, l->synsets->count, choice->title, l->synsets->name[first]);
         TRY(check_names_differ(l, (enum split)s));
     }

@@ -40,7 +40,8 @@ static void wrong_folders_are_refused(void **state)
     assert_int_equal(rmdir(at("train/n01440764/deep.JPEG")), 0);
     assert_int_equal(unlink(at("val/n03888257/0.JPEG")), 0);  // an empty class
     assert_fails(open_imagenette("."), ERR_INPUT, "val has no picture of 1 of the 10 classes of Imagenette, the first of them "
-                                                  "n03888257 parachute");
+                                                  "n03888257 parachute; \"dawn data pack --partial\" packs such a folder, and "
+                                                  "--data takes the pack");
     assert_int_equal(rmdir(at("val/n03888257")), 0);  // a missing one
     assert_fails(open_imagenette("."), ERR_INPUT, "n03888257 parachute");
     put_plain("val/n03888257", "x", 1);  // a file of its name
