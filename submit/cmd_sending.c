@@ -113,8 +113,10 @@ int sending_send(struct sending *s, struct results *r, int64_t run, const char *
     text_free(&checks);
     s->refused = d.refused;
     TRY(rc);
-    printf("%s: %s #%lld on %s, %s/runs/%lld\n", name, d.again ? "already submitted as" : "accepted as",
-           (long long)d.receipt.sequence, d.receipt.board, client_address(s->client), (long long)d.receipt.sequence);
+    char page[DELIVERY_NAME];
+    snprintf(page, sizeof page, "%lld", (long long)d.receipt.sequence);
+    printf("%s: %s #%lld on %s, %s/runs/%s\n", name, d.again ? "already submitted as" : "accepted as",
+           (long long)d.receipt.sequence, d.receipt.board, client_address(s->client), *s->about_run ? s->about_run : page);
     program_flush();
     if (run != 0) rc = delivery_keep(r, run, s->client, statement, &d);
     delivery_free(&d);

@@ -14,6 +14,7 @@ struct sending {
     char about_key[SSHKEY_ID];  // fingerprint of the board's key
     struct signer signer;
     bool refused;  // the last statement, by the server
+    char about_run[DELIVERY_NAME];  // the name on the board of the run that statements concern; "": they are runs themselves
 };
 // A client's messages on standard error: that a server is busy and, on a terminal, that a request takes long.
 extern const struct client_options sending_options;

@@ -111,11 +111,11 @@ static int judge(const struct submissions *all)
     struct text findings = {0}, rest = {0};
     for (int i = 0; i < all->count; i++) {
         const struct submission *s = &all->at[i];
-        submission_findings(s, &findings);
         rejected += fails(s);
         if (!fails(s) && !s->nothing_new && !group_fails(all, s))
             text_add(&rest, " --%s %lld", submission_option(s), (long long)s->run);
     }
+    submissions_findings(all, &findings);
     if (findings.at != NULL) printf("\nChecks:\n");
     print(&findings);
     int rc = 0;
@@ -265,7 +265,8 @@ static void remember(const char *handle)
     if (handle_remember(handle) < 0) fprintf(stderr, "the handle is not remembered: %s\n", error_text());
 }
 
-// After a refusal the other statements are still sent. After an error of the network none is.
+// After a refusal of one statement the others are still sent. After a refusal of the handle or the key, or an error of the
+// network, none is.
 static int send_all(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int refused = 0, sent = 0;
@@ -275,6 +276,9 @@ static int send_all(struct choice *c, struct results *r, const struct payload_wo
         if (s->nothing_new) continue;
         snprintf(name, sizeof name, "%s %lld", submission_noun(s), (long long)s->run);
         int rc = send_one(c, r, words, s, name);
+        if (rc == ERR_INPUT && c->sending.refused && client_signer_refused(c->sending.client))
+            return fail(rc, "%s: refused: %s%s", name, error_text(),
+                        i + 1 < all->count ? "; this holds for the rest, too, which was not sent" : "");
         if (rc == ERR_INPUT && c->sending.refused) {
             printf("%s: refused: %s\n", name, error_text());
             refused++;
@@ -298,7 +302,10 @@ static void say_nothing_new(const struct choice *c, const struct submissions *al
     print(&t);
     bool named = c->runs.count > 0 || c->group != 0;
     const char *which = measures(c) ? "measurement that was named" : named ? "run that was named" : "finished run";
-    printf("Nothing to submit: %s already has every %s.\n", c->board != NULL ? c->board : "the board", which);
+    int withdrawn = 0;
+    for (int i = 0; i < all->count; i++) withdrawn += all->at[i].withdrawn != NULL;
+    printf("Nothing to submit: %s already has %severy %s%s.\n", c->board != NULL ? c->board : "the board",
+           withdrawn > 0 ? "or had " : "", which, withdrawn > 0 ? ", and a run that was withdrawn cannot come back" : "");
 }
 
 static int commit(struct choice *c, struct results *r, const struct submissions *all)

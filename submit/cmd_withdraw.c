@@ -64,6 +64,8 @@ static int send_it(struct sending *s, struct results *r, const struct target *t,
         printf("This concerns run %lld, #%lld on %s.\n", (long long)t->run, (long long)record_int(t->row, "sequence"),
                s->about.name);
     else printf("This concerns the statement %.12s on %s.\n", t->digest, s->about.name);
+    if (t->row != NULL) snprintf(s->about_run, sizeof s->about_run, "%lld", (long long)record_int(t->row, "sequence"));
+    else snprintf(s->about_run, sizeof s->about_run, "%s", t->digest);
     int rc = statement.type == STATEMENT_WITHDRAW ? say_what_goes(r, t) : 0;
     if (rc == 0) rc = sending_ask(s, question);
     if (rc == 0) rc = sending_send(s, r, t->run, statement_type_name(statement.type), &statement);

@@ -70,6 +70,7 @@ int64_t submission_row(const struct submission *);         // under which its re
 // runs. Long texts are cut unless `whole`. submission_texts returns the number of texts; NULL: they are only counted.
 void submission_describe(const struct submission *, struct text *);
 void submission_findings(const struct submission *, struct text *);
+void submissions_findings(const struct submissions *, struct text *);  // of all; one that several share is shown once
 int submission_texts(const struct submissions *, bool whole, struct text *);
 
 #endif

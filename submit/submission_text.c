@@ -149,31 +149,6 @@ void submission_describe(const struct submission *s, struct text *t)
     text_free(&words);
 }
 
-static void add_finding(const struct submission *s, const char *kind, const char *words, struct text *t)
-{
-    struct text line = {0};
-    text_add(&line, "%s %lld: %s: ", submission_noun(s), (long long)s->run, kind);
-    client_tame(&line, words, ERROR_TEXT_MAX);
-    text_add(t, "  ");
-    text_wrap(t, line.at, 2, 4);
-    text_add(t, "\n");
-    text_free(&line);
-}
-
-void submission_findings(const struct submission *s, struct text *t)
-{
-    const struct findings *f = &s->findings;
-    if (s->refusal != NULL) add_finding(s, "REJECT", s->refusal, t);
-    for (int i = 0; i < f->count && i < FINDINGS_MAX; i++) {
-        char kind[64];
-        bool rejects = check_level(f->at[i].check) == CHECK_REJECT;
-        snprintf(kind, sizeof kind, "%s %s", rejects ? "REJECT" : "flag", check_code(f->at[i].check));
-        add_finding(s, kind, f->at[i].text, t);
-    }
-    if (f->count > FINDINGS_MAX)
-        text_add(t, "  %s %lld: and %d more\n", submission_noun(s), (long long)s->run, f->count - FINDINGS_MAX);
-}
-
 // Members whose text is a digest, a date, a fixed word, or shown above. Whole paths, because a member of the same name may hold
 // free text elsewhere.
 static bool is_plain(const char *path)
@@ -220,6 +195,64 @@ static void add_runs(const char *noun, const json_t *runs, struct text *t)
         if (to > first) text_add(t, "-%lld", to);
     }
     text_add(t, ": ");
+}
+
+// Adds the run to the runs of a finding: seen[finding] = [runs].
+static void note_finding(const struct submission *s, const char *kind, const char *words, json_t *seen)
+{
+    struct text line = {0};
+    text_add(&line, "%s: ", kind);
+    client_tame(&line, words, ERROR_TEXT_MAX);
+    json_t *runs = json_object_get(seen, line.at);
+    if (runs == NULL) json_object_set_new_nocheck(seen, line.at, runs = json_array());
+    json_array_append_new(runs, json_integer(s->run));
+    text_free(&line);
+}
+
+static void note_findings(const struct submission *s, json_t *seen)
+{
+    const struct findings *f = &s->findings;
+    char kind[64];
+    if (s->refusal != NULL) note_finding(s, "REJECT", s->refusal, seen);
+    for (int i = 0; i < f->count && i < FINDINGS_MAX; i++) {
+        bool rejects = check_level(f->at[i].check) == CHECK_REJECT;
+        snprintf(kind, sizeof kind, "%s %s", rejects ? "REJECT" : "flag", check_code(f->at[i].check));
+        note_finding(s, kind, f->at[i].text, seen);
+    }
+    snprintf(kind, sizeof kind, "and %d more", f->count - FINDINGS_MAX);
+    if (f->count > FINDINGS_MAX) note_finding(s, kind, "not shown", seen);
+}
+
+static void add_findings(const char *noun, const json_t *seen, struct text *t)
+{
+    const char *words;
+    json_t *runs;
+    json_object_foreach((json_t *)seen, words, runs)
+    {
+        struct text line = {0};
+        add_runs(noun, runs, &line);
+        text_add(&line, "%s", words);
+        text_add(t, "  ");
+        text_wrap(t, line.at, 2, 4);
+        text_add(t, "\n");
+        text_free(&line);
+    }
+}
+
+void submission_findings(const struct submission *s, struct text *t)
+{
+    json_t *seen = json_object();
+    note_findings(s, seen);
+    add_findings(submission_noun(s), seen, t);
+    json_decref(seen);
+}
+
+void submissions_findings(const struct submissions *all, struct text *t)
+{
+    json_t *seen = json_object();
+    for (int i = 0; i < all->count; i++) note_findings(&all->at[i], seen);
+    if (all->count > 0) add_findings(submission_noun(&all->at[0]), seen, t);
+    json_decref(seen);
 }
 
 // Cuts a long text between characters, unless the whole is requested.

@@ -26,6 +26,7 @@ struct client {
     bool copy;      // answers are files (copy_path.h)
     CURL *curl;
     struct client_options options;
+    bool signer_refused;  // client_signer_refused
 };
 struct reply {
     long status;
@@ -250,11 +251,29 @@ static int ask(struct client *c, const char *path, const char *body, size_t coun
     return rc;
 }
 
+// The code of a problem says whether it concerns the statement or the person who sent it.
+static bool names_signer(const struct reply *reply)
+{
+    static const char *const codes[] = {"handle-taken", "key-taken", "revoked-key"};
+    char *code = NULL;
+    bool names = false;
+    if (client_member(reply->body.at != NULL ? reply->body.at : "", reply->body.length, "code", &code) < 0) return false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) names = names || strcmp(code, codes[i]) == 0;
+    free(code);
+    return names;
+}
+
+bool client_signer_refused(const struct client *c)
+{
+    return c->signer_refused;
+}
+
 static int refused(struct client *c, const struct reply *reply, struct text *checks)
 {
     struct text words = {0};
     char later[64] = "", wait[32];
     client_problem(reply->body.at != NULL ? reply->body.at : "", reply->body.length, &words, checks);
+    c->signer_refused = names_signer(reply);
     snprintf(wait, sizeof wait, " %ld s", reply->retry_after);
     bool said = words.at != NULL && strstr(words.at, wait) != NULL;
     if (reply->retry_after > 0 && !said) snprintf(later, sizeof later, " (it asks to try again in %ld s)", reply->retry_after);

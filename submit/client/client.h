@@ -44,6 +44,8 @@ int client_board(struct client *, struct client_board *) MUST_CHECK;
 // and other 4xx) is ERR_INPUT with the server's sentence, and `checks` gets a line for each check that it names.
 int client_post(struct client *, const char *envelope, size_t count, struct text *body, bool *again,
                 struct text *checks) MUST_CHECK;
+// True if the last refusal was of the handle or the key, so that it will be the same for every other statement.
+bool client_signer_refused(const struct client *);
 
 // Posts anything else. Errors as above, without checks.
 int client_send(struct client *, const char *path, const char *body, size_t count, struct text *answer) MUST_CHECK;

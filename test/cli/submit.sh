@@ -174,6 +174,9 @@ expect 1 'would drop its body' "$DAWN" submit --server "$base/lost" --run 1 --no
 cp fresh.db other.db
 expect 1 'run 1: refused: .*conflicts with a statement' "$DAWN" submit other.db --server "$base/mute" --run 1 --run 2 --note other --yes
 grep -q '2 of 2 runs were refused' err
+expect 1 'run 1: refused: .*belongs to another key: "ada" is taken; this holds for the rest, too, which was not sent' \
+    "$DAWN" submit other.db --server "$base/taken" --run 1 --run 2 --note other --yes
+[ "$(grep -c 'taken POST' log)" = 1 ]
 
 # ---- another board of the same name has receipts of its own
 cp results.db twin.db
@@ -194,7 +197,7 @@ PYTHON
 again() { expect 0 "$1" "$DAWN" submit twin.db --server "$base/twin" --yes --run 1 "${@:2}"; }
 again 'accepted as #2' --note 'a note' --tag b --tag a
 again 'already submitted as #2'
-expect 0 'amend: accepted as #3' "$DAWN" amend 1 twin.db --server "$base/twin" --yes --team 'The Team'
+expect 0 'amend: accepted as #3 on .*/runs/[12]$' "$DAWN" amend 1 twin.db --server "$base/twin" --yes --team 'The Team'
 again 'already submitted as #2'
 again 'accepted as #4' --tag q
 [ "$(words 4)" = "The Team; a note; ['q']; open" ]
@@ -218,10 +221,11 @@ newest=$(sql results.db 'SELECT statement FROM receipts WHERE sequence = 4')
 expect 0 'amend: accepted as #5' "$DAWN" amend "$base/ok/api/v1/statements/$newest" --team 'The Team' --yes
 expect 2 'give --reason TEXT' "$DAWN" withdraw 1 --server "$base/ok" --yes
 expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
-expect 0 'withdraw: accepted as #6' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
+expect 0 'withdraw: accepted as #6 on .*/runs/[1-4]$' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
 expect 0 'withdrawn: *#6 on board.example' "$DAWN" results show 1
 grep -q 'amended: *#5' out
 expect 0 'run 1 *withdrawn as #6, it cannot come back' "$DAWN" submit --server "$base/ok" --run 1 --note again --yes
+grep -q 'already has or had every run that was named, and a run that was withdrawn cannot come back' out
 mkdir empty
 (cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ])
 expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes

@@ -140,6 +140,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.mode == "strict":
             return self.problem(422, "The statement fails checks", "it is \x1b[2Jodd", code="checks-failed",
                                 checks=[{"code": "cost", "level": "reject", "text": "too\ncheap \x1b[31m"}])
+        if self.mode == "taken":
+            return self.problem(403, "The handle belongs to another key", "\"ada\" is taken", code="handle-taken")
         if self.mode == "lost":
             return self.say(302, headers=[("Location", "/lost/api/v1")])
         if self.mode == "broken":

@@ -225,6 +225,19 @@ static void long_texts_are_begun_or_whole(void **state)
     submissions_free(&all);
 }
 
+static void a_finding_of_several_runs_is_shown_once(void **state)
+{
+    (void)state;
+    struct submission own[3] = {{.run = 1}, {.run = 2}, {.run = 4}};
+    struct submissions all = {.at = own, .count = 3};
+    struct text shown = {0};
+    for (int i = 0; i < 3; i++) finding_add(&own[i].findings, CHECK_PACE, "the same pace");
+    finding_add(&own[1].findings, CHECK_TWIN, "a twin");
+    submissions_findings(&all, &shown);
+    assert_string_equal(shown.at, "  runs 1-2, 4: flag same-pace: the same pace\n  run 2: REJECT same-times: a twin\n");
+    text_free(&shown);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -236,6 +249,7 @@ int main(void)
         TEST(every_text_is_shown),
         TEST(texts_are_shown_once_with_their_runs),
         TEST(long_texts_are_begun_or_whole),
+        TEST(a_finding_of_several_runs_is_shown_once),
     };
     return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
 }
