@@ -205,9 +205,10 @@ int note_read_witness(const char *text, struct note_witness *w)
     *w = (struct note_witness){0};
     if (second == NULL || plus == text || (size_t)(plus - text) >= sizeof w->name) return fail(ERR_USAGE, "%s", bad);
     memcpy(w->name, text, (size_t)(plus - text));
-    if (!read_base64(second + 1, strlen(second + 1), typed, sizeof typed, &count) || count != sizeof typed ||
-        typed[0] != COSIGNATURE)
+    if (!read_base64(second + 1, strlen(second + 1), typed, sizeof typed, &count) || count != sizeof typed)
         return fail(ERR_USAGE, "%s", bad);
+    if (typed[0] == OWN) return fail(ERR_USAGE, "%s is the key of a log, not of a witness: its type is 1, not 4", w->name);
+    if (typed[0] != COSIGNATURE) return fail(ERR_USAGE, "%s", bad);
     memcpy(w->key, typed + 1, sizeof w->key);
     number_of(w->name, COSIGNATURE, w->key, w->number);
     if (strcmp(write_key(w->name, COSIGNATURE, w->key, again), text) == 0) return 0;

@@ -488,7 +488,8 @@ static void witnesses_cosign(void **state)
     strcpy(wrong, key);
     wrong[strlen("witness.example/w1+")] ^= 1;
     assert_int_equal(note_read_witness(wrong, &witness), ERR_USAGE);
-    assert_int_equal(note_read_witness(note_key("own", &own.key, wrong), &witness), ERR_USAGE);  // a log's key is no witness's
+    assert_int_equal(note_read_witness(note_key("own", &own.key, wrong), &witness), ERR_USAGE);
+    assert_string_equal(error_text(), "own is the key of a log, not of a witness: its type is 1, not 4");
     assert_int_equal(note_read_witness("", &witness), ERR_USAGE);
     assert_int_equal(note_read_witness("a+b", &witness), ERR_USAGE);
     assert_int_equal(note_read_witness("+00000000+AA", &witness), ERR_USAGE);
