@@ -58,11 +58,11 @@ static int list(const struct wanted *w)
     }
     for (int i = 0; rc == 0 && i < count; i++) {
         const struct competition *c = &all[i].about;
-        printf("%-24s %-18s commitments until %s, runs until", c->name,
-               all[i].cancelled != 0 ? "cancelled" : phases[competition_phase(c, clock_unix_ms())],
-               text_moment(until, c->commits_until_ms));
-        printf(" %s, %lld committed, %lld entered\n", text_moment(until, c->reveals_until_ms), (long long)all[i].contenders,
+        printf("%-24s %s, %lld committed, %lld entered\n", c->name,
+               all[i].cancelled != 0 ? "cancelled" : phases[competition_phase(c, clock_unix_ms())], (long long)all[i].contenders,
                (long long)all[i].entered);
+        printf("  commitments until %s", text_moment(until, c->commits_until_ms));
+        printf(", runs until %s\n", text_moment(until, c->reveals_until_ms));
     }
     if (rc == 0 && count == 0) printf("There is no competition.\n");
     arena_free(&arena);

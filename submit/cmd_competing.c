@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "submit/format/fields.h"
+#include "submit/keys/handle.h"
 #include "tasks/record/commitments.h"
 
 // ---- the competition
@@ -101,6 +102,37 @@ void competing_describe(const struct competing *c)
         printf("The competition %s takes commitments until %s, and the runs from then until %s.\n"
                "A commitment is final and public; its runs are sent after it.\n", c->name, commits, reveals);
     if (competing_has_rows(c)) name_runs(c);
+}
+
+static bool may_enter(const json_t *competition, const struct submissions *all, int64_t now_ms)
+{
+    if (canonical_int(competition, "cancelled_by") != 0 || now_ms < canonical_int(competition, "begins_ms") ||
+        now_ms >= canonical_int(competition, "commits_until_ms")) return false;
+    for (int i = 0; i < all->count; i++)
+        if (!all->at[i].nothing_new && all->at[i].statement.type == STATEMENT_RUN &&
+            strcmp(canonical_text(all->at[i].statement.json, "task"), canonical_text(competition, "task")) == 0) return true;
+    return false;
+}
+
+void competing_warn(struct client *client, const struct submissions *all, struct text *t)
+{
+    struct text answer = {0};
+    json_t *value = NULL;
+    const json_t *one;
+    size_t i;
+    if (client_get(client, "/api/v1/competitions", &answer) == 0 && answer.at != NULL && answer.length <= CLIENT_REPLY_MAX)
+        value = json_loadb(answer.at, answer.length, JSON_REJECT_DUPLICATES, NULL);
+    json_array_foreach(canonical_at(value, "competitions"), i, one)
+    {
+        struct text name = {0};
+        if (!may_enter(one, all, clock_unix_ms())) continue;
+        client_tame(&name, canonical_text(one, "name"), HANDLE_MAX);
+        text_entry(t, "note", "the competition %s takes commitments now. This publishes the runs at once, and a published run "
+                   "cannot enter it; --competition enters one", name.at != NULL ? name.at : "");
+        text_free(&name);
+    }
+    json_decref(value);
+    text_free(&answer);
 }
 
 int competing_check(const struct competing *c, const struct submissions *all, const char *board)

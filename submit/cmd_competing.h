@@ -25,6 +25,9 @@ int competing_check(const struct competing *, const struct submissions *, const 
 int competing_commit(struct sending *, struct results *, struct competing *, const struct submissions *, const char *handle)
     MUST_CHECK;
 int competing_go_on(struct sending *, struct results *, struct competing *) MUST_CHECK;
+// Adds a line for each competition that takes commitments to such runs now: sending them publishes them, and a published run
+// enters none. One request; a board that does not answer it adds nothing.
+void competing_warn(struct client *, const struct submissions *, struct text *);
 void competing_describe(const struct competing *);  // in a few lines what the next step is
 
 #endif

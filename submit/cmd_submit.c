@@ -187,6 +187,7 @@ static void describe(const struct choice *c, const struct submissions *all)
     text_entry(&t, "handle", "%s", *c->own_handle ? c->own_handle : "(not chosen)");
     if (s->client != NULL || c->out != NULL) text_entry(&t, "key", "%s", sshkey_id(&s->signer.key, id));
     for (int i = 0; i < all->count; i++) submission_describe(&all->at[i], &t);
+    if (s->client != NULL && c->competition == NULL && !measures(c)) competing_warn(s->client, all, &t);
     print(&t);
     if (any_statement(all)) show_texts(c, all);
 }
@@ -340,8 +341,23 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
     return send_all(c, r, words, all);
 }
 
+// Without --run the only run of the record enters a competition of single runs.
+static int take_only_run(struct choice *c, struct results *r, int64_t runs[OPTION_LIST_MAX])
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT count(*) AS count FROM runs", 0, &rows));
+    const int64_t count = record_int(json_array_get(rows, 0), "count");
+    json_decref(rows);
+    if (c->competing.group || count != 1)
+        return fail(ERR_USAGE, "this competition ranks %s: name the one that enters it with %s",
+                    c->competing.group ? "groups" : "single runs", c->competing.group ? "--group GROUP" : "--run RUN");
+    c->runs.word[0] = "last";
+    c->runs.count = 1;
+    return read_runs(c, r, runs);
+}
+
 // `*done`: the record has a commitment, and its next step was taken.
-static int compete(struct choice *c, struct results *r, struct payload_words *words, bool *done)
+static int compete(struct choice *c, struct results *r, struct payload_words *words, int64_t runs[OPTION_LIST_MAX], bool *done)
 {
     struct competing *competing = &c->competing;
     if (c->sending.client == NULL) return fail(ERR_USAGE, "--competition needs the scoreboard that has it: give --server URL");
@@ -356,9 +372,7 @@ static int compete(struct choice *c, struct results *r, struct payload_words *wo
         TRY(sending_ask(&c->sending, "Go on with this commitment?"));
         return competing_go_on(&c->sending, r, competing);
     }
-    if (c->runs.count > 0 || c->group != 0) return 0;
-    return fail(ERR_USAGE, "this competition ranks %s: name the one that enters it with %s",
-                competing->group ? "groups" : "single runs", competing->group ? "--group GROUP" : "--run RUN");
+    return c->runs.count > 0 || c->group != 0 ? 0 : take_only_run(c, r, runs);
 }
 
 static int submit(struct choice *c, struct results *r)
@@ -374,7 +388,7 @@ static int submit(struct choice *c, struct results *r)
     words.board_key = c->board_key;
     words.handle = *c->own_handle ? c->own_handle : not_chosen;
     bool done = false;
-    if (c->competition != NULL) TRY(compete(c, r, &words, &done));
+    if (c->competition != NULL) TRY(compete(c, r, &words, runs, &done));
     if (done) return 0;
     const struct submission_choice choice = {.runs = runs, .run_count = c->runs.count, .group = c->group,
                                              .benches = c->benches.word, .bench_count = c->benches.count,

@@ -51,7 +51,8 @@ expect 1 'over already' operator add late.json
 write far $((now + 3000))
 expect 0 'statement 1: the competition far is open' operator add far.json
 expect 1 'names are not given twice' operator add far.json
-expect 0 'far .*takes commitments' operator list
+expect 0 'far .*takes commitments, 0 committed, 0 entered$' operator list
+awk 'length > 80 { exit 1 }' out
 
 # ---- refusals before anything leaves the machine
 expect 2 'name the one that enters it with --run RUN' "$DAWN" submit --competition far --handle ada --yes
@@ -61,6 +62,10 @@ expect 2 'takes no files' "$DAWN" submit --competition far --handle ada --run 1 
 expect 0 'takes commitments until' "$DAWN" submit --competition far --handle ada --run 1 --dry-run
 expect 1 'is one run; the commitment has 2' "$DAWN" submit --competition far --handle ada --group 1 --yes
 expect 0 'accepted as #2' "$DAWN" submit --handle ada --run 3 --yes
+tr -s ' \n' ' ' <out | grep -q 'the competition far takes commitments now. This publishes the runs at once'
+cp results.db only.db
+python3 -c 'import sqlite3; d = sqlite3.connect("only.db"); d.execute("DELETE FROM runs WHERE id <> 1"); d.commit()'
+expect 0 'takes commitments until' "$DAWN" submit only.db --competition far --handle ada --dry-run
 expect 2 'has been submitted to example' "$DAWN" submit --competition far --run 3 --yes
 
 # ---- commit
