@@ -16,8 +16,8 @@ start() {
     url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
 }
 stop() { kill "$pid"; wait "$pid"; }
-trap 'kill "$pid" $late 2>/dev/null || true' EXIT
-late=
+trap 'kill "$pid" $late $other 2>/dev/null || true' EXIT
+late= other=
 start
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new >out
@@ -120,3 +120,22 @@ stop
 cp newer.checkpoint board.db.checkpoint
 expect 1 'contradicts the last checkpoint' "$BOARD" migrate --db board.db
 expect 1 'is not of this record' "$BOARD" check --db board.db
+
+# ---- two servers on one record: both write, one at a time, and sign one log
+rm -r data board.db*
+start
+other=$pid first=$url
+start
+"$DAWN" submit --server "$first" --handle ada --run 1 --yes >out.1 2>&1 &
+"$DAWN" submit --server "$url" --handle ada --run 2 --yes >out.2 2>&1
+wait $!
+expect 0 'accepted as #3' "$DAWN" submit --server "$first" --handle ada --run 3 --yes
+for at in "$first" "$url"; do
+    expect 0 'growth *.*3 entries' "$DAWN" verify "$at/runs/2"
+    expect 0 'receipt *good' "$DAWN" verify "$at/runs/3"
+done
+kill "$other"
+stop
+wait "$other"
+other=
+"$BOARD" check --db board.db
