@@ -11,18 +11,22 @@
 #include "runtime/base/clock.h"
 #include "submit/format/score/curve.h"
 
-enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 8 };
+enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 16 };
 static const char *const titles[COLUMNS] = {"run", "grp", "seed", "started", "task", "status", "score", "to target"};
 static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true, [TIME] = true};
 
+// A line below the table says what a mark means.
+#define MARK_SYNTHETIC " *"
+#define MARK_SELF " +"
+
 struct row {
     char cell[COLUMNS][CELL];
-    const char *model, *note;  // note: "SYNTHETIC" or "self-eval.", with "BROKEN"
+    const char *model, *note;  // note, after the model: a mark, " BROKEN", both, or ""
 };
 struct list {
     json_t *runs;
     struct row *row;
-    int count, broken, width[COLUMNS];
+    int count, broken, synthetic, self, width[COLUMNS];
 };
 
 const struct show_filter show_everything = {.seed = -1};
@@ -51,8 +55,9 @@ static void write_row(const json_t *run, bool broken, struct row *row)
     const struct run_metric board = curve_board(run);
     bool synthetic = record_int(run, "synthetic") != 0, self = record_is_outside(run);
     *row = (struct row){.model = record_text(run, "model")};
-    row->note = broken ? synthetic ? "SYNTHETIC BROKEN" : self ? "self-eval. BROKEN" : "BROKEN"
-                       : synthetic ? "SYNTHETIC" : self ? "self-eval." : "";
+    if (synthetic) row->note = broken ? MARK_SYNTHETIC " BROKEN" : MARK_SYNTHETIC;
+    else if (self) row->note = broken ? MARK_SELF " BROKEN" : MARK_SELF;
+    else row->note = broken ? " BROKEN" : "";
     snprintf(row->cell[RUN], CELL, "%lld", (long long)record_int(run, "id"));
     if (record_has(run, "group_id")) snprintf(row->cell[GROUP], CELL, "g%lld", (long long)record_int(run, "group_id"));
     snprintf(row->cell[SEED], CELL, "%lld", (long long)record_int(run, "seed"));
@@ -97,6 +102,8 @@ static int read_list(struct results *r, const struct show_filter *f, struct list
         if (rc == 0) rc = find_broken(r, run, &broken);
         write_row(run, broken, &l->row[l->count++]);
         l->broken += broken;
+        l->synthetic += record_int(run, "synthetic") != 0;
+        l->self += record_is_outside(run);
         json_array_append(l->runs, run);
     }
     json_decref(all);
@@ -132,11 +139,13 @@ static int fit_columns(struct list *l)
         l->width[c] = widest == 0 && c == GROUP ? 0 : widest > title ? widest : title;
         used += l->width[c] ? l->width[c] + gap_after(c) : 0;
     }
-    int note = (int)strlen("SYNTHETIC");
-    for (int i = 0; i < l->count; i++)
-        if ((int)strlen(l->row[i].note) > note) note = (int)strlen(l->row[i].note);
-    if (used + note + MODEL_ROOM > PAGE_WIDTH && l->width[SEED] > SEED_CUT) used -= cut_seeds(l);
-    if (used + note <= PAGE_WIDTH || l->width[TASK] <= TASK_CUT) return PAGE_WIDTH - used;
+    int models = 0;  // columns for the models, of each at most MODEL_ROOM, with their notes
+    for (int i = 0; i < l->count; i++) {
+        int model = page_columns(l->row[i].model), wide = (int)strlen(l->row[i].note) + (model < MODEL_ROOM ? model : MODEL_ROOM);
+        models = wide > models ? wide : models;
+    }
+    if (used + models > PAGE_WIDTH && l->width[SEED] > SEED_CUT) used -= cut_seeds(l);
+    if (used + models <= PAGE_WIDTH || l->width[TASK] <= TASK_CUT) return PAGE_WIDTH - used;
     used -= l->width[TASK] - TASK_CUT;
     l->width[TASK] = TASK_CUT;
     return PAGE_WIDTH - used;
@@ -156,20 +165,13 @@ static void add_cells(struct text *t, const struct list *l, const char *const ce
 static void add_run(struct text *t, const struct list *l, const struct row *row, int left)
 {
     const char *cell[COLUMNS];
-    char model[CELL], both[CELL];
-    const char *words = row->note;
+    char model[CELL];
     for (int c = 0; c < COLUMNS; c++) cell[c] = row->cell[c];
     add_cells(t, l, cell);
-    if ((int)strlen(words) > left) {  // two notes: the first is shortened, as models are
-        int cut = left - (int)strlen(" BROKEN");
-        snprintf(both, sizeof both, "%.*s BROKEN", cut > 4 ? cut : 4, words);
-        if (strstr(words, " BROKEN") != NULL) words = both;
-    }
-    int note = (int)strlen(words), room = note ? left - note - 1 : left;
+    int room = left - (int)strlen(row->note);
     snprintf(model, sizeof model, "%.39s", row->model);
     page_tame(model);
-    if (room >= 4) text_add(t, "%.*s", room, model);
-    text_add(t, "%s%s\n", note && room >= 4 ? " " : "", words);
+    text_add(t, "%.*s%s\n", room > 0 ? room : 0, model, row->note);
 }
 
 static int add_groups(struct results *r, const struct show_filter *f, struct text *t)
@@ -219,6 +221,8 @@ static int add_run_list(struct results *r, const struct show_filter *f, const st
     add_cells(t, l, titles);
     text_add(t, style->bold ? "model\033[0m\n" : "model\n");
     for (int i = 0; i < l->count; i++) add_run(t, l, &l->row[i], left);
+    if (l->synthetic > 0) text_add(t, "* SYNTHETIC data: only the board \"demo\" lists such a run.\n");
+    if (l->self > 0) text_add(t, "+ self-evaluated: an outside program gave the scores.\n");
     if (l->broken > 0)
         text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify\" says where.\n", l->broken,
                  l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them");

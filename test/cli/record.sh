@@ -65,7 +65,8 @@ record 1 'exit status 5' "$(epoch 1 9999) exit 5" -n 2
 facts 'r["status"] == "failed" and d["groups"][-1]["status"] == "interrupted"'
 "$DAWN" results list >list
 tr -s '\n ' ' ' <list | grep -q 'group 1: 3 of 3 runs (2 to 4); an official group has at least 5 runs; self-evaluated '
-grep -q '^ *2 *g1 .*self-eval\.$' list
+grep -q '^ *2 *g1 .* +$' list
+grep -q '^+ self-evaluated: ' list
 "$DAWN" results compare g1 g2 | grep -q '^ *evaluated  *self-evaluated  *self-evaluated$'
 grep -q '^group 3: 0 of 2 runs (run 7); not every announced run has a result; a missing$' list
 

@@ -41,9 +41,10 @@ PYTHON
 
 cp results.db before.db
 [ "$(status "$DAWN" results)" = 0 ]
-[ "$(wc -l <out)" = 3 ]
+[ "$(wc -l <out)" = 4 ]
 grep -q '  1  *1  2023-11-14  cifar10  done *94.17%  1 min 00 s  record$' out
-grep -q '2 .* interrupted .* record SYNTHETIC$' out # its process is not there any more
+grep -qx '[*] SYNTHETIC data: only the board "demo" lists such a run.' out
+grep -q '2 .* interrupted .* record [*]$' out # its process is not there any more
 awk 'length > 80 { exit 1 }' out
 [ "$(status "$DAWN" results list)" = 0 ]
 for filter in '--status done' '--seed 1' '--task cifar10 --model record --seed 1'; do
@@ -233,7 +234,7 @@ grep -q '^group 1  MISSING: 3 of its 3 runs are not in the record$' out
 grep -q '120.12% .* BROKEN$' out
 cp changed.db both.db
 python3 -c 'import sqlite3; d = sqlite3.connect("both.db"); d.execute("UPDATE points SET k = 1 WHERE run = 2"); d.commit()'
-"$DAWN" results --db both.db | grep -q ' SYNTHETI BROKEN$'
+"$DAWN" results --db both.db | grep -q ' record [*] BROKEN$'
 "$DAWN" results --db both.db | awk '/^ / && length > 80 { exit 1 }'
 grep -q 'dawn results verify' out
 [ "$(status "$DAWN" results show 1 --db changed.db)" = 0 ]

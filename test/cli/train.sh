@@ -202,7 +202,8 @@ cmp results.db before.db
 test "$(wc -l <err.txt)" = 1
 test ! -f w.safetensors
 "$DAWN" results list --db results.db >list.txt
-test "$(grep -c SYNTHETIC list.txt)" -ge 5
+test "$(grep -c ' [*]$' list.txt)" -ge 5
+grep -q '^[*] SYNTHETIC data' list.txt
 
 # ---- Ctrl-C: marked interrupted, status 130
 "$DAWN" train cifar10 --data synthetic --set epochs=50 --set widths=16,16,16 --target 1 --save "" --db int.db >out.txt 2>err.txt &

@@ -36,10 +36,11 @@ static void read_all(struct results *r)
     struct text text = {0};
     const struct page_style plain = {0};
     assert_int_equal(show_list(r, &show_everything, &plain, &text), 0);
-    says(&text, "  cifar10  done         95.40%      4.4 s  SYNTHETIC\n");  // the dates before depend on today's
+    says(&text, "  cifar10  done         95.40%      4.4 s  record *\n");  // the dates before depend on today's
     says(&text, "  cifar10  interrupted  98.25%");
-    says(&text, "  squad    failed            -          -  unknown\n");
-    says(&text, "  squad    done         0.7612     206 ms  reader\n");
+    says(&text, "\n* SYNTHETIC data: ");
+    says(&text, "  squad    failed            -          -  unknown +\n");
+    says(&text, "  squad    done         0.7612     206 ms  reader +\n");
     says(&text, "group 1: 2 of 2 runs (3 to 4)");
     assert_null(strstr(text.at, "BROKEN"));
     text_free(&text);

@@ -269,13 +269,13 @@ static void long_seeds_leave_room(void **state)
 {
     (void)state;
     struct run_facts facts = fixture_facts(12345678901234, NULL);
-    facts.data = fixture_synthetic;
+    facts.data = fixture_synthetic, facts.model = "network-of-ours";
     fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
     struct text text = {0};
     assert_int_equal(show_list(r, &show_everything, &(struct page_style){0}, &text), 0);
     count_lines(&text, true);
     has(&text, " 123456..  ");
-    has(&text, " record SYNTHETIC\n");
+    has(&text, "  network-of-ours *\n");
     text_free(&text);
 }
 
