@@ -471,6 +471,19 @@ static void what_scored_itself_is_open_and_needs_a_known_test_set(void **state)
     self(run);
     fixture_set(run, "division", json_string("closed"));
     assert_true(finds(run, CHECK_DIVISION));
+    for (int sharp = 0; sharp < 2; sharp++) {  // without samples nothing bounds its speed
+        struct findings f;
+        bool unknown = false;
+        run = fixture_run();
+        self(run);
+        for (size_t i = 0; i < json_array_size(json_object_get(run, "points")); i++)
+            fixture_set(fixture_item(run, "points", i), "samples", json_integer(0));
+        now_ms = sharp ? FIXTURE_NOW_MS : 1795391999999;
+        findings_of(run, &f);
+        now_ms = FIXTURE_NOW_MS;
+        for (int i = 0; i < f.count; i++) unknown = unknown || f.at[i].check == CHECK_SPEED_UNKNOWN;
+        assert_int_equal(unknown, sharp);
+    }
     for (int eligible = 0; eligible < 2; eligible++) {
         run = fixture_run();
         make_imagenet(run);
