@@ -487,6 +487,8 @@ int store_rank_raised(struct store *s, bool *changed)
     TRY(rank_curves(s, row, "", &raised));
     TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o WHERE o.curve <> '' AND o.flags = 0 AND o.withdrawn = 0 AND "
                   "o.superseded = 0 AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.run = o.sequence) AND "
+                  "NOT EXISTS (SELECT 1 FROM runs e WHERE e.curve = o.curve AND e.first < o.first AND e.withdrawn = 0 AND "
+                  "e.superseded = 0) AND "  // only the earliest of a curve is judged
                   "EXISTS (SELECT 1 FROM replays p JOIN runs r USING (sequence) WHERE p.head = o.head AND r.flags = 0 AND "
                   "r.withdrawn = 0 AND r.superseded = 0 AND r.handle <> o.handle)", ""));
     TRY(rank_curves(s, row, "", &unjudged));

@@ -190,6 +190,23 @@ static void test_judges_an_older_record(void **state)
     assert_fault("statement 2 is not to statement 1 what the record says");
 }
 
+// Nobody judges a replay of a run that has the curve of an earlier one, so a start has nothing to make up for.
+static void test_starts_without_work(void **state)
+{
+    (void)state;
+    enum { CURVES, COMMITS };
+    json_t *first = scattered(1), *second = scattered(2), *near = repeated(second, "bob", 42, 9425);
+    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(second, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
+    close_all();
+    do_sql("UPDATE runs SET curve = (SELECT curve FROM runs WHERE sequence = 1) WHERE sequence = 2; DELETE FROM judged");
+    trace_begin("FROM runs WHERE curve", "COMMIT");
+    open_all();
+    assert_int_equal(traced[CURVES], 0);
+    assert_int_equal(traced[COMMITS], 0);
+}
+
 // A group of 300 runs. The next one is compared with the whole curves of 64 of them; of 64 more if their last losses are its own.
 static void test_reads_few_mates(void **state)
 {
@@ -222,6 +239,7 @@ static const struct CMUnitTest tests[] = {
     TEST(test_group_better_than_reference),
     cmocka_unit_test_setup_teardown(test_judges_each_pair_once, set_up_traced, tear_down_traced),
     cmocka_unit_test_setup_teardown(test_judges_an_older_record, set_up_traced, tear_down_traced),
+    cmocka_unit_test_setup_teardown(test_starts_without_work, set_up, tear_down_traced),
     cmocka_unit_test_setup_teardown(test_reads_few_mates, set_up_traced, tear_down_traced),
 };
 
