@@ -250,7 +250,7 @@ static int start_all(const struct bench_scaling *b, const int64_t *processes, in
     const struct task *task;
     struct chosen chosen = {0};
     TRY(task_find(b->task, &task));
-    TRY(choose_setting(b, &chosen));  // a wrong option is one sentence here, and a page of the launcher's there
+    TRY(choose_setting(b, &chosen));  // a launcher that starts processes with a wrong option adds a page of its own
     TRY(measure_rows(b, processes, count, row));
     struct text text = {0};
     json_t *o = scaling_json(row, count);

@@ -21,7 +21,6 @@ struct room_search {
 int64_t room_probe(struct room_search *);  // a batch between the two; needs high - low > 1
 void room_found(struct room_search *, int64_t probe, size_t bytes);  // what it needs by plan
 
-
 // Fails if the plan needs more memory than the device has free, with a sentence that names the largest batch that fits.
 // Succeeds if the amount of free memory is unknown.
 int room_check(const struct trainer *) MUST_CHECK;
