@@ -17,9 +17,9 @@ narrow() { awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }'
 
 # ---- recipes: the list, one of them, and back again
 [ "$(status "$DAWN" recipe)" = 0 ]
-for name in airbench94 cifar10 resnet synthetic; do grep -q "^$name " out; done
+for name in airbench94 cifar10 one-view resnet synthetic; do grep -q "^$name " out; done
 narrow
-for name in airbench94 cifar10 resnet synthetic; do
+for name in airbench94 cifar10 one-view resnet synthetic; do
     "$DAWN" recipe $name >$name.json
     grep -q "^    \"name\": \"$name\",$" $name.json
     "$DAWN" recipe --file $name.json | cmp - $name.json
