@@ -89,7 +89,7 @@ for wrong in '--batch 1,2' '--batch 0' '--precision f8' '--model no' '--set no=1
     [ "$(wc -l <err)" = 1 ]
 done
 [ "$(status "$DAWN" bench cifar10 --scaling 1,2 --launcher false)" = 1 ]
-grep -q '^dawn bench: 1 process could not measure the step; messages are above$' err
+grep -q '^dawn bench: 2 processes could not measure the step; messages are above$' err # the largest number comes first
 
 [ "$(status "$DAWN" bench)" = 2 ]
 [ "$(status "$DAWN" bench cifar11)" = 2 ]
