@@ -163,13 +163,13 @@ static bool any_statement(const struct submissions *all)
     return false;
 }
 
-// --yes agrees beforehand, so it needs the texts no more: they are counted.
+// Whoever says --yes has agreed already, so the texts are only counted.
 static void show_texts(const struct choice *c, const struct submissions *all)
 {
     struct text t = {0};
     if (c->sending.yes && !c->dry_run && c->out == NULL) {
         int count = submission_texts(all, false, NULL);
-        printf("\n%d texts become public (\"dawn submit --dry-run\" shows them)\n", count);
+        printf("\n%d text%s public (\"dawn submit --dry-run\" shows them)\n", count, count == 1 ? " becomes" : "s become");
         return;
     }
     printf("\nTexts that become public, with figures, dates and digests:\n");
