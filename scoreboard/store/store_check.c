@@ -365,7 +365,8 @@ static int compare_tables(struct checking *c)
     return 0;
 }
 
-// Which pairs a record has depends on the programs that wrote it, so each is judged again, and none is missed.
+// Which pairs a record has depends on the programs that wrote it. So each is judged again, and a missing one is no fault. The
+// check of statements reports those that cannot be read.
 static int check_judged(struct checking *c)
 {
     sqlite3_stmt *row;
