@@ -173,17 +173,16 @@ int document_svg(struct results *r, int64_t id, struct text *into)
 
 enum { COLUMNS = 3 + RUN_METRICS_MAX, CELL = 64 };
 struct table {
-    int columns;
-    char head[COLUMNS][CELL];
+    int columns, rows;
+    char (*cell)[COLUMNS][CELL];  // [row][column]; row 0 is the head
 };
 
-static void begin_table(const struct run_metric *metric, int metrics, struct table *table)
+static void fill_head(const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
 {
-    *table = (struct table){.columns = metrics + 3};
-    strcpy(table->head[0], "epoch");
-    strcpy(table->head[1], "training loss");
-    for (int m = 0; m < metrics; m++) snprintf(table->head[2 + m], CELL, "%.60s", contest_metric_title(metric[m].name));
-    strcpy(table->head[2 + metrics], "time");
+    strcpy(cell[0], "epoch");
+    strcpy(cell[1], "training loss");
+    for (int m = 0; m < metrics; m++) snprintf(cell[2 + m], CELL, "%.60s", contest_metric_title(metric[m].name));
+    strcpy(cell[2 + metrics], "time");
 }
 
 static void fill_row(const json_t *point, const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
@@ -196,37 +195,36 @@ static void fill_row(const json_t *point, const struct run_metric *metric, int m
     snprintf(cell[2 + metrics], CELL, "%s", page_span(figure, record_int(point, "t_ns")));
 }
 
-// ---- HTML
-
-static void add_html_row(struct text *t, const char *tag, const struct table *table, char cell[COLUMNS][CELL])
+// free() ends the cells.
+static void make_table(const json_t *run, struct table *table)
 {
-    text_add(t, "<tr>");
-    for (int i = 0; i < table->columns; i++) {
-        text_add(t, "<%s>", tag);
-        html_add(t, "%s", cell[i]);
-    }
-    text_add(t, "\n");
+    struct run_metric metric[RUN_METRICS_MAX];
+    const json_t *points = json_object_get(run, "points");
+    int count = (int)json_array_size(points), metrics = curve_metrics(run, metric);
+    *table = (struct table){.columns = metrics + 3, .rows = count + 1};
+    table->cell = zalloc((size_t)table->rows * sizeof *table->cell);
+    fill_head(metric, metrics, table->cell[0]);
+    for (int i = 0; i < count; i++) fill_row(json_array_get(points, (size_t)i), metric, metrics, table->cell[1 + i]);
 }
+
+// ---- HTML
 
 static void add_html_points(struct text *t, const json_t *run)
 {
-    struct run_metric metric[RUN_METRICS_MAX];
     struct table table;
-    char cell[COLUMNS][CELL];
-    size_t i;
-    json_t *point;
-    const json_t *points = json_object_get(run, "points");
-    int metrics = curve_metrics(run, metric);
-    if (json_array_size(points) == 0) return;
-    begin_table(metric, metrics, &table);
-    text_add(t, "<table class=\"points\">\n");
-    add_html_row(t, "th", &table, table.head);
-    json_array_foreach((json_t *)points, i, point)
-    {
-        fill_row(point, metric, metrics, cell);
-        add_html_row(t, "td", &table, cell);
+    make_table(run, &table);
+    bool any = table.rows > 1;
+    if (any) text_add(t, "<table class=\"points\">\n");
+    for (int row = 0; any && row < table.rows; row++) {
+        text_add(t, "<tr>");
+        for (int i = 0; i < table.columns; i++) {
+            text_add(t, row == 0 ? "<th>" : "<td>");
+            html_add(t, "%s", table.cell[row][i]);
+        }
+        text_add(t, "\n");
     }
-    text_add(t, "</table>\n");
+    if (any) text_add(t, "</table>\n");
+    free(table.cell);
 }
 
 static void add_html(struct text *t, const json_t *run)
@@ -266,34 +264,21 @@ int document_html(struct results *r, int64_t id, struct text *into)
 
 // ---- Markdown
 
-static void add_md_row(struct text *t, const struct table *table, char cell[COLUMNS][CELL])
-{
-    for (int i = 0; i < table->columns; i++) {
-        text_add(t, "| ");
-        markdown_add(t, cell[i]);
-        text_add(t, " ");
-    }
-    text_add(t, "|\n");
-}
-
 static void add_md_points(struct text *t, const json_t *run)
 {
-    struct run_metric metric[RUN_METRICS_MAX];
     struct table table;
-    char cell[COLUMNS][CELL];
-    size_t i;
-    json_t *point;
-    int metrics = curve_metrics(run, metric);
-    begin_table(metric, metrics, &table);
+    make_table(run, &table);
     text_add(t, "\n");
-    add_md_row(t, &table, table.head);
-    for (int column = 0; column < table.columns; column++) text_add(t, "|---:");
-    text_add(t, "|\n");
-    json_array_foreach(json_object_get(run, "points"), i, point)
-    {
-        fill_row(point, metric, metrics, cell);
-        add_md_row(t, &table, cell);
+    for (int row = 0; row < table.rows; row++) {
+        for (int i = 0; i < table.columns; i++) {
+            text_add(t, "| ");
+            markdown_add(t, table.cell[row][i]);
+            text_add(t, " ");
+        }
+        text_add(t, "|\n");
+        for (int i = 0; row == 0 && i < table.columns; i++) text_add(t, i + 1 < table.columns ? "|---:" : "|---:|\n");
     }
+    free(table.cell);
 }
 
 int document_md(struct results *r, int64_t id, struct text *into)
