@@ -4,9 +4,9 @@
 // Filters are transformed first, to [k block of 64][position][pair of channels][64]. A thread takes bands of tiles. It
 // transforms the inputs of a band to V[position][tile][C] in bf16. Then, for one block of k at a time, it computes the 16
 // products M[position][tile][64] in f32 (rows.c) and transforms them into outputs. V, M and the filters of a position stay in
-// the L2 cache. One image has less work than filters: each thread takes blocks of k, so that every filter is read by one core,
-// and transforms all inputs, which is faster than to fetch V from other cores. The sum of an output does not depend on its
-// band, so results do not depend on the number of threads.
+// the L2 cache. One or a few images have less work than filters: each thread takes blocks of k, so that every filter is read by
+// one core, and transforms all inputs, which is faster than to fetch V from other cores. The sum of an output does not depend on
+// its band, so results do not depend on the number of threads.
 //
 // The transform of inputs takes 32 channels at a time as 16 words: even channels are the low halves, odd ones the high halves.
 // V keeps the order even, odd within such a block, and so do the filters.
