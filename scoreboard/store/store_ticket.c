@@ -210,11 +210,16 @@ static int rule_beat(struct store *s, const char *digest, const struct ticket_be
     return 0;
 }
 
-static int stamp(struct store *s, int64_t ticket, const char *hash, int64_t ms)
+// Rules once more under the lock: another server on this record may have stamped the same beat.
+static int stamp(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out)
 {
+    int64_t ticket;
     TRY(store_begin(s));
     s->stamp--;  // the version that the record has
-    int rc = sql_do(&s->sql, "INSERT INTO beats (ticket, hash, stamped_ms) VALUES (?, ?, ?)", "iti", ticket, hash, ms);
+    int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);
+    if (rc == 0)
+        rc = sql_do(&s->sql, "INSERT INTO beats (ticket, hash, stamped_ms) VALUES (?, ?, ?)", "iti", ticket, beat->hash,
+                    out->stamped_ms);
     return store_end(s, rc);
 }
 
@@ -222,10 +227,10 @@ int store_beat(struct store *s, const char *digest, const struct ticket_beat *be
 {
     BUG_IF(!s->writes);
     *out = (struct beating){.again = false};
-    int64_t ticket = 0;
+    int64_t ticket;
     pthread_mutex_lock(&s->mutex);
     int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);
-    if (rc == 0) rc = stamp(s, ticket, beat->hash, out->stamped_ms);
+    if (rc == 0) rc = stamp(s, digest, beat, now_ms, out);
     pthread_mutex_unlock(&s->mutex);
     if (rc < 0) atomic_store(&s->failed, true);
     return rc == RULED ? 0 : rc;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tickets on a board: an announced run whose clock agrees becomes witnessed, and what is tried against that does not.
+#include <pthread.h>
+
 #include "test/unit/scoreboard/fixture_board.h"
 
 #define SECRET FIXTURE_HEX
@@ -243,6 +245,51 @@ static void beats_of_others(void **state)
     assert_whole();
 }
 
+enum { SAME_BEATS = 40 };
+
+struct server {
+    struct store *store;
+    const char *ticket;
+    pthread_barrier_t *start;
+    int failed;
+};
+
+static void *beat_with_the_other(void *context)
+{
+    struct server *s = context;
+    struct ticket_beat beat = {.secret = SECRET};
+    struct beating out;
+    for (int i = 0; i < SAME_BEATS; i++) {
+        snprintf(beat.hash, sizeof beat.hash, "%064d", i);
+        pthread_barrier_wait(s->start);
+        s->failed += store_beat(s->store, s->ticket, &beat, ISSUED + i, &out) < 0 || out.ruling.problem != PROBLEM_NONE;
+    }
+    return NULL;
+}
+
+// Two servers on one record get the same beats at the same moment: one stamps, the other answers with its stamp.
+static void beats_at_two_servers(void **state)
+{
+    (void)state;
+    struct store *second;
+    struct ticket_stored t;
+    pthread_barrier_t start;
+    pthread_t thread;
+    const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
+    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), 0);
+    struct server servers[] = {{store, g.statement, &start, 0}, {second, g.statement, &start, 0}};
+    pthread_barrier_init(&start, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, beat_with_the_other, &servers[1]), 0);
+    beat_with_the_other(&servers[0]);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&start);
+    store_close(second);
+    assert_int_equal(servers[0].failed + servers[1].failed, 0);
+    assert_int_equal(store_ticket(reader, g.statement, &arena, &t), 0);
+    assert_int_equal(t.stamp_count, SAME_BEATS);
+    assert_whole();
+}
+
 static void groups(void **state)
 {
     (void)state;
@@ -361,7 +408,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(witnessed), TEST(not_witnessed), TEST(tickets_of_others), TEST(beats_of_others),
-                                       TEST(groups), TEST(groups_of_others), TEST(unreported),
+                                       TEST(beats_at_two_servers), TEST(groups), TEST(groups_of_others), TEST(unreported),
                                        TEST(many_tickets), TEST(own_word)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
