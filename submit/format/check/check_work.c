@@ -13,16 +13,6 @@
 
 // ---- samples
 
-static int64_t training_items(const json_t *run)
-{
-    const json_t *list = json_object_get(run, "data");
-    int64_t items = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(canonical_text(json_array_get(list, i), "split"), "train") == 0)
-            items += canonical_int(json_array_get(list, i), "items");
-    return items;
-}
-
 // A training step has a whole batch. An epoch visits every sample once, except those that fill no batch: at most one batch in
 // each of 8 buckets of lengths, and never more than three of four. Only texts have buckets: where the contest says that a stored
 // item may be several samples (windows of one text). Version 1 counted begun epochs and no steps.
@@ -39,7 +29,7 @@ static bool samples_fit(const struct subject *s, const struct check_point *p, in
 
 static void check_samples(struct subject *s)
 {
-    int64_t items = training_items(s->json);
+    int64_t items = curve_items(s->json, "train");
     if (items == 0) return;  // check_data reports it
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
