@@ -11,7 +11,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 
-enum { KB = 64, UNIT = 4, WIDEST = 12 };
+enum { KB = DIRECT_BLOCK, UNIT = 4, WIDEST = 12 };
 enum { PAST_CACHE = 16 << 20 };    // results larger than this are written around the caches
 enum { LEAST_IMAGES = 12 };        // smaller batches make tiles too narrow to keep the multipliers busy
 // 1x1 filters from here on: a product of matrices, where oneDNN is up to twice as fast, if there are enough pixels for it to
@@ -21,6 +21,7 @@ enum { LARGE_PRODUCT = 128 * 512, MANY_PIXELS = 1024 };
 struct direct {
     const struct dnnl_conv *conv;
     bool transposed;
+    int64_t block;  // filters side by side
     const char *x;
     const float *w, *bias;
     char *y, *work;
@@ -117,7 +118,7 @@ static void pack_filters(void *context, int64_t begin, int64_t end, int thread)
     int64_t taps = d->taps;
     bool bf16 = c->dtype == BF16;
     for (int64_t i = begin; i < end; i++) {
-        int64_t kb = i / taps, tap = i % taps, first = kb * KB, wide = c->k - first < KB ? c->k - first : KB;
+        int64_t tap = i % taps, first = i / taps * d->block, wide = c->k - first < d->block ? c->k - first : d->block;
         int64_t lanes = (wide + 15) / 16 * 16;
         char *to = d->work + first * taps * d->c_units * UNIT + tap * d->c_units * lanes * UNIT;
         for (int64_t k = 0; k < wide; k += 16, to += 16 * UNIT) {
@@ -361,12 +362,13 @@ static int64_t count_tile_rows(const struct dnnl_conv *c) { return c->n; }
 
 #endif
 
-void direct_pack(const struct dnnl_conv *c, bool transposed, const float *w, void *filters)
+void direct_pack(const struct dnnl_conv *c, int64_t block, bool transposed, const float *w, void *filters)
 {
     struct direct d = {
-        .conv = c, .transposed = transposed, .w = w, .work = filters, .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s,
+        .conv = c, .transposed = transposed, .block = block, .w = w, .work = filters,
+        .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s,
     };
-    threads_for((c->k + KB - 1) / KB * d.taps, 1, pack_filters, &d);
+    threads_for((c->k + block - 1) / block * d.taps, 1, pack_filters, &d);
 }
 
 void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const float *w, const float *bias, void *y,
@@ -377,6 +379,6 @@ void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const
         .size = (int64_t)dtype_size(c->dtype), .loops = stem_loops(),
     };
     d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
-    direct_pack(c, transposed, w, work);
+    direct_pack(c, KB, transposed, w, work);
     threads_for(count_tile_rows(c), 1, run_rows, &d);
 }

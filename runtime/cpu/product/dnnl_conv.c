@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, pixels.c, wgrad.c, winograd*.c) and
-// oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, pixels.c, wgrad.c, winograd*.c,
+// tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch
 // of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one
 // image, so small batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same
 // conv_plan, so their answers agree.
@@ -17,6 +17,7 @@
 #include "runtime/cpu/product/wgrad.h"
 #include "runtime/cpu/product/widen.h"
 #include "runtime/cpu/product/winograd.h"
+#include "runtime/cpu/tiles/tiles.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ struct conv_plan {
     struct dnnl_conv conv;        // in oneDNN's terms
     bool as_forward;                  // gradient of x computed as a forward convolution
     // oneDNN, or one of DAWN's kernels
-    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD } by;
+    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_TILES, BY_TILES_WGRAD } by;
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
     struct widen widen;           // of f16
     size_t rotated_at, packed_at, scratch_at, widened_at, bytes;  // in the work buffer
@@ -121,11 +122,26 @@ static bool choose_winograd(struct cpu_device *cpu, const struct graph *g, const
     return p->by != BY_DNNL;
 }
 
+static bool choose_tiles(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+{
+    const struct dnnl_conv *c = &p->conv;
+    if (c->pass == DNNL_WGRAD && tiles_wgrad_fit(c)) {
+        p->by = BY_TILES_WGRAD, p->bytes = tiles_wgrad_bytes(c, cpu->threads);
+        return true;
+    }
+    if (c->pass != DNNL_FORWARD || !tiles_fit(c)) return false;
+    p->by = BY_TILES, p->packed_at = plan_round_up(tiles_bytes(c, cpu->threads));
+    p->bytes = p->packed_at;
+    keep_filters(p, kept_slot(g, n, c), tiles_pack_bytes(c));
+    return true;
+}
+
 // Chooses DAWN's kernel if one fits, by the measurements of docs/performance.md.
 static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
+    if (choose_tiles(cpu, g, n, p)) return true;
     if (wide && choose_winograd(cpu, g, n, p)) return true;
     if (n->attr.conv.pool) return false;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
@@ -240,23 +256,25 @@ static int conv_run(struct cpu_step *step)
     return dnnl_prim_run(step->cpu, &p->main);
 }
 
-static int winograd_step(struct cpu_step *step)
+// A kernel whose filters are packed apart: Winograd's or that of tiles.
+static int packed_step(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;
+    const struct dnnl_conv *c = &p->conv;
     void **in = step->in, *filters = p->keeps ? step->kept : (char *)step->work + p->packed_at;
-    bool back = p->as_forward;
-    if (must_pack(p)) winograd_pack(&p->conv, back, in[back ? 0 : 1], filters);
-    struct winograd_data data = {.x = in[back ? 1 : 0], .y = step->out[0]};
+    bool back = p->as_forward, tiles = p->by == BY_TILES;
+    if (must_pack(p)) (tiles ? tiles_pack : winograd_pack)(c, back, in[back ? 0 : 1], filters);
+    struct conv_data data = {.x = in[back ? 1 : 0], .y = step->out[0]};
     if (back) data.x_at = in[2];
     else data.bias = in[2], data.y_at = step->out[1];
-    winograd_run(&p->conv, step->cpu->threads, filters, &data, step->work);
+    (tiles ? tiles_run : winograd_run)(c, step->cpu->threads, filters, &data, step->work);
     return 0;
 }
 
 static void pixels_step(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;
-    if (must_pack(p)) direct_pack(&p->conv, false, step->in[1], step->kept);
+    if (must_pack(p)) direct_pack(&p->conv, DIRECT_BLOCK, false, step->in[1], step->kept);
     pixels_run(&p->conv, step->kept, step->in[0], step->in[2], step->out[0], step->work);
 }
 
@@ -265,9 +283,10 @@ static int kernel_run(struct cpu_step *step)
     const struct conv_plan *p = step->own;
     const struct dnnl_conv *c = &p->conv;
     void **in = step->in;
-    if (p->by == BY_WINOGRAD) return winograd_step(step);
+    if (p->by == BY_WINOGRAD || p->by == BY_TILES) return packed_step(step);
     if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
+    else if (p->by == BY_TILES_WGRAD) tiles_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_PIXELS) pixels_step(step);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);

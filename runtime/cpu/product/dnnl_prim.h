@@ -34,7 +34,17 @@ struct dnnl_conv {
     int groups, stride[2], before[2], after[2];
     bool bias;
     enum act act;
-    bool x_pooled, y_pooled;  // stored as the 2x2 max pool with positions, by winograd*.c alone; sizes are those before the pool
+    bool x_pooled, y_pooled;  // stored as the 2x2 max pool with positions, by winograd*.c and tiles*.c; sizes are those before it
+};
+
+// The arrays of y = act(x * w + bias). If y is pooled, only the largest of the four outputs of a window and its position are
+// written; the activation comes behind the pool. If x is pooled, the other three values of a window are zeros.
+struct conv_data {
+    const void *x;
+    const uint8_t *x_at;  // positions, if x is pooled
+    const float *bias;    // or NULL
+    void *y;              // NULL: only positions are wanted
+    uint8_t *y_at;        // positions, if y is pooled and they are wanted
 };
 
 // Filters [k,r,s,c/groups] in memory, in f32; `swap` describes the same bytes with c and k exchanged.

@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
@@ -16,6 +17,12 @@ static inline bool vectors_fit(bool bf16)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            (!bf16 || __builtin_cpu_supports("avx512bf16"));
+}
+
+// The 16 lanes from `at` on that are below `end`.
+static inline __attribute__((target("avx512f"), always_inline)) __mmask16 vectors_below(int64_t end, int64_t at)
+{
+    return end - at >= 16 ? 0xffff : end <= at ? 0 : (__mmask16)((1u << (end - at)) - 1);
 }
 
 #endif

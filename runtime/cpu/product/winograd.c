@@ -14,11 +14,7 @@
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
-
-#if defined __x86_64__
-#define LOOPS_ORDER static inline VECTORS ALWAYS
-#include "runtime/cpu/loops/loops_order.h"
-#endif
+#include "runtime/cpu/product/results.h"
 
 enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
 enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB
@@ -275,17 +271,6 @@ static inline VECTORS ALWAYS void join_spots(char *const m[16], int j, __m512 y[
     y[2] = _mm512_add_ps(t[0], _mm512_add_ps(t[1], t[2])), y[3] = _mm512_add_ps(_mm512_sub_ps(t[1], t[2]), t[3]);
 }
 
-static inline VECTORS ALWAYS __m512i round_pair(const float *from)
-{
-    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + 16), _mm512_loadu_ps(from));
-}
-
-static inline VECTORS ALWAYS void store_line(bool past_cache, uint16_t *to, __m512i line)
-{
-    if (past_cache) _mm512_stream_si512((void *)to, line);
-    else _mm512_storeu_si512(to, line);
-}
-
 // The outputs of a tile at 64 k; y[i] is NULL outside the image.
 static VECTORS void join_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *const y[4])
 {
@@ -302,13 +287,13 @@ static VECTORS void join_tile(const struct job *g, char *const m[16], const floa
         for (int i = 0; i < 4; i++) {
             low[i] = _mm512_add_ps(low[i], b), high[i] = _mm512_add_ps(high[i], d);
             if (act) _mm512_storeu_ps(plain[i] + 16 * j, low[i]), _mm512_storeu_ps(plain[i] + 16 * j + 16, high[i]);
-            else if (y[i]) store_line(g->past_cache, y[i] + 16 * j, (__m512i)_mm512_cvtne2ps_pbh(high[i], low[i]));
+            else if (y[i]) results_store(g->past_cache, y[i] + 16 * j, (__m512i)_mm512_cvtne2ps_pbh(high[i], low[i]));
         }
     }
     if (!act) return;
     g->loops->activate(plain[0], 4 * KB, g->conv->act);
     for (int i = 0; i < 4; i++)
-        for (int j = 0; y[i] && j < 4; j += 2) store_line(g->past_cache, y[i] + 16 * j, round_pair(plain[i] + 16 * j));
+        for (int j = 0; y[i] && j < 4; j += 2) results_store(g->past_cache, y[i] + 16 * j, results_round(plain[i] + 16 * j));
 }
 
 // The largest output of a tile at 64 k, activated, and its position. Outputs are rounded first, so this is a max pool
@@ -324,29 +309,16 @@ static VECTORS void join_pooled_tile(const struct job *g, char *const m[16], con
         join_spots(m, j + 1, high);
         __m512 b = bias ? _mm512_loadu_ps(bias + 16 * j) : _mm512_setzero_ps();
         __m512 d = bias ? _mm512_loadu_ps(bias + 16 * j + 16) : _mm512_setzero_ps();
-        __m512i value = (__m512i)_mm512_cvtne2ps_pbh(_mm512_add_ps(high[0], d), _mm512_add_ps(low[0], b));
-        __m512i best = loops_order(value), where = _mm512_setzero_si512();
+        struct results_pool best = results_pool_first(_mm512_add_ps(low[0], b), _mm512_add_ps(high[0], d));
 #pragma GCC unroll 3
-        for (int i = 1; i < 4; i++) {
-            __m512i other = (__m512i)_mm512_cvtne2ps_pbh(_mm512_add_ps(high[i], d), _mm512_add_ps(low[i], b));
-            __m512i order = loops_order(other);
-            __mmask32 wins = _mm512_cmpgt_epi16_mask(order, best);
-            best = _mm512_max_epi16(order, best);
-            value = _mm512_mask_mov_epi16(value, wins, other);
-            where = _mm512_mask_mov_epi16(where, wins, _mm512_set1_epi16((short)i));
-        }
-        if (act) {
-            _mm512_storeu_ps(plain + 16 * j, (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(value)), 16));
-            _mm512_storeu_ps(plain + 16 * j + 16,
-                             (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(value, 1)), 16));
-        } else if (y) {
-            store_line(g->past_cache, y + 16 * j, value);
-        }
-        if (at) _mm256_storeu_si256((void *)(at + 16 * j), _mm512_cvtepi16_epi8(where));
+        for (int i = 1; i < 4; i++) results_pool_next(&best, i, _mm512_add_ps(low[i], b), _mm512_add_ps(high[i], d));
+        if (act) results_widen(best.value, plain + 16 * j);
+        else if (y) results_store(g->past_cache, y + 16 * j, best.value);
+        if (at) _mm256_storeu_si256((void *)(at + 16 * j), _mm512_cvtepi16_epi8(best.where));
     }
     if (!act) return;
     g->loops->activate(plain, KB, g->conv->act);
-    for (int j = 0; j < 4; j += 2) store_line(g->past_cache, y + 16 * j, round_pair(plain + 16 * j));
+    for (int j = 0; j < 4; j += 2) results_store(g->past_cache, y + 16 * j, results_round(plain + 16 * j));
 }
 
 // The outputs of a band at 64 k from `k` on.
@@ -451,7 +423,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread) { 
 
 #endif
 
-void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, const struct winograd_data *data, void *work)
+void winograd_run(const struct dnnl_conv *c, int threads, const void *filters, const struct conv_data *data, void *work)
 {
     struct job g = plan_job(c, threads);
     g.filters = filters, g.work = work, g.loops = stem_loops();

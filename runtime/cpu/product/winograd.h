@@ -15,16 +15,7 @@ size_t winograd_pack_bytes(const struct dnnl_conv *);   // packed filters
 size_t winograd_bytes(const struct dnnl_conv *, int threads);
 // If transposed, w is the forward convolution's, which is [c][r][s][k] here.
 void winograd_pack(const struct dnnl_conv *, bool transposed, const float *w, void *filters);
-// y = act(x * w + bias). A window of a 2x2 max pool is a tile of outputs: if y is pooled, only the largest of each four outputs
-// and its position are written; the activation comes behind the pool. If x is pooled, its other three values are zeros.
-struct winograd_data {
-    const void *x;
-    const uint8_t *x_at;  // positions, if x is pooled
-    const float *bias;    // or NULL
-    void *y;              // NULL: only positions are wanted
-    uint8_t *y_at;        // positions, if y is pooled and they are wanted
-};
-void winograd_run(const struct dnnl_conv *, int threads, const void *filters, const struct winograd_data *, void *work);
+void winograd_run(const struct dnnl_conv *, int threads, const void *filters, const struct conv_data *, void *work);
 
 bool winograd_wgrad_fits(const struct dnnl_conv *);
 size_t winograd_wgrad_bytes(const struct dnnl_conv *, int threads);
