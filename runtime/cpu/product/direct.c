@@ -11,7 +11,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 
-enum { KB = DIRECT_BLOCK, UNIT = 4, WIDEST = 12 };
+enum { KB = 64, UNIT = 4, WIDEST = 12 };
 enum { PAST_CACHE = 16 << 20 };    // results larger than this are written around the caches
 enum { LEAST_IMAGES = 12 };        // smaller batches make tiles too narrow to keep the multipliers busy
 // 1x1 filters from here on: a product of matrices, where oneDNN is up to twice as fast, if there are enough pixels for it to
@@ -21,7 +21,7 @@ enum { LARGE_PRODUCT = 128 * 512, MANY_PIXELS = 1024 };
 struct direct {
     const struct dnnl_conv *conv;
     bool transposed;
-    int64_t block;  // filters side by side
+    struct direct_order order;
     const char *x;
     const float *w, *bias;
     char *y, *work;
@@ -51,19 +51,18 @@ bool direct_fits(const struct dnnl_conv *c)
     return vectors_fit(c->dtype == BF16);
 }
 
-// Packs fewer than 16 filters of a tap from `first`, zeros behind them.
-static void pack_some(const struct direct *d, int64_t first, int64_t count, int64_t tap, char *to, int64_t apart)
+// Packs fewer than 16 filters of a tap, zeros behind them; `units` units of channels each.
+static void pack_some(bool bf16, const float *from, int64_t k_step, int64_t count, int64_t units, char *to, int64_t apart)
 {
-    const struct dnnl_conv *c = d->conv;
-    for (int64_t u = 0; u < d->c_units; u++, to += apart) {
+    for (int64_t u = 0; u < units; u++, to += apart) {
         memset(to, 0, 16 * UNIT);
         for (int64_t k = 0; k < count; k++) {
-            const float *from = d->w + ((first + k) * d->taps + tap) * c->c;
-            if (c->dtype == F32) {
-                memcpy(to + k * UNIT, &from[u], 4);
-            } else {
-                uint16_t pair[2] = {f32_to_bf16(from[2 * u]), f32_to_bf16(from[2 * u + 1])};
+            const float *row = from + k * k_step;
+            if (bf16) {
+                uint16_t pair[2] = {f32_to_bf16(row[2 * u]), f32_to_bf16(row[2 * u + 1])};
                 memcpy(to + k * UNIT, pair, 4);
+            } else {
+                memcpy(to + k * UNIT, &row[u], 4);
             }
         }
     }
@@ -109,27 +108,39 @@ static VECTORS void pack_rows(bool bf16, const float *from, int64_t c_step, int6
     }
 }
 
+// Packs a chunk of channels from unit `u` on, of `wide` filters from `first` on, at a tap.
+static void pack_chunk(const struct direct *d, int64_t first, int64_t wide, int64_t tap, int64_t u, char *to)
+{
+    const struct dnnl_conv *c = d->conv;
+    bool bf16 = c->dtype == BF16;
+    int64_t units = d->c_units - u < d->order.units ? d->c_units - u : d->order.units, channel = u * channels_in_unit(c);
+    int64_t apart = (wide + 15) / 16 * 16 * UNIT, row = d->taps * c->c;
+    memset(to + units * apart, 0, (size_t)((d->order.units - units) * apart));
+    for (int64_t k = 0; k < wide; k += 16, to += 16 * UNIT) {
+        const float *from = d->w + (first + k) * row + tap * c->c + channel;
+        if (d->transposed) {
+            from = d->w + (channel * d->taps + d->taps - 1 - tap) * c->k + first + k;
+            pack_rows(bf16, from, d->taps * c->k, units, wide - k, to, apart);
+        } else if (wide - k >= 16) {
+            pack_sixteen(bf16, from, row, units, to, apart);
+        } else {
+            pack_some(bf16, from, row, wide - k, units, to, apart);
+        }
+    }
+}
+
 // Packs the filters of (k block, tap) pairs.
 static void pack_filters(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct direct *d = context;
     const struct dnnl_conv *c = d->conv;
-    int64_t taps = d->taps;
-    bool bf16 = c->dtype == BF16;
+    int64_t taps = d->taps, k = d->order.k, chunks = (d->c_units + d->order.units - 1) / d->order.units;
     for (int64_t i = begin; i < end; i++) {
-        int64_t tap = i % taps, first = i / taps * d->block, wide = c->k - first < d->block ? c->k - first : d->block;
-        int64_t lanes = (wide + 15) / 16 * 16;
-        char *to = d->work + first * taps * d->c_units * UNIT + tap * d->c_units * lanes * UNIT;
-        for (int64_t k = 0; k < wide; k += 16, to += 16 * UNIT) {
-            if (d->transposed) {
-                pack_rows(bf16, d->w + (taps - 1 - tap) * c->k + first + k, taps * c->k, d->c_units, wide - k, to, lanes * UNIT);
-            } else if (wide - k >= 16) {
-                pack_sixteen(bf16, d->w + ((first + k) * taps + tap) * c->c, taps * c->c, d->c_units, to, lanes * UNIT);
-            } else {
-                pack_some(d, first + k, wide - k, tap, to, lanes * UNIT);
-            }
-        }
+        int64_t tap = i % taps, first = i / taps * k, wide = c->k - first < k ? c->k - first : k;
+        int64_t lanes = (wide + 15) / 16 * 16, chunk = d->order.units * lanes * UNIT;
+        char *to = d->work + first * taps * chunks * d->order.units * UNIT + (tap / c->s * chunks * c->s + tap % c->s) * chunk;
+        for (int64_t u = 0; u < d->c_units; u += d->order.units, to += c->s * chunk) pack_chunk(d, first, wide, tap, u, to);
     }
 }
 
@@ -362,13 +373,14 @@ static int64_t count_tile_rows(const struct dnnl_conv *c) { return c->n; }
 
 #endif
 
-void direct_pack(const struct dnnl_conv *c, int64_t block, bool transposed, const float *w, void *filters)
+void direct_pack(const struct dnnl_conv *c, struct direct_order order, bool transposed, const float *w, void *filters)
 {
     struct direct d = {
-        .conv = c, .transposed = transposed, .block = block, .w = w, .work = filters,
+        .conv = c, .transposed = transposed, .order = order, .w = w, .work = filters,
         .c_units = c->c / channels_in_unit(c), .taps = c->r * c->s,
     };
-    threads_for((c->k + block - 1) / block * d.taps, 1, pack_filters, &d);
+    if (order.units == 0) d.order.units = d.c_units;
+    threads_for((c->k + order.k - 1) / order.k * d.taps, 1, pack_filters, &d);
 }
 
 void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const float *w, const float *bias, void *y,
@@ -379,6 +391,6 @@ void direct_run(const struct dnnl_conv *c, bool transposed, const void *x, const
         .size = (int64_t)dtype_size(c->dtype), .loops = stem_loops(),
     };
     d.past_cache = c->k % KB == 0 && (uintptr_t)y % 64 == 0 && c->n * c->p * c->q * c->k * d.size >= PAST_CACHE;
-    direct_pack(c, KB, transposed, w, work);
+    direct_pack(c, (struct direct_order){.k = KB}, transposed, w, work);
     threads_for(count_tile_rows(c), 1, run_rows, &d);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, pixels.c, wgrad.c, winograd*.c,
-// tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and precision, in scratch
-// of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a forward pass of one
-// image, so small batches keep packed filters until the slot's version changes. supports, workspace and prepare compute the same
-// conv_plan, so their answers agree.
+// tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and
+// precision, in scratch of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a
+// forward pass of one image, so small batches keep packed filters until the slot's version changes. supports, workspace and
+// prepare compute the same conv_plan, so their answers agree.
 //
 // The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
 // kernels are faster (docs/performance.md), so stride 1 uses them.
@@ -13,6 +13,7 @@
 #include "runtime/cpu/product/direct.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/product/pixels.h"
+#include "runtime/cpu/product/rows.h"
 #include "runtime/cpu/product/stem.h"
 #include "runtime/cpu/product/wgrad.h"
 #include "runtime/cpu/product/widen.h"
@@ -274,7 +275,7 @@ static int packed_step(struct cpu_step *step)
 static void pixels_step(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;
-    if (must_pack(p)) direct_pack(&p->conv, DIRECT_BLOCK, false, step->in[1], step->kept);
+    if (must_pack(p)) direct_pack(&p->conv, (struct direct_order){.k = ROWS_WIDE}, false, step->in[1], step->kept);
     pixels_run(&p->conv, step->kept, step->in[0], step->in[2], step->out[0], step->work);
 }
 

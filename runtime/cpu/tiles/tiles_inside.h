@@ -14,8 +14,8 @@ enum { TILE = 1024, TILE_SIDE = 16, TILE_LINE = 64 };  // bytes; rows; bytes of 
 
 #define TILES __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16")))
 
-// Sums are tiles 0 to 5, x is 6, w is 7. A row of x has so many bytes, and w a row for every 4 of them.
-TILES static inline void tiles_begin(int x_bytes)
+// All tiles are whole.
+TILES static inline void tiles_begin(void)
 {
     struct {
         uint8_t palette, start, zero[14];
@@ -23,7 +23,6 @@ TILES static inline void tiles_begin(int x_bytes)
         uint8_t rows[16];
     } shape = {.palette = 1};
     for (int i = 0; i < 8; i++) shape.bytes[i] = TILE_LINE, shape.rows[i] = TILE_SIDE;
-    shape.bytes[6] = (uint16_t)x_bytes, shape.rows[7] = (uint8_t)(x_bytes / 4);
     __asm__ volatile("" : : "r"(&shape) : "memory");  // gcc 12 takes the instruction to read 8 bytes of it
     _tile_loadconfig(&shape);
 }
