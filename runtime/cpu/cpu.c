@@ -10,6 +10,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
+#include "runtime/cpu/tiles/tiles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ static int cpu_open(int index, int threads, struct device **into)
     }
     cpu->loops = loops_choose();
     cpu->bf16 = multiplies_bf16();
+    cpu->tiles = tiles_exist();
     *into = &cpu->base;
     return 0;
 }

@@ -18,7 +18,8 @@ struct cpu_device {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     const struct loops *loops;
-    bool bf16;  // the CPU multiplies bf16 (avx512_bf16 or amx)
+    bool bf16;   // the CPU multiplies bf16 (avx512_bf16 or amx)
+    bool tiles;  // and tiles of them (amx)
 };
 
 struct cpu_step {

@@ -11,6 +11,7 @@
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
 #include "runtime/cpu/cpu_work.h"
 #include "runtime/cpu/product/pairs.h"
+#include "runtime/cpu/tiles/tiles.h"
 #include "runtime/element.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ struct attention {
     const int32_t *length;
     struct attention_mask mask;
     enum dtype dtype;
-    bool pairs;
+    bool pairs, tiles;
     int64_t t, h, d;              // of a sample; heads; of a head
     int64_t units, wide, room;    // units of a row of q; columns of d and of the scores, padded
     float scale;
@@ -67,6 +68,7 @@ static void size_attention(struct attention *o, const struct cpu_device *cpu, co
 {
     const int64_t *dim = qkv->shape.dim;
     o->dtype = qkv->dtype, o->pairs = takes_pairs(cpu, qkv->dtype);
+    o->tiles = o->pairs && cpu->tiles;
     o->t = dim[1], o->h = heads, o->d = dim[2] / 3 / heads;
     o->units = o->pairs ? (o->d + 1) / 2 : o->d;
     o->wide = round_up(o->d, PRODUCT_LANES);
@@ -295,11 +297,18 @@ static void clear_tile(const struct head *h, int64_t queries, int64_t pitch)
     memset(h->narrow + queries * pitch, 0, (size_t)(rows * pitch) * sizeof *h->narrow);
 }
 
+static void multiply_pairs(const struct attention *o, const struct product *p)
+{
+    if (o->tiles) tiles_product(p);
+    else pairs_product(p);
+}
+
 static void forward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
     int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
     struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
-    struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .room = o->room, .scale = o->scale, .mask = &o->mask};
+    struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .room = o->room, .scale = o->scale, .mask = &o->mask,
+                                  .tiles = o->tiles};
     float lse[QUERIES], weight[QUERIES];
     pairs_pack_rows(&q, o->units, h->q);
     for (int64_t i = 0; i < queries; i += PAIRS_QUERIES) {
@@ -309,7 +318,7 @@ static void forward_pairs(const struct attention *o, const struct head *h, int64
     if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
     if (!o->to) return;
     clear_tile(h, queries, o->room);
-    pairs_product(&(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
+    multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
                                     .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
                                     .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
     struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
@@ -320,15 +329,15 @@ static void forward_pairs(const struct attention *o, const struct head *h, int64
 static void backward_products(const struct attention *o, const struct head *h, int64_t first, int64_t queries, int64_t key,
                               int64_t keys)
 {
-    pairs_product(&(struct product){.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
+    multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
                                     .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (keys + 1) / 2,
                                     .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0});
     struct product p = {.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
                         .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = first > 0};
     p.a = (const float *)h->p_pairs, p.b = (const float *)h->dy_pairs, p.c = h->dv + key * o->wide;
-    pairs_product(&p);
+    multiply_pairs(o, &p);
     p.a = (const float *)h->ds_pairs, p.b = (const float *)h->q_pairs, p.c = h->dk + key * o->wide;
-    pairs_product(&p);
+    multiply_pairs(o, &p);
 }
 
 static void backward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
@@ -338,7 +347,7 @@ static void backward_pairs(const struct attention *o, const struct head *h, int6
     struct pairs_matrix y = rows_of(o, head_of(o, o->y, b, head), first, queries);
     struct pairs_matrix dy = rows_of(o, head_of(o, o->dy, b, head), first, queries);
     struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .room = o->room,
-                                  .scale = o->scale, .mask = &o->mask};
+                                  .scale = o->scale, .mask = &o->mask, .tiles = o->tiles};
     float lse[QUERIES], delta[QUERIES], one = 1.0f;
     pairs_pack_rows(&q, o->units, h->q);
     pairs_pack_rows(&dy, o->units, h->dy);

@@ -142,7 +142,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
 {
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
-    if (choose_tiles(cpu, g, n, p)) return true;
+    if (cpu->tiles && choose_tiles(cpu, g, n, p)) return true;
     if (wide && choose_winograd(cpu, g, n, p)) return true;
     if (n->attr.conv.pool) return false;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {

@@ -36,6 +36,7 @@ struct pairs_scores {
     float scale;
     const struct attention_mask *mask;
     uint32_t row;
+    bool tiles;  // multiply by tiles (tiles.h)
 };
 // p[queries][room] = e^(scale q k' - top), masked, with zeros up to whole vectors; row i is to be multiplied by weight[i]. lse:
 // logarithms of the sums. s: scratch for [PAIRS_QUERIES][room]. An odd last query has a second one that is zero.

@@ -6,6 +6,7 @@
 // Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, beside the products. Zen 5
 // starts two to four of them a cycle.
 #include "runtime/cpu/product/pairs_inside.h"
+#include "runtime/cpu/tiles/tiles.h"
 
 #if defined __x86_64__ && !defined ISA_ONLY_BASE
 
@@ -51,6 +52,21 @@ static VECTORS void score_keys(const uint32_t *q, const uint32_t *b, int64_t uni
     if (vectors & 4) score_tile(4, q, b, units, room, s, s_row), b += 4 * PAIRS_LANES, s += 4 * PAIRS_LANES;
     if (vectors & 2) score_tile(2, q, b, units, room, s, s_row), b += 2 * PAIRS_LANES, s += 2 * PAIRS_LANES;
     if (vectors & 1) score_tile(1, q, b, units, room, s, s_row);
+}
+
+// s[queries][s_row] = the scores of n keys.
+static void score_rows(const struct pairs_scores *o, const uint32_t *q, const uint32_t *b, int64_t queries, int64_t n, float *s,
+                       int64_t s_row)
+{
+    if (o->tiles) {
+        tiles_product(&(struct product){.a = (const float *)q, .b = (const float *)b, .c = s, .rows = queries,
+                                        .columns = (n + PAIRS_LANES - 1) / PAIRS_LANES * PAIRS_LANES, .depth = o->units,
+                                        .a_row = o->units, .a_unit = 1, .b_row = o->room, .c_row = s_row});
+        return;
+    }
+    for (int64_t first = 0; first < n; first += PAIRS_KEYS)
+        for (int64_t i = 0; i < queries; i += 2)
+            score_keys(q + i * o->units, b + first, o->units, o->room, n - first, s + i * s_row + first, s_row);
 }
 
 // ---- exponentials
@@ -178,9 +194,7 @@ void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, floa
     int64_t room = o->room;
     float top[PAIRS_QUERIES], lanes[PAIRS_QUERIES][PAIRS_LANES] = {{0}}, factor = o->mask->key ? o->mask->factor : 1.0f;
     __mmask32 kept[PAIRS_QUERIES][WORDS];
-    for (int64_t first = 0; first < n; first += PAIRS_KEYS)
-        for (int64_t i = 0; i < queries; i += 2)
-            score_keys(o->q + i * o->units, o->k_words + first, o->units, room, n - first, s + i * room + first, room);
+    score_rows(o, o->q, o->k_words, queries, n, s, room);
     for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * room, n);
     for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
         keep_rows(o->mask, o->row, queries, first, kept);
@@ -231,13 +245,14 @@ static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_
 
 void pairs_attend_back(const struct pairs_scores *o, int64_t queries, int64_t first, int64_t n, const struct pairs_gradients *g)
 {
-    float s[2 * PAIRS_KEYS], dp[2 * PAIRS_KEYS];
+    float s[PAIRS_QUERIES * PAIRS_KEYS], dp[PAIRS_QUERIES * PAIRS_KEYS];
+    int64_t rows = o->tiles ? queries : 2;  // tiles are whole, a pair of rows stays in the first cache
     __mmask32 kept[PAIRS_QUERIES][WORDS];
     keep_rows(o->mask, o->row, queries, first, kept);
-    for (int64_t i = 0; i < queries; i += 2) {
-        score_keys(o->q + i * o->units, o->k_words + first, o->units, o->room, n, s, PAIRS_KEYS);
-        score_keys(o->dy + i * o->units, o->v_words + first, o->units, o->room, n, dp, PAIRS_KEYS);
-        soften_keys(o, i, n, s, dp, kept + i, g);
+    for (int64_t i = 0; i < queries; i += rows) {
+        score_rows(o, o->q + i * o->units, o->k_words + first, rows, n, s, PAIRS_KEYS);
+        score_rows(o, o->dy + i * o->units, o->v_words + first, rows, n, dp, PAIRS_KEYS);
+        for (int64_t j = 0; j < rows; j += 2) soften_keys(o, i + j, n, s + j * PAIRS_KEYS, dp + j * PAIRS_KEYS, kept + i + j, g);
     }
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in bf16 on processors that multiply tiles of matrices (Intel's AMX): 16 times the products of their vector
+// Convolutions and small products in bf16 on processors that multiply tiles of matrices (Intel's AMX): 16 times the products of their vector
 // instructions in the same time. So little time remains for the products that the direct form is as fast as Winograd's, and it
 // rounds less: these kernels are chosen before winograd.h, direct.h and wgrad.h.
 #ifndef DAWN_CPU_TILES_H
 #define DAWN_CPU_TILES_H
 
+#include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 
-// True if the processor has tiles and the system lets this process use them, unless DAWN_ISA names a set of instructions.
+// True if the processor has tiles and the system lets this process use them, unless DAWN_ISA names a set of instructions. All
+// else here needs it.
 bool tiles_exist(void);
 
 // True if the kernel supports this forward convolution; otherwise use another.
@@ -23,5 +25,8 @@ size_t tiles_wgrad_bytes(const struct dnnl_conv *, int threads);
 // dy_at: positions, if y is pooled
 void tiles_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const void *dy, const uint8_t *dy_at, float *dw,
                      void *work);
+
+// Units are pairs of bf16, as of pairs_product(); columns are a multiple of 16.
+void tiles_product(const struct product *);
 
 #endif

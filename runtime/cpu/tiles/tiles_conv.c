@@ -67,7 +67,7 @@ void tiles_pack(const struct dnnl_conv *c, bool transposed, const float *w, void
 
 bool tiles_fit(const struct dnnl_conv *c)
 {
-    if (!tiles_exist() || c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES) return false;
+    if (c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES) return false;
     if (c->r * c->s == 1 || c->c < LEAST_CHANNELS || c->s > MOST_TAPS || c->k % 2 || c->c % 2) return false;
     if (c->x_pooled && (c->c % CB || c->h % 2 || c->w % 2)) return false;
     if (c->y_pooled && (c->k % KB || c->p % 2 || c->q % 2)) return false;
@@ -436,7 +436,7 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
     char *tiles = g->work + (size_t)thread * g->x_bytes;
     struct sums sums;
     sums.last = (struct pending){.end = 0}, sums.turn = 0;
-    tiles_begin();
+    tiles_begin(TILE_SIDE, TILE_SIDE);
     for (int64_t i = begin; i < end; i++) {
         int64_t image = i / g->bands * TILE_SIDE, first = i % g->bands * g->rows;
         struct band b = {.x = {.image = image, .images = c->n - image < TILE_SIDE ? c->n - image : TILE_SIDE},

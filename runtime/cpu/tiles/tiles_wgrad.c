@@ -67,7 +67,7 @@ size_t tiles_wgrad_bytes(const struct dnnl_conv *c, int threads)
 
 bool tiles_wgrad_fit(const struct dnnl_conv *c)
 {
-    if (!tiles_exist() || c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES || c->s > IMAGES) return false;
+    if (c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES || c->s > IMAGES) return false;
     if (c->k % TILE_SIDE || c->c < TILE_SIDE || c->c % 2) return false;
     if (c->y_pooled && (c->p % 2 || c->q % 2)) return false;
     struct wgrad g = plan_wgrad(c, 1);
@@ -143,17 +143,18 @@ static VECTORS void spread_dy(const struct wgrad *g, const struct group *b, cons
 }
 
 // 16 channels of a window of two images: values, and their positions as words.
-struct window {
+struct pool_window {
     __m512i value, at;
 };
 
-static inline VECTORS ALWAYS struct window load_window(const struct wgrad *g, int64_t from, int64_t apart, bool low, bool high)
+static inline VECTORS ALWAYS struct pool_window load_window(const struct wgrad *g, int64_t from, int64_t apart, bool low,
+                                                            bool high)
 {
     const uint16_t *y = g->dy + from;
     const uint8_t *at = g->dy_at + from;
     __mmask16 first = low ? 0xffff : 0, second = high ? 0xffff : 0;
     __m256i none = _mm256_setzero_si256();
-    return (struct window){
+    return (struct pool_window){
         join_images(_mm256_maskz_loadu_epi16(first, y), _mm256_maskz_loadu_epi16(second, y + apart)),
         join_images(low ? _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)at)) : none,
                     high ? _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)(at + apart))) : none),
@@ -172,7 +173,7 @@ static VECTORS void spread_pooled(const struct wgrad *g, const struct group *b, 
                 char *to = u->dy + (size_t)t * g->dy_tile + (p * c->q + q) * TILE;
                 for (int i = 0; i < 16; i++, from += 2 * apart, to += TILE_LINE) {
                     fetch(g->dy + from, AHEAD * c->k), fetch(g->dy + from + apart, AHEAD * c->k);
-                    struct window w = load_window(g, from, apart, 2 * i < u->images, 2 * i + 1 < u->images);
+                    struct pool_window w = load_window(g, from, apart, 2 * i < u->images, 2 * i + 1 < u->images);
                     for (int j = 0; j < 4; j++) {
                         __mmask32 here = _mm512_cmpeq_epi16_mask(w.at, _mm512_set1_epi16((short)j));
                         _mm512_store_si512((void *)(to + (j / 2 * c->q + j % 2) * TILE), _mm512_maskz_mov_epi16(here, w.value));
@@ -315,7 +316,7 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
     float *sum = thread_sums(g, thread);
     int64_t block = c->r * c->s * 512, units = (c->n + IMAGES - 1) / IMAGES;
     memset(sum, 0, g->sum_bytes);
-    tiles_begin();
+    tiles_begin(TILE_SIDE, TILE_SIDE);
     for (int64_t i = begin; i < end; i++) {
         int64_t unit = i / g->bands * g->units, first = i % g->bands * g->rows;
         struct group b = {.first = first, .end = first + g->rows < c->p ? first + g->rows : c->p,
