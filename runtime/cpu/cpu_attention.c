@@ -319,8 +319,8 @@ static void forward_pairs(const struct attention *o, const struct head *h, int64
     if (!o->to) return;
     clear_tile(h, queries, o->room);
     multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
-                                    .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
-                                    .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
+                                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
+                                        .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
     struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
     pairs_narrow(&y, h->y, o->wide, weight, 1);
 }
@@ -329,11 +329,12 @@ static void forward_pairs(const struct attention *o, const struct head *h, int64
 static void backward_products(const struct attention *o, const struct head *h, int64_t first, int64_t queries, int64_t key,
                               int64_t keys)
 {
-    multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
-                                    .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (keys + 1) / 2,
-                                    .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0});
-    struct product p = {.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
-                        .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = first > 0};
+    struct product p = {.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
+                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (keys + 1) / 2,
+                        .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0};
+    multiply_pairs(o, &p);
+    p = (struct product){.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
+                         .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = first > 0};
     p.a = (const float *)h->p_pairs, p.b = (const float *)h->dy_pairs, p.c = h->dv + key * o->wide;
     multiply_pairs(o, &p);
     p.a = (const float *)h->ds_pairs, p.b = (const float *)h->q_pairs, p.c = h->dk + key * o->wide;

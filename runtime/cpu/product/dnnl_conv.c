@@ -142,7 +142,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
 {
     const struct dnnl_conv *c = &p->conv;
     bool wide = strcmp(cpu->loops->isa, "avx512") == 0;  // DAWN_ISA may forbid it
-    if (cpu->tiles && choose_tiles(cpu, g, n, p)) return true;
+    if (c->tiles && choose_tiles(cpu, g, n, p)) return true;
     if (wide && choose_winograd(cpu, g, n, p)) return true;
     if (n->attr.conv.pool) return false;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
@@ -185,6 +185,7 @@ static int conv_plan_new(struct cpu_device *cpu, const struct graph *g, const st
 {
     memset(p, 0, sizeof *p);
     p->conv = conv_of(g, n);
+    p->conv.tiles = cpu->tiles;
     widen_plan(&p->widen, g, n);
     TRY(plan_product(cpu, g, n, p));
     p->widened_at = p->widen.count ? plan_round_up(p->bytes) : p->bytes;

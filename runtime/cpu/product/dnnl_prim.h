@@ -34,6 +34,7 @@ struct dnnl_conv {
     int groups, stride[2], before[2], after[2];
     bool bias;
     enum act act;
+    bool tiles;               // the processor multiplies tiles (tiles.h)
     bool x_pooled, y_pooled;  // stored as the 2x2 max pool with positions, by winograd*.c and tiles*.c; sizes are those before it
 };
 

@@ -5,6 +5,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/tiles/tiles.h"
 
 #include <string.h>
 
@@ -51,25 +52,31 @@ static inline VECTORS ALWAYS void sum_tile(const int ct, const char *v, int64_t 
     }
 TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
 #undef TILE
-static void (*const tiles[6])(const char *, int64_t, const char *, int64_t, float *, const char *, int64_t) = {
+static void (*const shapes[6])(const char *, int64_t, const char *, int64_t, float *, const char *, int64_t) = {
     tile_1, tile_2, tile_3, tile_4, tile_5, tile_6};
 
 // The rows are cut evenly, because a narrow register tile is slow.
-void rows_multiply(const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m)
+void rows_multiply(bool tiles, const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m)
 {
+    if (tiles) {
+        tiles_product(&(struct product){.a = (const float *)v, .b = (const float *)u, .c = m, .rows = count, .columns = ROWS_WIDE,
+                                        .depth = units, .a_row = (int64_t)apart / ROWS_UNIT, .a_unit = 1, .b_row = ROWS_WIDE,
+                                        .c_row = ROWS_WIDE});
+        return;
+    }
     int64_t row = (int64_t)apart, pieces = (count + 5) / 6, step = pieces ? ROWS_WIDE * ROWS_UNIT / pieces : 0;
     for (const char *ahead = u + units * ROWS_WIDE * ROWS_UNIT; pieces > 0; pieces--, ahead += units * step) {
         int64_t wide = (count + pieces - 1) / pieces;
-        tiles[wide - 1](v, row, u, units, m, ahead, step);
+        shapes[wide - 1](v, row, u, units, m, ahead, step);
         v += wide * row, m += wide * ROWS_WIDE, count -= wide;
     }
 }
 
 #else
 
-void rows_multiply(const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m)
+void rows_multiply(bool tiles, const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m)
 {
-    (void)v, (void)apart, (void)count, (void)u, (void)units, (void)m;
+    (void)tiles, (void)v, (void)apart, (void)count, (void)u, (void)units, (void)m;
     BUG("rows_multiply without AVX-512");
 }
 

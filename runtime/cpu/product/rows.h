@@ -3,6 +3,7 @@
 #ifndef DAWN_CPU_ROWS_H
 #define DAWN_CPU_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ enum { ROWS_WIDE = 64 };  // filters side by side
 enum { ROWS_UNIT = 4 };   // bytes of a pair of channels
 
 // m[count][64] = v[count][units] u[units][64]. Rows of v are `apart` bytes apart. u's successor in memory is fetched meanwhile.
-void rows_multiply(const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m);
+// tiles: multiply by tiles (tiles.h).
+void rows_multiply(bool tiles, const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m);
 
 #endif

@@ -44,7 +44,8 @@ static struct job plan_job(const struct dnnl_conv *c, int threads)
     struct job g = {.conv = c, .rows = winograd_tiles(c->p), .columns = winograd_tiles(c->q)};
     g.v_row = (size_t)((c->c + CB - 1) / CB * CB) * sizeof(uint16_t);
     int64_t tiles = BAND_BYTES / (int64_t)(WINOGRAD_SPOTS * (g.v_row + KB * sizeof(float)));
-    if (tiles > BAND_TILES) tiles = BAND_TILES;
+    int64_t wanted = c->tiles ? 2 * BAND_TILES : BAND_TILES;  // fill tiles of 16
+    if (tiles > wanted) tiles = wanted;
     int64_t all = c->n * g.rows, most = tiles > g.columns ? tiles / g.columns : 1;
     g.by_k = threads > 1 && all <= most && c->k >= 2 * KB;
     int64_t bands = (all + most - 1) / most;
@@ -354,8 +355,8 @@ static void run_block(const struct job *g, int64_t first, int64_t rows, const ch
                       int64_t k)
 {
     for (int i = 0; i < WINOGRAD_SPOTS; i++)
-        rows_multiply(v + (size_t)i * g->v_spot, g->v_row, count[i], g->filters + winograd_filters_at(g->conv, k, 0, i),
-                      g->conv->c / 2, (float *)(m + (size_t)i * g->m_spot));
+        rows_multiply(g->conv->tiles, v + (size_t)i * g->v_spot, g->v_row, count[i],
+                      g->filters + winograd_filters_at(g->conv, k, 0, i), g->conv->c / 2, (float *)(m + (size_t)i * g->m_spot));
     join_band(g, first, rows, m, k);
 }
 

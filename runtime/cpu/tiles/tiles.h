@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and small products in bf16 on processors that multiply tiles of matrices (Intel's AMX): 16 times the products of their vector
-// instructions in the same time. So little time remains for the products that the direct form is as fast as Winograd's, and it
-// rounds less: these kernels are chosen before winograd.h, direct.h and wgrad.h.
+// Convolutions and small products in bf16 on processors that multiply tiles of matrices (Intel's AMX): 16 times the products of
+// their vector instructions in the same time. So little time remains for the products that the direct form is as fast as
+// Winograd's, and it rounds less: these kernels are chosen before winograd.h, direct.h and wgrad.h.
 #ifndef DAWN_CPU_TILES_H
 #define DAWN_CPU_TILES_H
 

@@ -39,8 +39,8 @@ static void test_products(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct product_case *c = &cases[i];
         struct product p = {.a = (const float *)a, .b = (const float *)b, .rows = c->rows, .columns = c->columns,
-                            .depth = c->depth, .a_row = c->transposed ? 1 : SIDE, .a_unit = c->transposed ? SIDE : 1, .b_row = SIDE, .c_row = SIDE,
-                            .adds = c->adds};
+                            .depth = c->depth, .a_row = c->transposed ? 1 : SIDE, .a_unit = c->transposed ? SIDE : 1,
+                            .b_row = SIDE, .c_row = SIDE, .adds = c->adds};
         for (int j = 0; j < SIDE * SIDE; j++) ours[j] = theirs[j] = (float)j;
         p.c = ours, tiles_product(&p);
         p.c = theirs, pairs_product(&p);
