@@ -107,7 +107,8 @@ static void run_blocks(void *context, int64_t begin, int64_t end, int thread)
         for (int64_t tap = 0; tap < g->taps; tap++)
             rows_multiply(g->conv->tiles, x + (size_t)g->first[tap] * g->row_bytes, g->row_bytes,
                           g->first[tap + 1] - g->first[tap],
-                          g->filters + (k * g->taps + tap) * units * ROWS_WIDE * ROWS_UNIT, units, sums + g->first[tap] * ROWS_WIDE);
+                          g->filters + (k * g->taps + tap) * units * ROWS_WIDE * ROWS_UNIT, units,
+                          sums + g->first[tap] * ROWS_WIDE);
         sum_rows(g, sums, k * ROWS_WIDE);
     }
 }
