@@ -141,7 +141,7 @@ struct pending {
     int64_t done, end;       // steps
 };
 
-// Adds the bias to an image's 32 sums and activates them if they are not pooled.
+// 32 sums of an image, with the bias.
 static inline VECTORS ALWAYS void load_results(const struct job *g, int64_t k, const float *sums, __m512 *low, __m512 *high)
 {
     *low = _mm512_load_ps(sums), *high = _mm512_load_ps(sums + 256);

@@ -4,6 +4,8 @@
 // Two tests show that the comparison can fail, and one that no operator is without a case.
 #include "test/unit/fixture_cases.h"
 
+#include "runtime/cpu/tiles/tiles.h"
+
 static void test_cpu_one_thread(void **state)
 {
     (void)state;
@@ -20,8 +22,8 @@ static void test_cpu_three_threads(void **state)
 static void test_cpu_lower_instruction_sets(void **state)
 {
     (void)state;
-    static const char *const isa[] = {"base", "avx2"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const isa[] = {"base", "avx2", "avx512"};
+    for (int i = 0; i < (tiles_exist() ? 3 : 2); i++) {
         setenv("DAWN_ISA", isa[i], 1);
         print_message("instruction set at most %s:\n", isa[i]);
         hold_types("cpu", 1, BF16, CASE_SLOW);
