@@ -149,11 +149,11 @@ static void harden(sqlite3 *db)
 // The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
-    static const char *const paths[SQL_FORMAT] = {"scoreboard/store/schema.sql", "scoreboard/store/schema_2.sql",
-                                                "scoreboard/store/schema_3.sql", "scoreboard/store/schema_4.sql",
-                                                "scoreboard/store/schema_5.sql", "scoreboard/store/schema_6.sql",
-                                                "scoreboard/store/schema_7.sql", "scoreboard/store/schema_8.sql",
-                                                "scoreboard/store/schema_9.sql"};
+    static const char *const paths[SQL_FORMAT] = {
+        "scoreboard/store/schema/tables.sql", "scoreboard/store/schema/tables_2.sql", "scoreboard/store/schema/tables_3.sql",
+        "scoreboard/store/schema/tables_4.sql", "scoreboard/store/schema/tables_5.sql", "scoreboard/store/schema/tables_6.sql",
+        "scoreboard/store/schema/tables_7.sql", "scoreboard/store/schema/tables_8.sql", "scoreboard/store/schema/tables_9.sql",
+    };
     BUG_IF(format < 1 || format > SQL_FORMAT);
     const struct embedded *file = embedded_find(paths[format - 1]);
     if (file == NULL) BUG(paths[format - 1]);

@@ -120,13 +120,13 @@ static int number_of(struct results *r, const char *sql, int64_t *value)
 // The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
-    static const char *const paths[RESULT_FORMAT] = {"tasks/record/result.sql", "tasks/record/result_2.sql",
-                                                      "tasks/record/result_3.sql", "tasks/record/result_4.sql",
-                                                      "tasks/record/result_5.sql", "tasks/record/result_6.sql",
-                                                      "tasks/record/result_7.sql", "tasks/record/result_8.sql",
-                                                      "tasks/record/result_9.sql", "tasks/record/result_10.sql",
-                                                      "tasks/record/result_11.sql", "tasks/record/result_12.sql",
-                                                      "tasks/record/result_13.sql"};
+    static const char *const paths[RESULT_FORMAT] = {
+        "tasks/record/schema/tables.sql", "tasks/record/schema/tables_2.sql", "tasks/record/schema/tables_3.sql",
+        "tasks/record/schema/tables_4.sql", "tasks/record/schema/tables_5.sql", "tasks/record/schema/tables_6.sql",
+        "tasks/record/schema/tables_7.sql", "tasks/record/schema/tables_8.sql", "tasks/record/schema/tables_9.sql",
+        "tasks/record/schema/tables_10.sql", "tasks/record/schema/tables_11.sql", "tasks/record/schema/tables_12.sql",
+        "tasks/record/schema/tables_13.sql",
+    };
     BUG_IF(format < 1 || format > RESULT_FORMAT);
     const struct embedded *file = embedded_find(paths[format - 1]);
     if (file == NULL) BUG(paths[format - 1]);
