@@ -97,7 +97,7 @@ MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/d
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room. FOLDERS lists those of the program dawn (runtime/cuda is above), BOARD_FOLDERS those of the server.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
-FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpoint cases null ref cpu cpu/loops cpu/product cpu/tiles) \
+FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
     tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
     $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \

@@ -10,9 +10,9 @@
 #include "runtime/cpu/tiles/tiles_inside.h"
 
 #include "runtime/base/threads.h"
+#include "runtime/cpu/conv/direct.h"
+#include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"
-#include "runtime/cpu/product/direct.h"
-#include "runtime/cpu/product/results.h"
 
 enum { LEAST_IMAGES = 12, LEAST_CHANNELS = 8, KB = 32, CB = 32 };  // KB, CB: filters and channels of a block
 enum { MOST_OUTPUTS = 3 };        // side by side

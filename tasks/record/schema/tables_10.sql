@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 10 of results.db adds: the statements of runs that enter a competition, as they were committed to, so that the same
--- bytes can be sent later. The text of each statement is part of the format, as in result.sql.
+-- bytes can be sent later. The text of each statement is part of the format, as in tables.sql.
 
 CREATE TABLE commitments (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

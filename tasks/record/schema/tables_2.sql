@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 2 of results.db adds: the receipts of scoreboards, and which runs an outside program reported itself.
--- The text of each statement is part of the format, as in result.sql.
+-- The text of each statement is part of the format, as in tables.sql.
 
 CREATE TABLE receipts (
     id INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 3 of results.db changes: points are counted in optimiser steps, a run declares its metrics, a point has a
 -- score for each. Run over a file of format 2, in one transaction and without foreign keys (the tables that point to a
--- table made anew keep their rows), and over an empty one. The text of each CREATE is part of the format, as in result.sql.
+-- table made anew keep their rows), and over an empty one. The text of each CREATE is part of the format, as in tables.sql.
 -- A run of the formats before counted epochs: its step is its epoch, and its chain is of version 1, so that its hashes hold.
 
 CREATE TEMP TABLE old_groups AS SELECT * FROM groups;

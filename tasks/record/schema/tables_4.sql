@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 4 of results.db adds: the files that a run took besides its data, such as the weights that it began with.
--- The text of each statement is part of the format, as in result.sql.
+-- The text of each statement is part of the format, as in tables.sql.
 
 CREATE TABLE files (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

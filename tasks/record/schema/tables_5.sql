@@ -2,7 +2,7 @@
 -- What format 5 of results.db changes: the chain of a run (version 3) binds everything that a statement says of it, so a run
 -- has a hash of its end and a latency has a hash too. NULL: a program of an earlier format wrote it, or the run did not come
 -- to its end. `runs` and `latencies` are made anew, as in result_3.sql. What it adds: the energy at each point of a run, what is
--- known of pictures, and the measurements of `dawn bench`. The text of each CREATE is part of the format, as in result.sql.
+-- known of pictures, and the measurements of `dawn bench`. The text of each CREATE is part of the format, as in tables.sql.
 
 CREATE TEMP TABLE old_runs AS SELECT * FROM runs;
 CREATE TEMP TABLE old_latencies AS SELECT * FROM latencies;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 8 of results.db adds: the processes of a run that several devices trained together. A run of one process has no
--- row. The text of each statement is part of the format, as in result.sql.
+-- row. The text of each statement is part of the format, as in tables.sql.
 
 CREATE TABLE places (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

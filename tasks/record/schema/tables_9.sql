@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What format 9 of results.db adds: the receipts of scoreboards for measurements, and the scaling over processes. The text of
--- each statement is part of the format, as in result.sql.
+-- each statement is part of the format, as in tables.sql.
 
 CREATE TABLE bench_receipts (
     id INTEGER PRIMARY KEY,

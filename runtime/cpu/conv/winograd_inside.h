@@ -11,9 +11,9 @@
 #ifndef DAWN_CPU_WINOGRAD_INSIDE_H
 #define DAWN_CPU_WINOGRAD_INSIDE_H
 
+#include "runtime/cpu/conv/winograd.h"
 #include "runtime/cpu/product/rows.h"
 #include "runtime/cpu/product/vectors.h"
-#include "runtime/cpu/product/winograd.h"
 
 enum { KB = ROWS_WIDE, CB = 32 };  // filters and channels in a block
 enum { WINOGRAD_SPOTS = 16, WINOGRAD_CHANNELS = 1024, WINOGRAD_MOST_TILES = 512 };

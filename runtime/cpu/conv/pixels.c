@@ -5,7 +5,7 @@
 //
 // A thread takes blocks of 64 k and copies all rows for itself; the copies are smaller than its filters. Results do not depend
 // on the number of threads.
-#include "runtime/cpu/product/pixels.h"
+#include "runtime/cpu/conv/pixels.h"
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"

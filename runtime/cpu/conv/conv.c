@@ -9,15 +9,15 @@
 // kernels are faster (docs/performance.md), so stride 1 uses them.
 #include "runtime/base/arena.h"
 #include "runtime/base/threads.h"
+#include "runtime/cpu/conv/direct.h"
+#include "runtime/cpu/conv/pixels.h"
+#include "runtime/cpu/conv/stem.h"
+#include "runtime/cpu/conv/wgrad.h"
+#include "runtime/cpu/conv/winograd.h"
 #include "runtime/cpu/loops/loops.h"
-#include "runtime/cpu/product/direct.h"
 #include "runtime/cpu/product/dnnl_prim.h"
-#include "runtime/cpu/product/pixels.h"
 #include "runtime/cpu/product/rows.h"
-#include "runtime/cpu/product/stem.h"
-#include "runtime/cpu/product/wgrad.h"
 #include "runtime/cpu/product/widen.h"
-#include "runtime/cpu/product/winograd.h"
 #include "runtime/cpu/tiles/tiles.h"
 
 #include <stdlib.h>

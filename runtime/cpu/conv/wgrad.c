@@ -9,7 +9,7 @@
 //   x units  [c block of 16][image unit][h][w][16]      dy units  [k block of 64][image unit][p][q][64]
 // A group of image units is packed to fit the L2 cache, then every tile runs over the whole group. Each thread sums its own
 // images, and the threads' sums are added in order: same number of threads, same bytes.
-#include "runtime/cpu/product/wgrad.h"
+#include "runtime/cpu/conv/wgrad.h"
 
 #include "runtime/base/threads.h"
 

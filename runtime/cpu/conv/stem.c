@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first layer: transposes the filters for the vector loops (a few kB per run), then splits rows of outputs over threads.
 // Filters are rounded to the precision of x, as everywhere; sums are f32.
-#include "runtime/cpu/product/stem.h"
+#include "runtime/cpu/conv/stem.h"
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops.h"

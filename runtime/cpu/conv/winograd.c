@@ -10,11 +10,11 @@
 //
 // The transform of inputs takes 32 channels at a time as 16 words: even channels are the low halves, odd ones the high halves.
 // V keeps the order even, odd within such a block, and so do the filters.
-#include "runtime/cpu/product/winograd_inside.h"
+#include "runtime/cpu/conv/winograd_inside.h"
 
 #include "runtime/base/threads.h"
+#include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"
-#include "runtime/cpu/product/results.h"
 
 enum { SKEW = 192 };                // keeps the same row of 16 positions out of the same set of a cache
 enum { BAND_BYTES = 768 << 10, BAND_TILES = 24 };  // of V and M; the L2 cache has 1 MB

@@ -6,7 +6,7 @@
 // Filters are first packed into units of 4 bytes, [k block][tap][c unit][k of the block]. A unit is two channels in bf16 (the
 // instruction adds two products into each f32 lane) and one in f32. A thread takes rows of image tiles and finishes all k of a
 // row before the next, so x is read from memory once. Sums do not depend on the number of threads.
-#include "runtime/cpu/product/direct.h"
+#include "runtime/cpu/conv/direct.h"
 
 #include "runtime/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"

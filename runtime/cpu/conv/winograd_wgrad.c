@@ -8,7 +8,7 @@
 //   x units  [position][c block of 16][tile][16]      dy units  [position][k block of 64][tile][64]
 // A group of tiles is transformed, then each position is summed over the whole group: a block of dy units and its sums fit the
 // L1 cache. Each thread sums its own groups, and the threads' sums are added in order: same number of threads, same bytes.
-#include "runtime/cpu/product/winograd_inside.h"
+#include "runtime/cpu/conv/winograd_inside.h"
 
 #include "runtime/base/threads.h"
 
