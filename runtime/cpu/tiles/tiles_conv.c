@@ -3,10 +3,10 @@
 // all of them and edges cost nothing. Two neighbouring outputs by 32 k are four tiles of sums. They share the columns of x that
 // they read: a tap of one output is the next tap of the other.
 //
-// A thread takes bands of rows of 16 images. It copies their x into tiles, [row][32 channels][column][16 images], in the L2
-// cache, and reads them once for each 32 k. Filters are tiles as well, [16 k][row of taps][32 channels][tap]. Results are
-// written while the next sums are computed. The order of a sum does not depend on its band, so results do not depend on the
-// number of threads.
+// A thread takes bands of rows of 16 images, or some k of them. It copies their x into tiles, [row][32 channels][column][16
+// images], in the L2 cache, and reads them once for each 32 k. Filters are tiles as well, [16 k][row of taps][32 channels][tap].
+// Results are written while the next sums are computed. The order of a sum does not depend on its band, so results do not depend
+// on the number of threads.
 #include "runtime/cpu/tiles/tiles_inside.h"
 
 #include "runtime/base/threads.h"
@@ -28,6 +28,7 @@ struct job {
     char *work;
     int64_t groups, chunks;      // of 16 images; of 32 channels
     int64_t rows, bands;         // rows of outputs in a band; bands of a group
+    int64_t wide, parts;         // k that a piece computes, of all
     size_t chunk, row, x_bytes;  // bytes of 32 channels of a row of x; of the row; of a band
     size_t column;               // bytes of 16 k of the filters
     bool past_cache;
@@ -47,6 +48,9 @@ static struct job plan_job(const struct dnnl_conv *c, int threads)
     g.bands = g.rows < step ? (c->p + step - 1) / step : (c->p + g.rows - 1) / g.rows;
     g.rows = ((c->p + g.bands - 1) / g.bands + step - 1) / step * step;
     g.bands = (c->p + g.rows - 1) / g.rows;
+    int64_t blocks = (c->k + KB - 1) / KB, each = (blocks * g.groups * g.bands + threads - 1) / threads;
+    if (each > blocks) each = blocks;
+    g.parts = (blocks + each - 1) / each, g.wide = each * KB;
     g.x_bytes = plan_round_up(g.row * (size_t)rows_of_x(c, g.rows));
     g.column = (size_t)(c->r * c->s * g.chunks) * TILE;
     return g;
@@ -372,7 +376,8 @@ static void sum_outputs(const struct job *g, int64_t wide, bool two, const struc
 struct band {
     struct source x;
     const char *tiles;
-    int64_t first, end;  // rows of outputs
+    int64_t first, end;    // rows of outputs
+    int64_t k, k_end;
 };
 
 static struct run run_at(const struct job *g, const struct band *b, int64_t p, int64_t q, int64_t k)
@@ -423,12 +428,12 @@ static void run_band(const struct job *g, struct band *b, char *tiles, struct su
     b->x.rows = (bottom > c->h ? c->h : bottom) - b->x.first;
     b->tiles = tiles;
     (c->x_pooled ? copy_pooled : copy_pixels)(g, &b->x, tiles);
-    for (int64_t k = 0; k < c->k; k += KB)
+    for (int64_t k = b->k; k < b->k_end; k += KB)
         for (int64_t p = b->first; p < b->end; p += c->y_pooled ? 2 : 1)
             (c->y_pooled ? run_pooled_rows : run_row)(g, b, p, k, sums);
 }
 
-// A piece is a band.
+// A piece is a band, or some k of it where there are more threads than bands.
 static void run_bands(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct job *g = context;
@@ -438,9 +443,11 @@ static void run_bands(void *context, int64_t begin, int64_t end, int thread)
     sums.last = (struct pending){.end = 0}, sums.turn = 0;
     tiles_begin(TILE_SIDE, TILE_SIDE);
     for (int64_t i = begin; i < end; i++) {
-        int64_t image = i / g->bands * TILE_SIDE, first = i % g->bands * g->rows;
+        int64_t band = i / g->parts, image = band / g->bands * TILE_SIDE, first = band % g->bands * g->rows;
+        int64_t k = i % g->parts * g->wide;
         struct band b = {.x = {.image = image, .images = c->n - image < TILE_SIDE ? c->n - image : TILE_SIDE},
-                         .first = first, .end = first + g->rows < c->p ? first + g->rows : c->p};
+                         .first = first, .end = first + g->rows < c->p ? first + g->rows : c->p,
+                         .k = k, .k_end = k + g->wide < c->k ? k + g->wide : c->k};
         run_band(g, &b, tiles, &sums);
     }
     write_some(g, &sums.last, sums.last.end);
@@ -470,5 +477,5 @@ void tiles_run(const struct dnnl_conv *c, int threads, const void *filters, cons
     g.filters = filters, g.data = *data, g.work = work, g.loops = stem_loops();
     int64_t results = c->n * c->p * c->q * c->k / (c->y_pooled ? 4 : 1);
     g.past_cache = c->k % KB == 0 && (uintptr_t)data->y % 64 == 0 && results * (int64_t)sizeof(uint16_t) >= PAST_CACHE;
-    threads_for(g.groups * g.bands, 1, run_bands, &g);
+    threads_for(g.groups * g.bands * g.parts, 1, run_bands, &g);
 }

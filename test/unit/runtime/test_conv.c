@@ -201,6 +201,7 @@ static void test_tiles(void **state)
         {35, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_ALL},
         {48, 8, 5, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},
         {40, 9, 9, 32, 96, 5, 5, 1, 2, 2, 1, ACT_NONE, true, WINOGRAD_NONE},
+        {16, 1, 20, 128, 112, 3, 3, 1, 1, 1, 1, ACT_NONE, true, WINOGRAD_NONE},  // fewer bands than threads
     };
     if (!tiles_exist()) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
