@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of two queries and 128 keys are 16 sums in registers. They pass through the first cache to the exponentials and become
-// pairs there: 2 KB backward, eight rows forward. No block of f32 scores goes to the second cache. 128 keys are also what 16
-// draws of the mask serve.
+// By vectors, scores of two queries and 128 keys are 16 sums in registers; by tiles, those of all queries are computed at once.
+// They pass through the first cache to the exponentials and become pairs there: 2 KB backward, eight rows forward. No block of
+// f32 scores goes to the second cache. 128 keys are also what 16 draws of the mask serve.
 //
 // Cost for 16 scores, counted: 13 operations for the mask, 14 forward and 18 backward for the rest, beside the products. Zen 5
 // starts two to four of them a cycle.
@@ -187,8 +187,8 @@ static VECTORS void raise_keys(float scale, int64_t n, const float *s, float top
 
 static VECTORS float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_mm512_loadu_ps(sum)); }
 
-// All queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache. Each pass goes over
-// all rows, so that no row waits for the maximum, the draws or the sum of the row before.
+// By vectors, all queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache. Each
+// pass goes over all rows, so that no row waits for the maximum, the draws or the sum of the row before.
 void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight)
 {
     int64_t room = o->room;

@@ -8,7 +8,7 @@
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 
-// True if the processor has tiles and the system lets this process use them, unless DAWN_ISA names a set of instructions. All
+// True if the processor has tiles and the system lets this process use them, unless DAWN_ISA is set. All
 // else here needs it.
 bool tiles_exist(void);
 

@@ -17,7 +17,7 @@
 enum { LEAST_IMAGES = 12, LEAST_CHANNELS = 8, KB = 32, CB = 32 };  // KB, CB: filters and channels of a block
 enum { MOST_OUTPUTS = 3 };        // side by side
 enum { MOST_TAPS = 32 };          // of a row
-enum { BAND_BYTES = 640 << 10 };  // of x as tiles; the L2 cache has 2 MB
+enum { BAND_BYTES = 640 << 10, BAND_LIMIT = 16 << 20 };  // of x as tiles; the L2 cache has 2 MB
 enum { LEAST_PIECES = 4 };        // for each thread, so that they end together
 enum { PAST_CACHE = 16 << 20 };   // results larger than this are written around the caches
 
@@ -48,8 +48,8 @@ static struct job plan_job(const struct dnnl_conv *c, int threads)
     g.bands = g.rows < step ? (c->p + step - 1) / step : (c->p + g.rows - 1) / g.rows;
     g.rows = ((c->p + g.bands - 1) / g.bands + step - 1) / step * step;
     g.bands = (c->p + g.rows - 1) / g.rows;
-    int64_t blocks = (c->k + KB - 1) / KB, each = (blocks * g.groups * g.bands + threads - 1) / threads;
-    if (each > blocks) each = blocks;
+    int64_t blocks = (c->k + KB - 1) / KB, pieces = g.groups * g.bands, each = blocks;
+    if (pieces < threads) each = (blocks * pieces + threads - 1) / threads;
     g.parts = (blocks + each - 1) / each, g.wide = each * KB;
     g.x_bytes = plan_round_up(g.row * (size_t)rows_of_x(c, g.rows));
     g.column = (size_t)(c->r * c->s * g.chunks) * TILE;
@@ -75,7 +75,7 @@ bool tiles_fit(const struct dnnl_conv *c)
     if (c->r * c->s == 1 || c->c < LEAST_CHANNELS || c->s > MOST_TAPS || c->k % 2 || c->c % 2) return false;
     if (c->x_pooled && (c->c % CB || c->h % 2 || c->w % 2)) return false;
     if (c->y_pooled && (c->k % KB || c->p % 2 || c->q % 2)) return false;
-    return true;
+    return plan_job(c, 1).x_bytes <= BAND_LIMIT;
 }
 
 // ---- x
@@ -148,7 +148,7 @@ struct pending {
 // 32 sums of an image, with the bias.
 static inline VECTORS ALWAYS void load_results(const struct job *g, int64_t k, const float *sums, __m512 *low, __m512 *high)
 {
-    *low = _mm512_load_ps(sums), *high = _mm512_load_ps(sums + 256);
+    *low = _mm512_load_ps(sums), *high = g->conv->k - k > TILE_SIDE ? _mm512_load_ps(sums + 256) : _mm512_setzero_ps();
     if (g->data.bias == NULL) return;
     *low = _mm512_add_ps(*low, _mm512_maskz_loadu_ps(vectors_below(g->conv->k, k), g->data.bias + k));
     *high = _mm512_add_ps(*high, _mm512_maskz_loadu_ps(vectors_below(g->conv->k, k + 16), g->data.bias + k + 16));
@@ -428,6 +428,7 @@ static void run_band(const struct job *g, struct band *b, char *tiles, struct su
     b->x.rows = (bottom > c->h ? c->h : bottom) - b->x.first;
     b->tiles = tiles;
     (c->x_pooled ? copy_pooled : copy_pixels)(g, &b->x, tiles);
+    tiles_filled();
     for (int64_t k = b->k; k < b->k_end; k += KB)
         for (int64_t p = b->first; p < b->end; p += c->y_pooled ? 2 : 1)
             (c->y_pooled ? run_pooled_rows : run_row)(g, b, p, k, sums);

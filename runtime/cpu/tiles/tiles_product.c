@@ -33,6 +33,7 @@ static inline VECTORS ALWAYS const char *tile_of_a(const struct product *p, int6
     transpose16(v);
     for (int i = 0; i < TILE_SIDE; i++) _mm512_store_si512((void *)(room + i * TILE_LINE), v[i]);
     *pitch = TILE_LINE;
+    tiles_filled();
     return room;
 }
 
@@ -105,6 +106,7 @@ static void add_part(const struct part *t)
 
 void tiles_product(const struct product *p)
 {
+    BUG_IF(p->depth < 1 || (p->a_unit != 1 && p->a_row != 1));
     const int64_t whole = p->depth / TILE_SIDE * TILE_SIDE, rows = p->rows / TILE_SIDE * TILE_SIDE;
     for (int part = 0; part < 2; part++) {
         struct part t = {.p = p, .row = part ? rows : 0, .rows = part ? p->rows - rows : rows, .units = whole, .adds = p->adds};

@@ -69,7 +69,7 @@ size_t tiles_wgrad_bytes(const struct dnnl_conv *c, int threads)
 
 bool tiles_wgrad_fit(const struct dnnl_conv *c)
 {
-    if (c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES || c->s > IMAGES) return false;
+    if (c->dtype != BF16 || c->groups != 1 || c->n < LEAST_IMAGES) return false;
     if (c->k % TILE_SIDE || c->c < TILE_SIDE || c->c % 2) return false;
     if (c->y_pooled && (c->p % 2 || c->q % 2)) return false;
     struct wgrad g = plan_wgrad(c, 1);
@@ -327,6 +327,7 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
         int64_t top = b.first * c->stride[0] - c->before[0], bottom = (b.end - 1) * c->stride[0] - c->before[0] + c->r;
         b.x_first = top < 0 ? 0 : top, b.x_end = bottom < c->h ? bottom : c->h;
         spread_group(g, &b, unit * IMAGES);
+        tiles_filled();
         for (int64_t pair = 0; pair < g->c_pairs; pair++)
             for (int64_t kt = 0; kt < g->k_tiles; kt++) add_block(g, &b, kt, pair, sum + (pair * g->k_tiles + kt) * block);
     }

@@ -271,6 +271,7 @@ static void test_pooled_convolutions(void **state)
         {13, 7, 5, 64, 128, 3, 3, 1, 1, 0, 1, ACT_NONE, true, WINOGRAD_ALL},  // an odd batch, two blocks of k
         {12, 10, 8, 128, 64, 3, 3, 1, 0, 0, 1, ACT_NONE, false, WINOGRAD_ALL},  // tiles of dx begin at windows of dy
         {12, 6, 6, 64, 64, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_ALL},
+        {32, 20, 20, 64, 64, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_ALL},  // bands of rows, by tiles
     };
     if (!runs_bf16()) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
