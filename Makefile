@@ -121,10 +121,10 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 # real runtime, for machines with a GPU (except the tests that need the emulator).
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
 ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
-RUN := DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
+RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
+.PHONY: all demo check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
 	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -227,17 +227,21 @@ check:  ## build and run every test (SAN=address,undefined: under the sanitizers
 	@$(RUN) lint $(UNIT) $(EMULATED) test/cli/*.sh
 
 check-unit: tests  ## the unit tests alone; one of them: build/test/unit/ROOM/test_NAME
-	@test/run.sh $(UNIT)
+	@$(RUN) $(UNIT)
 
 check-cli: all $(FAULTS)  ## the scenario tests of the commands alone
 	@$(RUN) test/cli/*.sh
 
+ONE_NEEDS := $(filter-out lint %.sh,$(TEST)) $(if $(filter %.sh,$(TEST)),all $(FAULTS) $(if $(KERNELS),$(B)/test/emulate/dawn))
+one: $(ONE_NEEDS)  ## run one test: make one TEST=test/cli/train.sh, TEST=build/test/unit/ROOM/test_NAME, TEST=lint
+	@$(RUN) $(TEST)
+
 check-threads:  ## the tests of the server and of the feed under ThreadSanitizer
 	@$(MAKE) --no-print-directory SAN=thread check-board check-feed
 check-feed: $(B)/test/unit/data/test_data_feed $(B)/test/unit/data/test_data_cache
-	@test/run.sh $^
+	@$(RUN) $^
 check-board: $(filter $(B)/test/unit/scoreboard/%,$(UNIT))
-	@test/run.sh $^
+	@$(RUN) $^
 
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint

@@ -5,7 +5,7 @@
 # PROGRAM is a cmocka program. Its closing lines are shown, or all of its output if it fails. SCRIPT.sh is a scenario. It runs in
 # an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the reason as its last
 # line). A scenario sees no GPU, because it would train on it (make check-gpu tests GPUs). The last line of all is "N passed, M
-# failed".
+# failed". Before it, each failed test has one line that runs it alone: $ALONE (make sets it) and the test.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -16,7 +16,7 @@ limit=${TEST_SECONDS:-600} jobs=${TEST_JOBS:-$(($(nproc) < 8 ? $(nproc) : 8))}
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-export LC_ALL=C.UTF-8
+export LC_ALL=${TEST_LOCALE:-C.UTF-8}
 [ "$jobs" -gt 1 ] && export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}  # threads that spin would take the processors of others
 unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME DAWN_CASE ${!DAWN_CUDA_@} ${!DAWN_EMULATE_@}
 
@@ -61,18 +61,27 @@ unit() {
     fi
 }
 
+# How a scenario ended of which trace.sh has shown nothing: with "exit", or stopped.
+left_by() { # STATUS
+    [ -e "$place/trace.shown" ] && return
+    [ "$1" -eq 124 ] && echo "stopped after $limit s"
+    local end
+    end=$(grep -nE '^\+ [^ ]*: exit [1-9]' "$place/trace" | tail -n 1 | cut -d : -f 1)
+    head -n "${end:-999999999}" "$place/trace" | tail -n 8 | cut -c 1-500
+}
+
 scenario() {
     local name rc
     name=$(basename "$(dirname "$1")")/$(basename "$1" .sh)
     mkdir "$place/$(basename "$name")"
     export CUDA_VISIBLE_DEVICES='' ROOT=$root DAWN=${DAWN:-$root/dawn}
     cd "$place/$(basename "$name")" || return
-    limited bash "$root/$1" >"$place/said" 2>&1 </dev/null
+    TRACE=$place/trace BASH_ENV=$root/test/trace.sh limited bash "$root/$1" >"$place/said" 2>&1 </dev/null
     rc=$?
     case $rc in
     0) sums 1 0 0; say ok "$name" passed ;;
     77) sums 0 0 1; say skip "$name" "$(tail -n 1 "$place/said")" ;;
-    *) sums 0 1 0; cat "$place/said"; say FAIL "$name" "exit status $rc" ;;
+    *) sums 0 1 0; cat "$place/said"; left_by "$rc"; say FAIL "$name" "exit status $rc" ;;
     esac
 }
 
@@ -98,7 +107,8 @@ one() { # NUMBER TEST
 
 # Waits until a test ends, prints its report and adds its counts. A process that died without counts has failed.
 passed=0 failed=0 skipped=0 ran=0 number=0
-declare -A of
+declare -A of named
+alone=()
 collect() {
     local pid='' ok bad skip
     wait -n -p pid
@@ -109,6 +119,7 @@ collect() {
     fi
     cat "$work/${of[$pid]}/report"
     read -r ok bad skip <"$work/${of[$pid]}/sum" || ok=0 bad=1 skip=0
+    [ "$bad" -eq 0 ] || alone+=("${named[$pid]}")
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip)) ran=$((ran - 1))
     chmod -R u+rwX "$work/${of[$pid]}"
     rm -rf "${work:?}/${of[$pid]}"
@@ -125,7 +136,7 @@ done
 start() { # TEST
     number=$((number + 1))
     one "$number" "$1" &
-    of[$!]=$number ran=$((ran + 1))
+    of[$!]=$number named[$!]=$1 ran=$((ran + 1))
 }
 for test in "${tests[@]}"; do
     [[ $test == */fault_drip.sh ]] && continue
@@ -136,6 +147,7 @@ while [ "$ran" -gt 0 ]; do collect; done
 for test in "${tests[@]}"; do # what measures how fast answers come has the machine for itself
     if [[ $test == */fault_drip.sh ]]; then start "$test"; collect; fi
 done
+for test in ${alone[@]+"${alone[@]}"}; do echo "alone: ${ALONE:-test/run.sh }${test/#lint-itself/lint}"; done
 [ "$skipped" -gt 0 ] && echo "$skipped skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -8,21 +8,36 @@ status() { # COMMAND...: prints its exit status
     echo "$rc"
 }
 
-unexpected() { # STATUS WHAT GOT COMMAND...
-    echo "wanted status $1 and $2, got $3 from: ${*:4}" >&2
+unexpected() { # STATUS WHAT GOT COMMAND...; names the line that called its caller
+    local at
+    at=$(caller 1)
+    echo "${at##*/}:${at%% *}: wanted status $1 and $2, got $3 from: ${*:4}" >&2
     cat out err >&2
     exit 1
+}
+
+joined() { # FILE...: their lines as one, as they were before a sentence was wrapped
+    { cat "$@"; echo; } | tr -s ' \n' ' '
 }
 
 expect() { # STATUS PATTERN COMMAND...: that status, and the pattern in its output, in one line or over the ends of lines
     local got
     got=$(status "${@:3}")
     [ "$got" = "$1" ] && cat out err | grep -q -- "$2" && return
-    [ "$got" = "$1" ] && { cat out err; echo; } | tr -s ' \n' ' ' | grep -q -- "$2" || unexpected "$1" "\"$2\"" "$got" "${@:3}"
+    [ "$got" = "$1" ] && joined out err | grep -q -- "$2" || unexpected "$1" "\"$2\"" "$got" "${@:3}"
 }
 
 says() { # STATUS PATTERN COMMAND...: that status, and one line on standard error with the extended pattern
     local got
     got=$(status "${@:3}")
     [ "$got" = "$1" ] && grep -qE -- "$2" err && [ "$(wc -l <err)" = 1 ] || unexpected "$1" "one line like \"$2\"" "$got" "${@:3}"
+}
+
+# The extended pattern is, or is not, in the file: in one line or over the ends of lines. What was there is printed.
+reads() { # FILE PATTERN
+    grep -qE -- "$2" "$1" || joined "$1" | grep -qE -- "$2" || { echo "$1 lacks \"$2\":" >&2; cat "$1" >&2; return 1; }
+}
+
+lacks() { # FILE PATTERN
+    ! reads "$@" 2>/dev/null || { echo "$1 has \"$2\":" >&2; cat "$1" >&2; return 1; }
 }
