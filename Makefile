@@ -286,7 +286,7 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $
 # the program (emulate_library.h), hence -rdynamic. RPATH instead of RUNPATH, because RUNPATH is ignored when AddressSanitizer
 # is between dlopen and its caller: the real libraries would then be found.
 LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
-    -Wl,-rpath,$(abspath $(B))/test/emulate/lib $(PACKED) $(LIBS) -lstdc++ -ldl
+    -Wl,-rpath,'$(if $(filter /%,$(B)),,$(CURDIR)/)$(B)/test/emulate/lib' $(PACKED) $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/test_emulator $(B)/test/emulated/test_emulator_runtime: $(B)/test/emulate/faulty/k_faulty.o
 $(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
