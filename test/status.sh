@@ -39,5 +39,5 @@ reads() { # FILE PATTERN
 }
 
 lacks() { # FILE PATTERN
-    ! reads "$@" 2>/dev/null || { echo "$1 has \"$2\":" >&2; cat "$1" >&2; return 1; }
+    [ -f "$1" ] && ! reads "$@" 2>/dev/null || { echo "$1 has \"$2\":" >&2; cat "$1" >&2; return 1; }
 }

@@ -2,13 +2,14 @@
 # The device "cuda" from the command line: the error messages without a GPU and, with the emulated GPU, every command that
 # computes.
 set -eu
+. "$ROOT/test/status.sh"
 
 says() { # STATUS PATTERN COMMAND...
     local want=$1 pattern=$2 rc=0
     shift 2
     "$@" >out 2>err || rc=$?
     [ "$rc" = "$want" ] || { echo "exit status $rc, not $want: $*"; cat out err; exit 1; }
-    tr -s '\n ' ' ' <err | grep -Eq "$pattern" || { echo "does not say \"$pattern\": $*"; cat err; exit 1; }
+    reads err "$pattern"
 }
 
 small="--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1"
@@ -28,7 +29,7 @@ fi
 says 2 'device cuda:7: there is 1 GPU' "$EMULATED" train cifar10 --data synthetic --device cuda:7
 
 "$EMULATED" doctor --device cuda --no-measure >out 2>err
-tr -s '\n ' ' ' <out | grep -Eq ' ok cuda .* Emulated H200 .* CUDA 1[0-9]\.[0-9]+, .*cuDNN 9\.'
+reads out ' ok cuda .* Emulated H200 .* CUDA 1[0-9]\.[0-9]+, .*cuDNN 9\.'
 
 "$EMULATED" plan cifar10 --data synthetic --device cuda --precision f16 --no-measure >out 2>err
 grep -q 'planned for device cuda' out
@@ -50,7 +51,7 @@ unset DAWN_KEY DAWN_SERVER DAWN_HANDLE SSH_AUTH_SOCK
 says 1 'this program emulates a GPU' "$EMULATED" submit --handle ada --out signed --board demo
 says 2 'run 1 was made on an emulated GPU' "$DAWN" submit --handle ada --out signed --board demo --run 1
 [ ! -e signed ]
-tr -s '\n ' ' ' <shown | grep -Eq 'libraries .*CUDA 1[0-9]\.[0-9]+, cuDNN 9\.'
+reads shown 'libraries .*CUDA 1[0-9]\.[0-9]+, cuDNN 9\.'
 "$EMULATED" infer cifar10 --latency --weights w.safetensors --data synthetic --device cuda --precision f16 --items 4 --warmup 1 \
     >out 2>err ||
     { cat out err; exit 1; }

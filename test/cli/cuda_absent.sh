@@ -91,11 +91,11 @@ DAWN_CUDA_BLAS=off DAWN_EMULATE_ORDER=1 DAWN_CASE=norm CUDA_VISIBLE_DEVICES=0 \
 [ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing GPU is not a fault
 [ "$(grep -Ec '^  (ok|missing|BROKEN) +cuda +' out)" = 1 ]
 if grep -Eq '^  ok +cuda +' out; then
-    tr -s '\n ' ' ' <out | grep -Eq 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
+    reads out 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
     exit 0
 fi
 grep -Eq '^  missing +cuda +device cuda: (no NVIDIA driver|the NVIDIA driver finds|this program was)' out
-tr -s '\n ' ' ' <out >words
+joined out >words
 if grep -q 'no NVIDIA driver' words; then
     said='no NVIDIA driver is installed (libcuda.so.1 was not found); use --device cpu'
 elif grep -q 'finds no GPU' words; then

@@ -20,7 +20,7 @@ grep -q "^dawn data: $url/missing/cifar-10-binary.tar.gz answered 404 (not found
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror http://127.0.0.1:1/ --to d)" = 1 ] # no server there
 [ "$(wc -l <err)" = 1 ]
-if grep -q 'bytes are kept' err; then exit 1; fi
+lacks err 'bytes are kept'
 grep -q -- '--mirror URL fetches from elsewhere, --from FILE' err
 [ -z "$(ls d)" ]
 

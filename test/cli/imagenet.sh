@@ -75,7 +75,8 @@ says 1 "damaged pictures so far: 1, allowed: 0" "$DAWN" train imagenette --data 
 "$DAWN" data pack imagenette real real.dawnpack --short-side 32 --quality 80 >real.txt 2>&1
 "$DAWN" train imagenette --data real.dawnpack $small --json >real.txt
 grep -q '"damaged": *{"train": *0, *"test": *0}' real.txt
-"$DAWN" results show last --db real.db | tr -s '\n ' ' ' | grep -q "short side 32, re-encoded at quality 80"
+"$DAWN" results show last --db real.db >shown
+reads shown 'short side 32, re-encoded at quality 80'
 "$DAWN" results export --db real.db --format json --to run.json
 python3 - <<'PY'
 import json

@@ -2,67 +2,61 @@
 # dawn plan: sums, widths, no files needed and none left behind, wrong use.
 set -eu
 
-status() { # runs the rest; its exit status is printed, its words are in out and err
-    local rc=0
-    "$@" >"$T/out" 2>"$T/err" || rc=$?
-    echo "$rc"
-}
-T=$(mktemp -d)
-trap 'rm -rf "$T"' EXIT
-number() { sed -n "s/^ *\"$1\": \([0-9.e+]*\),*$/\1/p" "$T/out" | head -n 1; }
+. "$ROOT/test/status.sh"
+number() { sed -n "s/^ *\"$1\": \([0-9.e+]*\),*$/\1/p" out | head -n 1; }
 
 # Without the data set it plans with the published counts.
 [ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
-[ ! -s "$T/err" ]
-grep -q '50,000 + 10,000 images of 32 x 32 x 3, 10 classes' "$T/out"
-grep -q 'not on this machine' "$T/out"
-grep -q '^Schedule: ' "$T/out"
-grep -q '^Memory: ' "$T/out"
-grep -q '^One step at 32 x 32 (train):$' "$T/out"
-grep -q 'Roofline: unknown' "$T/out"
-awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' "$T/out" >&2
-[ "$(sed -n '/^One step/,/^$/p' "$T/out" | wc -l)" -le 30 ]
-few=$(wc -l <"$T/out")
+[ ! -s err ]
+grep -q '50,000 + 10,000 images of 32 x 32 x 3, 10 classes' out
+grep -q 'not on this machine' out
+grep -q '^Schedule: ' out
+grep -q '^Memory: ' out
+grep -q '^One step at 32 x 32 (train):$' out
+grep -q 'Roofline: unknown' out
+awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
+[ "$(sed -n '/^One step/,/^$/p' out | wc -l)" -le 30 ]
+few=$(wc -l <out)
 [ "$(status "$DAWN" plan cifar10 --no-measure --nodes)" = 0 ]
-[ "$(wc -l <"$T/out")" -gt "$((few + 50))" ]
-awk 'length > 80 { exit 1 }' "$T/out"
+[ "$(wc -l <out)" -gt "$((few + 50))" ]
+awk 'length > 80 { exit 1 }' out
 
 # JSON: the classes of memory sum to the total, the variants to the steps, the operators to the step.
 for batch in 1000 500; do
     [ "$(status "$DAWN" plan cifar10 --data synthetic --no-measure --json --batch $batch)" = 0 ]
     total=$(number total_bytes)
-    sum=$(sed -n '/"classes"/,/}/p' "$T/out" | awk -F': ' 'NF == 2 && $2 + 0 == $2 - 0 { s += $2 } END { printf "%.0f", s }')
+    sum=$(sed -n '/"classes"/,/}/p' out | awk -F': ' 'NF == 2 && $2 + 0 == $2 - 0 { s += $2 } END { printf "%.0f", s }')
     [ "$total" -gt 1000000 ]
     [ "$total" = "$sum" ]
     steps=$(number steps)
-    met=$(sed -n '/"variants"/,/]/p' "$T/out" | awk -F': ' '/"steps"/ { s += $2 } END { print s }')
+    met=$(sed -n '/"variants"/,/]/p' out | awk -F': ' '/"steps"/ { s += $2 } END { print s }')
     [ "$steps" = "$met" ]
-    sed -n '/"operators"/,/]/p' "$T/out" | awk -F': ' '/"flops"/ { s += $2 } END { printf "%.0f\n", s / 1e6 }' >"$T/parts"
-    sed -n '/"step": {/,/"operators"/p' "$T/out" | awk -F': ' '/"flops"/ { printf "%.0f\n", $2 / 1e6 }' >"$T/whole"
-    cmp "$T/parts" "$T/whole"
+    sed -n '/"operators"/,/]/p' out | awk -F': ' '/"flops"/ { s += $2 } END { printf "%.0f\n", s / 1e6 }' >"parts"
+    sed -n '/"step": {/,/"operators"/p' out | awk -F': ' '/"flops"/ { printf "%.0f\n", $2 / 1e6 }' >"whole"
+    cmp "parts" "whole"
     eval "total_$batch=$total"
 done
 [ "$total_500" -lt "$total_1000" ] # smaller batches need less
 
 # Measured peaks bound the step and the schedule.
 [ "$(status "$DAWN" plan cifar10 --data synthetic --precision f32)" = 0 ]
-grep -q 'Roofline, from peaks measured just now' "$T/out"
-grep -Eq '^  training .*, evaluation .*, in all .*(s|min)$' "$T/out" # minutes or hours where the machine is busy
-grep -Eq '^  conv \(7\) .*(arithmetic|memory) .*%$' "$T/out"
-awk 'length > 80 { exit 1 }' "$T/out"
+grep -q 'Roofline, from peaks measured just now' out
+grep -Eq '^  training .*, evaluation .*, in all .*(s|min)$' out # minutes or hours where the machine is busy
+grep -Eq '^  conv \(7\) .*(arithmetic|memory) .*%$' out
+awk 'length > 80 { exit 1 }' out
 
 # Any network, any device.
 [ "$(status "$DAWN" plan cifar10 --model resnet56 --device null --batch 100 --no-measure)" = 0 ]
-grep -q 'resnet56' "$T/out"
+grep -q 'resnet56' out
 
 # A GPU that is not here: its peaks, its memory; several of them; a host that is too slow for it.
-seconds() { sed -n '/"'$1'"/,$p' "$T/out" | sed -n 's/^ *"'$2'": \([0-9.e+-]*\),*$/\1/p' | head -n 1; }
+seconds() { sed -n '/"'$1'"/,$p' out | sed -n 's/^ *"'$2'": \([0-9.e+-]*\),*$/\1/p' | head -n 1; }
 predict="plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on h200"
 [ "$(status "$DAWN" $predict --json)" = 0 ]
 one=$(seconds total roofline_s)
-grep -q '"precision": "bf16"' "$T/out"
+grep -q '"precision": "bf16"' out
 [ "$(status "$DAWN" plan imagenet --recipe imagenet-224 --data pictures --batch 400 --on V100 --json)" = 0 ]
-grep -q '"precision": "f16"' "$T/out" # this GPU multiplies no bf16
+grep -q '"precision": "f16"' out # this GPU multiplies no bf16
 [ "$(status "$DAWN" $predict --json)" = 0 ]
 [ "$(status "$DAWN" $predict --json --gpus 2)" = 0 ]
 two=$(seconds on seconds)
@@ -70,23 +64,23 @@ two=$(seconds on seconds)
 slow=$(seconds total roofline_s)
 python3 -c "one, two, slow = $one, $two, $slow; assert one / 2 < two < one and slow > 100 * one, (one, two, slow)"
 [ "$(status "$DAWN" $predict --gpus 2)" = 0 ]
-grep -q '^Roofline of NVIDIA H200, a prediction (' "$T/out"
-awk 'length > 80 { exit 1 }' "$T/out"
-grep -q 'on 2 of them, each with its share of every batch: ' "$T/out"
-grep -q '^  no step waits for [0-9,]* images/s, on all of them for [0-9,]*$' "$T/out"
+grep -q '^Roofline of NVIDIA H200, a prediction (' out
+awk 'length > 80 { exit 1 }' out
+grep -q 'on 2 of them, each with its share of every batch: ' out
+grep -q '^  no step waits for [0-9,]* images/s, on all of them for [0-9,]*$' out
 [ "$(status "$DAWN" $predict --json --set resolution=1024)" = 0 ]
-grep -Eq '"largest_batch": [1-3][0-9]{2}$' "$T/out"
+grep -Eq '"largest_batch": [1-3][0-9]{2}$' out
 [ "$(status "$DAWN" plan cifar10 --on h20)" = 2 ]
-grep -q 'did you mean "h200"' "$T/err"
+grep -q 'did you mean "h200"' err
 [ "$(status "$DAWN" plan cifar10 --gpus 2)" = 2 ]
 [ "$(status "$DAWN" $predict --gpus 7)" = 2 ]
-grep -q 'a batch of [0-9]* is not 7 equal parts' "$T/err"
+grep -q 'a batch of [0-9]* is not 7 equal parts' err
 
 [ "$(status "$DAWN" plan cifar11)" = 2 ]
-grep -q 'did you mean "cifar10"' "$T/err"
+grep -q 'did you mean "cifar10"' err
 [ "$(status "$DAWN" plan)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 0)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 50001)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --data ./nowhere)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --device gpu)" = 2 ]
-[ -z "$(ls -A .)" ] # nothing was left behind
+[ "$(ls -A | tr '\n' ' ')" = 'err out parts whole ' ] # nothing was left behind

@@ -17,7 +17,7 @@ quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epoc
 
 # ---- the same program, threads and device: bit for bit
 expect 0 'held to the same figures, bit for bit' "$DAWN" replay 1 --db ada.db
-tr -s ' \n' ' ' <out | grep -q 'verdict agrees: every loss and score is that of the original, bit for bit'
+reads out 'verdict agrees: every loss and score is that of the original, bit for bit'
 [ "$(sql ada.db 'SELECT replays.run, head = hash FROM replays JOIN points ON points.run = 1')" = '2 1' ]
 cmp ada-run-1.safetensors ada-run-2.safetensors
 "$DAWN" results show 2 --db ada.db | grep -q "^ *replay of *$(sql ada.db 'SELECT head FROM replays')"
@@ -32,8 +32,8 @@ if [ "$(nproc)" -gt 1 ]; then
     rc=0
     "$DAWN" replay 1 --db ada.db --threads 2 --save "" >out 2>err || rc=$?
     [ "$rc" = 0 ] || [ "$rc" = 3 ]
-    tr -s ' \n' ' ' <out | grep -q 'differs threads: 1, in the replay 2'
-    tr -s ' \n' ' ' <out | grep -q 'held to the interval of one evaluation'
+    reads out 'differs threads: 1, in the replay 2'
+    reads out 'held to the interval of one evaluation'
 fi
 
 # ---- on a scoreboard: both pages name the other

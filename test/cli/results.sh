@@ -3,7 +3,7 @@
 # dawn results: lists, pages, exports and the check of a record made here by another program, and what it says to wrong input.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
-unset DAWN_RESULTS
+. "$ROOT/test/status.sh"
 
 python3 - "$ROOT/tasks/record/schema/tables.sql" <<'PYTHON'
 import hashlib, json, sqlite3, sys
@@ -36,8 +36,6 @@ for run, synthetic in ((1, 0), (2, 1)):
         row("points", run=run, loss_micro=1000000, hash=chain.hex(), **point)
 db.commit()
 PYTHON
-
-. "$ROOT/test/status.sh"
 
 cp results.db before.db
 [ "$(status "$DAWN" results)" = 0 ]
@@ -84,7 +82,7 @@ grep -q '94.17% top-1 accuracy: 9,417 of 10,000 correct' out
 grep -q '^training loss, 2 points$' out
 grep -q '^  *0  .*2 epoch$' out
 grep -q '^  classic (DAWNBench) .*36.0 s' out
-if grep -q SYNTHETIC out; then exit 1; fi
+lacks out SYNTHETIC
 cp out shown
 [ "$(status "$DAWN" results 1)" = 0 ] # a run alone is shown
 cmp out shown
@@ -178,7 +176,7 @@ cp second.db before.db
 [ "$(status "$DAWN" results show 1 --db second.db)" = 0 ]
 grep -q '^  submitted: *#12 on board$' out
 grep -q '^  withdrawn: *#13 on board$' out
-if grep -q self-evaluated out; then exit 1; fi
+lacks out self-evaluated
 [ "$(status "$DAWN" results show 2 --db second.db)" = 0 ]
 grep -q 'PyTorch 2.4 on 8 devices: python3 train.py' out
 grep -q self-evaluated out

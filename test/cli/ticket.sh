@@ -86,7 +86,8 @@ for try in 1 2 3; do
     start "example$try" 0
     kept=example$try.db
     expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
-    curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>1</b> run: 0 reported, 1 not yet'
+    curl -sS "$url/people/ada" >page
+    reads page '>1</b> run: 0 reported, 1 not yet'
     expect 0 'accepted as #2' "$DAWN" submit ada.db --server "$url" --run 1 --yes
     expect 0 '' "$DAWN" $quick --runs 2 --db group.db --ticket "$url"
     expect 0 'run 2: accepted as #' "$DAWN" submit group.db --server "$url" --yes
@@ -105,7 +106,8 @@ expect 0 'ticket good: #1, issued .* clock good: the board signed [123] stamps\?
     "$DAWN" verify "$url/runs/2"
 expect 0 'statement vouch' "$DAWN" verify "$url/runs/3"
 expect 0 'statement ticket by ada' "$DAWN" verify "$url/runs/1"
-curl -sS "$url/runs/2" | tr -s ' \n' ' ' | grep -q 'Statement 1</a>, issued .* and its clock agrees: <a href="/runs/3">'
+curl -sS "$url/runs/2" >page
+reads page 'Statement 1</a>, issued .* and its clock agrees: <a href="/runs/3">'
 curl -sS "$url/runs/1" | grep -q 'Its run</dt><dd><a href="/runs/2">'
 curl -sS "$url/api/v1/people/ada" >person
 [ "$(member person tickets.announced) $(member person tickets.reported)" = '3 3' ]
@@ -117,7 +119,8 @@ expect 0 'ticket good: #1.* clock good' "$DAWN" verify copy/runs/2
 expect 0 '' "$BOARD" check --db "$kept"
 
 [ "$(sql group.db 'SELECT count(*), count(DISTINCT seed) FROM tickets JOIN runs ON id = run')" = '2 2' ]
-curl -sS "$url/people/ada" | tr -s ' \n' ' ' | grep -q '>3</b> runs: 3 reported, 0 not yet'
+curl -sS "$url/people/ada" >page
+reads page '>3</b> runs: 3 reported, 0 not yet'
 
 # ---- a replayed beat, a beat without the secret, bytes that are no beat
 ticket=$(sql ada.db 'SELECT statement FROM tickets')
