@@ -18,7 +18,9 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:detect_stack
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export LC_ALL=${TEST_LOCALE:-C.UTF-8}
 [ "$jobs" -gt 1 ] && export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}  # threads that spin would take the processors of others
-unset DAWN_DATA DAWN_RESULTS XDG_DATA_HOME XDG_CACHE_HOME DAWN_CASE ${!DAWN_CUDA_@} ${!DAWN_EMULATE_@}
+# The caller's own settings; DAWN_ISA stays, so that the tests can run on a lower instruction set (docs/testing.md).
+unset DAWN_DATA DAWN_RESULTS DAWN_HANDLE DAWN_KEY DAWN_SERVER DAWN_SEED DAWN_CASE ${!DAWN_CUDA_@} ${!DAWN_EMULATE_@} ${!OMPI_@} \
+    ${!XDG_@} SSH_AUTH_SOCK NO_COLOR CDPATH {http,https,all,no}_proxy {HTTP,HTTPS,ALL,NO}_PROXY ${!PYTHON@} ${!GIT_@} OMP_NUM_THREADS
 
 # What follows runs in a process for each test: $place is a folder of its own, "said" is what the test printed, "sum" has
 # its counts.

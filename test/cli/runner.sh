@@ -96,3 +96,10 @@ lacks said 'over two'
 END
 reads report 'scenario.sh:7: status 1 '
 reads report 'said has "over two": a sentence over two lines '
+
+# What the caller has set for himself is not seen.
+export DAWN_HANDLE=ann DAWN_SERVER=http://127.0.0.1:1 XDG_CONFIG_HOME=/nowhere http_proxy=http://127.0.0.1:1 PYTHONPATH=/nowhere \
+    OMP_NUM_THREADS=3
+runs 0 <<'END'
+[ -z "${DAWN_HANDLE-}${DAWN_SERVER-}${XDG_CONFIG_HOME-}${http_proxy-}${PYTHONPATH-}${OMP_NUM_THREADS-}" ]
+END
