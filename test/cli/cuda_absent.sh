@@ -60,7 +60,7 @@ kit 12040 9
 for wrong in yes 12.4 "$PWD/nowhere" kit; do
     shows CUDA="$wrong" | grep -Fq "CUDA=$wrong: CUDA is \"no\" or the folder of a toolkit"
 done
-shows CUDA="$PWD/kit" | grep -q 'nvcc is of CUDA 12.4; 13.0 or newer is needed.  Stop'
+shows CUDA="$PWD/kit" | grep -q 'nvcc is of CUDA 12.4; 13.0 or newer is needed'
 [ "$(shows CUDA=no)" = no ]
 [ "$(CUDA=12.4 shows)" = "$(shows)" ]
 [ "$(CUDA=no shows)" = "$(shows)" ]

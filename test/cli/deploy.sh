@@ -115,7 +115,8 @@ wait "$server"
 server=''
 
 if command -v systemd-analyze >/dev/null; then
-    sed "s#@PREFIX@/bin/dawn-scoreboard#$BOARD#; s#^User=.*##" $unit >dawn-scoreboard.service
+    ln -s "$BOARD" board # the path of the tree may have a blank
+    sed "s#@PREFIX@/bin/dawn-scoreboard#$PWD/board#; s#^User=.*##" $unit >dawn-scoreboard.service
     systemd-analyze verify --man=no ./dawn-scoreboard.service 2>unit.err || { cat unit.err; exit 1; }
     if grep -i 'dawn-scoreboard.service.*unknown' unit.err; then exit 1; fi
 fi

@@ -8,6 +8,7 @@ command -v ssh-keygen >/dev/null && command -v ssh-agent >/dev/null && command -
 export HOME=$PWD/home
 unset XDG_CONFIG_HOME DAWN_KEY SSH_AUTH_SOCK SSH_AGENT_PID
 . "$ROOT/test/status.sh"
+umask 022 # the mode of the public key follows it
 mkdir home
 ring=$HOME/.config/dawn/keys
 trap '[ -z "${SSH_AGENT_PID:-}" ] || kill "$SSH_AGENT_PID"' EXIT
