@@ -154,15 +154,14 @@ static void pipelined_requests_are_answered_in_order(void **state)
 // A head that drips is ended by the watchdog although the connection is never silent; others are served meanwhile.
 static void drips_are_ended(void **state)
 {
-    enum { DRIPS = 20 };
+    enum { DRIPS = 20, LOOKS = 200 };  // looks, because a clock also runs while this process is stopped or waits for a processor
     int fds[DRIPS], open = DRIPS;
-    const int64_t begin = clock_ns();
     (void)state;
     for (int i = 0; i < DRIPS; i++) {
         fds[i] = fixture_connect(board.port);
         assert_true(fds[i] >= 0 && fixture_send(fds[i], "GET / HTTP/1.1\r\nX: ", 19));
     }
-    while (open > 0 && clock_ns() - begin < (int64_t)20 * 1000000000) {
+    for (int look = 0; open > 0 && look < LOOKS; look++) {
         usleep(100000);
         assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
         open = 0;
