@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIVE_NS = 250000000, BAR = 10 };
+static const int64_t LIVE_NS = 250000000, LINE_NS = 60000000000, TENTH_NS = 10000000000;
+enum { BAR = 10 };
 
 void progress_open(struct progress *p, enum progress_mode mode)
 {
@@ -110,7 +111,7 @@ void progress_start(struct progress *p, const struct progress_start *s)
 {
     p->steps = s->steps, p->steps_an_epoch = s->steps_an_epoch, p->batch = s->batch, p->run = s->run;
     p->target = s->target, p->epochs = s->epochs, p->metrics = s->metrics, p->metric_count = s->metric_count;
-    p->began_ns = clock_ns(), p->from = s->from;
+    p->began_ns = p->last_ns = clock_ns(), p->from = p->last_step = s->from;
     p->group_left = s->planned > 1 ? s->group_left : -1;
     if (p->quiet) return;
     if (p->json) {
@@ -129,9 +130,12 @@ void progress_start(struct progress *p, const struct progress_start *s)
     print_columns(p, s->samples);
 }
 
-bool progress_wants(const struct progress *p)
+bool progress_wants(const struct progress *p, int64_t done, int64_t now_ns)
 {
-    return p->live && clock_ns() - p->last_ns >= LIVE_NS;
+    int64_t since = now_ns - p->last_ns;
+    if (p->live) return since >= LIVE_NS;
+    if (p->quiet || p->json) return false;
+    return since >= LINE_NS || (since >= TENTH_NS && 10 * (done - p->last_step) >= p->steps_an_epoch);
 }
 
 // "93.21%", or "-" if the task counts no correct answers.
@@ -148,6 +152,12 @@ enum { EPOCH, LOSS, TRAIN, BAR_OF_STEPS, STEPS, RATE, LEFT, GROUP_LEFT, PARTS };
 // A wrapped line cannot be erased, so parts are dropped until the line fits. A figure is never cut.
 static void draw_live(struct progress *p, char parts[PARTS][48])
 {
+    if (!p->live) {  // nothing is erased, and no line is too wide for a file
+        for (int i = 0; i < PARTS; i++) fputs(parts[i], stdout);
+        printf("\n");
+        program_flush();
+        return;
+    }
     static const int dropped[] = {BAR_OF_STEPS, RATE, GROUP_LEFT, TRAIN, STEPS, LEFT, LOSS, EPOCH};
     int room = program_columns(STDOUT_FILENO) - 1, width = 0;
     for (int i = 0; i < PARTS; i++) width += (int)strlen(parts[i]);
@@ -164,16 +174,18 @@ static void draw_live(struct progress *p, char parts[PARTS][48])
 void progress_step(struct progress *p, int64_t done, double loss, double accuracy)
 {
     int64_t now = clock_ns();
-    p->last_ns = now;
+    p->last_ns = now, p->last_step = done;
     double seconds = (double)(now - p->began_ns) * 1e-9, made = (double)(done - p->from);
     double left = made > 0 ? seconds / made * (double)(p->steps - done) : 0;
     char bar[BAR + 1] = "", time[TEXT_FIGURE], share[TEXT_FIGURE], parts[PARTS][48] = {""};
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
+    char figure[TEXT_FIGURE] = "-";
+    if (isfinite(loss)) snprintf(figure, sizeof figure, "%.4f", loss);
     snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_an_epoch);
-    snprintf(parts[LOSS], sizeof parts[0], " %10.4f", loss);
+    snprintf(parts[LOSS], sizeof parts[0], " %10s", figure);
     snprintf(parts[TRAIN], sizeof parts[0], " %9s", share_text(share, accuracy));
-    snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
-    snprintf(parts[STEPS], sizeof parts[0], " %lld/%lld", (long long)done, (long long)p->steps);
+    if (p->live) snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
+    snprintf(parts[STEPS], sizeof parts[0], "%s %lld/%lld", p->live ? "" : "  step", (long long)done, (long long)p->steps);
     snprintf(parts[RATE], sizeof parts[0], ", %.0f/s", fmin(made * (double)p->batch / seconds, 1e30));
     snprintf(parts[LEFT], sizeof parts[0], ", %s left", text_span(time, left));
     if (p->group_left > seconds)
@@ -232,6 +244,7 @@ void progress_point(struct progress *p, const struct progress_point *at)
         return;
     }
     erase_live(p);
+    p->last_ns = clock_ns(), p->last_step = (int64_t)(at->epoch * (double)p->steps_an_epoch + 0.5);
     char figure[TEXT_FIGURE], time[TEXT_FIGURE];
     printf("%7.2f %10.4f", at->epoch, at->loss);
     if (p->train) printf(" %9s", share_text(figure, at->train_accuracy));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe, one JSON object a line with
-// --json. No other file of the training prints.
+// Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe or a file, one JSON object a line
+// with --json. No other file of the training prints.
 #ifndef DAWN_TRAIN_PROGRESS_H
 #define DAWN_TRAIN_PROGRESS_H
 
@@ -14,7 +14,8 @@ enum progress_mode { PROGRESS_AUTO, PROGRESS_JSON, PROGRESS_QUIET };
 
 struct progress {
     bool live, json, quiet;
-    int64_t last_ns;      // when the live line was last drawn
+    int64_t last_ns;      // when the live line was last drawn, or a plain line printed
+    int64_t last_step;    // of the last plain line
     int64_t began_ns;     // when the first step began
     int live_width;
     // Facts of the run.
@@ -64,9 +65,10 @@ struct progress_end {
 
 void progress_open(struct progress *, enum progress_mode);
 void progress_start(struct progress *, const struct progress_start *);
-// To be called after each step; prints at most four times a second. `wants` is true if figures would be shown now. Otherwise
-// the caller need not read them from the device.
-bool progress_wants(const struct progress *);
+// To be called after each step. `wants` is true if figures would be shown now; otherwise the caller need not read them from the
+// device. On a terminal: four times a second. Elsewhere a line after each minute without one, and after each tenth of an epoch
+// that took 10 s or longer. A loss that is not a number is shown as "-".
+bool progress_wants(const struct progress *, int64_t done, int64_t now_ns);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);
 // Names the initial weights and the tensors that were taken from them.
 void progress_weights(struct progress *, const char *path, const char *taken);

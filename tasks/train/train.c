@@ -214,8 +214,11 @@ static int record_point(struct going *r)
 static int show_step(struct going *r)
 {
     struct trainer_sums sums;
-    // Reading a queueing device would wait for it: a watched run would be slower than one in a pipe.
-    if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
+    if (!progress_wants(&r->progress, r->trainer->at, clock_ns())) return 0;
+    if (r->device->type->queues) {  // reading it would wait for it: a watched run would be slower
+        if (!r->progress.live) progress_step(&r->progress, r->trainer->at, NAN, -1);
+        return 0;
+    }
     TRY(trainer_sums(r->trainer, false, &sums));
     double samples = (double)(r->trainer->samples - r->point_samples);
     double loss = sums.loss / (double)(r->trainer->terms - r->point_terms);
@@ -248,7 +251,7 @@ static int between_batches(void *context, int64_t done, int64_t all)
     if (stopped && !train_keeps_states(r) && ranks_size() == 1)
         return fail(ERR_INTERRUPTED, "stopped by a signal in the evaluation after step %lld of %lld; the record so far is kept",
                     (long long)t->at, (long long)t->steps);
-    if (r->device->type->queues || !progress_wants(&r->progress)) return 0;
+    if (r->device->type->queues || !progress_wants(&r->progress, t->at, clock_ns())) return 0;
     char words[64];
     snprintf(words, sizeof words, "evaluating, batch %lld of %lld", (long long)done + 1, (long long)all);
     progress_note(&r->progress, words);

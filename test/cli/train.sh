@@ -39,6 +39,11 @@ assert lines[0]["synthetic"] is True and lines[2]["status"] == "done"
 PY
 test ! -f run-2.safetensors
 
+# ---- an epoch of minutes into a file: lines before its end
+"$DAWN" train cifar10 --data synthetic --threads 1 --precision f32 --batch 50 --set widths=128,256,256 --save "" --db long.db >long.txt 2>&1 &
+WAIT_SECONDS=300 wait_line $! long.txt '^ *0[.][0-9]* .* step [0-9]*/[0-9]*, .* left$'
+kill -9 $!
+
 # ---- f16 with a scaled loss that overflows at first
 "$DAWN" train cifar10 $quick --precision f16 --set loss_scale=1048576 --target 0.001 --save "" --db f16.db >f16.txt
 grep -Eq '^loss scale [0-9]+ at the end; [1-9][0-9]* of 10 steps skipped' f16.txt
