@@ -62,7 +62,7 @@ python3 -c 'import json; d = json.load(open("out")); assert [s["batch"] for s in
 # The second batch needs terabytes by plan: the measured rows stay, and the sweep says where it stopped.
 large="imagenet --fake --model resnet18 --set widths=8,8,8,8 --no-measure --threads 1"
 [ "$(status "$DAWN" bench $large --seconds 0.1 --repeats 1 --batch 2,1000000)" = 0 ]
-grep -q 'the sweep stops here: batch 1000000 needs .* by plan, and cpu has .* free' err
+grep -q 'sweep stops here: batch 1000000 ' err
 [ "$(grep -Ec '^ +2 (f32|bf16|f16) +on ' out)" = 1 ]
 [ "$(status "$DAWN" bench $large --batch 1000000)" = 1 ]
 grep -q 'batch 1000000 needs .* by plan' err
@@ -89,7 +89,7 @@ for wrong in '--batch 1,2' '--batch 0' '--precision f8' '--model no' '--set no=1
     [ "$(wc -l <err)" = 1 ]
 done
 [ "$(status "$DAWN" bench cifar10 --scaling 1,2 --launcher false)" = 1 ]
-grep -q '^dawn bench: 2 processes could not measure the step; messages are above$' err # the largest number comes first
+grep -q '^dawn bench: 2 processes could not ' err # the largest number comes first
 
 [ "$(status "$DAWN" bench)" = 2 ]
 [ "$(status "$DAWN" bench cifar11)" = 2 ]

@@ -37,10 +37,10 @@ mkdir folder
 grep -q 'folder is a folder, not the archive of CIFAR-10; .*--data' err
 printf 'no archive' >x.tar.gz
 [ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
-grep -q 'x.tar.gz has 10 bytes; the archive of CIFAR-10 has 170052171' err
+grep -q 'x.tar.gz has 10 bytes' err
 truncate -s 170052171 x.tar.gz # takes no room
 [ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
-grep -q 'x.tar.gz has SHA-256 [0-9a-f]*, but that of the archive of CIFAR-10 is c4a38c50' err
+grep -q 'x.tar.gz has SHA-256 .* is c4a38c50' err
 [ -e x.tar.gz ]
 [ ! -e d/cifar-10-batches-bin ]
 

@@ -59,7 +59,7 @@ head -c 625 "$seeds/colour.jpg" >real/train/n02102040/1.JPEG
 head -c 625 "$seeds/colour.jpg" >real/val/n01440764/2.JPEG
 small="--recipe pictures $narrow --batch 10 --set epochs=1 --set warmup_epochs=.2 --set data.cache=40 --target 0.001 --no-stop --db real.db"
 "$DAWN" train imagenette --data real $small >real.txt
-grep -q "^train: 1 of 20 pictures is damaged and was used as far as it can be decoded;$" real.txt
+grep -q "^train: 1 of 20 pictures is damaged" real.txt
 grep -q "number 2 (" real.txt
 grep -q "^validation: 1 of 20 pictures is damaged" real.txt
 "$DAWN" results show last --db real.db >real.txt
@@ -69,7 +69,7 @@ grep -q "^  damaged  *validation: 1 of 20 pictures is damaged" real.txt
 (cd / && "$DAWN" infer --db "$OLDPWD/real.db" --threads 1) >again.txt # the data of the run, from another folder
 grep -q "^  damaged  *validation: 1 of 20 pictures is damaged" again.txt
 mv real moved
-says 1 "run [0-9]* was trained with --data .*/real, which is gone: .*--data names another folder" "$DAWN" infer --db real.db
+says 1 "/real, which is gone: " "$DAWN" infer --db real.db
 mv moved real
 says 1 "damaged pictures so far: 1, allowed: 0" "$DAWN" train imagenette --data real $small --set data.damaged=0
 "$DAWN" data pack imagenette real real.dawnpack --short-side 32 --quality 80 >real.txt 2>&1
@@ -94,7 +94,7 @@ says 2 "resnet18 has|a ResNet has 4 stages" "$DAWN" train imagenette --data pict
 says 2 "least_area" "$DAWN" train imagenette --data pictures --set least_area=.1,.2,.3
 says 2 "batch of 401 is larger than the data set of 400" "$DAWN" train imagenette --data pictures --batch 401
 mkdir -p empty other/train/n01440764 other/val/n01440764
-says 1 "there is no Imagenette in empty: neither imagenette.dawnpack nor folders train and val" "$DAWN" train imagenette \
+says 1 "there is no Imagenette in empty: " "$DAWN" train imagenette \
     --data empty
 touch other/train/n01440764/readme.txt other/val/n01440764/readme.txt
 says 1 "other/train has no PNG or JPEG file in folders of classes" "$DAWN" train imagenette --data other

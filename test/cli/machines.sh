@@ -45,14 +45,14 @@ INSERT INTO machines SELECT * FROM other;
 UPDATE benches SET machine = 2 WHERE id = 3;""")
 PYTHON
 expect 1 '1 of 2 measurements cannot be submitted: .* (these pass: --bench 1)' "$DAWN" submit emulated.db --bench all --dry-run
-grep -q 'measurement 3: REJECT: measurement 3 was made on an emulated GPU: ' out
-expect 2 'measurement 3 cannot be submitted: measurement 3 was made on an emulated' "$DAWN" submit emulated.db --bench 3 --dry-run
+grep -q 'measurement 3: REJECT: .* emulated GPU' out
+expect 2 'measurement 3 cannot be submitted: .* emulated' "$DAWN" submit emulated.db --bench 3 --dry-run
 expect 0 'Nothing was sent' "$DAWN" submit emulated.db --bench 1 --dry-run
 
 # ---- sent, once
 expect 0 'measurement 3: accepted as #2 on example' "$DAWN" submit --bench all --handle ada --yes
 grep -q 'measurement 1: accepted as #1 on example' out
-expect 0 'Nothing to submit: example already has every measurement that was named' "$DAWN" submit --bench 2 --bench all --yes
+expect 0 'Nothing to submit: example already has ' "$DAWN" submit --bench 2 --bench all --yes
 expect 0 'Nothing to submit' "$DAWN" submit --bench 3 --yes
 [ "$(python3 -c 'import sqlite3; print(*sqlite3.connect("results.db").execute("SELECT count(*) FROM bench_receipts").fetchone())')" = 2 ]
 cp results.db other.db

@@ -69,7 +69,7 @@ reads list 'group 1: 3 of 3 runs \(2 to 4\); an official group has at least 5 ru
 grep -q '^ *2 *g1 .* +$' list
 grep -q '^+ self-evaluated: ' list
 "$DAWN" results compare g1 g2 | grep -q '^ *evaluated  *self-evaluated  *self-evaluated$'
-grep -q '^group 3: 0 of 2 runs (run 7); not every announced run has a result; a missing$' list
+grep -q '^group 3: 0 of 2 runs (run 7); ' list
 
 # ---- MLPerf's lines, counted from 0, with a rank in front and words in between; the times are ours
 cat >mlperf.sh <<'SH'
