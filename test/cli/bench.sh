@@ -32,10 +32,12 @@ grep -q 'there is no CIFAR-10 in ./empty' err
 
 # Ctrl-C, with its output in a pipe: one sentence.
 python3 - "$DAWN" <<'PY'
-import signal, subprocess, sys, time
+import re, signal, subprocess, sys, time
 p = subprocess.Popen([sys.argv[1], "bench", "imagenette", "--fake", "--device", "cpu", "--threads", "1", "--seconds", "60", "--db", "cut.db"],
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(1.5)
+caught = lambda: int(re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{p.pid}/status").read())[1], 16)
+while not caught() >> signal.SIGINT - 1 & 1:  # until then the signal ends it without a word
+    time.sleep(0.02)
 p.send_signal(signal.SIGINT)
 out, err = p.communicate(timeout=60)
 assert p.returncode == -signal.SIGINT and err.startswith(b"dawn bench: stopped by a signal; ") and err.count(b"\n") == 1, (p.returncode, err)

@@ -201,11 +201,11 @@ static void test_long_recurrence(void **state)
         struct device_type type = device_null;
         type.overlaps = overlaps;
         s->device->type = &type;
-        int64_t began = clock_ns();
+        int64_t began = clock_cpu_ns();
         int program = session_add(s, unrolled_graph(s->store, STEPS));
         OK(program);
         OK(session_plan(s));
-        double seconds = (double)(clock_ns() - began) * 1e-9;
+        double seconds = (double)(clock_cpu_ns() - began) * 1e-9;
         print_message("%d nodes, %s: %.3f s\n", s->plan[program]->count, overlaps ? "concurrent" : "in order", seconds);
         assert_true(s->plan[program]->count >= 20000);
         assert_true(seconds < SECONDS_MOST);
@@ -226,10 +226,10 @@ static void test_long_chain_of_aliases(void **state)
     int v = g_scale(g, input(g, "x", SHAPE(4, 16)), 2);
     for (int i = 0; i < 20000; i++) v = g_reshape(g, v, i % 2 ? SHAPE(4, 16) : SHAPE(64));
     keep(g, "out", v);
-    int64_t began = clock_ns();
+    int64_t began = clock_cpu_ns();
     OK(session_add(s, g));
     OK(session_plan(s));
-    assert_true((double)(clock_ns() - began) * 1e-9 < SECONDS_MOST);
+    assert_true((double)(clock_cpu_ns() - began) * 1e-9 < SECONDS_MOST);
     assert_int_equal(s->slab_bytes, 4 * 16 * sizeof(float));
     session_done(s);
 }

@@ -151,7 +151,7 @@ static void test_many_slots(void **state)
     struct graph *g = graph_new(s, "many");
     assert_null(store_find(s, "slot7"));
     char name[24];
-    int64_t began = clock_ns();
+    int64_t began = clock_cpu_ns();
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < MANY; i++) {
             snprintf(name, sizeof name, "slot%d", i);
@@ -166,7 +166,7 @@ static void test_many_slots(void **state)
     }
     assert_null(store_find(s, "slot30000"));
     assert_null(store_find(s, ""));
-    assert_true(clock_ns() - began < 5000000000);  // takes about 20 ms
+    assert_true(clock_cpu_ns() - began < 5000000000);  // takes about 20 ms
     graph_free(g);
     store_free(s);
 }
