@@ -55,14 +55,14 @@ place=gpu/on_gpu
 PATH=$PWD/bin:$PATH
 
 rc=0
-LIMIT=6 BUDGET=400 gpu/run.sh out >said/run || rc=$?
+LIMIT=25 BUDGET=400 gpu/run.sh out >said/run || rc=$?
 cat said/run
 [ "$rc" = 1 ] # stages failed, and stopped none of the later ones
 line() { grep -Eq "^$1" out/summary || { echo "no line in the summary: $1"; exit 1; }; }
 line 'ok +machine and libraries +[0-9]+ s .*GPU: 12 -> H100$'
 line 'ok +first start, cold +[0-9]+ s  ok cuda'
 line 'ok +test_cuda_device +[0-9]+ s  \[ PASSED \] 3'
-line 'FAIL test_cuda_ops +[0-9]+ s  stopped after 6 s'
+line 'FAIL test_cuda_ops +[0-9]+ s  stopped after 25 s'
 line 'FAIL test_cuda_conv +[0-9]+ s  exit status 3'
 line 'ok +test_cuda_zz '
 line 'ok +captured equals eager +[0-9]+ s .*"weights_digest": "ab"'
@@ -101,7 +101,7 @@ sed -i 's/^doctor\*).*/doctor*) echo "  BROKEN   cuda  it is gone"; echo "1 chec
 tested test_cuda_ops 'sleep 99'
 tested test_cuda_conv 'sleep 99'
 rc=0
-LIMIT=6 gpu/run.sh gone >said/run || rc=$?
+LIMIT=25 gpu/run.sh gone >said/run || rc=$?
 [ "$rc" = 1 ]
 grep -q '^FAIL the GPU no longer answers' gone/summary
 grep -Eq '^FAIL first start, cold +[0-9]+ s  exit status 1: BROKEN cuda it is gone$' gone/summary

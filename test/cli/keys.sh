@@ -29,7 +29,7 @@ id() { ssh-keygen -l -f "$1" | cut -d' ' -f2; }
 
 # ---- making ----------------------------------------------------------------------------------------------------------
 keys
-grep -qx 'No default: there is no key to sign with; "dawn keys new" makes one.' out
+reads out '^No default: .*dawn keys new'
 refused 1 'there is no key to sign with' show
 keys new
 grep -v '^  secret ' out | awk 'length > 80 { exit 1 }'
