@@ -10,7 +10,7 @@ small="--data pictures --threads 1 --no-measure --seconds 0.1"
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 grep -Eq '^  all  .* 100\.0%' out
 grep -Eq '^  conv +(forward|backward) ' out
-grep -q 'waiting for the feed' out
+reads out 'waiting for the feed'
 grep -q '^Memory at the peak of the step, by plan:$' out
 grep -q 'trace.json: ui.perfetto.dev opens it' out
 python3 - <<'PY'
