@@ -89,8 +89,8 @@ void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, 
     uint32_t v[4][DRAWS];
     float mask[4 * DRAWS];
     for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * DRAWS) {
-        enum { LANES = 16, SERVED = 4 };
-        int64_t draws = (first + n - i + SERVED * LANES - 1) / SERVED & -LANES;  // a row may need fewer: whole vectors of them
+        enum { SERVED = 4 };
+        int64_t draws = (first + n - i + SERVED * LANE_GROUP - 1) / SERVED & -LANE_GROUP;  // whole groups: a row may need fewer
         if (draws > DRAWS) draws = DRAWS;
         for (int64_t j = 0; j < DRAWS; j++) {
             uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
@@ -98,7 +98,7 @@ void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, 
             v[2][j] = RNG_DROPOUT | (uint32_t)site << 8, v[3][j] = step;
         }
         philox_all(seed, v, (int)draws);
-        for (int64_t j = 0; j < (draws & -LANES); j++)
+        for (int64_t j = 0; j < (draws & -LANE_GROUP); j++)
             for (int64_t w = 0; w < 4; w++) mask[4 * j + w] = rng_unit(v[w][j]);
         int64_t low = i < first ? first : i, high = i + 4 * DRAWS < first + n ? i + 4 * DRAWS : first + n;
         EACH_TYPE(t, drop_run, from(t, x, low - first), mask + (low - i), high - low, p, into(t, y, low - first));
@@ -199,15 +199,15 @@ void LOOPS_NAME(adam)(const float *g, const float *m, const float *v, const stru
 
 void LOOPS_NAME(square_sum)(const float *x, int64_t n, double *sum)
 {
-    enum { LANES = 16, BLOCK = 1024 };
+    enum { BLOCK = 1024 };
     double total = 0;
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
         int64_t end = begin + BLOCK < n ? begin + BLOCK : n, i = begin;
-        double part[LANES] = {0};
-        for (; i + LANES <= end; i += LANES)
-            for (int64_t j = 0; j < LANES; j++) part[j] += (double)x[i + j] * (double)x[i + j];
-        for (; i < end; i++) part[i % LANES] += (double)x[i] * (double)x[i];
-        for (int j = 0; j < LANES; j++) total += part[j];
+        double part[LANE_GROUP] = {0};
+        for (; i + LANE_GROUP <= end; i += LANE_GROUP)
+            for (int64_t j = 0; j < LANE_GROUP; j++) part[j] += (double)x[i + j] * (double)x[i + j];
+        for (; i < end; i++) part[i % LANE_GROUP] += (double)x[i] * (double)x[i];
+        for (int j = 0; j < LANE_GROUP; j++) total += part[j];
     }
     *sum += total;
 }

@@ -7,7 +7,7 @@
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -23,6 +23,29 @@ LOOPS_LIST
 #undef LOOP
 
 #define ALWAYS static inline __attribute__((always_inline))
+
+// A vector as wide as a register of the instruction set: compilers keep wider ones in memory. LANES of them fill LANE_GROUP
+// numbers, which is what layouts and sums are defined by, so that these do not depend on the instruction set. Macros instead of
+// functions, because the ABI of vector arguments differs between instruction sets.
+enum { LANE_GROUP = 16 };
+#if defined __AVX512F__
+#define LANE_BYTES 64
+enum { VECTOR_REGISTERS = 32 };
+#elif defined __AVX2__
+#define LANE_BYTES 32
+enum { VECTOR_REGISTERS = 16 };
+#else
+#define LANE_BYTES 16
+enum { VECTOR_REGISTERS = 16 };
+#endif
+enum { LANES = LANE_BYTES / 4 };
+typedef float lanes __attribute__((vector_size(LANE_BYTES)));
+typedef int32_t whole_lanes __attribute__((vector_size(LANE_BYTES)));
+typedef float lanes_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
+typedef uint32_t bits_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
+#define AT(address) (*(lanes_anywhere *)(address))
+#define BITS_AT(address) (*(const bits_anywhere *)(address))
+#define CHOOSE(condition, a, b) ((lanes)(((condition) & (whole_lanes)(a)) | (~(condition) & (whole_lanes)(b))))
 // Elements are independent, even if the result overwrites the input.
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"  // loops over f16 call a function per element and do not vectorise
@@ -83,31 +106,46 @@ ALWAYS float slope(enum act act, float z)
 // rng_philox of base/rng.h for many counters at once, in place: word w of counter i is c[w][i], `count` a multiple of 16. Rounds
 // are the outer loop, so that a round is a loop over vectors; one counter after the other takes five times as long.
 enum { DRAWS = 64 };
-#ifdef __AVX512F__  // where the compiler takes twice as long
+#ifdef __AVX2__  // where the compiler takes twice as long
+#ifdef __AVX512F__
+typedef __m512i words;
+#define WORDS_OF(name) _mm512_##name
+#define XOR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
+#define MERGE_WORDS(even, odd) _mm512_mask_mov_epi32(even, 0xaaaa, _mm512_slli_epi64(odd, 32))
+#else
+typedef __m256i words;
+#define WORDS_OF(name) _mm256_##name
+#define XOR3(a, b, c) _mm256_xor_si256(_mm256_xor_si256(a, b), c)
+#define MERGE_WORDS(even, odd) _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa)
+#define _mm256_set1_epi64 _mm256_set1_epi64x
+#endif
 // Even and odd counters in the low halves of 64-bit lanes, which are all that the multiplication reads: no lane is moved between
 // the rounds.
 ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
 {
-    const __m512i by_a = _mm512_set1_epi64(INT64_C(0xD2511F53)), by_b = _mm512_set1_epi64(INT64_C(0xCD9E8D57));
-    for (int i = 0; i < count; i += 16) {
+    const words by_a = WORDS_OF(set1_epi64)(INT64_C(0xD2511F53)), by_b = WORDS_OF(set1_epi64)(INT64_C(0xCD9E8D57));
+    for (int i = 0; i < count; i += LANES) {
         uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-        __m512i v[4][2];
+        words v[4][2];
 #pragma GCC unroll 4
-        for (int w = 0; w < 4; w++) v[w][0] = _mm512_loadu_si512(&c[w][i]), v[w][1] = _mm512_srli_epi64(v[w][0], 32);
+        for (int w = 0; w < 4; w++)
+            memcpy(&v[w][0], &c[w][i], sizeof v[w][0]), v[w][1] = WORDS_OF(srli_epi64)(v[w][0], 32);
         for (int round = 0; round < 10; round++) {
-            __m512i key_0 = _mm512_set1_epi64((int64_t)k0), key_1 = _mm512_set1_epi64((int64_t)k1);
+            words key_0 = WORDS_OF(set1_epi64)((int64_t)k0), key_1 = WORDS_OF(set1_epi64)((int64_t)k1);
 #pragma GCC unroll 2
             for (int h = 0; h < 2; h++) {
-                __m512i a = _mm512_mul_epu32(v[0][h], by_a), b = _mm512_mul_epu32(v[2][h], by_b);
-                v[0][h] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(b, 32), v[1][h], key_0, 0x96);  // exclusive or of three
-                v[2][h] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(a, 32), v[3][h], key_1, 0x96);
+                words a = WORDS_OF(mul_epu32)(v[0][h], by_a), b = WORDS_OF(mul_epu32)(v[2][h], by_b);
+                v[0][h] = XOR3(WORDS_OF(srli_epi64)(b, 32), v[1][h], key_0);
+                v[2][h] = XOR3(WORDS_OF(srli_epi64)(a, 32), v[3][h], key_1);
                 v[1][h] = b, v[3][h] = a;
             }
             k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
         }
 #pragma GCC unroll 4
-        for (int w = 0; w < 4; w++)
-            _mm512_storeu_si512(&c[w][i], _mm512_mask_mov_epi32(v[w][0], 0xaaaa, _mm512_slli_epi64(v[w][1], 32)));
+        for (int w = 0; w < 4; w++) {
+            words both = MERGE_WORDS(v[w][0], v[w][1]);
+            memcpy(&c[w][i], &both, sizeof both);
+        }
     }
 }
 #else

@@ -177,27 +177,26 @@ void LOOPS_NAME(act_back)(enum dtype t, enum act act, const void *dy, const void
 }
 
 // ---- layer norm
-enum { LANES = 16 };
 
 ALWAYS double lanes_sum(const float *part)
 {
     double sum = 0;
-    for (int j = 0; j < LANES; j++) sum += (double)part[j];
+    for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j];
     return sum;
 }
 
 ALWAYS void layer_norm_of(enum dtype t, const float *x, int64_t n, const float *scale, const float *bias, float eps, void *y,
                           float *mean, float *rstd)
 {
-    float part[LANES] = {0};
-    int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++) part[j] += x[i + j];
+    float part[LANE_GROUP] = {0};
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t i = 0; i < whole; i += LANE_GROUP)
+        for (int j = 0; j < LANE_GROUP; j++) part[j] += x[i + j];
     for (int64_t i = whole; i < n; i++) part[i - whole] += x[i];
     float m = (float)(lanes_sum(part) / (double)n);
     memset(part, 0, sizeof part);
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++) part[j] += (x[i + j] - m) * (x[i + j] - m);
+    for (int64_t i = 0; i < whole; i += LANE_GROUP)
+        for (int j = 0; j < LANE_GROUP; j++) part[j] += (x[i + j] - m) * (x[i + j] - m);
     for (int64_t i = whole; i < n; i++) part[i - whole] += (x[i] - m) * (x[i] - m);
     float r = (float)(1.0 / sqrt(lanes_sum(part) / (double)n + (double)eps));
     *mean = m, *rstd = r;
@@ -214,10 +213,10 @@ void LOOPS_NAME(layer_norm)(const float *x, int64_t n, const float *scale, const
 ALWAYS void layer_norm_back_of(enum dtype t, const void *dy, const void *x, float mean, float rstd, const float *scale, int64_t n,
                                float *dx, float *dscale, float *dbias)
 {
-    float sum[LANES] = {0}, dot[LANES] = {0};
-    int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES)
-        for (int j = 0; j < LANES; j++) {
+    float sum[LANE_GROUP] = {0}, dot[LANE_GROUP] = {0};
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t i = 0; i < whole; i += LANE_GROUP)
+        for (int j = 0; j < LANE_GROUP; j++) {
             float d = get(t, dy, i + j), xhat = (get(t, x, i + j) - mean) * rstd, dz = d * scale[i + j];
             dscale[i + j] += d * xhat, dbias[i + j] += d;
             sum[j] += dz, dot[j] += dz * xhat;

@@ -4,17 +4,10 @@
 // y is written once: 92 MB at batch 2000, which is the cost of the first layer of the CIFAR networks.
 #include "runtime/cpu/loops/loops_stem.h"
 
-#include "runtime/element.h"
+#include "runtime/cpu/loops/loops_inside.h"
 
-#ifndef ISA
-#define ISA base
-#endif
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-
-typedef float lanes __attribute__((vector_size(64)));
-typedef float lanes_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
 enum { CHUNK = 4096, TAPS = STEM_SIDE * STEM_SIDE * STEM_CHANNELS };  // CHUNK: numbers of y in progress
+enum { WHOLE = STEM_LANES / LANES, MOST = WHOLE * 3 / 4 };             // vectors of a block of k, and of one of 24 or fewer
 
 static void activate_row(float *v, int64_t count, enum act act)
 {
@@ -67,28 +60,48 @@ struct taps {
     int64_t wide;                 // k rounded up
 };
 
-// A macro, because the ABI of vector arguments differs between instruction sets.
-#define AT(address) (*(lanes_anywhere *)(address))
-
-// Computes sum[pixel][32 k] for `pixels` pixels (a constant at every call) and stores it to `to`, whose rows are k long: if k
-// is less than 32, the next pixel overwrites the excess. Plain arrays of vectors and full unrolling keep the sums in registers.
-static inline __attribute__((always_inline)) void sum_pixels(const int pixels, const struct taps *t, const float *x,
-                                                             float *f, float *bias, float *to, int64_t k)
+// Computes sum[pixel][32 k] for `pixels` pixels in `vectors` vectors (constants at every call) and stores it to `to`, whose rows
+// are k long: what a pixel has too much, the next one overwrites. Plain arrays of vectors and full unrolling keep the sums in
+// registers.
+ALWAYS void sum_pixels(const int pixels, const int vectors, const struct taps *t, const float *x, float *f, float *bias,
+                       float *to, int64_t k)
 {
-    lanes a[4], b[4];
+    lanes sum[4][WHOLE];
 #pragma GCC unroll 4
-    for (int i = 0; i < pixels; i++) a[i] = AT(bias), b[i] = AT(bias + 16);
+    for (int i = 0; i < pixels; i++)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; v++) sum[i][v] = AT(bias + v * LANES);
     for (int64_t j = 0; j < t->count; j++, f += t->wide) {
         const float *at = x + t->offset[j];
-        lanes u = AT(f), v = AT(f + 16);
+        lanes u[WHOLE];
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; v++) u[v] = AT(f + v * LANES);
 #pragma GCC unroll 4
         for (int i = 0; i < pixels; i++) {
             float one = at[i * t->step];
-            a[i] += one * u, b[i] += one * v;
+#pragma GCC unroll 8
+            for (int v = 0; v < vectors; v++) sum[i][v] += one * u[v];
         }
     }
 #pragma GCC unroll 4
-    for (int i = 0; i < pixels; i++) AT(to + i * k) = a[i], AT(to + i * k + 16) = b[i];
+    for (int i = 0; i < pixels; i++)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; v++) AT(to + i * k + v * LANES) = sum[i][v];
+}
+
+// At most 12 sums, of 4 pixels where possible: their filters are loaded once.
+#define SUM_ROW(pixels, vectors)                                                                                       \
+    do {                                                                                                               \
+        int64_t i_ = 0;                                                                                                \
+        for (; i_ + (pixels) <= count; i_ += (pixels))                                                                 \
+            sum_pixels(pixels, vectors, t, x + i_ * t->step, f, bias, to + i_ * k, k);                                 \
+        for (; i_ < count; i_++) sum_pixels(1, vectors, t, x + i_ * t->step, f, bias, to + i_ * k, k);                 \
+    } while (0)
+
+static void sum_row(const struct taps *t, const float *x, float *f, float *bias, float *to, int64_t k, int64_t count)
+{
+    if (MOST * LANES >= k) SUM_ROW(MOST <= 3 ? 4 : 2, MOST);
+    else SUM_ROW(WHOLE <= 2 ? 4 : WHOLE <= 4 ? 2 : 1, WHOLE);
 }
 
 static void write_row(const struct stem *g, int64_t at, const float *from, int64_t count)
@@ -111,9 +124,7 @@ static void run_piece(const struct stem *g, const struct taps *t, int64_t image,
                  x + r * CHUNK);
     for (int64_t first = 0; first < g->k; first += STEM_LANES) {
         float *f = g->filters + first, *bias = g->bias + first;
-        int64_t i = 0;
-        for (; i + 4 <= count; i += 4) sum_pixels(4, t, x + i * t->step, f, bias, y + i * g->k + first, g->k);
-        for (; i < count; i++) sum_pixels(1, t, x + i * t->step, f, bias, y + i * g->k + first, g->k);
+        sum_row(t, x, f, bias, y + first, g->k, count);
     }
     activate_row(y, count * g->k, g->act);
     write_row(g, ((image * g->p + p) * g->q + q) * g->k, y, count * g->k);
@@ -132,5 +143,5 @@ static void run_rows(const struct stem *g, int64_t begin, int64_t end)
             run_piece(g, &t, i / g->p, i % g->p, q, g->q - q < most ? g->q - q : most, x, y);
 }
 
-const struct stem_loops JOIN(stem_loops_, ISA);
-const struct stem_loops JOIN(stem_loops_, ISA) = {run_rows, activate_row};
+const struct stem_loops LOOPS_PASTE(stem, _loops, ISA);
+const struct stem_loops LOOPS_PASTE(stem, _loops, ISA) = {run_rows, activate_row};
