@@ -14,6 +14,7 @@
 #include "runtime/cpu/conv/stem.h"
 #include "runtime/cpu/conv/wgrad.h"
 #include "runtime/cpu/conv/winograd.h"
+#include "runtime/cpu/conv/winograd4.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/product/rows.h"
@@ -28,7 +29,10 @@ struct conv_plan {
     struct dnnl_conv conv;        // in oneDNN's terms
     bool as_forward;                  // gradient of x computed as a forward convolution
     // oneDNN, or one of DAWN's kernels
-    enum { BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_TILES, BY_TILES_WGRAD } by;
+    enum {
+        BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_WINOGRAD4, BY_WINOGRAD4_WGRAD,
+        BY_TILES, BY_TILES_WGRAD
+    } by;
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
     struct widen widen;           // of f16
     size_t rotated_at, packed_at, scratch_at, widened_at, bytes;  // in the work buffer
@@ -123,6 +127,21 @@ static bool choose_winograd(struct cpu_device *cpu, const struct graph *g, const
     return p->by != BY_DNNL;
 }
 
+// The same in f32, on every instruction set.
+static bool choose_winograd4(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
+{
+    const struct dnnl_conv *c = &p->conv;
+    enum winograd allowed = n->attr.conv.winograd;
+    if (c->pass == DNNL_WGRAD && allowed == WINOGRAD_ALL && winograd4_wgrad_fits(cpu->loops, c)) {
+        p->by = BY_WINOGRAD4_WGRAD, p->bytes = winograd4_wgrad_bytes(cpu->loops, c, cpu->threads);
+    } else if (c->pass == DNNL_FORWARD && allowed != WINOGRAD_NONE && winograd4_fits(cpu->loops, c)) {
+        p->by = BY_WINOGRAD4, p->packed_at = plan_round_up(winograd4_bytes(cpu->loops, c, cpu->threads));
+        p->bytes = p->packed_at;
+        keep_filters(p, kept_slot(g, n, c), winograd4_pack_bytes(cpu->loops, c));
+    }
+    return p->by != BY_DNNL;
+}
+
 static bool choose_tiles(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
@@ -145,6 +164,7 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
     if (c->tiles && choose_tiles(cpu, g, n, p)) return true;
     if (wide && choose_winograd(cpu, g, n, p)) return true;
     if (n->attr.conv.pool) return false;
+    if (choose_winograd4(cpu, g, n, p)) return true;
     if (c->pass == DNNL_WGRAD && wide && wgrad_fits(c)) {
         p->by = BY_WGRAD, p->bytes = wgrad_bytes(c, cpu->threads);
     } else if (c->pass == DNNL_FORWARD && !p->as_forward && stem_fits(c)) {
@@ -258,18 +278,32 @@ static int conv_run(struct cpu_step *step)
     return dnnl_prim_run(step->cpu, &p->main);
 }
 
-// A kernel whose filters are packed apart: Winograd's or that of tiles.
+// A kernel whose filters are packed apart: one of Winograd's or that of tiles.
 static int packed_step(struct cpu_step *step)
 {
     struct conv_plan *p = step->own;
     const struct dnnl_conv *c = &p->conv;
     void **in = step->in, *filters = p->keeps ? step->kept : (char *)step->work + p->packed_at;
-    bool back = p->as_forward, tiles = p->by == BY_TILES;
-    if (must_pack(p)) (tiles ? tiles_pack : winograd_pack)(c, back, in[back ? 0 : 1], filters);
+    bool back = p->as_forward, pack = must_pack(p);
     struct conv_data data = {.x = in[back ? 1 : 0], .y = step->out[0]};
     if (back) data.x_at = in[2];
     else data.bias = in[2], data.y_at = step->out[1];
-    (tiles ? tiles_run : winograd_run)(c, step->cpu->threads, filters, &data, step->work);
+    const float *w = in[back ? 0 : 1];
+    const struct loops *loops = step->cpu->loops;
+    int threads = step->cpu->threads;
+    switch (p->by) {
+    case BY_TILES:
+        if (pack) tiles_pack(c, back, w, filters);
+        tiles_run(c, threads, filters, &data, step->work);
+        break;
+    case BY_WINOGRAD:
+        if (pack) winograd_pack(c, back, w, filters);
+        winograd_run(c, threads, filters, &data, step->work);
+        break;
+    default:
+        if (pack) winograd4_pack(loops, c, back, w, filters);
+        winograd4_run(loops, c, threads, filters, &data, step->work);
+    }
     return 0;
 }
 
@@ -285,10 +319,12 @@ static int kernel_run(struct cpu_step *step)
     const struct conv_plan *p = step->own;
     const struct dnnl_conv *c = &p->conv;
     void **in = step->in;
-    if (p->by == BY_WINOGRAD || p->by == BY_TILES) return packed_step(step);
-    if (p->by == BY_WGRAD) wgrad_run(c, step->cpu->threads, in[0], in[1], step->out[0], step->work);
-    else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
-    else if (p->by == BY_TILES_WGRAD) tiles_wgrad_run(c, step->cpu->threads, in[0], in[1], in[2], step->out[0], step->work);
+    int threads = step->cpu->threads;
+    if (p->by == BY_WINOGRAD || p->by == BY_WINOGRAD4 || p->by == BY_TILES) return packed_step(step);
+    if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
+    else if (p->by == BY_WINOGRAD4_WGRAD) winograd4_wgrad_run(step->cpu->loops, c, threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_TILES_WGRAD) tiles_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_PIXELS) pixels_step(step);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->as_forward) direct_run(c, true, in[1], in[0], NULL, step->out[0], step->work);

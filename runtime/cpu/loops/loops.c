@@ -11,6 +11,7 @@
 
 const struct loops LOOPS_TABLE(ISA) = {
     .isa = LOOPS_TEXT(ISA),
+    .panel_lanes = PANEL_LANES,
 #define LOOP(name, arguments) .name = LOOPS_NAME(name),
     LOOPS_LIST
 #undef LOOP

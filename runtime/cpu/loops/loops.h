@@ -39,13 +39,20 @@ struct attention_mask {
 };
 
 // c[rows, columns] (+)= a b over `depth` units: unit u of row i of a is at a + i a_row + u a_unit, and rows of b are b_row apart.
-// A unit is an f32, or two bf16 that are multiplied and added pairwise. Rows are a multiple of 12, columns of 16.
+// A unit is an f32, or two bf16 that are multiplied and added pairwise. Rows are even, columns a multiple of a vector's lanes.
 enum { PRODUCT_ROWS = 12, PRODUCT_LANES = 16 };
 struct product {
     const float *a, *b;
     float *c;
     int64_t rows, columns, depth, a_row, a_unit, b_row, c_row;
     bool adds;
+};
+
+// The 36 positions of a tile of winograd4.c: position i is `spot` numbers behind position i - 1. The channels of a position lie in
+// panels of panel_lanes, `panel` numbers apart.
+struct positions {
+    float *at;
+    int64_t spot, panel;
 };
 
 // One word of one direction of an SRU, for n hidden units, a multiple of SCAN_LANES: lanes past the last unit are computed, too,
@@ -107,6 +114,13 @@ struct sru_word {
                        uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
     LOOP(join_rows, (const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)) /* a and b side by side */          \
     LOOP(product, (const struct product *)) /* f32 units */                                                            \
+    /* ---- F(4x4, 3x3) of Winograd (winograd4.c) at `channels` channels. Whole vectors, the last of which may overlap    \
+            the one before it within the first panel */                                                                \
+    LOOP(winograd4_inputs, (const float *const pixel[36], int64_t channels, const struct positions *to))               \
+    LOOP(winograd4_gradients, (const float *const pixel[16], int64_t channels, const struct positions *to))            \
+    LOOP(winograd4_filters, (const float *const tap[9], int64_t channels, const struct positions *to))                 \
+    LOOP(winograd4_outputs, (const struct positions *, int64_t channels, const float *bias, float *const y[16]))       \
+    LOOP(winograd4_sums, (const struct positions *, int64_t channels, float *const dw[9]))                             \
     /* ---- recurrent layers: one word. Gates of an LSTM are four adjacent parts of n */                               \
     LOOP(sru, (enum act, const struct sru_word *, int64_t n))                                                          \
     LOOP(sru_back, (enum act, const struct sru_word *, int64_t n))                                                     \
@@ -128,6 +142,7 @@ struct sru_word {
 
 struct loops {
     const char *isa;  // "avx512"
+    int panel_lanes;  // columns of a product that its registers hold; two vectors
 #define LOOP(name, arguments) void(*name) arguments;
     LOOPS_LIST
 #undef LOOP

@@ -127,24 +127,27 @@ ALWAYS void product_tile(const int rows, const int vectors, const struct product
         }
 }
 
+// Columns from n on: as many rows at a time as the registers hold sums of, then fewer.
+ALWAYS void product_columns(const int most, const int vectors, const struct product *p, int64_t n)
+{
+    const float *a = p->a;
+    float *b = (float *)p->b + n, *c = p->c + n;
+    int64_t m = 0;
+    for (; m + most <= p->rows; m += most) product_tile(most, vectors, p, a + m * p->a_row, b, c + m * p->c_row);
+    if (most > 6 && m + 6 <= p->rows) product_tile(6, vectors, p, a + m * p->a_row, b, c + m * p->c_row), m += 6;
+    if (m + 4 <= p->rows) product_tile(4, vectors, p, a + m * p->a_row, b, c + m * p->c_row), m += 4;
+    if (m + 2 <= p->rows) product_tile(2, vectors, p, a + m * p->a_row, b, c + m * p->c_row);
+}
+
 // 24 sums in 32 registers, 12 in 16.
 void LOOPS_NAME(product)(const struct product *p)
 {
-    for (int64_t n = 0, left = p->columns; left > 0;) {
-        int wide = VECTOR_REGISTERS < 32 || left < 4 * LANES ? left >= 2 * LANES ? 2 : 1 : 4;
-        int rows = VECTOR_REGISTERS < 32 || wide == 4 ? 6 : 12;
-        for (int64_t m = 0; m < p->rows; m += rows) {
-            const float *a = p->a + m * p->a_row;
-            float *b = (float *)p->b + n, *c = p->c + m * p->c_row + n;
-            if (VECTOR_REGISTERS < 32)
-                product_tile(6, 2, p, a, b, c);
-            else if (wide == 4)
-                product_tile(6, 4, p, a, b, c);
-            else if (wide == 2)
-                product_tile(12, 2, p, a, b, c);
-            else
-                product_tile(12, 1, p, a, b, c);
-        }
-        n += LANES * wide, left -= LANES * wide;
+    enum { MANY = VECTOR_REGISTERS == 32, MOST = MANY ? 12 : 6 };
+    for (int64_t n = 0, left = p->columns / LANES; left > 0;) {
+        int vectors = MANY && left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        if (MANY && vectors == 4) product_columns(6, 4, p, n);
+        else if (vectors == 2) product_columns(MOST, 2, p, n);
+        else product_columns(MOST, 1, p, n);
+        n += vectors * LANES, left -= vectors;
     }
 }

@@ -38,7 +38,7 @@ enum { VECTOR_REGISTERS = 16 };
 #define LANE_BYTES 16
 enum { VECTOR_REGISTERS = 16 };
 #endif
-enum { LANES = LANE_BYTES / 4 };
+enum { LANES = LANE_BYTES / 4, PANEL_LANES = 2 * LANES };
 typedef float lanes __attribute__((vector_size(LANE_BYTES)));
 typedef int32_t whole_lanes __attribute__((vector_size(LANE_BYTES)));
 typedef float lanes_anywhere __attribute__((vector_size(LANE_BYTES), aligned(4), may_alias));
