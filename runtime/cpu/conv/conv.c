@@ -127,14 +127,13 @@ static bool choose_winograd(struct cpu_device *cpu, const struct graph *g, const
     return p->by != BY_DNNL;
 }
 
-// The same in f32, on every instruction set.
+// The same in f32, on every instruction set. Results have the error of a direct convolution, so the recipe is not asked.
 static bool choose_winograd4(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
     const struct dnnl_conv *c = &p->conv;
-    enum winograd allowed = n->attr.conv.winograd;
-    if (c->pass == DNNL_WGRAD && allowed == WINOGRAD_ALL && winograd4_wgrad_fits(cpu->loops, c)) {
+    if (c->pass == DNNL_WGRAD && winograd4_wgrad_fits(cpu->loops, c)) {
         p->by = BY_WINOGRAD4_WGRAD, p->bytes = winograd4_wgrad_bytes(cpu->loops, c, cpu->threads);
-    } else if (c->pass == DNNL_FORWARD && allowed != WINOGRAD_NONE && winograd4_fits(cpu->loops, c)) {
+    } else if (c->pass == DNNL_FORWARD && winograd4_fits(cpu->loops, c)) {
         p->by = BY_WINOGRAD4, p->packed_at = plan_round_up(winograd4_bytes(cpu->loops, c, cpu->threads));
         p->bytes = p->packed_at;
         keep_filters(p, kept_slot(g, n, c), winograd4_pack_bytes(cpu->loops, c));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution F(4x4, 3x3) in f32, on every instruction set: 36 products for sixteen outputs of a 3x3 filter instead of
-// 144. Results have about the rounding error of a direct convolution (loops_winograd4.c). conv_attr.winograd allows it.
+// 144. Results have about the rounding error of a direct convolution (docs/decisions/winograd.md), so the recipe is not asked.
 #ifndef DAWN_CPU_WINOGRAD4_H
 #define DAWN_CPU_WINOGRAD4_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of Winograd's F(4x4, 3x3) in f32 with the points 0, +-a, +-b and infinity, a = sqrt(1/2), b = sqrt(2). With them
 // results have about the rounding error of a direct convolution; with the usual 1 and 2 five times as much
-// (docs/performance.md).
+// (docs/decisions/winograd.md).
 //
 //   d: 6 x 6 inputs of a tile     V = B' d B     g: 3 x 3 filter    U = G g G'     M = sum over c of U V at 36 positions
 //   y: 4 x 4 outputs              y = A' M A     and for the gradient of g: S = sum of (A dy A') V, dg = G' S G
