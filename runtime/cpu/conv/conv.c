@@ -133,7 +133,7 @@ static bool choose_winograd4(struct cpu_device *cpu, const struct graph *g, cons
     const struct dnnl_conv *c = &p->conv;
     if (c->pass == DNNL_WGRAD && winograd4_wgrad_fits(cpu->loops, c)) {
         p->by = BY_WINOGRAD4_WGRAD, p->bytes = winograd4_wgrad_bytes(cpu->loops, c, cpu->threads);
-    } else if (c->pass == DNNL_FORWARD && winograd4_fits(cpu->loops, c)) {
+    } else if (c->pass == DNNL_FORWARD && winograd4_fits(cpu->loops, c, kept_slot(g, n, c) != NULL)) {
         p->by = BY_WINOGRAD4, p->packed_at = plan_round_up(winograd4_bytes(cpu->loops, c, cpu->threads));
         p->bytes = p->packed_at;
         keep_filters(p, kept_slot(g, n, c), winograd4_pack_bytes(cpu->loops, c));

@@ -14,7 +14,7 @@
 enum { BLOCK = 64 };  // filters of a block
 enum { SKEW = 48 };   // floats that keep the same tile of 36 positions out of the same set of a cache
 enum { BAND_BYTES = 2 << 20, BAND_TILES = 96, LEAST_TILES = 32 };  // V and M of a band; tiles of a band
-enum { LEAST_ALL = 48 };  // fewer tiles are not worth reading filters of four times the size
+enum { LEAST_ALL = 48, LEAST_KEPT = 16 };  // fewer tiles are not worth packing, or reading, filters of four times the size
 
 static const float zeros[WINOGRAD4_CHANNELS];  // a pixel outside the image
 
@@ -69,9 +69,9 @@ bool winograd4_shape(const struct loops *loops, const struct dnnl_conv *c)
            !c->x_pooled && !c->y_pooled && whole_vectors(loops, c->c) && whole_vectors(loops, c->k) && is_faster(loops, c);
 }
 
-bool winograd4_fits(const struct loops *loops, const struct dnnl_conv *c)
+bool winograd4_fits(const struct loops *loops, const struct dnnl_conv *c, bool kept)
 {
-    return winograd4_shape(loops, c) && c->n * winograd4_tiles(c->p) * winograd4_tiles(c->q) >= LEAST_ALL;
+    return winograd4_shape(loops, c) && c->n * winograd4_tiles(c->p) * winograd4_tiles(c->q) >= (kept ? LEAST_KEPT : LEAST_ALL);
 }
 
 size_t winograd4_bytes(const struct loops *loops, const struct dnnl_conv *c, int threads)

@@ -11,7 +11,8 @@ enum { WINOGRAD4_SPOTS = 36, WINOGRAD4_CHANNELS = 2048 };
 
 // True if the kernel supports this convolution and is faster than a direct one. The answer depends on the shape and on the
 // instruction set, so that the same graph gives the same bytes.
-bool winograd4_fits(const struct loops *, const struct dnnl_conv *);  // a forward one
+// `kept`: its filters are packed once and used many times.
+bool winograd4_fits(const struct loops *, const struct dnnl_conv *, bool kept);  // a forward one
 size_t winograd4_pack_bytes(const struct loops *, const struct dnnl_conv *);  // packed filters
 size_t winograd4_bytes(const struct loops *, const struct dnnl_conv *, int threads);
 // If transposed, w is the forward convolution's, which is [c][r][s][k] here.

@@ -214,7 +214,7 @@ static void test_winograd4(void **state)
             setenv("DAWN_ISA", isa[level], 1);
             struct dnnl_conv shape = {.pass = DNNL_FORWARD, .dtype = F32, .n = c->n, .h = c->h, .w = c->w, .c = c->c, .k = c->k,
                                       .r = 3, .s = 3, .p = side(c, c->h, 3), .q = side(c, c->w, 3), .groups = 1, .stride = {1, 1}};
-            assert_true(winograd4_fits(loops_choose(), &shape));
+            assert_true(winograd4_fits(loops_choose(), &shape, false));
             assert_true(winograd4_wgrad_fits(loops_choose(), &shape));
             struct session *ref = run_conv("ref", 1, c, F32);
             struct session *one = run_conv("cpu", 1, c, F32), *three = run_conv("cpu", 3, c, F32);
