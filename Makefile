@@ -5,6 +5,14 @@
 .SUFFIXES:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
+# All processors, unless -j was given: a command line's -j wins over this one, and a make that another one started shares its
+# jobs. Goals of whose recipes each runs a make, or that remove what others build, do not run at once.
+APART := demo check check-threads fuzz deb deps clean
+ifeq ($(MAKELEVEL),0)
+ifeq ($(and $(word 2,$(MAKECMDGOALS)),$(filter $(APART),$(MAKECMDGOALS))),)
+MAKEFLAGS += $(if $(filter -j% --jobs%,$(shell echo "$$MAKEFLAGS")),,-j$(shell nproc))
+endif
+endif
 
 ifeq ($(origin CC),default)
 CC = gcc
