@@ -7,7 +7,7 @@
 MAKEFLAGS += --no-builtin-rules
 # All processors, unless -j was given: a command line's -j wins over this one, and a make that another one started shares its
 # jobs. Goals of whose recipes each runs a make, or that remove what others build, do not run at once.
-APART := demo check check-threads fuzz deb deps clean
+APART := demo cuda check check-threads fuzz deb deps clean
 ifeq ($(MAKELEVEL),0)
 ifeq ($(and $(word 2,$(MAKECMDGOALS)),$(filter $(APART),$(MAKECMDGOALS))),)
 MAKEFLAGS += $(if $(filter -j% --jobs%,$(shell echo "$$MAKEFLAGS")),,-j$(shell nproc))
@@ -60,6 +60,8 @@ endif
 # CUDA is optional: where a toolkit that works is missing (or with CUDA=no) the same sources build the CPU program, whose
 # device "cuda" says what is missing. cuDNN, cuBLASLt and NVML are loaded when they are first needed, never linked.
 # make CUDA=/usr/local/cuda takes the toolkit there or fails; an environment variable CUDA is ignored: it often holds a version.
+# Without the driver's library, which the program itself looks for, the device could not be opened. The program then has it only
+# where it was asked for: make cuda, CUDA=FOLDER, NVCC=FILE; later makes remember that in $(B)/program.list. Tests need no driver.
 NVCC ?= nvcc
 ifneq ($(origin CUDA),command line)
 override CUDA :=
@@ -71,8 +73,11 @@ $(if $(and $(filter /%,$(CUDA)),$(wildcard $(CUDA)/bin/nvcc)),,$(error CUDA=$(CU
 NVCC := $(CUDA)/bin/nvcc
 endif
 ifneq ($(CUDA_ASKED),no)
-override CUDA := $(if $(filter-out help clean deps lint uninstall,$(or $(MAKECMDGOALS),all)),$(strip $(shell CC='$(CC)' \
-    test/deps.sh cuda '$(NVCC)' build/cuda-toolkit)),no)
+WANTED := $(if $(or $(CUDA_ASKED),$(filter cuda check-gpu,$(MAKECMDGOALS)),$(filter command,$(origin NVCC)), \
+    $(filter asked,$(shell cat $(B)/program.list 2>/dev/null))),asked,$(shell PATH="$$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null | \
+    grep -q '^.libcuda\.so\.1 ' && echo driver))
+override CUDA := $(strip $(if $(filter-out help clean deps lint uninstall $(if $(WANTED),,all demo install deb),$(or $(MAKECMDGOALS), \
+    all)),$(shell CC='$(CC)' test/deps.sh cuda '$(NVCC)' build/cuda-toolkit),no))
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 NVCC := $(word 2,$(CUDA))
 override CUDA := $(firstword $(CUDA))
@@ -80,19 +85,24 @@ else
 $(if $(CUDA_ASKED),$(if $(filter-out no,$(CUDA)),$(error CUDA=$(CUDA_ASKED): $(CUDA))))
 endif
 endif
+CUDA_MISSING := $(if $(filter no,$(CUDA_ASKED))$(WANTED),$(CUDA),no driver)
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 CUDA_INCLUDE := -isystem $(CUDA)/include
 CUDA_LIBS := -L$(CUDA)/lib64 -L$(CUDA)/lib -Wl,-rpath,$(CUDA)/lib64:$(CUDA)/lib -lcudart_static -lstdc++ -ldl -lrt
-CUDA_SOURCES := $(filter-out runtime/cuda/absent.c,$(wildcard runtime/cuda/*.c runtime/cuda/ops/*.c runtime/cuda/dnn/*.c))
+CUDA_SOURCES := $(filter-out runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c, \
+    $(wildcard runtime/cuda/*.c runtime/cuda/ops/*.c runtime/cuda/dnn/*.c))
 KERNELS := $(wildcard runtime/cuda/kernels/k_*.cu)
 KERNEL_OBJECTS := $(KERNELS:%.cu=build/%.o)
-else
-CUDA_SOURCES := runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c  # the cache is read by a pure parser: fuzzed everywhere
-ifeq ($(filter no,$(CUDA_ASKED))$(filter nvcc-was-not-found,$(subst $() ,-,$(CUDA))),)
+# Linked before libdawn.a, so that device_cuda is this one, not absent.c's.
+WITH_CUDA := -Wl,-u,device_cuda $(B)/libcuda.a
+ON_CUDA := $(WITH_CUDA) build/libkernels.a
+else ifneq ($(WANTED),)
+ifeq ($(filter nvcc-was-not-found,$(subst $() ,-,$(CUDA))),)
 # Printed at the end of make: there is a toolkit, but it cannot be used.
 CUDA_LACKS := $(CUDA)
 endif
 endif
+PROGRAM_HAS := $(if $(WANTED),$(ON_CUDA))
 # Machine code for Hopper, and PTX that the driver compiles for every GPU since Ampere.
 CUDA_ARCHS ?= -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
 CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-warnings -Xcompiler -Wall,-Wextra
@@ -113,10 +123,10 @@ FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpo
 BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
-SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) $(CUDA_SOURCES)
+SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/schema/*.sql tasks/record/*.json submit/format/*/*.json \
-    runtime/draw/style.css) $(if $(CUDA_INCLUDE),runtime/cuda/dnn/choices.json) $(MPI_PLUGIN))
-OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o $(KERNEL_OBJECTS)
+    runtime/draw/style.css) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
+OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort runtime/draw/style.css $(wildcard submit/format/*/*.json scoreboard/store/schema/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
@@ -130,16 +140,30 @@ FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
 EMULATED := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/emulated/%,$(wildcard test/cuda/test_*.c)))
 ON_GPU := $(if $(KERNELS),$(patsubst test/cuda/%.c,$(B)/test/on_gpu/%,$(shell grep -LE "emulate_test.h|fixture_emulator.h" test/cuda/test_*.c)))
 RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAWN='$(CURDIR)/$(PROGRAM)' BOARD='$(CURDIR)/$(BOARD)' FAULT='$(CURDIR)/$(B)/test/fault' \
-    EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' NVCC='$(NVCC)' test/run.sh
+    EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
+    NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
 	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
 
-$(PROGRAM): $(B)/dawn.o $(B)/libdawn.a
+cuda:  ## build ./dawn with the device cuda though there is no NVIDIA driver here (CUDA=no: without it again)
+	$(if $(KERNELS),,$(error make cuda: $(CUDA)))
+	@$(MAKE) --no-print-directory NVCC='$(NVCC)' all
+
+# The archives of WITH_CUDA and of ON_CUDA come first, in their order.
+link_program = $(CC) $(BASE_FLAGS) $(filter %.o,$^) $(1) $(B)/libdawn.a $(LIBS) $(if $(1),$(CUDA_LIBS))
+$(PROGRAM): $(B)/dawn.o $(filter %.a,$(PROGRAM_HAS)) $(B)/libdawn.a $(B)/program.list
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(call link_program,$(PROGRAM_HAS)) -o $@
+
+$(B)/libcuda.a: $(CUDA_SOURCES:%.c=$(B)/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) crs $@ $^
+build/libkernels.a: $(KERNEL_OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) crs $@ $^
 
 $(B)/libdawn.a: $(OBJECTS) $(B)/objects.list
 	$(call say,AR,$@)
@@ -158,8 +182,10 @@ $(B)/%.o: %.c $(B)/flags.list
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $(EXTRA) -MMD -MP -c $< -o $@
 
-$(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE) -DCUDA_MISSING='"$(CUDA)"'
+$(CUDA_SOURCES:%.c=$(B)/%.o): EXTRA = $(CUDA_INCLUDE)
 $(CUDA_SOURCES:%.c=$(B)/%.o): $(B)/cuda.list
+$(B)/runtime/cuda/absent.o: EXTRA = -DCUDA_MISSING='"$(CUDA_MISSING)"'
+$(B)/runtime/cuda/absent.o: $(B)/absent.list
 $(B)/runtime/ranks/ranks.o: EXTRA = -DMPI_PLUGIN='"$(B)/dawn-mpi.so"'
 $(B)/dawn-mpi.so: runtime/ranks/mpi/mpi.c runtime/ranks/plugin.h
 	$(call say,MPICC,$@)
@@ -214,9 +240,15 @@ $(B)/objects.list: FORCE
 $(B)/board-objects.list: FORCE
 	$(call write_if_new,$(BOARD_OBJECTS))
 $(B)/flags.list: FORCE
-	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS) $(CXX) $(EMULATE_FLAGS))
+	$(call write_if_new,$(CC) $(BASE_FLAGS) $(LOOPS))
+$(B)/emulate.list: FORCE
+	$(call write_if_new,$(CXX) $(EMULATE_FLAGS))
 $(B)/cuda.list: FORCE
 	$(call write_if_new,$(CUDA))
+$(B)/absent.list: FORCE
+	$(call write_if_new,$(CUDA_MISSING))
+$(B)/program.list: FORCE
+	$(call write_if_new,$(if $(PROGRAM_HAS),$(WANTED)))
 $(B)/commit.list: FORCE
 	$(call write_if_new,$(COMMIT_FLAGS))
 
@@ -254,15 +286,18 @@ check-board: $(filter $(B)/test/unit/scoreboard/%,$(UNIT))
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
-tests: $(UNIT) $(FAULTS) emulated
+tests: $(UNIT) $(FAULTS) emulated $(if $(KERNELS),$(B)/gpu/dawn)
 $(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
 $(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/runtime/test_dnn_plans: $(B)/test/unit/runtime/test_dnn_plans.o $(filter %.a,$(ON_CUDA)) $(B)/libdawn.a
+	$(call say,LINK,$@)
+	$(Q)$(call link_program,$(ON_CUDA)) -lcmocka -o $@
 $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
+	$(Q)$(call link_program) -lcmocka -o $@
 
 # The libraries of an archive lie beside its programs. RPATH instead of RUNPATH, so that it counts for what libraries need, too.
 PACKED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib'
@@ -277,11 +312,11 @@ FRAMES := $(if $(findstring address,$(SAN)),$(if $(findstring clang,$(CXX)),-fsa
 EMULATE_FLAGS := $(OPTIMISE) $(or $(strip $(SANITISE) $(FRAMES)),-fsanitize=alignment -fsanitize-undefined-trap-on-error) \
     -fno-strict-aliasing -Wall -Wextra -Wno-unknown-pragmas $(WERROR) -I. $(CUDA_INCLUDE)
 emulated: $(EMULATED) $(if $(KERNELS),$(B)/test/emulate/dawn)
-$(B)/emulate/%.o: %.cu $(B)/flags.list
+$(B)/emulate/%.o: %.cu $(B)/emulate.list
 	$(call say,CXX,$< (for the emulator))
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -x c++ -include test/emulate/emulate.h -MMD -MP -c $< -o $@
-$(B)/test/emulate/%.o: test/emulate/%.cc $(B)/flags.list
+$(B)/test/emulate/%.o: test/emulate/%.cc $(B)/emulate.list
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 $(EMULATE_FLAGS) -MMD -MP -c $< -o $@
@@ -293,25 +328,25 @@ $(B)/test/emulate/lib/%: test/emulate/lib/%.c $(wildcard test/emulate/lib/*.h) $
 # The emulator precedes the library, so that its kernels and its runtime are linked. The emulated libraries call back into
 # the program (emulate_library.h), hence -rdynamic. RPATH instead of RUNPATH, because RUNPATH is ignored when AddressSanitizer
 # is between dlopen and its caller: the real libraries would then be found.
-LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(B)/libdawn.a \
+LINK_EMULATED = $(CC) $(BASE_FLAGS) -rdynamic $(filter %.o,$^) $(WITH_CUDA) $(B)/libdawn.a \
     -Wl,-rpath,'$(if $(filter /%,$(B)),,$(CURDIR)/)$(B)/test/emulate/lib' $(PACKED) $(LIBS) -lstdc++ -ldl
 $(B)/test/emulated/test_emulator $(B)/test/emulated/test_emulator_runtime: $(B)/test/emulate/faulty/k_faulty.o
-$(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
+$(B)/test/emulated/%: $(B)/test/cuda/%.o $(EMULATOR) $(B)/libcuda.a $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK_EMULATED) -lcmocka -o $@
-$(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libdawn.a | $(EMULATED_LIBRARIES)
+$(B)/test/emulate/dawn: $(B)/dawn.o $(EMULATOR) $(B)/libcuda.a $(B)/libdawn.a | $(EMULATED_LIBRARIES)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK_EMULATED) -o $@
-$(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libdawn.a
+$(B)/test/on_gpu/%: $(B)/test/cuda/%.o $(B)/libcuda.a build/libkernels.a $(B)/libdawn.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $(filter %.o,$^) $(filter %.a,$^) $(PACKED) $(LIBS) $(CUDA_LIBS) -lcmocka -o $@
-$(B)/gpu/dawn: $(B)/dawn.o $(B)/libdawn.a
+	$(Q)$(call link_program,$(ON_CUDA)) $(PACKED) -lcmocka -o $@
+$(B)/gpu/dawn: $(B)/dawn.o $(B)/libcuda.a build/libkernels.a $(B)/libdawn.a
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(PACKED) $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(call link_program,$(ON_CUDA)) $(PACKED) -o $@
 
 check-gpu: all $(ON_GPU)  ## the CUDA device on a real GPU: every operator against ref, and training
 	@test/gpu.sh $(ON_GPU)
@@ -332,7 +367,7 @@ $(B)/test/fuzz/fuzz_board_%: $(B)/test/fuzz/fuzz_board_%.o $(B)/libboard.a
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(BOARD_LIBS) -o $@
 $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
 bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of a network alone
 $(B)/test/bench/convs: test/bench/convs.c
@@ -343,17 +378,17 @@ bench-images: $(B)/test/bench/images  ## build the yardstick: decoding and resiz
 $(B)/test/bench/images: test/bench/images.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-encoder: $(B)/test/bench/encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
 $(B)/test/bench/encoder: test/bench/encoder.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound passes of the record network alone
 $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) $(CUDA_LIBS) -o $@
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 
 $(B)/test/fault/%: $(B)/test/fault/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
@@ -377,7 +412,7 @@ uninstall:  ## remove what make install put under PREFIX
 	@$(INSTALL) uninstall
 
 # The package depends on Debian packages alone, so where a CUDA Toolkit is in use, it is built once more without.
-DEB := $(if $(CUDA_INCLUDE),build-deb/)
+DEB := $(if $(PROGRAM_HAS),build-deb/)
 deb:  ## make a Debian package of this tree in build/
 	@$(MAKE) --no-print-directory $(if $(DEB),CUDA=no B=build-deb IN=$(DEB)) all
 	@docs/install/deb.sh $(DEB)dawn $(DEB)dawn-scoreboard build

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # --device cuda without a GPU: every command that takes it says what is missing and what helps. A build without CUDA, one
 # without a driver, and one with a driver but without a GPU have their own messages. Also: make builds for the CPU and says why
-# if the toolkit does not work; it stops only if that toolkit was named explicitly.
+# if the toolkit does not work; it stops only if that toolkit was named explicitly. Without a driver it builds the device where it
+# is asked for, and remembers that.
 set -eu
 
 # A fake toolkit: kit CUDART_VERSION CUDNN_MAJOR. Its nvcc counts its calls.
@@ -54,7 +55,11 @@ if [ -x /usr/local/cuda/bin/nvcc ] && ! (PATH=/usr/bin:/bin && command -v nvcc);
 fi
 
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES CUDA NVCC
-makes() { make -s --no-print-directory -C "$ROOT" B="$PWD/b" "$@"; }
+mkdir driver none
+printf '#!/bin/sh\nprintf "\\tlibcuda.so.1 (libc6,x86-64) => /lib/libcuda.so.1\\n"\n' >driver/ldconfig
+printf '#!/bin/sh\nprintf "\\tlibcuda.so (libc6,x86-64) => /stubs/libcuda.so\\n"\n' >none/ldconfig
+chmod +x driver/ldconfig none/ldconfig
+makes() { PATH=$PWD/${driver:-driver}:$PATH make -s --no-print-directory -C "$ROOT" B="$PWD/b" "$@"; }
 shows() { makes --eval 'shows: ; @echo "$(CUDA)"' shows "$@" 2>&1 || true; }
 kit 12040 9
 for wrong in yes 12.4 "$PWD/nowhere" kit; do
@@ -68,6 +73,27 @@ shows CUDA="$PWD/kit" | grep -q 'nvcc is of CUDA 12.4; 13.0 or newer is needed'
 makes -n all NVCC="$PWD/kit/bin/nvcc" >said
 [ "$(grep -c "^echo 'dawn: built without the device cuda: nvcc is of CUDA 12.4; 13.0 or newer is needed'" said)" = 1 ]
 [ "$(makes -n all CUDA=no | grep -c 'dawn: built without')" = 0 ]
+
+# Without a driver no toolkit is looked for, unless it is asked for; the program then remembers that until CUDA=no.
+kit 13000 9
+has() { makes --eval 'has: ; @echo "$(if $(PROGRAM_HAS),$(WANTED),$(CUDA_MISSING))"' has "$@" 2>&1; }
+driver=driver
+[ "$(has CUDA="$PWD/kit")" = asked ]
+[ "$(PATH=$PWD/kit/bin:$PATH has)" = driver ]
+driver=none
+[ "$(PATH=$PWD/kit/bin:$PATH has)" = 'no driver' ]
+[ "$(PATH=$PWD/kit/bin:$PATH has NVCC=nvcc)" = asked ]
+rm -f calls
+PATH=$PWD/kit/bin:$PATH makes -n all >said
+[ ! -e calls ]
+grep -q ' -o dawn$' said
+if grep -q 'libcuda\.a.* -o dawn$' said; then exit 1; fi
+PATH=$PWD/kit/bin:$PATH makes CUDA="$PWD/kit" "$PWD/b/program.list"
+[ "$(cat b/program.list)" = asked ]
+[ "$(PATH=$PWD/kit/bin:$PATH has)" = asked ]
+[ "$(has CUDA=no)" = no ]
+makes CUDA=no "$PWD/b/program.list"
+[ "$(PATH=$PWD/kit/bin:$PATH has)" = 'no driver' ]
 
 # A new reason rebuilds the program.
 for name in one two; do
@@ -88,35 +114,43 @@ DAWN_CUDA_BLAS=off DAWN_EMULATE_ORDER=1 DAWN_CASE=norm CUDA_VISIBLE_DEVICES=0 \
 
 . "$ROOT/test/status.sh"
 
-[ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing GPU is not a fault
-[ "$(grep -Ec '^  (ok|missing|BROKEN) +cuda +' out)" = 1 ]
-if grep -Eq '^  ok +cuda +' out; then
-    reads out 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
-    exit 0
-fi
-grep -Eq '^  missing +cuda +device cuda: (no NVIDIA driver|the NVIDIA driver finds|this program was)' out
-joined out >words
-if grep -q 'no NVIDIA driver' words; then
-    said='no NVIDIA driver is installed (libcuda.so.1 was not found); use --device cpu'
-elif grep -q 'finds no GPU' words; then
-    said='the NVIDIA driver finds no GPU'
-else
-    said='Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu'
-fi
-grep -Fq "$said" words
+# Both builds: the program as it was made, and the one with the device where there is a toolkit.
+[ -z "${ON_GPU:-}" ] || "$ON_GPU" doctor --no-measure >out
+[ -z "${ON_GPU:-}" ] || joined out >words
+[ -z "${ON_GPU:-}" ] || ! grep -q 'built without' words
+for DAWN in "$DAWN" ${ON_GPU:+"$ON_GPU"}; do
+    [ "$(status "$DAWN" doctor --no-measure)" = 0 ] # a missing GPU is not a fault
+    [ "$(grep -Ec '^  (ok|missing|BROKEN) +cuda +' out)" = 1 ]
+    if grep -Eq '^  ok +cuda +' out; then
+        reads out 'compute capability [0-9.]+, [0-9]+ processors; CUDA [0-9.]+, .*cuDNN [0-9.]+, driver'
+        continue
+    fi
+    grep -Eq '^  missing +cuda +device cuda: (no NVIDIA driver|the NVIDIA driver finds|this program was)' out
+    joined out >words
+    if grep -q 'no NVIDIA driver is installed' words; then
+        said='no NVIDIA driver is installed (libcuda.so.1 was not found); use --device cpu'
+    elif grep -q 'finds no GPU' words; then
+        said='the NVIDIA driver finds no GPU'
+    elif grep -q 'had no NVIDIA driver' words; then
+        said='Run make again where there is one, or make cuda, or use --device cpu'
+    else
+        said='Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu'
+    fi
+    grep -Fq "$said" words
 
-for command in "train cifar10 --data synthetic" "plan cifar10 --no-measure" "bench cifar10 --fake --no-measure" "bench ops"; do
-    for device in cuda cuda:1; do
-        [ "$(status "$DAWN" $command --device $device)" = 1 ]
-        grep -Fq "$said" err
-        [ "$(wc -l <err)" = 1 ]
+    for command in "train cifar10 --data synthetic" "plan cifar10 --no-measure" "bench cifar10 --fake --no-measure" "bench ops"; do
+        for device in cuda cuda:1; do
+            [ "$(status "$DAWN" $command --device $device)" = 1 ]
+            grep -Fq "$said" err
+            [ "$(wc -l <err)" = 1 ]
+        done
     done
-done
-[ ! -s out ]
-[ "$(status "$DAWN" plan cifar10 --device cuda:x)" = 2 ]
-[ "$(status "$DAWN" doctor --no-measure --device cuda)" = 1 ] # but it is, if asked for
-grep -Eq '^  BROKEN +cuda +' out
+    [ ! -s out ]
+    [ "$(status "$DAWN" plan cifar10 --device cuda:x)" = 2 ]
+    [ "$(status "$DAWN" doctor --no-measure --device cuda)" = 1 ] # but it is, if asked for
+    grep -Eq '^  BROKEN +cuda +' out
 
-# Not asked for: the CPU computes.
-[ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
-grep -q 'planned for device cpu' out
+    # Not asked for: the CPU computes.
+    [ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
+    grep -q 'planned for device cpu' out
+done

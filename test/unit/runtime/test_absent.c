@@ -20,6 +20,7 @@ static void it_says_what_is_missing(void **state)
     (void)state;
     says("nvcc was not found", "was built without CUDA: nvcc was not found. Install");
     says("no", "CUDA=no was given");
+    says("no driver", "without CUDA, because the machine had no NVIDIA driver. Run make again where there is one, or make cuda");
     says("", "the toolkit was not found");
     says("nvcc was not found", "Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu");
 }
