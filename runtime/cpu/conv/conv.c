@@ -322,7 +322,8 @@ static int kernel_run(struct cpu_step *step)
     if (p->by == BY_WINOGRAD || p->by == BY_WINOGRAD4 || p->by == BY_TILES) return packed_step(step);
     if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
-    else if (p->by == BY_WINOGRAD4_WGRAD) winograd4_wgrad_run(step->cpu->loops, c, threads, in[0], in[1], step->out[0], step->work);
+    else if (p->by == BY_WINOGRAD4_WGRAD)
+        winograd4_wgrad_run(step->cpu->loops, c, threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_TILES_WGRAD) tiles_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_PIXELS) pixels_step(step);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);

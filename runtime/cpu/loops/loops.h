@@ -48,8 +48,8 @@ struct product {
     bool adds;
 };
 
-// The 36 positions of a tile of winograd4.c: position i is `spot` numbers behind position i - 1. The channels of a position lie in
-// panels of panel_lanes, `panel` numbers apart.
+// The 36 positions of a tile of winograd4.c: position i is `spot` numbers behind position i - 1. The channels of a position lie
+// in panels of panel_lanes, `panel` numbers apart.
 struct positions {
     float *at;
     int64_t spot, panel;
