@@ -36,11 +36,7 @@ SANITISE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 ifdef FUZZING
 SANITISE += -fsanitize=fuzzer-no-link
 endif
-OPENMP := -fopenmp
-ifneq ($(findstring clang,$(CC)),)  # clang finds OpenMP only where libomp-dev is installed; without it: one thread
-OPENMP := $(shell echo '\#include <omp.h>' | $(CC) -fopenmp -x c -fsyntax-only - 2>/dev/null && echo -fopenmp)
-endif
-BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. $(OPENMP)
+BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. -fopenmp-simd
 LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lutf8proc -lsodium -lm -lpthread
 # The server faces the network: no oneDNN, no CUDA, no curl, no image or archive decoder.
 BOARD_LIBS := -lsqlite3 -lmicrohttpd -ljansson -lutf8proc -lsodium -lm -lpthread

@@ -12,7 +12,7 @@
 // thread; only the callback runs on others, several at once. Cost: `depth` batches of host memory; one lock for each piece
 // of a batch (a quarter of a thread's share, 64 samples at most).
 //
-// Threads. The pool of threads.h is OpenMP's: it does the arithmetic of the device "cpu", and a loop on it blocks the thread
+// Threads. The pool of threads.h does the arithmetic of the device "cpu", and a loop on it blocks the thread
 // that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool, and a feed has threads of its
 // own. They sleep while the ring is full. On the CPU the ring is nearly always full: a training step of ResNet-50 at 224 x
 // 224 is about 25 GFLOP a sample, a third of a second of one core, and decoding an original JPEG for it takes about 1 ms

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that uses OpenMP. A loop costs one fork and join of the pool (a few microseconds); a range of one grain or a
-// single thread costs a call. Without OpenMP (the fuzzers' build) the same pieces run one after another, so the bytes are
-// the same.
+// A loop costs a job of the pool (a few microseconds); a range of one grain or a single thread costs a call.
 #include "runtime/base/threads.h"
 
 #include "runtime/base/error.h"
@@ -11,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
+#include "runtime/base/pool.h"
+
+enum { MOST = 4096 };
 static _Atomic int count_now;  // 0 until the first call
 
 // A container's share of processor time, in processors, rounded up; 0 if there is no limit.
@@ -27,7 +25,7 @@ static int container_limit(void)
     fclose(f);
     if (got != 2 || quota <= 0 || period <= 0) return 0;
     long long whole = (quota + period - 1) / period;
-    return whole > 4096 ? 0 : (int)whole;
+    return whole > MOST ? 0 : (int)whole;
 }
 
 int threads_available(void)
@@ -49,51 +47,46 @@ void threads_set(int count)
 {
     BUG_IF(count < 0);
     count_now = count ? count : threads_available();
-#ifdef _OPENMP
-    omp_set_dynamic(0);
-    omp_set_num_threads(count_now);  // oneDNN asks OpenMP, not us
-#endif
 }
 
 int threads_count(void)
 {
     if (!count_now) {
-        int wanted = 0;
-#ifdef _OPENMP
-        // OpenMP's own setting counts until threads_set changes it.
-        if (getenv("OMP_NUM_THREADS")) wanted = omp_get_max_threads();
-#endif
-        threads_set(wanted);
+        const char *wish = getenv("OMP_NUM_THREADS");  // counts until threads_set changes it
+        long wanted = wish ? strtol(wish, NULL, 10) : 0;
+        threads_set(wanted > 0 && wanted <= MOST ? (int)wanted : 0);
     }
     return count_now;
+}
+
+struct loop {
+    int64_t n, grain, units;
+    int pieces;
+    void (*fn)(void *context, int64_t begin, int64_t end, int thread);
+    void *context;
+};
+
+static void run_piece(void *context, int piece)
+{
+    const struct loop *l = context;
+    int64_t size = l->units / l->pieces, extra = l->units % l->pieces;
+    int64_t first = piece * size + (piece < extra ? piece : extra);
+    int64_t begin = first * l->grain, end = (first + size + (piece < extra)) * l->grain;
+    l->fn(l->context, begin, end < l->n ? end : l->n, piece);
 }
 
 void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t begin, int64_t end, int thread), void *context)
 {
     BUG_IF(grain < 1);
     if (n <= 0) return;
-    int64_t units = n / grain + (n % grain != 0);
-    int pieces = threads_count();
-    if (units < pieces) pieces = (int)units;
-#ifdef _OPENMP
-    if (omp_in_parallel()) {  // a nested loop: all threads are busy, so this thread runs it alone
-        fn(context, 0, n, omp_get_thread_num());
-        return;
-    }
-#endif
-    if (pieces == 1) {
+    struct loop l = {n, grain, n / grain + (n % grain != 0), threads_count(), fn, context};
+    if (l.units < l.pieces) l.pieces = (int)l.units;
+    if (pool_inside()) {  // a nested loop: all threads are busy, so this thread runs it alone
+        fn(context, 0, n, pool_part());
+    } else if (l.pieces == 1) {
         fn(context, 0, n, 0);
-        return;
-    }
-    // By piece, not by thread: if the system grants fewer threads, the split stays the same.
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(pieces) schedule(static, 1)
-#endif
-    for (int piece = 0; piece < pieces; piece++) {
-        int64_t size = units / pieces, extra = units % pieces;
-        int64_t first = piece * size + (piece < extra ? piece : extra);
-        int64_t begin = first * grain, end = (first + size + (piece < extra)) * grain;
-        fn(context, begin, end < n ? end : n, piece);
+    } else {
+        pool_run(l.pieces, run_piece, &l);
     }
 }
 
@@ -113,4 +106,65 @@ void threads_copy(void *to, const void *from, size_t bytes, int64_t grain)
 {
     struct copying c = {to, from};
     threads_for((int64_t)bytes, grain, copy_piece, &c);
+}
+
+// ---- oneDNN's loops
+// Debian's oneDNN calls GCC's OpenMP library. The linker takes these definitions instead, because a program's precede a
+// library's, so both use one pool. A oneDNN that is built on another library of threads is not reached by them, and brings its
+// own threads.
+struct region {
+    void (*fn)(void *);
+    void *data;
+};
+
+static void run_part(void *context, int part)
+{
+    (void)part;
+    const struct region *r = context;
+    r->fn(r->data);
+}
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+int omp_in_parallel(void);
+void omp_set_num_threads(int count);
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags)
+{
+    (void)flags;
+    struct region r = {fn, data};
+    pool_run(pool_inside() ? 1 : threads ? (int)threads : threads_count(), run_part, &r);
+}
+
+void GOMP_barrier(void)
+{
+    pool_barrier();
+}
+
+int omp_get_max_threads(void)
+{
+    return threads_count();
+}
+
+int omp_get_num_threads(void)
+{
+    return pool_parts();
+}
+
+int omp_get_thread_num(void)
+{
+    return pool_part();
+}
+
+int omp_in_parallel(void)
+{
+    return pool_inside();
+}
+
+void omp_set_num_threads(int count)
+{
+    threads_set(count);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel loops. The process has one pool: OpenMP's, which oneDNN uses too, so that the two do not compete for cores. The
+// Parallel loops. The process has one pool (pool.h), which oneDNN uses too, so that the two do not compete for cores. The
 // split of a range depends only on the range and the number of threads: same threads, same bytes.
 #ifndef DAWN_BASE_THREADS_H
 #define DAWN_BASE_THREADS_H

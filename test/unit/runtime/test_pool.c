@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of loops, and the calls of OpenMP that oneDNN makes: they reach the same threads.
+#include "runtime/base/pool.h"
+#include "runtime/base/threads.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { THREADS = 8, JOBS = 200 };
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
+void GOMP_barrier(void);
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+int omp_in_parallel(void);
+
+struct taken {
+    pthread_t starter;
+    _Atomic int by_starter, all;
+};
+
+static void take(void *context, int64_t begin, int64_t end, int thread)
+{
+    struct taken *taken = context;
+    if (thread > 0 && pthread_equal(pthread_self(), taken->starter)) taken->by_starter++;
+    taken->all += (int)(end - begin);
+}
+
+// Threads that sleep are late: what they have not begun is done without them.
+static void test_a_late_thread_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct taken taken = {.starter = pthread_self()};
+    threads_set(THREADS);
+    for (int i = 0; i < JOBS; i++) {
+        threads_for(THREADS, 1, take, &taken);
+        if (i % 4 == 0) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    assert_int_equal(taken.all, THREADS * JOBS);
+    assert_true(taken.by_starter > 0);
+    threads_set(0);
+}
+
+struct meeting {
+    int parts;
+    int round[THREADS];
+    _Atomic int wrong, ran;
+};
+
+static void meet(void *context)
+{
+    struct meeting *m = context;
+    int part = omp_get_thread_num();
+    if (omp_get_num_threads() != m->parts || !omp_in_parallel()) m->wrong++;
+    for (int round = 1; round <= 20; round++) {
+        m->round[part] = round;
+        GOMP_barrier();
+        for (int p = 0; p < m->parts; p++) m->wrong += m->round[p] != round;
+        GOMP_barrier();
+    }
+    m->ran++;
+}
+
+static void test_parts_wait_for_each_other(void **state)
+{
+    (void)state;
+    for (int parts = 2; parts <= THREADS; parts++) {
+        for (int i = 0; i < 20; i++) {
+            struct meeting m = {.parts = parts};
+            GOMP_parallel(meet, &m, (unsigned)parts, 0);
+            assert_int_equal(m.ran, parts);
+            assert_int_equal(m.wrong, 0);
+        }
+    }
+    assert_false(omp_in_parallel());
+    assert_int_equal(omp_get_num_threads(), 1);
+    assert_int_equal(omp_get_thread_num(), 0);
+}
+
+static void count_alone(void *context)
+{
+    _Atomic int *calls = context;
+    if (omp_get_thread_num() == 0 && omp_get_num_threads() == 1) ++*calls;
+}
+
+static void nest(void *context)
+{
+    int part = omp_get_thread_num();
+    GOMP_parallel(count_alone, context, 3, 0);
+    if (omp_get_thread_num() != part || omp_get_num_threads() != 3) *(_Atomic int *)context = -100;
+}
+
+static void test_a_nested_region_is_one_thread(void **state)
+{
+    (void)state;
+    _Atomic int calls = 0;
+    GOMP_parallel(nest, &calls, 3, 0);
+    assert_int_equal(calls, 3);
+    threads_set(5);
+    assert_int_equal(omp_get_max_threads(), 5);
+    threads_set(0);
+}
+
+static void *another(void *context)
+{
+    for (int i = 0; i < JOBS; i++) threads_for(1000, 1, take, context);
+    return NULL;
+}
+
+// Each thread that starts jobs has threads of its own, which end with it.
+static void test_several_threads_start_jobs(void **state)
+{
+    (void)state;
+    struct taken taken[3] = {0};
+    pthread_t thread[3];
+    threads_set(4);
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&thread[i], NULL, another, &taken[i]), 0);
+    for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 3; i++) assert_int_equal(taken[i].all, 1000 * JOBS);
+    threads_set(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_late_thread_is_not_waited_for), cmocka_unit_test(test_parts_wait_for_each_other),
+        cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs)};
+    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}
