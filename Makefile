@@ -272,9 +272,9 @@ ONE_NEEDS := $(filter-out lint %.sh,$(TEST)) $(if $(filter %.sh,$(TEST)),all $(F
 one: $(ONE_NEEDS)  ## run one test: make one TEST=test/cli/train.sh, TEST=build/test/unit/ROOM/test_NAME, TEST=lint
 	@$(RUN) $(TEST)
 
-check-threads:  ## the tests of the server and of the feed under ThreadSanitizer
+check-threads:  ## the tests of the server, the feed and the pool under ThreadSanitizer
 	@$(MAKE) --no-print-directory SAN=thread check-board check-feed
-check-feed: $(B)/test/unit/data/test_data_feed $(B)/test/unit/data/test_data_cache
+check-feed: $(B)/test/unit/data/test_data_feed $(B)/test/unit/data/test_data_cache $(B)/test/unit/runtime/test_pool
 	@$(RUN) $^
 check-board: $(filter $(B)/test/unit/scoreboard/%,$(UNIT))
 	@$(RUN) $^
