@@ -54,6 +54,7 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
 {
     ds->kind = kind;
     ds->facts.name = kind->name;
+    ds->facts.unfit_seed = -1;
     if (folder != NULL || kind->drawn) return kind->open(ds, folder);
     char *standard = dataset_default_folder();
     if (standard == NULL) {
@@ -109,6 +110,7 @@ int dataset_open_noise(const char *name, struct dataset **opened)
     TRY(dataset_find_kind(name, &kind));
     struct dataset *ds = zalloc(sizeof *ds);
     ds->facts.name = kind->name;
+    ds->facts.unfit_seed = -1;
     kind->published(&ds->facts);
     ds->kind = dataset_field(ds, "jpeg") != NULL ? &pictures_noise_kind : &noise_kind;
     dataset_complete_facts(&ds->facts);

@@ -41,6 +41,7 @@ struct dataset_facts {
     int64_t count[SPLIT_COUNT];
     int64_t left_out;    // unreadable samples of the source, which are in no split; 0 if they were not counted
     int short_side;      // shorter side to which larger pictures were shrunk in the pack; 0: pictures kept their size
+    int64_t unfit_seed;  // a training with this seed would read its first epoch class by class (an old pack); -1: none
     int quality;         // of the JPEGs that the packer encoded; 0: it encoded none
     struct field field[DATASET_FIELDS];
     int fields;

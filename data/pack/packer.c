@@ -49,12 +49,12 @@ static void packer_note(struct packer *p, const char *sentence)
 
 // ---- order and names
 
-// Fisher-Yates, one draw per picture. The purpose of the draws is the order's; epoch is the split.
+// Fisher-Yates, one draw per picture; the epoch of the draw is the split.
 static int32_t *draw_order(uint64_t seed, enum split split, int64_t n)
 {
     int32_t *order = zalloc((size_t)n * sizeof *order + 1);
     for (int64_t i = 0; i < n; i++) {
-        uint32_t bits = rng_draw(seed, RNG_ORDER, (uint32_t)split, (uint32_t)i, 0).v[0];
+        uint32_t bits = rng_draw(seed, RNG_PACK, (uint32_t)split, (uint32_t)i, 0).v[0];
         int64_t j = rng_below(bits, (uint32_t)i + 1);
         order[i] = order[j];
         order[j] = (int32_t)i;
@@ -84,8 +84,9 @@ static int open_part(struct packer *p)
 {
     const struct packer_choice *c = p->choice;
     const struct listing *l = &p->origin->listing;
-    struct pack_header h = {.flags = c->partial ? PACK_PARTIAL : 0, .classes = (uint32_t)l->synsets->count,
-                            .short_side = (uint32_t)c->short_side, .quality = (uint32_t)c->quality, .seed = c->seed};
+    struct pack_header h = {.version = PACK_VERSION, .flags = c->partial ? PACK_PARTIAL : 0,
+                            .classes = (uint32_t)l->synsets->count, .short_side = (uint32_t)c->short_side,
+                            .quality = (uint32_t)c->quality, .seed = c->seed};
     snprintf(h.name, sizeof h.name, "%s", c->flavour->name);
     for (int s = 0; s < SPLIT_COUNT; s++) {
         if (l->count[s] > PACK_RECORDS_MAX)

@@ -96,6 +96,7 @@ static int prepare(struct going *r)
     progress_note(&r->progress, "planning");
     struct trainer_choice choice = {o->task, o->recipe, r->data, r->device, FUSE_ALL, o->files};
     TRY(trainer_new(&choice, &r->trainer));
+    TRY(train_check_seed(r));
     TRY(room_check(r->trainer));
     stopwatch_enter(&r->watch, SEGMENT_COMPILE);
     TRY(check_stopped());

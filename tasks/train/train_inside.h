@@ -85,6 +85,11 @@ int train_ticket_take(struct going *) MUST_CHECK;   // sets the seed
 void train_ticket_beat(struct going *);             // the chain has a new state
 void train_ticket_end(struct going *, int64_t run);  // after the record of the run has ended; 0: it never began
 
+// ---- seeds
+
+// Fails where a seed of a new run or group would undo the order of an old pack (train_seed.c).
+int train_check_seed(const struct going *) MUST_CHECK;
+
 // ---- a replay
 
 // Fails where data or files are not those of the run that is repeated (train_replay.c).

@@ -86,6 +86,25 @@ assert kept(first) == [["test", 0, 0, 1], ["train", 0, 0, 1]], kept(first)
 assert kept(last) == [["test", 32, 80, 0], ["train", 32, 80, 0]], kept(last)
 PY
 
+# ---- a pack of version 1 undoes the order of a training with its own seed (docs/pack-format.md)
+"$DAWN" data pack imagenette real old.dawnpack --seed 6 >real.txt 2>&1
+"$DAWN" train imagenette --data old.dawnpack $small --seed 6 >real.txt
+python3 - <<'PY'
+import struct
+pack = bytearray(open("old.dawnpack", "rb").read())
+pack[8:12], crc = struct.pack("<I", 1), 0xffffffff
+for byte in pack[:252]:
+    crc ^= byte
+    for _ in range(8): crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+pack[252:256] = struct.pack("<I", crc ^ 0xffffffff)
+open("old.dawnpack", "wb").write(pack)
+PY
+old="train imagenette --data old.dawnpack $small"
+says 2 "packed by an earlier version with seed 6, .*first epoch class by class: .*data pack.* another --seed" "$DAWN" $old --seed 6
+says 2 "packed by an earlier version with seed 6" "$DAWN" $old --seed 5 --runs 2
+"$DAWN" $old --seed 7 >real.txt
+"$DAWN" $old --seed 6 --set data.cache=0 --set data.window=2 >real.txt # the order of pages has other draws
+
 # ---- refusals
 rm -f results.db
 says 2 "belongs to task imagenet, not to cifar10" "$DAWN" train cifar10 --recipe pictures

@@ -151,6 +151,7 @@ static int open_pack(struct dataset *ds, struct imagenet *set, const char *path)
     ds->facts.folder = pack->path;
     ds->facts.left_out = pack->absent;
     ds->facts.short_side = (int)pack->header.short_side;
+    ds->facts.unfit_seed = pack_unfit_seed(&pack->header);
     ds->facts.quality = pack->encoded > 0 ? (int)pack->header.quality : 0;
     ds->facts.field[FIELD_JPEG].shape = SHAPE(pack->longest);
     return 0;

@@ -51,6 +51,7 @@ static void pass_bytes(struct cursor *c, void *bytes, size_t size)
 #define PASS(field) pass_number(c, &(field), sizeof(field))
 static void pass_header(struct cursor *c, struct pack_header *h)
 {
+    PASS(h->version);
     pass_bytes(c, h->name, sizeof h->name);
     PASS(h->flags), PASS(h->classes), PASS(h->short_side), PASS(h->quality), PASS(h->seed);
     for (int s = 0; s < SPLIT_COUNT; s++) PASS(h->records[s]);
@@ -65,6 +66,11 @@ static void pass_record(struct cursor *c, struct pack_record *r)
     PASS(r->offset), PASS(r->length), PASS(r->crc), PASS(r->name);
     PASS(r->width), PASS(r->height), PASS(r->label), PASS(r->name_length);
     PASS(r->split), PASS(r->codec), PASS(r->marks);
+}
+
+int64_t pack_unfit_seed(const struct pack_header *h)
+{
+    return h->version == 1 && h->seed <= INT64_MAX ? (int64_t)h->seed : -1;
 }
 
 uint64_t pack_records(const struct pack_header *h)
@@ -85,12 +91,11 @@ uint64_t pack_begin(const struct pack_header *h)
 void pack_print_header(const struct pack_header *h, uint8_t bytes[PACK_HEADER])
 {
     struct pack_header copy = *h;
-    uint32_t version = PACK_VERSION, crc;
+    uint32_t crc;
     struct cursor cursor = {bytes, true}, *c = &cursor;
     memset(bytes, 0, PACK_HEADER);
     memcpy(bytes, magic, sizeof magic);
     cursor.at += sizeof magic;
-    PASS(version);
     pass_header(c, &copy);
     crc = crc32c_add(0, bytes, PACK_HEADER - sizeof crc);
     cursor.at = bytes + PACK_HEADER - sizeof crc;
@@ -118,17 +123,16 @@ static int check_header(const char *file, const struct pack_header *h)
 int pack_parse_header(const char *file, const uint8_t bytes[PACK_HEADER], int64_t file_bytes, struct pack_header *h)
 {
     uint8_t copy[PACK_HEADER];
-    uint32_t version = 0, crc = 0;
+    uint32_t crc = 0;
     struct cursor cursor = {copy + sizeof magic, false}, *c = &cursor;
     memcpy(copy, bytes, PACK_HEADER);
     *h = (struct pack_header){0};
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return fail(ERR_INPUT, "%s is not a pack of pictures; \"dawn data pack\" makes one", file);
-    PASS(version);
-    if (version != PACK_VERSION)
-        return fail(ERR_INPUT, "%s is a pack of version %u, and this program reads version %d: pack its source again", file,
-                    version, PACK_VERSION);
     pass_header(c, h);
+    if (h->version < 1 || h->version > PACK_VERSION)
+        return fail(ERR_INPUT, "%s is a pack of version %u, and this program reads versions 1 to %d: pack its source again", file,
+                    h->version, PACK_VERSION);
     cursor.at = copy + PACK_HEADER - sizeof crc;
     PASS(crc);
     if (crc != crc32c_add(0, bytes, PACK_HEADER - sizeof crc))

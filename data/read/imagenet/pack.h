@@ -6,7 +6,7 @@
 #include "data/dataset.h"
 
 #define PACK_ENDING ".dawnpack"
-enum { PACK_VERSION = 1, PACK_HEADER = 256, PACK_RECORD = 32, PACK_NAME = 16, PACK_DIGEST = 32 };
+enum { PACK_VERSION = 2, PACK_HEADER = 256, PACK_RECORD = 32, PACK_NAME = 16, PACK_DIGEST = 32 };
 enum {
     PACK_RECORDS_MAX = 1 << 27,
     PACK_NAMES_MAX = INT32_MAX,
@@ -20,6 +20,7 @@ enum pack_flag {
 };
 
 struct pack_header {
+    uint32_t version;                    // 1: the order has the draws of a training's first epoch (pack_unfit_seed)
     char name[PACK_NAME];  // of the data set: "imagenet"
     uint32_t flags, classes;
     uint32_t short_side, quality;        // 0: pictures keep their size; quality of encoded pictures
@@ -57,6 +58,8 @@ void pack_print_header(const struct pack_header *, uint8_t bytes[PACK_HEADER]);
 int pack_parse_record(const char *file, const struct pack_header *, uint64_t i, const uint8_t bytes[PACK_RECORD],
                       uint64_t *offset, struct pack_record *) MUST_CHECK;
 void pack_print_record(const struct pack_record *, uint8_t bytes[PACK_RECORD]);
+// The seed of a training whose first epoch would undo the order of the pack, class by class; -1: none.
+int64_t pack_unfit_seed(const struct pack_header *);
 uint64_t pack_records(const struct pack_header *);
 uint64_t pack_names_at(const struct pack_header *);  // position of the names, after the index
 uint64_t pack_begin(const struct pack_header *);     // position of the first payload, after the names

@@ -62,8 +62,8 @@ int squad_ask(const struct dataset *like, const char *text, size_t n, const char
     struct squad_set *set = ds->own = zalloc(sizeof *set);
     const struct squad *train = like ? squad_of(like, SPLIT_TRAIN) : NULL;
     ds->kind = &ask_kind;
-    ds->facts = (struct dataset_facts){.name = "question", .title = "a question", .split_name = {"train", "test"},
-                                       .synthetic = like && dataset_facts(like)->synthetic};
+    ds->facts = (struct dataset_facts){.name = "question", .title = "a question", .unfit_seed = -1,
+                                       .split_name = {"train", "test"}, .synthetic = like && dataset_facts(like)->synthetic};
     if (train) set->split[SPLIT_TRAIN] = *train;
     fill_split(set, text, n, question);
     squad_fill_facts(ds);
