@@ -87,6 +87,16 @@ int step_count(struct step *s)
     return graph_state(s->g, name, SHAPE(1), I32, MEMORY_DATA, ZERO);
 }
 
+static int turns_of(const struct step *s)
+{
+    return s->setting->task->turns > 1 ? s->setting->task->turns : 1;
+}
+
+int step_site(struct step *s)
+{
+    return s->sites++ * turns_of(s) + s->turn;
+}
+
 static void add_loss(struct step *s, int loss)
 {
     g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
@@ -164,7 +174,6 @@ static int trained_of(const struct graph *g, int *params)
 static int finish_train(struct step *s, int *params, int *grads, struct device *device)
 {
     struct graph *g = s->g;
-    int turns = s->setting->task->turns > 1 ? s->setting->task->turns : 1;
     TRY(fuse_graph(g, s->setting->fuse));
     TRY(fuse_device(g, s->setting->fuse, device));
     int count = trained_of(g, params);
@@ -178,7 +187,7 @@ static int finish_train(struct step *s, int *params, int *grads, struct device *
     if (updates && is_sliced(s)) add_loss(s, s->loss);
     if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
-    if (s->turn + 1 < turns) return 0;  // only the last turn of a batch advances the counters
+    if (s->turn + 1 < turns_of(s)) return 0;  // only the last turn of a batch advances the counters
     if (s->is.part || is_sliced(s)) g_tick(g, step_count(s), slices_passed(s));
     if (updates) g_tick(g, step, 1);
     advance_cursor(s);

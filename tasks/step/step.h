@@ -44,6 +44,7 @@ struct step {
     // ---- private
     int index;  // samples of the batch; NONE before the first use
     int loss;
+    int sites;  // numbers that step_site gave
     int picked[STEP_TABLES];  // the value of each table in this step, plus 1; 0: not picked yet
 };
 
@@ -53,7 +54,10 @@ int step_field(struct step *, const char *field);         // the whole resident 
 int step_input(struct step *, const char *field);         // the batch's rows of a field, resident or streamed
 int step_key(struct step *);                              // key of random draws in this epoch
 int step_forward(struct step *, int x);                   // the output of a model with one input and one output
-int step_count(struct step *);  // i32[1]: a number that differs in each step and part, for random draws (dropout)
+// For random draws (dropout): i32[1], a number that differs in each step, part and slice, whichever process computes it; and the
+// next site, a constant that differs between the draws of one batch, in all turns.
+int step_count(struct step *);
+int step_site(struct step *);
 // Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
 // the number of samples for a sum over the batch, 1 for a mean.
 void step_loss(struct step *, int loss, int64_t terms);

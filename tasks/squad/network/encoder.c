@@ -19,7 +19,7 @@ struct encoder {
     struct graph *g;
     int64_t width, feed_forward;
     int heads, lengths;
-    int key, counter, sites;  // key, counter and sites of dropout; key NONE: no dropout
+    int key, counter;         // of dropout; key NONE: no dropout
     float p;
 };
 
@@ -30,7 +30,7 @@ static int64_t whole_of(const struct step *s, enum squad_own key)
 
 static int dropout(struct encoder *e, int x)
 {
-    return e->key == NONE ? x : g_dropout(e->g, x, e->key, e->counter, e->p, e->sites++);
+    return e->key == NONE ? x : g_dropout(e->g, x, e->key, e->counter, e->p, step_site(e->step));
 }
 
 // ---- pieces
@@ -87,7 +87,8 @@ static int attention(struct encoder *e, const char *layer, int x)
         weight[i] = weight_of(e, name, e->width, e->width), bias[i] = bias_of(e, name, e->width);
     }
     int qkv = g_linear(g, x, g_concat(g, weight, 3, 0), g_concat(g, bias, 3, 0), e->step->setting->dtype);
-    int y = g_attention(g, qkv, NONE, NONE, e->lengths, e->heads, e->key == NONE ? 0 : e->p, e->key, e->counter, e->sites++);
+    float p = e->key == NONE ? 0 : e->p;
+    int y = g_attention(g, qkv, NONE, NONE, e->lengths, e->heads, p, e->key, e->counter, step_site(e->step));
     return dense(e, arena_text(&g->arena, "%s.attention.output.dense", layer), y, e->width, e->step->setting->dtype);
 }
 
@@ -120,7 +121,7 @@ static struct encoder encoder_of(struct step *s)
     e.lengths = step_input(s, "tokens.length");
     if (!step_trains(s) || e.p <= 0) return e;
     e.key = step_key(s);
-    e.counter = graph_state(s->g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    e.counter = step_count(s);
     return e;
 }
 

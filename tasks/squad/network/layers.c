@@ -37,7 +37,7 @@ struct reading layers_reading(struct step *s)
 
 int layers_dropout(struct reading *r, int x, float p)
 {
-    return p > 0 ? g_dropout_shared(r->g, x, r->key, r->counter, p, r->sites++) : x;
+    return p > 0 ? g_dropout_shared(r->g, x, r->key, r->counter, p, step_site(r->step)) : x;
 }
 
 // PyTorch's bounds: uniform in +-1 / sqrt(in).
@@ -199,7 +199,7 @@ int layers_lstm(struct reading *r, const char *name, int x, int lengths)
 // The skip path has no dropout. The product has dropout, and so has the state before its gate.
 int layers_sru(struct reading *r, const char *name, int x, int lengths)
 {
-    struct recurrent_attr how = {.directions = 2, .act = ACT_TANH, .p = r->p, .site = r->sites++};
+    struct recurrent_attr how = {.directions = 2, .act = ACT_TANH, .p = r->p, .site = step_site(r->step)};
     int dropped = layers_dropout(r, x, r->p);
     return g_sru_layer(r->g, name, x, dropped, r->hidden, lengths, &how, r->p > 0 ? r->key : NONE, r->p > 0 ? r->counter : NONE);
 }

@@ -15,7 +15,7 @@ struct reading {
     enum dtype dtype;          // of activations
     int64_t hidden, layers;    // units of each direction of a recurrent layer; layers of an encoder
     int lengths, asked;        // i32[B]: words of each context and of each question
-    int key, counter, sites;   // key, counter and sites of dropouts; key NONE: no dropout
+    int key, counter;          // of dropouts; key NONE: no dropout
     float p, word_p;
 };
 struct reading layers_reading(struct step *);

@@ -418,6 +418,21 @@ static void is_one_page(void **state)
     free(text);
 }
 
+// Turns share the counter of a batch, so their draws differ by site.
+static void turns_draw_apart(void **state)
+{
+    (void)state;
+    const struct setting setting = {.task = &task_second};
+    struct step turn[2] = {{.setting = &setting, .turn = 0}, {.setting = &setting, .turn = 1}};
+    bool seen[16] = {0};
+    for (int i = 0; i < 16; i++) {
+        int site = step_site(&turn[i % 2]);
+        assert_in_range(site, 0, 15);
+        assert_false(seen[site]);
+        seen[site] = true;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +440,7 @@ int main(void)
         cmocka_unit_test(trains_on_cpu),
         cmocka_unit_test(keeps_an_average_on_ref),
         cmocka_unit_test(turns_train_their_own_set),
+        cmocka_unit_test(turns_draw_apart),
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
         cmocka_unit_test(goes_on_to_the_same_bytes),

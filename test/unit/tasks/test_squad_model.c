@@ -124,12 +124,79 @@ static void test_loss_falls(void **state)
     end(&m);
 }
 
+// ---- draws
+
+static bool ticks(const struct graph *g, const struct slot *counter)
+{
+    for (int i = 0; i < g->nodes; i++)
+        if (g->node[i].op == OP_TICK && g->value[g->node[i].in[0]].slot == counter) return true;
+    return false;
+}
+
+static int site_of(const struct node *n)
+{
+    switch (n->op) {
+    case OP_DROPOUT: return n->attr.dropout.site;
+    case OP_ATTENTION: return n->attr.attention.site;
+    case OP_LAYER_NORM: return n->attr.layer_norm.site;
+    case OP_SRU: return n->attr.recurrent.site;
+    default: fail_msg("op %d draws, and this test does not know its site", (int)n->op); return 0;
+    }
+}
+
+// Nodes that draw read the key and, next, a counter. Returns how many there are in the forward pass.
+static int check_program(const struct graph *g, const struct slot *key)
+{
+    bool seen[64] = {0};
+    int draws = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        const struct node *n = &g->node[i];
+        for (int k = 0; k + 1 < MAX_IN; k++) {
+            if (n->in[k] == NONE || n->in[k + 1] == NONE || g->value[n->in[k]].slot != key) continue;
+            const struct slot *counter = g->value[n->in[k + 1]].slot;
+            if (!counter || !ticks(g, counter)) fail_msg("%s draws by a counter that it does not advance", g->name);
+            if (n->phase != PHASE_FORWARD) continue;  // the backward pass draws the mask again
+            assert_in_range(site_of(n), 0, 63);
+            if (seen[site_of(n)]) fail_msg("%s has two draws of site %d", g->name, site_of(n));
+            seen[site_of(n)] = true, draws++;
+        }
+    }
+    return draws;
+}
+
+// Each program that a step runs (for a batch, a part or a slice) has masks of its own: it advances the counter of its draws, and
+// no two of its nodes have a site in common. Slices are numbered through all processes (trainer_begin).
+static void test_draws_are_keyed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recipe, *settings[3];
+    } wanted[] = {
+        {"stories", {"model.dropout=0.1", NULL}},
+        {"stories", {"model.dropout=0.1", "data.accumulate=4"}},
+        {"stories", {"model.dropout=0.1", "data.slices=4"}},
+        {"fastfusionnet", {"hidden=8", NULL}},
+        {"fastfusionnet", {"hidden=8", "data.accumulate=2"}},
+        {"drqa", {"hidden=8", "data.slices=2"}},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct made m;
+        make(&m, "null", wanted[i].recipe, "stories", wanted[i].settings);
+        const struct trainer *t = m.trainer;
+        assert_non_null(t->slots.split[SPLIT_TRAIN].key);
+        for (int v = 0; v < t->variants; v++)
+            assert_true(check_program(t->session->graph[t->variant[v].program], t->slots.split[SPLIT_TRAIN].key) > 5);
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_loss_falls),
+        cmocka_unit_test(test_draws_are_keyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
