@@ -12,12 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// The nearest rank: the smallest of the sorted times that at least `percent` of them do not exceed.
+static int64_t percentile_of(const int64_t *sorted, int64_t n, int percent)
+{
+    return sorted[(n * percent + 99) / 100 - 1];
+}
+
 struct latency_times infer_summarise(int64_t *ns, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += (double)ns[i];
     qsort(ns, (size_t)n, sizeof *ns, sort_i64);
-    return (struct latency_times){(int64_t)(sum / (double)n + 0.5), ns[n / 2], ns[n * 9 / 10], ns[n * 99 / 100]};
+    return (struct latency_times){(int64_t)(sum / (double)n + 0.5), percentile_of(ns, n, 50), percentile_of(ns, n, 90),
+                                  percentile_of(ns, n, 99)};
 }
 
 bool infer_late(const struct serving *s, double share)

@@ -4,7 +4,7 @@
 #include "test/second/second.h"
 
 #include "tasks/cifar10/keys.h"
-#include "tasks/infer/infer.h"
+#include "tasks/infer/infer_inside.h"
 
 #include <unistd.h>
 
@@ -148,6 +148,32 @@ static void damaged_weights_are_told(void **state)
     dataset_close(data);
 }
 
+// The smallest time that at least `percent` of a hundred items do not exceed, found by counting.
+static int64_t count_percentile(const int64_t *ns, int64_t n, int percent)
+{
+    int64_t best = INT64_MAX;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t within = 0;
+        for (int64_t k = 0; k < n; k++) within += ns[k] <= ns[i];
+        if (100 * within >= percent * n && ns[i] < best) best = ns[i];
+    }
+    return best;
+}
+
+static void percentiles_are_nearest_ranks(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {1, 2, 3, 4, 9, 10, 11, 99, 100, 101, 500};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        int64_t ns[500], n = counts[c], sum = 0;
+        for (int64_t i = 0; i < n; i++) sum += ns[i] = 1000 + 10 * (i * 7919 % n);
+        int64_t p50 = count_percentile(ns, n, 50), p90 = count_percentile(ns, n, 90), p99 = count_percentile(ns, n, 99);
+        struct latency_times t = infer_summarise(ns, n);
+        assert_true(t.p50 == p50 && t.p90 == p90 && t.p99 == p99);
+        assert_int_equal(t.mean, (sum + n / 2) / n);
+    }
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
 int main(void)
@@ -156,6 +182,7 @@ int main(void)
         TEST(scores_agree),
         TEST(other_weights_need_a_model),
         TEST(answers_are_written),
+        cmocka_unit_test(percentiles_are_nearest_ranks),
         TEST(damaged_weights_are_told),
     };
     return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
