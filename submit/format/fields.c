@@ -104,7 +104,8 @@ static const struct field file[] = {
 static const struct field model[] = {
     {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the network"},
     INT("parameters", 0, COUNT_MAX, 0, NULL, NULL, "its number of parameters; 0: not known"),
-    INT("flops_per_sample", 0, COUNT_MAX, 0, NULL, NULL, "floating-point operations of a forward pass; 0: not known"),
+    INT("flops_per_sample", 0, COUNT_MAX, 0, NULL, NULL,
+        "floating-point operations of a forward pass, the mean over an evaluation; 0: not known"),
     {"weights_digest", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL, "SHA-256 of the file of weights"},
     {0},
 };

@@ -13,10 +13,19 @@ static double program_flops(const struct trainer *t, int program)
     return flops;
 }
 
+// A bucket costs what its first program costs, which is that of full batches where it has any.
 double trainer_forward_flops(const struct trainer *t)
 {
-    const struct evaluation_program *v = &t->evaluation.program[0];
-    return program_flops(t, v->program) / (double)(v->is.batch * trainer_views(t));
+    const struct evaluation *e = &t->evaluation;
+    double flops[ORDER_BUCKETS] = {0}, sum = 0, samples = 0;
+    for (int p = e->programs - 1; p >= 0; p--)
+        flops[e->program[p].is.bucket] = program_flops(t, e->program[p].program) / (double)e->program[p].is.batch;
+    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
+        struct order_batch batch = order_all_batch(e->supply->order, i);
+        sum += flops[batch.bucket] * (double)batch.count;
+        samples += (double)batch.count;
+    }
+    return sum / samples / (double)trainer_views(t);
 }
 
 // Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.

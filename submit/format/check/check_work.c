@@ -48,7 +48,7 @@ static void check_samples(struct subject *s)
 // ---- evaluations
 
 // Each evaluation is a forward pass over the whole test set, a view at least, within the peak of the stated hardware. Views may
-// share work, and texts may be much shorter than the sample whose arithmetic is stated.
+// share work, and texts may be much shorter than those of the evaluation whose mean is stated.
 static void check_evaluations(struct subject *s)
 {
     double views = fmax(1, (double)canonical_int(s->json, "views")), peak = check_peak_of(s->json);
@@ -132,7 +132,7 @@ double check_model_flops(const char *task, const char *model)
 }
 
 // True if the harness knows this model with these parameters and about this arithmetic. A later program may save some of it, and
-// the shortest batch of texts depends on the texts.
+// the mean over buckets depends on the samples. A model with buckets has two rows: earlier programs stated the shortest bucket.
 static bool model_known(const struct subject *s)
 {
     const json_t *list = forms_of(canonical_text(s->json, "task"), canonical_text(s->json, "model.name"));

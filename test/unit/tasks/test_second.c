@@ -405,6 +405,30 @@ static void figures_are_finite(void **state)
     bench_close(&b);
 }
 
+// The figure of a run with buckets is the mean over the samples of the evaluation, not that of the shortest bucket.
+static void flops_are_those_of_all_buckets(void **state)
+{
+    (void)state;
+    struct bench b;
+    second_open(&b, "null", 1, "precision=f32");
+    const struct trainer *t = b.trainer;
+    double sum = 0, least = INFINITY, mean;
+    int64_t samples = 0;
+    for (int64_t i = 0; i < order_all_batches(t->supply[SPLIT_TEST].order); i++) {
+        struct order_batch batch = order_all_batch(t->supply[SPLIT_TEST].order, i);
+        const struct graph *g = t->session->graph[evaluation_find(&t->evaluation, &batch)->program];
+        double flops = 0;
+        for (int n = 0; n < g->nodes; n++) flops += node_cost(g, &g->node[n]).flops;
+        sum += flops, samples += batch.count;
+        least = fmin(least, flops / (double)batch.count);
+    }
+    mean = sum / (double)samples;
+    assert_int_equal(samples, dataset_facts(b.data)->count[SPLIT_TEST]);
+    assert_true(mean > 1.1 * least);
+    assert_true(fabs(trainer_forward_flops(t) - mean) < 0.01 * mean);  // short batches cost a little more for each sample
+    bench_close(&b);
+}
+
 // What a task has to say fits on one page: if it grows, something that all tasks share is missing.
 static void is_one_page(void **state)
 {
@@ -452,6 +476,7 @@ int main(void)
         cmocka_unit_test(the_average_is_evaluated),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(figures_are_finite),
+        cmocka_unit_test(flops_are_those_of_all_buckets),
         cmocka_unit_test(is_one_page),
     };
     return cmocka_run_group_tests_name("second task", tests, NULL, NULL);
