@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tasks imagenet and imagenette on drawn pictures: sizes and shapes of the batches, the pixels of a sample, the same
 // bytes whatever decodes them, and what recipes may say.
+#include "data/image/crop.h"
 #include "data/image/decode.h"
 #include "tasks/imagenet/keys.h"
 #include "tasks/imagenet/samples.h"
@@ -61,6 +62,16 @@ static void wrong_recipes_are_refused(void **state)
     }
     struct recipe r = recipe("imagenette", NULL);
     assert_true(recipe_trains(&r, "imagenet") && recipe_trains(&r, "imagenette") && !recipe_trains(&r, "cifar10"));
+}
+
+// The usual evaluation at 224 resizes the short side to 256: 512 pixels are halved, and 16 of 256 are cut off on each side.
+static void the_middle_of_256_is_224(void **state)
+{
+    (void)state;
+    struct recipe r = recipe("imagenet-224", NULL);
+    assert_int_equal(r.own[OWN_SIDE].whole, 224);
+    struct area a = crop_centre(512, 512, 224, 224, r.own[OWN_RESIZE].number);
+    assert_true(a.left == 32 && a.top == 32 && a.width == 448 && a.height == 448);
 }
 
 // ---- a training on drawn pictures
@@ -242,7 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_follow_the_schedule), cmocka_unit_test(wrong_recipes_are_refused),
-        cmocka_unit_test(every_size_has_its_programs), cmocka_unit_test(a_seed_gives_its_bytes),
+        cmocka_unit_test(the_middle_of_256_is_224), cmocka_unit_test(every_size_has_its_programs),
+        cmocka_unit_test(a_seed_gives_its_bytes),
         cmocka_unit_test(a_sample_is_the_crop_that_was_drawn), TEST(another_order_is_no_resumption),
     };
     return cmocka_run_group_tests_name("imagenet", tests, NULL, NULL);
