@@ -39,36 +39,43 @@ void meter_free(struct meter *meter)
     free(meter);
 }
 
-static bool address_of(const char *text, struct in6_addr *into)
+// An IPv4 address in the form in which a socket that listens on [::] tells it, so that every socket tells the same.
+static struct in6_addr mapped(const struct in_addr *four)
+{
+    struct in6_addr six = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+    memcpy(&six.s6_addr[12], four, sizeof *four);
+    return six;
+}
+
+static bool parse_address(const char *text, struct in6_addr *into)
 {
     struct in_addr four;
-    memset(into, 0, sizeof *into);
-    if (inet_pton(AF_INET, text, &four) == 1) {
-        memcpy(into, &four, sizeof four);
-        return true;
-    }
-    return inet_pton(AF_INET6, text, into) == 1;
+    if (inet_pton(AF_INET, text, &four) != 1) return inet_pton(AF_INET6, text, into) == 1;
+    *into = mapped(&four);
+    return true;
+}
+
+static bool is_this_machine(const struct in6_addr *a)
+{
+    return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
 }
 
 uint64_t meter_address(const struct sockaddr *peer, const char *forwarded)
 {
-    struct in6_addr from = {0};
-    bool here = false;
+    struct in6_addr from = {0}, said;
     if (peer != NULL && peer->sa_family == AF_INET) {
         struct sockaddr_in four;
         memcpy(&four, peer, sizeof four);
-        memcpy(&from, &four.sin_addr, sizeof four.sin_addr);
-        here = ntohl(four.sin_addr.s_addr) >> 24 == 127;
+        from = mapped(&four.sin_addr);
     } else if (peer != NULL && peer->sa_family == AF_INET6) {
         struct sockaddr_in6 six;
         memcpy(&six, peer, sizeof six);
         from = six.sin6_addr;
-        here = IN6_IS_ADDR_LOOPBACK(&from);
     }
-    struct in6_addr said;
-    if (here && forwarded != NULL && address_of(forwarded, &said)) from = said;
+    if (is_this_machine(&from) && forwarded != NULL && parse_address(forwarded, &said)) from = said;
     uint64_t network;
-    memcpy(&network, &from, sizeof network);  // of an IPv6 address: one client has all of it
+    // The whole of an IPv4 address, the first half of an IPv6 address: one client has all of it.
+    memcpy(&network, &from.s6_addr[IN6_IS_ADDR_V4MAPPED(&from) ? 8 : 0], sizeof network);
     network = (network + 1) * 0x9e3779b97f4a7c15;
     return network ^ network >> 32;
 }
