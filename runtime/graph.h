@@ -110,8 +110,8 @@ struct tick_attr {
 };
 // Dynamic scaling of the loss (Micikevicius et al. 2018). `squares` is of the gradients of scale * loss. If it is finite, clip is
 // 1 / scale, or target / root of squares where that is smaller, and take is 1. Else clip is -1, take is 0, the scale is halved,
-// and the step is skipped. After `every` good steps in a row the scale is doubled, up to `most`. `done` is the number of steps
-// that were not skipped. At a scale of `least` nothing is skipped: what is not finite then is no overflow of the scale.
+// and the step is skipped. After `every` good steps in a row the scale is doubled, up to `most`. At a scale of `least` nothing is
+// skipped: what is not finite then is no overflow of the scale.
 struct loss_scale_attr {
     float target;  // norm that the gradients are clipped to, all together; 0: they are not
     float least, most;
@@ -264,6 +264,7 @@ int g_window(struct graph *, int order, int cursor, int64_t batch);
 int g_augment(struct graph *, int images, int index, int key, const struct augment_attr *);
 int g_pick(struct graph *, int table, int step);
 int g_tick(struct graph *, int counter, int32_t by);
+int g_tick_unless(struct graph *, int counter, int32_t by, int clip);  // the counter stays where clip, f32[1], is below 0
 
 // ---- the functions of an operator
 struct op_info {

@@ -3,13 +3,18 @@
 
 #include <math.h>
 
-static int state_of(struct graph *g, int param, const char *what)
+static int state_like(struct graph *g, int param, const char *what, struct shape shape, enum dtype dtype)
 {
     if (g->error || param == NONE) return NONE;
     const struct slot *slot = g->value[param].slot;
     BUG_IF(!slot);
     char *name = arena_text(&g->arena, "%s.%s", slot->name, what);
-    return graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+    return graph_state(g, name, shape, dtype, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+}
+
+static int state_of(struct graph *g, int param, const char *what)
+{
+    return g->error || param == NONE ? NONE : state_like(g, param, what, g->value[param].shape, F32);
 }
 
 static int momentum(struct graph *g, int param, int grad, float decay, const struct optim_settings *o)
@@ -30,11 +35,13 @@ int optim_sgd(struct graph *g, int param, int grad, int lr, const struct optim_s
     return descend(g, param, momentum(g, param, grad, o->decay, o), lr, 1.0f, 0.0f);
 }
 
-int optim_adamw(struct graph *g, int param, int grad, int lr, int step, const struct optim_settings *o)
+int optim_adamw(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
 {
     int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
+    int updates = state_like(g, param, "updates", SHAPE(1), I32);
     union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .infinity = o->infinity}};
-    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, step, o->clip}, 5, &a, over, NULL);
+    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, updates, o->clip}, 5, &a, over, NULL);
+    g_tick_unless(g, updates, 1, o->clip);
     return descend(g, param, u, lr, 1.0f, o->decay);
 }
 
@@ -98,17 +105,17 @@ int optim_scale_slot(struct graph *g, float first)
 }
 
 // 2^24 is far above what any gradient in f16 bears. Below 2^-16 a loss whose gradient is not finite is no overflow any more.
-struct optim_scaled optim_unscale(struct graph *g, const int *grads, int count, float first, float max_norm, int step)
+struct optim_scaled optim_unscale(struct graph *g, const int *grads, int count, float first, float max_norm)
 {
     union attr a = {.loss_scale = {.target = max_norm, .least = 0x1p-16f, .most = 0x1p24f, .every = OPTIM_GROWTH_STEPS}};
     int squares = sum_squares(g, grads, count), out[MAX_OUT];
-    if (squares == NONE || g->error) return (struct optim_scaled){NONE, NONE, NONE};
+    if (squares == NONE || g->error) return (struct optim_scaled){NONE, NONE};
     int scale = optim_scale_slot(g, first);
     int counts = graph_state(g, OPTIM_SCALE_COUNTS, SHAPE(2), I32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
-    int over[] = {NONE, NONE, NONE, scale, counts};
-    if (graph_node_over(g, OP_LOSS_SCALE, (int[]){squares, scale, counts, step}, 4, &a, over, out) == NONE)
-        return (struct optim_scaled){NONE, NONE, NONE};
-    return (struct optim_scaled){out[0], out[1], out[2]};
+    int over[] = {NONE, NONE, scale, counts};
+    if (graph_node_over(g, OP_LOSS_SCALE, (int[]){squares, scale, counts}, 3, &a, over, out) == NONE)
+        return (struct optim_scaled){NONE, NONE};
+    return (struct optim_scaled){out[0], out[1]};
 }
 
 int optim_ema(struct graph *g, int v, int t)

@@ -23,8 +23,9 @@ struct optim_settings {
 
 // SGD with (Nesterov) momentum: g' = g + decay p; m = mu m + g'; p -= lr (g' + mu m) or lr m.
 int optim_sgd(struct graph *, int param, int grad, int lr, const struct optim_settings *);
-// AdamW; `step` is i32[1], counting from 0.
-int optim_adamw(struct graph *, int param, int grad, int lr, int step, const struct optim_settings *);
+// AdamW. The correction of its moments counts the parameter's own updates (slot "NAME.updates"), so that one that begins late, or
+// whose steps are skipped, begins as others do.
+int optim_adamw(struct graph *, int param, int grad, int lr, const struct optim_settings *);
 // Muon (Jordan 2024): the momentum of a filter bank [K, R*S*C], orthogonalised by Newton-Schulz, is the step.
 int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_settings *);
 // Clipping by the global norm (Pascanu et al. 2013): the value max_norm / max(max_norm, norm of all gradients together), to
@@ -33,13 +34,13 @@ int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_s
 int optim_clip(struct graph *, const int *grads, int count, float max_norm);
 // Gradients of scale * loss, where the scale is the slot OPTIM_SCALE (optim_scale_slot) and moves as LOSS_SCALE says. `clip`
 // undoes the scale and clips to max_norm (0: to none); `take` is 0 in a step that is to be skipped, else 1: learning rates are
-// multiplied by it. `done` is i32[1], the number of steps that were taken before. All are NONE if there is no gradient.
+// multiplied by it. Both are NONE if there is no gradient.
 struct optim_scaled {
-    int clip, take, done;
+    int clip, take;
 };
 enum { OPTIM_GROWTH_STEPS = 200 };  // an overflow at the higher scale costs at most one step in so many
 int optim_scale_slot(struct graph *, float first);
-struct optim_scaled optim_unscale(struct graph *, const int *grads, int count, float first, float max_norm, int step);
+struct optim_scaled optim_unscale(struct graph *, const int *grads, int count, float first, float max_norm);
 // Their slots. Counts, i32[2]: good steps since the scale changed, and all skipped steps.
 #define OPTIM_SCALE "loss.scale"
 #define OPTIM_SCALE_COUNTS "loss.counts"

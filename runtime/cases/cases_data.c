@@ -33,10 +33,12 @@ static void build_pick(struct case_build *b)
     case_node(b, (int[]){table, step}, 2, NULL, NULL);
 }
 
+// p: by how much; whether there is a clip, and its value
 static void build_tick(struct case_build *b)
 {
     int counter = case_input(b, "counter", SHAPE(1), I32, DRAW_CONSTANT, 12);
-    case_node(b, &counter, 1, &(union attr){.tick = {b->row->p[0]}}, &counter);
+    int clip = b->row->p[1] ? case_input(b, "clip", SHAPE(1), F32, DRAW_CONSTANT, b->row->p[2]) : NONE;
+    case_node(b, (int[]){counter, clip}, 2, &(union attr){.tick = {b->row->p[0]}}, &counter);
 }
 
 #define AUGMENT(name, ...) {"augment " name, OP_AUGMENT, build_augment, CASE_HALF, {__VA_ARGS__}, 32}
@@ -62,6 +64,8 @@ const struct op_case cases_data[] = {
     {"pick past the end", OP_PICK, build_pick, 0, {10, 25}, 0},
     {"tick", OP_TICK, build_tick, 0, {1}, 0},
     {"tick by a batch", OP_TICK, build_tick, 0, {2000}, 0},
+    {"tick of a clipped step", OP_TICK, build_tick, 0, {1, 1, 1}, 0},
+    {"tick of a skipped step", OP_TICK, build_tick, 0, {1, 1, -1}, 0},
     {"augment 2000 images", OP_AUGMENT, build_augment, CASE_HALF | CASE_LARGE,
      {10000, 32, 32, 3, 2000, FLIP_ALTERNATE, 2, 14, 0, 0, 0, 1}, 0},
     {"augment 32 images in order", OP_AUGMENT, build_augment, CASE_HALF | CASE_LARGE,

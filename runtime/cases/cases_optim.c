@@ -83,9 +83,8 @@ static void build_loss_scale(struct case_build *b)
     int scale = one_f32(b, "scale", p[1]);
     b->options.through = through;
     int counts = case_input(b, "counts", SHAPE(2), I32, DRAW_CONSTANT, p[2]);
-    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, 20);
     union attr a = {.loss_scale = {.target = (float)p[3], .least = 4, .most = 4096, .every = 8}};
-    case_node(b, (int[]){squares, scale, counts, step}, 4, &a, (int[]){NONE, NONE, NONE, scale, counts});
+    case_node(b, (int[]){squares, scale, counts}, 3, &a, (int[]){NONE, NONE, scale, counts});
 }
 
 // p: rows, columns, with a sum before

@@ -28,7 +28,9 @@ static int pick_run(struct cpu_step *s)
 
 static int tick_run(struct cpu_step *s)
 {
-    uint32_t now = *(const uint32_t *)s->in[0] + (uint32_t)s->node->attr.tick.by;  // unsigned, so it wraps without overflow
+    bool stays = s->in[1] && *(const float *)s->in[1] < 0;
+    // unsigned, so it wraps without overflow
+    uint32_t now = *(const uint32_t *)s->in[0] + (stays ? 0 : (uint32_t)s->node->attr.tick.by);
     *(int32_t *)s->out[0] = (int32_t)now;
     return 0;
 }

@@ -156,16 +156,15 @@ static int loss_scale_run(struct cpu_step *s)
 {
     const struct loss_scale_attr *a = &s->node->attr.loss_scale;
     float squares = *(const float *)s->in[0], scale = *(const float *)s->in[1], norm = sqrtf(squares);
-    int32_t good = *(const int32_t *)s->in[2], skipped = ((const int32_t *)s->in[2])[1], step = *(const int32_t *)s->in[3];
+    int32_t good = *(const int32_t *)s->in[2], skipped = ((const int32_t *)s->in[2])[1];
     bool skips = !isfinite(squares) && scale > a->least, grows = !skips && good + 1 >= a->every;
     bool clips = a->target > 0 && !(norm <= a->target * scale);
     if (s->out[0]) *(float *)s->out[0] = skips ? -1.0f : clips ? a->target / norm : 1.0f / scale;
     if (s->out[1]) *(float *)s->out[1] = skips ? 0.0f : 1.0f;
-    if (s->out[2]) *(int32_t *)s->out[2] = step - skipped;
-    if (s->out[3]) *(float *)s->out[3] = skips ? fmaxf(scale / 2, a->least) : grows ? fminf(scale * 2, a->most) : scale;
-    if (!s->out[4]) return 0;
-    ((int32_t *)s->out[4])[0] = skips || grows ? 0 : good + 1;
-    ((int32_t *)s->out[4])[1] = skipped + skips;
+    if (s->out[2]) *(float *)s->out[2] = skips ? fmaxf(scale / 2, a->least) : grows ? fminf(scale * 2, a->most) : scale;
+    if (!s->out[3]) return 0;
+    ((int32_t *)s->out[3])[0] = skips || grows ? 0 : good + 1;
+    ((int32_t *)s->out[3])[1] = skipped + skips;
     return 0;
 }
 

@@ -44,6 +44,7 @@ int op_pick_infer(struct graph *g, struct node *n)
 int op_tick_infer(struct graph *g, struct node *n)
 {
     TRY(op_scalar(g, n, 0, I32));
+    if (n->in[1] != NONE) TRY(op_scalar(g, n, 1, F32));
     op_out(g, n, 0, op_in(g, n, 0)->shape, I32);
     return 0;
 }
@@ -82,5 +83,10 @@ int g_pick(struct graph *g, int table, int step)
 
 int g_tick(struct graph *g, int counter, int32_t by)
 {
-    return graph_node_over(g, OP_TICK, &counter, 1, &(union attr){.tick = {by}}, &counter, NULL);
+    return g_tick_unless(g, counter, by, NONE);
+}
+
+int g_tick_unless(struct graph *g, int counter, int32_t by, int clip)
+{
+    return graph_node_over(g, OP_TICK, (int[]){counter, clip}, 2, &(union attr){.tick = {by}}, &counter, NULL);
 }

@@ -52,11 +52,10 @@ int op_loss_scale_infer(struct graph *g, struct node *n)
     const struct loss_scale_attr *a = &n->attr.loss_scale;
     TRY(op_scalar(g, n, 0, F32));
     TRY(op_scalar(g, n, 1, F32));
-    TRY(op_scalar(g, n, 3, I32));
     const struct value *counts = op_in(g, n, 2);
     NEED(counts && counts->dtype == I32 && shape_count(&counts->shape) == 2, g, "loss_scale wants two counts");
     NEED(a->target >= 0 && a->least > 0 && a->most >= a->least && a->every > 0, g, "loss_scale wants bounds above 0");
-    for (int i = 0; i < 5; i++) op_out(g, n, i, i == 4 ? SHAPE(2) : SHAPE(1), i == 2 || i == 4 ? I32 : F32);
+    for (int i = 0; i < 4; i++) op_out(g, n, i, i == 3 ? SHAPE(2) : SHAPE(1), i == 3 ? I32 : F32);
     return 0;
 }
 

@@ -62,8 +62,9 @@ void ref_pick(const struct ref_step *s)
 
 void ref_tick(const struct ref_step *s)
 {
+    bool stays = s->node->in[1] != NONE && ref_get(s, 1, 0) < 0;
     // unsigned, so it wraps without overflow
-    uint32_t now = (uint32_t)(int32_t)ref_get(s, 0, 0) + (uint32_t)s->node->attr.tick.by;
+    uint32_t now = (uint32_t)(int32_t)ref_get(s, 0, 0) + (stays ? 0 : (uint32_t)s->node->attr.tick.by);
     double value = (double)(int32_t)now;
     ref_write(s, 0, &value);
 }

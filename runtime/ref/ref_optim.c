@@ -82,7 +82,7 @@ void ref_loss_scale(const struct ref_step *s)
 {
     const struct loss_scale_attr *a = &s->node->attr.loss_scale;
     double squares = ref_get(s, 0, 0), scale = ref_get(s, 1, 0), norm = sqrt(squares);
-    double counts[2] = {ref_get(s, 2, 0), ref_get(s, 2, 1)}, done = ref_get(s, 3, 0) - counts[1];
+    double counts[2] = {ref_get(s, 2, 0), ref_get(s, 2, 1)};
     bool skips = !isfinite(squares) && scale > (double)a->least, grows = !skips && counts[0] + 1 >= a->every;
     bool clips = a->target > 0 && !(norm <= (double)a->target * scale);
     double clip = skips ? -1 : clips ? (double)a->target / norm : 1 / scale, take = skips ? 0 : 1;
@@ -91,9 +91,8 @@ void ref_loss_scale(const struct ref_step *s)
     counts[1] += skips;
     ref_write(s, 0, &clip);
     ref_write(s, 1, &take);
-    ref_write(s, 2, &done);
-    ref_write(s, 3, &scale);
-    ref_write(s, 4, counts);
+    ref_write(s, 2, &scale);
+    ref_write(s, 3, counts);
 }
 
 void ref_unit_norm(const struct ref_step *s)

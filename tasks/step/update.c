@@ -74,7 +74,7 @@ static void update_one(struct step *s, const struct rule *rule, int param, int g
     struct optim_settings o = settings_of(s, rule, step, scaled);
     switch (rule->optimiser) {
     case OPTIMISER_ADAMW:
-    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, scaled->done != NONE ? scaled->done : step, &o); break;
+    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, &o); break;
     case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
     case OPTIMISER_SGD: optim_sgd(g, param, grad, rate, &o); break;
     }
@@ -86,9 +86,9 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     int rules = s->setting->task->rules(s->setting, rule);
     float norm = (float)s->setting->recipe->clip;
     graph_scope(s->g, "clip");
-    struct optim_scaled scaled = {NONE, NONE, NONE};
+    struct optim_scaled scaled = {NONE, NONE};
     if (is_scaled(s->setting))
-        scaled = optim_unscale(s->g, grads, count, (float)s->setting->recipe->loss_scale, norm, step);
+        scaled = optim_unscale(s->g, grads, count, (float)s->setting->recipe->loss_scale, norm);
     else if (norm > 0)
         scaled.clip = optim_clip(s->g, grads, count, norm);
     for (int i = 0; i < count; i++) {

@@ -121,7 +121,7 @@ static struct graph *build_step(struct encoder *e, struct store *store)
     int rate = graph_state(e->g, "rate", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1e-5f});
     struct optim_settings s = {.decay = 0.01f, .beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .clip = NONE, .ns_norm = NONE,
                                .renormalise = NONE};
-    for (int i = 0; i < e->params; i++) optim_adamw(e->g, e->param[i], grad[i], rate, e->step, &s);
+    for (int i = 0; i < e->params; i++) optim_adamw(e->g, e->param[i], grad[i], rate, &s);
     check(graph_check(e->g));
     return e->g;
 }

@@ -112,7 +112,7 @@ static void add_updates(struct graph *g)
         snprintf(name, sizeof name, "g%d", i);
         int grad = input(g, name, shape);
         if (i % 3 == 0) optim_sgd(g, p, grad, lr, &o);
-        if (i % 3 == 1) optim_adamw(g, p, grad, lr, step, &o);
+        if (i % 3 == 1) optim_adamw(g, p, grad, lr, &o);
         if (i % 3 == 2) optim_muon(g, p, grad, lr, &o);
         optim_ema(g, p, some);
     }

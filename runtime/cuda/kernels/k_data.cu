@@ -59,7 +59,8 @@ static __global__ void tick(const __grid_constant__ many<tick_one> all)
 {
     if ((int)threadIdx.x >= all.count) return;
     const struct k_tick &k = all.of[threadIdx.x].k;
-    *k.y = (int32_t)((uint32_t)*k.counter + (uint32_t)k.by);  // wraps around
+    const bool stays = k.clip && *k.clip < 0.0f;
+    *k.y = (int32_t)((uint32_t)*k.counter + (stays ? 0u : (uint32_t)k.by));  // wraps around
 }
 
 K_MANY_LAUNCHER(k_tick) { return a_thread_each(tick, stream, args, count); }

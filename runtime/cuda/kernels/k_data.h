@@ -25,6 +25,7 @@ K_MANY_LAUNCHER(k_pick);
 
 struct k_tick {
     const int32_t *counter;
+    const float *clip;  // below 0 the counter stays; NULL: none
     int32_t *y;
     int32_t by;
 };

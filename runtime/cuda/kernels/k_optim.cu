@@ -312,12 +312,11 @@ static __global__ void __launch_bounds__(K_WARP) loss_scale(const struct k_loss_
 {
     if (threadIdx.x != 0) return;
     const float squares = *k.squares, scale = *k.scale, norm = sqrtf(squares);
-    const int32_t good = k.counts[0], skipped = k.counts[1], step = *k.step;
+    const int32_t good = k.counts[0], skipped = k.counts[1];
     const bool skips = !(squares < INFINITY) && scale > k.least, grows = !skips && good + 1 >= k.every;
     const bool clips = k.target > 0.0f && !(norm <= k.target * scale);
     if (k.clip) *k.clip = skips ? -1.0f : clips ? k.target / norm : 1.0f / scale;
     if (k.take) *k.take = skips ? 0.0f : 1.0f;
-    if (k.done) *k.done = step - skipped;
     if (k.to_scale) *k.to_scale = skips ? fmaxf(scale * 0.5f, k.least) : grows ? fminf(scale * 2.0f, k.most) : scale;
     if (!k.to_counts) return;
     k.to_counts[0] = skips || grows ? 0 : good + 1;

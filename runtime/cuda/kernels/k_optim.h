@@ -51,9 +51,8 @@ K_LAUNCHER(k_clip_factor);
 
 struct k_loss_scale {  // struct loss_scale_attr says what; a result without a reader is NULL
     const float *squares, *scale;
-    const int32_t *counts, *step;
+    const int32_t *counts;
     float *clip, *take;
-    int32_t *done;
     float *to_scale;          // may be `scale`
     int32_t *to_counts;       // may be `counts`
     float target, least, most;

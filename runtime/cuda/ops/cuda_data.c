@@ -20,7 +20,8 @@ static int pick_prepare(struct cuda_step *s)
 
 static int tick_prepare(struct cuda_step *s)
 {
-    if (s->out[0]) CUDA_LAUNCH(s, k_tick, .counter = s->in[0], .y = s->out[0], .by = s->node->attr.tick.by);
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_tick, .counter = s->in[0], .clip = s->in[1], .y = s->out[0], .by = s->node->attr.tick.by);
     return 0;
 }
 

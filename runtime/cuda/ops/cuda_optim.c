@@ -46,8 +46,8 @@ static int clip_factor_prepare(struct cuda_step *s)
 static int loss_scale_prepare(struct cuda_step *s)
 {
     const struct loss_scale_attr *a = &s->node->attr.loss_scale;
-    CUDA_LAUNCH(s, k_loss_scale, .squares = s->in[0], .scale = s->in[1], .counts = s->in[2], .step = s->in[3],
-                .clip = s->out[0], .take = s->out[1], .done = s->out[2], .to_scale = s->out[3], .to_counts = s->out[4],
+    CUDA_LAUNCH(s, k_loss_scale, .squares = s->in[0], .scale = s->in[1], .counts = s->in[2],
+                .clip = s->out[0], .take = s->out[1], .to_scale = s->out[2], .to_counts = s->out[3],
                 .target = a->target, .least = a->least, .most = a->most, .every = a->every);
     return 0;
 }

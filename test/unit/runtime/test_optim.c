@@ -8,11 +8,11 @@ enum { STEPS = 4 };
 struct run {
     struct session *s;
     struct graph *g;
-    int p, grad, lr, step;
+    int p, grad, lr;
     int64_t count;
 };
 
-// A parameter, a gradient that the test uploads each step, a rate of 0.1 and a counter.
+// A parameter, a gradient that the test uploads each step, and a rate of 0.1.
 static struct run run_new(struct shape shape)
 {
     struct run r = {.s = session_on("ref"), .count = shape_count(&shape)};
@@ -20,14 +20,12 @@ static struct run run_new(struct shape shape)
     r.p = weight(r.g, "p", shape);
     r.grad = input(r.g, "grad", shape);
     r.lr = graph_state(r.g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    r.step = graph_state(r.g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     r.g->phase = PHASE_UPDATE;
     return r;
 }
 
 static void run_start(struct run *r)
 {
-    g_tick(r->g, r->step, 1);
     OK(session_add(r->s, r->g));
     start(r->s);
 }
@@ -103,7 +101,7 @@ static void test_adamw(void **state)
     (void)state;
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.2f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
-    optim_adamw(r.g, r.p, r.grad, r.lr, r.step, &o);
+    optim_adamw(r.g, r.p, r.grad, r.lr, &o);
     run_start(&r);
     double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
     for (int step = 0; step < STEPS; step++) {
@@ -124,7 +122,7 @@ static void test_adamax(void **state)
     (void)state;
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .infinity = true, .clip = NONE};
     struct run r = run_new(SHAPE(15));
-    optim_adamw(r.g, r.p, r.grad, r.lr, r.step, &o);
+    optim_adamw(r.g, r.p, r.grad, r.lr, &o);
     run_start(&r);
     double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
     for (int step = 0; step < STEPS; step++) {
@@ -266,16 +264,14 @@ static struct graph *clipped_update(struct session *s)
     int p = weight(g, "p", SHAPE(FIRST)), q = weight(g, "q", SHAPE(SECOND));
     int grads[] = {input(g, "dp", SHAPE(FIRST)), NONE, input(g, "dq", SHAPE(SECOND))};
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     g->phase = PHASE_UPDATE;
     assert_int_equal(optim_clip(g, (int[]){NONE, NONE}, 2, 1.0f), NONE);
     struct optim_settings o = {.momentum = 0.9f, .decay = 0.05f, .beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f};
     o.clip = optim_clip(g, grads, 3, 2.0f);
     optim_sgd(g, p, grads[0], lr, &o);
     o.decay = 0;
-    optim_adamw(g, q, grads[2], lr, step, &o);
+    optim_adamw(g, q, grads[2], lr, &o);
     keep(g, "factor", o.clip);
-    g_tick(g, step, 1);
     return g;
 }
 
@@ -373,17 +369,15 @@ static struct graph *scaled_update(struct session *s, float first)
     int p = weight(g, "p", SHAPE(FIRST)), q = weight(g, "q", SHAPE(SECOND));
     int grads[] = {input(g, "dp", SHAPE(FIRST)), NONE, input(g, "dq", SHAPE(SECOND))};
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f});
-    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     g->phase = PHASE_UPDATE;
-    assert_int_equal(optim_unscale(g, (int[]){NONE}, 1, first, 0, step).clip, NONE);
-    struct optim_scaled scaled = optim_unscale(g, grads, 3, first, 2.0f, step);
+    assert_int_equal(optim_unscale(g, (int[]){NONE}, 1, first, 0).clip, NONE);
+    struct optim_scaled scaled = optim_unscale(g, grads, 3, first, 2.0f);
     struct optim_settings o = {.momentum = 0.9f, .decay = 0.05f, .beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f,
                                .clip = scaled.clip};
     int rate = g_mul(g, lr, scaled.take);
     optim_sgd(g, p, grads[0], rate, &o);
     o.decay = 0;
-    optim_adamw(g, q, grads[2], rate, scaled.done, &o);
-    g_tick(g, step, 1);
+    optim_adamw(g, q, grads[2], rate, &o);
     return g;
 }
 
@@ -418,6 +412,9 @@ static void scaled_on(const char *device)
         OK(session_run(plain, 0));
     }
     assert_true(read_one(scaled, OPTIM_SCALE) == 256);
+    int32_t updates;
+    OK(session_get(scaled, "q.updates", &updates, sizeof updates));
+    assert_int_equal(updates, 4);
     static const char *const slots[] = {"p", "p.momentum", "q", "q.moment1", "q.moment2"};
     for (int i = 0; i < 5; i++) {
         float *x = read_slot(scaled, slots[i]), *y = read_slot(plain, slots[i]);

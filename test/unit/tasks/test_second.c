@@ -442,6 +442,48 @@ static void is_one_page(void **state)
     free(text);
 }
 
+// Set 1 trains from this step on; before it, its turn trains set 0 once more.
+enum { LATE = 6 };
+static void late_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+{
+    task_second.variant(c, step, turn, v);
+    if (turn == 1 && step < LATE) v->trains = 1u;
+}
+
+static void read_head(const struct trainer *t, float head[SECOND_CLASSES * 16])
+{
+    const struct slot *slot = store_find(t->session->store, "b.head");
+    assert_int_equal(shape_count(&slot->shape), SECOND_CLASSES * 16);
+    assert_int_equal(session_get(t->session, "b.head", head, slot_bytes(slot)), 0);
+}
+
+// Adam's first update of a parameter moves each weight by the learning rate, however many steps others have made.
+static void a_late_set_begins_as_others_do(void **state)
+{
+    (void)state;
+    struct task task = task_second;
+    struct bench b;
+    float before[SECOND_CLASSES * 16], after[SECOND_CLASSES * 16];
+    struct rule rule[RULES_MAX] = {0};
+    task.variant = late_variant;
+    second_open_task(&b, &task, "ref", 1, "precision=f32");
+    struct trainer *t = b.trainer;
+    assert_int_equal(trainer_begin(t, 3), 0);
+    read_head(t, before);
+    for (int i = 0; i < LATE; i++) assert_int_equal(trainer_step(t), 0);
+    read_head(t, after);
+    assert_memory_equal(before, after, sizeof before);
+    assert_int_equal(trainer_step(t), 0);
+    read_head(t, after);
+    assert_int_equal(task.rules(&t->setting, rule), 2);
+    double rate = rule[1].rate * schedule_at(&rule[1].share, LATE);
+    for (int i = 0; i < SECOND_CLASSES * 16; i++) {
+        double moved = fabs((double)after[i] - (double)before[i]);
+        if (fabs(moved - rate) > 0.01 * rate) fail_msg("a weight moved by %g at a rate of %g", moved, rate);
+    }
+    bench_close(&b);
+}
+
 // Turns share the counter of a batch, so their draws differ by site.
 static void turns_draw_apart(void **state)
 {
@@ -465,6 +507,7 @@ int main(void)
         cmocka_unit_test(keeps_an_average_on_ref),
         cmocka_unit_test(turns_train_their_own_set),
         cmocka_unit_test(turns_draw_apart),
+        cmocka_unit_test(a_late_set_begins_as_others_do),
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
         cmocka_unit_test(goes_on_to_the_same_bytes),
