@@ -3,9 +3,19 @@
 
 #include <math.h>
 
-bool average_has(const struct slot *slot)
+static bool slot_trains(const struct session *session, const struct slot *slot)
 {
-    return (role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC) && slot->init.kind != INIT_UPLOAD;
+    for (int p = 0; p < session->programs; p++) {
+        const struct graph *g = session->graph[p];
+        int v = slot->number < g->value_ofs ? g->value_of[slot->number] - 1 : NONE;
+        if (v >= 0 && g->value[v].trains) return true;
+    }
+    return false;
+}
+
+bool average_has(const struct session *session, const struct slot *slot)
+{
+    return slot->role == ROLE_STATISTIC || (role_is_parameter(slot->role) && slot_trains(session, slot));
 }
 
 // Adds a program that moves the average of one slot towards the weights by `share`.
@@ -16,7 +26,7 @@ static int add_moving(struct session *session, const char *name, const char *slo
     g->phase = PHASE_UPDATE;
     int t = graph_state(g, slot, SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, share});
     for (int i = 0, count = store->count; i < count; i++)
-        if (average_has(store->slot[i])) optim_ema(g, graph_slot(g, store->slot[i]), t);
+        if (average_has(session, store->slot[i])) optim_ema(g, graph_slot(g, store->slot[i]), t);
     return session_add(session, g);
 }
 
@@ -26,7 +36,7 @@ static int add_swap(struct session *session)
     struct graph *g = graph_new(store, "average for weights");
     g->phase = PHASE_UPDATE;
     for (int i = 0, count = store->count; i < count; i++) {
-        if (!average_has(store->slot[i])) continue;
+        if (!average_has(session, store->slot[i])) continue;
         char *name = arena_text(&g->arena, "ema.%s", store->slot[i]->name);
         int p = graph_slot(g, store->slot[i]), e = graph_slot(g, store_find(store, name)), old = g_scale(g, p, 1);
         graph_node_over(g, OP_ASSIGN, (int[]){p, e}, 2, NULL, &p, NULL);

@@ -16,7 +16,7 @@ struct average {
 int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_an_epoch) MUST_CHECK;
 int average_after(const struct average *, struct session *, int64_t done) MUST_CHECK;  // after step number `done`, counted from 1
 int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
-// True for trained weights and running statistics. Uploaded values (whitening filters) are not a result of training.
-bool average_has(const struct slot *);
+// True for running statistics and for weights that train in a program of the session, whatever they began with.
+bool average_has(const struct session *, const struct slot *);
 
 #endif

@@ -16,7 +16,7 @@ int lookahead_build(struct lookahead *l, struct session *session, const struct r
     int all = graph_state(begin, "one", SHAPE(1), F32, MEMORY_DATA, one);
     int some = graph_state(pull, "lookahead.share", SHAPE(1), F32, MEMORY_DATA, share);
     for (int i = 0, count = store->count; i < count; i++) {
-        if (!average_has(store->slot[i])) continue;
+        if (!average_has(session, store->slot[i])) continue;
         optim_ema(begin, graph_slot(begin, store->slot[i]), all);
         int p = graph_slot(pull, store->slot[i]), e = optim_ema(pull, p, some);
         graph_node_over(pull, OP_ASSIGN, (int[]){p, e}, 2, NULL, &p, NULL);

@@ -450,11 +450,10 @@ static void late_variant(const struct setting *c, int64_t step, int turn, struct
     if (turn == 1 && step < LATE) v->trains = 1u;
 }
 
-static void read_head(const struct trainer *t, float head[SECOND_CLASSES * 16])
+enum { HEAD = SECOND_CLASSES * 16 };
+static void read_head(const struct trainer *t, float head[HEAD])
 {
-    const struct slot *slot = store_find(t->session->store, "b.head");
-    assert_int_equal(shape_count(&slot->shape), SECOND_CLASSES * 16);
-    assert_int_equal(session_get(t->session, "b.head", head, slot_bytes(slot)), 0);
+    assert_int_equal(session_get(t->session, "b.head", head, HEAD * sizeof *head), 0);
 }
 
 // Adam's first update of a parameter moves each weight by the learning rate, however many steps others have made.
@@ -463,8 +462,8 @@ static void a_late_set_begins_as_others_do(void **state)
     (void)state;
     struct task task = task_second;
     struct bench b;
-    float before[SECOND_CLASSES * 16], after[SECOND_CLASSES * 16];
-    struct rule rule[RULES_MAX] = {0};
+    float before[HEAD], after[HEAD];
+    struct rule rule[RULES_MAX];
     task.variant = late_variant;
     second_open_task(&b, &task, "ref", 1, "precision=f32");
     struct trainer *t = b.trainer;
@@ -477,10 +476,38 @@ static void a_late_set_begins_as_others_do(void **state)
     read_head(t, after);
     assert_int_equal(task.rules(&t->setting, rule), 2);
     double rate = rule[1].rate * schedule_at(&rule[1].share, LATE);
-    for (int i = 0; i < SECOND_CLASSES * 16; i++) {
+    for (int i = 0; i < HEAD; i++) {
         double moved = fabs((double)after[i] - (double)before[i]);
         if (fabs(moved - rate) > 0.01 * rate) fail_msg("a weight moved by %g at a rate of %g", moved, rate);
     }
+    bench_close(&b);
+}
+
+// A task whose head begins with uploaded weights.
+static void uploading_forward(struct step *s)
+{
+    graph_group(s->g, 0);
+    graph_param(s->g, "a.head", SHAPE(SECOND_CLASSES, 8), (struct init){INIT_UPLOAD, 0}, ROLE_MATRIX);
+    task_second.forward(s);
+}
+
+static void open_uploading(struct bench *b, struct task *task)
+{
+    static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.9", "schedule.ema.from=0.5", NULL};
+    *task = task_second;
+    task->forward = uploading_forward;
+    second_open_with(b, task, "null", 1, settings);
+}
+
+// What trains is averaged, whatever it began with.
+static void uploaded_weights_are_averaged(void **state)
+{
+    (void)state;
+    struct task task;
+    struct bench b;
+    open_uploading(&b, &task);
+    assert_int_equal(store_find(b.trainer->session->store, "a.head")->init.kind, INIT_UPLOAD);
+    assert_non_null(store_find(b.trainer->session->store, "ema.a.head"));
     bench_close(&b);
 }
 
@@ -507,6 +534,7 @@ int main(void)
         cmocka_unit_test(keeps_an_average_on_ref),
         cmocka_unit_test(turns_train_their_own_set),
         cmocka_unit_test(turns_draw_apart),
+        cmocka_unit_test(uploaded_weights_are_averaged),
         cmocka_unit_test(a_late_set_begins_as_others_do),
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
