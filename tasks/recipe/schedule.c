@@ -16,6 +16,16 @@ void schedule_add(struct schedule *s, double steps, double from, double to, enum
     if (steps > 0) s->piece[s->pieces++] = (struct schedule_piece){steps, from, to, curve};
 }
 
+bool schedule_same(const struct schedule *a, const struct schedule *b)
+{
+    bool same = a->pieces == b->pieces && a->least == b->least;
+    for (int i = 0; i < a->pieces && same; i++) {
+        const struct schedule_piece *p = &a->piece[i], *q = &b->piece[i];
+        same = p->steps == q->steps && p->from == q->from && p->to == q->to && p->curve == q->curve;
+    }
+    return same;
+}
+
 double schedule_at(const struct schedule *s, double step)
 {
     BUG_IF(!s->pieces);

@@ -21,6 +21,7 @@ struct schedule {
 
 struct schedule schedule_constant(double value);
 void schedule_add(struct schedule *, double steps, double from, double to, enum curve);
+bool schedule_same(const struct schedule *, const struct schedule *);
 // The value at a position in steps, which may be a fraction. After the last piece its end value holds.
 double schedule_at(const struct schedule *, double step);
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/step/update.h"
 
-static bool same_table(const struct step_table *a, const struct step_table *b, int64_t steps)
+static bool same_table(const struct step_table *a, const struct step_table *b)
 {
-    bool same = a->factor == b->factor && a->offset == b->offset;
-    for (int i = 0; i < 4; i++) {
-        double at = (double)(steps * i / 4);
-        same = same && schedule_at(&a->schedule, at) == schedule_at(&b->schedule, at);
-    }
-    return same;
+    return a->factor == b->factor && a->offset == b->offset && schedule_same(&a->schedule, &b->schedule);
 }
 
 // The value of this step in a table over all steps, which the trainer uploads. All parameters share it.
@@ -24,7 +19,7 @@ static int scheduled(struct step *s, const char *name, int step, const struct sc
     while (i < slots->tables && slots->table[i].slot != slot) i++;
     BUG_IF(i == STEP_TABLES);
     const struct step_table table = {slot, *schedule, factor, offset};
-    BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table, s->setting->steps));  // two schedules have the same name
+    BUG_IF(i < slots->tables && !same_table(&slots->table[i], &table));  // two schedules have the same name
     if (i == slots->tables) slots->tables++;
     slots->table[i] = table;
     if (!s->picked[i]) s->picked[i] = g_pick(g, v, step) + 1;

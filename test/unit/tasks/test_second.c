@@ -7,6 +7,8 @@
 #include "tasks/train/state.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
@@ -511,6 +513,35 @@ static void uploaded_weights_are_averaged(void **state)
     bench_close(&b);
 }
 
+// Two schedules of one name, equal at every quarter of the training and nowhere else.
+static int disagreeing_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    int rules = task_second.rules(c, rule);
+    rule[1].name = rule[0].name, rule[1].rate = rule[0].rate;
+    rule[0].share = schedule_constant(1);
+    rule[1].share = (struct schedule){0};
+    for (int i = 0; i < 8; i++) schedule_add(&rule[1].share, (double)c->steps / 8, !(i % 2), i % 2, CURVE_LINEAR);
+    return rules;
+}
+
+static void schedules_of_one_name_agree(void **state)
+{
+    (void)state;
+    struct task task = task_second;
+    struct bench b;
+    task.rules = disagreeing_rules;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        fclose(stderr);
+        second_open_task(&b, &task, "null", 1, "precision=f32");
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 // Turns share the counter of a batch, so their draws differ by site.
 static void turns_draw_apart(void **state)
 {
@@ -535,6 +566,7 @@ int main(void)
         cmocka_unit_test(turns_train_their_own_set),
         cmocka_unit_test(turns_draw_apart),
         cmocka_unit_test(uploaded_weights_are_averaged),
+        cmocka_unit_test(schedules_of_one_name_agree),
         cmocka_unit_test(a_late_set_begins_as_others_do),
         cmocka_unit_test(evaluates_every_sample),
         cmocka_unit_test(a_long_sample_is_refused),
