@@ -39,8 +39,6 @@ static int reset_counters(struct evaluation *e)
 {
     const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
     int32_t zero = 0;
-    float none = 0;
-    if (feed->loss) TRY(session_write(e->session, feed->loss, &none, 0, sizeof none));
     for (int m = 0; m < METRICS_MAX; m++) {
         if (feed->hits[m]) TRY(session_write(e->session, feed->hits[m], &zero, 0, sizeof zero));
         if (feed->tries[m]) TRY(session_write(e->session, feed->tries[m], &zero, 0, sizeof zero));

@@ -111,8 +111,9 @@ int step_forward(struct step *s, int x)
 
 void step_loss(struct step *s, int loss, int64_t terms)
 {
+    if (!step_trains(s)) return;
     s->is.terms = terms;
-    if (step_trains(s)) s->loss = loss;
+    s->loss = loss;
     if (!is_sliced(s)) add_loss(s, loss);
 }
 

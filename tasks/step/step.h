@@ -59,7 +59,7 @@ int step_forward(struct step *, int x);                   // the output of a mod
 int step_count(struct step *);
 int step_site(struct step *);
 // Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
-// the number of samples for a sum over the batch, 1 for a mean.
+// the number of samples for a sum over the batch, 1 for a mean. Does nothing in an evaluation.
 void step_loss(struct step *, int loss, int64_t terms);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
 int step_tries(struct step *, int metric);                // for a METRIC_RATIO

@@ -485,12 +485,13 @@ static void a_late_set_begins_as_others_do(void **state)
     bench_close(&b);
 }
 
-// A task whose head begins with uploaded weights.
+// A task whose head begins with uploaded weights, and whose evaluation states a loss.
 static void uploading_forward(struct step *s)
 {
     graph_group(s->g, 0);
     graph_param(s->g, "a.head", SHAPE(SECOND_CLASSES, 8), (struct init){INIT_UPLOAD, 0}, ROLE_MATRIX);
     task_second.forward(s);
+    if (!step_trains(s)) step_loss(s, graph_state(s->g, "none", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_ZERO, 0}), 1);
 }
 
 static void open_uploading(struct bench *b, struct task *task)
@@ -510,6 +511,18 @@ static void uploaded_weights_are_averaged(void **state)
     open_uploading(&b, &task);
     assert_int_equal(store_find(b.trainer->session->store, "a.head")->init.kind, INIT_UPLOAD);
     assert_non_null(store_find(b.trainer->session->store, "ema.a.head"));
+    bench_close(&b);
+}
+
+// Nobody reads the loss of an evaluation, so none is computed.
+static void an_evaluation_has_no_loss(void **state)
+{
+    (void)state;
+    struct task task;
+    struct bench b;
+    open_uploading(&b, &task);
+    assert_non_null(store_find(b.trainer->session->store, "train.loss"));
+    assert_null(store_find(b.trainer->session->store, "test.loss"));
     bench_close(&b);
 }
 
@@ -566,6 +579,7 @@ int main(void)
         cmocka_unit_test(turns_train_their_own_set),
         cmocka_unit_test(turns_draw_apart),
         cmocka_unit_test(uploaded_weights_are_averaged),
+        cmocka_unit_test(an_evaluation_has_no_loss),
         cmocka_unit_test(schedules_of_one_name_agree),
         cmocka_unit_test(a_late_set_begins_as_others_do),
         cmocka_unit_test(evaluates_every_sample),
