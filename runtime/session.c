@@ -63,6 +63,19 @@ int session_plan(struct session *s)
     return 0;
 }
 
+// In pieces, because the slot may be a whole data set.
+static int clear_slot(struct session *s, const struct slot *slot)
+{
+    enum { PIECE = 1 << 20 };
+    size_t bytes = slot_bytes(slot);
+    void *zeros = zalloc(bytes < PIECE ? bytes : PIECE);
+    int rc = 0;
+    for (size_t at = 0; at < bytes && rc == 0; at += PIECE)
+        rc = s->device->type->upload(s->device, (char *)slot->device + at, zeros, bytes - at < PIECE ? bytes - at : PIECE);
+    free(zeros);
+    return rc;
+}
+
 static int take_memory(struct session *s)
 {
     struct device_facts facts;
@@ -70,8 +83,11 @@ static int take_memory(struct session *s)
     if (facts.memory && s->memory_total > facts.memory)
         return fail(ERR_MEMORY, "the plan needs %.2f GB and %s has %.2f GB free; a smaller --batch needs less",
                     (double)s->memory_total / 1e9, s->device->type->name, (double)facts.memory / 1e9);
-    for (int i = 0; i < s->store->count; i++)
-        TRY(s->device->type->alloc(s->device, slot_bytes(s->store->slot[i]), &s->store->slot[i]->device));
+    for (int i = 0; i < s->store->count; i++) {
+        struct slot *slot = s->store->slot[i];
+        TRY(s->device->type->alloc(s->device, slot_bytes(slot), &slot->device));
+        if (slot->init.kind == INIT_UPLOAD) TRY(clear_slot(s, slot));
+    }
     for (int i = 0; i < s->programs; i++)
         if (s->plan[i]->kept_bytes)
             TRY(s->device->type->alloc(s->device, s->plan[i]->kept_bytes, &s->plan[i]->kept));

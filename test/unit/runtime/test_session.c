@@ -4,6 +4,8 @@
 
 #include "test/unit/fixture_graph.h"
 
+#include <malloc.h>
+
 enum { SIDE = 6, IN = 16, OUT = 32, X = SIDE * SIDE * IN, W = OUT * 9 * IN, Y = SIDE * SIDE * OUT };
 
 // One image through one convolution whose filters are a slot: small batches keep packed filters on the cpu.
@@ -134,6 +136,28 @@ static void slots_are_guarded(void **state)
     session_done(s);
 }
 
+// Uploaded slots are zero until they are uploaded, whatever was in the memory before, and keep what they got in a reset.
+static void uploaded_slots_begin_with_zeros(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cpu"};
+    for (int d = 0; d < 2; d++) {
+        struct session *s = session_on(devices[d]);
+        float x[X], zero[X] = {0};
+        int turn;
+        mallopt(M_PERTURB, 0x5a);  // fills what is allocated
+        conv_program(s, &turn);
+        mallopt(M_PERTURB, 0);
+        OK(session_get(s, "x", x, sizeof x));
+        assert_memory_equal(x, zero, sizeof x);
+        put_draws(s, "x", X, 1);
+        OK(session_reset(s, 1));
+        OK(session_get(s, "x", x, sizeof x));
+        assert_memory_not_equal(x, zero, sizeof x);
+        session_done(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +166,7 @@ int main(void)
         cmocka_unit_test(classes_sum_to_the_total),
         cmocka_unit_test(what_is_staged_is_in_the_next_run),
         cmocka_unit_test(slots_are_guarded),
+        cmocka_unit_test(uploaded_slots_begin_with_zeros),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }
