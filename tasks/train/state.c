@@ -30,20 +30,11 @@ const char *state_program(void)
     return text;
 }
 
-// A state leaves out the data, the order of an epoch and folded filters. They are computed again, and an order read from a
-// file would be an unchecked index.
-static bool belongs(const struct trainer *t, const struct slot *slot)
+// A state leaves out folded filters, and what is uploaded and has no role: the data, the order and the key of an epoch, tables of
+// schedules and of words. All of it is made again, and an order read from a file would be an unchecked index.
+static bool belongs(const struct slot *slot)
 {
-    if (slot->role == ROLE_DERIVED) return false;
-    for (int split = 0; split < SPLIT_COUNT; split++) {
-        const struct feed_slots *feed = &t->slots.split[split];
-        if (slot == feed->order) return false;
-        for (int f = 0; f < DATASET_FIELDS; f++)
-            if (slot == feed->field[f]) return false;
-        for (int f = 0; f < FEED_FIELDS * ORDER_BUCKETS; f++)
-            if (slot == feed->input[f / ORDER_BUCKETS][f % ORDER_BUCKETS]) return false;
-    }
-    return true;
+    return slot->role != ROLE_DERIVED && !(slot->role == ROLE_PLAIN && slot->init.kind == INIT_UPLOAD);
 }
 
 static int threads_of(const struct trainer *t, int64_t *threads)
@@ -80,7 +71,7 @@ static json_t *describe_slots(const struct trainer *t)
     json_t *slots = json_array();
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
-        if (!belongs(t, slot)) continue;
+        if (!belongs(slot)) continue;
         json_t *dims = json_array();
         for (int d = 0; d < slot->shape.rank; d++) json_array_append_new(dims, json_integer(slot->shape.dim[d]));
         json_array_append_new(slots, json_pack("[sso]", slot->name, checkpoint_type_name(slot->dtype), dims));
@@ -117,7 +108,7 @@ static int put_slots(struct writing *w, struct trainer *t, void *piece)
     const struct store *store = t->session->store;
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
-        size_t size = belongs(t, slot) ? slot_bytes(slot) : 0;
+        size_t size = belongs(slot) ? slot_bytes(slot) : 0;
         for (size_t at = 0; at < size; at += STATE_PIECE) {
             size_t n = size - at < STATE_PIECE ? size - at : STATE_PIECE;
             TRY(session_read_at(t->session, slot, piece, at, n));
@@ -324,7 +315,7 @@ static int check_slot(const struct state *s, const struct trainer *t, const stru
 {
     char have[SHAPE_TEXT], want[SHAPE_TEXT];
     const struct slot *slot = store_find(t->session->store, from->name);
-    if (!slot || !belongs(t, slot))
+    if (!slot || !belongs(slot))
         return fail(ERR_INPUT, "%s has a slot \"%s\" that this training does not have", s->path, from->name);
     if (seen[slot->number]) return fail(ERR_INPUT, "%s has the slot \"%s\" twice", s->path, from->name);
     seen[slot->number] = true;
@@ -342,7 +333,7 @@ static int check_slots(const struct state *s, const struct trainer *t)
     int rc = 0;
     for (int i = 0; i < s->view.slots && rc == 0; i++) rc = check_slot(s, t, &s->view.slot[i], seen);
     for (int i = 0; i < store->count && rc == 0; i++)
-        if (belongs(t, store->slot[i]) && !seen[i])
+        if (belongs(store->slot[i]) && !seen[i])
             rc = fail(ERR_INPUT, "%s has no slot \"%s\"", s->path, store->slot[i]->name);
     free(seen);
     return rc;
@@ -376,6 +367,7 @@ int state_load(struct state *s, struct trainer *t, const struct state_run *run, 
     TRY(check_training(s, t, run));
     if (place == STATE_SAME) TRY(check_place(s, t));
     TRY(check_slots(s, t));
+    TRY(trainer_constants(t));
     void *piece = zalloc(STATE_PIECE);
     int rc = load_slots(s, t, piece);
     free(piece);

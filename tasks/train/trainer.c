@@ -234,14 +234,19 @@ static int load_weights(struct trainer *t)
     return rc;
 }
 
+int trainer_constants(struct trainer *t)
+{
+    const struct model *m = t->setting.model;
+    TRY(put_tables(t));
+    return m->begin ? m->begin(&t->setting, t->session, data_of(t)) : 0;
+}
+
 int trainer_begin(struct trainer *t, uint64_t seed)
 {
     t->seed = seed;
     t->at = t->samples = t->terms = 0;
     TRY(session_reset(t->session, seed));
-    TRY(put_tables(t));
-    const struct model *m = t->setting.model;
-    if (m->begin) TRY(m->begin(&t->setting, t->session, data_of(t)));
+    TRY(trainer_constants(t));
     TRY(number_slices(t));
     return t->setting.files.weights ? load_weights(t) : 0;
 }

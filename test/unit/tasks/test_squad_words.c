@@ -6,9 +6,10 @@
 #include "runtime/fuse.h"
 #include "tasks/squad/sample/passages.h"
 #include "tasks/squad/text/features.h"
-#include "tasks/train/trainer.h"
+#include "tasks/train/state.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 // ---- features
 
@@ -192,6 +193,38 @@ static void end(struct made *m)
     device_close(m->device);
 }
 
+// Tables that the first step finds as every later one does are made again, and take no place in the state of a training.
+static void constants_are_no_state(struct trainer *t)
+{
+    static const char *const constants[] = {"embedding.fixed", "embedding.tuned_row", "schedule.embedding_lr", "train.key"};
+    static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
+    struct store *store = t->session->store;
+    struct state *state;
+    char *bytes;
+    size_t count, size;
+    OK(state_save(at("run.state"), t, &run));
+    OK(file_read(at("run.state"), 1 << 24, &bytes, &count));
+    assert_non_null(memmem(bytes, count, "embedding.tuned\"", 16));
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "\"%s\"", constants[i]);
+        if (memmem(bytes, count, name, strlen(name)) != NULL) fail_msg("the state has %s", name);
+    }
+    free(bytes);
+    for (size_t i = 0; i < 2; i++) {  // another process finds zeros there
+        struct slot *slot = store_find(store, constants[i]);
+        char *was = zalloc(size = slot_bytes(slot)), *now = zalloc(size);
+        OK(session_read(t->session, slot, was, size));
+        OK(session_write(t->session, slot, now, 0, size));
+        OK(state_open(at("run.state"), &state));
+        OK(state_load(state, t, &run, STATE_SAME));
+        state_close(state);
+        OK(session_read(t->session, slot, now, size));
+        assert_memory_equal(was, now, size);
+        free(was), free(now);
+    }
+}
+
 static const char *const narrow[] = {"precision=f32", "data.length=96", "data.stride=48", "data.vocabulary=256", "vectors=24",
                                      "hidden=8",      "word_dropout=0.1", "model.dropout=0.1"};
 enum { NARROW = sizeof narrow / sizeof *narrow };
@@ -319,6 +352,7 @@ static void frequent_words_are_tuned_and_no_others(void **state)
     for (int i = 0; i < WORDLIST_FIRST + 4; i++) assert_true(fixed[i][3] == 0);   // rows of three numbers in four
     OK(session_read(m.trainer->session, store_find(store, "embedding.tuned"), tuned, sizeof tuned));
     assert_true(tuned[WORDLIST_PADDING][0] == 0 && tuned[WORDLIST_UNKNOWN][0] != 0 && tuned[WORDLIST_FIRST][0] != 0);
+    constants_are_no_state(m.trainer);
     end(&m);
 }
 
