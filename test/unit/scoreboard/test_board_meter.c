@@ -48,6 +48,9 @@ static void a_proxy_here_names_its_client(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_client_has_its_own), cmocka_unit_test(a_proxy_here_names_its_client)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_client_has_its_own),
+        cmocka_unit_test(a_proxy_here_names_its_client),
+    };
     return cmocka_run_group_tests_name("meter", tests, NULL, NULL);
 }
