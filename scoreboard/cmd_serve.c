@@ -2,6 +2,7 @@
 // dawn-scoreboard [serve]: opens the record and serves it. SIGTERM or SIGINT stops it after the requests in progress; a second
 // signal does not wait. Each failure of the server is a line on standard error.
 #include "runtime/base/cli/options.h"
+#include "runtime/base/reserve.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/routes.h"
@@ -12,6 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+// Eight of them outlast a request: a statement has at most 1 MiB, and the largest pages a few.
+enum { RESERVE_BLOCK = 2 << 20 };
 
 struct choice {
     const char *db, *listen, *origin, *url;
@@ -127,6 +131,7 @@ static int serve(const struct choice *c, struct store *store, int listening)
     int got;
     block(&set);  // before other threads start, so that none of them is interrupted
     signal(SIGHUP, SIG_IGN);
+    reserve_keep(RESERVE_BLOCK);
     TRY(server_start(&settings, listening, &server));
     say_set_aside(store);
     say_where(store, c->db, c->listen, server_port(server));

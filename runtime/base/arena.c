@@ -3,6 +3,8 @@
 // instructions, freeing is a walk over a handful of blocks. A piece that does not fit gets a block of its own size.
 #include "runtime/base/arena.h"
 
+#include "runtime/base/reserve.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +62,14 @@ void arena_free(struct arena *arena)
 
 void *zalloc(size_t bytes)
 {
-    void *at = calloc(1, bytes ? bytes : 1);
+    void *at = reserve_calloc(bytes ? bytes : 1);
     if (!at) BUG("out of memory");
     return at;
 }
 
 void *grow(void *old, size_t bytes)
 {
-    void *at = realloc(old, bytes ? bytes : 1);
+    void *at = reserve_realloc(old, bytes ? bytes : 1);
     if (!at) BUG("out of memory");
     return at;
 }

@@ -9,7 +9,7 @@ struct arena {
     struct arena_block *blocks;
 };
 
-// Zeroed, aligned for any type; never NULL: running out of memory for such small things ends the program (BUG).
+// Zeroed, aligned for any type; never NULL: without memory for such small things, or a reserve (reserve.h), the program ends.
 void *arena_alloc(struct arena *, size_t bytes);
 char *arena_text(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *);

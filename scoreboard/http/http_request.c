@@ -9,6 +9,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/reserve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct place {  // where a target leads
 };
 
 static _Thread_local struct worker *own;
+static const char starved[] = "the server is short of memory; try again in a moment";
 static const char crowded[] = "too many statements are being sent at once; try again in a moment";
 
 struct worker *request_worker(struct server *server)
@@ -211,6 +213,7 @@ static enum MHD_Result take_head(struct exchange *exchange, const char *method)
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, take_line, &guard);
     strcpy(place.path, strncmp(exchange->target, "/api/", 5) == 0 ? "/api" : "/");
     enum problem problem = guard_head(&guard, method, exchange->target, size->header_size, &detail);
+    if (problem == PROBLEM_NONE && reserve_low()) problem = PROBLEM_STORAGE, detail = starved;
     if (problem == PROBLEM_NONE && !bodiless) problem = check_upload(exchange, method, &guard, &place, &detail);
     if (problem != PROBLEM_NONE) {
         return send_refusal(exchange, bodiless ? REPLY_GET : REPLY_POST, place.path, problem, detail, true);
