@@ -29,16 +29,6 @@ struct program {
 
 // ---- the device
 
-static bool multiplies_bf16(void)
-{
-    switch (dnnl_get_effective_cpu_isa()) {
-    case dnnl_cpu_isa_avx512_core_bf16:
-    case dnnl_cpu_isa_avx512_core_amx:
-    case dnnl_cpu_isa_all: return true;
-    default: return false;
-    }
-}
-
 static int cpu_open(int index, int threads, struct device **into)
 {
     if (index != 0) return fail(ERR_USAGE, "device cpu:%d does not exist: there is one cpu device", index);
@@ -53,7 +43,7 @@ static int cpu_open(int index, int threads, struct device **into)
         return rc;
     }
     cpu->loops = loops_choose();
-    cpu->bf16 = multiplies_bf16();
+    cpu->bf16 = dnnl_prim_multiplies_bf16();
     cpu->tiles = tiles_exist();
     *into = &cpu->base;
     return 0;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's C API, version 2: an operation descriptor makes a primitive descriptor, which makes a primitive. Version 3 has no
-// operation descriptors; docs/decisions/onednn-version.md explains why only version 2 is supported. Scratchpads are ours
-// (dnnl_scratchpad_mode_user), so a running primitive allocates nothing. Describing a primitive costs 20 to 200 us; building it
-// costs a few ms the first time and almost nothing later (oneDNN caches 1,024).
+// Primitives through oneDNN's C API, version 2 or 3 (dnnl_api.h): layouts and attributes make a primitive descriptor, which makes
+// a primitive. Scratchpads are ours (dnnl_scratchpad_mode_user), so a running primitive allocates nothing. Describing a primitive
+// costs 20 to 200 us; building it costs a few ms the first time and almost nothing later (oneDNN caches 1,024).
 #include "runtime/cpu/product/dnnl_prim.h"
 
-#include <stdio.h>
+#include "runtime/cpu/product/dnnl_api.h"
 
-#if DNNL_VERSION_MAJOR != 2
-#error "DAWN speaks version 2 of oneDNN's C API; see docs/decisions/onednn-version.md"
-#endif
+#include <oneapi/dnnl/dnnl_debug.h>
+#include <stdio.h>
 
 static const char *status_text(dnnl_status_t status)
 {
@@ -42,10 +40,9 @@ static dnnl_data_type_t type_of(enum dtype t)
     }
 }
 
-static int describe_array(const struct dnnl_array *a, dnnl_memory_desc_t *into)
+static int describe_array(const struct dnnl_array *a, api_layout *into)
 {
-    return check_dnnl(dnnl_memory_desc_init_by_strides(into, a->rank, a->dim, type_of(a->dtype), a->stride),
-                 "describing an array");
+    return check_dnnl(api_layout_strided(into, a->rank, a->dim, type_of(a->dtype), a->stride), "describing an array");
 }
 
 // ---- the library
@@ -71,19 +68,17 @@ void dnnl_prim_facts(char *library, size_t library_room, char *isa, size_t isa_r
 {
     const dnnl_version_t *v = dnnl_version();
     snprintf(library, library_room, "oneDNN %d.%d.%d", v->major, v->minor, v->patch);
-    const char *name = "baseline";
-    switch (dnnl_get_effective_cpu_isa()) {
-    case dnnl_cpu_isa_sse41: name = "sse41"; break;
-    case dnnl_cpu_isa_avx: name = "avx"; break;
-    case dnnl_cpu_isa_avx2: name = "avx2"; break;
-    case dnnl_cpu_isa_avx2_vnni: name = "avx2_vnni"; break;
-    case dnnl_cpu_isa_avx512_core: name = "avx512_core"; break;
-    case dnnl_cpu_isa_avx512_core_vnni: name = "avx512_core_vnni"; break;
-    case dnnl_cpu_isa_avx512_core_bf16: name = "avx512_core_bf16"; break;
-    case dnnl_cpu_isa_avx512_core_amx: name = "avx512_core_amx"; break;
-    default: break;
-    }
+    dnnl_cpu_isa_t level = dnnl_get_effective_cpu_isa();
+    const char *name = dnnl_cpu_isa2str(level), *prefix = "cpu_isa_";
+    if (!strncmp(name, prefix, strlen(prefix))) name += strlen(prefix);
+    if (!level) name = "baseline";
     snprintf(isa, isa_room, "%s", name);
+}
+
+// Both versions number the instruction sets as sets of bits. No bits: a processor below SSE 4.1, or another architecture.
+bool dnnl_prim_multiplies_bf16(void)
+{
+    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
 }
 
 // ---- describing
@@ -94,16 +89,15 @@ static int make_attributes(float alpha, float sum, enum act act, dnnl_primitive_
     dnnl_post_ops_t post = NULL;
     TRY(check_dnnl(dnnl_primitive_attr_create(into), "creating attributes"));
     dnnl_status_t s = dnnl_primitive_attr_set_scratchpad_mode(*into, dnnl_scratchpad_mode_user);
-    if (s == dnnl_success && alpha != 1.0f) s = dnnl_primitive_attr_set_output_scales(*into, 1, 0, &alpha);
-    if (s == dnnl_success && (sum != 0.0f || act != ACT_NONE)) s = dnnl_post_ops_create(&post);
-    if (s == dnnl_success && sum != 0.0f) s = dnnl_post_ops_append_sum(post, sum);
+    if (s == dnnl_success) s = dnnl_post_ops_create(&post);
+    if (s == dnnl_success) s = api_scale(*into, post, alpha, sum);
     if (s == dnnl_success && act != ACT_NONE) {
         static const dnnl_alg_kind_t kinds[ACT_KINDS] = {
             [ACT_RELU] = dnnl_eltwise_relu, [ACT_GELU] = dnnl_eltwise_gelu_erf, [ACT_SILU] = dnnl_eltwise_swish,
             [ACT_TANH] = dnnl_eltwise_tanh, [ACT_GELU_TANH] = dnnl_eltwise_gelu_tanh, [ACT_SIGMOID] = dnnl_eltwise_logistic};
-        s = dnnl_post_ops_append_eltwise(post, 1.0f, kinds[act], act == ACT_SILU ? 1.0f : 0.0f, 0.0f);
+        s = api_eltwise(post, kinds[act], act == ACT_SILU ? 1.0f : 0.0f);
     }
-    if (s == dnnl_success && post) s = dnnl_primitive_attr_set_post_ops(*into, post);
+    if (s == dnnl_success) s = dnnl_primitive_attr_set_post_ops(*into, post);
     if (post) dnnl_post_ops_destroy(post);
     if (s != dnnl_success) dnnl_primitive_attr_destroy(*into);
     return check_dnnl(s, "setting attributes");
@@ -111,7 +105,7 @@ static int make_attributes(float alpha, float sum, enum act act, dnnl_primitive_
 
 static int finish_prim(struct dnnl_prim *prim)
 {
-    const dnnl_memory_desc_t *pad = dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0);
+    api_layout pad = dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0);
     prim->scratch = pad ? dnnl_memory_desc_get_size(pad) : 0;
     return 0;
 }
@@ -132,38 +126,57 @@ static struct dnnl_array image_array(enum dtype t, int64_t n, int64_t h, int64_t
     return (struct dnnl_array){t, 4, {n, c, h, w}, {h * w * c, 1, w * c, c}};
 }
 
-static int conv_describe(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c,
-                         dnnl_primitive_attr_t attr)
+static int describe_conv_operands(const struct dnnl_conv *c, struct api_conv *into)
 {
-    dnnl_memory_desc_t x, y, w, wf, b;
     struct dnnl_array ax = image_array(c->dtype, c->n, c->h, c->w, c->c), ay = image_array(c->dtype, c->n, c->p, c->q, c->k);
     struct dnnl_array aw = dnnl_prim_filters(c, false);
-    TRY(describe_array(&ax, &x));
-    TRY(describe_array(&ay, &y));
+    TRY(describe_array(&ax, &into->x));
+    TRY(describe_array(&ay, &into->y));
     dnnl_data_type_t type = type_of(c->dtype);
-    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&w, aw.rank, aw.dim, type, dnnl_format_tag_any), "describing filters"));
-    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&wf, aw.rank, aw.dim, dnnl_f32, dnnl_format_tag_any), "describing filters"));
+    TRY(check_dnnl(api_layout_tagged(&into->w, aw.rank, aw.dim, type, dnnl_format_tag_any), "describing filters"));
     dnnl_dims_t bias = {c->k};
-    TRY(check_dnnl(dnnl_memory_desc_init_by_tag(&b, 1, bias, dnnl_f32, dnnl_a), "describing a bias"));
-    dnnl_dims_t stride = {c->stride[0], c->stride[1]}, before = {c->before[0], c->before[1]},
-                after = {c->after[0], c->after[1]};
-    dnnl_convolution_desc_t desc;
-    bool train = c->pass != DNNL_FORWARD;
-    TRY(check_dnnl(dnnl_convolution_forward_desc_init(&desc, train ? dnnl_forward_training : dnnl_forward_inference,
-                                                 dnnl_convolution_direct, &x, &w, c->bias ? &b : NULL, &y, stride,
-                                                 before, after),
-              "describing a convolution"));
-    if (!train) return check_dnnl(dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL), "a convolution");
-    dnnl_primitive_desc_t hint;  // backward descriptors require the forward one
-    TRY(check_dnnl(dnnl_primitive_desc_create(&hint, &desc, NULL, cpu->engine, NULL), "a convolution"));
-    dnnl_status_t s = c->pass == DNNL_DGRAD
-                          ? dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &x, &w, &y, stride,
-                                                                     before, after)
-                          : dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &x, &wf, NULL,
-                                                                        &y, stride, before, after);
-    if (s == dnnl_success) s = dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, hint);
-    dnnl_primitive_desc_destroy(hint);
+    return c->bias ? check_dnnl(api_layout_tagged(&into->bias, 1, bias, dnnl_f32, dnnl_a), "describing a bias") : 0;
+}
+
+static void free_conv_operands(struct api_conv *c)
+{
+    api_layout_free(c->x);
+    api_layout_free(c->w);
+    api_layout_free(c->bias);
+    api_layout_free(c->y);
+}
+
+// Gradients require the descriptor of the forward pass. The gradient of the filters is f32.
+static int describe_gradient(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c, struct api_conv *conv,
+                             dnnl_primitive_attr_t attr)
+{
+    conv->pass = dnnl_forward_training;
+    TRY(check_dnnl(api_conv_describe(&conv->forward, cpu->engine, conv, NULL), "a convolution"));
+    dnnl_status_t s = dnnl_success;
+    conv->pass = c->pass == DNNL_DGRAD ? dnnl_backward_data : dnnl_backward_weights;
+    if (c->pass == DNNL_WGRAD) {
+        struct dnnl_array aw = dnnl_prim_filters(c, false);
+        api_layout_free(conv->w);
+        conv->w = NULL;
+        s = api_layout_tagged(&conv->w, aw.rank, aw.dim, dnnl_f32, dnnl_format_tag_any);
+    }
+    if (s == dnnl_success) s = api_conv_describe(&prim->desc, cpu->engine, conv, attr);
+    dnnl_primitive_desc_destroy(conv->forward);
     return check_dnnl(s, "the gradient of a convolution");
+}
+
+static int describe_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c, dnnl_primitive_attr_t attr)
+{
+    struct api_conv conv = {.pass = dnnl_forward_inference,
+                            .stride = {c->stride[0], c->stride[1]},
+                            .before = {c->before[0], c->before[1]},
+                            .after = {c->after[0], c->after[1]}};
+    int rc = describe_conv_operands(c, &conv);
+    if (rc == 0)
+        rc = c->pass == DNNL_FORWARD ? check_dnnl(api_conv_describe(&prim->desc, cpu->engine, &conv, attr), "a convolution")
+                                     : describe_gradient(cpu, prim, c, &conv, attr);
+    free_conv_operands(&conv);
+    return rc;
 }
 
 int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_conv *c)
@@ -171,7 +184,7 @@ int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
     TRY(make_attributes(1.0f, 0.0f, c->act, &attr));
-    int rc = conv_describe(cpu, prim, c, attr);
+    int rc = describe_conv(cpu, prim, c, attr);
     dnnl_primitive_attr_destroy(attr);
     return rc < 0 ? rc : finish_prim(prim);
 }
@@ -179,22 +192,20 @@ int dnnl_prim_conv(struct cpu_device *cpu, struct dnnl_prim *prim, const struct 
 int dnnl_prim_matmul(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *a,
                      const struct dnnl_array *b, const struct dnnl_array *y, float alpha, float beta)
 {
-    dnnl_memory_desc_t ma, mb, my;
-    dnnl_matmul_desc_t desc;
+    const struct dnnl_array *const array[3] = {a, b, y};
+    api_layout layout[3] = {NULL};
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
-    TRY(describe_array(a, &ma));
-    TRY(describe_array(b, &mb));
-    TRY(describe_array(y, &my));
-    TRY(check_dnnl(dnnl_matmul_desc_init(&desc, &ma, &mb, NULL, &my), "describing a matmul"));
-    TRY(make_attributes(alpha, beta, ACT_NONE, &attr));
-    dnnl_status_t s = dnnl_primitive_desc_create(&prim->desc, &desc, attr, cpu->engine, NULL);
+    int rc = make_attributes(alpha, beta, ACT_NONE, &attr);
+    if (rc < 0) return rc;
+    for (int i = 0; rc == 0 && i < 3; i++) rc = describe_array(array[i], &layout[i]);
+    if (rc == 0) rc = check_dnnl(api_matmul_describe(&prim->desc, cpu->engine, layout, attr), "a matmul");
+    for (int i = 0; i < 3; i++) api_layout_free(layout[i]);
     dnnl_primitive_attr_destroy(attr);
-    return s == dnnl_success ? finish_prim(prim) : check_dnnl(s, "a matmul");
+    return rc < 0 ? rc : finish_prim(prim);
 }
 
-static int make_reorder(struct cpu_device *cpu, struct dnnl_prim *prim, const dnnl_memory_desc_t *from,
-                const dnnl_memory_desc_t *to)
+static int make_reorder(struct cpu_device *cpu, struct dnnl_prim *prim, api_layout from, api_layout to)
 {
     dnnl_primitive_attr_t attr;
     memset(prim, 0, sizeof *prim);
@@ -204,11 +215,10 @@ static int make_reorder(struct cpu_device *cpu, struct dnnl_prim *prim, const dn
     return s == dnnl_success ? finish_prim(prim) : check_dnnl(s, "a reorder");
 }
 
-static const dnnl_memory_desc_t *operand_desc(const struct dnnl_prim *prim, int arg)
+static api_layout operand_desc(const struct dnnl_prim *prim, int arg)
 {
-    const dnnl_memory_desc_t *md = arg == DNNL_ARG_SCRATCHPAD
-                                       ? dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0)
-                                       : dnnl_primitive_desc_query_md(prim->desc, dnnl_query_exec_arg_md, arg);
+    api_layout md = arg == DNNL_ARG_SCRATCHPAD ? dnnl_primitive_desc_query_md(prim->desc, dnnl_query_scratchpad_md, 0)
+                                               : dnnl_primitive_desc_query_md(prim->desc, dnnl_query_exec_arg_md, arg);
     BUG_IF(!md);
     return md;
 }
@@ -216,26 +226,33 @@ static const dnnl_memory_desc_t *operand_desc(const struct dnnl_prim *prim, int 
 int dnnl_prim_copy(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *from,
                    const struct dnnl_array *to)
 {
-    dnnl_memory_desc_t mf, mt;
-    TRY(describe_array(from, &mf));
-    TRY(describe_array(to, &mt));
-    return make_reorder(cpu, prim, &mf, &mt);
+    api_layout lf = NULL, lt = NULL;
+    int rc = describe_array(from, &lf);
+    if (rc == 0) rc = describe_array(to, &lt);
+    if (rc == 0) rc = make_reorder(cpu, prim, lf, lt);
+    api_layout_free(lf);
+    api_layout_free(lt);
+    return rc;
 }
 
 int dnnl_prim_pack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_array *plain,
                    const struct dnnl_prim *of, int arg)
 {
-    dnnl_memory_desc_t mf;
-    TRY(describe_array(plain, &mf));
-    return make_reorder(cpu, prim, &mf, operand_desc(of, arg));
+    api_layout from = NULL;
+    TRY(describe_array(plain, &from));
+    int rc = make_reorder(cpu, prim, from, operand_desc(of, arg));
+    api_layout_free(from);
+    return rc;
 }
 
 int dnnl_prim_unpack(struct cpu_device *cpu, struct dnnl_prim *prim, const struct dnnl_prim *of, int arg,
                      const struct dnnl_array *plain)
 {
-    dnnl_memory_desc_t mt;
-    TRY(describe_array(plain, &mt));
-    return make_reorder(cpu, prim, operand_desc(of, arg), &mt);
+    api_layout to = NULL;
+    TRY(describe_array(plain, &to));
+    int rc = make_reorder(cpu, prim, operand_desc(of, arg), to);
+    api_layout_free(to);
+    return rc;
 }
 
 // ---- running

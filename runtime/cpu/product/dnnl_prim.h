@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One oneDNN primitive with its operands: described, sized, bound to fixed addresses, run. The CPU device uses oneDNN only
-// through this header, and only dnnl_prim.c depends on its version.
+// through this header, and only dnnl_api.h behind dnnl_prim.c depends on its version.
 #ifndef DAWN_CPU_DNNL_PRIM_H
 #define DAWN_CPU_DNNL_PRIM_H
 
@@ -73,6 +73,7 @@ void dnnl_prim_end(struct dnnl_prim *);  // also for an all-zero struct
 // The library itself.
 int dnnl_prim_open(struct cpu_device *) MUST_CHECK;  // engine and stream
 void dnnl_prim_close(struct cpu_device *);
+bool dnnl_prim_multiplies_bf16(void);  // by instructions (avx512_bf16 or amx), and ONEDNN_MAX_CPU_ISA permits them
 void dnnl_prim_facts(char *library, size_t library_room, char *isa, size_t isa_room);
 
 #endif
