@@ -139,7 +139,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
     NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
 	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -279,6 +279,9 @@ check-feed: $(B)/test/unit/data/test_data_feed $(B)/test/unit/data/test_data_cac
 check-board: $(filter $(B)/test/unit/scoreboard/%,$(UNIT))
 	@$(RUN) $^
 
+check-roots:  ## both commands of the README in empty roots of Debian 12 and 13 (as root; SUITES: which)
+	@test/roots.sh $(SUITES)
+
 lint:  ## layering, licences, sizes and other house rules, and proof that each can fail
 	@test/run.sh lint
 
@@ -366,10 +369,10 @@ $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
 bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of a network alone
-$(B)/test/bench/convs: test/bench/convs.c
+$(B)/test/bench/convs: test/bench/convs.c runtime/cpu/product/dnnl_api.h
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $< -ldnnl -o $@
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $(WERROR) -I. $< -ldnnl -o $@
 bench-images: $(B)/test/bench/images  ## build the yardstick: decoding and resizing the JPEGs of a folder on one core
 $(B)/test/bench/images: test/bench/images.c $(B)/libdawn.a
 	$(call say,CC,$@)

@@ -74,7 +74,7 @@ SQLite|libsqlite3-dev|sqlite3.h|sqlite3
 libcurl|libcurl4-openssl-dev|curl/curl.h|curl
 Jansson|libjansson-dev|jansson.h|jansson
 libpng|libpng-dev|png.h|png
-libjpeg-turbo|libjpeg62-turbo-dev|jpeglib.h|jpeg
+libjpeg-turbo|libjpeg-dev|jpeglib.h|jpeg
 libarchive|libarchive-dev|archive.h|archive
 utf8proc|libutf8proc-dev|utf8proc.h|utf8proc
 libsodium|libsodium-dev|sodium.h|sodium
@@ -102,7 +102,7 @@ look() {
     if [ "$what" = fuzz ]; then
         echo 'int LLVMFuzzerTestOneInput(const char *a, long b) { return a && b < 0; }' >"$work/f.c"
         clang -fsanitize=fuzzer,address,undefined "$work/f.c" -o "$work/f" 2>/dev/null ||
-            missing='clang with libFuzzer' packages='clang libclang-rt-14-dev'
+            missing='clang with libFuzzer' packages='clang libclang-rt-dev'
         return
     fi
     if [ "$what" = test ]; then
