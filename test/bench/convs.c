@@ -7,7 +7,8 @@
 // images. `record` is the six 3x3 convolutions of the record network. Each pass is timed separately; the sums of the medians
 // and of the least processor times are lower bounds of a whole step. Processor time is that of all threads, and on a busy
 // machine the better measure with one of them (OMP_NUM_THREADS=1).
-#include <oneapi/dnnl/dnnl.h>
+#include "runtime/cpu/product/dnnl_api.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static dnnl_memory_t filled_memory(const dnnl_memory_desc_t *md)
+static dnnl_memory_t filled_memory(api_layout md)
 {
     dnnl_memory_t m;
     size_t bytes = dnnl_memory_desc_get_size(md);
@@ -73,30 +74,28 @@ static struct times time_conv(int pass, int n, const struct layer *l, dnnl_data_
 {
     int out = (l->side + l->lo + l->hi - l->r) / l->stride + 1, c = l->c, k = l->k, side = l->side, r = l->r;
     dnnl_dims_t xd = {n, c, side, side}, wd = {k, c, r, r}, yd = {n, k, out, out};
-    dnnl_dims_t strides = {l->stride, l->stride}, before = {l->lo, l->lo}, after = {l->hi, l->hi};
-    dnnl_memory_desc_t x, w, wf, y;
-    OK(dnnl_memory_desc_init_by_tag(&x, 4, xd, dt, dnnl_nhwc));
-    OK(dnnl_memory_desc_init_by_tag(&w, 4, wd, dt, dnnl_format_tag_any));
-    OK(dnnl_memory_desc_init_by_tag(&wf, 4, wd, dnnl_f32, dnnl_format_tag_any));
-    OK(dnnl_memory_desc_init_by_tag(&y, 4, yd, dt, dnnl_nhwc));
-    dnnl_convolution_desc_t fwd, desc;
-    OK(dnnl_convolution_forward_desc_init(&fwd, dnnl_forward_training, dnnl_convolution_direct, &x, &w, NULL, &y,
-                                          strides, before, after));
+    struct api_conv conv = {.pass = dnnl_forward_training,
+                            .stride = {l->stride, l->stride}, .before = {l->lo, l->lo}, .after = {l->hi, l->hi}};
+    OK(api_layout_tagged(&conv.x, 4, xd, dt, dnnl_nhwc));
+    OK(api_layout_tagged(&conv.w, 4, wd, dt, dnnl_format_tag_any));
+    OK(api_layout_tagged(&conv.y, 4, yd, dt, dnnl_nhwc));
     dnnl_primitive_desc_t hint, pd;
-    OK(dnnl_primitive_desc_create(&hint, &fwd, NULL, engine, NULL));
+    OK(api_conv_describe(&hint, engine, &conv, NULL));
     pd = hint;
-    if (pass == BWD_DATA) {
-        OK(dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &x, &w, &y, strides, before, after));
-        OK(dnnl_primitive_desc_create(&pd, &desc, NULL, engine, hint));
-    } else if (pass == BWD_WEIGHTS) {
-        OK(dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &x, &wf, NULL, &y, strides, before,
-                                                       after));
-        OK(dnnl_primitive_desc_create(&pd, &desc, NULL, engine, hint));
+    if (pass != FWD) {
+        conv.forward = hint;
+        conv.pass = pass == BWD_DATA ? dnnl_backward_data : dnnl_backward_weights;
+        if (pass == BWD_WEIGHTS) {
+            api_layout_free(conv.w);
+            OK(api_layout_tagged(&conv.w, 4, wd, dnnl_f32, dnnl_format_tag_any));
+        }
+        OK(api_conv_describe(&pd, engine, &conv, NULL));
     }
     dnnl_primitive_t prim;
     OK(dnnl_primitive_create(&prim, pd));
     dnnl_query_t wq = pass == BWD_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    dnnl_memory_t mx = filled_memory(&x), mw = filled_memory(dnnl_primitive_desc_query_md(pd, wq, 0)), my = filled_memory(&y);
+    dnnl_memory_t mx = filled_memory(conv.x), mw = filled_memory(dnnl_primitive_desc_query_md(pd, wq, 0)),
+                  my = filled_memory(conv.y);
     dnnl_exec_arg_t args[PASSES][3] = {
         {{DNNL_ARG_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DST, my}},
         {{DNNL_ARG_DIFF_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DIFF_DST, my}},
@@ -125,6 +124,9 @@ static struct times time_conv(int pass, int n, const struct layer *l, dnnl_data_
     dnnl_primitive_destroy(prim);
     if (pd != hint) dnnl_primitive_desc_destroy(pd);
     dnnl_primitive_desc_destroy(hint);
+    api_layout_free(conv.x);
+    api_layout_free(conv.w);
+    api_layout_free(conv.y);
     return result;
 }
 
