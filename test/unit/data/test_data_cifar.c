@@ -73,7 +73,7 @@ static void planes_become_pixels(void **state)
 {
     (void)state;
     for (int64_t n = 0; n < 70; n++) {
-        uint8_t planes[3 * 70], pixels[3 * 70 + 1], back[3 * 70];
+        uint8_t planes[3 * 70] = {0}, pixels[3 * 70 + 1], back[3 * 70];
         for (int64_t i = 0; i < 3 * n; i++) planes[i] = (uint8_t)(i * 37 + 11);
         pixels[3 * n] = 99;
         planes_interleave(planes, n, pixels);
