@@ -103,7 +103,8 @@ int sweep_find_largest(const struct trial_choice *like, const struct device_fact
 // Two points do not show how well a line fits.
 static const char *fit_text(char into[TEXT_FIGURE], const struct sweep_fit *f, const struct fit_line *line)
 {
-    snprintf(into, TEXT_FIGURE, f->points > 2 ? " (r2 %.4f)" : "", line->r2);
+    *into = '\0';
+    if (f->points > 2) snprintf(into, TEXT_FIGURE, " (r2 %.4f)", line->r2);
     return into;
 }
 

@@ -386,8 +386,8 @@ static void hostile_records_are_met_with_sentences(void **state)
         "UPDATE data_sets SET split = 'both' WHERE split = 'test'",
         "UPDATE latencies SET machine = 99",
         "UPDATE latencies SET whole_mean_ns = -1",
-        "WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
-        " INSERT INTO points SELECT 1, i, i, i, 0, 0, 0, 0, 0, 0, 'x' FROM n",
+        ("WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+         " INSERT INTO points SELECT 1, i, i, i, 0, 0, 0, 0, 0, 0, 'x' FROM n"),
     };
     int64_t id = usual_run(7);
     add_latency(id);

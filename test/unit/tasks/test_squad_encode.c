@@ -203,7 +203,7 @@ static void every_word_of_the_texts_can_be_written(void **state)
 static void noise_has_samples_too(void **state)
 {
     (void)state;
-    struct dataset *noise, *view;
+    struct dataset *noise = NULL, *view;
     struct recipe recipe;
     if (recipe_embedded("bert-base", &recipe) < 0 || dataset_open_noise("squad-split", &noise) < 0) fail_msg("%s", error_text());
     struct setting c = {.task = &task_squad_split, .recipe = &recipe, .data = dataset_facts(noise)};
