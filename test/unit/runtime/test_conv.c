@@ -213,7 +213,8 @@ static void test_winograd4(void **state)
             const struct conv_case *c = &cases[i];
             setenv("DAWN_ISA", isa[level], 1);
             struct dnnl_conv shape = {.pass = DNNL_FORWARD, .dtype = F32, .n = c->n, .h = c->h, .w = c->w, .c = c->c, .k = c->k,
-                                      .r = 3, .s = 3, .p = side(c, c->h, 3), .q = side(c, c->w, 3), .groups = 1, .stride = {1, 1}};
+                                      .r = 3, .s = 3, .groups = 1, .stride = {1, 1}};
+            shape.p = side(c, c->h, 3), shape.q = side(c, c->w, 3);
             assert_true(winograd4_fits(loops_choose(), &shape, false));
             assert_true(winograd4_wgrad_fits(loops_choose(), &shape));
             struct session *ref = run_conv("ref", 1, c, F32);
@@ -222,7 +223,8 @@ static void test_winograd4(void **state)
             for (int r = 0; r < 3; r++) {
                 double d = fmax(difference(one, ref, results[r]), difference(three, ref, results[r]));
                 if (!(d < 2e-5)) fail_msg("case %zu, %s: %s is off by %g of its largest", i, isa[level], results[r], d);
-                if (r < 2 && !same_slot(one, three, results[r])) fail_msg("case %zu: %s depends on the threads", i, results[r]);
+                if (r < 2 && !same_slot(one, three, results[r]))
+                    fail_msg("case %zu: %s depends on the threads", i, results[r]);
             }
             session_done(three);
             session_done(one);
