@@ -99,7 +99,8 @@ static size_t leave_as_it_is(void *context, struct MHD_Connection *connection, c
     return strlen(text);
 }
 
-// Not strict: then http_guard.c refuses what the library would answer itself, without our headers (a missing Host).
+// Not strict: then http_guard.c refuses what the library would answer itself, without our headers (a missing Host). Version 1 of
+// the library refuses that all the same unless it is told to tolerate everything, which would be worse.
 static int start_daemon(struct server *server)
 {
     const struct server_settings *s = &server->settings;

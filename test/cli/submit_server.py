@@ -132,8 +132,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.problem(429, "Too many submissions", "the next one in 3600 s", [("Retry-After", "3600")])
         if self.mode == "ages":
             return self.problem(429, "Too many submissions", "wait", [("Retry-After", "4294967296")])
-        if self.mode == "tomorrow":
-            return self.problem(429, "Too many submissions", "wait", [("Retry-After", "86400")])
+        if self.mode == "hours":
+            return self.problem(429, "Too many submissions", "wait", [("Retry-After", "18000")])
         if self.mode == "busy" and seen[self.mode] < 3:
             return self.problem(503, "The record cannot be written at the moment", "")
         if self.mode == "full":

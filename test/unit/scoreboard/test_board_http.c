@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The server as a client meets it that does not keep to the rules: raw sockets against a scoreboard on a free port.
+#include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -70,6 +71,8 @@ static void smuggling_is_refused(void **state)
     }
 }
 
+enum { NEW_LIBRARY = MHD_VERSION >= 0x01000000 };  // it refuses more by itself
+
 static void nuls_are_refused(void **state)
 {
     static const struct {
@@ -86,8 +89,9 @@ static void nuls_are_refused(void **state)
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         struct reply reply;
         fixture_ask(board.port, requests[i].bytes, requests[i].count, &reply);
-        if (reply.status != 400) printf("request %zu: status %d\n", i, reply.status);
-        assert_int_equal(reply.status, 400);
+        const int wanted = i == 0 && NEW_LIBRARY ? 0 : 400;  // version 1 ends the connection without an answer
+        if (reply.status != wanted) printf("request %zu: status %d\n", i, reply.status);
+        assert_int_equal(reply.status, wanted);
         reply_free(&reply);
     }
 }
@@ -249,16 +253,20 @@ static void bodies_under_way_are_limited(void **state)
     text_free(&envelope);
 }
 
-// What the guard refuses has our headers, also what libmicrohttpd would refuse itself if it were asked to be strict.
+// What the guard refuses has our headers. Version 1 of libmicrohttpd refuses a missing Host itself.
 static void refusals_have_our_headers(void **state)
 {
-    struct reply reply;
+    static const char *const requests[] = {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"};
     (void)state;
-    fixture_ask(board.port, "GET / HTTP/1.1\r\n\r\n", strlen("GET / HTTP/1.1\r\n\r\n"), &reply);
-    assert_int_equal(reply.status, 400);
-    assert_non_null(reply_header(&reply, "Content-Security-Policy"));
-    assert_null(strstr(reply.body.at, "HTTP/1.1"));  // a second head
-    reply_free(&reply);
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        struct reply reply;
+        fixture_ask(board.port, requests[i], strlen(requests[i]), &reply);
+        assert_int_equal(reply.status, 400);
+        if (i == 0 || !NEW_LIBRARY) assert_non_null(reply_header(&reply, "Content-Security-Policy"));
+        assert_null(strstr(reply.body.at, "HTTP/1.1 4"));  // a second head
+        assert_null(strstr(reply.body.at, "HTTP/1.1 2"));
+        reply_free(&reply);
+    }
 }
 
 static struct text faults;
