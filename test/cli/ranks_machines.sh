@@ -34,8 +34,12 @@ END
 chmod +x agent
 unset OMPI_MCA_rmaps_base_oversubscribe
 export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
+case $(mpirun --version) in
 # Both daemons have one host name: without a folder of its own for each and direct messages, one start in twenty failed.
-export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_routed=direct
+*' 4.'*) export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_routed=direct ;;
+# Open MPI 5 starts daemons by PRRTE, not over lo. Its collectives by machine (han) take both for one: MPI_ERR_TRUNCATE.
+*) export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent=$PWD/agent OMPI_MCA_coll=^han ;;
+esac
 machines="mpirun --host 10.77.0.1:1,10.77.0.2:1 -n 2"
 train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data.slices=2 --set epochs=0.2 --set views=1 --threads 1
     --target 0.001 --no-stop"
