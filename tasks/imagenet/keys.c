@@ -51,8 +51,8 @@ static const struct recipe_key keys[] = {
 
     {"evaluation.side", NULL, KEY_WHOLE, OWN(OWN_SIDE, whole), 8, 1024, NULL, "224",
      .about = "of the validation images, in pixels"},
-    {"evaluation.resize", NULL, KEY_NUMBER, OWN(OWN_RESIZE, number), 1, 2, NULL, "1.142857",
-     .about = "short side of the resized image, relative to the size of its central crop; 8/7 is 256 for 224"},
+    {"evaluation.resize", NULL, KEY_NUMBER, OWN(OWN_RESIZE, number), 1, 2, NULL, "1.14",
+     .about = "short side of the resized image, relative to the size of its central crop; 1.142857 is 256 for 224"},
     {"evaluation.shapes", NULL, KEY_CHOICE, OWN(OWN_SHAPES, choice), 0, 0, shapes, "square",
      .about = "rectangles: images with a ratio above 1.15 are evaluated at 4:3 or 3:4"},
     {"evaluation.views", NULL, KEY_WHOLE, AT(views), 1, 2, NULL, "1",

@@ -330,7 +330,8 @@ static const struct {
     {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // the same
     {"imagenette", "ecbe808f6ecece6c3521b0d65b654c193766af733aab12ef7f8bd6a1351e1971"},  // the same
     {"minilm", "58aed5af95a9bff00e1e2ff2c717c5c98ab2361bd5689aa4fbf3b5f6570f5180"},      // the same
-    {"one-view", "27a31af81cc54a8298b3c71e3322800988849239e50d620a35fa4c16435de52f"},    // until 23 November 2026
+    {"imagenet-224", "41c7f99483ef29a0856e3b39790c9ac8185292efc9d8276bd10bca3f683bcba5"},  // until 23 November 2026
+    {"one-view", "27a31af81cc54a8298b3c71e3322800988849239e50d620a35fa4c16435de52f"},      // the same
 };
 
 static bool is_former(const char *name, const char *canonical)
