@@ -149,9 +149,8 @@ static void *member_main(void *context)
     }
 }
 
-static void team_end(void *context)
+static void team_end(struct team *t)
 {
-    struct team *t = context;
     t->over = true;
     atomic_fetch_add(&t->bell, 1);
     futex_wake(&t->bell, INT_MAX);
@@ -161,9 +160,16 @@ static void team_end(void *context)
     free(t);
 }
 
+// A destructor that runs later may start jobs: they begin a new team, and this is called again.
+static void end_own(void *context)
+{
+    own = NULL;
+    team_end(context);
+}
+
 static void make_key(void)
 {
-    BUG_IF(pthread_key_create(&at_exit, team_end) != 0);
+    BUG_IF(pthread_key_create(&at_exit, end_own) != 0);
 }
 
 static void *zeroed(size_t bytes)

@@ -127,10 +127,42 @@ static void test_several_threads_start_jobs(void **state)
     threads_set(0);
 }
 
+static void take_last(void *context)
+{
+    threads_for(1000, 1, take, context);
+}
+
+static void *take_at_exit(void *context)
+{
+    pthread_key_t *key = ((void **)context)[0];
+    void *taken = ((void **)context)[1];
+    threads_for(1000, 1, take, taken);
+    pthread_setspecific(*key, taken);
+    return NULL;
+}
+
+// Destructors of a thread run in the order of their keys, so this one runs after the thread's team has ended.
+static void test_a_job_of_a_thread_that_ends(void **state)
+{
+    (void)state;
+    struct taken taken = {0};
+    pthread_key_t key;
+    pthread_t thread;
+    threads_set(4);
+    threads_for(1000, 1, take, &taken);  // makes the pool's key, if no test before did
+    assert_int_equal(pthread_key_create(&key, take_last), 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_at_exit, (void *[]){&key, &taken}), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(taken.all, 3000);
+    pthread_key_delete(key);
+    threads_set(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_late_thread_is_not_waited_for), cmocka_unit_test(test_parts_wait_for_each_other),
-        cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs)};
+        cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs),
+        cmocka_unit_test(test_a_job_of_a_thread_that_ends)};
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
