@@ -2,7 +2,9 @@
 // The threads of loops, and the calls of OpenMP that oneDNN makes: they reach the same threads.
 #include "runtime/base/pool.h"
 #include "runtime/base/threads.h"
+#include "runtime/cpu/product/dnnl_prim.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +22,27 @@ int omp_get_max_threads(void);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
 int omp_in_parallel(void);
+
+// A library finds a program's definition only if the program exports it.
+static void test_onednn_finds_the_same_functions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        void (*here)(void);
+    } calls[] = {
+#define CALL(name) {#name, (void (*)(void))name}
+        CALL(GOMP_parallel), CALL(GOMP_barrier), CALL(omp_get_max_threads), CALL(omp_get_num_threads),
+        CALL(omp_get_thread_num), CALL(omp_in_parallel),
+#undef CALL
+    };
+    char library[64], isa[64];
+    dnnl_prim_facts(library, sizeof library, isa, sizeof isa);  // so that this program has oneDNN, too
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        void *found = dlsym(RTLD_DEFAULT, calls[i].name);
+        if ((uintptr_t)found != (uintptr_t)calls[i].here) fail_msg("%s calls %s of another library", library, calls[i].name);
+    }
+}
 
 struct taken {
     pthread_t starter;
@@ -161,6 +184,7 @@ static void test_a_job_of_a_thread_that_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_onednn_finds_the_same_functions),
         cmocka_unit_test(test_a_late_thread_is_not_waited_for), cmocka_unit_test(test_parts_wait_for_each_other),
         cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs),
         cmocka_unit_test(test_a_job_of_a_thread_that_ends)};
