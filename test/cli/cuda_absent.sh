@@ -54,7 +54,7 @@ if [ -x /usr/local/cuda/bin/nvcc ] && ! (PATH=/usr/bin:/bin && command -v nvcc);
     [ "$said" != 'nvcc was not found' ]
 fi
 
-unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES CUDA NVCC
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES CUDA NVCC SAN FUZZING
 mkdir driver none
 printf '#!/bin/sh\nprintf "\\tlibcuda.so.1 (libc6,x86-64) => /lib/libcuda.so.1\\n"\n' >driver/ldconfig
 printf '#!/bin/sh\nprintf "\\tlibcuda.so (libc6,x86-64) => /stubs/libcuda.so\\n"\n' >none/ldconfig
