@@ -132,7 +132,7 @@ static bool choose_winograd4(struct cpu_device *cpu, const struct graph *g, cons
 {
     const struct dnnl_conv *c = &p->conv;
     if (c->pass == DNNL_WGRAD && winograd4_wgrad_fits(cpu->loops, c)) {
-        p->by = BY_WINOGRAD4_WGRAD, p->bytes = winograd4_wgrad_bytes(cpu->loops, c, cpu->threads);
+        p->by = BY_WINOGRAD4_WGRAD, p->bytes = winograd4_wgrad_bytes(cpu->loops, c);
     } else if (c->pass == DNNL_FORWARD && winograd4_fits(cpu->loops, c, kept_slot(g, n, c) != NULL)) {
         p->by = BY_WINOGRAD4, p->packed_at = plan_round_up(winograd4_bytes(cpu->loops, c, cpu->threads));
         p->bytes = p->packed_at;
@@ -323,7 +323,7 @@ static int kernel_run(struct cpu_step *step)
     if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD4_WGRAD)
-        winograd4_wgrad_run(step->cpu->loops, c, threads, in[0], in[1], step->out[0], step->work);
+        winograd4_wgrad_run(step->cpu->loops, c, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_TILES_WGRAD) tiles_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_PIXELS) pixels_step(step);
     else if (p->by == BY_STEM) stem_run(c, in[0], in[1], in[2], step->out[0], step->work);

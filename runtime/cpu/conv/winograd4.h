@@ -21,9 +21,8 @@ void winograd4_run(const struct loops *, const struct dnnl_conv *, int threads, 
                    void *work);
 
 bool winograd4_wgrad_fits(const struct loops *, const struct dnnl_conv *);
-size_t winograd4_wgrad_bytes(const struct loops *, const struct dnnl_conv *, int threads);
-void winograd4_wgrad_run(const struct loops *, const struct dnnl_conv *, int threads, const float *x, const float *dy, float *dw,
-                         void *work);
+size_t winograd4_wgrad_bytes(const struct loops *, const struct dnnl_conv *);
+void winograd4_wgrad_run(const struct loops *, const struct dnnl_conv *, const float *x, const float *dy, float *dw, void *work);
 
 // ---- shared by winograd4*.c
 static inline int64_t winograd4_tiles(int64_t outputs) { return (outputs + 3) / 4; }

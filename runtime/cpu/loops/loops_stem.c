@@ -7,7 +7,7 @@
 #include "runtime/cpu/loops/loops_inside.h"
 
 enum { CHUNK = 4096, TAPS = STEM_SIDE * STEM_SIDE * STEM_CHANNELS };  // CHUNK: numbers of y in progress
-enum { WHOLE = STEM_LANES / LANES, MOST = WHOLE * 3 / 4 };             // vectors of a block of k, and of one of 24 or fewer
+enum { WHOLE = STEM_LANES / LANES, MOST = WHOLE * 3 / 4 };             // vectors of a block of k, and of a shorter one
 
 static void activate_row(float *v, int64_t count, enum act act)
 {
