@@ -47,8 +47,9 @@ LOOPS := -fno-math-errno -fno-trapping-math -fno-signed-zeros -ffp-contract=fast
 ISA_base := -DISA=base
 ISA_avx2 := -DISA=avx2 -mavx2 -mfma -mf16c
 ISA_avx512 := -DISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512
+# The compiler's target counts, because it may be a cross compiler.
 ISAS := base avx2 avx512
-ifneq ($(shell uname -m),x86_64)
+ifneq ($(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),x86_64)
 ISAS := base
 BASE_FLAGS += -DISA_ONLY_BASE
 endif

@@ -31,3 +31,13 @@ MAKEFLAGS='-k -j2' same -j2
 # Goals that start a make, or remove files, do not run beside others.
 [ "$(jobs -n clean | grep -c -- -j7)" = 0 ]
 jobs -n all | grep -q -- -j7
+
+# The target of the compiler, not the machine that compiles, decides for which instruction sets there are vector loops.
+printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo "$TARGET"\n' >compiler
+chmod +x compiler
+printf 'include Makefile\nisas:\n\t@echo $(ISAS) $(filter -DISA%%,$(BASE_FLAGS))\n' >isas.mk
+isas() { # TARGET
+    TARGET=$1 make -s --no-print-directory -C "$ROOT" -f "$PWD/isas.mk" B="$PWD/b" CUDA=no CC=compiler isas 2>&1
+}
+[ "$(isas x86_64-linux-gnu)" = 'base avx2 avx512' ]
+[ "$(isas aarch64-linux-gnu)" = 'base -DISA_ONLY_BASE' ]
