@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs tests and sums them up: run.sh [lint | PROGRAM | SCRIPT.sh]...
 # As many run at once as TEST_JOBS says (default: the processors, at most 8). Each is reported when it ends.
-# PROGRAM is a cmocka program. Its closing lines are shown, or all of its output if it fails. SCRIPT.sh is a scenario. It runs in
-# an empty folder of its own, with a HOME of its own, and fails by its exit status (77: skipped, with the reason as its last
-# line). A scenario sees no GPU, because it would train on it (make check-gpu tests GPUs). The last line of all is "N passed, M
-# failed". Before it, each failed test has one line that runs it alone: $ALONE (make sets it) and the test.
+# PROGRAM is a cmocka program. $TEST_UNDER, if it is set, is the command that runs it (an emulator of another processor). Its
+# closing lines are shown, or all of its output if it fails. SCRIPT.sh is a scenario. It runs in an empty folder of its own, with
+# a HOME of its own, and fails by its exit status (77: skipped, with the reason as its last line). A scenario sees no GPU, because
+# it would train on it (make check-gpu tests GPUs). The last line of all is "N passed, M failed". Before it, each failed test has
+# one line that runs it alone: $ALONE (make sets it) and the test.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -44,7 +45,7 @@ limited() { # COMMAND...
 unit() {
     local name rc ok bad skip
     name=$(basename "$1")
-    limited "$1" >"$place/said" 2>&1 </dev/null
+    limited ${TEST_UNDER:-} "$1" >"$place/said" 2>&1 </dev/null
     rc=$?
     ok=$(count '^\[       OK \]') skip=$(count '^\[  SKIPPED \] [^ ]*$')
     bad=$(sed -n 's/^\[  FAILED  \].* \([0-9]*\) test(s), listed below.*/\1/p' "$place/said" | head -n 1)

@@ -103,3 +103,9 @@ export DAWN_HANDLE=ann DAWN_SERVER=http://127.0.0.1:1 XDG_CONFIG_HOME=/nowhere h
 runs 0 <<'END'
 [ -z "${DAWN_HANDLE-}${DAWN_SERVER-}${XDG_CONFIG_HOME-}${http_proxy-}${PYTHONPATH-}${OMP_NUM_THREADS-}" ]
 END
+
+# $TEST_UNDER runs a unit test. This one has no program at all, so that only the command can have passed it.
+printf '#!/bin/sh\n[ "$1 $2" = "-L no_program" ] && echo "[       OK ] emulated"\n' >emulator
+chmod +x emulator
+TEST_UNDER="$PWD/emulator -L" "$ROOT/test/run.sh" no_program >report 2>&1
+reads report '^ok .* 1 passed '
