@@ -378,9 +378,10 @@ static int bench_operators(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
     if (c->data || c->recipe || c->model || c->set.count || a->batch || a->fake || a->side)
-        return fail(ERR_USAGE, "\"dawn bench ops\" takes only --op, --precision, --device, --threads and --json");
+        return fail(ERR_USAGE, "\"dawn bench ops\" takes only --op, --precision, --device, --threads, --no-measure "
+                               "and --json");
     TRY(choose_threads(c));
-    const struct bench_ops ops = {a->op, a->precision, c->device, c->threads, a->json};
+    const struct bench_ops ops = {a->op, a->precision, c->device, c->threads, a->measure, a->json};
     return cmd_bench_ops(&ops);
 }
 
@@ -423,7 +424,8 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         "Times training steps as DLPerf does: 20 steps are ignored, the next 100 are timed, and the median of 7 repeats counts. "
         "A slow device gets fewer, and the output says so; it also says whether the machine was steady. Shows samples a second, "
         "the time by operator, and the share of the device's measured peaks. Several batches, precisions or fusions are a sweep, "
-        "with a line through its steps. \"ops\" times single operators. Without the data set, noise of the same shape is used.",
+        "with a line through its steps. \"ops\" times single operators, and names those far below the measured product rate. "
+        "Without the data set, noise of the same shape is used.",
         options,
         "Examples:\n"
         "  dawn bench cifar10 --seconds 120\n"

@@ -9,7 +9,7 @@ struct bench_ops {
     const char *precision;  // NULL or "auto": each type that is fast on this device
     const char *device;
     int64_t threads;
-    bool json;
+    bool measure, json;  // measure: the peaks, for shares of the product rate
 };
 int cmd_bench_ops(const struct bench_ops *) MUST_CHECK;
 

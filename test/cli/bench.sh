@@ -76,13 +76,22 @@ reads out ' largest +batch [0-9,]+, .* free: larger ones have no such step' # th
 mv results.db kept.db
 
 # Single operators.
-[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1)" = 0 ]
+[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1 --no-measure)" = 0 ]
 [ "$(wc -l <out)" = 2 ]
-grep -Eq '^matmul head +f32 +[0-9]+ .*[0-9.]+ +[0-9.]+$' out
-[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1 --json)" = 0 ]
-grep -Eq '^\{"case":"matmul head","precision":"f32","repeats":[0-9]+,"seconds":[0-9.e-]+,"flops":' out
+grep -q ' of peak$' out
+grep -Eq '^matmul head +f32 +[0-9]+ .*[0-9.]+ +[0-9.]+ +-$' out
+[ "$(status "$DAWN" bench ops --op 'matmul head' --precision f32 --threads 1 --no-measure --json)" = 0 ]
+grep -Eq '^\{"case":"matmul head","precision":"f32","repeats":[0-9]+,"seconds":[0-9.e-]+,"flops":.*"of_peak":null\}$' out
+[ "$(wc -l <out)" = 1 ]
+# With peaks: a product of 1,024 has so many FLOPs per byte that any machine computes it, and a sum has too few.
+[ "$(status "$DAWN" bench ops --op 'matmul 1024' --precision f32 --threads 1)" = 0 ]
+grep -Eq '^matmul 1024 .* [0-9.]+%$' out
+grep -q 'of 1 compute-bound ' out
+awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
+[ "$(status "$DAWN" bench ops --op 'add 6M' --precision f32 --threads 1 --json)" = 0 ]
+python3 -c 'import json; row, end = map(json.loads, open("out")); assert row["of_peak"] is None and end["compute_bound"] == 0 and end["below"] == []'
 
-( set -o pipefail; "$DAWN" bench ops --op norm --precision f32 --threads 1 2>err | head -n 1 >out ) # a reader that has seen enough
+( set -o pipefail; "$DAWN" bench ops --op norm --precision f32 --threads 1 --no-measure 2>err | head -n 1 >out ) # a reader that has seen enough
 [ ! -s err ]
 
 # A wrong option of a scaling is one sentence, before a launcher starts.
