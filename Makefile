@@ -140,7 +140,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
     NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-loops bench-board \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-isa bench-loops bench-board \
 	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -384,6 +384,8 @@ $(B)/test/bench/encoder: test/bench/encoder.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: beside PyTorch
+	@DAWN='$(CURDIR)/$(PROGRAM)' PEER='$(PEER)' test/bench/isa.sh
 bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound passes of the record network alone
 $(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
