@@ -32,7 +32,7 @@ shift
 exec sh -c "$*"
 END
 chmod +x agent
-unset OMPI_MCA_rmaps_base_oversubscribe
+unset OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy
 export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 case $(mpirun --version) in
 # Both daemons have one host name: without a folder of its own for each and direct messages, one start in twenty failed.
