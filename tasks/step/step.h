@@ -54,7 +54,7 @@ int step_field(struct step *, const char *field);         // the whole resident 
 int step_input(struct step *, const char *field);         // the batch's rows of a field, resident or streamed
 int step_key(struct step *);                              // key of random draws in this epoch
 int step_forward(struct step *, int x);                   // the output of a model with one input and one output
-// For random draws (dropout): i32[1], a number that differs in each step, part and slice, whichever process computes it; and the
+// For random draws (dropout): i32[1], a number that differs in each step, part and slice, independent of the process; and the
 // next site, a constant that differs between the draws of one batch, in all turns.
 int step_count(struct step *);
 int step_site(struct step *);
