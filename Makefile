@@ -112,20 +112,22 @@ MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/d
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room. FOLDERS lists those of the program dawn (runtime/cuda is above), BOARD_FOLDERS those of the server.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
-FOLDERS := runtime $(addprefix runtime/,base base/cli ranks draw op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
+GROUND := $(addprefix runtime/common/,base cli draw)  # what every folder may use
+FOLDERS := $(GROUND) runtime $(addprefix runtime/,ranks op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
-    tasks $(addprefix tasks/,recipe step train cifar10 imagenet squad squad/text squad/sample squad/network) \
-    $(addprefix tasks/,record record/machine show infer forecast measure profile report outside) \
-    submit submit/log submit/keys submit/client $(FORMAT)
-BOARD_FOLDERS := runtime/base runtime/base/cli runtime/draw $(FORMAT) submit/log \
+    tasks $(addprefix tasks/,cifar10 imagenet squad squad/text squad/sample squad/network) \
+    $(addprefix tasks/common/,recipe step train) \
+    tasks/tools $(addprefix tasks/tools/,show infer forecast measure profile report outside replay) \
+    submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)
+BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
-EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json tasks/record/schema/*.sql tasks/record/*.json submit/format/*/*.json \
-    runtime/draw/style.css) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
+EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
+    runtime/common/draw/style.css) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort runtime/draw/style.css $(wildcard submit/format/*/*.json scoreboard/store/schema/*.sql scoreboard/pages/assets/*) \
+BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard submit/format/*/*.json scoreboard/store/schema/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.
@@ -209,14 +211,14 @@ $(foreach i,$(ISAS),$(eval $(call loops_rule,$(i))))
 COMMIT = $(shell test -z "$$(git rev-parse --show-prefix 2>&1)" && git rev-parse -q --verify HEAD 2>/dev/null)
 DIRTY = $(shell test -n "$$(git status --porcelain -- Makefile dawn.c $(FOLDERS) scoreboard 2>/dev/null)" && echo 1 || echo 0)
 COMMIT_FLAGS = -DDAWN_COMMIT='"$(COMMIT)"' -DDAWN_DIRTY=$(if $(COMMIT),$(DIRTY),0)
-$(B)/runtime/base/build.o: EXTRA = $(COMMIT_FLAGS) -DDAWN_FLAGS='"$(OPTIMISE)$(if $(SAN), -fsanitize=$(SAN))"'
-$(B)/runtime/base/build.o: $(B)/commit.list
+$(B)/runtime/common/base/build.o: EXTRA = $(COMMIT_FLAGS) -DDAWN_FLAGS='"$(OPTIMISE)$(if $(SAN), -fsanitize=$(SAN))"'
+$(B)/runtime/common/base/build.o: $(B)/commit.list
 
-# Files inside a program: one object with a table (runtime/base/embed.h).
+# Files inside a program: one object with a table (runtime/common/base/embed.h).
 define embed_rule
 $(B)/$(1).c: $(2) $(B)/$(1).list Makefile
 	$$(call say,EMBED,$$@)
-	$$(Q){ i=0; echo '#include "runtime/base/embed.h"'; \
+	$$(Q){ i=0; echo '#include "runtime/common/base/embed.h"'; \
 	for f in $(2); do i=$$$$((i + 1)); echo "extern const char embedded_$$$$i[];"; \
 	    printf '__asm__(".pushsection .rodata\\n.global embedded_%d\\nembedded_%d: .incbin \\"%s\\"\\n.byte 0\\n.popsection");\n' $$$$i $$$$i $$$$f; done; \
 	i=0; echo 'const struct embedded embedded_files[] = {'; \
@@ -406,7 +408,7 @@ $(B)/test/bench/board_load: $(B)/test/bench/board_load.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -o $@
 
-INSTALL := DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' docs/install/install.sh
+INSTALL := DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' .package/install.sh
 install: all  ## put programs, man pages, completion and the systemd unit under PREFIX (/usr/local)
 	@$(INSTALL) install $(PROGRAM) $(BOARD)
 
@@ -417,7 +419,7 @@ uninstall:  ## remove what make install put under PREFIX
 DEB := $(if $(PROGRAM_HAS),build-deb/)
 deb:  ## make a Debian package of this tree in build/
 	@$(MAKE) --no-print-directory $(if $(DEB),CUDA=no B=build-deb IN=$(DEB)) all
-	@docs/install/deb.sh $(DEB)dawn $(DEB)dawn-scoreboard build
+	@.package/deb.sh $(DEB)dawn $(DEB)dawn-scoreboard build
 
 deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
 	@test/deps.sh build

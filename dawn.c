@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands. No other file includes all of them.
 #include "data/cmd_data.h"
-#include "runtime/base/cli/program.h"
+#include "runtime/common/cli/program.h"
 #include "submit/commands.h"
 #include "tasks/commands.h"
-#include "tasks/words.h"
+#include "tasks/tools/words.h"
 
 #include <stddef.h>
 

@@ -11,8 +11,8 @@
 #include "data/fetch/source.h"
 #include "data/progress_bar.h"
 #include "data/read/squad/squad.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)
 {

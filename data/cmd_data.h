@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_CMD_DATA_H
 #define DAWN_DATA_CMD_DATA_H
 
-#include "runtime/base/cli/program.h"
+#include "runtime/common/cli/program.h"
 
 int cmd_data(int argc, char **argv);
 extern const struct program_command cmd_data_subs[];

@@ -9,7 +9,7 @@
 #include "data/fetch/fetch.h"
 #include "data/fetch/import.h"
 #include "data/progress_bar.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // The folder to write to: `asked`, or the default folder; free() it.
 static int folder_for(const char *asked, char **folder)

@@ -9,7 +9,7 @@
 #include "data/pack/packer.h"
 #include "data/progress_bar.h"
 #include "data/read/imagenet/truth.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static int choose_side(const char *word, int *side)
 {

@@ -6,7 +6,7 @@
 
 #include "data/cmd_data_sub.h"
 #include "data/read/squad/squad.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // Adds n bytes as one line that is safe on a terminal: control characters become blanks.
 static void add_plain(struct text *text, const char *bytes, size_t n)

@@ -4,7 +4,7 @@
 #define DAWN_DATA_CMD_DATA_SUB_H
 
 #include "data/dataset.h"
-#include "runtime/base/cli/options.h"
+#include "runtime/common/cli/options.h"
 
 // The default folders for -h texts.
 #define DATA_PLACES "(else $DAWN_DATA, $XDG_DATA_HOME/dawn or ~/.local/share/dawn)"

@@ -14,8 +14,8 @@
 #include "data/fetch/source.h"
 #include "data/pieces.h"
 #include "data/read/synthetic.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 
 // The list of data sets.
 static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &squad_kind, &squad_split_kind,

@@ -9,9 +9,9 @@
 #ifndef DAWN_DATA_DATASET_H
 #define DAWN_DATA_DATASET_H
 
-#include "runtime/base/dtype.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/dtype.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/file.h"
 
 struct dataset;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static int any_but_hidden(const struct dirent *entry)
 {

@@ -5,7 +5,7 @@
 
 #include <dirent.h>
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct folder {
     struct dirent **entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a kind of data set, and the list of kinds. Only data/ includes this, and tasks that make one set from
-// another (tasks/step/task.h: view). All other code uses dataset.h.
+// another (tasks/common/step/task.h: view). All other code uses dataset.h.
 #ifndef DAWN_DATA_KIND_H
 #define DAWN_DATA_KIND_H
 

@@ -10,8 +10,8 @@
 #ifndef DAWN_DATA_MANIFEST_H
 #define DAWN_DATA_MANIFEST_H
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/file.h"
 
 enum { MANIFEST_FILES = 4096, MANIFEST_VALUES = 1024, MANIFEST_BYTES = 4 << 20, MANIFEST_PATH = 4096 };
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 // threads_for for calls that can fail. The sentence of the lowest piece that failed reaches the caller's thread.
 int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end),

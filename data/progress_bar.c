@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/cli/program.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
+#include "runtime/common/cli/program.h"
 
 enum { BAR_WIDTH = 20 };
 

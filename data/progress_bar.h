@@ -4,7 +4,7 @@
 #ifndef DAWN_DATA_PROGRESS_BAR_H
 #define DAWN_DATA_PROGRESS_BAR_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct progress_bar {
     const char *what;

@@ -3,8 +3,8 @@
 // of the device, so that a training run can reach its figures. Cost: about two seconds.
 #include "runtime/device.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/session.h"
 

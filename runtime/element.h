@@ -7,7 +7,7 @@
 #ifndef DAWN_ELEMENT_H
 #define DAWN_ELEMENT_H
 
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/store.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/rng.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/hash.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef DAWN_STORE_H
 #define DAWN_STORE_H
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/tensor.h"
 
 // Every byte of a run has one of these classes, persistent ones first.

@@ -3,7 +3,7 @@
 #ifndef DAWN_TENSOR_H
 #define DAWN_TENSOR_H
 
-#include "runtime/base/dtype.h"
+#include "runtime/common/base/dtype.h"
 
 // 16-bit storage. Rounds to nearest even; a NaN stays a NaN. Branch-free, so that loops over them vectorise.
 static inline float bf16_to_f32(uint16_t h)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 #include "submit/format/fields.h"

@@ -2,7 +2,7 @@
 // dawn-scoreboard backup: copies the record at one moment, while the server runs.
 #include <stdio.h>
 
-#include "runtime/base/cli/options.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 

@@ -2,7 +2,7 @@
 // dawn-scoreboard check: checks the whole record.
 #include <stdio.h>
 
-#include "runtime/base/cli/options.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 

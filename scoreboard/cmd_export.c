@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/export.h"
 #include "scoreboard/routes.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/store/store.h"

@@ -2,7 +2,7 @@
 // dawn-scoreboard migrate: brings the record to this program's format, or makes a new one, without serving.
 #include <stdio.h>
 
-#include "runtime/base/cli/options.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/store/store.h"
 

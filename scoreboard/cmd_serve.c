@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn-scoreboard [serve]: opens the record and serves it. SIGTERM or SIGINT stops it after the requests in progress; a second
 // signal does not wait. Each failure of the server is a line on standard error.
-#include "runtime/base/cli/options.h"
-#include "runtime/base/reserve.h"
+#include "runtime/common/base/reserve.h"
+#include "runtime/common/cli/options.h"
 #include "scoreboard/commands.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/routes.h"

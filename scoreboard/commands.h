@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_COMMANDS_H
 #define DAWN_SCOREBOARD_COMMANDS_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 int cmd_serve(int argc, char **argv);
 int cmd_board(int argc, char **argv);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include <jansson.h>
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "submit/format/score/training_log.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands of dawn-scoreboard. Without a command, or with options first, it serves.
-#include "runtime/base/cli/program.h"
+#include "runtime/common/cli/program.h"
 #include "scoreboard/commands.h"
 
 #include <stddef.h>

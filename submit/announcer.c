@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 #include "submit/client/deliver.h"
 #include "submit/client/pace.h"
 #include "submit/commands.h"

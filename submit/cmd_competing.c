@@ -9,11 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 #include "submit/format/fields.h"
 #include "submit/keys/handle.h"
-#include "tasks/record/commitments.h"
+#include "submit/results/commitments.h"
 
 // ---- the competition
 static int ask_for_digest(struct client *c, const char *name, char digest[DIGEST_HEX])

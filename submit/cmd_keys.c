@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/file.h"
-#include "runtime/base/cli/options.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/cli/options.h"
+#include "runtime/common/base/text.h"
 #include "submit/keys/agent.h"
 #include "submit/commands.h"
 #include "submit/format/statement.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/format/fields.h"

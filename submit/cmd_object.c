@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/format/fields.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/cli/program.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/cli/program.h"
 
 static void say_waiting(void *context, const char *sentence)
 {

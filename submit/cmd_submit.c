@@ -6,16 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/cli/options.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/file.h"
+#include "runtime/common/cli/options.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/cmd_competing.h"
 #include "submit/keys/handle.h"
 #include "submit/submission.h"
-#include "tasks/outside/command.h"
+#include "tasks/tools/outside/command.h"
 
 struct choice {
     struct sending sending;

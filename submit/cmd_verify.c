@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/file.h"
-#include "runtime/base/cli/options.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/commands.h"
 #include "submit/client/deliver.h"

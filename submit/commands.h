@@ -3,8 +3,8 @@
 #ifndef DAWN_SUBMIT_COMMANDS_H
 #define DAWN_SUBMIT_COMMANDS_H
 
-#include "runtime/base/cli/program.h"
-#include "tasks/train/announce.h"
+#include "runtime/common/cli/program.h"
+#include "submit/announce.h"
 
 int cmd_keys(int argc, char **argv);
 extern const struct program_command cmd_keys_subs[];  // those with options of their own
@@ -12,7 +12,6 @@ int cmd_keys_rotate(int argc, char **argv);  // of cmd_keys_change.c, as the nex
 int cmd_keys_revoke(int argc, char **argv);
 int cmd_submit(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
-int cmd_replay(int argc, char **argv);
 int cmd_withdraw(int argc, char **argv);
 int cmd_amend(int argc, char **argv);
 int cmd_object(int argc, char **argv);

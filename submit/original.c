@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/clock.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "submit/client/deliver.h"
 #include "submit/client/verify.h"
 #include "submit/cmd_sending.h"
 #include "submit/format/check/check.h"
 #include "submit/payload.h"
-#include "tasks/record/stated.h"
+#include "submit/results/stated.h"
 
 enum { FILE_LIMIT = 4 << 20 };
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/score/group.h"
 
 struct original {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a run's statement from the record (tasks/record/stated.h) and the submitter's texts. Cost: one reading of the run, some
-// 10 to 500 KB.
+// Builds a run's statement from the record (submit/results/stated.h) and the submitter's texts. Cost: one reading of the run,
+// some 10 to 500 KB.
 #include "submit/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"
 #include "submit/format/machine_list.h"
-#include "tasks/recipe/recipe.h"
-#include "tasks/record/stated.h"
+#include "submit/results/stated.h"
+#include "tasks/common/recipe/recipe.h"
 
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
 enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, PARTS_MAX = 64, TAGS_MAX = 8, FACTS_MAX = 16384,

@@ -6,7 +6,7 @@
 #define DAWN_SUBMIT_PAYLOAD_H
 
 #include "submit/format/statement.h"
-#include "tasks/record/receipts.h"
+#include "submit/results/receipts.h"
 
 // Texts that the submitter adds. NULL or "": none.
 struct payload_words {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/client/client.h"
-#include "tasks/record/commitments.h"
+#include "submit/results/commitments.h"
 
 struct list {
     int64_t *at;

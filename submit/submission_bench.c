@@ -4,10 +4,10 @@
 // rows a measurement.
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/fields.h"
+#include "submit/results/stated.h"
 #include "submit/submission.h"
-#include "tasks/record/stated.h"
 
 struct kind {
     const char *noun, *option, *rows, *all;

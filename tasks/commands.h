@@ -4,9 +4,10 @@
 #ifndef DAWN_TASKS_COMMANDS_H
 #define DAWN_TASKS_COMMANDS_H
 
-struct announce_type;  // tasks/train/announce.h
+struct announce_type;  // submit/announce.h
 int cmd_train(int argc, char **argv, const struct announce_type *);  // how runs are announced
 int cmd_infer(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/tasks.h"
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "tasks/cifar10/cifar10.h"
 #include "tasks/imagenet/imagenet.h"
 #include "tasks/squad/squad.h"

@@ -3,7 +3,7 @@
 #ifndef DAWN_TASKS_TASKS_H
 #define DAWN_TASKS_TASKS_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 extern const struct task *const task_table[];  // ends with NULL
 int task_find(const char *name, const struct task **) MUST_CHECK;

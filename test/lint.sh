@@ -30,48 +30,44 @@ forbid() {
 # file's path decides. Where a header is listed, it alone may be included, not the rest of its room. The server (scoreboard)
 # includes base and the format only. NAME_inside.h is only for the files beside it.
 ROOMS='
-runtime/base/cli        : runtime/base
-runtime/base            :
-runtime/ranks           : runtime/ranks runtime/base
-runtime/draw            : runtime/base
+runtime/common/cli      : runtime/common/base
+runtime/common/draw     : runtime/common/base
+runtime/common          : runtime/common/base
+runtime/ranks           : runtime/ranks runtime/common
 runtime                 : runtime
-data                    : data runtime/base
-submit/format/ssh       : runtime/base
-submit/format/score     : submit/format/canonical.h submit/format/run_metric.h runtime/base
-submit/format/check     : submit/format runtime/base
-submit/format           : submit/format/ssh/sshsig.h runtime/base
-tasks/record/machine    : runtime submit/format
-tasks/record            : tasks/record runtime submit/format
-tasks/show              : tasks/record runtime submit/format
-tasks/recipe            : runtime
-tasks/step              : tasks/recipe data runtime
-tasks/train             : tasks/step tasks/recipe tasks/record data runtime submit/format
-tasks/cifar10           : tasks/step tasks/recipe data runtime
-tasks/imagenet          : tasks/step tasks/recipe data runtime
+data                    : data runtime/common
+submit/format/ssh       : runtime/common
+submit/format/score     : submit/format/canonical.h submit/format/run_metric.h runtime/common
+submit/format/check     : submit/format runtime/common
+submit/format           : submit/format/ssh/sshsig.h runtime/common
+submit/log              : runtime/common submit/format
+submit/keys             : runtime/common submit/format
+submit/results          : submit/results submit/format runtime/common runtime/device.h runtime/ranks/ranks.h
+submit/client           : submit/keys/keyring.h submit/log submit/results/receipts.h submit/format runtime/common
+submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log submit/results submit/format tasks/common/recipe/recipe.h tasks/tools/outside/command.h runtime/common
+tasks/common/recipe     : runtime
+tasks/common/step       : tasks/common/recipe data runtime
+tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
+tasks/cifar10           : tasks/common/step tasks/common/recipe data runtime
+tasks/imagenet          : tasks/common/step tasks/common/recipe data runtime
 tasks/squad/text        : data runtime
-tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/step tasks/recipe data runtime
-tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/step tasks/recipe data runtime
-tasks/squad             : tasks/squad tasks/step tasks/recipe data runtime
-tasks/infer             : tasks/train/trainer.h tasks/step tasks/record data runtime submit/format
-tasks/forecast          : tasks/train/trainer.h tasks/step tasks/recipe data runtime submit/format
-tasks/measure           : tasks/forecast tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
-tasks/profile           : tasks/measure tasks/forecast tasks/train tasks/step tasks/recipe tasks/record data runtime submit/format
-tasks/report            : tasks/measure tasks/forecast/roofline.h tasks/record runtime submit/format
-tasks/outside           : tasks/record runtime submit/format
-tasks                   : tasks data runtime submit/format
-submit/log              : runtime/base submit/format
-submit/keys             : runtime/base submit/format
-submit/client           : submit/keys/keyring.h submit/log tasks/record/receipts.h runtime/base submit/format
-submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log tasks/choose.h tasks/record/record.h tasks/record/receipts.h tasks/record/commitments.h tasks/record/stated.h tasks/recipe/recipe.h tasks/train/train.h tasks/train/announce.h tasks/outside/command.h runtime/base submit/format
-scoreboard/rank         : runtime/base submit/format
-scoreboard/dawnbench    : runtime/base submit/format
-scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/base submit/format submit/log
-scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/base submit/format
-scoreboard/pages/run    : scoreboard/pages/page.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
-scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/draw runtime/base submit/format
-scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/base submit/format
-scoreboard/site         : scoreboard/http/server.h scoreboard/store/store.h runtime/base submit/format submit/log
-scoreboard              : scoreboard/site/site.h scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/base submit/format
+tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime
+tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime
+tasks/squad             : tasks/squad tasks/common/step tasks/common/recipe data runtime
+tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
+tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime
+tasks/tools/replay      : tasks/commands.h tasks/tools/choose.h tasks/common/train submit/original.h submit/results submit/format data runtime
+tasks/tools             : tasks/tools tasks/squad/predictions.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
+tasks                   : tasks data runtime
+scoreboard/rank         : runtime/common submit/format
+scoreboard/dawnbench    : runtime/common submit/format
+scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format submit/log
+scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/common submit/format
+scoreboard/pages/run    : scoreboard/pages/page.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format
+scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format
+scoreboard/api          : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h runtime/common submit/format
+scoreboard/site         : scoreboard/http/server.h scoreboard/store/store.h runtime/common submit/format submit/log
+scoreboard              : scoreboard/site/site.h scoreboard/api/api.h scoreboard/pages/pages.h scoreboard/http/server.h scoreboard/store/store.h scoreboard/dawnbench/dawnbench.h scoreboard/rank/table.h runtime/common submit/format
 '
 layering() {
     library | xargs -r awk -v rooms="$ROOMS" '
@@ -193,23 +189,23 @@ places() {
 
 quiet='(^|[^A-Za-z0-9_])(printf|vprintf|puts|putchar|perror) *\(|f(printf|puts|putc|write)? *\(.*(stdout|stderr)'
 printing() {
-    library | grep -vE '/(cmd_|progress)[^/]*\.c$|^\./runtime/base/(error|cli/options|cli/program)\.c$' |
+    library | grep -vE '/(cmd_|progress)[^/]*\.c$|^\./runtime/common/(base/error|cli/options|cli/program)\.c$' |
         forbid printing "$quiet" "a library folder does not print"
 }
 
 leaving() {
-    library | grep -v '^\./runtime/base/error\.c$' |
+    library | grep -v '^\./runtime/common/base/error\.c$' |
         forbid leaving '(^|[^A-Za-z0-9_])(_exit|_Exit|exit|quick_exit|abort) *\(' "only main exits, only BUG aborts"
 }
 
 pool() {
-    library | grep -v '^\./runtime/base/threads\.c$' |
-        forbid pool '<omp\.h>|pragma +omp +(parallel|task|sections)' "threads come from runtime/base/threads.h"
+    library | grep -v '^\./runtime/common/base/threads\.c$' |
+        forbid pool '<omp\.h>|pragma +omp +(parallel|task|sections)' "threads come from runtime/common/base/threads.h"
 }
 
 clocks() {
-    library | grep -v '^\./runtime/base/clock\.c$' |
-        forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/base/clock.h"
+    library | grep -v '^\./runtime/common/base/clock\.c$' |
+        forbid clocks '(^|[^A-Za-z0-9_])(clock_gettime|gettimeofday|omp_get_wtime) *\(' "time comes from runtime/common/base/clock.h"
 }
 
 quotes() {
@@ -250,14 +246,14 @@ self_test() {
     local md='<!-- SPDX-License-Identifier: Apache-2.0 -->\n'
     work=$(mktemp -d) bad=0 proved=0
     trap 'rm -rf "$work"' EXIT
-    expect layering runtime/base/a.h "$c#include \"runtime/graph.h\"\n"
-    expect layering runtime/base/a.c "$c#include \"runtime/base/cli/options.h\"\n"
+    expect layering runtime/common/base/a.h "$c#include \"runtime/graph.h\"\n"
+    expect layering runtime/common/base/a.c "$c#include \"runtime/common/cli/options.h\"\n"
     expect layering runtime/a.c "$c#include \"data/dataset.h\"\n"
     expect layering data/a.c "$c#include \"runtime/graph.h\"\n"
     expect layering data/b.c "$c#include \"b.h\"\n"
-    expect layering tasks/a.c "$c#include \"submit/client/client.h\"\n"
-    expect layering tasks/step/a.c "$c#include \"tasks/train/trainer.h\"\n"
-    expect layering tasks/cifar10/a.c "$c#include \"tasks/train/train.h\"\n"
+    expect layering tasks/tools/a.c "$c#include \"submit/client/client.h\"\n"
+    expect layering tasks/common/step/a.c "$c#include \"tasks/common/train/trainer.h\"\n"
+    expect layering tasks/cifar10/a.c "$c#include \"tasks/common/train/train.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering scoreboard/rank/a.c "$c#include \"scoreboard/store/store.h\"\n"
     expect layering scoreboard/store/a.c "$c#include \"scoreboard/http/server.h\"\n"
@@ -271,7 +267,7 @@ self_test() {
     expect layering submit/keys/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering submit/client/a.c "$c#include \"submit/payload.h\"\n"
     expect layering submit/a.c "$c#include \"submit/client/client_origin.h\"\n"
-    expect layering submit/format/a.c "$c#include \"tasks/record/result.h\"\n"
+    expect layering submit/format/a.c "$c#include \"submit/results/result.h\"\n"
     expect layering submit/format/a.c "$c#include \"submit/format/check/check.h\"\n"
     expect layering submit/format/score/a.c "$c#include \"submit/format/statement.h\"\n"
     expect circles data/a.h "$c#include \"data/b.h\"\n" data/b.h "$c#include \"data/a.h\"\n"
@@ -298,9 +294,9 @@ self_test() {
 
     # And what is allowed passes: each rule must also be able to hold its tongue.
     local tree=$work/clean
-    mkdir -p "$tree/runtime/base" "$tree/data" "$tree/tasks" "$tree/scoreboard" "$tree/test/unit"
-    printf '%b' "$c#include \"runtime/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/base/error.c"
-    printf '%b' "$c#include \"runtime/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
+    mkdir -p "$tree/runtime/common/base" "$tree/data" "$tree/tasks" "$tree/scoreboard" "$tree/test/unit"
+    printf '%b' "$c#include \"runtime/common/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/common/base/error.c"
+    printf '%b' "$c#include \"runtime/common/base/error.h\"\n// printf( is only named here\nsnprintf(a, 1, b);\n" >"$tree/data/a.c"
     printf '%b' "$c#include \"data/a.h\"\n#include \"runtime/graph.h\"\nprintf(\"a\");\n" >"$tree/tasks/cmd_a.c"
     printf '%b' "$c#include \"submit/format/a.h\"\nfprintf(file, \"a\");\n" >"$tree/scoreboard/a.c"
     mkdir -p "$tree/scoreboard/pages"

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/threads.h"
 
 enum { FREE = -1, PIECE_MOST = 64, LINE = 64, DECODER_SHARE = 8 };
 

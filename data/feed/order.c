@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/rng.h"
 
 enum { DRAW_SAMPLES = 0, DRAW_BATCHES = 1, DRAW_PAGES = 2 };  // the block of RNG_ORDER
 

@@ -16,7 +16,7 @@
 #ifndef DAWN_DATA_ORDER_H
 #define DAWN_DATA_ORDER_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { ORDER_BUCKETS = 8 };
 

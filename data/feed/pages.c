@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 int pages_cut(struct dataset *data, enum split split, const char *field, int64_t **into, int64_t *pages)
 {

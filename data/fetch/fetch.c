@@ -20,9 +20,9 @@
 #include "data/fetch/fetch.h"
 #include "data/fetch/unpack.h"
 #include "data/pack/packer.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 
 enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
 

@@ -13,9 +13,9 @@
 #include "data/image/image.h"
 #include "data/fetch/import.h"
 #include "data/fetch/source.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
-#include "runtime/base/whole.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
+#include "runtime/common/base/whole.h"
 
 enum {
     IMPORT_FILE_MAX = 1 << 26,

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "data/fetch/unpack.h"
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
-#include "runtime/base/whole.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
+#include "runtime/common/base/whole.h"
 
 enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1000 };
 

@@ -9,9 +9,9 @@
 #include "data/image/decode.h"
 #include "data/kind.h"
 #include "data/pieces.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/memory.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/memory.h"
+#include "runtime/common/base/text.h"
 
 enum { SIZES_AT_ONCE = 4096, DECODED_AT_ONCE = 32, CHANNELS = 3 };
 

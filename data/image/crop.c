@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 enum { TRIES = 10 };
 static const double RATIO_LEAST = 3.0 / 4, RATIO_MOST = 4.0 / 3;

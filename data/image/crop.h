@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_CROP_H
 #define DAWN_DATA_CROP_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 // In pixels of the stored picture: pixel i covers [i, i + 1).
 struct area {

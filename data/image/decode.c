@@ -13,7 +13,7 @@
 #include <jpeglib.h>
 
 #include "data/image/scale.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum {
     SCANS_MAX = 100,             // limits a progressive file of a few bytes a scan, which could take hours

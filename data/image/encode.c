@@ -10,7 +10,7 @@
 
 #include <jpeglib.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 struct encoder {
     struct jpeg_compress_struct jpeg;

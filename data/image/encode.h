@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_ENCODE_H
 #define DAWN_DATA_ENCODE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct encoder;  // belongs to one thread
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_HEAD_H
 #define DAWN_DATA_HEAD_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum head_format { HEAD_JPEG, HEAD_PNG };
 struct head {

@@ -13,8 +13,8 @@
 #include <strings.h>
 
 #include "data/image/decode.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 bool image_is_named(const char *file)
 {

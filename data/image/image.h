@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_IMAGE_H
 #define DAWN_DATA_IMAGE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct image {
     int height, width;

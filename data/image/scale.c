@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "data/image/scale_inside.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/isa.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/isa.h"
 
 // With more taps, the rounding of each product could overflow 16 bits. Such shrinking uses plain sums of 32 bits.
 enum { TAPS_MOST = 32 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of the resize, one table for each instruction set (runtime/base/isa.h). Only scale*.c includes this.
+// The loops of the resize, one table for each instruction set (runtime/common/base/isa.h). Only scale*.c includes this.
 //
 // Both axes work on 16-bit lanes, four to a pixel, and multiply as pmulhrsw does: (a * b + 2^14) >> 15. Weights have 15
 // bits, and values between the axes have 7 more bits than a pixel. All sets give the same bits (test_data_scale.c).

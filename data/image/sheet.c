@@ -7,7 +7,7 @@
 
 #include "data/image/image.h"
 #include "data/image/sheet.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { SHEET_GAP = 4, SHEET_GREY = 32 };
 

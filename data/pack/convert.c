@@ -16,7 +16,7 @@
 #include "data/image/encode.h"
 #include "data/image/head.h"
 #include "data/image/scale.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 struct converter {
     struct convert_choice choice;

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_MD5_H
 #define DAWN_DATA_MD5_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { MD5_HEX = 33 };
 

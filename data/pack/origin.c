@@ -19,7 +19,7 @@
 #include "data/pack/origin_md5.h"
 #include "data/pack/tar.h"
 #include "data/read/imagenet/truth.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 #define SPOOL_MOST (INT64_C(1) << 34)
 #define EXPECTED                                                                                                       \

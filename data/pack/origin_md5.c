@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "data/dataset.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 
 enum { MD5_READ = 1 << 20 };
 

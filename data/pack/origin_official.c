@@ -12,7 +12,7 @@
 #include "data/pack/origin.h"
 #include "data/pack/origin_md5.h"
 #include "data/read/imagenet/truth.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 static const struct published {
     const char *name;

@@ -16,10 +16,10 @@
 #include "data/pack/origin.h"
 #include "data/pack/part.h"
 #include "data/pieces.h"
-#include "runtime/base/rng.h"
-#include "runtime/base/text.h"
-#include "runtime/base/threads.h"
-#include "runtime/base/whole.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/text.h"
+#include "runtime/common/base/threads.h"
+#include "runtime/common/base/whole.h"
 
 enum { ROUND_PER_THREAD = 128, CONVERT_GRAIN = 8, NOTES_MAX = 20 };
 

@@ -21,9 +21,9 @@
 #include "data/pieces.h"
 #include "data/read/imagenet/crc32c.h"
 #include "data/read/imagenet/imagenet.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
-#include "runtime/base/whole.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
+#include "runtime/common/base/whole.h"
 
 static int write_at(const struct part *p, const void *bytes, size_t count, uint64_t offset)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { TAR_BLOCK = 512, TAR_READ = 1 << 13, SPOOL_READ = 1 << 18 };
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_TAR_H
 #define DAWN_DATA_TAR_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { TAR_MEMBERS_MAX = 10000000 };
 

@@ -18,8 +18,8 @@
 #include "data/kind.h"
 #include "data/read/planes.h"
 #include "data/fetch/source.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 
 enum { CIFAR_PIECE = 64, CIFAR_NOTE_MAX = 4096 };
 

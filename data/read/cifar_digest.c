@@ -17,8 +17,8 @@
 #include "data/fetch/source.h"
 #include "data/manifest.h"
 #include "data/pieces.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 
 static int visit_hash(void *context, const char *path, int64_t offset, const uint8_t *records, int64_t n, int64_t done)
 {

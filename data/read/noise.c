@@ -9,7 +9,7 @@
 
 #include "data/kind.h"
 #include "data/read/noise.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 enum { NOISE_SEED = 0x6e6f6973 };
 

@@ -13,8 +13,8 @@
 #include "data/image/encode.h"
 #include "data/kind.h"
 #include "data/read/synthetic.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/rng.h"
 
 enum { FIELD_JPEG, FIELD_LABELS, FIELD_SIZES, FIELDS };
 enum { PICTURES_VERSION = 1, PICTURES_SEED = 0x70696373, PICTURES_QUALITY = 85 };

@@ -15,7 +15,7 @@
 
 #include "data/kind.h"
 #include "data/read/synthetic.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF  // gcc does not contract under -std=c17; the bytes depend on it

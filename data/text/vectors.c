@@ -11,7 +11,7 @@
 
 #include "data/text/unicode.h"
 #include "data/text/vectors_cache.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { BLOCK = 1 << 20, SAMPLE = 100 };  // SAMPLE: lines, the shortest of which gives the file's dimension
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "data/manifest.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static const char magic[8] = "dawnvec1";
 struct head {

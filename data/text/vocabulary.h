@@ -5,7 +5,7 @@
 #ifndef DAWN_DATA_TEXT_VOCABULARY_H
 #define DAWN_DATA_TEXT_VOCABULARY_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { VOCABULARY_WORDS = 1 << 24, VOCABULARY_FILE = 256 << 20, VOCABULARY_NONE = -1 };
 

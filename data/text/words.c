@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "data/text/unicode.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { CURLY_APOSTROPHE = 0x2019 };
 

@@ -4,8 +4,8 @@
 // `ref`; large ones are for speed only.
 #include "runtime/cases/cases.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/hash.h"
+#include "runtime/common/base/rng.h"
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 

@@ -3,8 +3,8 @@
 // and the size of the sums (docs/testing.md), never fitted to a device.
 #include "runtime/cases/cases.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/sort.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef DAWN_CHECKPOINT_H
 #define DAWN_CHECKPOINT_H
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "runtime/session.h"
 
 // A file beyond these limits is refused. A header of 16 MiB has room for about 150,000 tensors.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 enum { NAMED = 3 };  // of each kind that is counted, the first are named
 

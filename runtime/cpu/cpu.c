@@ -4,10 +4,10 @@
 // microseconds on two threads).
 #include "runtime/cpu/cpu.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/memory.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/memory.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/tiles/tiles.h"

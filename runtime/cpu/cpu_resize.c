@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bilinear resizing with half-pixel centres, and its transpose. Rows are blended first, then columns; prepare computes the
 // positions and weights of both. Cost: x is read at most twice, y written once.
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/cpu/cpu_work.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef DAWN_CPU_WORK_H
 #define DAWN_CPU_WORK_H
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/loops/loops.h"
 

@@ -20,7 +20,7 @@
 #ifndef DAWN_CUDA_H
 #define DAWN_CUDA_H
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/cuda/kernel.h"
 #include "runtime/device.h"
 

@@ -7,7 +7,7 @@
 #ifndef DAWN_CUDA_HOLD_H
 #define DAWN_CUDA_HOLD_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 #include <cuda_runtime_api.h>
 

@@ -8,7 +8,7 @@
 #ifndef DAWN_CUDA_LANES_H
 #define DAWN_CUDA_LANES_H
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/cuda/kernel.h"
 
 struct cuda_touch {

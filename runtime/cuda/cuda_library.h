@@ -18,7 +18,7 @@
 #ifndef DAWN_CUDA_LIBRARY_H
 #define DAWN_CUDA_LIBRARY_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct cuda_library {
     const char *title;             // "cuDNN 9"

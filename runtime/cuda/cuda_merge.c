@@ -3,7 +3,7 @@
 // larger. Otherwise the kind with the longest path behind it goes first, so that the last nodes of all chains meet in one launch.
 #include "runtime/cuda/cuda_merge.h"
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 #include <stdlib.h>
 

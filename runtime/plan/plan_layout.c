@@ -3,7 +3,7 @@
 // positions and keeps the live blocks in order of their offsets.
 #include "runtime/plan/plan_layout.h"
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/plan/plan_flow.h"
 #include "runtime/plan/plan_space.h"
 

@@ -2,7 +2,7 @@
 // Node 1 is the root; the children of node i are 2i and 2i + 1.
 #include "runtime/plan/plan_space.h"
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef DAWN_PLAN_SPACE_H
 #define DAWN_PLAN_SPACE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct span {
     size_t begin, end;

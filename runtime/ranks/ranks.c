@@ -2,11 +2,11 @@
 // Finds a launcher, loads the plug-in out of the program, and carries out the exchanges with it.
 #include "runtime/ranks/ranks.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/embed.h"
-#include "runtime/base/file.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/ranks/plugin.h"
 
 #include <dlfcn.h>

@@ -12,7 +12,7 @@
 #ifndef DAWN_RANKS_H
 #define DAWN_RANKS_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 // Asks the environment for a launcher and MPI for the rest. Fails if there is a launcher and this build has no MPI.
 int ranks_open(void) MUST_CHECK;

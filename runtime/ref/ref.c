@@ -3,9 +3,9 @@
 // that is emptied after every node; no other device allocates while it runs.
 #include "runtime/ref/ref.h"
 
-#include "runtime/base/memory.h"
+#include "runtime/common/base/memory.h"
 
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
 
 #include <math.h>
 #include <stdio.h>

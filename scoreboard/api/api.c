@@ -2,7 +2,7 @@
 // The server's description of itself, and helpers for all of the API.
 #include "scoreboard/api/api_inside.h"
 
-#include "runtime/base/build.h"
+#include "runtime/common/base/build.h"
 
 #include <math.h>
 #include <stdio.h>

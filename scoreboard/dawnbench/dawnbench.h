@@ -5,8 +5,8 @@
 #ifndef DAWN_SCOREBOARD_DAWNBENCH_H
 #define DAWN_SCOREBOARD_DAWNBENCH_H
 
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/score/contest.h"
 
 struct dawnbench_point {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "scoreboard/dawnbench/dawnbench_inside.h"
 
 enum { FOLDER_FILES = 20000, FOLDER_BYTES = 256 << 20 };  // far above the archive's 187 files; a limit against accidents

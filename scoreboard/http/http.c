@@ -3,8 +3,8 @@
 // is known before the threads start. Invariant: nothing that a request uses is freed before libmicrohttpd's threads have ended.
 #include "scoreboard/http/http_inside.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -5,8 +5,8 @@
 // goes back to the end of the ring once instead of being dropped, so such a walk does not drop the pages that people read.
 #include "scoreboard/http/http_cache.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/hash.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/hash.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>

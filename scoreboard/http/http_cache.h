@@ -4,7 +4,7 @@
 #ifndef DAWN_SCOREBOARD_HTTP_CACHE_H
 #define DAWN_SCOREBOARD_HTTP_CACHE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct MHD_Response;
 enum { CACHE_ANSWERS = 256, CACHE_BYTES = 16 << 20, CACHE_TAG = 35 };

@@ -3,7 +3,7 @@
 // place takes it over if that owes less. Thread-safe. Cost: a short lock twice a request that the cache did not answer.
 #include "scoreboard/http/http_meter.h"
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

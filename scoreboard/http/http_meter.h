@@ -4,7 +4,7 @@
 #ifndef DAWN_SCOREBOARD_HTTP_METER_H
 #define DAWN_SCOREBOARD_HTTP_METER_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct sockaddr;
 struct meter;

@@ -7,9 +7,9 @@
 // query of the store's version and a look-up. No lock is held across a handler.
 #include "scoreboard/http/http_inside.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/reserve.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/reserve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 // lock four times a request.
 #include "scoreboard/http/http_watch.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #ifndef DAWN_SCOREBOARD_HTTP_WATCH_H
 #define DAWN_SCOREBOARD_HTTP_WATCH_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 struct watch;
 int watch_start(struct watch **) MUST_CHECK;  // with a thread of its own

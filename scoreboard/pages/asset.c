@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that pages link to, embedded in the program. http_reply.c makes their ETags.
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "scoreboard/pages/pages.h"
 
 static int asset(struct answer *answer, const char *path, const char *type)
@@ -15,7 +15,7 @@ static int asset(struct answer *answer, const char *path, const char *type)
 int asset_style(const struct request *request, struct answer *answer)
 {
     (void)request;
-    TRY(asset(answer, "runtime/draw/style.css", "text/css; charset=utf-8"));
+    TRY(asset(answer, "runtime/common/draw/style.css", "text/css; charset=utf-8"));
     return asset(answer, "scoreboard/pages/assets/style.css", "text/css; charset=utf-8");
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/draw/html.h"
+#include "runtime/common/draw/html.h"
 
 struct lines {
     const char *at;

@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_MARKDOWN_H
 #define DAWN_SCOREBOARD_MARKDOWN_H
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // HTML of a whole document; comments are left out. A link to a document that has a page (rules.md) leads there,
 // to another file of the repository nowhere: its words stay. Headings below the first can be linked to by their words.

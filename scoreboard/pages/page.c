@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/build.h"
+#include "runtime/common/base/build.h"
 
 int page_make(const struct request *request, struct answer *answer, page_show *show)
 {

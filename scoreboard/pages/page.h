@@ -4,8 +4,8 @@
 #ifndef DAWN_SCOREBOARD_PAGE_H
 #define DAWN_SCOREBOARD_PAGE_H
 
-#include "runtime/draw/chart.h"
-#include "runtime/draw/html.h"
+#include "runtime/common/draw/chart.h"
+#include "runtime/common/draw/html.h"
 #include "scoreboard/pages/pages.h"
 
 struct page {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/draw/chart.h"
+#include "runtime/common/draw/chart.h"
 #include "scoreboard/pages/page_form.h"
 
 enum { PARETO_MOST = 1000, NAME_MOST = 24 };  // NAME_MOST: bytes of an author beside a point

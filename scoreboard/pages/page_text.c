@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
 

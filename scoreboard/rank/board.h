@@ -4,8 +4,8 @@
 #ifndef DAWN_SCOREBOARD_BOARD_H
 #define DAWN_SCOREBOARD_BOARD_H
 
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/score/contest.h"
 
 // BOARD(NAME, word in addresses, title, unit of a value in full precision). Less is better on all of them.

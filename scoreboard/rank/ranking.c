@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/hash.h"
+#include "runtime/common/base/hash.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 

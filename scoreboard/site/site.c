@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/hash.h"
+#include "runtime/common/base/hash.h"
 #include "scoreboard/site/site_inside.h"
 #include "submit/format/copy_path.h"
 

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 // Files that every copy has.
 static const char *const marks[] = {"/api/v1.json", "/log/checkpoint", "/index.html"};

@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_SITE_INSIDE_H
 #define DAWN_SCOREBOARD_SITE_INSIDE_H
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // ---- site_links.c: pure
 struct site_link {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static const struct {
     int status;

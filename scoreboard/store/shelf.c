@@ -3,7 +3,7 @@
 // with the row's id, so an order is total and a binary search finds exactly one row.
 #include "scoreboard/store/shelf.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/common/base/hash.h"
 
 #include <stddef.h>
 #include <stdio.h>

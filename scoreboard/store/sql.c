@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/base/database.h"
-#include "runtime/base/embed.h"
+#include "runtime/common/base/database.h"
+#include "runtime/common/base/embed.h"
 
 int sql_fail(struct sql *s, const char *what)
 {

@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { SQL_FORMAT = 9, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 224 };
 enum { SQL_REPLAYS_FORMAT = 2 };  // the first with the table of replays

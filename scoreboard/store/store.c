@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/base/whole.h"
+#include "runtime/common/base/whole.h"
 #include "scoreboard/store/store_inside.h"
 
 enum { KEY_FILE_MAX = 16384, LOCK_TRIES = 1000, LOCK_WAIT_NS = 5000000 };

@@ -10,8 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 enum { PLACES = 2, PLACE_BYTES = 4096 };
 

@@ -4,7 +4,7 @@
 #ifndef DAWN_SCOREBOARD_STORE_OBJECTION_H
 #define DAWN_SCOREBOARD_STORE_OBJECTION_H
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 struct store;
 struct reader;

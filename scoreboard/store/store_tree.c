@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "scoreboard/store/store_inside.h"
 
 static void receipt_of(const struct store *s, const struct incoming *in, struct receipt *r)

@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "scoreboard/store/store_inside.h"
 #include "submit/format/canonical.h"
 

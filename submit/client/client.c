@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <time.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/build.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/build.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "submit/client/client_origin.h"
 #include "submit/format/canonical.h"
 #include "submit/format/copy_path.h"

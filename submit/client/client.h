@@ -7,8 +7,8 @@
 #ifndef DAWN_CLIENT_H
 #define DAWN_CLIENT_H
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/ssh/sshkey.h"
 
 enum { CLIENT_REPLY_MAX = 4 << 20, CLIENT_TRIES = 5, CLIENT_WAIT_MAX = 60, CLIENT_REDIRECTS = 5, CLIENT_QUIET_MS = 3000 };

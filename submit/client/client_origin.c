@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { ADDRESS_MAX = 1000 };
 

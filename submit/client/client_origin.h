@@ -3,7 +3,7 @@
 #ifndef DAWN_CLIENT_ORIGIN_H
 #define DAWN_CLIENT_ORIGIN_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 // The address without slashes at its end; free() ends it. ERR_USAGE unless it is https, or http to this machine, without
 // a user, a query or a fragment.

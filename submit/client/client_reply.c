@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/client/client.h"
 #include "submit/format/canonical.h"
 

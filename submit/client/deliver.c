@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "submit/log/proof.h"
 
 static int check_receipt(const struct delivery *d, const struct client_board *board, const struct statement *s,

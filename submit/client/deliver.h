@@ -6,7 +6,7 @@
 #include "submit/client/client.h"
 #include "submit/format/statement.h"
 #include "submit/keys/keyring.h"
-#include "tasks/record/receipts.h"
+#include "submit/results/receipts.h"
 
 struct delivery {
     struct receipt receipt;  // what it says

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/log/note.h"
 
 static int folder_of(struct text *into)

@@ -4,7 +4,7 @@
 #ifndef DAWN_CLIENT_SEEN_H
 #define DAWN_CLIENT_SEEN_H
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/ssh/sshkey.h"
 
 int seen_read(const struct sshkey *board, struct text *note) MUST_CHECK;  // leaves it empty if nothing has been seen

@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/file.h"
 
 enum { CANONICAL_MAX = 1 << 20, CANONICAL_DEPTH = 8 };
 

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
 
 struct chain {

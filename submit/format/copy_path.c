@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 
 enum { QUERY_MOST = 150 };  // longer ones are named by their digest: a file's name has at most 255 bytes
 

@@ -4,7 +4,7 @@
 #ifndef DAWN_FORMAT_COPY_PATH_H
 #define DAWN_FORMAT_COPY_PATH_H
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // "/runs/12" -> "/runs/12/index.html", "/api/v1" -> "/api/v1.json", "/boards/a/b?x=1&y=2" -> "/boards/a/b/x=1,y=2.html". The
 // address begins with a slash and is encoded as links are; so is the path.

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 enum { RUN_METRICS_MAX = 8 };
 #define RUN_SCORE_NONE INT64_MIN  // not evaluated

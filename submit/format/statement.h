@@ -9,8 +9,8 @@
 #ifndef DAWN_FORMAT_STATEMENT_H
 #define DAWN_FORMAT_STATEMENT_H
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/canonical.h"
 #include "submit/format/ssh/sshsig.h"
 

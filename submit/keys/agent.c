@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 #include "submit/format/ssh/sshwire.h"
 
 enum { FAILURE = 5, LIST = 11, LISTED = 12, SIGN = 13, SIGNED = 14 };  // numbers of the protocol

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/keys/keyring.h"
 
 static int handle_path(char into[KEYRING_PATH], char folder[KEYRING_PATH])

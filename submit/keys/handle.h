@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { HANDLE_MAX = 40 };
 // `given`, else $DAWN_HANDLE, else the stored one. ERR_USAGE if none is known or it is not a valid handle.

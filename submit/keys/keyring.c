@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/base/build.h"
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/build.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "submit/keys/agent.h"
 
 enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours and deserve a better message than "too large"

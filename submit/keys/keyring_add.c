@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 
 static int sync_folder(const char *folder)
 {

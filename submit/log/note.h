@@ -4,7 +4,7 @@
 #ifndef DAWN_LOG_NOTE_H
 #define DAWN_LOG_NOTE_H
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/ssh/sshkey.h"
 #include "submit/log/tree.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { HEIGHT = 8, PARTS_MOST = 5, DIGITS_MOST = 2 };
 

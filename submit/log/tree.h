@@ -5,7 +5,7 @@
 #ifndef DAWN_LOG_TREE_H
 #define DAWN_LOG_TREE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 #define TREE_MOST ((int64_t)1 << 50)  // leaves
 enum { TREE_HASH = 32, TREE_LEVELS = 51, TREE_PROOF = 64, TREE_TOPS = 8 };

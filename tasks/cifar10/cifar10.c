@@ -4,7 +4,7 @@
 #include "tasks/cifar10/cifar10.h"
 
 #include "tasks/cifar10/networks.h"
-#include "tasks/step/rule.h"
+#include "tasks/common/step/rule.h"
 
 static const struct metric metrics[] = {{"top1", "%", METRIC_COUNT, false}, {0}};
 enum { TOP1 };

@@ -3,7 +3,7 @@
 #ifndef DAWN_CIFAR10_CIFAR10_H
 #define DAWN_CIFAR10_CIFAR10_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 extern const struct task task_cifar10;
 

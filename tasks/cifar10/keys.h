@@ -2,7 +2,7 @@
 #ifndef DAWN_CIFAR10_KEYS_H
 #define DAWN_CIFAR10_KEYS_H
 
-#include "tasks/recipe/recipe_keys.h"
+#include "tasks/common/recipe/recipe_keys.h"
 
 extern const struct recipe_table recipe_table_cifar10;
 

@@ -5,10 +5,10 @@
 // rules, the tasks. samples.c makes the batches.
 #include "tasks/imagenet/imagenet.h"
 
+#include "tasks/common/step/rule.h"
 #include "tasks/imagenet/keys.h"
 #include "tasks/imagenet/networks.h"
 #include "tasks/imagenet/samples.h"
-#include "tasks/step/rule.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_IMAGENET_IMAGENET_H
 #define DAWN_IMAGENET_IMAGENET_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 extern const struct task task_imagenet, task_imagenette;
 

@@ -4,7 +4,7 @@
 #ifndef DAWN_IMAGENET_NETWORKS_H
 #define DAWN_IMAGENET_NETWORKS_H
 
-#include "tasks/step/step.h"
+#include "tasks/common/step/step.h"
 
 extern const struct model imagenet_models[];  // ends with name NULL
 

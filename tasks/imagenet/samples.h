@@ -5,7 +5,7 @@
 #ifndef DAWN_IMAGENET_SAMPLES_H
 #define DAWN_IMAGENET_SAMPLES_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 enum { SAMPLES_CHANNELS = 3 };
 

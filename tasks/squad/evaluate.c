@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/text/unicode.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { CAPITAL_SIGMA = 0x3A3, SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2, CAPITAL_DOTTED_I = 0x130, DOT_ABOVE = 0x307 };
 

@@ -9,7 +9,7 @@
 #define DAWN_SQUAD_EVALUATE_H
 
 #include "data/read/squad/squad.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // Appends the normalised text: words with one blank between them.
 void evaluate_normalise(const char *text, struct text *);

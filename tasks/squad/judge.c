@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/judge.h"
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "tasks/squad/evaluate.h"
 #include "tasks/squad/sample/reader.h"
 

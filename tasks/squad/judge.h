@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_JUDGE_H
 #define DAWN_SQUAD_JUDGE_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 extern const struct judge squad_judge;
 enum { SCORE_F1, SCORE_EXACT };  // index into struct task's metrics

@@ -2,7 +2,7 @@
 #ifndef DAWN_SQUAD_KEYS_H
 #define DAWN_SQUAD_KEYS_H
 
-#include "tasks/recipe/recipe_keys.h"
+#include "tasks/common/recipe/recipe_keys.h"
 
 // Keys of this task: indices into own[] of struct recipe.
 enum squad_own {

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 struct predictions {
     json_t *of;

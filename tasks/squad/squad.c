@@ -6,10 +6,10 @@
 #include "tasks/squad/squad.h"
 
 #include "data/read/squad/squad.h"
+#include "tasks/common/step/rule.h"
 #include "tasks/squad/judge.h"
 #include "tasks/squad/network/networks.h"
 #include "tasks/squad/sample/reader.h"
-#include "tasks/step/rule.h"
 
 // ---- samples
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_SQUAD_H
 #define DAWN_SQUAD_H
 
-#include "tasks/step/task.h"
+#include "tasks/common/step/task.h"
 
 extern const struct task task_squad, task_squad_split;
 

@@ -7,8 +7,8 @@
 // program of the same matrix products, those of attention as batched products over (sample, head). Prints the processor time of
 // both per thread (on a busy machine it is disturbed less than the wall clock; with more than one thread it includes waiting),
 // the least of REPEATS runs in turn, and the share of every operator.
-#include "runtime/base/clock.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"

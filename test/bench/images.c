@@ -8,8 +8,8 @@
 // every picture. The least processor time of all repeats counts, because other programs disturb it least.
 #include "data/image/decode.h"
 #include "data/image/scale.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 // tensor count again); and the share of the copy bandwidth (memcpy, reads + writes). DAWN_ISA selects the instruction set.
 // "together" is their total per step.
 #include "runtime/cpu/loops/loops.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/cpu.h"
 
 #include <stdio.h>

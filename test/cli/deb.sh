@@ -13,7 +13,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 # The least compression: the size does not matter here.
-file=$(LINTIAN=no DEB_FLAGS='-Zgzip -z1' "$ROOT/docs/install/deb.sh" "$DAWN" "$BOARD" .)
+file=$(LINTIAN=no DEB_FLAGS='-Zgzip -z1' "$ROOT/.package/deb.sh" "$DAWN" "$BOARD" .)
 [ -f "$file" ]
 dpkg-deb --contents "$file" >contents
 for name in usr/bin/dawn usr/bin/dawn-scoreboard lib/systemd/system/dawn-scoreboard.service usr/share/man/man1/dawn-train.1.gz \

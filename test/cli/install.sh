@@ -3,7 +3,7 @@
 # make install and make uninstall: every command and option of the programs' own help stands on a man page and is offered by
 # completion; bash, and zsh and fish where they are, complete with the installed functions; nothing stays behind.
 set -eu
-install=$ROOT/docs/install/install.sh root=$PWD/root
+install=$ROOT/.package/install.sh root=$PWD/root
 export DESTDIR=$root PREFIX=/opt/dawn
 bin=$root/opt/dawn/bin share=$root/opt/dawn/share
 same() { [ "$1" = "$2" ] || { printf 'got:    %s\nwanted: %s\n' "$1" "$2"; exit 1; }; }

@@ -5,7 +5,7 @@ set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/status.sh"
 
-python3 - "$ROOT/tasks/record/schema/tables.sql" <<'PYTHON'
+python3 - "$ROOT/submit/results/schema/tables.sql" <<'PYTHON'
 import hashlib, json, sqlite3, sys
 canonical = lambda value: json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 digest = lambda data: hashlib.sha256(data).hexdigest()
@@ -161,7 +161,7 @@ grep -q synthetic err
 cmp results.db before.db # reading changed nothing
 
 [ "$(wc -l <tables/receipts.csv)" = 1 ] # format 1 had none
-python3 - "$ROOT/tasks/record/schema/tables_2.sql" <<'PYTHON'
+python3 - "$ROOT/submit/results/schema/tables_2.sql" <<'PYTHON'
 import shutil, sqlite3, sys
 shutil.copy("results.db", "second.db")
 db = sqlite3.connect("second.db")

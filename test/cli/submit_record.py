@@ -81,7 +81,7 @@ if len(sys.argv) > 3:
     latency()
 else:
     for name in ("tables.sql", "tables_2.sql"):
-        db.executescript(open(root + "/tasks/record/schema/" + name).read())
+        db.executescript(open(root + "/submit/results/schema/" + name).read())
     db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 2" % 0x4441574E)
     row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2 avx512f", sockets=1, cores_online=16, cores_usable=16,
         memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/dnn/dnn_inside.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole trainings on the CUDA device, on the emulator or on a GPU: the weights of `ref` after some steps, the same bytes from
 // the same seed, captured graphs equal to eager steps, memory as planned.
-#include "tasks/train/state.h"
+#include "tasks/common/train/state.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>

@@ -8,11 +8,11 @@
 #include <string>
 
 extern "C" {
-#include "runtime/base/build.h"
+#include "runtime/common/base/build.h"
 }
 #include "test/emulate/emulate_inside.h"
 
-extern "C" const char *build_emulates(void) { return "a GPU"; }  // the program's own says NULL (runtime/base/build.h)
+extern "C" const char *build_emulates(void) { return "a GPU"; }  // the program's own says NULL (runtime/common/base/build.h)
 
 static enum emulate_machine machine = EMULATE_H200;
 static std::map<std::string, std::pair<int, cudaError_t>> failing;  // number of calls that still succeed, then the error

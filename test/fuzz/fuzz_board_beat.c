@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/score/ticket.h"
 
 enum { STAMPS = 16 };

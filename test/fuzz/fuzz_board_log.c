@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 static void try_note(const char *bytes, size_t count)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/client/client_origin.h"
 #include "submit/original.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the output of a program; the first byte chooses the split. The lines do not depend on the split; an accepted line
 // has figures within their bounds, and a refused line has a sentence.
-#include "tasks/outside/outside.h"
+#include "tasks/tools/outside/outside.h"
 
 #include <math.h>
 #include <string.h>

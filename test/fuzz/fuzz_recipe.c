@@ -2,7 +2,7 @@
 // Any bytes as a recipe file, as a stored text, and their first line as --set. An accepted recipe prints as JSON that reads
 // back as the same recipe, has a canonical form that reads back as itself, passes the checks, and gives a schedule within its
 // bounds.
-#include "tasks/recipe/recipe.h"
+#include "tasks/common/recipe/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>

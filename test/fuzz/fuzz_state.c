@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the state of a training. An accepted state keeps the parser's invariant: the slots fill the file exactly, each
 // with the bytes that its shape needs. Its note is parsed, too.
-#include "tasks/train/resume.h"
+#include "tasks/common/train/resume.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {

@@ -5,7 +5,7 @@
 // frozen in its turn. The host computes a second metric, of the answers for `b` alone, from the logits.
 #include "test/second/second.h"
 
-#include "tasks/recipe/recipe_keys.h"
+#include "tasks/common/recipe/recipe_keys.h"
 
 enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST, WIDE = 8 };
 

@@ -4,7 +4,7 @@
 #include "test/second/second.h"
 
 #include "data/kind.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST };
 

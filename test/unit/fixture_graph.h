@@ -3,8 +3,8 @@
 #ifndef DAWN_FIXTURE_GRAPH_H
 #define DAWN_FIXTURE_GRAPH_H
 
-#include "runtime/base/arena.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/rng.h"
 #include "runtime/session.h"
 
 #include <math.h>

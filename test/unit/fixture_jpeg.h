@@ -14,8 +14,8 @@
 
 #include <jpeglib.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/rng.h"
 
 #include <cmocka.h>  // after error.h: it makes a macro of fail
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/routes.h"
 #include "test/unit/fixture_statement.h"

@@ -5,8 +5,8 @@
 #define DAWN_FIXTURE_TRAINER_H
 
 #include "runtime/fuse.h"
+#include "tasks/common/train/trainer.h"
 #include "tasks/tasks.h"
-#include "tasks/train/trainer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/file.h"
 
 #include <cmocka.h>  // after error.h: it makes a macro of fail
 

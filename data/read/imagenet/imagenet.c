@@ -14,7 +14,7 @@
 #include "data/image/encode.h"
 #include "data/image/head.h"
 #include "data/image/image.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 enum { FIELD_JPEG, FIELD_LABELS, FIELD_SIZES, FIELDS };
 enum { PNG_QUALITY = 95, PNG_HEAD = 4096 };

@@ -16,8 +16,8 @@
 #include "data/manifest.h"
 #include "data/pieces.h"
 #include "data/read/imagenet/imagenet.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 
 typedef uint8_t digest_t[crypto_hash_sha256_BYTES];
 

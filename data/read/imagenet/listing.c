@@ -17,7 +17,7 @@
 #include "data/folder.h"
 #include "data/image/image.h"
 #include "data/read/imagenet/truth.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 const char *const listing_split[SPLIT_COUNT] = {"train", "val"};
 

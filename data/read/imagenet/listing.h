@@ -5,7 +5,7 @@
 
 #include "data/dataset.h"
 #include "data/read/imagenet/synsets.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { LISTING_PICTURE_MAX = 1 << 26 };  // bytes of a picture; the largest of ImageNet has 15 MB
 

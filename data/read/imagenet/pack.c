@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "data/read/imagenet/crc32c.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 static const char magic[8] = {'D', 'A', 'W', 'N', 'P', 'A', 'C', 'K'};
 enum { PACK_PIECE = 1 << 16 };  // records, or bytes of names, read at once

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/embed.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/embed.h"
 
 static struct {
     struct synsets all, ten;

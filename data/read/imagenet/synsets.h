@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_SYNSETS_H
 #define DAWN_DATA_SYNSETS_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { SYNSETS_MAX = 1000, SYNSETS_WNID = 9 };  // classes; characters of an id
 

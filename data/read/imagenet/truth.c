@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 
 enum numbering { NUMBERS_UNKNOWN, NUMBERS_DEVKIT, NUMBERS_SORTED };
 

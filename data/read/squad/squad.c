@@ -13,8 +13,8 @@
 #include "data/fetch/source.h"
 #include "data/kind.h"
 #include "data/read/squad/squad_parse.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 
 enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles at positions FOLD modulo FOLDS of the sorted titles
 

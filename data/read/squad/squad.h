@@ -13,7 +13,7 @@
 #define DAWN_DATA_SQUAD_H
 
 #include "data/dataset.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { SQUAD_NOWHERE = -1 };
 

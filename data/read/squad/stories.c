@@ -13,8 +13,8 @@
 
 #include "data/kind.h"
 #include "data/read/squad/squad_parse.h"
-#include "runtime/base/rng.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/text.h"
 
 // Part of every digest. Raise the version with every change of a text.
 enum { VERSION = 1, SEED = 20160616 };

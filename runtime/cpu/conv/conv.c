@@ -7,8 +7,8 @@
 //
 // The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
 // kernels are faster (docs/performance.md), so stride 1 uses them.
-#include "runtime/base/arena.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/conv/direct.h"
 #include "runtime/cpu/conv/pixels.h"
 #include "runtime/cpu/conv/stem.h"

@@ -8,7 +8,7 @@
 // row before the next, so x is read from memory once. Sums do not depend on the number of threads.
 #include "runtime/cpu/conv/direct.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 
 enum { KB = 64, UNIT = 4, WIDEST = 12 };

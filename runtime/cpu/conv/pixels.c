@@ -7,7 +7,7 @@
 // on the number of threads.
 #include "runtime/cpu/conv/pixels.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 #include "runtime/cpu/product/rows.h"
 #include "runtime/cpu/product/vectors.h"

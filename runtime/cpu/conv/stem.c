@@ -3,7 +3,7 @@
 // Filters are rounded to the precision of x, as everywhere; sums are f32.
 #include "runtime/cpu/conv/stem.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/loops/loops_stem.h"
 

@@ -11,7 +11,7 @@
 // images, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/conv/wgrad.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 enum { KB = 64, CB = 16, UNIT = 4 };
 enum { GROUP_BYTES = 448 << 10, GROUP_LIMIT = 8 << 20 };  // of packed units; the L2 cache has 1 MB

@@ -12,7 +12,7 @@
 // V keeps the order even, odd within such a block, and so do the filters.
 #include "runtime/cpu/conv/winograd_inside.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"
 

@@ -8,7 +8,7 @@
 // number of threads.
 #include "runtime/cpu/conv/winograd4.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 
 enum { BLOCK = 64 };  // filters of a block

@@ -7,7 +7,7 @@
 // 256) are read and written once for each.
 #include "runtime/cpu/conv/winograd4.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 enum { SKEW = 48, BAND_BYTES = 12 << 20, BAND_TILES = 512, LEAST_TILES = 64 };
 enum { LARGEST_SUMS = 64 << 20 };  // bytes

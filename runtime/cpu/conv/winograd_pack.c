@@ -3,7 +3,7 @@
 // of winograd.c: even ones first. Cost: 2 million parameters take less than a millisecond on one core.
 #include "runtime/cpu/conv/winograd_inside.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 size_t winograd_pack_bytes(const struct dnnl_conv *c)
 {

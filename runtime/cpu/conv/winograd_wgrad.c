@@ -10,7 +10,7 @@
 // L1 cache. Each thread sums its own groups, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/conv/winograd_inside.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 enum { XB = 16, UNIT = 4, SKEW = 192 };  // XB: channels of x in a block
 enum { GROUP_TILES = 128 };  // pairs of tiles: 32 kB of dy units at a position and a block of k

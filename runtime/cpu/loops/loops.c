@@ -2,7 +2,7 @@
 // The table of one instruction set and, in the base build only, the choice between the tables.
 #include "runtime/cpu/loops/loops_inside.h"
 
-#include "runtime/base/isa.h"
+#include "runtime/common/base/isa.h"
 
 #define LOOPS_TEXT2(x) #x
 #define LOOPS_TEXT(x) LOOPS_TEXT2(x)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products through oneDNN. An f32 operand of a product with a 16-bit one is rounded first, in scratch of the plan. c is
 // copied to y and added by the kernel, so the product writes every result once.
-#include "runtime/base/arena.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/product/widen.h"
 

@@ -151,7 +151,7 @@ VECTORS void pairs_dots(const struct pairs_matrix *a, const struct pairs_matrix 
 
 #else
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 bool pairs_fit(void) { return false; }
 

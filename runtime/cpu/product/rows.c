@@ -3,7 +3,7 @@
 // of pairs.
 #include "runtime/cpu/product/rows.h"
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 #include "runtime/cpu/product/vectors.h"
 #include "runtime/cpu/tiles/tiles.h"
 

@@ -9,7 +9,7 @@
 // on the number of threads.
 #include "runtime/cpu/tiles/tiles_inside.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "runtime/cpu/conv/direct.h"
 #include "runtime/cpu/conv/results.h"
 #include "runtime/cpu/loops/loops_stem.h"

@@ -3,7 +3,7 @@
 // narrower tiles; the shape of tiles is set for a whole product, so these are computed apart.
 #include "runtime/cpu/tiles/tiles_inside.h"
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 #if defined __x86_64__
 

@@ -8,7 +8,7 @@
 // before. Each thread sums its own groups, and the threads' sums are added in order: same number of threads, same bytes.
 #include "runtime/cpu/tiles/tiles_inside.h"
 
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 enum { IMAGES = 32, LEAST_IMAGES = 12, TAPS = 3 };  // TAPS: side by side
 enum { AHEAD = 4 };  // pixels that are fetched before they are read

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/embed.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/text.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/cuda_library.h"
 #include "runtime/cuda/dnn/dnn_inside.h"

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 
 enum { FORMAT = 1 };
 

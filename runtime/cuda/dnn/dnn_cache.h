@@ -9,7 +9,7 @@
 #ifndef DAWN_DNN_CACHE_H
 #define DAWN_DNN_CACHE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { DNN_KNOBS = 32, DNN_CACHE_ENTRIES = 4096, DNN_CACHE_BYTES = 4 << 20, DNN_PROBLEM_TEXT = 176 };
 

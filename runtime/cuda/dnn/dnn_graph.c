@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 // ---- descriptors
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/sort.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/sort.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/cuda_hold.h"
 

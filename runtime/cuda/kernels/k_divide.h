@@ -4,7 +4,7 @@
 #ifndef DAWN_K_DIVIDE_H
 #define DAWN_K_DIVIDE_H
 
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 DAWN_BOTH int64_t k_divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }  // for sizes; a is not negative
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_SCOREBOARD_PAGE_RUN_H
 #define DAWN_SCOREBOARD_PAGE_RUN_H
 
-#include "runtime/draw/chart.h"
+#include "runtime/common/draw/chart.h"
 #include "scoreboard/pages/page.h"
 #include "submit/format/check/check.h"
 #include "submit/format/score/curve.h"

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "submit/format/check/check_inside.h"
 
 // The stated format bounds the arithmetic. Frameworks use the names loosely (mixed precision is called f16, and f32 convolutions

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/curve.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "submit/format/canonical.h"
 
 static struct contest contests[CONTESTS_MAX];

@@ -4,7 +4,7 @@
 #ifndef DAWN_FORMAT_CONTEST_H
 #define DAWN_FORMAT_CONTEST_H
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
 
 enum { CONTEST_TARGETS = 4, CONTESTS_MAX = 32 };

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 static int64_t ceiling(__int128 product, int64_t divisor)
 {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/error.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/error.h"
 #include "submit/format/run_metric.h"
 
 static double beta_fraction(double a, double b, double x)

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/base/clock.h"
-#include "runtime/base/embed.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/text.h"
 
 enum { PRICES_MAX = 512 };
 

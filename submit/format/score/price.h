@@ -3,7 +3,7 @@
 #ifndef DAWN_FORMAT_PRICE_H
 #define DAWN_FORMAT_PRICE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 #include "submit/format/score/cost.h"
 
 struct price {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "submit/format/canonical.h"
 #include "submit/format/score/curve.h"
 

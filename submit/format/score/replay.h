@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/score/group.h"
 #include "submit/format/run_metric.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/canonical.h"
 
 enum { SEED_DIGITS = 12, MS_NS = 1000000 };

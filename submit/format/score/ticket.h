@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 
 void ticket_proof(const char *receipt_signature, char hex[DIGEST_HEX]);
 void ticket_lock(const char *secret, char hex[DIGEST_HEX]);  // the holder of the secret may send beats

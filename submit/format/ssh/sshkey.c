@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/ssh/sshwire.h"
 
 #define PRIVATE "OPENSSH PRIVATE KEY"

@@ -4,7 +4,7 @@
 #ifndef DAWN_FORMAT_SSHKEY_H
 #define DAWN_FORMAT_SSHKEY_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 enum { SSHKEY_COMMENT = 128, SSHKEY_TEXT = 256, SSHKEY_ID = 51 };
 struct sshkey {

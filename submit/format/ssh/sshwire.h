@@ -4,7 +4,7 @@
 #ifndef DAWN_FORMAT_SSHWIRE_H
 #define DAWN_FORMAT_SSHWIRE_H
 
-#include "runtime/base/error.h"
+#include "runtime/common/base/error.h"
 
 // Reading. After the first mistake every number is 0, every string is empty, and sshwire_done() is false.
 struct sshwire {

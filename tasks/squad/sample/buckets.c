@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/sample/buckets.h"
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/sample/config.h"
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "tasks/squad/keys.h"
 
 #include <math.h>

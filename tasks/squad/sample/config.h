@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_CONFIG_H
 #define DAWN_SQUAD_CONFIG_H
 
-#include "tasks/recipe/recipe.h"
+#include "tasks/common/recipe/recipe.h"
 
 enum { CONFIG_FILE = 1 << 20 };
 struct config {

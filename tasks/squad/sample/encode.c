@@ -2,7 +2,7 @@
 #include "tasks/squad/sample/encode.h"
 
 #include "data/kind.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/config.h"

@@ -3,7 +3,7 @@
 
 #include "data/kind.h"
 #include "data/text/words.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/decode.h"

@@ -5,7 +5,7 @@
 #define DAWN_SQUAD_READER_H
 
 #include "data/read/squad/squad.h"
-#include "tasks/step/step.h"
+#include "tasks/common/step/step.h"
 
 struct answer {
     int64_t question;    // number in the split

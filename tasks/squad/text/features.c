@@ -2,7 +2,7 @@
 #include "tasks/squad/text/features.h"
 
 #include "data/text/unicode.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #define DAWN_SQUAD_LEXICON_H
 
 #include "data/read/squad/squad.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // Appends up to `most` lines in the form of vocab.txt. Words are runs of ASCII letters and digits in lower case; other texts
 // are spelled or unknown. NULL: there are no texts, so numbers stand for words.

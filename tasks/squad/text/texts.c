@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/text/texts.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/base/rng.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/threads.h"
 
 #include <stdlib.h>
 #include <string.h>

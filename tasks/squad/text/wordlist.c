@@ -2,8 +2,8 @@
 #include "tasks/squad/text/wordlist.h"
 
 #include "data/text/vectors.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef DAWN_SQUAD_WORDLIST_H
 #define DAWN_SQUAD_WORDLIST_H
 
-#include "runtime/base/hash.h"
+#include "runtime/common/base/hash.h"
 #include "tasks/squad/text/texts.h"
 
 enum { WORDLIST_PADDING, WORDLIST_UNKNOWN, WORDLIST_FIRST };  // rows

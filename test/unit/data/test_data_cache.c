@@ -3,7 +3,7 @@
 #include "data/feed/feed.h"
 #include "data/image/cache.h"
 #include "data/image/decode.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "test/unit/data/fixture_pictures.h"
 
 enum { SIDE = 24 };

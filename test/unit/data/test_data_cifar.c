@@ -9,7 +9,7 @@
 #include "data/kind.h"
 #include "data/read/planes.h"
 #include "data/fetch/source.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 static const char *const batches[CIFAR_FILES] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                                                  "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};

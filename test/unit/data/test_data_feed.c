@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "data/feed/feed.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 #include "test/unit/data/fixture_text.h"
 
 enum { COUNT = 230, BATCH = 16, WIDTH = 24, MOST = 64 };

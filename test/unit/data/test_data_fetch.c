@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "data/fetch/fetch.h"
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 
 enum { PAYLOAD = 300000 };
 

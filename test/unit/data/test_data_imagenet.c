@@ -13,7 +13,7 @@
 #include "data/pack/packer.h"
 #include "data/pack/tar.h"
 #include "data/read/imagenet/truth.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static int open_imagenette(const char *name)
 {

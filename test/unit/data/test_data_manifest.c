@@ -5,7 +5,7 @@
 #include "data/kind.h"
 #include "data/manifest.h"
 #include "data/pieces.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
 #include "data/image/sheet.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "test/unit/data/fixture_text.h"
 
 #include <setjmp.h>

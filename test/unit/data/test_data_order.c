@@ -3,7 +3,7 @@
 #include "test/unit/test_data.h"
 
 #include "data/feed/order.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 static struct order *order_of(const struct order_choice *choice)
 {

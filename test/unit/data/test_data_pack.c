@@ -10,7 +10,7 @@
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
 #include "data/read/imagenet/crc32c.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 static char notes[4096];
 

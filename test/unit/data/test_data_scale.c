@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "data/image/scale.h"
-#include "runtime/base/isa.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/isa.h"
+#include "runtime/common/base/rng.h"
 
 #include <cmocka.h>
 

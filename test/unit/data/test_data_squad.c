@@ -4,7 +4,7 @@
 
 #include "data/read/squad/squad.h"
 #include "data/read/squad/squad_parse.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 static struct squad squad;
 static struct arena arena;

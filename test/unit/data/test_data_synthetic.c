@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "data/read/synthetic.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 
 enum { IMAGE = SYNTHETIC_SIDE * SYNTHETIC_SIDE * 3 };
 

@@ -5,7 +5,7 @@
 
 #include "data/text/unicode.h"
 #include "data/text/wordpiece.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 // Piece i is line i.
 static const char vocab[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\ncafe\nun\n##aff\n##able\n##s\n,\n.\n!\n'\n你\n好\nCafé\n"

@@ -6,8 +6,8 @@
 #include "data/text/vectors.h"
 #include "data/text/vectors_cache.h"
 #include "data/text/words.h"
-#include "runtime/base/arena.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
 
 static void code_points(void **state)
 {

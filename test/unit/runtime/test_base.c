@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors, memory, clock, random numbers, threads, build facts and embedded files.
-#include "runtime/base/arena.h"
-#include "runtime/base/build.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/embed.h"
-#include "runtime/base/error.h"
-#include "runtime/base/rng.h"
-#include "runtime/base/threads.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/build.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/error.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/threads.h"
 
 #include <errno.h>
 #include <setjmp.h>

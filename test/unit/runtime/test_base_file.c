@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files, limits, replacement in one step, folders and digests; each test in a fresh folder.
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>

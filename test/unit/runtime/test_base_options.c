@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table with an option of every kind. Each case is a command line with its operands, its values or its sentence.
-#include "runtime/base/cli/options.h"
+#include "runtime/common/cli/options.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Growing strings, nearest names, figures for people, and strict number readers.
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 
-#include "runtime/base/whole.h"
+#include "runtime/common/base/whole.h"
 
 static char calls[256];
 static bool fixed_random;

@@ -3,7 +3,7 @@
 // requested size, the same bytes in every run, and results that do not depend on the batch.
 #include "test/unit/fixture_graph.h"
 
-#include "runtime/base/isa.h"
+#include "runtime/common/base/isa.h"
 #include "runtime/cpu/conv/winograd4.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/tiles/tiles.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 
 enum { MOST_ELEMENTS = 12 };
 

@@ -2,7 +2,7 @@
 // Compares the vector loops of every instruction set of this processor with the base build. Loops that only move or select must
 // agree to the bit, loops that compute within rounding. Widths are chosen to have tails and to have none.
 // (test_ops tests the base build: it compares the whole device with `ref`.)
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offsets are exactly those of the plain algorithm (largest first, at the lowest gap), which is written out here and looks
 // at every pair of blocks; and a recurrence unrolled to 20,000 nodes is planned in a moment.
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
 #include "runtime/plan/plan_flow.h"
 #include "test/unit/runtime/fixture_random.h"
 #include "test/unit/runtime/fixture_unrolled.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How slots begin: each kind of draw, keyed by the seed and the slot's name and by nothing else.
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
 #include "test/unit/fixture_graph.h"
 
 static struct slot *slot_of(struct store *s, const char *name, struct shape shape, struct init init)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/draw/chart.h"
+#include "runtime/common/draw/chart.h"
 
 #include <cmocka.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/draw/html.h"
+#include "runtime/common/draw/html.h"
 #include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
 

@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <sys/wait.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "scoreboard/store/sql.h"
 #include "submit/log/proof.h"
 #include "test/unit/scoreboard/fixture_board.h"

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/reserve.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/reserve.h"
 
 enum { BLOCK = 1 << 20 };
 

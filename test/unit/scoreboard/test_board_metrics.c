@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of both versions of the statement on one scoreboard: accepted, ranked by the board's metric, shown with the others.
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "scoreboard/routes.h"
 #include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"

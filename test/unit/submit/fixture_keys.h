@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/file.h"
 #include "submit/format/ssh/sshkey.h"
 
 static char folder[64];

@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "runtime/base/clock.h"
+#include "runtime/common/base/clock.h"
 #include "submit/format/score/contest.h"
 #include "submit/payload.h"
 #include "test/unit/fixture_result.h"

@@ -8,8 +8,8 @@
 
 #include "submit/format/chain.h"
 #include "submit/format/check/check.h"
-#include "tasks/record/record.h"
-#include "tasks/record/stated.h"
+#include "submit/results/record.h"
+#include "submit/results/stated.h"
 
 #include <cmocka.h>
 

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
 #include "submit/client/client.h"
 #include "submit/client/client_origin.h"
 #include "submit/client/deliver.h"

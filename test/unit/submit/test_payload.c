@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/format/check/check.h"
-#include "tasks/recipe/recipe.h"
-#include "tasks/record/record.h"
+#include "submit/results/record.h"
+#include "tasks/common/recipe/recipe.h"
 
 #include <cmocka.h>
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "submit/format/check/check.h"
 #include "submit/format/score/reference.h"
 #include "test/unit/fixture_statement.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "runtime/base/arena.h"
+#include "runtime/common/base/arena.h"
 #include "submit/format/fields.h"
 #include "test/unit/fixture_statement.h"
 

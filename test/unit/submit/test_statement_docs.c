@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"
 

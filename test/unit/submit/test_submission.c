@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tasks/record/commitments.h"
+#include "submit/results/commitments.h"
 #include "test/unit/submit/fixture_payload.h"
 
 #define COMPETITION "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"

@@ -5,7 +5,7 @@
 
 #include "test/unit/test_data.h"
 
-#include "runtime/base/text.h"
+#include "runtime/common/base/text.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/squad.h"
 

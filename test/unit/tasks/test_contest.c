@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "data/fetch/source.h"
-#include "runtime/base/embed.h"
+#include "runtime/common/base/embed.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
 #include "data/read/imagenet/imagenet.h"
 #include "submit/format/score/contest.h"
 #include "tasks/tasks.h"
-#include "tasks/train/trainer.h"
+#include "tasks/common/train/trainer.h"
 
 #include <cmocka.h>
 

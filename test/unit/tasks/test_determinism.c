@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guarantee of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
 // depends on the number of threads.
-#include "runtime/base/isa.h"
+#include "runtime/common/base/isa.h"
 #include "test/unit/fixture_trainer.h"
 
 enum { TRAIN = 600, TEST = 150, STEPS = 20 };

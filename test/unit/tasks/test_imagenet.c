@@ -9,7 +9,7 @@
 #include "test/unit/fixture_trainer.h"
 
 #include "data/pack/packer.h"
-#include "tasks/train/state.h"
+#include "tasks/common/train/state.h"
 #include "test/unit/fixture_folders.h"
 
 static struct recipe recipe(const char *name, const char *const *settings)

@@ -4,7 +4,7 @@
 #include "test/second/second.h"
 
 #include "tasks/cifar10/keys.h"
-#include "tasks/infer/infer_inside.h"
+#include "tasks/tools/infer/infer_inside.h"
 
 #include <unistd.h>
 

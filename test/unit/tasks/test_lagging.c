@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares of the product rate, and the summary of the cases far below it. Peaks and times are given, so that no figure depends on
 // the machine.
-#include "tasks/measure/lagging.h"
+#include "tasks/tools/measure/lagging.h"
 
 #include <jansson.h>
 #include <setjmp.h>

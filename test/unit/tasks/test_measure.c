@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How steps are timed, from made-up times: windows that are accepted, extended or given up, lines through a sweep, and the
 // share of other programs. No test reads a clock for a figure.
-#include "tasks/measure/counters.h"
-#include "tasks/record/machine/others.h"
-#include "tasks/measure/sweep.h"
+#include "tasks/tools/measure/counters.h"
+#include "submit/results/machine/others.h"
+#include "tasks/tools/measure/sweep.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>

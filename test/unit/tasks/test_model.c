@@ -4,8 +4,8 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
+#include "tasks/common/step/step.h"
 #include "tasks/imagenet/blur.h"
-#include "tasks/step/step.h"
 #include "tasks/tasks.h"
 #include "test/unit/fixture_graph.h"
 

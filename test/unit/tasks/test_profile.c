@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trials, profiles and traces on devices whose figures do not matter: sums, shapes, and what is refused.
-#include "tasks/profile/trace.h"
+#include "tasks/tools/profile/trace.h"
 #include "test/second/second.h"
 #include "test/unit/fixture_record.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a training into a file or a pipe writes a line, and what is in it.
-#include "tasks/train/progress.h"
+#include "tasks/common/train/progress.h"
 
 #include <math.h>
 #include <setjmp.h>

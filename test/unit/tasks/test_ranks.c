@@ -4,9 +4,9 @@
 #include "test/unit/fixture_record.h"
 #include "test/unit/fixture_trainer.h"
 
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 #include "runtime/ranks/ranks.h"
-#include "tasks/record/record.h"
+#include "submit/results/record.h"
 
 enum { SLICES_MOST = 16, COUNT = 5 };
 

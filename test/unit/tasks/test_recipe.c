@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes: every embedded one, every error, and printed recipes that read back as the same recipe.
-#include "runtime/base/embed.h"
-#include "runtime/base/file.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
-#include "tasks/recipe/recipe_keys.h"
+#include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
 #include "test/unit/fixture_graph.h"
 

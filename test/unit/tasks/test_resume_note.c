@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The note of a state, which gives back all its fields unchanged, and how often a state is written.
-#include "tasks/train/resume.h"
+#include "tasks/common/train/resume.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,10 +3,10 @@
 // the null device, so that no figure depends on the machine.
 #include "runtime/fuse.h"
 #include "tasks/tasks.h"
-#include "tasks/forecast/forecast.h"
-#include "tasks/forecast/gpus.h"
+#include "tasks/tools/forecast/forecast.h"
+#include "tasks/tools/forecast/gpus.h"
 #include <math.h>
-#include "tasks/measure/protocol.h"
+#include "tasks/tools/measure/protocol.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 // A training that does not fit into the memory of its device is refused before anything is taken, and the batch that is named
 // is the largest that fits.
 #include "runtime/null/null.h"
-#include "tasks/train/room.h"
+#include "tasks/common/train/room.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <stdio.h>

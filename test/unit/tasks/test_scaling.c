@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scaling over devices: the model of a reduction, the table, and the line that a measuring process prints.
-#include "runtime/base/text.h"
-#include "tasks/measure/scaling.h"
+#include "runtime/common/base/text.h"
+#include "tasks/tools/measure/scaling.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 // The second task (test/second) trains through the same step, supply, metrics and trainer as the tasks of the program.
 #include "test/second/second.h"
 
-#include "runtime/base/file.h"
+#include "runtime/common/base/file.h"
 #include "tasks/cifar10/keys.h"
-#include "tasks/train/state.h"
+#include "tasks/common/train/state.h"
 
 #include <math.h>
 #include <signal.h>

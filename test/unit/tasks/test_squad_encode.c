@@ -4,7 +4,7 @@
 #include "test/unit/tasks/fixture_squad.h"
 
 #include "data/text/wordpiece.h"
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/config.h"
 #include "tasks/squad/text/lexicon.h"

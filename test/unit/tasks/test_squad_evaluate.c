@@ -3,8 +3,8 @@
 // evaluate-v1.1.py.
 #include "test/unit/test_data.h"
 
-#include "runtime/base/file.h"
-#include "runtime/base/text.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "tasks/squad/predictions.h"
 
 static void what_is_left(void **state)

@@ -2,8 +2,8 @@
 // The encoder: as many parameters as published and Hugging Face's names for them; rules that spare norms and biases; a narrow
 // one whose loss falls, whose weights can begin another training, and whose batches hold no padding beyond their bucket.
 #include "runtime/fuse.h"
+#include "tasks/common/train/trainer.h"
 #include "tasks/squad/squad.h"
-#include "tasks/train/trainer.h"
 
 #include <math.h>
 #include <setjmp.h>

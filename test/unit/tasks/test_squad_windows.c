@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows against run_squad.py's loop written out, and the decoding of scores against every pair.
-#include "runtime/base/rng.h"
+#include "runtime/common/base/rng.h"
 #include "tasks/squad/sample/decode.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "test/unit/tasks/fixture_squad.h"
 
 #include "runtime/fuse.h"
+#include "tasks/common/train/state.h"
 #include "tasks/squad/sample/passages.h"
 #include "tasks/squad/text/features.h"
-#include "tasks/train/state.h"
 
 #include <math.h>
 #include <stdlib.h>

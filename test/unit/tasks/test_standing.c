@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tasks/common/train/standing.h"
 #include "tasks/tasks.h"
-#include "tasks/train/standing.h"
 
 #include <cmocka.h>
 

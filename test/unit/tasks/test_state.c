@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training that is saved and loaded into a new trainer ends with the bytes of one that was never interrupted. A file that is
 // damaged, or of another training, is refused with a sentence before anything is uploaded.
-#include "tasks/train/state.h"
+#include "tasks/common/train/state.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <sodium.h>

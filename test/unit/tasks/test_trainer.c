@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training made ready: schedules, epochs, evaluation, lookahead, and that it learns.
-#include "tasks/step/update.h"
+#include "tasks/common/step/update.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>

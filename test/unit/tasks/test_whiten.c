@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whitening filters: their outputs are uncorrelated with variance one, except in directions of nearly no variance, which
 // epsilon reduces.
-#include "runtime/base/threads.h"
+#include "runtime/common/base/threads.h"
 #include "tasks/cifar10/networks.h"
 #include "test/unit/fixture_graph.h"
 

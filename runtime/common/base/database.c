@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/common/base/database.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/common/base/text.h"
+
+// Says why the system refuses to open a file for reading and writing. SQLite does not keep the reason.
+static int fail_to_open(const char *path, const char *what)
+{
+    struct stat info;
+    char folder[4096] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL) snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (stat(folder, &info) != 0 && errno == ENOENT)
+        return fail(ERR_DATABASE, "cannot %s: there is no folder %s for %s", what, folder, path);
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return fail(ERR_DATABASE, "cannot %s: %s is a folder", what, path);
+        if (access(path, R_OK) != 0) return fail_errno(ERR_DATABASE, errno, "cannot %s: %s", what, path);
+    } else if (errno != ENOENT) {
+        return fail_errno(ERR_DATABASE, errno, "cannot %s: %s", what, path);
+    }
+    if (access(folder, W_OK | X_OK) != 0) return fail_errno(ERR_DATABASE, errno, "cannot %s: folder %s", what, folder);
+    return fail(ERR_DATABASE, "cannot %s: %s, or a file beside it, cannot be opened", what, path);
+}
+
+int database_fail(sqlite3 *db, const char *path, const char *what)
+{
+    struct stat info;
+    switch (sqlite3_errcode(db) & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return fail(ERR_DATABASE, "cannot %s: %s is locked by another program", what, path);
+    case SQLITE_FULL:
+        return fail(ERR_DATABASE, "cannot %s: no space left on the disk of %s", what, path);
+    case SQLITE_READONLY:
+        return fail(ERR_DATABASE, "cannot %s: %s, or its folder, is read-only", what, path);
+    case SQLITE_NOTADB:
+        return fail(ERR_DATABASE, "cannot %s: %s is not a database", what, path);
+    case SQLITE_CORRUPT:
+        return fail(ERR_DATABASE, "cannot %s: %s is damaged", what, path);
+    case SQLITE_CANTOPEN:
+        return fail_to_open(path, what);
+    case SQLITE_IOERR:
+        if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+            return fail(ERR_DATABASE, "cannot %s: %s is not a regular file", what, path);
+        return fail(ERR_DATABASE, "cannot %s: the disk of %s reports an error", what, path);
+    case SQLITE_INTERRUPT:
+        return fail(ERR_DATABASE, "cannot %s: %s keeps SQLite busy for too long", what, path);
+    default:
+        return fail(ERR_DATABASE, "cannot %s in %s: %s", what, path, sqlite3_errmsg(db));
+    }
+}
+
+// All rows of sqlite_schema as comparable text.
+static int schema_text(sqlite3 *db, struct text *into)
+{
+    sqlite3_stmt *statement;
+    const char *sql = "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (rc != SQLITE_OK) return rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) text_add(into, "%s\n", (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *kind, int64_t format)
+{
+    sqlite3 *pattern;
+    struct text ours = {0}, theirs = {0};
+    if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
+    for (int64_t f = 1; f <= format; f++)
+        if (sqlite3_exec(pattern, kind->sql(f), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
+    schema_text(pattern, &ours);
+    sqlite3_close(pattern);
+    int rc = 0;
+    if (schema_text(db, &theirs) != SQLITE_DONE) rc = database_fail(db, path, "read the schema");
+    else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of %s of format %lld", path, kind->name,
+                  (long long)format);
+    text_free(&ours);
+    text_free(&theirs);
+    return rc;
+}
+
+int database_add_formats(sqlite3 *db, const char *path, const struct database_kind *kind, int64_t format, const char *what)
+{
+    for (; format < kind->newest; format++) {
+        char pragmas[96];
+        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", kind->application_id,
+                 (long long)format + 1);
+        if (sqlite3_exec(db, kind->sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
+            sqlite3_exec(db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
+            return database_fail(db, path, what);
+    }
+    return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads and writes whole files. A reported size is never trusted: files grow and shrink, and those of /proc report 0.
+#include "runtime/common/base/file.h"
+
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Opens without waiting for the other end of a pipe, and takes regular files only.
+static int open_regular(const char *path, int *fd, size_t *size)
+{
+    struct stat st;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) return fail_errno(ERR_IO, errno, "cannot open %s", path);
+    int rc = 0;
+    if (fstat(*fd, &st) != 0) {
+        rc = fail_errno(ERR_IO, errno, "cannot examine %s", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = fail(ERR_INPUT, "%s is a folder, not a file", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        rc = fail(ERR_INPUT, "%s is not a regular file", path);
+    }
+    if (rc < 0) {
+        close(*fd);
+        return rc;
+    }
+    *size = (size_t)st.st_size;
+    return 0;
+}
+
+static int read_some(int fd, const char *path, void *into, size_t room, size_t *got)
+{
+    ssize_t n;
+    do {
+        n = read(fd, into, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return fail_errno(ERR_IO, errno, "cannot read %s", path);
+    *got = (size_t)n;
+    return 0;
+}
+
+static int read_all(int fd, const char *path, size_t size, size_t limit, char **bytes, size_t *count)
+{
+    char *at = NULL;
+    size_t room = 0, have = 0, got = 0;
+    int rc = 0;
+    do {
+        if (have + 2 > room) {  // one byte to notice that there is more, one for the NUL
+            room = room ? room * 2 : size + 2;
+            char *larger = realloc(at, room);
+            if (!larger) {
+                rc = fail(ERR_MEMORY, "not enough memory to read %s (%zu bytes)", path, room);
+                break;
+            }
+            at = larger;
+        }
+        rc = read_some(fd, path, at + have, room - have - 1, &got);
+        if (rc < 0) break;
+        have += got;
+        if (have > limit) rc = fail(ERR_INPUT, "%s is larger than the %zu bytes allowed for it", path, limit);
+    } while (rc == 0 && got > 0);
+    if (rc < 0) {
+        free(at);
+        return rc;
+    }
+    at[have] = 0;
+    *bytes = at;
+    *count = have;
+    return 0;
+}
+
+int file_read(const char *path, size_t limit, char **bytes, size_t *count)
+{
+    int fd;
+    size_t size;
+    *bytes = NULL;
+    *count = 0;
+    TRY(open_regular(path, &fd, &size));
+    int rc = 0;
+    if (size > limit) {
+        rc = fail(ERR_INPUT, "%s has %zu bytes, more than the %zu allowed for it", path, size, limit);
+    } else {
+        rc = read_all(fd, path, size, limit, bytes, count);
+    }
+    close(fd);
+    return rc;
+}
+
+static int write_bytes(int fd, const char *path, const char *at, size_t count)
+{
+    while (count > 0) {
+        ssize_t n = write(fd, at, count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
+        at += n;
+        count -= (size_t)n;
+    }
+    return 0;
+}
+
+// Writes into a device, a pipe or a socket (/dev/stdout, /dev/full), because a rename would replace it by a file.
+static int write_into(const char *path, const char *at, size_t count)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
+    int rc = write_bytes(fd, path, at, count);
+    if (close(fd) != 0 && rc == 0) rc = fail_errno(ERR_IO, errno, "cannot write %s", path);
+    return rc;
+}
+
+int file_write(const char *path, const void *bytes, size_t count)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_into(path, bytes, count);
+    struct whole whole = {0};
+    int rc = whole_open(&whole, path);
+    if (rc == 0) rc = whole_write(&whole, bytes, count);
+    if (rc == 0) rc = whole_close(&whole);
+    if (rc == 0) rc = whole_commit(&whole);
+    whole_end(&whole);
+    return rc;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static int make_one(const char *path)
+{
+    struct stat st;
+    if (mkdir(path, 0777) == 0) return 0;
+    int why = errno;
+    if (stat(path, &st) == 0) {  // mkdir may have failed because the folder exists
+        if (S_ISDIR(st.st_mode)) return 0;
+        return fail(ERR_IO, "cannot make the folder %s: there is a file of that name", path);
+    }
+    return fail_errno(ERR_IO, why, "cannot make the folder %s", path);
+}
+
+int file_make_folder(const char *path)
+{
+    char *whole = copy_text(path);
+    int rc = 0;
+    for (char *at = whole + 1; *whole && *at && rc == 0; at++) {
+        if (*at != '/') continue;
+        *at = 0;
+        rc = make_one(whole);
+        *at = '/';
+    }
+    if (rc == 0) rc = make_one(whole);
+    free(whole);
+    return rc;
+}
+
+void digest_hex(const unsigned char digest[crypto_hash_sha256_BYTES], char hex[DIGEST_HEX])
+{
+    _Static_assert(DIGEST_HEX == 2 * crypto_hash_sha256_BYTES + 1, "SHA-256 in hexadecimal");
+    sodium_bin2hex(hex, DIGEST_HEX, digest, crypto_hash_sha256_BYTES);
+}
+
+int digest_file(const char *path, char hex[DIGEST_HEX])
+{
+    enum { CHUNK = 1 << 18 };
+    int fd;
+    size_t size, got = 0;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    TRY(open_regular(path, &fd, &size));
+    unsigned char *chunk = zalloc(CHUNK);
+    crypto_hash_sha256_init(&state);
+    int rc;
+    while ((rc = read_some(fd, path, chunk, CHUNK, &got)) == 0 && got > 0) {
+        crypto_hash_sha256_update(&state, chunk, got);
+    }
+    free(chunk);
+    close(fd);
+    TRY(rc);
+    crypto_hash_sha256_final(&state, digest);
+    digest_hex(digest, hex);
+    return 0;
+}
+
+void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX])
+{
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(digest, bytes, count);
+    digest_hex(digest, hex);
+}
+
+bool digest_is_hex(const char *text)
+{
+    return strlen(text) == DIGEST_HEX - 1 && strspn(text, "0123456789abcdef") == DIGEST_HEX - 1;
+}

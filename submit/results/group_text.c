@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submit/results/group_text.h"
+
+#include <stdio.h>
+
+#include "submit/format/score/contest.h"
+
+static void add_group_score(struct text *t, const struct run_metric *m, const struct group_facts *f)
+{
+    char mean[TEXT_FIGURE], sigma[TEXT_FIGURE], low[TEXT_FIGURE], high[TEXT_FIGURE], interval[3 * TEXT_FIGURE] = "-", p[32] = "-";
+    const struct group_mean *s = &f->accuracy;
+    run_metric_value_text(m, s->mean, mean);
+    run_metric_spread_text(m, s->sigma, f->finished, sigma);
+    if (f->finished > 1) {
+        snprintf(interval, sizeof interval, "%s to %s", run_metric_value_text(m, s->low, low),
+                 run_metric_value_text(m, s->high, high));
+        snprintf(p, sizeof p, "%.2g", f->p);
+    }
+    text_entry(t, "score", "mean %s %s, sigma %s, 95%% interval %s, p = %s", mean, contest_metric_title(m->name), sigma, interval,
+               p);
+}
+
+static void add_group_time(struct text *t, const struct group_facts *f)
+{
+    char mean[TEXT_FIGURE], sigma[TEXT_FIGURE] = "-", low[TEXT_FIGURE], high[TEXT_FIGURE], interval[3 * TEXT_FIGURE] = "-";
+    const struct group_mean *s = &f->seconds;
+    text_span(mean, s->mean);
+    if (f->finished > 1) {
+        text_span(sigma, s->sigma);
+        snprintf(interval, sizeof interval, "%s to %s", text_span(low, group_low(s)), text_span(high, s->high));
+    }
+    text_entry(t, "time", "mean %s, sigma %s, 95%% interval %s", mean, sigma, interval);
+}
+
+void group_text(struct text *t, const struct run_metric *m, const struct group_facts *f)
+{
+    if (f->finished > 0) {
+        add_group_score(t, m, f);
+        add_group_time(t, f);
+    }
+    text_entry(t, "verdict", "%s: %s", f->official ? "OFFICIAL" : "not official", group_verdict_sentence(f->verdict));
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens results.db. The file may be foreign, so nothing in it is trusted: no triggers, no views, no extensions, and the
+// schema must equal ours before anything else is read. A reader cannot prepare a statement that writes. Every statement has
+// a limit of time and memory. The journal is SQLite's rollback journal, which is removed after each transaction, so the
+// closed record is one file. Cost: a few milliseconds.
+#include <errno.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/database.h"
+#include "submit/results/result_inside.h"
+
+enum { TEXT_MOST = 16 << 20, HEAP_MOST = 256 << 20, PATIENCE_MS = 30000, OPERATIONS = 10000 };
+
+int result_fail(struct results *r, const char *what)
+{
+    return database_fail(r->db, r->path, what);
+}
+
+static void bind_all(sqlite3_stmt *statement, const char *types, va_list values)
+{
+    for (int i = 1; types[i - 1] != 0; i++) {
+        if (types[i - 1] == 't') {
+            sqlite3_bind_text(statement, i, va_arg(values, const char *), -1, SQLITE_TRANSIENT);
+            continue;
+        }
+        int64_t value = va_arg(values, int64_t);
+        if (types[i - 1] == 'p' && value <= 0) sqlite3_bind_null(statement, i);
+        else sqlite3_bind_int64(statement, i, value);
+    }
+}
+
+int result_do(struct results *r, const char *what, const char *sql, const char *types, ...)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, what);
+    BUG_IF((size_t)sqlite3_bind_parameter_count(statement) != strlen(types));
+    va_list values;
+    va_start(values, types);
+    bind_all(statement, types, values);
+    va_end(values);
+    int rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) continue;
+    int failed = rc != SQLITE_DONE ? result_fail(r, what) : 0;
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+int result_begin_transaction(struct results *r)
+{
+    return result_do(r, "begin to write", "BEGIN IMMEDIATE", "");
+}
+
+int result_end_transaction(struct results *r, int rc)
+{
+    if (rc >= 0) rc = result_do(r, "write the record", "COMMIT", "");
+    if (rc < 0) sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);  // keeps the first error
+    return rc;
+}
+
+// Boot, process number and start time (field 22 of /proc/PID/stat). The name in field 2 may hold any characters; the last
+// bracket of the line ends it.
+static void owner_text(const char *pid, char *into, size_t room)
+{
+    char path[64], boot[64] = "", stat[1024] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL) {
+        if (fgets(boot, sizeof boot, file) == NULL) boot[0] = '\0';
+        fclose(file);
+    }
+    boot[strcspn(boot, "\n")] = '\0';
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    file = fopen(path, "re");
+    if (file != NULL) {
+        if (fgets(stat, sizeof stat, file) == NULL) stat[0] = '\0';
+        fclose(file);
+    }
+    const char *at = strrchr(stat, ')');
+    unsigned long long start = 0;
+    char state = '?';
+    if (at != NULL) {
+        state = at[1] != 0 ? at[2] : '?';
+        for (int field = 2; field < 22 && at != NULL; field++) at = strchr(at + 1, ' ');
+        if (at != NULL) start = strtoull(at, NULL, 10);
+    }
+    if (state == 'Z' || state == 'X') start = 0;  // killed, but its parent has not collected it yet
+    snprintf(into, room, "%s/%.20s/%llu", boot, pid, start);
+}
+
+bool result_owner_lives(const char *owner)
+{
+    char pid[24] = "", now[128];
+    const char *slash = strchr(owner, '/');
+    if (slash == NULL) return false;
+    size_t digits = strspn(slash + 1, "0123456789");
+    if (digits == 0 || digits >= sizeof pid || slash[1 + digits] != '/') return false;
+    memcpy(pid, slash + 1, digits);
+    owner_text(pid, now, sizeof now);
+    return strcmp(owner, now) == 0;
+}
+
+static int number_of(struct results *r, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "open the record");
+    int rc = sqlite3_step(statement);
+    *value = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    int failed = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : result_fail(r, "open the record");
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+// The tables of format n result from the first n files in order.
+static const char *schema_sql(int64_t format)
+{
+    static const char *const paths[RESULT_FORMAT] = {
+        "submit/results/schema/tables.sql", "submit/results/schema/tables_2.sql", "submit/results/schema/tables_3.sql",
+        "submit/results/schema/tables_4.sql", "submit/results/schema/tables_5.sql", "submit/results/schema/tables_6.sql",
+        "submit/results/schema/tables_7.sql", "submit/results/schema/tables_8.sql", "submit/results/schema/tables_9.sql",
+        "submit/results/schema/tables_10.sql", "submit/results/schema/tables_11.sql", "submit/results/schema/tables_12.sql",
+        "submit/results/schema/tables_13.sql",
+    };
+    BUG_IF(format < 1 || format > RESULT_FORMAT);
+    const struct embedded *file = embedded_find(paths[format - 1]);
+    if (file == NULL) BUG(paths[format - 1]);
+    return file->at;
+}
+
+static const struct database_kind record_tables = {"a results.db", RESULT_APPLICATION_ID, RESULT_FORMAT, schema_sql};
+
+static int add_formats(struct results *r)
+{
+    int64_t format = 0;
+    TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have converted the file first
+    return database_add_formats(r->db, r->path, &record_tables, format, "convert the tables to the newest format");
+}
+
+// Converts an empty file (format 0) or one of an older format to this format, whole or not at all. Some tables are dropped
+// and created again; rows that refer to them must survive.
+static int add_tables(struct results *r)
+{
+    r->migrates = true;
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
+    int rc = result_begin_transaction(r);
+    if (rc == 0) rc = result_end_transaction(r, add_formats(r));
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    r->migrates = false;
+    return rc;
+}
+
+static int check_format(struct results *r)
+{
+    int64_t application = 0;
+    TRY(number_of(r, "PRAGMA application_id", &application));
+    TRY(number_of(r, "PRAGMA user_version", &r->format));
+    if (application != RESULT_APPLICATION_ID || r->format < 1)
+        return fail(ERR_DATABASE, "%s is the database of another program, not a results.db", r->path);
+    if (r->format > RESULT_FORMAT)
+        return fail(ERR_DATABASE, "%s was written by a newer DAWN (format %lld; this one knows formats up to %d)", r->path,
+                    (long long)r->format, RESULT_FORMAT);
+    return database_check_schema(r->db, r->path, &record_tables, r->format);
+}
+
+static void harden(struct results *);
+
+// A reader changes no file. It converts a copy in memory to the newest format, so all other code knows only that one.
+static int read_copy(struct results *r)
+{
+    sqlite3 *copy;
+    if (sqlite3_open(":memory:", &copy) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", r->db, "main");
+    int step = backup != NULL ? sqlite3_backup_step(backup, -1) : SQLITE_ERROR;
+    sqlite3_backup_finish(backup);
+    if (step != SQLITE_DONE) {
+        sqlite3_close(copy);
+        return fail(ERR_DATABASE, "%s cannot be read: %s", r->path, sqlite3_errstr(step));
+    }
+    if (sqlite3_close(r->db) != SQLITE_OK) BUG("results.db closed with a statement left open");
+    r->db = copy;
+    r->writes = true;
+    harden(r);
+    int rc = add_tables(r);
+    r->writes = false;
+    return rc;
+}
+
+// A conversion would remove the tables of an older program that still writes a run.
+static int check_writers(struct results *r)
+{
+    sqlite3_stmt *statement;
+    bool lives = false;
+    if (sqlite3_prepare_v2(r->db, "SELECT owner FROM runs WHERE status = 'running'", -1, &statement, NULL) != SQLITE_OK)
+        return result_fail(r, "look for running runs");
+    while (!lives && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *owner = (const char *)sqlite3_column_text(statement, 0);
+        lives = owner != NULL && result_owner_lives(owner);
+    }
+    sqlite3_finalize(statement);
+    if (!lives) return 0;
+    return fail(ERR_DATABASE, "an older program is writing a run to %s: wait for its end, or name another file", r->path);
+}
+
+static int check_file(struct results *r, enum results_mode mode)
+{
+    int64_t application = 0, version = 0, tables = 0;
+    TRY(number_of(r, "SELECT count(*) FROM sqlite_schema", &tables));
+    TRY(number_of(r, "PRAGMA application_id", &application));
+    TRY(number_of(r, "PRAGMA user_version", &version));
+    if (tables == 0 && application == 0 && version == 0) {
+        if (mode == RESULTS_READ) return fail(ERR_DATABASE, "%s is empty: no run has been recorded in it", r->path);
+        TRY(add_tables(r));
+    }
+    TRY(check_format(r));
+    if (r->format == RESULT_FORMAT) return 0;
+    if (mode == RESULTS_WRITE) TRY(check_writers(r));
+    TRY(mode == RESULTS_READ ? read_copy(r) : add_tables(r));
+    return check_format(r);
+}
+
+static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    const struct results *r = context;
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+    case SQLITE_PRAGMA: return SQLITE_OK;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_ALTER_TABLE:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_REINDEX: return r->writes ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_DROP_TABLE:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_DROP_TEMP_TABLE: return r->migrates ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
+    }
+}
+
+static int note_start(unsigned event, void *context, void *statement, void *sql)
+{
+    (void)event, (void)statement, (void)sql;
+    struct results *r = context;
+    r->started_ns = clock_ns();
+    return 0;
+}
+
+static int is_late(void *context)
+{
+    const struct results *r = context;
+    return clock_ns() - r->started_ns > r->patience_ns;
+}
+
+static void harden(struct results *r)
+{
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_hard_heap_limit64(HEAP_MOST);
+    sqlite3_limit(r->db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+    sqlite3_limit(r->db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_set_authorizer(r->db, allow, r);
+    r->patience_ns = PATIENCE_MS * INT64_C(1000000);
+    sqlite3_trace_v2(r->db, SQLITE_TRACE_STMT, note_start, r);
+    sqlite3_progress_handler(r->db, OPERATIONS, is_late, r);
+    sqlite3_busy_timeout(r->db, 5000);
+    sqlite3_extended_result_codes(r->db, 0);
+}
+
+// Marks runs and groups as interrupted if their process has ended without closing them (kill -9, a power cut). A process on
+// another machine that shares the file seems to have ended, too. It restores its status when its run ends.
+static int mark_gone(struct results *r, const char *select, const char *update)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, select, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "look for lost runs");
+    int64_t *gone = NULL;
+    int count = 0, rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *owner = (const char *)sqlite3_column_text(statement, 1);
+        if (owner != NULL && result_owner_lives(owner)) continue;
+        gone = grow(gone, (size_t)(count + 1) * sizeof *gone);
+        gone[count++] = sqlite3_column_int64(statement, 0);
+    }
+    int failed = rc != SQLITE_DONE ? result_fail(r, "look for lost runs") : 0;
+    sqlite3_finalize(statement);
+    for (int i = 0; i < count && failed == 0; i++) failed = result_do(r, "mark a lost run", update, "i", gone[i]);
+    free(gone);
+    return failed;
+}
+
+static int prepare_to_write(struct results *r)
+{
+    if (sqlite3_db_readonly(r->db, "main") != 0)
+        return fail(ERR_DATABASE, "%s is read-only: a run could not be recorded in it", r->path);
+    TRY(check_file(r, RESULTS_WRITE));
+    TRY(result_do(r, "set the journal", "PRAGMA journal_mode=DELETE", ""));
+    TRY(result_do(r, "set the journal", "PRAGMA synchronous=FULL", ""));
+    TRY(result_begin_transaction(r));  // also proves that the folder accepts a journal, before a run depends on it
+    int rc = mark_gone(r, "SELECT id, owner FROM runs WHERE status = 'running'",
+                       "UPDATE runs SET status = 'interrupted', message = 'the process ended unexpectedly' WHERE id = ?");
+    if (rc == 0)
+        rc = mark_gone(r, "SELECT id, owner FROM groups WHERE status = 'running'",
+                       "UPDATE groups SET status = 'interrupted' WHERE id = ?");
+    return result_end_transaction(r, rc);
+}
+
+const char *results_path(const char *path)
+{
+    if (path == NULL) path = getenv("DAWN_RESULTS");
+    return path != NULL && *path != 0 ? path : "results.db";
+}
+
+int results_open(const char *path, enum results_mode mode, struct results **out)
+{
+    path = results_path(path);
+    *out = NULL;
+    if (mode == RESULTS_READ && access(path, F_OK) != 0) {
+        if (errno != ENOENT && errno != ENOTDIR) return fail_errno(ERR_DATABASE, errno, "cannot open the record: %s", path);
+        return fail(ERR_DATABASE, "there is no record at %s: train something first, or name another file", path);
+    }
+    struct results *r = zalloc(sizeof *r);
+    size_t length = strlen(path) + 3;
+    r->path = zalloc(length);
+    snprintf(r->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite would interpret ":memory:"
+    char pid[24];
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    owner_text(pid, r->owner, sizeof r->owner);
+    int flags = SQLITE_OPEN_READWRITE | (mode == RESULTS_WRITE ? SQLITE_OPEN_CREATE : 0);
+    int rc = sqlite3_open_v2(r->path, &r->db, flags, NULL) == SQLITE_OK ? 0 : result_fail(r, "open the record");
+    if (rc == 0) {
+        r->writes = mode == RESULTS_WRITE;
+        harden(r);
+        // A reader opens the file for writing, too, because the journal of a killed process may have to be rolled back
+        // first. After that it cannot change anything.
+        if (mode == RESULTS_WRITE) rc = prepare_to_write(r);
+        else rc = check_file(r, mode);
+        if (rc == 0 && mode == RESULTS_READ) rc = result_do(r, "open the record", "PRAGMA query_only=1", "");
+    }
+    if (rc < 0) {
+        results_close(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
+}
+
+int results_check(struct results *r)
+{
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, "PRAGMA integrity_check(1)", -1, &statement, NULL) != SQLITE_OK)
+        return result_fail(r, "check the record");
+    int rc = sqlite3_step(statement) == SQLITE_ROW ? 0 : result_fail(r, "check the record");
+    if (rc == 0 && strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
+        rc = fail(ERR_DATABASE, "cannot check the record: %s is damaged", r->path);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+void results_close(struct results *r)
+{
+    if (r == NULL) return;
+    if (sqlite3_close(r->db) != SQLITE_OK) BUG("results.db closed with a statement left open");
+    free(r->path);
+    free(r);
+}
+
+sqlite3 *result_connection(struct results *r)
+{
+    return r->db;
+}
+
+const char *result_file(const struct results *r)
+{
+    return r->path;
+}
+
+void result_nonce(char hex[33])
+{
+    unsigned char bytes[16];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(hex, 33, bytes, sizeof bytes);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads and changes recipes. Cost: some hundred string comparisons a key, outside the measured time.
+#include "tasks/common/recipe/recipe.h"
+
+#include "runtime/common/base/embed.h"
+#include "runtime/common/base/file.h"
+#include "tasks/common/recipe/recipe_keys.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Checks the rules that involve several keys.
+static int check_whole(const char *where, const struct recipe *r)
+{
+    const struct recipe_table *t;
+    TRY(recipe_find_table(where, r->model, &t));
+    if (r->newton_schulz.count != 3)
+        return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz\" must be three numbers", where);
+    if (r->newton_schulz_norm.count != 2)
+        return fail(ERR_USAGE, "%s: \"optimiser.muon.newton_schulz_norm\" must be two numbers", where);
+    if (r->warmup_epochs > 0 && r->warmup_epochs >= fmax(r->epochs - r->tail_epochs, r->epochs / 2))
+        return fail(ERR_USAGE, "%s: \"schedule.warmup_epochs\" must be below %g, the epoch at which the decay ends (of %g, "
+                    "with a tail of %g); got %g: add --set warmup_epochs=%g", where,
+                    fmax(r->epochs - r->tail_epochs, r->epochs / 2), r->epochs, r->tail_epochs, r->warmup_epochs,
+                    fmax(r->epochs - r->tail_epochs, r->epochs / 2) / 5);
+    if (r->ema_decay > 0 && r->lookahead_every > 0)
+        return fail(ERR_USAGE, "%s: \"schedule.ema\" and \"schedule.lookahead\" average the same weights: choose one", where);
+    if (r->resolution_parts.count && r->resolution_parts.count != r->resolution.count)
+        return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
+                    r->resolution_parts.count, r->resolution.count);
+    return t->check ? t->check(where, r) : 0;
+}
+
+int recipe_check(const struct recipe *r)
+{
+    return check_whole("recipe", r);
+}
+
+const char *recipe_task(const struct recipe *r)
+{
+    const struct recipe_table *t = recipe_table_of(r->model);
+    return t ? t->task : NULL;
+}
+
+bool recipe_trains(const struct recipe *r, const char *task)
+{
+    const struct recipe_table *t = recipe_table_of(r->model);
+    return t && (!strcmp(t->task, task) || (t->also && !strcmp(t->also, task)));
+}
+
+// ---- parsing
+
+// The keys that a text gives: all of one table, in the order of the text.
+struct given {
+    const char *where;
+    const struct recipe_table *table;
+    bool flat, stored;
+    int count;
+    const struct recipe_key *key[RECIPE_KEYS_MAX];
+    const json_t *value[RECIPE_KEYS_MAX];
+};
+
+static const char *name_in_text(const struct given *g, const struct recipe_key *k)
+{
+    return g->flat && k->old ? k->old : k->path;
+}
+
+static const struct recipe_key *find_given(const struct given *g, const char *path)
+{
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    for (int i = recipe_keys(g->table, keys) - 1; i >= 0; i--)
+        if (!strcmp(keys[i]->path, path) || (g->flat && keys[i]->old && !strcmp(keys[i]->old, path))) return keys[i];
+    return NULL;
+}
+
+static int add_given(struct given *g, const struct recipe_key *k, const json_t *v)
+{
+    for (int i = 0; i < g->count; i++)
+        if (g->key[i] == k) return fail(ERR_USAGE, "%s: \"%s\" is given twice", g->where, k->path);
+    g->key[g->count] = k;
+    g->value[g->count++] = v;
+    return 0;
+}
+
+static int refuse_key(const struct given *g, const char *path)
+{
+    const struct recipe_key *k;
+    if (recipe_is_section(g->table, path))
+        return fail(ERR_USAGE, "%s: \"%s\" is a section: it must be an object", g->where, path);
+    TRY(recipe_find_key(g->where, g->table, path, &k));
+    return fail(ERR_USAGE, "%s: \"%.60s\" must be in its section (%s)", g->where, path, k->path);
+}
+
+// Collects the members of an object whose path is `section` ("" or "schedule."). Depth is bounded: only objects that the
+// table knows as sections are entered.
+static int collect_given(struct given *g, const json_t *object, const char *section)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)object, name, v) {
+        char path[RECIPE_TEXT_MAX];
+        bool whole = snprintf(path, sizeof path - 1, "%s%s", section, name) < (int)sizeof path - 1;
+        const struct recipe_key *k = whole && (g->flat || !strchr(name, '.')) ? find_given(g, path) : NULL;
+        if (k) {
+            TRY(add_given(g, k, v));
+        } else if (!json_is_object(v) || !whole) {
+            return refuse_key(g, path);
+        } else if (!recipe_is_section(g->table, path)) {
+            return recipe_no_section(g->where, g->table, path);
+        } else {
+            strcat(path, ".");
+            TRY(collect_given(g, v, path));
+        }
+    }
+    return 0;
+}
+
+// The model selects the table; it and the optimiser's rule select the keys that apply.
+static bool is_selector(const struct recipe_key *k)
+{
+    return k->offset == RECIPE_AT(model) || k->offset == RECIPE_AT(optimiser);
+}
+
+static bool same_value(const struct recipe *a, const struct recipe_key *of_a, const struct recipe *b,
+                       const struct recipe_key *of_b)
+{
+    struct text x = {0}, y = {0};
+    recipe_add_value(&x, a, of_a, true);
+    recipe_add_value(&y, b, of_b, true);
+    bool same = !strcmp(x.at, y.at);
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+static int set_one_given(const struct given *g, struct recipe *r, int i)
+{
+    return recipe_set_value(g->where, name_in_text(g, g->key[i]), r, g->key[i], g->value[i]);
+}
+
+// Refuses a key that does not apply, or drops it if its value has no effect.
+static int drop_given(const struct given *g, const struct recipe *r, int i)
+{
+    const struct recipe_key *k = g->key[i];
+    struct recipe alone = *r;
+    TRY(set_one_given(g, &alone, i));
+    if (g->stored || (g->flat && recipe_is_default(&alone, k))) return 0;
+    if (g->flat && k->like && same_value(&alone, k, r, find_given(g, k->like))) return 0;
+    return recipe_refuse(g->where, r, k);
+}
+
+static int set_given(const struct given *g, struct recipe *r)
+{
+    for (int i = 0; i < g->count; i++)
+        if (is_selector(g->key[i])) TRY(set_one_given(g, r, i));
+    for (int i = 0; i < g->count; i++)
+        if (recipe_applies(r, g->key[i])) TRY(set_one_given(g, r, i));
+    for (int i = 0; i < g->count; i++)
+        if (!recipe_applies(r, g->key[i])) TRY(drop_given(g, r, i));
+    return check_whole(g->where, r);
+}
+
+static bool is_flat(const json_t *root)
+{
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)root, name, v)
+        if (json_is_object(v)) return false;
+    return true;
+}
+
+static int parse_root(const char *where, const json_t *root, bool stored, struct recipe *into)
+{
+    struct given g = {.where = where, .flat = is_flat(root), .stored = stored};
+    struct recipe r;
+    if (!json_is_object(root)) return fail(ERR_USAGE, "%s: a recipe is a JSON object", where);
+    recipe_defaults(NULL, &r);
+    const json_t *model = json_object_get(root, "model"), *dotted = json_object_get(root, "model.name");
+    const char *name = json_string_value(!g.flat ? json_object_get(model, "name") : model ? model : dotted);
+    TRY(recipe_find_table(where, name ? name : r.model, &g.table));
+    recipe_defaults(g.table, &r);
+    TRY(collect_given(&g, root, ""));
+    TRY(set_given(&g, &r));
+    *into = r;
+    return 0;
+}
+
+static int parse_recipe(const char *where, const char *bytes, size_t count, bool stored, struct recipe *into)
+{
+    json_error_t error;
+    json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
+    if (!root) return fail(ERR_USAGE, "%s, line %d: not JSON: %s", where, error.line, error.text);
+    int rc = parse_root(where, root, stored, into);
+    json_decref(root);
+    return rc;
+}
+
+int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
+{
+    return parse_recipe(where, bytes, count, false, into);
+}
+
+int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *into)
+{
+    return parse_recipe(where, bytes, count, true, into);
+}
+
+int recipe_file(const char *path, struct recipe *into)
+{
+    char *bytes;
+    size_t count;
+    TRY(file_read(path, 1 << 16, &bytes, &count));
+    int rc = recipe_parse(path, bytes, count, into);
+    free(bytes);
+    return rc;
+}
+
+// ---- changing
+
+static int change_key(const char *where, struct recipe *r, const char *name, const char *value)
+{
+    const struct recipe_table *was, *is;
+    const struct recipe_key *k;
+    TRY(recipe_find_table(where, r->model, &was));
+    TRY(recipe_find_key(where, was, name, &k));
+    json_t *v = recipe_value_from_text(k, value);
+    int rc = recipe_set_value(where, name, r, k, v);
+    json_decref(v);
+    TRY(rc);
+    TRY(recipe_find_table(where, r->model, &is));
+    if (is == was) return 0;
+    return fail(ERR_USAGE, "%s: model %s belongs to task %s, this recipe to task %s", where, r->model, is->task, was->task);
+}
+
+static int check_applies(const char *where, const struct recipe *r, const char *name)
+{
+    const struct recipe_key *k;
+    TRY(recipe_find_key(where, recipe_table_of(r->model), name, &k));
+    return recipe_applies(r, k) ? 0 : recipe_refuse(where, r, k);
+}
+
+int recipe_set_key(const char *where, struct recipe *r, const char *name, const char *value)
+{
+    struct recipe changed = *r;
+    TRY(change_key(where, &changed, name, value));
+    TRY(check_applies(where, &changed, name));
+    *r = changed;
+    return 0;
+}
+
+enum { NAME_MAX_BYTES = 64 };
+static int split_assignment(const char *assignment, char name[NAME_MAX_BYTES], const char **value)
+{
+    const char *equals = strchr(assignment, '=');
+    if (!equals || equals - assignment >= NAME_MAX_BYTES)
+        return fail(ERR_USAGE, "--set must be key=value; got \"%s\"", assignment);
+    memcpy(name, assignment, (size_t)(equals - assignment));
+    name[equals - assignment] = 0;
+    *value = equals + 1;
+    return 0;
+}
+
+int recipe_set_all(struct recipe *r, const char *const *assignments, int count)
+{
+    struct recipe changed = *r;
+    char name[NAME_MAX_BYTES];
+    const char *value;
+    for (int i = 0; i < count; i++) {
+        TRY(split_assignment(assignments[i], name, &value));
+        TRY(change_key("--set", &changed, name, value));
+    }
+    for (int i = 0; i < count; i++) {
+        TRY(split_assignment(assignments[i], name, &value));
+        TRY(check_applies("--set", &changed, name));
+    }
+    *r = changed;
+    return 0;
+}
+
+int recipe_set(struct recipe *r, const char *assignment)
+{
+    return recipe_set_all(r, &assignment, 1);
+}
+
+// ---- embedded recipes
+
+// The file name of an embedded recipe ("cifar10.json"), or NULL for another file.
+static const char *recipe_file_name(const struct embedded *e)
+{
+    static const char folder[] = "/recipes/";
+    const char *at = strncmp(e->path, "tasks/", 6) ? NULL : strstr(e->path, folder);
+    return at ? at + sizeof folder - 1 : NULL;
+}
+
+int recipe_each(int (*row)(void *, const struct recipe *), void *context)
+{
+    for (const struct embedded *e = embedded_files; e->path; e++) {
+        struct recipe r;
+        if (!recipe_file_name(e)) continue;
+        TRY(recipe_parse(e->path, e->at, e->size, &r));
+        TRY(row(context, &r));
+    }
+    return 0;
+}
+
+int recipe_embedded(const char *name, struct recipe *into)
+{
+    enum { MOST = 64 };
+    char name_of[MOST][RECIPE_TEXT_MAX];
+    const char *names[MOST + 1] = {0};
+    int count = 0;
+    for (const struct embedded *e = embedded_files; e->path && count < MOST; e++) {
+        const char *file = recipe_file_name(e);
+        if (!file) continue;
+        snprintf(name_of[count], sizeof *name_of, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+        if (!strcmp(name_of[count], name)) return recipe_parse(e->path, e->at, e->size, into);
+        names[count] = name_of[count];
+        count++;
+    }
+    return fail_unknown(ERR_USAGE, "recipe", name, names, "\"dawn recipe\" lists them");
+}
+
+// SHA-256 of the canonical forms that recipes of this repository had in earlier versions. Their runs stay closed.
+static const struct {
+    const char *name, *digest;
+} former[] = {
+    {"cifar10", "df402d11f33f41a3bd240db1bb2a819f0cfe1d5c9eaa70451db9b1d810286227"},     // until 22 November 2026
+    {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // the same
+    {"imagenette", "ecbe808f6ecece6c3521b0d65b654c193766af733aab12ef7f8bd6a1351e1971"},  // the same
+    {"minilm", "58aed5af95a9bff00e1e2ff2c717c5c98ab2361bd5689aa4fbf3b5f6570f5180"},      // the same
+    {"imagenet-224", "41c7f99483ef29a0856e3b39790c9ac8185292efc9d8276bd10bca3f683bcba5"},  // until 23 November 2026
+    {"one-view", "27a31af81cc54a8298b3c71e3322800988849239e50d620a35fa4c16435de52f"},      // the same
+};
+
+static bool is_former(const char *name, const char *canonical)
+{
+    char digest[DIGEST_HEX];
+    digest_bytes(canonical, strlen(canonical), digest);
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
+        if (strcmp(former[i].name, name) == 0 && strcmp(former[i].digest, digest) == 0) return true;
+    return false;
+}
+
+bool recipe_is_published(const char *name, const struct recipe *r)
+{
+    struct recipe published, same_type = *r;
+    if (recipe_embedded(name, &published) < 0) return false;
+    same_type.precision = published.precision;
+    char *ours = recipe_canonical(&published), *theirs = recipe_canonical(&same_type);
+    bool same = strcmp(ours, theirs) == 0 || is_former(name, theirs);
+    free(ours);
+    free(theirs);
+    return same;
+}
+
+// ---- schedule
+
+int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch)
+{
+    return (int64_t)ceil(epochs * (double)steps_an_epoch - 1e-9);
+}
+
+int64_t recipe_steps(const struct recipe *r, int64_t steps_an_epoch)
+{
+    int64_t steps = recipe_whole_steps(r->epochs, steps_an_epoch);
+    return steps < 1 ? 1 : steps;
+}
+
+int recipe_part(const struct recipe *r, double share)
+{
+    int count = r->resolution.count;
+    double sum = 0, end = 0;
+    for (int i = 0; i < count; i++) sum += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+    for (int i = 0; i < count; i++) {
+        end += r->resolution_parts.count ? r->resolution_parts.at[i] : 1;
+        if (share * sum < end) return i;
+    }
+    return count - 1;
+}
+
+int64_t recipe_side(const struct recipe *r, int64_t step, int64_t steps, int64_t full_side)
+{
+    if (!r->resolution.count) return full_side;
+    return (int64_t)r->resolution.at[recipe_part(r, ((double)step + 0.5) / (double)steps)];
+}
+
+int64_t recipe_decay_end(const struct recipe *r, int64_t steps_an_epoch)
+{
+    return recipe_whole_steps(fmax(r->epochs - r->tail_epochs, r->epochs / 2), steps_an_epoch);
+}
+
+struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
+{
+    struct schedule s = {.least = r->lr_floor};
+    double up = r->warmup_epochs * (double)steps_an_epoch;
+    schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
+    schedule_add(&s, (double)recipe_decay_end(r, steps_an_epoch) - up, 1, 0, (enum curve)r->shape);
+    return s;
+}

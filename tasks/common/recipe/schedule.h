@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A number for each step of a training, in pieces: constant, linear, cosine. Learning rates and norms are uploaded to the
+// device as tables with one value per step.
+#ifndef DAWN_RECIPE_SCHEDULE_H
+#define DAWN_RECIPE_SCHEDULE_H
+
+#include "runtime/common/base/error.h"
+
+enum curve { CURVE_LINEAR, CURVE_COSINE };  // a constant is a linear piece with equal ends
+struct schedule_piece {
+    double steps;     // its length; 0 or less: skipped
+    double from, to;
+    enum curve curve;
+};
+enum { SCHEDULE_PIECES = 8 };
+struct schedule {
+    struct schedule_piece piece[SCHEDULE_PIECES];
+    int pieces;       // 0: no schedule
+    double least;     // lower bound of all values
+};
+
+struct schedule schedule_constant(double value);
+void schedule_add(struct schedule *, double steps, double from, double to, enum curve);
+bool schedule_same(const struct schedule *, const struct schedule *);
+// The value at a position in steps, which may be a fraction. After the last piece its end value holds.
+double schedule_at(const struct schedule *, double step);
+
+#endif

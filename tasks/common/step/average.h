@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// An exponential moving average of weights and running statistics (Polyak and Juditsky 1992). The average is evaluated and
+// saved in place of the trained weights. An evaluation swaps the two before and after, so training continues from the
+// same bytes.
+#ifndef DAWN_STEP_AVERAGE_H
+#define DAWN_STEP_AVERAGE_H
+
+#include "tasks/common/step/task.h"
+
+struct average {
+    int begin, update, swap;  // programs; NONE: the recipe has no average
+    int64_t first, every;     // the average begins after `first` steps and moves every `every` steps
+};
+
+// Adds the programs of the average. Call it after the training graphs exist, because it averages their slots.
+int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_an_epoch) MUST_CHECK;
+int average_after(const struct average *, struct session *, int64_t done) MUST_CHECK;  // after step number `done`, counted from 1
+int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
+// True for running statistics and for weights that train in a program of the session, whatever they began with.
+bool average_has(const struct session *, const struct slot *);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/common/step/evaluation.h"
+
+#include "runtime/ranks/ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- programs
+
+const struct evaluation_program *evaluation_find(const struct evaluation *e, const struct order_batch *batch)
+{
+    for (int i = 0; i < e->programs; i++)
+        if (e->program[i].is.bucket == batch->bucket && e->program[i].is.batch == batch->count) return &e->program[i];
+    return NULL;
+}
+
+// Programs for the full batches of each bucket and for the short batch at its end, also those of other processes, because this
+// process judges their outputs, too.
+int evaluation_build(struct evaluation *e)
+{
+    e->programs = 0, e->fold = NONE;
+    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
+        struct order_batch batch = order_all_batch(e->supply->order, i);
+        if (evaluation_find(e, &batch)) continue;
+        BUG_IF(e->programs == EVALUATION_PROGRAMS);
+        struct variant is = {.batch = batch.count, .bucket = batch.bucket};
+        e->setting->task->evaluation(e->setting, &is);
+        int program = step_evaluate(e->session, e->setting, e->slots, &is, &e->fold);
+        TRY(program);
+        e->program[e->programs++] = (struct evaluation_program){is, program};
+    }
+    return 0;
+}
+
+// ---- counters
+
+static int reset_counters(struct evaluation *e)
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    int32_t zero = 0;
+    for (int m = 0; m < METRICS_MAX; m++) {
+        if (feed->hits[m]) TRY(session_write(e->session, feed->hits[m], &zero, 0, sizeof zero));
+        if (feed->tries[m]) TRY(session_write(e->session, feed->tries[m], &zero, 0, sizeof zero));
+    }
+    return 0;
+}
+
+// Of all processes.
+static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_t tries[METRICS_MAX])
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    int64_t count[2 * METRICS_MAX] = {0};
+    for (int i = 0; i < 2 * METRICS_MAX; i++) {
+        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        int32_t value;
+        if (!slot) continue;
+        TRY(session_read(e->session, slot, &value, sizeof value));
+        count[i] = value;
+    }
+    TRY(ranks_add(count, 2 * METRICS_MAX));
+    for (int m = 0; m < METRICS_MAX; m++) hits[m] = count[2 * m], tries[m] = count[2 * m + 1];
+    return 0;
+}
+
+// Reads the metrics that the graph counts. The judge computes the others.
+static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
+{
+    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    const struct metric *metrics = e->setting->task->metrics;
+    int64_t hits[METRICS_MAX], tries[METRICS_MAX];
+    TRY(read_counters(e, hits, tries));
+    for (int m = 0; metrics[m].name; m++) {
+        if (!feed->hits[m]) continue;
+        score[m] = hits[m];
+        if (metrics[m].kind == METRIC_COUNT) continue;
+        score[m] = tries[m] ? llround(1e6 * (double)hits[m] / (double)tries[m]) : 0;
+    }
+    return 0;
+}
+
+// ---- outputs
+
+// Each output begins at a multiple of 8 bytes.
+static size_t output_bytes(const struct variant *is)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < OUTPUTS_MAX; i++)
+        if (is->output[i]) bytes += arena_round_up(slot_bytes(is->output[i]), 8);
+    return bytes;
+}
+
+size_t evaluation_output_bytes(const struct evaluation *e)
+{
+    size_t most = 0;
+    for (int i = 0; i < e->programs; i++) {
+        size_t bytes = output_bytes(&e->program[i].is);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+int evaluation_read(struct evaluation *e, const struct variant *is, char *outputs)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        const struct slot *slot = is->output[i];
+        if (!slot) continue;
+        TRY(session_read(e->session, slot, outputs, slot_bytes(slot)));
+        outputs += arena_round_up(slot_bytes(slot), 8);
+    }
+    return 0;
+}
+
+int evaluation_judge(struct evaluation *e, void *judging, const struct variant *is, const struct order_batch *batch,
+                     const char *outputs)
+{
+    const struct judge *judge = e->setting->task->judge;
+    struct judged shown = {.sample = order_samples(e->supply->order) + batch->first, .count = batch->count,
+                           .bucket = batch->bucket};
+    for (int i = 0; i < OUTPUTS_MAX; i++) {
+        if (!is->output[i]) continue;
+        shown.output[i] = outputs, shown.shape[i] = is->output[i]->shape;
+        outputs += arena_round_up(slot_bytes(is->output[i]), 8);
+    }
+    return judge ? judge->batch(judging, &shown) : 0;
+}
+
+// ---- one evaluation
+
+int evaluation_begin(struct evaluation *e, void **judging)
+{
+    const struct judge *judge = e->setting->task->judge;
+    *judging = NULL;
+    TRY(reset_counters(e));
+    if (e->fold != NONE) TRY(session_run(e->session, e->fold));
+    return judge ? judge->begin(e->setting, e->stored, e->view, judging) : 0;
+}
+
+int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answers, int64_t score[METRICS_MAX])
+{
+    const struct judge *judge = e->setting->task->judge;
+    if (rc == 0) rc = read_scores(e, score);
+    if (!judge) return rc;
+    if (rc == 0 && answers) {
+        BUG_IF(!judge->write);
+        rc = judge->write(judging, answers);
+    }
+    if (rc == 0 && e->first_answer) *e->first_answer = judge->tell(judging, 0);
+    int ended = judge->end(judging, rc == 0 ? score : NULL);
+    return rc < 0 ? rc : ended;
+}
+
+static int run_next(struct evaluation *e)
+{
+    struct order_batch batch;
+    TRY(supply_next(e->supply, &batch));
+    const struct evaluation_program *p = evaluation_find(e, &batch);
+    BUG_IF(!p);  // the order was the same when the programs were built
+    return session_run(e->session, p->program);
+}
+
+// The judge of every process sees the outputs of all of them, in the order of the batches.
+static int judge_batch(struct evaluation *e, void *judging, int64_t number, char *outputs)
+{
+    struct order_batch batch = order_all_batch(e->supply->order, number);
+    const struct evaluation_program *p = evaluation_find(e, &batch);
+    int owner = (int)(number % ranks_size());
+    if (owner == ranks_rank()) TRY(evaluation_read(e, &p->is, outputs));
+    TRY(ranks_broadcast(outputs, output_bytes(&p->is), owner));
+    return evaluation_judge(e, judging, &p->is, &batch, outputs);
+}
+
+// Each process runs one batch of a round, as order_share deals them out.
+static int run_batches(struct evaluation *e, void *judging, char *outputs)
+{
+    int64_t all = order_all_batches(e->supply->order);
+    for (int64_t i = 0; i < all; i += ranks_size()) {
+        if (e->between) TRY(e->between(e->context, i, all));
+        if (i + ranks_rank() < all) TRY(run_next(e));
+        for (int64_t k = i; k < all && k < i + ranks_size() && e->setting->task->judge; k++)
+            TRY(judge_batch(e, judging, k, outputs));
+    }
+    return 0;
+}
+
+int evaluation_run(struct evaluation *e, const char *answers, int64_t score[METRICS_MAX])
+{
+    void *judging;
+    TRY(supply_begin(e->supply, 0, 0, 0));
+    TRY(evaluation_begin(e, &judging));
+    char *outputs = zalloc(evaluation_output_bytes(e) + 1);
+    int rc = run_batches(e, judging, outputs);
+    free(outputs);
+    return evaluation_end(e, judging, rc, answers, score);
+}

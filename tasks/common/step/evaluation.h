@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evaluation of a test split with the weights of a session: programs for the full and the short batches of each bucket,
+// counters on the device, and the task's judge. Training and inference share this code.
+#ifndef DAWN_STEP_EVALUATION_H
+#define DAWN_STEP_EVALUATION_H
+
+#include "tasks/common/step/supply.h"
+
+enum { EVALUATION_PROGRAMS = 64 };
+struct evaluation {
+    const struct setting *setting;   // borrowed, like the pointers below
+    struct dataset *stored, *view;   // equal if the task has no view
+    struct session *session;
+    struct step_slots *slots;
+    struct supply *supply;           // feeds the test split
+    struct evaluation_program {
+        struct variant is;
+        int program;
+    } program[EVALUATION_PROGRAMS];
+    int programs;
+    char **first_answer;             // receives the judge's answer to the first sample; NULL: not wanted
+    int fold;                        // program to run once before an evaluation; NONE: nothing to fold
+    // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.
+    int (*between)(void *context, int64_t done, int64_t all);
+    void *context;
+};
+
+// Adds the programs to the session. All borrowed members must be set.
+int evaluation_build(struct evaluation *) MUST_CHECK;
+// The program of a batch; NULL if no such batch can come.
+const struct evaluation_program *evaluation_find(const struct evaluation *, const struct order_batch *);
+
+// Evaluates the whole split. Scores are k of N for a METRIC_COUNT and millionths for a METRIC_RATIO. The judge writes the
+// file `answers`; NULL: no file.
+int evaluation_run(struct evaluation *, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;
+
+// The parts of evaluation_run, for a caller that times each batch. Every successful evaluation_begin is followed by
+// evaluation_end, which receives rc and returns it if it is negative. `outputs` has room for evaluation_output_bytes.
+int evaluation_begin(struct evaluation *, void **judging) MUST_CHECK;  // resets counters, folds weights, begins the judge
+int evaluation_read(struct evaluation *, const struct variant *, char *outputs) MUST_CHECK;  // waits for the device
+int evaluation_judge(struct evaluation *, void *judging, const struct variant *, const struct order_batch *,
+                     const char *outputs) MUST_CHECK;
+int evaluation_end(struct evaluation *, void *judging, int rc, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;
+size_t evaluation_output_bytes(const struct evaluation *);  // size for the largest batch
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/common/step/rule.h"
+
+struct rule rule_of_filters(const struct setting *c, const char *name, uint32_t roles)
+{
+    const struct recipe *r = c->recipe;
+    struct rule rule = {
+        .name = name, .groups = ANY, .roles = roles, .optimiser = (enum recipe_optimiser)r->optimiser, .rate = r->filter_lr,
+        .share = recipe_rate(r, c->steps_an_epoch),
+        .settings = {.momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
+                     .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
+                     .ns_steps = (int)r->newton_schulz_steps},
+    };
+    for (int i = 0; i < 3; i++) rule.settings.ns[i] = (float)r->newton_schulz.at[i];
+    schedule_add(&rule.norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
+    return rule;
+}
+
+double rule_decay(const struct recipe *r, double rate)
+{
+    return rate > 0 ? r->weight_decay * (double)r->batch / rate : 0;
+}
+
+struct rule rule_of_others(const struct setting *c, const char *name, uint32_t roles, double rate)
+{
+    struct rule rule = rule_of_filters(c, name, roles);
+    rule.optimiser = recipe_other_rule((enum recipe_optimiser)c->recipe->optimiser);
+    rule.rate = rate;
+    rule.settings.momentum = (float)c->recipe->momentum;
+    rule.settings.decay = (float)rule_decay(c->recipe, rate);
+    return rule;
+}

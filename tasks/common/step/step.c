@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/common/step/step.h"
+
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "tasks/common/step/update.h"
+
+static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
+
+// ---- slots between host and graph
+
+static int feed_state(struct step *s, struct slot **slot, const char *what, struct shape shape, enum dtype dtype,
+                      struct init init)
+{
+    struct graph *g = s->g;
+    int v = graph_state(g, arena_text(&g->arena, "%s.%s", split_name(s->split), what), shape, dtype, MEMORY_DATA, init);
+    if (v != NONE) *slot = g->value[v].slot;
+    return v;
+}
+
+static struct feed_slots *slots_of(struct step *s)
+{
+    return &s->slots->split[s->split];
+}
+
+static int cursor_of(struct step *s)
+{
+    return feed_state(s, &slots_of(s)->cursor, "cursor", SHAPE(1), I32, ZERO);
+}
+
+static bool is_sliced(const struct step *s)
+{
+    return step_trains(s) && !slices_whole(&s->setting->slices);
+}
+
+int step_index(struct step *s)
+{
+    if (s->index != NONE) return s->index;
+    int64_t count = s->setting->data->count[s->split];
+    int order = feed_state(s, &slots_of(s)->order, "order", SHAPE(count), I32, UPLOAD);
+    return s->index = g_window(s->g, order, cursor_of(s), s->is.batch);
+}
+
+int step_field(struct step *s, const char *name)
+{
+    const struct dataset_facts *d = s->setting->data;
+    int f = 0;
+    while (f < d->fields && strcmp(d->field[f].name, name)) f++;
+    if (f == d->fields) return graph_fail(s->g, ERR_SHAPE, "%s has no field \"%s\"", d->name, name);
+    const struct field *field = &d->field[f];
+    BUG_IF(field->ragged != FIELD_FIXED);  // a ragged field is streamed
+    struct shape shape = {.rank = field->shape.rank + 1, .dim = {d->count[s->split]}};
+    for (int i = 0; i < field->shape.rank; i++) shape.dim[i + 1] = field->shape.dim[i];
+    return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
+}
+
+// A streamed field lies in a slot that has the shape of its bucket's full batch. A short batch reads the first rows.
+static int streamed(struct step *s, const struct feed_choice *feed, const char *name)
+{
+    int f = 0, bucket = s->is.bucket;
+    while (f < feed->fields && strcmp(feed->field[f].name, name)) f++;
+    if (f == feed->fields) return graph_fail(s->g, ERR_SHAPE, "batches have no field \"%s\"", name);
+    const struct shape *one = &feed->field[f].shape[bucket];
+    struct shape shape = {.rank = one->rank + 1, .dim = {feed->order.batch[bucket]}};
+    for (int i = 0; i < one->rank; i++) shape.dim[i + 1] = one->dim[i];
+    char *slot = arena_text(&s->g->arena, "%s.%d", name, bucket);
+    int v = feed_state(s, &slots_of(s)->input[f][bucket], slot, shape, feed->field[f].dtype, UPLOAD);
+    return s->is.batch == shape.dim[0] ? v : g_slice(s->g, v, 0, 0, s->is.batch);
+}
+
+int step_input(struct step *s, const char *name)
+{
+    const struct feed_choice *feed = s->setting->feed[s->split];
+    if (feed && feed->fields) return streamed(s, feed, name);
+    int field = step_field(s, name);
+    return g_gather(s->g, field, step_index(s));
+}
+
+int step_key(struct step *s)
+{
+    return feed_state(s, &slots_of(s)->key, "key", SHAPE(4), I32, UPLOAD);
+}
+
+int step_count(struct step *s)
+{
+    const char *name = s->is.part ? "parts" : is_sliced(s) ? "slices" : "step";
+    return graph_state(s->g, name, SHAPE(1), I32, MEMORY_DATA, ZERO);
+}
+
+static int turns_of(const struct step *s)
+{
+    return s->setting->task->turns > 1 ? s->setting->task->turns : 1;
+}
+
+int step_site(struct step *s)
+{
+    return s->sites++ * turns_of(s) + s->turn;
+}
+
+static void add_loss(struct step *s, int loss)
+{
+    g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
+}
+
+int step_forward(struct step *s, int x)
+{
+    int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
+    s->setting->model->forward(s, in, out);
+    return out[0];
+}
+
+void step_loss(struct step *s, int loss, int64_t terms)
+{
+    if (!step_trains(s)) return;
+    s->is.terms = terms;
+    s->loss = loss;
+    if (!is_sliced(s)) add_loss(s, loss);
+}
+
+int step_hits(struct step *s, int metric)
+{
+    char *name = arena_text(&s->g->arena, "%s.hits", s->setting->task->metrics[metric].name);
+    return feed_state(s, &slots_of(s)->hits[metric], name, SHAPE(1), I32, ZERO);
+}
+
+int step_tries(struct step *s, int metric)
+{
+    char *name = arena_text(&s->g->arena, "%s.tries", s->setting->task->metrics[metric].name);
+    return feed_state(s, &slots_of(s)->tries[metric], name, SHAPE(1), I32, ZERO);
+}
+
+// Each program has a host slot of its own, because batches of another size have another shape. The host reads the slot after
+// every run, so a state leaves it out.
+void step_output(struct step *s, int number, int v)
+{
+    struct graph *g = s->g;
+    BUG_IF(number < 0 || number >= OUTPUTS_MAX);
+    if (step_trains(s) || g->error || v == NONE) return;
+    if (dtype_is_float(g->value[v].dtype) && g->value[v].dtype != F32) v = g_cast(g, v, F32);
+    if (g->error) return;
+    struct shape shape = g->value[v].shape;
+    BUG_IF(shape.rank < 1 || shape.dim[0] != s->is.batch);
+    char *name = arena_text(&g->arena, "output%d.%d.%lld", number, s->is.bucket, (long long)s->is.batch);
+    int to = feed_state(s, &s->is.output[number], name, shape, g->value[v].dtype, ZERO);
+    if (to == NONE) return;
+    g->value[to].slot->role = ROLE_DERIVED;
+    graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
+}
+
+// How far counters of slices move: the last slice of a process passes over those of the others.
+static int32_t slices_passed(const struct step *s)
+{
+    const struct slices *of = &s->setting->slices;
+    return is_sliced(s) && s->is.slice == slices_kinds(of) - 1 ? of->all - of->count + 1 : 1;
+}
+
+static void advance_cursor(struct step *s)
+{
+    if (s->index == NONE) return;  // streamed data has no index
+    s->g->phase = PHASE_UPDATE;
+    g_tick(s->g, cursor_of(s), (int32_t)s->is.batch * slices_passed(s));
+}
+
+// ---- one training step
+
+// Collects the graph's parameters that train.
+static int trained_of(const struct graph *g, int *params)
+{
+    int count = 0;
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].trains && role_is_parameter(g->value[v].slot->role)) params[count++] = v;
+    return count;
+}
+
+static int finish_train(struct step *s, int *params, int *grads, struct device *device)
+{
+    struct graph *g = s->g;
+    TRY(fuse_graph(g, s->setting->fuse));
+    TRY(fuse_device(g, s->setting->fuse, device));
+    int count = trained_of(g, params);
+    TRY(grad_of_times(g, s->loss, update_scale(s), params, count, grads));
+    g->phase = PHASE_UPDATE;
+    if (s->is.part) TRY(update_accumulate(s, params, grads, count));
+    if (is_sliced(s)) TRY(slices_join(s, params, grads, count));
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
+    bool updates = is_sliced(s) ? s->is.slice == slices_kinds(&s->setting->slices) - 1
+                                : s->is.part == PART_WHOLE || s->is.part == PART_LAST;
+    if (updates && is_sliced(s)) add_loss(s, s->loss);
+    if (updates) TRY(update_parameters(s, params, grads, count, step));
+    graph_scope(g, "counters");
+    if (s->turn + 1 < turns_of(s)) return 0;  // only the last turn of a batch advances the counters
+    if (s->is.part || is_sliced(s)) g_tick(g, step_count(s), slices_passed(s));
+    if (updates) g_tick(g, step, 1);
+    advance_cursor(s);
+    return 0;
+}
+
+// A name for people. Every view of it also shows the sizes.
+static char *name_of(struct graph *g, const struct setting *setting, const struct variant *v, int turn)
+{
+    char *name = arena_text(&g->arena, "train");
+    if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
+    static const char *const parts[] = {"", ", first part", ", middle part", ", last part"};
+    name = arena_text(&g->arena, "%s%s", name, parts[v->part]);
+    int last = slices_kinds(&setting->slices) - 1;
+    if (last > 0 && v->slice == last) name = arena_text(&g->arena, "%s, last slice", name);
+    if (v->slice < last) name = arena_text(&g->arena, "%s, slice joined with %d", name, (1 << v->slice) - 1);
+    if (v->note) name = arena_text(&g->arena, "%s, %s", name, v->note);
+    return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
+}
+
+int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v, int turn)
+{
+    struct graph *g = graph_new(session->store, "train");
+    struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_TRAIN, .split = SPLIT_TRAIN, .is = *v,
+                     .turn = turn, .index = NONE, .loss = NONE};
+    g->name = name_of(g, setting, v, turn);
+    g->trains = v->trains;
+    g->sliced = is_sliced(&s);
+    setting->task->forward(&s);
+    if (!g->error) {
+        BUG_IF(s.loss == NONE);
+        v->terms = s.is.terms;
+        size_t bytes = (size_t)(g->values + 1) * sizeof(int);
+        int *params = arena_alloc(&g->arena, bytes), *grads = arena_alloc(&g->arena, bytes);
+        int rc = finish_train(&s, params, grads, session->device);
+        if (rc < 0 && !g->error) {
+            graph_free(g);
+            return rc;
+        }
+    }
+    return session_add(session, g);  // reports the graph's sticky error
+}
+
+// ---- evaluation and inference
+
+static int add_finished(struct session *session, struct graph *g, int rc)
+{
+    if (rc >= 0) return session_add(session, g);
+    graph_free(g);
+    return rc;
+}
+
+// Fuses an inference graph. Program *fold computes the folded filters and is added once.
+static int fold_into(struct session *session, struct graph *g, unsigned fuse, int *fold)
+{
+    int rc = fuse_graph(g, fuse);
+    if (rc < 0 || !fuse) return rc;
+    struct graph *prepare = graph_new(session->store, "fold");
+    rc = fuse_fold(g, prepare);
+    if (rc == 0) rc = fuse_device(g, fuse, session->device);
+    if (rc == 0 && *fold < 0 && prepare->nodes) rc = *fold = session_add(session, prepare);
+    else graph_free(prepare);
+    return rc < 0 ? rc : 0;
+}
+
+int step_evaluate(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v,
+                  int *fold)
+{
+    struct graph *g = graph_new(session->store, "evaluate");
+    struct step s = {.g = g, .setting = setting, .slots = slots,
+                     .kind = setting->single ? STEP_INFER : STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
+                     .index = NONE, .loss = NONE};
+    setting->task->forward(&s);
+    memcpy(v->output, s.is.output, sizeof v->output);
+    advance_cursor(&s);
+    return add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+}
+
+// Makes a slot that one program writes and the next program or the host reads.
+static int hand_over(struct graph *g, const char *name, int v, struct slot **slot)
+{
+    if (g->error) return NONE;
+    int to = graph_state(g, name, g->value[v].shape, g->value[v].dtype, MEMORY_DATA, ZERO);
+    if (to != NONE) *slot = g->value[to].slot;
+    return graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
+}
+
+int step_infer(struct session *session, const struct setting *setting, struct step_slots *slots, int *fold, int *prepare,
+               int *answer)
+{
+    const struct task *task = setting->task;
+    if (!task->prepare || !task->answer)
+        return fail(ERR_UNSUPPORTED, "task %s has no inference of single samples", task->name);
+    struct step s = {.setting = setting, .slots = slots, .kind = STEP_INFER, .split = SPLIT_TEST, .is = {.batch = 1},
+                     .index = NONE, .loss = NONE};
+    task->evaluation(setting, &s.is);
+    s.is.batch = 1;
+    struct graph *g = s.g = graph_new(session->store, "preprocess");
+    int x = NONE, raw = NONE, logits = NONE;
+    task->prepare(&s, &raw, &x);
+    if (!g->error) slots->raw = g->value[raw].slot;
+    hand_over(g, "infer.x", x, &slots->x);
+    TRY(*prepare = session_add(session, g));
+
+    g = s.g = graph_new(session->store, "infer");
+    task->answer(&s, graph_slot(g, slots->x), &logits);
+    hand_over(g, "infer.logits", logits, &slots->answer);
+    return *answer = add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+}

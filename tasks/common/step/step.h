@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds one step as a graph. The task supplies inputs, forward pass, loss and metrics. Fusing, differentiating, updating
+// and counting are the same for every task and are done here. step_train (step.c) shows a whole training step.
+#ifndef DAWN_STEP_H
+#define DAWN_STEP_H
+
+#include "tasks/common/step/task.h"
+
+enum step_kind { STEP_TRAIN, STEP_EVALUATE, STEP_INFER };
+
+// Slots that the host reads and writes between steps; NULL if no graph uses the slot.
+struct feed_slots {
+    struct slot *order;   // samples of this epoch in order, i32[count]
+    struct slot *cursor;  // begin of the next batch, i32[1]
+    struct slot *key;     // seed and epoch for random draws, i32[4]
+    struct slot *field[DATASET_FIELDS];  // the resident data
+    struct slot *input[FEED_FIELDS][ORDER_BUCKETS];  // a streamed batch
+    struct slot *loss;    // sum of losses since the last reset, f32[1]
+    struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
+};
+enum { STEP_TABLES = 2 * RULES_MAX };
+struct step_table {  // a schedule on the device: f32[steps]
+    struct slot *slot;
+    struct schedule schedule;
+    double factor;
+    double offset;   // the table is read at step + offset
+};
+// Slots that all graphs of one training share.
+struct step_slots {
+    struct feed_slots split[SPLIT_COUNT];
+    struct step_table table[STEP_TABLES];
+    int tables;
+    struct slot *raw, *x, *answer;  // inputs and output of an inference
+};
+
+struct step {
+    struct graph *g;
+    const struct setting *setting;
+    struct step_slots *slots;
+    enum step_kind kind;
+    enum split split;
+    struct variant is;
+    int turn;
+    // ---- private
+    int index;  // samples of the batch; NONE before the first use
+    int loss;
+    int sites;  // numbers that step_site gave
+    int picked[STEP_TABLES];  // the value of each table in this step, plus 1; 0: not picked yet
+};
+
+// ---- functions for tasks; each returns a value id
+int step_index(struct step *);                            // i32[batch]: numbers of the samples in the batch
+int step_field(struct step *, const char *field);         // the whole resident field of the split
+int step_input(struct step *, const char *field);         // the batch's rows of a field, resident or streamed
+int step_key(struct step *);                              // key of random draws in this epoch
+int step_forward(struct step *, int x);                   // the output of a model with one input and one output
+// For random draws (dropout): i32[1], a number that differs in each step, part and slice, independent of the process; and the
+// next site, a constant that differs between the draws of one batch, in all turns.
+int step_count(struct step *);
+int step_site(struct step *);
+// Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
+// the number of samples for a sum over the batch, 1 for a mean. Does nothing in an evaluation.
+void step_loss(struct step *, int loss, int64_t terms);
+int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
+int step_tries(struct step *, int metric);                // for a METRIC_RATIO
+// Passes a value to the task's judge after each batch of an evaluation. The first dimension of the value is the batch. Does
+// nothing in a training step.
+void step_output(struct step *, int number, int value);
+static inline bool step_trains(const struct step *s)
+{
+    return s->kind == STEP_TRAIN;
+}
+
+// ---- graphs, finished and added to the session; each function returns the program's number or an error
+int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int turn) MUST_CHECK;
+// *fold: the program to run once before evaluations, which folds running statistics into filters. NONE until one is needed.
+int step_evaluate(struct session *, const struct setting *, struct step_slots *, struct variant *, int *fold) MUST_CHECK;
+int step_infer(struct session *, const struct setting *, struct step_slots *, int *fold, int *prepare, int *answer) MUST_CHECK;
+
+#endif

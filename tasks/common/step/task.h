@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of a task: inputs, forward graph, loss, metrics, models, recipes. Everything between the data and the record
+// is shared: step.h builds graphs, trainer.h runs them, train.h records the run.
+//
+// A task writes one graph at a time through a `struct step`. It never sees a device, a slot's name or an optimiser's state.
+// tasks/tasks.h lists the tasks.
+#ifndef DAWN_STEP_TASK_H
+#define DAWN_STEP_TASK_H
+
+#include "data/feed/feed.h"
+#include "runtime/optim.h"
+#include "runtime/session.h"
+#include "tasks/common/recipe/recipe.h"
+#include "tasks/common/recipe/schedule.h"
+#include "tasks/common/step/slices.h"
+#include "tasks/common/step/task_files.h"
+
+struct step;
+struct text;
+
+// ---- metrics
+
+enum metric_kind {
+    METRIC_COUNT,  // correct answers, k of N
+    METRIC_RATIO,  // a value in millionths: hits of tries, both counted on the device, or a result of the task's judge
+};
+struct metric {
+    const char *name, *unit;  // "top1", "%"
+    enum metric_kind kind;
+    bool lower_is_better;
+};
+enum { METRICS_MAX = 4 };
+
+// ---- models
+
+enum { MODEL_VALUES = 4 };
+struct setting;
+struct model {
+    const char *name, *about;
+    const char *recipe;  // the model's default recipe; NULL: the data set's
+    bool half;           // published in f16: "auto" selects it where f16 is fast and bf16, which has the range of f32, is not
+    // The task defines the inputs and the outputs, which are graph values.
+    void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+    // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
+    int (*begin)(const struct setting *, struct session *, struct dataset *);
+    // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and
+    // the model's parameters that may be missing because they are trained anew (a head: all names that begin with "fc.").
+    // Both lists end with NULL; NULL: none.
+    const char *const *prefixes, *const *fresh;
+};
+
+// ---- one training, as all functions that build a part of it see it
+
+struct setting {
+    const struct task *task;
+    const struct recipe *recipe;
+    const struct model *model;
+    const struct dataset_facts *data;  // facts of the view, if the task has one
+    struct task_files files;
+    enum dtype dtype;        // type of activations
+    int64_t steps_an_epoch;
+    int64_t steps;           // number of steps in the schedule
+    struct slices slices;    // of a training batch
+    const struct feed_choice *feed[SPLIT_COUNT];
+    unsigned fuse;           // enum fuse_pattern
+    bool single;             // inference in batches of one sample
+};
+
+enum { OUTPUTS_MAX = 4 };
+
+// A batch may be computed in parts. Gradients of all parts are summed, and the last part updates.
+enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
+
+// Differences between the graphs of one training. Each variant is a graph of its own, so that unused work costs nothing.
+// Sizes and lengths are axes of one mechanism: progressive sizes, rectangular evaluation, length buckets.
+struct variant {
+    int64_t batch;           // size of one part
+    enum step_part part;
+    int slice;               // its kind (slices.h), if the batch is cut
+    int bucket;              // bucket of the feed's batches
+    int64_t height, width;   // image size; 0: the task has no such axis
+    int64_t length;          // sequence length; 0: the task has no such axis
+    uint32_t trains;         // bit i: parameters of group i train; frozen parts cost nothing in the backward pass
+    bool renormalises;       // Muon restores the norm of filters before the update
+    int64_t terms;           // terms in the loss's sum, set by step_loss: the mean loss is the sum divided by this number
+    struct slot *output[OUTPUTS_MAX];  // outputs of an evaluation, set by step_output
+    const char *note;        // a remark for people: "first layer too"; NULL: none
+};
+
+// ---- updates
+
+// How a set of parameters is updated. The first rule that matches a parameter counts.
+struct rule {
+    const char *name;            // name of the learning rate's table: "filter"
+    uint32_t groups, roles;      // bit i: parameters of group i; parameters of enum role i
+    enum recipe_optimiser optimiser;
+    struct optim_settings settings;  // the members that are graph values stay unset
+    double rate;                 // the learning rate
+    struct schedule share;       // factor of the rate over the steps
+    struct schedule norm;        // Muon: the norm at the start of the Newton-Schulz iteration
+};
+enum { RULES_MAX = 16 };
+#define ROLES(role) (1u << (role))
+#define ANY UINT32_MAX
+
+// ---- metrics that the host computes from outputs
+
+// One batch of an evaluation. The first dimension of an output is the number of samples. Floats are f32, whatever the type
+// of the graph.
+struct judged {
+    const int32_t *sample;             // [count] numbers of the samples in the test split (of the view)
+    int64_t count;
+    int bucket;
+    const void *output[OUTPUTS_MAX];   // passed by step_output; NULL: no such output
+    struct shape shape[OUTPUTS_MAX];   // shape of the whole batch: [count, ...]
+};
+// One evaluation calls begin, then batch for each batch, then end. Batches come bucket by bucket, each sample once. `end` is
+// called once after every successful `begin` and frees the state. It fills in the scores that the graph does not count;
+// after a failure the pointer to the scores is NULL.
+struct judge {
+    int (*begin)(const struct setting *, struct dataset *stored, struct dataset *view, void **state);
+    int (*batch)(void *state, const struct judged *);
+    int (*end)(void *state, int64_t score[METRICS_MAX]);
+    // Writes the answers in the form that the task's official evaluator reads, between the last batch and end. May be NULL.
+    int (*write)(void *state, const char *path);
+    // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
+    // not texts.
+    char *(*tell)(void *state, int64_t sample);
+};
+
+// ---- the task
+
+struct task {
+    const char *name, *title;
+    const char *samples;           // the plural noun for samples: "images", "questions"; NULL: "samples"
+    unsigned takes;                // accepted files (TAKES_WEIGHTS, ...); other files are refused with a sentence
+    const struct metric *metrics;  // ends with name NULL; the first is the board's metric
+    double target;                 // the target of the board
+    const char *const *data_sets;  // NULL-terminated; the first is the real one
+    const char *const *recipes;    // the default recipe of each data set
+    const struct model *models;    // ends with name NULL
+    // Makes the set to train on if it is not the stored samples, for example windows of tokens. The caller owns the new set
+    // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
+    // view afterwards. The record counts and digests the stored samples. May be NULL.
+    int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
+    // Adds what people should know about the samples before a training, in sentences: what is learned, what is left out. May be
+    // NULL.
+    void (*note)(const struct setting *, const struct dataset *view, struct text *);
+    // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
+    // sample (windows of a text) and form one request. NULL: each sample is a request.
+    int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
+    int turns;                     // number of trained sets that step in turn on one batch (generator, critic); 0 means 1
+    // A data set of one question about a text (dawn infer TASK --ask). `like` is the training data, or NULL if it is not
+    // there. NULL if the task answers no questions.
+    int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
+    // Chooses how batches are made: the buckets with their batches, and for streamed data the fields of a batch and their
+    // fill. NULL: resident, in batches of the recipe's size.
+    void (*feed)(const struct setting *, enum split, struct feed_choice *);
+    const char *length_field;      // of buckets by length; NULL: there are none
+    // The bucket of each sample, where buckets go by something else than a length (the shape of an image) and the choice of
+    // the feed has no bucket_of_epoch. NULL: they do not.
+    int (*buckets)(const struct setting *, struct dataset *, enum split, int32_t *bucket);
+    // The variant of a step of the schedule: sizes and what trains. Batch and bucket come filled in.
+    void (*variant)(const struct setting *, int64_t step, int turn, struct variant *);
+    // The variant of an evaluation, likewise.
+    void (*evaluation)(const struct setting *, struct variant *);
+    // Training and evaluation: inputs, network, step_loss, counts of the metrics, outputs for the judge.
+    void (*forward)(struct step *);
+    const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
+    // Inference at batch 1 of a resident data set of images: a raw sample into the network's input, that input into answers.
+    // Without both, inference is the evaluation of a streamed sample (step.kind STEP_INFER), and its outputs are the answer.
+    void (*prepare)(struct step *, int *raw, int *x);
+    void (*answer)(struct step *, int x, int *logits);
+    int (*rules)(const struct setting *, struct rule rules[RULES_MAX]);  // their number
+};
+
+static inline const char *task_samples(const struct task *task)
+{
+    return task->samples ? task->samples : "samples";
+}
+int model_find(const struct task *, const char *name, const struct model **) MUST_CHECK;
+
+#endif

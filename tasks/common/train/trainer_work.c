@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic work of a schedule. Cost: one pass over the nodes of each program, one over the steps and their buckets.
+#include "tasks/common/train/trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double program_flops(const struct trainer *t, int program)
+{
+    const struct graph *g = t->session->graph[program];
+    double flops = 0;
+    for (int i = 0; i < g->nodes; i++) flops += node_cost(g, &g->node[i]).flops;
+    return flops;
+}
+
+// A bucket costs what its first program costs, which is that of full batches where it has any.
+double trainer_forward_flops(const struct trainer *t)
+{
+    const struct evaluation *e = &t->evaluation;
+    double flops[ORDER_BUCKETS] = {0}, sum = 0, samples = 0;
+    for (int p = e->programs - 1; p >= 0; p--)
+        flops[e->program[p].is.bucket] = program_flops(t, e->program[p].program) / (double)e->program[p].is.batch;
+    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
+        struct order_batch batch = order_all_batch(e->supply->order, i);
+        sum += flops[batch.bucket] * (double)batch.count;
+        samples += (double)batch.count;
+    }
+    return sum / samples / (double)trainer_views(t);
+}
+
+// Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.
+static void count_buckets(const struct trainer *t, int64_t step, double weight[ORDER_BUCKETS])
+{
+    const struct supply *s = &t->supply[SPLIT_TRAIN];
+    const struct feed_choice *c = &s->choice;
+    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    memset(weight, 0, ORDER_BUCKETS * sizeof *weight);
+    if (!c->order.lengths) {
+        weight[c->bucket_of_epoch ? c->bucket_of_epoch(c->context, epoch) : 0] = 1;
+        return;
+    }
+    for (int64_t i = 0; i < order_batches(s->order); i++) weight[order_batch(s->order, i).bucket]++;
+}
+
+// FLOPs of training on one sample in a step.
+static double sample_cost(const struct trainer *t, int64_t step, const double *weight, const double *flops)
+{
+    double cost = 0, samples = 0;
+    for (int b = 0; b < t->buckets; b++) {
+        if (weight[b] <= 0) continue;
+        samples += weight[b] * (double)t->parts * (double)t->supply[SPLIT_TRAIN].choice.order.batch[b];
+        for (int turn = 0; turn < t->turns; turn++)
+            for (int part = 0; part < t->parts; part++)
+                cost += weight[b] * flops[trainer_variant(t, step, b, turn, part) - t->variant];
+    }
+    return cost / samples;
+}
+
+// Adds adjacent steps of equal cost to one part. Once all parts are used, the rest is averaged into the last part.
+static int add_steps(struct run_part *part, int count, int most, int64_t samples, double cost)
+{
+    int64_t flops = llround(cost);
+    struct run_part *last = count ? &part[count - 1] : NULL;
+    if (last && (last->flops_per_sample == flops || count == most)) {
+        double all = (double)(last->samples + samples);
+        last->flops_per_sample = llround((double)last->flops_per_sample * ((double)last->samples / all) +
+                                         cost * ((double)samples / all));
+        last->samples += samples;
+        return count;
+    }
+    part[count] = (struct run_part){samples, flops > 0 ? flops : 1};
+    return count + 1;
+}
+
+int trainer_work(const struct trainer *t, struct run_part *part, int most)
+{
+    const struct supply *s = &t->supply[SPLIT_TRAIN];
+    double flops[TRAINER_VARIANTS], weight[ORDER_BUCKETS];
+    int count = 0;
+    if (!s->choice.fields) return 0;
+    for (int v = 0; v < t->variants; v++) flops[v] = program_flops(t, t->variant[v].program);
+    for (int64_t step = 0; step < t->steps; step++) {
+        if (step % t->steps_an_epoch == 0) count_buckets(t, step, weight);
+        count = add_steps(part, count, most, t->choice.recipe.batch, sample_cost(t, step, weight, flops));
+    }
+    return count;
+}

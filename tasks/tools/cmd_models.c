@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn models: lists the networks and their cost. The figures are counted on the graph of one sample, which is built and
+// freed; nothing runs.
+#include "runtime/common/base/text.h"
+#include "runtime/common/cli/options.h"
+#include "runtime/fuse.h"
+#include "tasks/commands.h"
+#include "tasks/common/step/step.h"
+#include "tasks/common/step/supply.h"
+#include "tasks/tasks.h"
+
+#include <stdio.h>
+
+enum { NAMES_MAX = 64 };
+static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
+static const struct usage USAGE = {
+    "models", "[TASK | MODEL]",
+    "Lists the networks that \"dawn train TASK --model NAME\" can train, with their parameters and the operations of one "
+    "forward pass of one sample, as inference runs it: norms are folded into filters, and a multiplication and an addition "
+    "count as two. \"dawn plan\" counts in the same way. With the NAME of a model, lists its layers.",
+    OPTIONS,
+    "Example:\n"
+    "  dawn models resnet9\n",
+};
+
+// The inference graph of one sample, built on the null device.
+struct network {
+    struct device *device;
+    struct dataset *data, *view;  // view: NULL if the task trains on the stored samples
+    struct session *session;
+    struct supply supply;  // for a task that streams its samples
+    const struct graph *graph;
+};
+
+static void network_free(struct network *n)
+{
+    if (n->session) session_free(n->session);
+    supply_free(&n->supply);
+    dataset_close(n->view);
+    dataset_close(n->data);
+    device_close(n->device);
+}
+
+// The graph that answers for one sample. For a streamed task this is its evaluation.
+static int build_answer(struct network *n, struct setting *c)
+{
+    struct step_slots slots = {0};
+    int fold = NONE, prepare, answer;
+    if (c->task->prepare) {
+        TRY(step_infer(n->session, c, &slots, &fold, &prepare, &answer));
+        return answer;
+    }
+    c->single = true;
+    if (c->task->view) {
+        TRY(c->task->view(c, n->data, &n->view));
+        c->data = dataset_facts(n->view);
+    }
+    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, SPLIT_TEST));
+    c->feed[SPLIT_TEST] = &n->supply.choice;
+    struct variant is = {.batch = 1};
+    c->task->evaluation(c, &is);
+    return step_evaluate(n->session, c, &slots, &is, &fold);
+}
+
+// Uses the network's own widths. Only activations and pools come from the recipe.
+static int network_build(const struct task *task, const struct model *m, struct network *n)
+{
+    struct recipe recipe;
+    int answer;
+    TRY(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe));
+    recipe.widths.count = 0;
+    if (recipe.views > 1) recipe.views = 1;
+    TRY(device_open("null", 1, &n->device));
+    TRY(dataset_open_noise(task->data_sets[0], &n->data));
+    TRY(session_new(n->device, &n->session));
+    struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
+                              .steps = 1, .steps_an_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs, with folded norms
+    TRY(answer = build_answer(n, &setting));
+    n->graph = n->session->graph[answer];
+    return 0;
+}
+
+static int network_new(const struct task *task, const struct model *m, struct network *n)
+{
+    *n = (struct network){0};
+    int rc = network_build(task, m, n);
+    if (rc < 0) network_free(n);
+    return rc;
+}
+
+static int64_t count_parameters(const struct network *n)
+{
+    int64_t sum = 0;
+    const struct store *store = n->session->store;
+    for (int i = 0; i < store->count; i++)
+        if (role_is_parameter(store->slot[i]->role)) sum += shape_count(&store->slot[i]->shape);
+    return sum;
+}
+
+static double count_flops(const struct network *n)
+{
+    double sum = 0;
+    for (int i = 0; i < n->graph->nodes; i++) sum += node_cost(n->graph, &n->graph->node[i]).flops;
+    return sum;
+}
+
+// The image that the first convolution takes: " at 224 x 224"; "" for a network without one.
+static const char *size_text(const struct network *n, char into[48])
+{
+    *into = '\0';
+    for (int i = 0; i < n->graph->nodes && *into == 0; i++) {
+        const struct node *node = &n->graph->node[i];
+        const struct shape *image = &n->graph->value[node->in[0]].shape;  // sample, height, width, channel
+        if (node->op == OP_CONV && image->rank == 4)
+            snprintf(into, 48, " at %lld x %lld", (long long)image->dim[1], (long long)image->dim[2]);
+    }
+    return into;
+}
+
+static int list_models(const struct task *task)
+{
+    printf("%-10s  %12s  %12s   of %s\n", "name", "parameters", "forward pass", task->title);
+    for (const struct model *m = task->models; m->name; m++) {
+        struct network n;
+        char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48] = "";
+        int rc = network_new(task, m, &n);
+        if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task that cannot infer single samples has no such figures
+        printf("%-10s  %12s  %12s%s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
+               rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"), rc < 0 ? "" : size_text(&n, size));
+        if (rc == 0) network_free(&n);
+        struct text about = {0};
+        text_add(&about, "    ");
+        text_wrap(&about, m->about, 4, 4);
+        puts(about.at);
+        text_free(&about);
+    }
+    return 0;
+}
+
+// A layer is a convolution or the head. Layers have filters and do nearly all of the work.
+static int print_layer(const struct network *n, const struct node *node, int number)
+{
+    if (node->op != OP_CONV && node->op != OP_MATMUL) return number;
+    const struct value *w = &n->graph->value[node->in[1]], *y = &n->graph->value[node->out[0]];
+    char filters[SHAPE_TEXT], out[SHAPE_TEXT], count[TEXT_FIGURE], work[TEXT_FIGURE];
+    struct shape one = y->shape;  // without the sample dimension
+    one.rank--;
+    for (int i = 0; i < one.rank; i++) one.dim[i] = y->shape.dim[i + 1];
+    const char *name = w->slot ? w->slot->name : node->scope;
+    static const char folded[] = "folded.";  // filters with the norm folded in
+    if (!strncmp(name, folded, sizeof folded - 1)) name += sizeof folded - 1;
+    printf("%3d  %-29s  %-11s  %-10s  %9s  %s\n", number + 1, name,
+           shape_text(filters, &w->shape), shape_text(out, &one), text_count(count, shape_count(&w->shape)),
+           text_si(work, node_cost(n->graph, node).flops, ""));
+    return number + 1;
+}
+
+static int list_layers(const struct task *task, const struct model *m)
+{
+    struct network n;
+    char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48];
+    TRY(network_new(task, m, &n));
+    printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
+    int number = 0;
+    for (int i = 0; i < n.graph->nodes; i++) number = print_layer(&n, &n.graph->node[i], number);
+    printf("\n%s: %s parameters, %s a sample%s\n", m->name, text_count(count, count_parameters(&n)),
+           text_si(work, count_flops(&n), "FLOP"), size_text(&n, size));
+    network_free(&n);
+    return 0;
+}
+
+static int list_all(void)
+{
+    for (int i = 0; task_table[i]; i++) TRY(list_models(task_table[i]));
+    printf("\n\"dawn models NAME\" lists the layers of one.\n");
+    return 0;
+}
+
+int cmd_models(int argc, char **argv)
+{
+    int rc = options_parse(&USAGE, &argc, argv);
+    if (rc != 0) return rc < 0 ? rc : 0;
+    if (argc > 2) return fail(ERR_USAGE, "expected one task or model; \"%.60s\" is one too many", argv[2]);
+    if (argc == 1) return list_all();
+    const char *names[NAMES_MAX + 1] = {0};
+    int count = 0;
+    for (int i = 0; task_table[i]; i++) {
+        if (!strcmp(task_table[i]->name, argv[1])) return list_models(task_table[i]);
+        for (const struct model *m = task_table[i]->models; m->name; m++) {
+            if (!strcmp(m->name, argv[1])) return list_layers(task_table[i], m);
+            if (count < NAMES_MAX) names[count++] = m->name;
+        }
+    }
+    return fail_unknown(ERR_USAGE, "model", argv[1], names, "\"dawn models\" lists them");
+}

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn infer: evaluates trained weights on the test set, and with --latency measures the time of one request.
+#include "data/progress_bar.h"
+#include "runtime/common/cli/program.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "tasks/tools/choose.h"
+#include "tasks/commands.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
+#include "tasks/common/train/digests.h"
+#include "tasks/tools/infer/infer.h"
+#include "submit/results/machine/instance.h"
+#include "submit/results/machine/others.h"
+#include "submit/results/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct arguments {
+    struct choose choose;  // files.weights: used instead of a run's
+    const char *task;      // NULL: the task of the run
+    const char *run, *database, *instance, *answers, *question, *text;
+    int64_t items, warmup, views;
+    double cost, target;
+    bool latency, json, quiet;
+};
+
+// The files must be those of the run: another vocabulary would number the words differently.
+static int check_files_of_run(const struct task_files *files, const json_t *record, int64_t run)
+{
+    size_t at;
+    json_t *row;
+    json_array_foreach(json_object_get(record, "files"), at, row)
+    {
+        char digest[DIGEST_HEX];
+        const char *kind = record_text(row, "kind");
+        int i = 0;
+        while (i < TASK_FILES && strcmp(task_files_name(i), kind)) i++;
+        if (i == TASK_FILES || !strcmp(kind, "weights")) continue;  // the run ended with other weights than it began with
+        const char *path = task_files_path(files, i);
+        if (!path)
+            return fail(ERR_USAGE, "run %lld was trained with %s: name that file with --%s", (long long)run,
+                        record_text(row, "name"), kind);
+        TRY(digest_file(path, digest));
+        if (strcmp(digest, record_text(row, "digest")))
+            return fail(ERR_INPUT, "--%s: %s is not the file that run %lld was trained with: the digests differ", kind, path,
+                        (long long)run);
+    }
+    return 0;
+}
+
+static int check_weights_of_run(const char *path, const json_t *record, int64_t run)
+{
+    char digest[DIGEST_HEX];
+    TRY(digest_file(path, digest));
+    if (!strcmp(digest, record_text(record, "weights_digest"))) return 0;
+    return fail(ERR_INPUT, "%s does not have the weights that run %lld ended with: the digests differ", path, (long long)run);
+}
+
+// The origin of the weights: a run or a file.
+struct source {
+    const struct task *task;
+    struct results *results;  // NULL: no record is used
+    json_t *record;           // NULL: weights from a file
+    int64_t run;              // 0: weights from a file
+    char *path;
+    char data[64];            // the data set that the run trained on; "": the default one
+    char *folder;             // where its data were, if the user named a place; NULL: the usual folder
+};
+
+static void source_close(struct source *s)
+{
+    json_decref(s->record);
+    free(s->path);
+    free(s->folder);
+    if (s->results) results_close(s->results);
+}
+
+// Reads the task's name from a file that DAWN wrote.
+static int find_task_of_file(const char *path, struct source *s)
+{
+    struct checkpoint *c;
+    TRY(checkpoint_open(path, &c));
+    const char *task = checkpoint_meta(c, "task");
+    int rc = task ? task_find(task, &s->task)
+                  : fail(ERR_USAGE, "%s does not name its task: name it (\"dawn infer TASK --weights FILE\")", path);
+    checkpoint_close(c);
+    return rc;
+}
+
+// Selects the newest run with weights if --run is absent.
+static int find_run(const struct arguments *a, const char *task, struct source *s)
+{
+    if (a->run) TRY(record_find(s->results, a->run, &s->run));
+    else TRY(record_find_weights(s->results, task, &s->run));
+    TRY(record_read(s->results, s->run, &s->record));
+    const char *trained = record_text(s->record, "task");
+    if (task && strcmp(task, trained))
+        return fail(ERR_INPUT, "run %lld has weights of task %s, not of %s", (long long)s->run, trained, task);
+    TRY(task_find(trained, &s->task));
+    s->path = record_weights(s->results, s->record);
+    if (!s->path)
+        return fail(ERR_INPUT, "run %lld has no weights: it did not finish, or was trained with --save \"\"", (long long)s->run);
+    TRY(check_weights_of_run(s->path, s->record, s->run));
+    return check_files_of_run(&a->choose.files, s->record, s->run);
+}
+
+// Without --data, the weights of a run are tested on the data set of its training.
+static void find_data_of_run(struct source *s)
+{
+    const json_t *first = json_array_get(json_object_get(s->record, "data_sets"), 0);
+    for (int i = 1; s->task->data_sets[i]; i++)
+        if (!strcmp(record_text(first, "name"), s->task->data_sets[i]))
+            snprintf(s->data, sizeof s->data, "%s", s->task->data_sets[i]);
+}
+
+static int source_open(const struct arguments *a, const char *task, struct source *s)
+{
+    const char *weights = a->choose.files.weights;
+    if (task) TRY(task_find(task, &s->task));
+    if (weights && !task) TRY(find_task_of_file(weights, s));
+    // Weights of a run cannot come from a new record, so none is created for them.
+    bool writes = a->latency && (weights || file_exists(results_path(a->database)));
+    if (writes || !weights) TRY(results_open(a->database, writes ? RESULTS_WRITE : RESULTS_READ, &s->results));
+    if (weights) {
+        s->path = copy_text(weights);
+        return 0;
+    }
+    TRY(find_run(a, task, s));
+    find_data_of_run(s);
+    return record_folder(s->results, s->run, &s->folder);
+}
+
+// Says which run was selected if none was named. Standard output carries only the answers to questions.
+static void print_choice(const struct arguments *a, const struct source *s)
+{
+    char score[TEXT_FIGURE];
+    if (a->run || !s->record || a->json || (a->question && a->task)) return;  // the JSON names the run
+    const struct run_metric board = curve_board(s->record);
+    FILE *to = a->question ? stderr : stdout;
+    fprintf(to, "run %lld of %s, the newest%s%s with weights: %s, %s\n", (long long)s->run, result_file(s->results),
+            a->task ? " of task " : "", a->task ? a->task : "", record_text(s->record, "task"),
+            run_metric_text(&board, curve_last(s->record, &board), score));
+    fflush(to);
+}
+
+// Weights may be scored on other data than they were trained on, but not unknowingly.
+static void say_other_data(const struct source *s, const struct chosen *chosen)
+{
+    const char *trained = *s->data ? s->data : s->task->data_sets[0];
+    if (s->record && strcmp(trained, chosen->data_name))
+        fprintf(stderr, "dawn infer: run %lld was trained on %s, and its weights are scored on %s\n", (long long)s->run, trained,
+                chosen->data_name);
+}
+
+// One measurement, from the options to the verdict.
+struct measured {
+    const struct arguments *a;
+    const struct chosen *chosen;
+    struct results *results;
+    int64_t run;
+    struct infer_options options;
+    struct infer_figures figures;
+    struct price price;
+    struct others_share machine;  // while the figures were measured
+    bool priced, eligible, synthetic;
+    double target;
+};
+
+static int64_t views_of(const struct infer_figures *f)
+{
+    return f->recipe.views < 1 ? 1 : f->recipe.views;  // 0: the task has no such key
+}
+
+static struct latency_facts latency_facts_of(const struct measured *m, const struct run_data *test)
+{
+    const struct infer_figures *f = &m->figures;
+    double board = m->chosen->task->target;  // a lower --target is shown but does not make a run eligible
+    return (struct latency_facts){
+        .run = m->a->choose.files.weights ? 0 : m->run, .weights_digest = f->digest,
+        .task = m->chosen->task->name, .model = f->recipe.model,
+        .precision = dtype_name(f->dtype), .device = f->device_type,
+        .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
+        .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0],
+        .views = views_of(f),
+        .data = test, .price = m->priced ? &m->price : NULL,
+    };
+}
+
+// Decides whether the measurement is eligible, and records it with --latency.
+static int judge_and_record(struct measured *m)
+{
+    struct dataset *data;
+    struct digests *digests = NULL;
+    int64_t id;
+    TRY(dataset_open(m->options.data_name, m->options.data_folder, &data));
+    int rc = digests_start(data, &(struct task_files){0}, &digests);
+    if (rc == 0) rc = digests_wait(digests);
+    if (rc == 0) {
+        const struct dataset_facts *d = dataset_facts(data);
+        struct run_data test = {.name = d->name, .split = split_name(SPLIT_TEST), .digest = digests_hex(digests, SPLIT_TEST),
+                                .items = d->count[SPLIT_TEST], .official = d->official, .synthetic = d->synthetic};
+        struct latency_facts facts = latency_facts_of(m, &test);
+        struct machine_facts machine;
+        struct software_facts software;
+        m->eligible = result_eligible(&facts);
+        m->synthetic = d->synthetic;
+        rc = machine_with(&m->figures.device, &machine, &software);
+        facts.machine = &machine, facts.software = &software;
+        if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
+    }
+    if (digests_end(digests)) dataset_close(data);
+    return rc;
+}
+
+static json_t *json_times(const struct latency_times *t)
+{
+    return json_pack("{sI sI sI sI}", "mean", (json_int_t)t->mean, "p50", (json_int_t)t->p50, "p90", (json_int_t)t->p90,
+                     "p99", (json_int_t)t->p99);
+}
+
+static int64_t cost_of(const struct measured *m)  // of 10,000 samples
+{
+    return cost_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
+}
+
+static void print_measured_json(const struct measured *m)
+{
+    const struct infer_figures *f = &m->figures;
+    const struct metric *metrics = m->chosen->task->metrics;
+    json_t *o = json_pack("{sI ss ss sI ss si sI sb sb}", "run", (json_int_t)(m->a->choose.files.weights ? 0 : m->run), "model",
+                          f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "precision",
+                          dtype_name(f->dtype), "threads", f->threads, "views", (json_int_t)views_of(f),
+                          "eligible", m->eligible, "synthetic", m->synthetic);
+    json_t *scores = json_object();
+    for (int i = 0; metrics[i].name; i++) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
+    json_object_set_new(o, "scores", scores);
+    if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
+    if (f->counts_damaged) json_object_set_new(o, "damaged", json_integer(f->damaged));
+    if (o && m->a->latency) {
+        json_object_set_new(o, "model_ns", json_times(&f->model_ns));
+        json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
+        if (m->priced) json_object_set_new(o, "cost_of_10000_micro_usd", json_integer(cost_of(m)));
+    }
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(o);
+}
+
+// Adds one metric of the pass. The first metric has the target.
+static void add_metric(const struct measured *m, int number, struct text *into)
+{
+    const struct infer_figures *f = &m->figures;
+    const struct task *task = m->chosen->task;
+    const struct metric *is = &task->metrics[number];
+    const struct run_metric metric = {is->name, is->unit, is->lower_is_better, is->kind == METRIC_COUNT ? f->items : 0};
+    char items[TEXT_FIGURE], score[TEXT_FIGURE];
+    bool met = number > 0 || run_metric_meets(&metric, f->score[0], llround(m->target * 1e6));
+    text_entry(into, number == 0 ? "score" : "", "%s %s of %s test %s%s", run_metric_text(&metric, f->score[number], score),
+               contest_metric_title(is->name), text_count(items, f->items), task_samples(task),
+               met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
+}
+
+// Adds the four figures that "dawn results show" has of a measurement.
+static void add_times(const char *what, const struct latency_times *t, struct text *into)
+{
+    const int64_t ns[] = {t->mean, t->p50, t->p90, t->p99};
+    text_add(into, "    %-22s", what);
+    for (int i = 0; i < 4; i++) text_add(into, "%11.3f", text_up((double)ns[i] * 1e-3) * 1e-3);
+    text_add(into, "\n");
+}
+
+static void add_latency(const struct measured *m, struct text *into)
+{
+    const struct infer_figures *f = &m->figures;
+    char cost[COST_TEXT], busy[OTHERS_TEXT];
+    text_add(into, "    %-22s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
+    add_times("network alone", &f->model_ns, into);
+    add_times("with preprocessing", &f->whole_ns, into);
+    if (others_text(&m->machine, "these latencies are too high", busy)) text_entry(into, "disturbed", "%s", busy);
+    if (m->priced) text_entry(into, "cost", "%s for 10,000 %s", cost_text(cost, cost_of(m)), task_samples(m->chosen->task));
+    if (m->synthetic) return;
+    text_entry(into, "eligible", "%s", m->eligible ? "yes" : "no: this requires the whole published test set, and the target");
+}
+
+static void print_text(const struct measured *m)
+{
+    const struct infer_figures *f = &m->figures;
+    struct text text = {0};
+    long long views = (long long)views_of(f);
+    text_add(&text, "%s, %s, %d thread%s, %lld view%s an item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
+             f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
+    if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
+    for (int i = 0; m->chosen->task->metrics[i].name; i++) add_metric(m, i, &text);
+    if (m->a->latency) add_latency(m, &text);
+    if (*f->damaged_text) text_entry(&text, "damaged", "%s", f->damaged_text);
+    if (m->synthetic) text_entry(&text, "SYNTHETIC", "synthetic data: no board lists its latency");
+    fputs(text.at, stdout);
+    text_free(&text);
+}
+
+// ---- a question from the terminal
+
+enum { TEXT_LIMIT = 16 << 20 };
+
+// Reads standard input or a file to its end.
+static int read_whole_text(const char *path, char **bytes, size_t *count)
+{
+    struct text text = {0};
+    char piece[4096];
+    if (path && strcmp(path, "-")) return file_read(path, TEXT_LIMIT, bytes, count);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0 && text.length <= TEXT_LIMIT;) text_bytes(&text, piece, n);
+    *bytes = text.at ? text.at : zalloc(1);
+    *count = text.length;
+    if (text.length <= TEXT_LIMIT) return 0;
+    free(*bytes);
+    return fail(ERR_INPUT, "a text of more than %d MiB is too long", TEXT_LIMIT >> 20);
+}
+
+static int print_told(const struct measured *m, const char *told)
+{
+    if (!m->a->json) {
+        puts(*told ? told : "(no answer)");
+        return 0;
+    }
+    json_t *o = json_pack("{ss ss}", "question", m->a->question, "answer", told);
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    puts(text ? text : "{}");
+    free(text);
+    json_decref(o);
+    return 0;
+}
+
+// The weights may depend on the training texts (a vocabulary made of them), but most weights do not.
+static int ask_question(struct measured *m, struct infer_options *o)
+{
+    const struct arguments *a = m->a;
+    struct dataset *like = NULL;
+    char *text, *told = NULL;
+    size_t count;
+    if (!o->task->ask) return fail(ERR_USAGE, "task %s answers no questions", o->task->name);
+    TRY(read_whole_text(a->text, &text, &count));
+    int rc = dataset_open(o->data_name, o->data_folder, &like);
+    if (rc == ERR_MISSING) rc = 0, like = NULL;
+    if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
+    o->first_answer = &told, o->singles = false, o->answers = NULL;
+    if (rc == 0) rc = infer_measure(o, &m->figures);
+    if (rc == 0) rc = print_told(m, told);
+    dataset_close(o->data);
+    dataset_close(like);
+    free(told);
+    free(text);
+    return rc;
+}
+
+// Checks the price before the measurement: a price of other hardware would make the measurement worthless.
+static int choose_price(struct measured *m)
+{
+    struct device *device;
+    struct device_facts facts;
+    struct machine_facts machine;
+    struct software_facts software;
+    TRY(price_choose(m->a->instance, m->a->cost, &m->price, &m->priced));
+    if (!m->priced) return 0;
+    TRY(device_open(m->options.device, m->options.threads, &device));
+    int rc = device->type->facts(device, &facts);
+    device_close(device);
+    if (rc == 0) rc = machine_with(&facts, &machine, &software);
+    return rc == 0 ? instance_check_here(&m->price, &machine) : rc;
+}
+
+struct watched {
+    struct progress_bar bar;
+    char what[64];
+};
+
+// Shows a progress bar for each part of the work, or in a pipe a line every tenth.
+static void show_progress(void *context, const char *what, int64_t done, int64_t all)
+{
+    struct watched *w = context;
+    if (strcmp(w->what, what)) {
+        progress_bar_erase(&w->bar);
+        snprintf(w->what, sizeof w->what, "%s", what);
+        w->bar = progress_bar_start(w->what, false);
+    }
+    progress_bar_show(&w->bar, done, all);
+}
+
+static int measure_and_print(struct measured *m, const char *weights)
+{
+    const struct arguments *a = m->a;
+    const struct choose *c = &a->choose;
+    m->options = (struct infer_options){
+        .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
+        .files = {weights, c->files.vocab, c->files.vectors}, .recipe = &m->chosen->recipe,
+        .recipe_option = c->set.count ? "set" : c->recipe ? "recipe" : c->model ? "model" : NULL,
+        .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
+        .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
+    m->target = isnan(a->target) ? m->chosen->task->target : a->target;
+    if (a->question) return ask_question(m, &m->options);
+    TRY(choose_price(m));
+    struct watched watched = {.what = ""};
+    m->options.progress = a->quiet ? NULL : show_progress, m->options.context = &watched;
+    struct others others;
+    int rc = infer_tune(&m->options);
+    others_begin(&others);
+    if (rc == 0) rc = infer_measure(&m->options, &m->figures);
+    m->machine = others_end(&others);
+    progress_bar_erase(&watched.bar);
+    TRY(rc);
+    TRY(judge_and_record(m));
+    if (a->json) print_measured_json(m);
+    else print_text(m);
+    return 0;
+}
+
+// The place that the training took its data from, if it is still there.
+static void choose_folder_of_run(const struct source *s, struct chosen *chosen)
+{
+    if (s->folder && file_exists(s->folder)) chosen->data_folder = s->folder;
+}
+
+static int fail_without_data(const struct source *s, int rc)
+{
+    if (rc != ERR_MISSING || !s->folder || file_exists(s->folder)) return rc;
+    return fail_prefix(rc, "run %lld was trained with --data %s, which is gone: ", (long long)s->run, s->folder);
+}
+
+static int infer_task(const struct arguments *a)
+{
+    struct source s = {0};
+    struct chosen chosen;
+    int rc = source_open(a, a->task, &s);
+    if (rc == 0) {
+        struct choose choice = a->choose;
+        choice.files.weights = NULL;  // every task is inferred with weights, even if its training takes none
+        if (!choice.data && *s.data) choice.data = s.data;
+        rc = choose(&choice, s.task->name, &chosen);
+    }
+    if (rc == 0) {
+        struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
+        if (!a->choose.data) choose_folder_of_run(&s, &chosen);
+        print_choice(a, &s);
+        if (!a->question) say_other_data(&s, &chosen);
+        rc = measure_and_print(&m, s.path);
+        if (!a->choose.data) rc = fail_without_data(&s, rc);
+    }
+    source_close(&s);
+    return rc;
+}
+
+int cmd_infer(int argc, char **argv)
+{
+    struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN};
+    const struct option options[] = {
+        {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
+        {OPTION_INT, 0, "items", "N", "number of test samples, one at a time; 0: all", &a.items, 0, 1e9},
+        {OPTION_TEXT, 0, "run", "RUN", "the run whose weights are used: a number, or last", &a.run, 0, 0},
+        {OPTION_INT, 0, "views", "N", "forward passes an item; default: as many as the recipe has", &a.views, 1, 64},
+        {OPTION_PATH, 0, "weights", "FILE", "use this file: a checkpoint of DAWN, or safetensors of another program",
+         &a.choose.files.weights, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "the network, if the weights do not name it; default: the task's",
+         &a.choose.model, 0, 0},
+        {OPTION_PATH, 0, "recipe", "NAME|FILE", "the recipe, if the weights do not hold it; default: the data set's",
+         &a.choose.recipe, 0, 0},
+        {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
+        {OPTION_PATH, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
+        {OPTION_PATH, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
+        {OPTION_PATH, 0, "predictions", "FILE", "write the answers to this file, if the task has a format for them",
+         &a.answers, 0, 0},
+        {OPTION_TEXT, 0, "ask", "QUESTION", "answer this question about a text, and nothing else", &a.question, 0, 0},
+        {OPTION_PATH, 0, "text", "FILE", "the file with that text; default and \"-\": standard input", &a.text, 0, 0},
+        {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "score that a model needs to be eligible", &a.target, 0, 1},
+        {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
+        {OPTION_INT, 0, "threads", "N", "0: one or all, whichever is faster", &a.choose.threads, 0, 1024},
+        {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &a.choose.oversubscribe, 0, 0},
+        {OPTION_TEXT, 0, "precision", "P", "auto (whichever is faster), f32, bf16 or f16", &a.choose.precision, 0, 0},
+        {OPTION_INT, 0, "warmup", "N", "requests before the measurement", &a.warmup, 0, 1e6},
+        {OPTION_PATH, 0, "db", "FILE", "the record with the run, to which the figures are added", &a.database, 0, 0},
+        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &a.cost, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a.quiet, 0, 0},
+        {0},
+    };
+    const struct usage usage = {"infer", "[TASK] [OPTIONS]",
+                                "Runs trained weights over the test set: shows their score and, with --latency, measures and "
+                                "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
+                                "of the task that has weights; without TASK, the newest of any task.",
+                                options,
+                                "Examples:\n"
+                                "  dawn infer --latency\n"
+                                "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
+                                "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (argc > 2) return fail(ERR_USAGE, "expected one task at most; \"%.60s\" is one too many", argv[2]);
+    a.task = argc == 2 ? argv[1] : NULL;
+    if (a.text && !a.question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
+    if (a.question && (a.latency || a.items || a.answers))
+        return fail(ERR_USAGE, "--ask answers one question; it excludes --latency, --items and --predictions");
+    return infer_task(&a);
+}

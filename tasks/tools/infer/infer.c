@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: the time covers all work of a served request. The raw image is copied to the device, prepared and classified,
+// and the answer is read and compared. The mean is over all items except the warm-up.
+#include "tasks/tools/infer/infer_inside.h"
+
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/threads.h"
+#include "runtime/fuse.h"
+#include "tasks/common/train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int load_recipe(const struct checkpoint *c, const struct infer_options *o, struct recipe *r)
+{
+    const char *path = o->files.weights, *json = checkpoint_meta(c, "recipe");
+    if (json && o->recipe_option)
+        return fail(ERR_USAGE, "%s holds the recipe that it was trained with, and --%s cannot change that", path,
+                    o->recipe_option);
+    if (json) return recipe_parse_stored(path, json, strlen(json), r);
+    if (!o->recipe)
+        return fail(ERR_INPUT, "%s does not name its model (written by another program?): name it with --model", path);
+    *r = *o->recipe;
+    return 0;
+}
+
+static int choose_views(const struct infer_options *o, struct recipe *r)
+{
+    char number[32];
+    if (o->views < 1) return 0;
+    snprintf(number, sizeof number, "%lld", (long long)o->views);
+    TRY(recipe_set_key("--views", r, "evaluation.views", number));
+    return recipe_check(r);
+}
+
+static int load_weights(struct serving *s, struct infer_figures *f)
+{
+    const struct model *m = s->setting.model;
+    const struct checkpoint_import how = {m->prefixes, NULL};
+    struct checkpoint_imported done;
+    if (checkpoint_is_own(s->weights)) return checkpoint_load(s->weights, s->session);
+    TRY(checkpoint_import(s->weights, s->session, &how, &done));
+    snprintf(f->imported, sizeof f->imported, "%s", done.text);
+    return 0;
+}
+
+static int build(struct serving *s, const struct infer_options *o)
+{
+    s->fold = NONE;
+    if (infer_is_streamed(o->task)) return infer_streamed_build(s, o);
+    return step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer);
+}
+
+static int open_serving(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    TRY(checkpoint_open(o->files.weights, &s->weights));
+    const char *task = checkpoint_meta(s->weights, "task");
+    if (task && strcmp(task, o->task->name))
+        return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->files.weights, task, o->task->name);
+    TRY(load_recipe(s->weights, o, &f->recipe));
+    TRY(choose_views(o, &f->recipe));
+    f->recipe.precision = (int)o->precision;
+    TRY(model_find(o->task, f->recipe.model, &s->setting.model));
+    if (o->data) s->data = o->data;
+    else TRY(dataset_open(o->data_name, o->data_folder, &s->data));
+    TRY(device_open(o->device, o->threads, &s->device));
+    s->setting.task = o->task;
+    s->setting.recipe = &f->recipe;
+    s->setting.data = dataset_facts(s->data);
+    s->setting.files = o->files;
+    s->setting.steps = s->setting.steps_an_epoch = 1;
+    s->setting.fuse = FUSE_ALL;
+    TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
+    TRY(session_new(s->device, &s->session));
+    TRY(build(s, o));
+    TRY(session_ready(s->session));
+    TRY(session_reset(s->session, 0));
+    // Values computed from images are parameters, which the weights hold. Values read from files may not be, so the hook of
+    // a streamed task runs.
+    if (infer_is_streamed(o->task) && s->setting.model->begin)
+        TRY(s->setting.model->begin(&s->setting, s->session, s->view ? s->view : s->data));
+    TRY(load_weights(s, f));
+    return s->fold == NONE ? 0 : session_run(s->session, s->fold);
+}
+
+static void close_serving(struct serving *s, const struct infer_options *o)
+{
+    infer_streamed_close(s);
+    session_free(s->session);
+    device_close(s->device);
+    dataset_close(s->view);
+    if (s->data != o->data) dataset_close(s->data);
+    checkpoint_close(s->weights);
+    free(s->images);
+    free(s->labels);
+    free(s->logits);
+    free(s->model_ns);
+    free(s->whole_ns);
+}
+
+// Classifies the prepared image: the best class. Fails if a logit is not a number.
+static int classify_image(struct serving *s, int *best)
+{
+    float *logits = s->logits;
+    bool number = true;
+    TRY(session_run(s->session, s->answer));
+    TRY(session_read(s->session, s->slots.answer, logits, slot_bytes(s->slots.answer)));
+    *best = 0;
+    for (int i = 0; i < s->setting.data->classes; i++) {
+        number = number && !isnan(logits[i]);
+        if (logits[i] > logits[*best]) *best = i;
+    }
+    return number ? 0 : fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
+}
+
+// Serves one request. It waits for the device once, when the answer is read. So on a device that queues, the host does not know
+// when the image was prepared, and the time of the model is that of classifying the prepared image once more.
+static int serve_request(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
+{
+    int64_t begin = clock_ns();
+    TRY(session_write(s->session, s->slots.raw, image, 0, slot_bytes(s->slots.raw)));
+    TRY(session_run(s->session, s->prepare));
+    int64_t ready = clock_ns();
+    TRY(classify_image(s, answer));
+    int64_t end = clock_ns();
+    *whole = end - begin, *model = end - ready;
+    if (!s->device->type->queues) return 0;
+    ready = clock_ns();
+    TRY(classify_image(s, answer));
+    *model = clock_ns() - ready;
+    return 0;
+}
+
+static int measure_images(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+{
+    const struct dataset_facts *d = s->setting.data;
+    size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
+    f->items = o->items && o->items < d->count[SPLIT_TEST] ? o->items : d->count[SPLIT_TEST];
+    s->logits = zalloc((size_t)d->classes * sizeof *s->logits);
+    s->images = zalloc((size_t)f->items * bytes);
+    s->labels = zalloc((size_t)f->items);
+    s->model_ns = zalloc((size_t)f->items * sizeof *s->model_ns);
+    s->whole_ns = zalloc((size_t)f->items * sizeof *s->whole_ns);
+    TRY(dataset_read(s->data, SPLIT_TEST, "images", 0, f->items, s->images));
+    TRY(dataset_read(s->data, SPLIT_TEST, "labels", 0, f->items, s->labels));
+    int answer;
+    for (int64_t i = 0; i < o->warmup && !infer_late(s, 0.5); i++) {
+        int64_t at = i % f->items;
+        TRY(serve_request(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
+        infer_tell(s, o->trial ? o->trial : "warming up", i + 1, o->warmup);
+    }
+    int64_t served = 0;
+    for (int64_t i = 0; i < f->items && (i == 0 || !infer_late(s, 1)); i++, served++) {
+        TRY(serve_request(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
+        f->score[0] += answer == s->labels[i];
+        infer_tell(s, o->trial ? o->trial : "measuring", i + 1, f->items);
+    }
+    f->items = served;
+    f->model_ns = infer_summarise(s->model_ns, f->items);
+    f->whole_ns = infer_summarise(s->whole_ns, f->items);
+    return 0;
+}
+
+static bool is_timed(const struct infer_options *o)
+{
+    return o->singles || !infer_is_streamed(o->task);
+}
+
+int infer_measure(const struct infer_options *o, struct infer_figures *f)
+{
+    struct serving s = {.options = o, .told_ns = clock_ns()};
+    *f = (struct infer_figures){.warmup = o->warmup};
+    int rc = open_serving(&s, o, f);
+    if (rc == 0) rc = s.device->type->facts(s.device, &f->device);
+    s.begun_ns = clock_ns();
+    if (rc == 0) {
+        f->threads = f->device.threads;
+        f->device_type = s.device->type->name;
+        f->dtype = s.setting.dtype;
+        snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
+        rc = infer_is_streamed(o->task) ? infer_streamed_measure(&s, o, f) : measure_images(&s, o, f);
+    }
+    close_serving(&s, o);
+    return rc;
+}
+
+// ---- tuning
+
+// Where other programs hold the processors, the threads of a request wait for each other: 17 requests a second were seen.
+static const int64_t TRIAL_NS = 1000000000;
+
+static int try_setting(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,
+                       struct infer_options *winner)
+{
+    struct infer_options trial = *o;
+    struct infer_figures f;
+    char what[64];
+    snprintf(what, sizeof what, "trying %d thread%s", threads, threads == 1 ? "" : "s");
+    trial.threads = threads, trial.precision = p, trial.items = 300, trial.warmup = 100, trial.answers = NULL;
+    trial.trial = what;
+    trial.limit_ns = TRIAL_NS;
+    TRY(infer_measure(&trial, &f));
+    if (*best && f.whole_ns.p50 >= *best) return 0;
+    *best = f.whole_ns.p50;
+    winner->threads = threads, winner->precision = p;
+    return 0;
+}
+
+int infer_tune(struct infer_options *o)
+{
+    if (!is_timed(o)) return 0;
+    struct device *device;
+    struct device_facts facts;
+    TRY(device_open(o->device, o->threads, &device));
+    int rc = device->type->facts(device, &facts);
+    device_close(device);
+    TRY(rc);
+    if (o->precision != PRECISION_AUTO && (o->threads || facts.threads <= 1)) {  // nothing is left to choose
+        if (!o->threads) o->threads = 1;
+        return 0;
+    }
+    struct infer_options winner = *o;
+    int64_t best = 0;
+    for (int p = PRECISION_F32; p <= PRECISION_F16; p++) {
+        if (o->precision != PRECISION_AUTO && (int)o->precision != p) continue;
+        if (p != PRECISION_F32 && o->precision == PRECISION_AUTO && !facts.fast[p == PRECISION_F16 ? F16 : BF16]) continue;
+        if (!o->threads) TRY(try_setting(o, 1, (enum recipe_precision)p, &best, &winner));
+        if (o->threads || facts.threads > 1)  // on a device with one thread a single trial is enough
+            TRY(try_setting(o, o->threads ? o->threads : threads_available(), (enum recipe_precision)p, &best, &winner));
+    }
+    o->threads = winner.threads, o->precision = winner.precision;
+    return 0;
+}

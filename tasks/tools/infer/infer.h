@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inference with trained weights: test samples one at a time, with latency and score from the same pass, or the score alone,
+// in batches.
+#ifndef DAWN_INFER_H
+#define DAWN_INFER_H
+
+#include "runtime/device.h"
+#include "submit/results/result.h"
+#include "tasks/common/step/task.h"
+
+struct infer_options {
+    const struct task *task;
+    const char *data_name, *data_folder;
+    struct dataset *data;     // borrowed; NULL: opened by name
+    struct task_files files;  // weights: a file that names its model and recipe, or a file of another program
+    const struct recipe *recipe;  // for weights that name no recipe; NULL: such weights are refused
+    const char *recipe_option;    // the option that changed `recipe` ("set"): refused for weights that name theirs; NULL: none
+    const char *device;
+    int threads;
+    enum recipe_precision precision;
+    int64_t items, warmup;    // items 0: the whole test set
+    int64_t views;            // forward passes a sample; 0: the number in the recipe of the weights
+    bool singles;             // one at a time; implied if the task infers from resident images
+    const char *answers;      // file for the answers of the task's judge; NULL: none
+    char **first_answer;              // receives the answer to the first sample; free() ends it; NULL: not wanted
+    // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
+    void (*progress)(void *context, const char *what, int64_t done, int64_t all);
+    void *context;
+    const char *trial;        // names a short measurement of infer_tune for people; NULL: the final measurement
+    int64_t limit_ns;         // a trial ends after that time with the requests so far, at least one; 0: no limit
+};
+
+struct infer_figures {
+    struct latency_times model_ns, whole_ns;  // without and with preprocessing
+    int64_t items, warmup;
+    int64_t score[METRICS_MAX];               // k of `items`, or millionths
+    int threads;
+    enum dtype dtype;
+    struct recipe recipe;
+    const char *device_type;   // "cpu"
+    struct device_facts device;
+    char digest[DIGEST_HEX];
+    char imported[512];        // tensors taken from another program's weights; "": DAWN wrote the weights
+    bool counts_damaged;       // the next two members are known
+    int64_t damaged;           // number of damaged pictures
+    char damaged_text[512];    // "": none
+};
+
+int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHECK;
+// Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
+// options (threads 0, PRECISION_AUTO), and nothing if no times are wanted. A trial measures for a second at most.
+int infer_tune(struct infer_options *) MUST_CHECK;
+
+#endif

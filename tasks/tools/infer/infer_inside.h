@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declarations shared by inference of resident images (infer.c) and of streamed samples (infer_streamed.c).
+#ifndef DAWN_INFER_INSIDE_H
+#define DAWN_INFER_INSIDE_H
+
+#include "runtime/checkpoint/checkpoint.h"
+#include "tasks/common/step/evaluation.h"
+#include "tasks/tools/infer/infer.h"
+
+struct serving {
+    struct device *device;
+    struct dataset *data, *view;     // view NULL: the stored samples
+    struct session *session;
+    struct checkpoint *weights;
+    struct setting setting;
+    struct step_slots slots;
+    // Programs for resident images.
+    int fold, prepare, answer;
+    uint8_t *images, *labels;
+    float *logits;
+    // For streamed samples.
+    struct supply supply;
+    struct evaluation evaluation;
+    void *worker, *field[FEED_FIELDS];
+    char *outputs;
+    int64_t *model_ns, *whole_ns;    // one for each item
+    const struct infer_options *options;
+    int64_t told_ns;                 // time of the last call of progress
+    int64_t begun_ns;                // beginning of the requests
+};
+
+struct latency_times infer_summarise(int64_t *ns, int64_t n);
+void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // calls options.progress at most once a second
+bool infer_late(const struct serving *, double share);  // this share of options.limit_ns is over
+
+bool infer_is_streamed(const struct task *);
+int infer_streamed_build(struct serving *, const struct infer_options *) MUST_CHECK;  // called before the session is ready
+int infer_streamed_measure(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
+void infer_streamed_close(struct serving *);
+
+#endif

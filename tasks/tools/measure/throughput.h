@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measurements of a trial as text, as JSON and in the record. Samples have the task's own noun.
+#ifndef DAWN_MEASURE_THROUGHPUT_H
+#define DAWN_MEASURE_THROUGHPUT_H
+
+#include "submit/results/result_bench.h"
+#include "tasks/tools/forecast/roofline.h"
+#include "tasks/tools/measure/trial.h"
+
+// The steadiness of the measurement and the load of other programs, as entries of a report (text_entry).
+void throughput_steadiness(const struct timing *, double seconds, int64_t repeats, struct text *into);
+// Samples a second, step time, arithmetic and roofline.
+void throughput_text(const struct trial *, struct text *into);
+// A line of a sweep in 80 columns, and the header.
+void throughput_head(const struct trial_choice *, struct text *into);
+void throughput_row(const struct trial *, struct text *into);
+// `noise`: the data are noise of the data set's shape. `operators`: those of a profile.
+struct json_t *throughput_json(const struct trial *, bool noise, const struct roofline *operators);
+// Needs trial_profile. `sweep`: as in bench_facts.
+int throughput_record(const struct trial *, bool noise, int64_t sweep, struct results *, int64_t *id) MUST_CHECK;
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn record: runs a trainer of any framework.
+#include "tasks/commands.h"
+
+#include "runtime/common/base/clock.h"
+#include "runtime/common/cli/options.h"
+#include "runtime/common/base/text.h"
+#include "submit/results/record.h"
+#include "tasks/tools/outside/command.h"
+#include "tasks/tools/outside/recorder.h"
+#include "tasks/tasks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    double target, cost;
+    int64_t runs, seed, devices;
+    bool stop, quiet;
+    const char *task, *database, *instance, *model, *framework, *gpu;
+};
+
+static const char *span_text(char into[TEXT_FIGURE], int64_t ns)
+{
+    return text_span(into, (double)ns / 1e9);
+}
+
+// Prints to standard error, because standard output belongs to the command.
+static void print_run_end(const struct recorder_options *o, const struct recorder_end *e)
+{
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    const struct run_metric *board = &o->contest->board;
+    fprintf(stderr, "dawn record: run %lld in %s: %s, %lld epoch%s", (long long)e->run, results_path(o->database), e->status,
+            (long long)e->epochs, e->epochs == 1 ? "" : "s");
+    if (e->epochs > 0) fprintf(stderr, " in %s", span_text(a, e->last.end_to_end_ns));
+    if (e->k >= 0) fprintf(stderr, "; %s %s", o->contest->metric_title, run_metric_text(board, e->k, a));
+    if (e->k >= 0 && board->items > 0) fprintf(stderr, " (%s of %s)", text_count(a, e->k), text_count(b, board->items));
+    if (e->reached_epoch > 0)
+        fprintf(stderr, "; %s met in epoch %lld after %s",
+                run_metric_value_text(board, (double)o->target_micro / 1e6, b), (long long)e->reached_epoch,
+                span_text(a, e->reached.end_to_end_ns));
+    fprintf(stderr, "; self-evaluated\n");
+}
+
+// Only a terminal shows epochs, between the lines of the command. A log has the command's own lines.
+static void print_epoch(const struct recorder_options *o, const struct recorder_end *e)
+{
+    static int64_t began_ns;  // of the whole group
+    char score[TEXT_FIGURE], time[TEXT_FIGURE], left[TEXT_FIGURE];
+    if (began_ns == 0) began_ns = clock_ns() - e->last.end_to_end_ns;
+    fprintf(stderr, "dawn record: run %lld", (long long)e->run);
+    if (e->planned > 1) fprintf(stderr, " (%lld of %lld)", (long long)e->index, (long long)e->planned);
+    fprintf(stderr, ", epoch %lld", (long long)e->epochs);
+    if (e->k >= 0) fprintf(stderr, ", %s", run_metric_text(&o->contest->board, e->k, score));
+    fprintf(stderr, ", %s", span_text(time, e->last.end_to_end_ns));
+    if (e->index > 1) {
+        int64_t whole_ns = clock_ns() - began_ns - e->last.end_to_end_ns, runs = e->index - 1;  // of the runs before
+        int64_t left_ns = whole_ns / runs * (e->planned - runs) - e->last.end_to_end_ns;
+        if (left_ns > 0) fprintf(stderr, "; group about %s left", span_text(left, left_ns));
+    }
+    fprintf(stderr, "\n");
+}
+
+static void print_group_end(const struct recorder_options *o, int64_t group)
+{
+    struct results *results;
+    json_t *runs;
+    struct group_facts f;
+    char mean[TEXT_FIGURE], time[TEXT_FIGURE];
+    if (results_open(o->database, RESULTS_READ, &results) < 0) return;
+    if (record_group(results, group, &runs, &f) == 0) {
+        fprintf(stderr, "dawn record: group %lld: %d of %d runs", (long long)group, f.finished, f.planned);
+        if (f.finished > 0)
+            fprintf(stderr, "; mean %s, mean time %s", run_metric_value_text(&o->contest->board, f.accuracy.mean, mean),
+                    text_span(time, f.seconds.mean));
+        int left = f.planned - (int)json_array_size(runs);
+        if (left > 0) fprintf(stderr, "; %d %s not begun, so the group stays unfinished", left, left == 1 ? "was" : "were");
+        fprintf(stderr, "; self-evaluated\n");
+        json_decref(runs);
+    }
+    results_close(results);
+}
+
+static int find_contest(const char *name, const struct contest **contest)
+{
+    const char *names[CONTESTS_MAX + 1] = {0};
+    int all_count, count = 0;
+    const struct contest *table = contest_table(&all_count);
+    for (int i = 0; i < all_count; i++)
+        if (!table[i].synthetic) names[count++] = table[i].name;
+    *contest = contest_find(name);
+    if (*contest != NULL && (*contest)->synthetic)
+        return fail(ERR_USAGE, "the board \"%s\" is for synthetic data, which only \"dawn train\" can use", name);
+    if (*contest != NULL) return 0;
+    return fail_unknown(ERR_USAGE, "task", name, names, NULL);
+}
+
+static int check_target(double target)
+{
+    if (target >= 2 && target <= 100)
+        return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
+    if (!(target >= 1e-6 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
+    return 0;
+}
+
+// Looks before a group is begun, because a group without a run would stay in the record.
+static int check_command(const char *name)
+{
+    for (int i = 0; task_table[i]; i++)
+        if (strcmp(name, task_table[i]->name) == 0 && command_find(name) < 0)
+            return fail(ERR_USAGE, "\"%s\" is a task, not a command: write \"dawn record --task %s -- COMMAND\"", name, name);
+    return command_find(name);
+}
+
+static int record_command(const struct arguments *a, char *const *command)
+{
+    struct recorder_options o = {
+        .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
+        .framework = a->framework, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
+        .tell = a->quiet ? NULL : print_run_end,
+        .tell_epoch = !a->quiet && isatty(STDERR_FILENO) ? print_epoch : NULL,
+    };
+    struct price price;
+    bool known;
+    int64_t group;
+    TRY(find_contest(a->task, &o.contest));
+    if (!isnan(a->target)) TRY(check_target(a->target));
+    o.target_micro = isnan(a->target) ? o.contest->target_micro[0] : llround(a->target * 1e6);
+    if (a->runs > 1 && a->stop) return fail(ERR_USAGE, "--stop is for a single run; each run of a group goes to its end");
+    TRY(check_command(command[0]));
+    TRY(price_choose(a->instance, a->cost, &price, &known));
+    o.price = known ? &price : NULL;
+    int rc = recorder_run(&o, &group);
+    if (group == 0 || a->quiet) return rc;
+    char why[ERROR_TEXT_MAX];
+    snprintf(why, sizeof why, "%s", error_text());
+    print_group_end(&o, group);
+    return rc < 0 ? fail(rc, "%s", why) : 0;
+}
+
+int cmd_record(int argc, char **argv)
+{
+    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = task_table[0]->name,
+                          .model = "unknown", .framework = "unknown"};
+    const struct option options[] = {
+        {OPTION_TEXT, 0, "task", "TASK", "the contest that the command takes part in", &a.task, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the contest's", &a.target, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "what is trained", &a.model, 0, 0},
+        {OPTION_TEXT, 0, "framework", "TEXT", "what trains it, such as \"PyTorch 2.4\"", &a.framework, 0, 0},
+        {OPTION_INT, 's', "seed", "N", "given to the command as $DAWN_SEED and for {seed}", &a.seed, 0, 1e15},
+        {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
+        {OPTION_FLAG, 0, "stop", NULL, "end the command (SIGTERM) once the target is met", &a.stop, 0, 0},
+        {OPTION_INT, 0, "devices", "N", "accelerators that the command uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
+        {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
+        {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
+        {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},
+        {0},
+    };
+    const struct usage usage = {
+        "record", "[OPTIONS] -- COMMAND [ARGUMENTS]",
+        "Runs any training program, times it from its start, reads the epochs that it reports on its output, and records the "
+        "run in results.db, marked as self-evaluated.",
+        options,
+        "The program prints a line for each epoch (see docs/record.md):\n"
+        "  {\"dawn\":\"epoch\",\"epoch\":1,\"samples\":50000,\"correct\":7312,\"items\":10000}\n"
+        "or MLPerf's :::MLLOG lines with eval_accuracy.\n"
+        "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
+        "Examples:\n"
+        "  dawn record -- python train.py\n"
+        "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
+    return record_command(&a, argv + 1);
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the record and writes the report. A file may hold more than a page can show: the last RUNS_MOST runs and GROUPS_MOST
+// groups of measurements are shown, and the report says how many it leaves out.
+#include "tasks/tools/report/report_inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/common/base/build.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
+#include "runtime/common/draw/html.h"
+#include "runtime/common/draw/markdown.h"
+
+enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
+
+// ---- reading
+
+static int read_runs(struct results *r, json_t **runs)
+{
+    json_t *ids, *row, *run;
+    size_t i;
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT id FROM (SELECT id FROM runs ORDER BY id DESC LIMIT %d) ORDER BY id", RUNS_MOST);
+    TRY(record_rows(r, sql, 0, &ids));
+    *runs = json_array();
+    int rc = 0;
+    json_array_foreach(ids, i, row)
+    {
+        rc = record_read(r, record_int(row, "id"), &run);
+        if (rc < 0) break;
+        if (record_chain(run) < 0) json_object_set_new(run, "broken", json_string(error_text()));
+        json_array_append_new(*runs, run);
+    }
+    json_decref(ids);
+    return rc;
+}
+
+static bool same_text(const json_t *a, const json_t *b, const char *key)
+{
+    return strcmp(record_text(a, key), record_text(b, key)) == 0;
+}
+
+// True if the two differ in the batch only.
+static bool same_group(const json_t *a, const json_t *b)
+{
+    static const char *const texts[] = {"task", "data", "model", "recipe", "precision", "device"};
+    static const char *const numbers[] = {"noise", "fusion", "threads", "machine"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!same_text(a, b, texts[i])) return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (record_int(a, numbers[i]) != record_int(b, numbers[i])) return false;
+    return true;
+}
+
+static int by_batch(const void *x, const void *y)
+{
+    const json_t *a = *(const json_t *const *)x, *b = *(const json_t *const *)y;
+    int64_t p = record_int(a, "batch"), q = record_int(b, "batch");
+    if (p == q) p = record_int(a, "id"), q = record_int(b, "id");
+    return (p > q) - (p < q);
+}
+
+// Of equal batches the last measurement is kept.
+static void sort_group(struct report_group *g)
+{
+    int kept = 0;
+    qsort(g->row, (size_t)g->rows, sizeof *g->row, by_batch);
+    for (int i = 0; i < g->rows; i++) {
+        bool again = i + 1 < g->rows && record_int(g->row[i], "batch") == record_int(g->row[i + 1], "batch");
+        if (!again) g->row[kept++] = g->row[i];
+    }
+    g->rows = kept;
+}
+
+// Newest first, so that the report of a long record shows the latest measurements.
+static void make_groups(struct report_data *d)
+{
+    d->group = zalloc(GROUPS_MOST * sizeof *d->group);
+    for (size_t i = json_array_size(d->benches); i > 0; i--) {
+        const json_t *row = json_array_get(d->benches, i - 1);
+        int g = 0;
+        while (g < d->groups && !same_group(d->group[g].row[0], row)) g++;
+        if (g == GROUPS_MOST) continue;
+        if (g == d->groups) d->groups++;
+        struct report_group *group = &d->group[g];
+        group->row = grow(group->row, (size_t)(group->rows + 1) * sizeof *group->row);
+        group->row[group->rows++] = row;
+    }
+    for (int g = 0; g < d->groups; g++) sort_group(&d->group[g]);
+}
+
+static int read_all(struct results *r, struct report_data *d)
+{
+    TRY(read_runs(r, &d->runs));
+    TRY(record_rows(r, "SELECT * FROM benches WHERE step_ns > 0 ORDER BY id", 0, &d->benches));
+    TRY(record_rows(r, "SELECT * FROM bench_memory ORDER BY bench, number", 0, &d->memory));
+    TRY(record_rows(r, "SELECT * FROM bench_operators ORDER BY bench, number", 0, &d->operators));
+    char sql[160];
+    snprintf(sql, sizeof sql, "SELECT * FROM scalings WHERE sweep IN (SELECT DISTINCT sweep FROM scalings ORDER BY sweep DESC"
+                              " LIMIT %d) ORDER BY sweep, id", GROUPS_MOST);
+    TRY(record_rows(r, sql, 0, &d->scalings));
+    TRY(record_rows(r, "SELECT * FROM scaling_reductions ORDER BY scaling, number", 0, &d->reductions));
+    TRY(record_rows(r, "SELECT * FROM machines ORDER BY id", 0, &d->machines));
+    TRY(record_rows(r, "SELECT * FROM software ORDER BY id", 0, &d->software));
+    make_groups(d);
+    return 0;
+}
+
+static void free_all(struct report_data *d)
+{
+    json_t *const list[] = {d->runs,     d->benches,    d->memory,   d->operators,
+                            d->scalings, d->reductions, d->machines, d->software};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) json_decref(list[i]);
+    for (int g = 0; g < d->groups; g++) free(d->group[g].row);
+    free(d->group);
+}
+
+// ---- HTML
+
+static void begin_html(const struct results *r, struct text *into)
+{
+    const struct embedded *style = embedded_find("runtime/common/draw/style.css");
+    char date[24] = "";
+    time_t now = (time_t)(clock_unix_ms() / 1000);
+    struct tm day;
+    if (gmtime_r(&now, &day)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &day);
+    if (!style) BUG("the stylesheet is not in the program");
+    html_add(into, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>DAWN report</title>\n"
+                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n");
+    text_bytes(into, style->at, style->size);
+    html_add(into, "</style>\n</head>\n<body>\n<div class=\"width\">\n<main>\n<h1>DAWN report</h1>\n"
+                   "<p class=\"lead\">%s, %s UTC, DAWN %s</p>\n", result_file(r), date, build_version());
+}
+
+static void add_sheet_html(struct sheet *s, struct text *into)
+{
+    if (sheet_rows(s)) sheet_html(s, into);
+    sheet_free(s);
+}
+
+// The tasks of the runs, each once, in the order of their first run.
+static void add_curves_html(const struct report_data *d, struct text *into)
+{
+    for (size_t i = 0; i < json_array_size(d->runs); i++) {
+        const json_t *run = json_array_get(d->runs, i);
+        bool again = false;
+        for (size_t k = 0; k < i && !again; k++) again = same_text(json_array_get(d->runs, k), run, "task");
+        if (!again) report_curves(d, record_text(run, "task"), into);
+    }
+}
+
+static void add_limits(const struct report_data *d, bool html, struct text *into)
+{
+    const char *begin = html ? "<p>" : "\n", *end = html ? "</p>" : "";
+    if (json_array_size(d->runs) == RUNS_MOST) text_add(into, "%sThe last %d runs.%s\n", begin, RUNS_MOST, end);
+    if (d->groups == GROUPS_MOST) text_add(into, "%sThe last %d settings that were measured.%s\n", begin, GROUPS_MOST, end);
+}
+
+// Says of each run that was changed what does not follow from its figures.
+static void add_broken(const struct report_data *d, bool html, struct text *into)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(d->runs, i, run)
+    {
+        struct text line = {0};
+        if (!record_has(run, "broken")) continue;
+        text_add(&line, "BROKEN: run %lld was changed since the training wrote it: %s.", (long long)record_int(run, "id"),
+                 record_text(run, "broken"));
+        if (html) html_add(into, "<p>%s</p>\n", line.at);
+        else text_add(into, "\n"), markdown_add(into, line.at), text_add(into, "\n");
+        text_free(&line);
+    }
+}
+
+static void add_scaling_html(const struct report_data *d, struct text *into)
+{
+    struct sheet s;
+    if (!json_array_size(d->scalings)) return;
+    html_add(into, "<h2>Scaling</h2>\n<p>The same batch in each process. The speedup is that of samples a second over the first "
+                   "row. Predictions add the reduction, as a line through measured ones gives it, to the step of one "
+                   "process.</p>\n");
+    for (size_t at = 0, first; at < json_array_size(d->scalings);) {
+        first = at;
+        report_scaling(d, &at, &s);
+        add_sheet_html(&s, into);
+        report_predictions(d, first, &s);
+        add_sheet_html(&s, into);
+    }
+}
+
+static void write_html(const struct results *r, const struct report_data *d, struct text *into)
+{
+    struct sheet s;
+    begin_html(r, into);
+    if (json_array_size(d->runs)) {
+        html_add(into, "<h2>Runs</h2>\n");
+        report_runs(d, &s);
+        add_sheet_html(&s, into);
+        add_broken(d, true, into);
+        add_curves_html(d, into);
+    }
+    if (d->groups)
+        html_add(into, "<h2>Throughput</h2>\n<p>20 steps ignored, then the median of repeats of 100 steps each; "
+                       "<q>short</q> says that the step was too slow for the whole protocol. The first five columns are "
+                       "DLPerf's; the range is that of the repeats; others: processors that other programs used; steady: "
+                       "windows of steps that varied and drifted little.</p>\n");
+    for (int g = 0; g < d->groups; g++) {
+        struct text name = {0};
+        report_group_name(&d->group[g], &name);
+        html_add(into, "<h3>%s</h3>\n", name.at);
+        text_free(&name);
+        report_throughput(&d->group[g], &s);
+        add_sheet_html(&s, into);
+        report_lines(&d->group[g], &s);
+        add_sheet_html(&s, into);
+        report_group_charts(d, g, into);
+    }
+    add_scaling_html(d, into);
+    add_limits(d, true, into);
+    html_add(into, "<h2>Environment</h2>\n");
+    report_machines(d, &s);
+    add_sheet_html(&s, into);
+    report_software(d, &s);
+    add_sheet_html(&s, into);
+    html_add(into, "</main>\n</div>\n</body>\n</html>\n");
+}
+
+// ---- Markdown
+
+static void add_sheet_markdown(struct sheet *s, struct text *into)
+{
+    if (sheet_rows(s)) sheet_markdown(s, into);
+    sheet_free(s);
+}
+
+static void write_markdown(const struct results *r, const struct report_data *d, struct text *into)
+{
+    struct sheet s;
+    text_add(into, "# DAWN report\n\n");
+    markdown_add(into, result_file(r));
+    text_add(into, "\n");
+    report_runs(d, &s);
+    add_sheet_markdown(&s, into);
+    add_broken(d, false, into);
+    for (int g = 0; g < d->groups; g++) {
+        struct text name = {0};
+        report_group_name(&d->group[g], &name);
+        text_add(into, "\n## ");
+        markdown_add(into, name.at);
+        text_add(into, "\n");
+        text_free(&name);
+        report_throughput(&d->group[g], &s);
+        add_sheet_markdown(&s, into);
+        report_lines(&d->group[g], &s);
+        add_sheet_markdown(&s, into);
+    }
+    for (size_t at = 0, first; at < json_array_size(d->scalings);) {
+        if (at == 0) text_add(into, "\n## Scaling\n");
+        first = at;
+        report_scaling(d, &at, &s);
+        add_sheet_markdown(&s, into);
+        report_predictions(d, first, &s);
+        add_sheet_markdown(&s, into);
+    }
+    add_limits(d, false, into);
+    text_add(into, "\n## Environment\n");
+    report_machines(d, &s);
+    add_sheet_markdown(&s, into);
+    report_software(d, &s);
+    add_sheet_markdown(&s, into);
+}
+
+// ---- all forms
+
+static int check_content(const struct results *r, const struct report_data *d, enum report_form form)
+{
+    const bool measured = d->groups > 0 || json_array_size(d->scalings) > 0;
+    if (form == REPORT_CSV && !measured)
+        return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv\" writes the runs",
+                    result_file(r));
+    if (!json_array_size(d->runs) && !measured)
+        return fail(ERR_DATABASE, "%s holds neither a run nor a measurement: there is nothing to report", result_file(r));
+    return 0;
+}
+
+int report_write(struct results *r, enum report_form form, struct text *into)
+{
+    struct report_data d = {0};
+    struct sheet s;
+    int rc = read_all(r, &d);
+    if (rc == 0) rc = check_content(r, &d, form);
+    if (rc == 0 && form == REPORT_HTML) write_html(r, &d, into);
+    if (rc == 0 && form == REPORT_MARKDOWN) write_markdown(r, &d, into);
+    if (rc == 0 && form == REPORT_CSV) {
+        report_all_throughput(&d, &s);
+        sheet_csv(&s, into);
+        sheet_free(&s);
+    }
+    free_all(&d);
+    return rc;
+}

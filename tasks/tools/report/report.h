@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report of a results.db: the runs and their curves, the throughput that `dawn bench` measured, rooflines, memory and the
+// machines. It is one HTML file without scripts or external links, Markdown, or CSV of the throughput. Throughput has
+// DLPerf's columns (node_num, gpu_num_per_node, batch_size_per_device, samples/s, speedup), followed by others.
+#ifndef DAWN_REPORT_H
+#define DAWN_REPORT_H
+
+#include "runtime/common/base/text.h"
+#include "submit/results/record.h"
+
+enum report_form { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
+// ERR_DATABASE if the record has neither a run nor a measurement; for CSV, if it has no measurement.
+int report_write(struct results *, enum report_form, struct text *into) MUST_CHECK;
+
+#endif

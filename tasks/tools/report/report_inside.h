@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declarations shared by the files of the report: the data that were read, and the parts of the report.
+#ifndef DAWN_REPORT_INSIDE_H
+#define DAWN_REPORT_INSIDE_H
+
+#include "tasks/tools/report/report.h"
+#include "tasks/tools/report/sheet.h"
+
+// Measurements that differ in the batch only, ordered by batch. Of equal batches the last is kept.
+struct report_group {
+    const json_t **row;  // rows of `benches`
+    int rows;
+};
+struct report_data {
+    json_t *runs;                          // as record_read returns them, with `broken`, its first fault, if a chain is broken
+    json_t *benches, *memory, *operators;  // rows
+    json_t *scalings, *reductions;         // of --scaling: rows
+    json_t *machines, *software;
+    struct report_group *group;
+    int groups;
+};
+
+// Adds the setting that a group measured: "record, bf16, cpu with 2 threads".
+void report_group_name(const struct report_group *, struct text *into);
+
+// ---- report_tables.c
+void report_runs(const struct report_data *, struct sheet *);
+void report_throughput(const struct report_group *, struct sheet *);
+void report_all_throughput(const struct report_data *, struct sheet *);  // all groups in one table
+void report_lines(const struct report_group *, struct sheet *);          // the fitted lines; no row for a single batch
+void report_machines(const struct report_data *, struct sheet *);
+void report_software(const struct report_data *, struct sheet *);
+
+// ---- report_scaling.c
+void report_scaling(const struct report_data *, size_t *at, struct sheet *);  // the command at row *at; moves behind it
+void report_predictions(const struct report_data *, size_t at, struct sheet *);
+void report_add_scaling_rows(const struct report_data *, struct sheet *);     // of all commands, to report_all_throughput's table
+
+// ---- report_charts.c
+void report_curves(const struct report_data *, const char *task, struct text *into);
+void report_group_charts(const struct report_data *, int group, struct text *into);
+
+#endif

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn results: lists and shows the recorded runs and exports them for other programs. It only reads the record.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/cli/options.h"
+#include "runtime/common/cli/program.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/curve.h"
+#include "submit/results/export.h"
+#include "submit/results/mllog.h"
+#include "tasks/commands.h"
+#include "tasks/tools/show/cmd_chain.h"
+#include "tasks/tools/show/compare.h"
+#include "tasks/tools/show/document.h"
+#include "tasks/tools/show/show.h"
+
+struct choice {
+    const char *db, *format, *to, *author, *code_url;
+    struct show_filter filter;
+    bool ascii, json, follow;
+};
+
+static bool says_utf8(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && (strstr(value, "UTF-8") != NULL || strstr(value, "utf8") != NULL || strstr(value, "UTF8") != NULL);
+}
+
+// The first variable that is set decides, as in the C library.
+static bool terminal_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (int i = 0; i < 3; i++)
+        if (getenv(names[i]) != NULL && *getenv(names[i]) != 0) return says_utf8(names[i]);
+    return false;
+}
+
+static struct page_style style_of(const struct choice *choice)
+{
+    bool terminal = isatty(STDOUT_FILENO) != 0;
+    const char *no_color = getenv("NO_COLOR");
+    return (struct page_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
+                               .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
+}
+
+static int print_and_free(struct text *text)  // dawn.c checks standard output once, at the end
+{
+    if (text->length > 0) fwrite(text->at, 1, text->length, stdout);
+    text_free(text);
+    return 0;
+}
+
+// Writes to a file, or to standard output if `to` is NULL or "-".
+static int write_and_free(struct text *text, const char *to)
+{
+    if (to == NULL || strcmp(to, "-") == 0) return print_and_free(text);
+    int rc = file_write(to, text->at != NULL ? text->at : "", text->length);
+    text_free(text);
+    if (rc == 0) printf("%s\n", to);
+    return rc;
+}
+
+// All tables as files need a folder. One table needs a file.
+static bool is_csv_file(const char *path)
+{
+    size_t length = strlen(path);
+    return strcmp(path, "-") == 0 || (length > 4 && strcmp(path + length - 4, ".csv") == 0);
+}
+
+static int export_tables_to(struct results *r, int64_t id, const char *folder)
+{
+    int length = (int)strlen(folder);
+    while (length > 1 && folder[length - 1] == '/') length--;
+    TRY(file_make_folder(folder));
+    for (int i = 0; export_tables[i] != NULL; i++) {
+        struct text text = {0};
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s/%s.csv", length, folder, export_tables[i]);
+        int rc = export_csv(r, export_tables[i], id, &text);
+        if (rc == 0 && text.at != NULL) rc = write_and_free(&text, path);
+        else text_free(&text);
+        TRY(rc);
+    }
+    return 0;
+}
+
+static void tell_chain(const json_t *run, const char *broken)
+{
+    size_t points = json_array_size(json_object_get(run, "points"));
+    if (broken != NULL) printf("run %lld  BROKEN: %s\n", (long long)record_int(run, "id"), broken);
+    else printf("run %lld  good: root and %zu point%s; %s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s",
+                record_bound(run) ? "all that is submitted is bound"
+                                  : "settings, machine and price are not bound, because an older program began it");
+    struct text better = {0};
+    if (broken == NULL && show_better(run, &better)) printf("run %lld  flag: %s\n", (long long)record_int(run, "id"), better.at);
+    text_free(&better);
+}
+
+static int verify_runs(struct results *r, const char *word)
+{
+    int64_t id = 0;
+    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    int broken = cmd_chain_each(r, id, tell_chain);
+    int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r) : 0;
+    if (broken < 0 || missing < 0) return broken < 0 ? broken : missing;
+    if (broken == 0 && missing == 0) return 0;
+    if (broken == 0)
+        return fail(ERR_INPUT, "%d run%s missing; no command of dawn deletes one", missing,
+                    missing == 1 ? " is" : "s are");
+    return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
+                broken == 1 ? "it" : "them");
+}
+
+static int export_dawnbench_of(struct results *r, const char *word, const struct choice *c)
+{
+    int64_t id;
+    struct text text = {0};
+    const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    int rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+// Exports one of the formats for a single run.
+static int export_document(struct results *r, const char *word, const struct choice *c)
+{
+    int64_t id;
+    struct text text = {0};
+    if (word && !strcmp(word, "all"))
+        return fail(ERR_USAGE, "%s shows one run: name it by its number or \"last\"", c->format);
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    TRY(cmd_chain_warn("results", r, id));
+    int rc = 0;
+    if (strcmp(c->format, "html") == 0) rc = document_html(r, id, &text);
+    else if (strcmp(c->format, "svg") == 0) rc = document_svg(r, id, &text);
+    else if (strcmp(c->format, "mllog") == 0) rc = mllog_export(r, id, c->author, &text);
+    else rc = document_md(r, id, &text);
+    if (rc == 0) return write_and_free(&text, c->to);
+    text_free(&text);
+    return rc;
+}
+
+static int export_run(struct results *r, const char *word, const struct choice *c)
+{
+    struct text text = {0};
+    int64_t id = 0;
+    if (strcmp(c->format, "dawnbench") == 0) return export_dawnbench_of(r, word, c);
+    bool csv = strcmp(c->format, "csv") == 0, reference = strcmp(c->format, "reference") == 0;
+    if (strcmp(c->format, "json") != 0 && !csv && !reference) return export_document(r, word, c);
+    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    TRY(cmd_chain_warn("results", r, id));
+    if (csv && c->to != NULL && !is_csv_file(c->to)) return export_tables_to(r, id, c->to);
+    int rc = csv ? export_csv(r, "runs", id, &text) : reference ? show_reference(r, id, &text) : export_json(r, id, &text);
+    if (rc == 0) return write_and_free(&text, c->to);
+    text_free(&text);
+    return rc;
+}
+
+static int print_run(struct results *r, const char *word, const struct choice *c)
+{
+    const struct page_style style = style_of(c);
+    struct text text = {0};
+    int64_t id;
+    TRY(record_find(r, word != NULL ? word : "last", &id));
+    int rc = show_run(r, id, &style, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+static int print_list(struct results *r, const struct choice *c)
+{
+    const struct page_style style = style_of(c);
+    struct text text = {0};
+    int rc = 0;
+    if (strcmp(c->format, "json") == 0) rc = show_list_json(r, &c->filter, &text);
+    else if (strcmp(c->format, "csv") == 0) rc = show_list_csv(r, &c->filter, &text);
+    else rc = show_list(r, &c->filter, &style, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+// "g3" is a group; every other word is a run.
+static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
+{
+    *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
+    return *group ? 0 : record_find(r, word, id);
+}
+
+static int print_comparison(struct results *r, const char *first, const char *second, const struct choice *c)
+{
+    const struct page_style style = style_of(c);
+    struct text text = {0};
+    int64_t a, b;
+    bool groups[2];
+    TRY(find_side(r, first, &groups[0], &a));
+    TRY(find_side(r, second, &groups[1], &b));
+    if (groups[0] != groups[1]) return fail(ERR_USAGE, "compare two runs, or two groups (g1 g2), not a run with a group");
+    TRY(groups[0] ? cmd_chain_warn_group("results", r, a) : cmd_chain_warn("results", r, a));
+    if (a != b) TRY(groups[0] ? cmd_chain_warn_group("results", r, b) : cmd_chain_warn("results", r, b));
+    int rc = c->json ? groups[0] ? compare_groups_json(r, a, b, &text) : compare_runs_json(r, a, b, &text)
+             : groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
+    if (rc == 0) return print_and_free(&text);
+    text_free(&text);
+    return rc;
+}
+
+// ---- a run in progress
+
+enum { LOOK_US = 500000 };
+
+static void print_point(const json_t *run, const json_t *point, const char *epochs)
+{
+    const struct run_metric board = curve_board(run);
+    char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
+    int64_t k = curve_score(point, &board);
+    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs, page_loss(loss, point),
+           k == RUN_SCORE_NONE ? "" : "  score ", k == RUN_SCORE_NONE ? "" : run_metric_text(&board, k, score),
+           page_span(time, record_int(point, "t_ns")));
+}
+
+// Prints the new points and the end of the run. Returns true once the run has ended.
+static bool print_news(const json_t *run, size_t *shown, bool live)
+{
+    const json_t *points = json_object_get(run, "points");
+    char epochs[TEXT_FIGURE], since[TEXT_FIGURE];
+    show_epochs(run, epochs);
+    for (; *shown < json_array_size(points); ++*shown) {
+        if (live) printf("\r\033[K");
+        print_point(run, json_array_get(points, *shown), epochs);
+    }
+    bool ended = strcmp(record_text(run, "status"), "running") != 0;
+    text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
+    if (live) printf(ended ? "\r\033[K" : "\r\033[Krunning for %s", since);
+    if (ended) printf("run %lld: %s\n", (long long)record_int(run, "id"), record_text(run, "status"));
+    return ended;
+}
+
+static int find_running(struct results *r, int64_t *id)
+{
+    json_t *runs, *run;
+    size_t i;
+    TRY(record_list(r, &runs));
+    *id = 0;
+    json_array_foreach(runs, i, run)
+        if (strcmp(record_text(run, "status"), "running") == 0) *id = record_int(run, "id");
+    json_decref(runs);
+    return *id > 0 ? 0 : record_find(r, "last", id);
+}
+
+// Without a name, follows the newest run in progress. Ends with the run, or when the reader of the output has left.
+static int follow_run(struct results *r, const char *word)
+{
+    int64_t id;
+    size_t shown = 0;
+    bool live = program_draws(STDOUT_FILENO), ended = false;
+    TRY(word != NULL ? record_find(r, word, &id) : find_running(r, &id));
+    printf("run %lld of %s\n", (long long)id, result_file(r));
+    while (!ended) {
+        json_t *run;
+        TRY(record_read(r, id, &run));
+        ended = print_news(run, &shown, live);
+        json_decref(run);
+        if (program_flush() != 0) return 0;  // program_main reports the failed write
+        if (!ended) usleep(LOOK_US);
+    }
+    return 0;
+}
+
+// ---- the command
+
+static const char *const actions[] = {"list", "show", "compare", "export", "verify", NULL};
+
+// The format that a file's name ends in; NULL: none.
+static const char *format_of(const char *path, const char *const *formats)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot != NULL && formats[i] != NULL; i++)
+        if (strcmp(dot + 1, formats[i]) == 0) return formats[i];
+    return NULL;
+}
+
+static int check_format(const char *action, struct choice *c)
+{
+    static const char *const of_list[] = {"text", "json", "csv", NULL};
+    static const char *const of_export[] = {"json", "csv", "html", "svg", "md", "dawnbench", "mllog", "reference", NULL};
+    bool list = strcmp(action, "list") == 0, export = strcmp(action, "export") == 0;
+    const char *const *formats = list ? of_list : of_export;
+    if (c->json && c->format != NULL && strcmp(c->format, "json") != 0)
+        return fail(ERR_USAGE, "--json and --format exclude each other");
+    if (c->json && !list && !export && strcmp(action, "compare") != 0)
+        return fail(ERR_USAGE, "--json is an option of results list, results compare and results export");
+    if (c->format != NULL && !list && !export) return fail(ERR_USAGE, "--format is an option of results list and results export");
+    if (!list && !export) return 0;
+    if (c->format == NULL && export && c->to != NULL && !c->json) c->format = format_of(c->to, formats);
+    if (c->format == NULL) c->format = c->json || export ? "json" : "text";
+    for (int i = 0; formats[i] != NULL; i++)
+        if (strcmp(formats[i], c->format) == 0) return 0;
+    struct text names = {0};
+    int count = 0;
+    while (formats[count] != NULL) count++;
+    text_list(&names, formats, count, " or ");
+    int rc = fail(ERR_USAGE, "--format must be %s; got \"%.60s\"", names.at, c->format);
+    text_free(&names);
+    return rc;
+}
+
+static int check_word(const char *what, const char *word, const char *const names[])
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], word) == 0) return 0;
+    return fail_unknown(ERR_USAGE, what, word, names, NULL);
+}
+
+// Tasks and states of a run are closed lists: an unknown word would select nothing.
+static int check_filter(const struct show_filter *f)
+{
+    const char *tasks[CONTESTS_MAX + 1] = {NULL}, *states[RUN_STATUS_END + 1] = {NULL};
+    int count, known = 0;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (!table[i].synthetic) tasks[known++] = table[i].name;
+    for (int i = 0; i < RUN_STATUS_END; i++) states[i] = run_status_name((enum run_status)i);
+    if (f->task != NULL) TRY(check_word("task", f->task, tasks));
+    return f->status != NULL ? check_word("status", f->status, states) : 0;
+}
+
+// True for a run instead of an action: "dawn results 3" shows run 3.
+static bool is_run(const char *word)
+{
+    int64_t id;
+    return strcmp(word, "last") == 0 || text_to_int(word, INT64_MIN, INT64_MAX, &id) == 0;
+}
+
+// Refuses options that the action would ignore.
+static int check_words(int argc, char **argv, struct choice *c)
+{
+    const char *action = argc > 1 ? argv[1] : "list";
+    const struct show_filter *f = &c->filter;
+    bool known = false, list = strcmp(action, "list") == 0, compare = strcmp(action, "compare") == 0;
+    for (int i = 0; actions[i] != NULL; i++) known = known || strcmp(actions[i], action) == 0;
+    if (!known && is_run(action))
+        return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
+    if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
+    if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
+    if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
+        return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
+    TRY(check_filter(f));
+    if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
+        return fail(ERR_USAGE, "--to, --author and --code-url are options of results export");
+    if (c->follow && strcmp(action, "show") != 0) return fail(ERR_USAGE, "--follow is an option of results show");
+    return check_format(action, c);
+}
+
+static int run_action(struct results *r, int argc, char **argv, const struct choice *c)
+{
+    const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
+    if (strcmp(action, "show") == 0) return c->follow ? follow_run(r, word) : print_run(r, word, c);
+    if (strcmp(action, "compare") == 0) return print_comparison(r, word, argv[3], c);
+    if (strcmp(action, "export") == 0) return export_run(r, word, c);
+    return strcmp(action, "verify") == 0 ? verify_runs(r, word) : print_list(r, c);
+}
+
+int cmd_results(int argc, char **argv)
+{
+    struct choice c = {.filter = show_everything};
+    const struct option options[] = {
+        {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.db, 0, 0},
+        {OPTION_TEXT, 0, "task", "TASK", "list only runs of this task", &c.filter.task, 0, 0},
+        {OPTION_TEXT, 0, "status", "WORD", "list only runs of this status, such as running or done", &c.filter.status, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
+        {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
+        {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
+        {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
+        {OPTION_TEXT, 'f', "format", "FORMAT",
+         "of a list: text, json or csv; of an export: json, csv, html, svg, md, dawnbench, mllog or reference (default: as PATH "
+         "ends, else json)",
+         &c.format, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON value instead of text: of list, compare and export", &c.json, 0, 0},
+        {OPTION_PATH, 0, "to", "PATH",
+         "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",
+         &c.to, 0, 0},
+        {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files, organisation in MLPerf's log", &c.author, 0, 0},
+        {OPTION_TEXT, 0, "code-url", "URL", "address of the code in DAWNBench's files", &c.code_url, 0, 0},
+        {OPTION_FLAG, 0, "ascii", NULL, "plain characters even in a terminal", &c.ascii, 0, 0},
+        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+    };
+    const struct usage usage = {
+        .command = "results",
+        .operands = "[list | show | compare | export | verify] [RUN...] [OPTIONS]",
+        .about = "Lists, shows, compares, exports and verifies recorded runs. RUN is a number or \"last\"; for export and verify "
+                 "also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes two runs, or "
+                 "two groups (g1 g2). RUN alone shows that run.",
+        .options = options,
+        .more = "Examples:\n"
+                "  dawn results                                one line a run\n"
+                "  dawn results list --task cifar10 --json     the same for programs\n"
+                "  dawn results 3                              everything about run 3\n"
+                "  dawn results show                           everything about the last run\n"
+                "  dawn results show --follow                  what a running run does\n"
+                "  dawn results compare 3 7                    clocks, curves, what differs\n"
+                "  dawn results export --format csv --to tables  every table as a file\n"
+                "  dawn results export 3 --to run.html         a page of run 3\n"
+                "  dawn results verify                         whether a record was changed\n\n"
+                "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
+                "that the newest runs were deleted with all that names them.\n\n"
+                "MLPerf's log calls a run of CIFAR10 \"resnet\" (submission_benchmark), because\n"
+                "MLPerf's checker knows no other name for it; init_start names the task.",
+    };
+    int rc = options_parse(&usage, &argc, argv);
+    if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    char show[] = "show", *words[] = {argv[0], show, argc > 1 ? argv[1] : NULL, NULL};
+    if (argc == 2 && is_run(argv[1])) argc = 3, argv = words;
+    TRY(check_words(argc, argv, &c));
+    struct results *r;
+    TRY(results_open(c.db, RESULTS_READ, &r));
+    rc = run_action(r, argc, argv, &c);
+    results_close(r);
+    return rc;
+}

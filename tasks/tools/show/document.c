@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts are collected once and written as HTML or Markdown.
+#include "tasks/tools/show/document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/common/draw/chart.h"
+#include "runtime/common/draw/html.h"
+#include "runtime/common/draw/markdown.h"
+#include "submit/format/score/contest.h"
+#include "submit/format/score/cost.h"
+#include "submit/format/score/curve.h"
+#include "tasks/tools/show/plot.h"
+
+enum { FACTS_MAX = 48, VALUE = 400 };
+struct facts {
+    struct {
+        char label[40], value[VALUE];
+    } at[FACTS_MAX];
+    int count;
+};
+
+static void add(struct facts *f, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add(struct facts *f, const char *label, const char *format, ...)
+{
+    va_list values;
+    BUG_IF(f->count == FACTS_MAX);
+    snprintf(f->at[f->count].label, sizeof f->at->label, "%s", label);
+    va_start(values, format);
+    vsnprintf(f->at[f->count].value, VALUE, format, values);
+    va_end(values);
+    if (*f->at[f->count].value) f->count++;  // unknown facts are left out
+}
+
+static void add_clock(struct facts *f, const json_t *run, const char *label, const char *key)
+{
+    char figure[TEXT_FIGURE];
+    if (record_has(run, key)) add(f, label, "%s", page_span(figure, record_int(run, key)));
+}
+
+static void add_count(struct facts *f, const json_t *run, const char *label, const char *key)
+{
+    char figure[TEXT_FIGURE];
+    if (record_int(run, key) > 0) add(f, label, "%s", text_count(figure, record_int(run, key)));
+}
+
+static void add_result(struct facts *f, const json_t *run)
+{
+    struct run_metric metrics[RUN_METRICS_MAX];
+    char a[TEXT_FIGURE], cost[COST_TEXT], date[32];
+    int count = curve_metrics(run, metrics);
+    add(f, "Task", "%s%s", record_text(run, "task"), record_int(run, "synthetic") ? " (SYNTHETIC data)" : "");
+    bool broken = record_chain(run) < 0;
+    add(f, "Status", "%s%s", record_text(run, "status"), broken ? ", BROKEN" : "");
+    if (broken) add(f, "BROKEN", "the record has been changed: %s", error_text());
+    add(f, "Started", "%s UTC", page_when(date, record_int(run, "started_ms")));
+    for (int m = 0; m < count; m++) {
+        int64_t score = curve_last(run, &metrics[m]);
+        if (score != RUN_SCORE_NONE) add(f, contest_metric_title(metrics[m].name), "%s", run_metric_text(&metrics[m], score, a));
+    }
+    add(f, "Target", "%s", run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, a));
+    add_clock(f, run, "To target, end-to-end", "reached_ns");
+    add_clock(f, run, "To target, classic clock", "reached_classic_ns");
+    add_clock(f, run, "To target, warm clock", "reached_warm_ns");
+    add_clock(f, run, "To last evaluation", "last_ns");
+    if (record_has(run, "price_micro_per_hour")) {
+        int64_t ns = record_int(run, record_has(run, "reached_ns") ? "reached_ns" : "last_ns");
+        add(f, "Cost", "%s", cost_text(cost, cost_training_micro(ns, record_int(run, "price_micro_per_hour"))));
+    }
+}
+
+static void add_setting(struct facts *f, const json_t *run)
+{
+    const json_t *m = json_object_get(run, "machine_facts"), *s = json_object_get(run, "software_facts");
+    const json_t *outside = json_object_get(run, "outside");
+    char a[TEXT_FIGURE];
+    add(f, "Model", "%s", record_text(run, "model"));
+    add_count(f, run, "Parameters", "parameters");
+    add(f, "Recipe", "%s", record_text(run, "recipe"));
+    add(f, "Precision", "%s", record_text(run, "precision"));
+    add_count(f, run, "Batch", "batch");
+    add(f, "Seed", "%lld", (long long)record_int(run, "seed"));
+    add_count(f, run, "Views an item", "views");
+    add(f, "Device", "%s", record_text(run, "device"));
+    add_count(f, run, "Threads", "threads");
+    if (outside) add(f, "Framework", "%s, self-evaluated", record_text(outside, "framework"));
+    add(f, "Processor", "%s", record_text(m, "cpu"));
+    add(f, "GPU", "%s", record_text(m, "gpu"));
+    add(f, "Memory", "%s", text_size(a, (double)record_int(m, "memory_bytes")));
+    double peak = (double)record_int(run, "peak_memory_bytes");
+    if (peak > 0) add(f, "Peak memory", "%s", text_size(a, peak));
+    if (record_has(run, "energy_uj")) add(f, "Energy", "%s", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
+    add(f, "System", "%s", record_text(m, "os"));
+    add(f, "Source", "%s", record_text(s, "commit_name"));
+    add(f, "Nonce", "%s", record_text(run, "nonce"));
+}
+
+static void gather(const json_t *run, struct facts *f)
+{
+    f->count = 0;
+    add_result(f, run);
+    add_setting(f, run);
+}
+
+// ---- SVG
+
+static void epoch_label(double value, char into[CHART_LABEL])
+{
+    snprintf(into, CHART_LABEL, "%.3g", value);
+}
+
+struct panel {
+    struct chart chart;
+    struct chart_series series;
+    struct chart_level target;
+    struct chart_point *at;
+    char title[96];
+};
+
+// The curve of a metric, or of the loss if `metric` is NULL. False if it has fewer than two points.
+static bool make_panel(const json_t *run, const struct run_metric *metric, bool broken, struct panel *p)
+{
+    double *x, *y;
+    int count = plot_points(run, metric, &x, &y);
+    bool percent = metric && !strcmp(metric->unit, "%");
+    p->at = zalloc((size_t)(count + 1) * sizeof *p->at);
+    for (int i = 0; i < count; i++)
+        p->at[i] = (struct chart_point){.x = x[i], .y = metric ? run_metric_shown(metric, y[i]) : y[i]};
+    free(x);
+    free(y);
+    p->series = (struct chart_series){.at = p->at, .count = count, .marks = count <= 60};
+    double target = (double)record_int(run, "target_micro") / 1e6;
+    p->target = (struct chart_level){metric ? run_metric_shown(metric, target) : 0, "target"};
+    snprintf(p->title, sizeof p->title, "%.40s%s", metric ? contest_metric_title(metric->name) : "training loss",
+             broken ? " (BROKEN: the record has been changed)" : "");
+    p->chart = (struct chart){
+        .id = metric ? "score" : "loss", .title = p->title,
+        .x = {.title = "epoch", .label = epoch_label}, .series = &p->series, .series_count = 1,
+        .levels = &p->target, .level_count = metric ? 1 : 0,
+    };
+    p->chart.y = (struct chart_axis){.title = p->chart.title, .label = percent ? chart_percent : chart_number};
+    return count > 1;
+}
+
+// Draws the score above the loss. Returns the number of curves that have points.
+static int add_chart(struct text *t, const json_t *run)
+{
+    const struct run_metric board = curve_board(run);
+    struct panel panel[2];
+    const struct chart *chart[2];
+    int count = 0;
+    bool broken = record_chain(run) < 0;
+    for (int loss = 0; loss < 2; loss++)
+        if (make_panel(run, loss ? NULL : &board, broken, &panel[loss])) chart[count++] = &panel[loss].chart;
+    if (count) chart_picture(t, "score and loss over epochs", chart, count);
+    for (int i = 0; i < 2; i++) free(panel[i].at);
+    return count;
+}
+
+int document_svg(struct results *r, int64_t id, struct text *into)
+{
+    json_t *run;
+    TRY(record_read(r, id, &run));
+    int curves = add_chart(into, run);
+    json_decref(run);
+    return curves > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
+}
+
+// ---- the curve as a table
+
+enum { COLUMNS = 3 + RUN_METRICS_MAX, CELL = 64 };
+struct table {
+    int columns, rows;
+    char (*cell)[COLUMNS][CELL];  // [row][column]; row 0 is the head
+};
+
+static void fill_head(const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
+{
+    strcpy(cell[0], "epoch");
+    strcpy(cell[1], "training loss");
+    for (int m = 0; m < metrics; m++) snprintf(cell[2 + m], CELL, "%.60s", contest_metric_title(metric[m].name));
+    strcpy(cell[2 + metrics], "time");
+}
+
+static void fill_row(const json_t *point, const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
+{
+    char epoch[CURVE_PLACE], figure[TEXT_FIGURE];
+    snprintf(cell[0], CELL, "%s", curve_epoch(point, epoch));
+    snprintf(cell[1], CELL, "%s", page_loss(figure, point));
+    for (int m = 0; m < metrics; m++)
+        snprintf(cell[2 + m], CELL, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
+    snprintf(cell[2 + metrics], CELL, "%s", page_span(figure, record_int(point, "t_ns")));
+}
+
+// free() ends the cells.
+static void make_table(const json_t *run, struct table *table)
+{
+    struct run_metric metric[RUN_METRICS_MAX];
+    const json_t *points = json_object_get(run, "points");
+    int count = (int)json_array_size(points), metrics = curve_metrics(run, metric);
+    *table = (struct table){.columns = metrics + 3, .rows = count + 1};
+    table->cell = zalloc((size_t)table->rows * sizeof *table->cell);
+    fill_head(metric, metrics, table->cell[0]);
+    for (int i = 0; i < count; i++) fill_row(json_array_get(points, (size_t)i), metric, metrics, table->cell[1 + i]);
+}
+
+// ---- HTML
+
+static void add_html_points(struct text *t, const json_t *run)
+{
+    struct table table;
+    make_table(run, &table);
+    bool any = table.rows > 1;
+    if (any) text_add(t, "<table class=\"points\">\n");
+    for (int row = 0; any && row < table.rows; row++) {
+        text_add(t, "<tr>");
+        for (int i = 0; i < table.columns; i++) {
+            text_add(t, row == 0 ? "<th>" : "<td>");
+            html_add(t, "%s", table.cell[row][i]);
+        }
+        text_add(t, "\n");
+    }
+    if (any) text_add(t, "</table>\n");
+    free(table.cell);
+}
+
+static void add_html(struct text *t, const json_t *run)
+{
+    struct facts facts;
+    gather(run, &facts);
+    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width\">\n<title>DAWN run %lld</title>\n"
+                "<style>body{font:16px/1.5 sans-serif;max-width:46em;margin:2em auto;padding:0 1em}"
+                "th{text-align:left;font-weight:normal;color:#555;padding-right:1.5em;vertical-align:top}"
+                "td{overflow-wrap:anywhere}.points{margin-top:2em}"
+                ".points th,.points td{text-align:right;padding:0 1.5em 0 0;font-variant-numeric:tabular-nums}</style>\n"
+                "<h1>Run %lld</h1>\n",
+             (long long)record_int(run, "id"), (long long)record_int(run, "id"));
+    add_chart(t, run);
+    text_add(t, "<table>\n");
+    for (int i = 0; i < facts.count; i++) {
+        text_add(t, "<tr><th>");
+        html_add(t, "%s", facts.at[i].label);
+        text_add(t, "<td>");
+        html_add(t, "%s", facts.at[i].value);
+        text_add(t, "\n");
+    }
+    text_add(t, "</table>\n");
+    add_html_points(t, run);
+    text_add(t, "</html>\n");
+}
+
+int document_html(struct results *r, int64_t id, struct text *into)
+{
+    json_t *run;
+    TRY(record_read(r, id, &run));
+    add_html(into, run);
+    json_decref(run);
+    return 0;
+}
+
+// ---- Markdown
+
+static void add_md_points(struct text *t, const json_t *run)
+{
+    struct table table;
+    make_table(run, &table);
+    text_add(t, "\n");
+    for (int row = 0; row < table.rows; row++) {
+        for (int i = 0; i < table.columns; i++) {
+            text_add(t, "| ");
+            markdown_add(t, table.cell[row][i]);
+            text_add(t, " ");
+        }
+        text_add(t, "|\n");
+        for (int i = 0; row == 0 && i < table.columns; i++) text_add(t, i + 1 < table.columns ? "|---:" : "|---:|\n");
+    }
+    free(table.cell);
+}
+
+int document_md(struct results *r, int64_t id, struct text *into)
+{
+    json_t *run;
+    struct facts facts;
+    TRY(record_read(r, id, &run));
+    gather(run, &facts);
+    text_add(into, "# Run %lld\n\n|  |  |\n|---|---|\n", (long long)id);
+    for (int i = 0; i < facts.count; i++) {
+        text_add(into, "| ");
+        markdown_add(into, facts.at[i].label);
+        text_add(into, " | ");
+        markdown_add(into, facts.at[i].value);
+        text_add(into, " |\n");
+    }
+    add_md_points(into, run);
+    json_decref(run);
+    return 0;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run as a document: a web page, a chart, or Markdown. Each document is self-contained: no scripts, styles or pictures
+// from elsewhere. Every text of the record is escaped.
+#ifndef DAWN_SHOW_DOCUMENT_H
+#define DAWN_SHOW_DOCUMENT_H
+
+#include "tasks/tools/show/page.h"
+
+int document_html(struct results *, int64_t id, struct text *into) MUST_CHECK;
+int document_svg(struct results *, int64_t id, struct text *into) MUST_CHECK;  // the curves alone; refuses a run without curves
+int document_md(struct results *, int64_t id, struct text *into) MUST_CHECK;
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of a record in 80 columns. tasks/tools/show/cmd_results.c prints them.
+#ifndef DAWN_SHOW_H
+#define DAWN_SHOW_H
+
+#include "tasks/tools/show/page.h"
+
+int show_run(struct results *, int64_t id, const struct page_style *, struct text *into) MUST_CHECK;
+int show_group(struct results *, int64_t group, const struct page_style *, struct text *into) MUST_CHECK;
+void show_latencies(struct text *, const json_t *rows, const struct page_style *, const char *title);
+char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its whole schedule: "10.5"; "" if unknown
+
+// Selects the runs of a list. NULL selects all; group 0 or less: all groups.
+struct show_filter {
+    const char *task, *status, *model;
+    int64_t group, seed;  // seed negative: all
+};
+extern const struct show_filter show_everything;
+int show_list(struct results *, const struct show_filter *, const struct page_style *, struct text *into) MUST_CHECK;
+// The same runs for programs: an array of objects, or lines of CSV.
+int show_list_json(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;
+int show_list_csv(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;
+
+// Whole schedules on real data as rows of submit/format/score/references.json, a line each; `id` 0: of all runs. Runs that were
+// changed since their training are left out.
+int show_reference(struct results *, int64_t id, struct text *into) MUST_CHECK;
+// Adds why a run, as record_read gives it, is better than reference runs of its recipe make believable. False: it is not.
+bool show_better(const json_t *run, struct text *into);
+
+#endif
