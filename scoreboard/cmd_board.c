@@ -156,7 +156,7 @@ int cmd_board(int argc, char **argv)
         .command = "board",
         .operands = "TASK BOARD [OPTIONS]",
         .about = "Prints a board. BOARD is training-time, training-cost, inference-latency or inference-cost. Values in tsv, "
-                 "csv and json have full precision: seconds, USD, milliseconds, USD an item.",
+                 "csv and json have full precision: seconds, USD, milliseconds, USD per item.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn-scoreboard board cifar10 training-time --limit 10\n"

@@ -15,7 +15,7 @@
 // Threads. The pool of threads.h does the arithmetic of the device "cpu", and a loop on it blocks the thread
 // that runs the steps. Decoding goes on while steps run, so it cannot be a loop on that pool, and a feed has threads of its
 // own. They sleep while the ring is full. On the CPU the ring is nearly always full: a training step of ResNet-50 at 224 x
-// 224 is about 25 GFLOP a sample, a third of a second of one core, and decoding an original JPEG for it takes about 1 ms
+// 224 is about 25 GFLOP per sample, a third of a second of one core, and decoding an original JPEG for it takes about 1 ms
 // (docs/performance.md). So the decoders need about a three-hundredth of the cores. With a smaller pool every step would pay
 // for a core that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that drives the device.
 #ifndef DAWN_DATA_FEED_H

@@ -32,7 +32,7 @@ struct order_choice {
     const int32_t *lengths;  // of each sample; only order_new reads it. NULL: one bucket, or the bucket that order_draw gets
     int buckets;                   // 1 to ORDER_BUCKETS
     int32_t limit[ORDER_BUCKETS];  // longest sample of each bucket, ascending; only with lengths
-    int64_t batch[ORDER_BUCKETS];  // samples a batch, or a slice of one; without lengths the same for all buckets
+    int64_t batch[ORDER_BUCKETS];  // samples per batch, or a slice of one; without lengths the same for all buckets
     struct order_share share;      // the order of the samples and the batches of all processes do not depend on it
     const int64_t *page;           // without lengths: the first sample of each page, and `count`; only order_new reads it
     int64_t pages, window;         // window 0: no pages

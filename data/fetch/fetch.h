@@ -11,7 +11,7 @@ struct fetch_options {
     const char *to;      // the parent of the source's folder
     int attempts;        // consecutive tries without new bytes; 0: 4
     int pause_ms;        // before the second try, doubled each time; 0: 1,000
-    void (*progress)(void *context, int64_t have, int64_t total);  // may be NULL; about ten times a second
+    void (*progress)(void *context, int64_t have, int64_t total);  // may be NULL; about ten times per second
     void (*packing)(void *context, int64_t done, int64_t total);   // may be NULL; counts pictures of a source that is packed
     void (*note)(void *context, const char *sentence);             // may be NULL
     void *context;

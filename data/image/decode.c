@@ -131,7 +131,7 @@ static int read_jpeg_header(struct decoder *d, const char *what, const uint8_t *
     jpeg_mem_src(jpeg, bytes, (unsigned long)n);
     jpeg_read_header(jpeg, TRUE);
     if (jpeg->data_precision != 8)
-        return fail(ERR_INPUT, "%s: a JPEG of %d bits a sample; only 8 are read", what, jpeg->data_precision);
+        return fail(ERR_INPUT, "%s: a JPEG of %d bits per sample; only 8 are read", what, jpeg->data_precision);
     if (jpeg->num_components != 1 && jpeg->num_components != 3 && jpeg->num_components != 4)
         return fail(ERR_INPUT, "%s: a JPEG is grey, colour or CMYK; this has %d components", what, jpeg->num_components);
     int64_t width = jpeg->image_width, height = jpeg->image_height;

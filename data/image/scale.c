@@ -24,7 +24,7 @@ struct scaler {
     const struct scale_loops *loops;
     struct axis down, across;
     int16_t (*spread)[SCALE_LANES];  // the weights of `across` in the layout of the loops
-    int16_t *packed, *row;           // three lanes a pixel; SCALE_ROWS rows with four lanes a pixel
+    int16_t *packed, *row;           // three lanes per pixel; SCALE_ROWS rows with four lanes per pixel
     size_t spreads, lanes;
 };
 

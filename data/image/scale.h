@@ -13,8 +13,8 @@ enum { SCALE_SLACK = 64 };  // readable bytes after the last row of a part
 
 struct scale_part {
     const uint8_t *pixels;  // pixels of the part, which begins at `left` and `top` of the picture
-    int64_t stride;         // bytes a row
-    int channels;           // bytes a pixel: 3, or 4, of which the last is unused
+    int64_t stride;         // bytes per row
+    int channels;           // bytes per pixel: 3, or 4, of which the last is unused
     int left, top;
     int width, height;      // size of the whole picture
 };

@@ -30,7 +30,7 @@ struct scale_across {
 struct scale_loops {
     // row[i] = sum of weight[k] * pixels[k * stride + i], for i below n; both may be accessed up to n rounded up to 64
     void (*rows)(const uint8_t *pixels, int64_t stride, const int16_t *weight, int taps, int64_t n, int16_t *row);
-    // Spreads three lanes a pixel to four, of which the last is undefined; writes `pixels` rounded up to SCALE_GROUP
+    // Spreads three lanes per pixel to four, of which the last is undefined; writes `pixels` rounded up to SCALE_GROUP
     void (*spread)(const int16_t *packed, int64_t pixels, int16_t *row);
     // `count` rows of at most SCALE_ROWS, `stride` lanes apart; all SCALE_ROWS rows are readable
     void (*pixels)(const int16_t *row, int64_t stride, const struct scale_across *, int count, uint8_t *into);

@@ -59,7 +59,7 @@ static void build_resize(struct case_build *b)
     case_node(b, &x, 1, &a, NULL);
 }
 
-// p: rows of the table, elements a row, rows picked, type of the table (COUNT: the case's own), rows that are picked and
+// p: rows of the table, elements per row, rows picked, type of the table (COUNT: the case's own), rows that are picked and
 // do not exist
 static void build_gather(struct case_build *b)
 {
@@ -77,7 +77,7 @@ static void build_gather(struct case_build *b)
     case_node(b, (int[]){index, dy}, 2, &(union attr){.move = {.shape = table}}, NULL);
 }
 
-// p: rows of the table, elements a row, samples, tokens
+// p: rows of the table, elements per row, samples, tokens
 static void build_embed(struct case_build *b)
 {
     const int *p = b->row->p;

@@ -231,8 +231,8 @@ static int read_inference_score(struct dawnbench_entry *e, const json_t *json)
 static int read_inference(struct dawnbench_entry *e, const json_t *json)
 {
     TRY(read_number(e, json, "latency", 1e9, &e->latency_ms));
-    TRY(read_number(e, json, "cost", 1e7, &e->cost_an_item));
-    if (e->latency_ms < 0 && e->cost_an_item < 0) return fail(ERR_INPUT, "%s.json: has neither a latency nor a cost", e->source);
+    TRY(read_number(e, json, "cost", 1e7, &e->cost_per_item));
+    if (e->latency_ms < 0 && e->cost_per_item < 0) return fail(ERR_INPUT, "%s.json: has neither a latency nor a cost", e->source);
     return read_inference_score(e, json);
 }
 
@@ -288,7 +288,7 @@ int dawnbench_read(const struct contest *contest, bool is_training, const char *
     e->stem = arena_text(&e->arena, "%s", stem);
     e->source = arena_text(&e->arena, "%s/%s/%s", contest->title, is_training ? "train" : "inference", stem);
     e->author = e->framework = e->model = e->hardware = e->code_url = e->date = e->json = e->tsv = "";
-    e->cost_per_hour = e->latency_ms = e->cost_an_item = e->score = -1;
+    e->cost_per_hour = e->latency_ms = e->cost_per_item = e->score = -1;
     for (int t = 0; t < CONTEST_TARGETS; t++) e->seconds[t] = e->accuracy[t] = -1;
     text_add(&e->quirks, "%s", "");
     int rc = read_both(e, json, json_count, tsv, tsv_count);

@@ -19,7 +19,7 @@ struct dawnbench_entry {
     const char *stem, *source;     // source: "CIFAR10/train/STEM"
     const char *author, *framework, *model, *hardware, *code_url, *date;  // cleaned: e-mails dropped, blanks trimmed; never NULL
     double cost_per_hour;          // negative: not given
-    double latency_ms, cost_an_item;  // inference; negative: not given
+    double latency_ms, cost_per_item;  // inference; negative: not given
     double score;                  // inference: the file's, as a share 0 to 1; negative: not given
     struct dawnbench_point *points;
     int point_count;

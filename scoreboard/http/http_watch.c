@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table indexed by descriptor and a thread that scans it five times a second. Invariant: shutdown() is called only under the
+// A table indexed by descriptor and a thread that scans it five times per second. Invariant: shutdown() is called only under the
 // mutex and only for an entry in use, so never for a descriptor that now belongs to another connection. This code only shuts
 // down; libmicrohttpd then notices the end and closes. Cost: a pass over at most some thousand places, and an uncontended
-// lock four times a request.
+// lock four times per request.
 #include "scoreboard/http/http_watch.h"
 
 #include "runtime/common/base/arena.h"

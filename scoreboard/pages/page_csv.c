@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board as CSV (RFC 4180), with the filters of its page: values in full precision and the board's unit. An answer has at most
-// FILTER_LIMIT rows, so that nobody's request keeps others waiting; the header Link names the rest. Cost: ten microseconds a row.
+// FILTER_LIMIT rows, so that nobody's request keeps others waiting; the header Link names the rest. Cost: 10 us per row.
 #include <stdio.h>
 
 #include "scoreboard/pages/pages.h"

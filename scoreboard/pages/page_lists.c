@@ -121,7 +121,7 @@ static int show_prices(struct page *page)
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
     static const char *const heads[] = {"stem", "Instance", "number", "An hour", "words", "Machine", "date", "As of",
                                         "words", "Source", NULL};
-    page_open_table(page, "small cards", "On-demand prices in US dollars an hour");
+    page_open_table(page, "small cards", "On-demand prices in US dollars per hour");
     page_row_heads(page, heads);
     TRY(price_table(price_row, page));
     html_add(page->out, "</tbody></table></div>\n");

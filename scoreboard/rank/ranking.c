@@ -12,14 +12,14 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 
-#define NS_A_SECOND 1e9
-#define UJ_A_JOULE 1e6
-#define NS_A_MILLISECOND 1e6
-#define NS_MICRO_AN_HOUR 3.6e18  // nanoseconds of an hour x millionths of a dollar; exact as a double
+#define NS_PER_SECOND 1e9
+#define UJ_PER_JOULE 1e6
+#define NS_PER_MILLISECOND 1e6
+#define NS_MICRO_PER_HOUR 3.6e18  // nanoseconds of an hour x millionths of a dollar; exact as a double
 
 static double dollars(__int128 ns, int64_t micro_per_hour)
 {
-    return (double)(ns * micro_per_hour) / NS_MICRO_AN_HOUR;
+    return (double)(ns * micro_per_hour) / NS_MICRO_PER_HOUR;
 }
 
 // A machine with a GPU may have computed on its processor.
@@ -198,7 +198,7 @@ static double energy_until(const json_t *run, const json_t *point)
 {
     int64_t energy = canonical_int(run, "reached.energy_uj");
     bool there = canonical_int(run, "reached.t_ns") == canonical_int(point, "t_ns");
-    return energy > 0 && there && !is_self(run) ? (double)energy / UJ_A_JOULE : -1;
+    return energy > 0 && there && !is_self(run) ? (double)energy / UJ_PER_JOULE : -1;
 }
 
 // Mean joules of the whole runs. A run that met its target must know the energy until then, too: only such statements leave the
@@ -212,7 +212,7 @@ static double energy_of_group(const struct statement *const *runs, int count)
         int64_t energy = canonical_int(run, "energy_uj");
         bool met = canonical_at(run, "reached") != NULL;
         if (energy <= 0 || is_self(run) || (met && canonical_int(run, "reached.energy_uj") <= 0)) return -1;
-        sum += (double)energy / UJ_A_JOULE;
+        sum += (double)energy / UJ_PER_JOULE;
         reached += met;
     }
     return reached > 0 ? sum / count : -1;
@@ -275,13 +275,13 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
         entry.accuracy = score_of(run, point);
         entry.energy = energy_until(run, point);
         if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
-        add_row(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_A_SECOND);
+        add_row(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_PER_SECOND);
         if (price_of(run) > 0) add_row(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
     }
     const json_t *quickest = best_latency(run, false), *cheapest = best_latency(run, true);
     if (quickest != NULL)
         add_row(rows, &count, BOARD_INFERENCE_LATENCY, RANK_CLASSIC, entry_of_latency(run, quickest, arena),
-            (double)canonical_int(quickest, "whole_mean_ns") / NS_A_MILLISECOND);
+            (double)canonical_int(quickest, "whole_mean_ns") / NS_PER_MILLISECOND);
     if (cheapest != NULL) {
         struct entry entry = entry_of_latency(run, cheapest, arena);
         add_row(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
@@ -359,7 +359,7 @@ static void add_group_training(const struct statement *const *runs, int count, s
     int64_t price = price_of(runs[0]->json);
     for (int i = 1; i < count; i++)
         if (price_of(runs[i]->json) != price) price = 0;
-    double an_hour = (double)price / 1e6 / 3600;  // USD a second
+    double an_hour = (double)price / 1e6 / 3600;  // USD per second
     entry.energy = energy_of_group(runs, count);
     if (price > 0) entry.cost = facts->seconds.mean * an_hour;
     add_mean(rows, rows_count, BOARD_TRAINING_TIME, &entry, &facts->seconds, 1);
@@ -379,7 +379,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         if (latency == NULL) break;
         if (price_of(latency) != price_of(first)) one_price = false;
         double ns = (double)canonical_int(latency, "whole_mean_ns");
-        values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_A_MILLISECOND;
+        values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_PER_MILLISECOND;
         accuracy += latency_score(runs[found]->json, latency) / count;
     }
     if (found == count && (one_price || !priced)) {
@@ -393,7 +393,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         entry.hardware = of_first.hardware;
         entry.cost = priced ? mean.mean : -1;
         if (!priced && one_price && price_of(first) > 0)
-            entry.cost = mean.mean * NS_A_MILLISECOND * (double)price_of(first) / NS_MICRO_AN_HOUR;
+            entry.cost = mean.mean * NS_PER_MILLISECOND * (double)price_of(first) / NS_MICRO_PER_HOUR;
         add_mean(rows, rows_count, board, &entry, &mean, 1);
     }
     free(values);

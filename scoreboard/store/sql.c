@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the record and runs statements on it. WAL with synchronous=FULL. A reader is read-only and never checkpoints: SQLite
 // 3.40.1 can lose a commit if one connection checkpoints while another writes (store.c excludes that between processes). Cost:
-// some milliseconds to open, microseconds a statement.
+// some milliseconds to open, microseconds per statement.
 #include "scoreboard/store/sql.h"
 
 #include <stdio.h>

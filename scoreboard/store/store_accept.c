@@ -13,7 +13,7 @@
 #define HOUR_MS ((int64_t)3600 * 1000)
 // In runs. Tickets are small, and a group needs one for each run at the pace of its training; somebody without a run here, whose
 // handle costs nothing, gets enough for a group.
-enum { TICKETS_A_RUN = 10, NEW_TICKETS_A_RUN = 3, RUNS_A_NEW_COMMIT = 4 };
+enum { TICKETS_PER_RUN = 10, NEW_TICKETS_PER_RUN = 3, RUNS_PER_NEW_COMMIT = 4 };
 
 // Everything about one attempt. Each step returns 0 (go on), REFUSED, or negative when storage failed.
 enum { REFUSED = 1 };
@@ -118,8 +118,8 @@ static int find_limit(struct attempt *a, int64_t *limit)
     *limit = a->store->submissions_per_hour;
     if (type != STATEMENT_TICKET && type != STATEMENT_COMMIT) return 0;
     TRY(store_stands(sql_of(a), a->in.handle, &stands));
-    if (type == STATEMENT_TICKET) *limit *= stands ? TICKETS_A_RUN : NEW_TICKETS_A_RUN;
-    else if (!stands) *limit = (*limit + RUNS_A_NEW_COMMIT - 1) / RUNS_A_NEW_COMMIT;
+    if (type == STATEMENT_TICKET) *limit *= stands ? TICKETS_PER_RUN : NEW_TICKETS_PER_RUN;
+    else if (!stands) *limit = (*limit + RUNS_PER_NEW_COMMIT - 1) / RUNS_PER_NEW_COMMIT;
     return 0;
 }
 

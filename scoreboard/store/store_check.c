@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the whole record: SQLite's own checks, every statement's bytes, signatures and receipt, and all derived tables (the
-// boards, the log's tree), which are rebuilt in a temporary database and compared. Cost: some milliseconds a statement. It reads
+// boards, the log's tree), which are rebuilt in a temporary database and compared. Cost: milliseconds per statement. It reads
 // one consistent moment and does not block the server.
 #include <math.h>
 #include <stdio.h>

@@ -58,9 +58,9 @@ static int put_inference(struct store *s, const struct dawnbench_entry *e, struc
     int64_t target_micro = e->contest->target_micro[target];
     if (e->accuracy[target] < 0) return 0;
     entry.accuracy = e->accuracy[target];
-    entry.cost = e->cost_an_item >= 0 ? e->cost_an_item : -1;
+    entry.cost = e->cost_per_item >= 0 ? e->cost_per_item : -1;
     if (e->latency_ms >= 0) TRY(put_row(s, BOARD_INFERENCE_LATENCY, target_micro, entry, e->latency_ms));
-    return e->cost_an_item >= 0 ? put_row(s, BOARD_INFERENCE_COST, target_micro, entry, e->cost_an_item) : 0;
+    return e->cost_per_item >= 0 ? put_row(s, BOARD_INFERENCE_COST, target_micro, entry, e->cost_per_item) : 0;
 }
 
 int store_put_import(struct store *s, const struct dawnbench_entry *e, int64_t now_ms)

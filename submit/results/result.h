@@ -190,7 +190,7 @@ struct group_plan {
 int result_group_begin(struct results *, const struct group_plan *, int64_t *id) MUST_CHECK;
 int result_group_end(struct results *, int64_t id) MUST_CHECK;
 
-// One measurement of inference at batch 1. All times in nanoseconds an item.
+// One measurement of inference at batch 1. All times in nanoseconds per item.
 struct latency_times {
     int64_t mean, p50, p90, p99;
 };

@@ -11,7 +11,7 @@
 #include "submit/results/record.h"
 #include "submit/results/result_inside.h"
 
-enum { NS_A_MS = 1000000 };
+enum { NS_PER_MS = 1000000 };
 
 static int check_run(const json_t *run, int64_t step)
 {
@@ -44,7 +44,7 @@ static int restore_stopwatch(const json_t *run, const struct run_moment *known, 
             rc = fail(ERR_INPUT, "segment %zu of the run does not follow from the one before", i);
         end = spans[i].end_ns;
     }
-    int64_t away = (clock_unix_ms() - known->unix_ms) * NS_A_MS - (end - known->end_to_end_ns);
+    int64_t away = (clock_unix_ms() - known->unix_ms) * NS_PER_MS - (end - known->end_to_end_ns);
     if (rc == 0) stopwatch_resume(sw, spans, (int)count, away > 0 ? away : 1);
     free(spans);
     return rc;

@@ -14,7 +14,7 @@ enum { TOP1 };
 // Number of first steps in which the bias of the whitening layer trains.
 static int64_t whitening_steps(const struct setting *c)
 {
-    return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_an_epoch);
+    return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_per_epoch);
 }
 
 static void choose_variant(const struct setting *c, int64_t step, int turn, struct variant *v)

@@ -77,7 +77,7 @@ static int bucket_of_epoch(void *context, uint32_t epoch)
 void samples_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
 {
     (void)turn;
-    v->height = v->width = samples_side(c->recipe, step / c->steps_an_epoch);
+    v->height = v->width = samples_side(c->recipe, step / c->steps_per_epoch);
 }
 
 // ---- shapes of the validation images

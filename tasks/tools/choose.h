@@ -34,7 +34,7 @@ struct choose {
 
 #define CHOOSE_OPTIONS(c)                                                                                              \
     CHOOSE_WHAT(c),                                                                                                    \
-    {OPTION_INT, 0, "batch", "N", "samples a step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
+    {OPTION_INT, 0, "batch", "N", "samples per step; default: the recipe's", &(c).batch, 1, 1 << 20},                  \
     {OPTION_TEXT, 0, "precision", "P", "auto, f32, bf16 or f16; default: the recipe's", &(c).precision, 0, 0},       \
     CHOOSE_WHERE(c)
 

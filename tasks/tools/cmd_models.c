@@ -74,7 +74,7 @@ static int network_build(const struct task *task, const struct model *m, struct 
     TRY(dataset_open_noise(task->data_sets[0], &n->data));
     TRY(session_new(n->device, &n->session));
     struct setting setting = {.task = task, .recipe = &recipe, .model = m, .data = dataset_facts(n->data), .dtype = F32,
-                              .steps = 1, .steps_an_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs, with folded norms
+                              .steps = 1, .steps_per_epoch = 1, .fuse = FUSE_ALL};  // counted as it runs, with folded norms
     TRY(answer = build_answer(n, &setting));
     n->graph = n->session->graph[answer];
     return 0;
@@ -163,7 +163,7 @@ static int list_layers(const struct task *task, const struct model *m)
     printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
     int number = 0;
     for (int i = 0; i < n.graph->nodes; i++) number = print_layer(&n, &n.graph->node[i], number);
-    printf("\n%s: %s parameters, %s a sample%s\n", m->name, text_count(count, count_parameters(&n)),
+    printf("\n%s: %s parameters, %s per sample%s\n", m->name, text_count(count, count_parameters(&n)),
            text_si(work, count_flops(&n), "FLOP"), size_text(&n, size));
     network_free(&n);
     return 0;

@@ -20,7 +20,7 @@ grep -q '^done: ' train.txt
 dawn train cifar10 --target 0.001 --set epochs=0.1 --set widths=8,8,8 --save "" --quiet # newer, and without weights
 dawn infer --latency >infer.txt
 grep -q '^run 1 of results.db, the newest with weights: cifar10, ' infer.txt
-grep -q ', 2 views an item$' infer.txt
+grep -q ', 2 views per item$' infer.txt
 grep -q '^    with preprocessing ' infer.txt
 dawn infer --json --precision f32 >infer.json # the answers of the evaluation, but for borderline ones in another type
 dawn results export 1 >run.json

@@ -12,7 +12,7 @@ set -eu
 cat out.txt
 grep -Eq '^ +1 +.* 1\.00 +100' out.txt
 grep -Eq '^ +2 +[0-9]' out.txt
-[ "$(awk '/%$/ { print $3 }' out.txt | sort -u | wc -l)" = 1 ] # threads a process: a submission takes rows of one number
+[ "$(awk '/%$/ { print $3 }' out.txt | sort -u | wc -l)" = 1 ] # threads per process: a submission takes rows of one number
 grep -q '^Recorded in results.db as scaling 1: ' out.txt
 "$DAWN" bench --list >out.txt
 grep -q '^Scaling over processes' out.txt

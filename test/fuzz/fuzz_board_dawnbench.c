@@ -17,7 +17,7 @@ static void compare(const struct dawnbench_entry *a, const struct dawnbench_entr
 {
     BUG_IF(strcmp(a->json, b->json) != 0 || strcmp(a->tsv, b->tsv) != 0);
     BUG_IF(strcmp(a->author, b->author) != 0 || strcmp(a->hardware, b->hardware) != 0 || strcmp(a->date, b->date) != 0);
-    BUG_IF(!same(a->latency_ms, b->latency_ms) || !same(a->cost_an_item, b->cost_an_item) || !same(a->score, b->score));
+    BUG_IF(!same(a->latency_ms, b->latency_ms) || !same(a->cost_per_item, b->cost_per_item) || !same(a->score, b->score));
     BUG_IF(!same(a->cost_per_hour, b->cost_per_hour) || a->point_count != b->point_count || a->devices != b->devices);
     for (int t = 0; t < CONTEST_TARGETS; t++)
         BUG_IF(!same(a->seconds[t], b->seconds[t]) || !same(a->accuracy[t], b->accuracy[t]) || a->seconds[t] == 0);

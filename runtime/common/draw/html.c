@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escaping. Invariant: between two pieces of literal markup there is never a byte that a browser could take for markup, for any
-// bytes from outside. Workload: some thousand calls a page. Cost: one pass over the bytes.
+// bytes from outside. Workload: some thousand calls per page. Cost: one pass over the bytes.
 #include "runtime/common/draw/html.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention over packed qkv[B,T,3,H,D]; scores exist in registers only. In f32, or with many channels, a warp owns one query
-// (or, for the gradients of keys and values, one key) and meets the other side 32 at a time. In 16 bits a block owns 64 of them
+// (or, for the gradients of keys and values, one key) and meets the other side 32 at a time. In 16 bits per block owns 64 of them
 // and multiplies on tensor cores. No sum uses atomics: gradients of queries and those of keys and values are two kernels, each
 // of which computes the scores again.
 #ifndef DAWN_K_ATTENTION_H

@@ -24,7 +24,7 @@ static inline struct k_loss_rows k_loss_rows_of(int64_t rows, int64_t k, int per
     return r;
 }
 
-// Two numbers a block.
+// Two numbers per block.
 static inline size_t k_loss_scratch(const struct k_loss_rows *r) { return 2 * sizeof(float) * (size_t)r->blocks; }
 
 struct k_softmax {

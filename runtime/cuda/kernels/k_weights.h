@@ -6,7 +6,7 @@
 #include "runtime/cuda/kernel.h"
 
 // Tensors per launch: the struct is a kernel argument, which is limited to 4 KiB.
-enum { K_WEIGHTS = 64, K_WEIGHTS_BLOCK = 2048 /* elements a block */ };
+enum { K_WEIGHTS = 64, K_WEIGHTS_BLOCK = 2048 /* elements per block */ };
 
 struct k_weights {
     struct {

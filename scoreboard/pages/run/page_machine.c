@@ -5,7 +5,7 @@
 
 #include "scoreboard/pages/run/page_run.h"
 
-enum { MACHINES_A_PAGE = 100, UPLOADS_MOST = 100 };
+enum { MACHINES_PER_PAGE = 100, UPLOADS_MOST = 100 };
 
 static void machine_row(struct page *page, const struct machine_line *one)
 {
@@ -35,7 +35,7 @@ static int show_machines(struct page *page)
     struct machines all;
     const char *before;
     TRY(request_cursor(page->request, "before", &before));
-    TRY(store_machines(page->reader, before, MACHINES_A_PAGE, &page->arena, &all));
+    TRY(store_machines(page->reader, before, MACHINES_PER_PAGE, &page->arena, &all));
     page_begin(page, "Machines", "Runs and measurements by machine", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Machines</h1><p class=\"lead\">By the model of the GPU, or of the processor if it computed. Each "
                         "page has the machine's uploads on all boards, at every level of trust, and the throughput that "

@@ -59,7 +59,7 @@ static void one_latency(struct page *page, const struct shown *shown, const json
                  : "Not eligible for a board: the answers do not meet the target on the whole published test set.");
     int64_t items = contest_items(shown->contest, canonical_int(latency, "items"));
     page_score(page->out, shown->contest, (double)canonical_int(latency, "k") / (double)items);
-    html_add(page->out, ", with %lld forward pass%s an item.</span></p>", (long long)canonical_int(latency, "views"),
+    html_add(page->out, ", with %lld forward pass%s per item.</span></p>", (long long)canonical_int(latency, "views"),
              canonical_int(latency, "views") == 1 ? "" : "es");
     chart_bars(page->out, arena_text(&page->arena, "c-latency-%zu", number),
                "Time of an answer, preprocessing included",

@@ -33,7 +33,7 @@ static bool check_setting(const json_t *bench, const json_t *one, size_t i, stru
 // published form of its model is flagged: smaller images and shorter texts save much of it, but not nine tenths (check_speed.c).
 struct pace {
     double flops, least;  // of a step
-    double rate, peak;    // operations a second; peak 0: unknown
+    double rate, peak;    // operations per second; peak 0: unknown
 };
 static struct pace pace_of(const json_t *bench, const json_t *one)
 {

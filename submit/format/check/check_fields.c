@@ -83,7 +83,7 @@ static bool energy_grows(const struct part *p)
 static bool suffices(const struct part *p, int64_t uj, int64_t samples)
 {
     double work = 0.3 * (double)samples * (double)canonical_int(p->of, "model.flops_per_sample");
-    return work <= CHECK_FLOP_A_JOULE * 1e-6 * (double)uj;
+    return work <= CHECK_FLOP_PER_JOULE * 1e-6 * (double)uj;
 }
 
 static bool energy_suffices(const struct part *p)
@@ -127,7 +127,7 @@ static double watts_of_step(const struct part *p)
 static bool step_suffices(const struct part *p)
 {
     double joules = (double)energy_of(p) * 1e-6;
-    return joules == 0 || (double)canonical_int(p->setting, "flops") <= CHECK_FLOP_A_JOULE * joules;
+    return joules == 0 || (double)canonical_int(p->setting, "flops") <= CHECK_FLOP_PER_JOULE * joules;
 }
 
 static bool step_keeps_it_running(const struct part *p)

@@ -51,7 +51,7 @@ void check_bench(const json_t *, bool sharp, struct findings *);
 void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting
 void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.
-#define CHECK_FLOP_A_JOULE 20e12
+#define CHECK_FLOP_PER_JOULE 20e12
 // Watts that the stated processors and GPUs cannot exceed.
 double check_power_of(const json_t *);
 // FLOPs of a forward pass on one sample, of the smallest published form of a model; 0: no published recipe has it.

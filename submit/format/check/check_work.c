@@ -152,7 +152,7 @@ static void check_model(struct subject *s)
     if (s->synthetic || s->contest == NULL || !s->contest->harness || model_known(s)) return;
     bool closed = strcmp(canonical_text(s->json, "division"), "closed") == 0;
     finding_add(s->out, closed ? CHECK_DIVISION : CHECK_SPEED_UNKNOWN,
-                "no published recipe has a model %.40s of %lld parameters and %.4g MFLOP a sample%s",
+                "no published recipe has a model %.40s of %lld parameters and %.4g MFLOP per sample%s",
                 canonical_text(s->json, "model.name"), (long long)canonical_int(s->json, "model.parameters"),
                 (double)canonical_int(s->json, "model.flops_per_sample") * 1e-6,
                 closed ? "" : ": its arithmetic is the submitter's word");

@@ -12,18 +12,18 @@ static int64_t ceiling(__int128 product, int64_t divisor)
     return (int64_t)((product + divisor - 1) / divisor);
 }
 
-static const int64_t ns_an_hour = (int64_t)3600 * 1000000000;
+static const int64_t ns_per_hour = (int64_t)3600 * 1000000000;
 
 int64_t cost_training_micro(int64_t ns, int64_t micro_per_hour)
 {
     BUG_IF(ns < 0 || micro_per_hour < 0);
-    return ceiling((__int128)ns * micro_per_hour, ns_an_hour);
+    return ceiling((__int128)ns * micro_per_hour, ns_per_hour);
 }
 
-int64_t cost_inference_micro(int64_t ns_an_item, int64_t items, int64_t micro_per_hour)
+int64_t cost_inference_micro(int64_t ns_per_item, int64_t items, int64_t micro_per_hour)
 {
-    BUG_IF(ns_an_item < 0 || items < 0 || micro_per_hour < 0);
-    return ceiling((__int128)ns_an_item * items * micro_per_hour, ns_an_hour);
+    BUG_IF(ns_per_item < 0 || items < 0 || micro_per_hour < 0);
+    return ceiling((__int128)ns_per_item * items * micro_per_hour, ns_per_hour);
 }
 
 char *cost_text(char into[COST_TEXT], int64_t micro)

@@ -14,7 +14,7 @@ struct price {
     char what[160];           // cores, memory, accelerators in words
 };
 
-#define PRICE_MAX_MICRO ((int64_t)1000000 * COST_USD)  // a million USD an hour
+#define PRICE_MAX_MICRO ((int64_t)1000000 * COST_USD)  // a million USD per hour
 
 int price_find(const char *instance, struct price *) MUST_CHECK;             // from submit/format/score/prices.json
 int price_from_user(double usd_per_hour, struct price *) MUST_CHECK;         // source "user", date today

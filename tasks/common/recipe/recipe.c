@@ -357,14 +357,14 @@ bool recipe_is_published(const char *name, const struct recipe *r)
 
 // ---- schedule
 
-int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch)
+int64_t recipe_whole_steps(double epochs, int64_t steps_per_epoch)
 {
-    return (int64_t)ceil(epochs * (double)steps_an_epoch - 1e-9);
+    return (int64_t)ceil(epochs * (double)steps_per_epoch - 1e-9);
 }
 
-int64_t recipe_steps(const struct recipe *r, int64_t steps_an_epoch)
+int64_t recipe_steps(const struct recipe *r, int64_t steps_per_epoch)
 {
-    int64_t steps = recipe_whole_steps(r->epochs, steps_an_epoch);
+    int64_t steps = recipe_whole_steps(r->epochs, steps_per_epoch);
     return steps < 1 ? 1 : steps;
 }
 
@@ -386,16 +386,16 @@ int64_t recipe_side(const struct recipe *r, int64_t step, int64_t steps, int64_t
     return (int64_t)r->resolution.at[recipe_part(r, ((double)step + 0.5) / (double)steps)];
 }
 
-int64_t recipe_decay_end(const struct recipe *r, int64_t steps_an_epoch)
+int64_t recipe_decay_end(const struct recipe *r, int64_t steps_per_epoch)
 {
-    return recipe_whole_steps(fmax(r->epochs - r->tail_epochs, r->epochs / 2), steps_an_epoch);
+    return recipe_whole_steps(fmax(r->epochs - r->tail_epochs, r->epochs / 2), steps_per_epoch);
 }
 
-struct schedule recipe_rate(const struct recipe *r, int64_t steps_an_epoch)
+struct schedule recipe_rate(const struct recipe *r, int64_t steps_per_epoch)
 {
     struct schedule s = {.least = r->lr_floor};
-    double up = r->warmup_epochs * (double)steps_an_epoch;
+    double up = r->warmup_epochs * (double)steps_per_epoch;
     schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
-    schedule_add(&s, (double)recipe_decay_end(r, steps_an_epoch) - up, 1, 0, (enum curve)r->shape);
+    schedule_add(&s, (double)recipe_decay_end(r, steps_per_epoch) - up, 1, 0, (enum curve)r->shape);
     return s;
 }

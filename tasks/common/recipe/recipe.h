@@ -106,11 +106,11 @@ bool recipe_is_published(const char *name, const struct recipe *);
 int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;
 
 // Number of steps in the whole schedule.
-int64_t recipe_steps(const struct recipe *, int64_t steps_an_epoch);
-int64_t recipe_whole_steps(double epochs, int64_t steps_an_epoch);       // rounded up
-int64_t recipe_decay_end(const struct recipe *, int64_t steps_an_epoch);  // in steps: the end of the learning rates' decay
+int64_t recipe_steps(const struct recipe *, int64_t steps_per_epoch);
+int64_t recipe_whole_steps(double epochs, int64_t steps_per_epoch);       // rounded up
+int64_t recipe_decay_end(const struct recipe *, int64_t steps_per_epoch);  // in steps: the end of the learning rates' decay
 // Share of the full learning rates at each step: warm-up, decay, floor.
-struct schedule recipe_rate(const struct recipe *, int64_t steps_an_epoch);
+struct schedule recipe_rate(const struct recipe *, int64_t steps_per_epoch);
 // The entry of data.resolution that holds at this share of the schedule, 0 to 1.
 int recipe_part(const struct recipe *, double share);
 // Side of the training images in a step; `full_side` if the recipe names none.

@@ -18,7 +18,7 @@ static const struct recipe_key common[] = {
     {"name", "name", KEY_TEXT, AT(name), 0, 0, NULL, "unnamed", .about = "the recipe's name"},
     {"about", "about", KEY_TEXT, AT(about), 0, 0, NULL, "", .about = "its origin, in a sentence"},
 
-    {"data.batch", "batch", KEY_WHOLE, AT(batch), 1, 1 << 20, NULL, "1000", .about = "samples a step"},
+    {"data.batch", "batch", KEY_WHOLE, AT(batch), 1, 1 << 20, NULL, "1000", .about = "samples per step"},
     {"data.accumulate", NULL, KEY_WHOLE, AT(accumulate), 1, 1024, NULL, "1",
      .about = "number of parts in which a batch is computed in turn, to save memory"},
     {"data.slices", NULL, KEY_WHOLE, AT(slices), 1, 1024, NULL, "1",

@@ -45,11 +45,11 @@ static int add_swap(struct session *session)
     return session_add(session, g);
 }
 
-int average_build(struct average *a, struct session *session, const struct recipe *r, int64_t steps_an_epoch)
+int average_build(struct average *a, struct session *session, const struct recipe *r, int64_t steps_per_epoch)
 {
     *a = (struct average){.begin = NONE, .update = NONE, .swap = NONE, .every = r->ema_every};
     if (r->ema_decay <= 0) return 0;
-    a->first = llround(r->ema_from * (double)steps_an_epoch);
+    a->first = llround(r->ema_from * (double)steps_per_epoch);
     if (a->first < 1) a->first = 1;
     TRY(a->begin = add_moving(session, "average begins", "one", 1));
     TRY(a->update = add_moving(session, "average", "ema.share", (float)(1 - r->ema_decay)));

@@ -13,7 +13,7 @@ struct average {
 };
 
 // Adds the programs of the average. Call it after the training graphs exist, because it averages their slots.
-int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_an_epoch) MUST_CHECK;
+int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_per_epoch) MUST_CHECK;
 int average_after(const struct average *, struct session *, int64_t done) MUST_CHECK;  // after step number `done`, counted from 1
 int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
 // True for running statistics and for weights that train in a program of the session, whatever they began with.

@@ -26,7 +26,7 @@ struct supply {
 // Fixes the number of batches and their buckets. Takes no memory for data.
 int supply_new(struct supply *, const struct setting *, struct dataset *, enum split) MUST_CHECK;
 void supply_free(struct supply *);
-int64_t supply_batches(const struct supply *);  // batches an epoch
+int64_t supply_batches(const struct supply *);  // batches per epoch
 // Uploads the data or starts the feed's threads. The session must be ready.
 int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHECK;
 // Begins an epoch at `batch`. The order of an epoch depends on seed and epoch alone. Waits for no step that is queued.

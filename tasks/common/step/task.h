@@ -58,7 +58,7 @@ struct setting {
     const struct dataset_facts *data;  // facts of the view, if the task has one
     struct task_files files;
     enum dtype dtype;        // type of activations
-    int64_t steps_an_epoch;
+    int64_t steps_per_epoch;
     int64_t steps;           // number of steps in the schedule
     struct slices slices;    // of a training batch
     const struct feed_choice *feed[SPLIT_COUNT];

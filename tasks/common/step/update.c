@@ -131,7 +131,7 @@ bool update_renormalises(const struct setting *c, int64_t step, int64_t *last)
     const struct recipe *r = c->recipe;
     if (r->renormalise == RENORMALISE_NEVER) return false;
     // Progress counts the steps of the decay, as in E1. In a tail after the decay it exceeds 1.
-    double progress = (double)(step + 1) / (double)recipe_decay_end(r, c->steps_an_epoch);
+    double progress = (double)(step + 1) / (double)recipe_decay_end(r, c->steps_per_epoch);
     if (r->renormalise == RENORMALISE_SELDOM && step + 1 - *last < 2 + (int64_t)(15 * progress)) return false;
     *last = step + 1;
     return true;

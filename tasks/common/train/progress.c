@@ -97,7 +97,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
     text_entry(&head, "task", "%s on %s%s", s->task, s->data, s->synthetic ? " (SYNTHETIC)" : "");
     text_entry(&head, "model", "%s, %s parameters", s->model, text_count(a, s->parameters));
     text_entry(&head, "recipe", "%s: %g epoch%s of %lld step%s, batch %lld, seed %lld", s->recipe, s->epochs,
-               s->epochs == 1 ? "" : "s", (long long)s->steps_an_epoch, s->steps_an_epoch == 1 ? "" : "s", (long long)s->batch,
+               s->epochs == 1 ? "" : "s", (long long)s->steps_per_epoch, s->steps_per_epoch == 1 ? "" : "s", (long long)s->batch,
                (long long)s->seed);
     text_entry(&head, "device", "%s, %s, %s planned", s->device, s->precision, text_size(a, (double)s->memory));
     text_entry(&head, "target", "%s", run_metric_value_text(&s->metrics[0], s->target, a));
@@ -109,7 +109,7 @@ static void print_head(struct progress *p, const struct progress_start *s)
 
 void progress_start(struct progress *p, const struct progress_start *s)
 {
-    p->steps = s->steps, p->steps_an_epoch = s->steps_an_epoch, p->batch = s->batch, p->run = s->run;
+    p->steps = s->steps, p->steps_per_epoch = s->steps_per_epoch, p->batch = s->batch, p->run = s->run;
     p->target = s->target, p->epochs = s->epochs, p->metrics = s->metrics, p->metric_count = s->metric_count;
     p->began_ns = p->last_ns = clock_ns(), p->from = p->last_step = s->from;
     p->group_left = s->planned > 1 ? s->group_left : -1;
@@ -135,7 +135,7 @@ bool progress_wants(const struct progress *p, int64_t done, int64_t now_ns)
     int64_t since = now_ns - p->last_ns;
     if (p->live) return since >= LIVE_NS;
     if (p->quiet || p->json) return false;
-    return since >= LINE_NS || (since >= TENTH_NS && 10 * (done - p->last_step) >= p->steps_an_epoch);
+    return since >= LINE_NS || (since >= TENTH_NS && 10 * (done - p->last_step) >= p->steps_per_epoch);
 }
 
 // "93.21%", or "-" if the task counts no correct answers.
@@ -181,7 +181,7 @@ void progress_step(struct progress *p, int64_t done, double loss, double accurac
     for (int i = 0; i < BAR; i++) strcat(bar, i < BAR * done / p->steps ? "#" : ".");
     char figure[TEXT_FIGURE] = "-";
     if (isfinite(loss)) snprintf(figure, sizeof figure, "%.4f", loss);
-    snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_an_epoch);
+    snprintf(parts[EPOCH], sizeof parts[0], "%7.2f", (double)done / (double)p->steps_per_epoch);
     snprintf(parts[LOSS], sizeof parts[0], " %10s", figure);
     snprintf(parts[TRAIN], sizeof parts[0], " %9s", share_text(share, accuracy));
     if (p->live) snprintf(parts[BAR_OF_STEPS], sizeof parts[0], "  [%s]", bar);
@@ -236,7 +236,7 @@ void progress_point(struct progress *p, const struct progress_point *at)
     if (p->json) {
         json_t *o = json_pack("{ss sI sf sf sI sI sf so}", "event", "epoch", "run", (json_int_t)p->run, "epoch", at->epoch,
                               "loss", at->loss, "elapsed_ns", (json_int_t)at->elapsed_ns, "samples",
-                              (json_int_t)at->samples, "samples_per_second", at->samples_a_second,
+                              (json_int_t)at->samples, "samples_per_second", at->samples_per_second,
                               "scores", json_scores(p, at->score));
         if (o && at->train_accuracy >= 0) json_object_set_new(o, "train_accuracy", json_real(at->train_accuracy));
         add_accuracy(p, o, at->score[0]);
@@ -244,12 +244,12 @@ void progress_point(struct progress *p, const struct progress_point *at)
         return;
     }
     erase_live(p);
-    p->last_ns = clock_ns(), p->last_step = (int64_t)(at->epoch * (double)p->steps_an_epoch + 0.5);
+    p->last_ns = clock_ns(), p->last_step = (int64_t)(at->epoch * (double)p->steps_per_epoch + 0.5);
     char figure[TEXT_FIGURE], time[TEXT_FIGURE];
     printf("%7.2f %10.4f", at->epoch, at->loss);
     if (p->train) printf(" %9s", share_text(figure, at->train_accuracy));
     for (int m = 0; m < p->shown; m++) printf(" %9s", run_metric_text(&p->metrics[m], at->score[m], figure));
-    if (p->rate) printf(" %12s", text_count(figure, (int64_t)at->samples_a_second));
+    if (p->rate) printf(" %12s", text_count(figure, (int64_t)at->samples_per_second));
     printf(" %10s\n", text_span(time, (double)at->elapsed_ns * 1e-9));
     program_flush();
 }

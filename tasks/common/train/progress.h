@@ -19,7 +19,7 @@ struct progress {
     int64_t began_ns;     // when the first step began
     int live_width;
     // Facts of the run.
-    int64_t steps, steps_an_epoch, batch, run;
+    int64_t steps, steps_per_epoch, batch, run;
     int64_t from;         // steps done before began_ns
     double group_left;    // seconds left when the run began; negative: unknown
     double target, epochs;
@@ -35,7 +35,7 @@ struct progress_start {
     const char *samples;     // the plural noun for samples: "images"
     const struct run_metric *metrics;  // borrowed until progress_end
     int metric_count;
-    int64_t run, seed, parameters, steps, steps_an_epoch, batch, memory;
+    int64_t run, seed, parameters, steps, steps_per_epoch, batch, memory;
     int64_t index, planned;  // within a group; planned 1: no group
     int64_t from;            // steps done by earlier processes of a resumed run
     double epochs, target;
@@ -49,7 +49,7 @@ struct progress_point {
     double loss, train_accuracy;            // negative: not counted
     const int64_t *score;                   // one for each metric; RUN_SCORE_NONE: not evaluated
     int64_t elapsed_ns, samples;
-    double samples_a_second;                // over this epoch
+    double samples_per_second;                // over this epoch
 };
 struct progress_end {
     const char *status, *checkpoint;
@@ -66,7 +66,7 @@ struct progress_end {
 void progress_open(struct progress *, enum progress_mode);
 void progress_start(struct progress *, const struct progress_start *);
 // To be called after each step. `wants` is true if figures would be shown now; otherwise the caller need not read them from the
-// device. On a terminal: four times a second. Elsewhere a line after each minute without one, and after each tenth of an epoch
+// device. On a terminal: four times per second. Elsewhere a line after each minute without one, and after each tenth of an epoch
 // that took 10 s or longer. A loss that is not a number is shown as "-".
 bool progress_wants(const struct progress *, int64_t done, int64_t now_ns);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);

@@ -92,8 +92,8 @@ static int make_header(const struct trainer *t, const struct state_run *run, cha
         "precision", dtype_name(t->setting.dtype), "device", t->choice.device->type->name, "data", t->facts->name,
         "train_digest", run->digest[SPLIT_TRAIN], "test_digest", run->digest[SPLIT_TEST], "layout", layout,
         "note", run->note, "threads", (json_int_t)threads, "seed", (json_int_t)t->seed, "step", (json_int_t)t->at,
-        "samples", (json_int_t)t->samples, "epoch", (json_int_t)(t->at / t->steps_an_epoch),
-        "batch", (json_int_t)(t->at % t->steps_an_epoch), "slots", describe_slots(t));
+        "samples", (json_int_t)t->samples, "epoch", (json_int_t)(t->at / t->steps_per_epoch),
+        "batch", (json_int_t)(t->at % t->steps_per_epoch), "slots", describe_slots(t));
     *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     free(recipe);
@@ -276,7 +276,7 @@ static int check_training(const struct state *s, const struct trainer *t, const 
     if (strcmp(f->layout, layout))
         return fail(ERR_INPUT, "%s is of another copy of %s, which holds the same samples in another order or size: continue "
                     "with the copy that the run began with (--data)", s->path, f->data);
-    if (f->step > t->steps || f->epoch != f->step / t->steps_an_epoch || f->batch != f->step % t->steps_an_epoch)
+    if (f->step > t->steps || f->epoch != f->step / t->steps_per_epoch || f->batch != f->step % t->steps_per_epoch)
         return fail(ERR_INPUT, "%s is at step %lld, batch %lld of epoch %lld, which the schedule of %lld steps does not have",
                     s->path, (long long)f->step, (long long)f->batch, (long long)f->epoch, (long long)t->steps);
     return 0;

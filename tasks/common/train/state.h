@@ -34,7 +34,7 @@ struct state_facts {
     int64_t threads;
     uint64_t seed;
     int64_t step, samples;  // done so far
-    int64_t epoch, batch;   // position in the order of batches: step = epoch * batches an epoch + batch
+    int64_t epoch, batch;   // position in the order of batches: step = epoch * batches per epoch + batch
 };
 
 int state_save(const char *path, struct trainer *, const struct state_run *) MUST_CHECK;

@@ -136,7 +136,7 @@ static void announce(struct going *r)
         .task = r->o->task->title, .data = dataset_facts(r->data)->title, .model = t->setting.model->name,
         .recipe = r->o->recipe.name, .precision = dtype_name(t->setting.dtype), .device = train_devices_text(r, devices),
         .run = r->run ? result_id(r->run) : 0, .seed = r->seed,
-        .parameters = trainer_parameters(t), .steps = t->steps, .steps_an_epoch = t->steps_an_epoch,
+        .parameters = trainer_parameters(t), .steps = t->steps, .steps_per_epoch = t->steps_per_epoch,
         .batch = r->o->recipe.batch, .memory = (int64_t)t->session->memory_total, .index = r->index,
         .planned = r->o->runs, .from = r->o->resume ? state_facts(r->o->resume->state)->step : 0,
         .epochs = r->o->recipe.epochs, .target = r->o->target,
@@ -176,10 +176,10 @@ static void show_point(struct going *r, const struct run_point *point, int64_t h
     double samples = (double)(t->samples - r->point_samples);
     double seconds = (double)(stopwatch_warm_ns(&r->watch) - r->point_began_ns) * 1e-9;
     struct progress_point shown = {
-        .epoch = (double)t->at / (double)t->steps_an_epoch, .loss = point->loss,
+        .epoch = (double)t->at / (double)t->steps_per_epoch, .loss = point->loss,
         .train_accuracy = hits < 0 ? -1 : (double)hits / samples,
         .score = point->score, .elapsed_ns = point->clocks.end_to_end_ns,
-        .samples = t->samples, .samples_a_second = samples / seconds,
+        .samples = t->samples, .samples_per_second = samples / seconds,
     };
     progress_point(&r->progress, &shown);
 }
@@ -190,13 +190,13 @@ static int record_point(struct going *r)
     struct trainer *t = r->trainer;
     struct trainer_sums sums;
     TRY(trainer_sums(t, true, &sums));
-    struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_an_epoch, .samples = t->samples,
+    struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_per_epoch, .samples = t->samples,
                               .loss = sums.loss / (double)(t->terms - r->point_terms),
                               .stall_ns = train_stalled_ns(r)};
     r->alike = !isfinite(point.loss);  // all processes have the same sums
     if (r->alike)
         return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",
-                    (long long)t->at, (double)t->at / (double)t->steps_an_epoch);
+                    (long long)t->at, (double)t->at / (double)t->steps_per_epoch);
     TRY(evaluate(r, &point));
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
@@ -275,7 +275,7 @@ static int loop(struct going *r)
         if (wish == WISH_STATE) TRY(train_state_write(r));
         TRY(trainer_step(t));
         TRY(show_step(r));
-        if (t->at % t->steps_an_epoch == 0 || trainer_evaluates_after(t, t->at)) {
+        if (t->at % t->steps_per_epoch == 0 || trainer_evaluates_after(t, t->at)) {
             TRY(record_point(r));
             if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
         }

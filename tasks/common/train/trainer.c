@@ -49,7 +49,7 @@ static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
 {
     const struct feed_choice *feed = &t->supply[SPLIT_TRAIN].choice;
     if (feed->order.lengths) return true;
-    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
     return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
@@ -145,14 +145,14 @@ static int build(struct trainer *t)
         s->feed[split] = &t->supply[split].choice;
     }
     t->buckets = t->supply[SPLIT_TRAIN].choice.order.buckets;
-    t->steps_an_epoch = supply_batches(&t->supply[SPLIT_TRAIN]) / t->parts;
-    if (t->steps_an_epoch < 1) return fail(ERR_USAGE, "data.accumulate: an epoch has fewer batches than %d parts", t->parts);
-    t->steps = recipe_steps(r, t->steps_an_epoch);
-    s->steps = t->steps, s->steps_an_epoch = t->steps_an_epoch;
+    t->steps_per_epoch = supply_batches(&t->supply[SPLIT_TRAIN]) / t->parts;
+    if (t->steps_per_epoch < 1) return fail(ERR_USAGE, "data.accumulate: an epoch has fewer batches than %d parts", t->parts);
+    t->steps = recipe_steps(r, t->steps_per_epoch);
+    s->steps = t->steps, s->steps_per_epoch = t->steps_per_epoch;
     TRY(session_new(t->choice.device, &t->session));
     TRY(build_steps(t));
-    TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_an_epoch)));
-    TRY(average_build(&t->average, t->session, r, t->steps_an_epoch));
+    TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_per_epoch)));
+    TRY(average_build(&t->average, t->session, r, t->steps_per_epoch));
     t->evaluation = (struct evaluation){.setting = s, .stored = t->choice.data, .view = data_of(t), .session = t->session,
                                         .slots = &t->slots, .supply = &t->supply[SPLIT_TEST]};
     TRY(evaluation_build(&t->evaluation));
@@ -271,8 +271,8 @@ int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples
     t->samples = samples;
     TRY(number_slices(t));
     if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process goes on with those of all
-    int64_t batch = at % t->steps_an_epoch * t->parts;
-    return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_an_epoch, batch) : 0;
+    int64_t batch = at % t->steps_per_epoch * t->parts;
+    return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_per_epoch, batch) : 0;
 }
 
 // ---- steps
@@ -293,11 +293,11 @@ static int run_part(struct trainer *t, int part)
 int trainer_step(struct trainer *t)
 {
     BUG_IF(t->at >= t->steps);
-    if (t->at % t->steps_an_epoch == 0) TRY(supply_begin(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_an_epoch, 0));
+    if (t->at % t->steps_per_epoch == 0) TRY(supply_begin(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_per_epoch, 0));
     for (int part = 0; part < t->parts; part++) TRY(run_part(t, part));
     t->at++;
-    if (t->at % t->steps_an_epoch == 0 && t->at < t->steps)
-        supply_draw_ahead(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_an_epoch);
+    if (t->at % t->steps_per_epoch == 0 && t->at < t->steps)
+        supply_draw_ahead(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_per_epoch);
     TRY(lookahead_after(&t->lookahead, t->session, t->at));
     return average_after(&t->average, t->session, t->at);
 }
@@ -386,10 +386,10 @@ bool trainer_evaluates_after(const struct trainer *t, int64_t at)
 {
     const struct recipe *r = &t->choice.recipe;
     if (at == t->steps) return true;
-    double epoch = (double)at / (double)t->steps_an_epoch, since = epoch - r->evaluate_from;
-    if (r->evaluate_every <= 0 || since < -0.5 / (double)t->steps_an_epoch) return false;
+    double epoch = (double)at / (double)t->steps_per_epoch, since = epoch - r->evaluate_from;
+    if (r->evaluate_every <= 0 || since < -0.5 / (double)t->steps_per_epoch) return false;
     double nearest = round(since / r->evaluate_every) * r->evaluate_every + r->evaluate_from;
-    return nearest > 0 && llround(nearest * (double)t->steps_an_epoch) == at;
+    return nearest > 0 && llround(nearest * (double)t->steps_per_epoch) == at;
 }
 
 // ---- figures

@@ -37,7 +37,7 @@ struct trainer {
     struct session *session;
     struct step_slots slots;
     struct supply supply[SPLIT_COUNT];
-    int64_t steps_an_epoch, steps;
+    int64_t steps_per_epoch, steps;
     int64_t at, samples;     // steps done, samples in them
     int64_t terms;           // loss terms summed since the beginning
     uint64_t seed;

@@ -33,7 +33,7 @@ static void count_buckets(const struct trainer *t, int64_t step, double weight[O
 {
     const struct supply *s = &t->supply[SPLIT_TRAIN];
     const struct feed_choice *c = &s->choice;
-    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
     memset(weight, 0, ORDER_BUCKETS * sizeof *weight);
     if (!c->order.lengths) {
         weight[c->bucket_of_epoch ? c->bucket_of_epoch(c->context, epoch) : 0] = 1;
@@ -80,7 +80,7 @@ int trainer_work(const struct trainer *t, struct run_part *part, int most)
     if (!s->choice.fields) return 0;
     for (int v = 0; v < t->variants; v++) flops[v] = program_flops(t, t->variant[v].program);
     for (int64_t step = 0; step < t->steps; step++) {
-        if (step % t->steps_an_epoch == 0) count_buckets(t, step, weight);
+        if (step % t->steps_per_epoch == 0) count_buckets(t, step, weight);
         count = add_steps(part, count, most, t->choice.recipe.batch, sample_cost(t, step, weight, flops));
     }
     return count;

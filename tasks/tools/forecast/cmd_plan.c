@@ -39,7 +39,7 @@ struct planned {
     int64_t kept;          // bytes on the host for caches of samples
     int64_t largest;       // largest batch that fits into the memory; 0: none; -1: this one does
     const struct gpu *on;  // a GPU that is not in this machine; NULL: the device's own peaks count
-    double appetite;       // samples a second that the fastest step consumes
+    double appetite;       // samples per second that the fastest step consumes
     double shared_seconds, shared_appetite;  // totals of a training on several GPUs; 0: on one
 };
 
@@ -95,7 +95,8 @@ static void print_schedule(const struct planned *p)
     const struct forecast *f = &p->forecast;
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
     printf("\nSchedule: %g epoch%s of %lld steps: %lld steps, %s samples\n", p->chosen.recipe.epochs,
-           p->chosen.recipe.epochs == 1 ? "" : "s", (long long)t->steps_an_epoch, (long long)t->steps, text_count(a, f->samples));
+           p->chosen.recipe.epochs == 1 ? "" : "s", (long long)t->steps_per_epoch, (long long)t->steps,
+           text_count(a, f->samples));
     printf("  %-32s %8s %8s %7s %9s %7s\n", "program", "FLOP", "bytes", "times", "roofline", "share");
     for (int i = 0; i < f->variants; i++) {
         const struct forecast_variant *v = &f->variant[i];
@@ -206,7 +207,7 @@ static json_t *json_schedule(const struct planned *p)
                                         v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
     }
     return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
-                     (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_an_epoch, "steps",
+                     (json_int_t)p->chosen.recipe.batch, "steps_per_epoch", (json_int_t)t->steps_per_epoch, "steps",
                      (json_int_t)t->steps, "samples", (json_int_t)f->samples, "evaluations",
                      (json_int_t)f->evaluations, "evaluation_flops", f->evaluation_flops, "evaluation_roofline_s",
                      f->evaluation_seconds, "variants", variants);
@@ -388,7 +389,7 @@ int cmd_plan(int argc, char **argv)
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
         {OPTION_TEXT, 0, "on", "GPU", "predict for a GPU that is not here: a100, h100, h200, l4 or v100", &a.on, 0, 0},
         {OPTION_INT, 0, "gpus", "N", "and for N of them", &a.gpus, 1, 64},
-        {OPTION_FLOAT, 0, "decode", "RATE", "samples a second that the host can make for them; 0: no limit", &a.decode, 0, 0},
+        {OPTION_FLOAT, 0, "decode", "RATE", "samples per second that the host can make; 0: no limit", &a.decode, 0, 0},
         {OPTION_FLAG, 0, "nodes", NULL, "list every node of the step instead of sums by operator", &a.nodes, 0, 0},
         {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &a.json, 0, 0},
         {0},
@@ -408,7 +409,7 @@ int cmd_plan(int argc, char **argv)
     if (rc) return rc > 0 ? 0 : rc;
     if (argc != 2) return task_wanted("");
     if (!a.on && (a.gpus > 1 || a.decode > 0)) return fail(ERR_USAGE, "--gpus and --decode need --on");
-    if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode must be a number of samples a second, at least 0; got %g", a.decode);
+    if (!(a.decode >= 0)) return fail(ERR_USAGE, "--decode must be a number of samples per second, at least 0; got %g", a.decode);
     struct planned p = {.a = &a};
     if (a.on) TRY(gpu_find(a.on, &p.on));
     TRY(choose(&a.choose, argv[1], &p.chosen));

@@ -21,10 +21,10 @@ static int bucket_in(const struct trainer *t, int64_t step, int part)
 {
     const struct supply *s = &t->supply[SPLIT_TRAIN];
     if (s->choice.order.buckets == 1) return 0;
-    uint32_t epoch = (uint32_t)(step / t->steps_an_epoch);
+    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
     if (!s->choice.order.lengths) return s->choice.bucket_of_epoch ? s->choice.bucket_of_epoch(s->choice.context, epoch) : 0;
-    if (step % t->steps_an_epoch == 0 && part == 0) order_draw(s->order, 0, epoch, 0);
-    return order_batch(s->order, step % t->steps_an_epoch * t->parts + part).bucket;
+    if (step % t->steps_per_epoch == 0 && part == 0) order_draw(s->order, 0, epoch, 0);
+    return order_batch(s->order, step % t->steps_per_epoch * t->parts + part).bucket;
 }
 
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
@@ -106,12 +106,12 @@ void forecast_of(const struct trainer *t, const struct device_facts *f, struct f
     sum_seconds(into);
 }
 
-void forecast_feed(struct forecast *f, double samples_a_second, int64_t tests)
+void forecast_feed(struct forecast *f, double samples_per_second, int64_t tests)
 {
     if (!(f->seconds > 0)) return;
     for (int v = 0; v < f->variants; v++)
-        f->variant[v].seconds = fmax(f->variant[v].seconds, (double)f->variant[v].batch / samples_a_second);
-    f->evaluation_seconds = fmax(f->evaluation_seconds, (double)tests / samples_a_second);
+        f->variant[v].seconds = fmax(f->variant[v].seconds, (double)f->variant[v].batch / samples_per_second);
+    f->evaluation_seconds = fmax(f->evaluation_seconds, (double)tests / samples_per_second);
     sum_seconds(f);
 }
 

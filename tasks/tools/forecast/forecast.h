@@ -27,9 +27,9 @@ struct forecast {
     double training_seconds;
 };
 void forecast_of(const struct trainer *, const struct device_facts *, struct forecast *);
-// Limits the forecast to the samples a second that the host can make: no batch takes less time than its samples do. `tests`:
+// Limits the forecast to the samples per second that the host can make: no batch takes less time than its samples do. `tests`:
 // size of the test split. Changes nothing if the forecast has no bounds.
-void forecast_feed(struct forecast *, double samples_a_second, int64_t tests);
+void forecast_feed(struct forecast *, double samples_per_second, int64_t tests);
 // The highest rate at which a step consumes samples, at its bound; 0 without bounds.
 double forecast_appetite(const struct forecast *);
 

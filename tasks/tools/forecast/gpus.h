@@ -8,8 +8,8 @@
 struct gpu {
     const char *name, *title;       // "h200", "NVIDIA H200"
     double flops[DTYPE_COUNT];      // FLOPs a second of matrix products
-    double bytes;                   // bytes a second of a copy, read and written
-    double link;                    // bytes a second sent to other GPUs of the machine, while as many are received
+    double bytes;                   // bytes per second of a copy, read and written
+    double link;                    // bytes per second sent to other GPUs of the machine, while as many are received
     double memory;                  // in bytes
     const char *source;             // source of the figures
 };

@@ -279,7 +279,7 @@ static void add_latency(const struct measured *m, struct text *into)
 {
     const struct infer_figures *f = &m->figures;
     char cost[COST_TEXT], busy[OTHERS_TEXT];
-    text_add(into, "    %-22s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
+    text_add(into, "    %-22s%11s%11s%11s%11s\n", "ms per item", "mean", "p50", "p90", "p99");
     add_times("network alone", &f->model_ns, into);
     add_times("with preprocessing", &f->whole_ns, into);
     if (others_text(&m->machine, "these latencies are too high", busy)) text_entry(into, "disturbed", "%s", busy);
@@ -293,7 +293,7 @@ static void print_text(const struct measured *m)
     const struct infer_figures *f = &m->figures;
     struct text text = {0};
     long long views = (long long)views_of(f);
-    text_add(&text, "%s, %s, %d thread%s, %lld view%s an item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
+    text_add(&text, "%s, %s, %d thread%s, %lld view%s per item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
              f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
     if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
     for (int i = 0; m->chosen->task->metrics[i].name; i++) add_metric(m, i, &text);

@@ -69,7 +69,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     s->setting.recipe = &f->recipe;
     s->setting.data = dataset_facts(s->data);
     s->setting.files = o->files;
-    s->setting.steps = s->setting.steps_an_epoch = 1;
+    s->setting.steps = s->setting.steps_per_epoch = 1;
     s->setting.fuse = FUSE_ALL;
     TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
@@ -187,7 +187,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
 
 // ---- tuning
 
-// Where other programs hold the processors, the threads of a request wait for each other: 17 requests a second were seen.
+// Where other programs hold the processors, the threads of a request wait for each other: 17 requests per second were seen.
 static const int64_t TRIAL_NS = 1000000000;
 
 static int try_setting(const struct infer_options *o, int threads, enum recipe_precision p, int64_t *best,

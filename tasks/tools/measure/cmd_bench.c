@@ -400,7 +400,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
 {
     const struct option options[] = {
         CHOOSE_WHAT(a->choose),
-        {OPTION_TEXT, 0, "batch", "N,N..", "samples a step, several for a sweep; default: the recipe's", &a->batch, 0, 0},
+        {OPTION_TEXT, 0, "batch", "N,N..", "samples per step, several for a sweep; default: the recipe's", &a->batch, 0, 0},
         {OPTION_TEXT, 0, "precision", "P,P..", "auto, f32, bf16, f16; default: the recipe's", &a->precision, 0, 0},
         {OPTION_TEXT, 0, "fusion", "on,off", "with fused operators, without, or both", &a->fusion, 0, 0},
         CHOOSE_WHERE(a->choose),
@@ -422,8 +422,9 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
     const struct usage usage = {
         "bench", "TASK|ops [OPTIONS]",
         "Times training steps as DLPerf does: 20 steps are ignored, the next 100 are timed, and the median of 7 repeats counts. "
-        "A slow device gets fewer, and the output says so; it also says whether the machine was steady. Shows samples a second, "
-        "the time by operator, and the share of the device's measured peaks. Several batches, precisions or fusions are a sweep, "
+        "A slow device gets fewer, and the output says so; it also says whether the machine was steady. Shows samples per "
+        "second, the time by operator, and the share of the device's measured peaks. Several batches, precisions or fusions "
+        "are a sweep, "
         "with a line through its steps. \"ops\" times single operators, and names those far below the measured product rate. "
         "Without the data set, noise of the same shape is used.",
         options,

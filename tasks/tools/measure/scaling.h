@@ -30,7 +30,7 @@ struct scaling_row {
 // Reductions of n bytes together over R processes take 2 (R - 1) alpha for each of them and 2 (R - 1) / R n beta: each process
 // sends R - 1 messages twice, and all but its own part of the bytes twice.
 struct scaling_model {
-    double alpha, beta;        // seconds a message, seconds a byte
+    double alpha, beta;        // seconds per message, seconds per byte
     double r2;
 };
 bool scaling_fit(const struct scaling_row *, struct scaling_model *);  // false: the times do not grow with the size
@@ -40,7 +40,7 @@ const char *scaling_doubt(double modelled, double measured);
 enum { SCALING_PREDICTED = 3 };
 extern const int scaling_predicted[SCALING_PREDICTED];  // numbers of processes
 
-double scaling_rate(const struct scaling_row *);  // samples a second, of all processes
+double scaling_rate(const struct scaling_row *);  // samples per second, of all processes
 double scaling_speedup(const struct scaling_row *, const struct scaling_row *first);  // 0: unknown
 
 struct text;

@@ -9,7 +9,7 @@
 
 // The steadiness of the measurement and the load of other programs, as entries of a report (text_entry).
 void throughput_steadiness(const struct timing *, double seconds, int64_t repeats, struct text *into);
-// Samples a second, step time, arithmetic and roofline.
+// Samples per second, step time, arithmetic and roofline.
 void throughput_text(const struct trial *, struct text *into);
 // A line of a sweep in 80 columns, and the header.
 void throughput_head(const struct trial_choice *, struct text *into);

@@ -10,13 +10,13 @@ struct going {
     struct timing *into;
 };
 
-static int run_steps(struct going *g, int64_t steps, double *seconds_a_step)
+static int run_steps(struct going *g, int64_t steps, double *seconds_per_step)
 {
     double seconds;
     TRY(g->choice->run(g->choice->context, steps, &seconds));
     g->into->spent += seconds;
     g->into->steps += steps;
-    *seconds_a_step = (seconds > 0 ? seconds : 1e-9) / (double)(steps ? steps : 1);
+    *seconds_per_step = (seconds > 0 ? seconds : 1e-9) / (double)(steps ? steps : 1);
     return 0;
 }
 

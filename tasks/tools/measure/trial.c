@@ -79,13 +79,13 @@ static int begin_epoch(struct trial *t)
 {
     struct trainer *r = t->trainer;
     t->taken = 0;
-    return supply_begin(&r->supply[SPLIT_TRAIN], r->seed, t->at / r->steps_an_epoch, 0);
+    return supply_begin(&r->supply[SPLIT_TRAIN], r->seed, t->at / r->steps_per_epoch, 0);
 }
 
 int trial_next(struct trial *t, int64_t *samples)
 {
     struct order_batch batch;
-    if (t->taken == t->trainer->steps_an_epoch) TRY(begin_epoch(t));
+    if (t->taken == t->trainer->steps_per_epoch) TRY(begin_epoch(t));
     TRY(supply_next(&t->trainer->supply[SPLIT_TRAIN], &batch));
     t->taken++;
     t->bucket = batch.bucket;
@@ -101,7 +101,7 @@ int trial_begin(struct trial *t)
     t->at = step_of_variant(t, &bucket);
     TRY(begin_epoch(t));
     do TRY(trial_next(t, &samples));
-    while (t->bucket != bucket && t->taken < t->trainer->steps_an_epoch);
+    while (t->bucket != bucket && t->taken < t->trainer->steps_per_epoch);
     if (t->bucket == bucket) return 0;
     return fail(ERR_USAGE, "no batch of an epoch has a step of %s; try another --side", t->variant->size);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fork, exec, poll. Invariant: from child_start to child_reap our signal handlers are installed and the child has not been
 // reaped, so its process id cannot belong to another process. No signal and no exit between two waits is lost: the signals
-// are blocked except inside ppoll. Workload: a few lines a second, now and then megabytes.
+// are blocked except inside ppoll. Workload: a few lines per second, now and then megabytes.
 #include "tasks/tools/outside/child.h"
 
 #include <errno.h>

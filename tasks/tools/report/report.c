@@ -181,7 +181,7 @@ static void add_scaling_html(const struct report_data *d, struct text *into)
 {
     struct sheet s;
     if (!json_array_size(d->scalings)) return;
-    html_add(into, "<h2>Scaling</h2>\n<p>The same batch in each process. The speedup is that of samples a second over the first "
+    html_add(into, "<h2>Scaling</h2>\n<p>The same batch in each process. The speedup compares samples per second with the first "
                    "row. Predictions add the reduction, as a line through measured ones gives it, to the step of one "
                    "process.</p>\n");
     for (size_t at = 0, first; at < json_array_size(d->scalings);) {

@@ -90,7 +90,7 @@ void report_predictions(const struct report_data *d, size_t at, struct sheet *s)
     if (record_int(first, "processes") != 1 || !(step > 0) || !fit_row(d, last, &m)) return;
     double modelled = step + scaling_reduction(&m, processes, exchanges, bytes);
     s->title = arena_text(&s->arena, "Predicted from reductions of %d processes: %.3g s for a message, %s, r2 %.4f; %d "
-                          "reductions a step. With %d processes the model gives a step of %s, measured are %s%s", processes,
+                          "reductions per step. With %d processes the model gives a step of %s, measured are %s%s", processes,
                           m.alpha, text_si(a, 1 / m.beta, "B/s"), m.r2, exchanges, processes, text_span(b, modelled),
                           text_span(c, measured), scaling_doubt(modelled, measured));
     for (int i = 0; i < SCALING_PREDICTED; i++) {

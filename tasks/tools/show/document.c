@@ -83,7 +83,7 @@ static void add_setting(struct facts *f, const json_t *run)
     add(f, "Precision", "%s", record_text(run, "precision"));
     add_count(f, run, "Batch", "batch");
     add(f, "Seed", "%lld", (long long)record_int(run, "seed"));
-    add_count(f, run, "Views an item", "views");
+    add_count(f, run, "Views per item", "views");
     add(f, "Device", "%s", record_text(run, "device"));
     add_count(f, run, "Threads", "threads");
     if (outside) add(f, "Framework", "%s, self-evaluated", record_text(outside, "framework"));

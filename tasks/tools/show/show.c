@@ -83,7 +83,7 @@ static void add_cost(struct text *t, const json_t *run)
     bool reached = record_has(run, "reached_ns");
     char cost[COST_TEXT], hour[COST_TEXT];
     cost_text(cost, cost_training_micro(record_int(run, reached ? "reached_ns" : "last_ns"), price));
-    page_line(t, "cost", "%s %s, at %s an hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
+    page_line(t, "cost", "%s %s, at %s per hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
               cost_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
               record_text(run, "price_source"), record_text(run, "price_date"));
 }
@@ -124,7 +124,7 @@ static void add_files(struct text *t, const json_t *run)
     }
 }
 
-// ", 2 views an item" and the like. A figure that an outside program did not report is 0 in the record and is left out.
+// ", 2 views per item" and the like. A figure that an outside program did not report is 0 in the record and is left out.
 static const char *known(char into[48], const char *before, int64_t n, const char *after)
 {
     char count[TEXT_FIGURE];

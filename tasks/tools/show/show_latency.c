@@ -29,7 +29,7 @@ void show_latencies(struct text *t, const json_t *rows, const struct page_style 
                  threads == 1 ? "" : "s", record_text(row, "device"), views, views == 1 ? "" : "s",
                  run_metric_text(&metric, record_int(row, "k"), score), text_count(items, record_int(row, "items")),
                  record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
-        text_add(t, "    %-22s%11s%11s%11s%11s\n", "ms an item", "mean", "p50", "p90", "p99");
+        text_add(t, "    %-22s%11s%11s%11s%11s\n", "ms per item", "mean", "p50", "p90", "p99");
         static const char *const which[2][5] = {
             {"network alone", "model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"},
             {"with preprocessing", "whole_mean_ns", "whole_p50_ns", "whole_p90_ns", "whole_p99_ns"}};

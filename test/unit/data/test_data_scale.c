@@ -113,7 +113,7 @@ static void all_sets_give_the_same(void **state)
     }
 }
 
-// Mirrored, from a part alone, and from three bytes a pixel.
+// Mirrored, from a part alone, and from three bytes per pixel.
 static void other_forms_give_the_same(void **state)
 {
     (void)state;

@@ -58,7 +58,7 @@ static void read_all(struct results *r)
     says(&text, "reached    at epoch 2 after 200 samples");
     text_free(&text);
     assert_int_equal(show_run(r, 1, &plain, &text), 0);
-    says(&text, "95.40% top-1 accuracy: 1,908 of 2,000 correct, 2 views an item;");
+    says(&text, "95.40% top-1 accuracy: 1,908 of 2,000 correct, 2 views per item;");
     text_free(&text);
     assert_int_equal(export_json(r, 0, &text), 0);
     assert_null(strstr(text.at, "\"broken\""));

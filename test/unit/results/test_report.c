@@ -130,7 +130,8 @@ static void test_scaling(void **state)
     says(&text, ">1.60</td>");
     says(&text, ">80.0%</td>");
     says(&text, "Predicted from reductions of 2 processes: 0.0005 s for a message, 1");
-    says(&text, "GB/s, r2 1.0000; 3 reductions a step. With 2 processes the model gives a step of 111 ms, measured are 125 ms<");
+    says(&text, "GB/s, r2 1.0000; 3 reductions per step. ");
+    says(&text, "With 2 processes the model gives a step of 111 ms, measured are 125 ms<");
     says(&text, ">1024</td>");
     never_says(&text, "nan");
     text_free(&text);

@@ -22,7 +22,7 @@ static const struct option OPTIONS[] = {
     {OPTION_FLAG, 'v', "verbose", NULL, "say more", &verbose, 0, 0},
     {OPTION_FLAG, 0, "stop", NULL, "stop at the target", &stop, 0, 0},
     {OPTION_FLAG, 0, "json", NULL, "for machines", &json, 0, 0},
-    {OPTION_INT, 'b', "batch", "N", "images a step", &batch, 1, 65536},
+    {OPTION_INT, 'b', "batch", "N", "images per step", &batch, 1, 65536},
     {OPTION_INT, 's', "seed", "N", "where the random numbers start", &seed, 0, 0},
     {OPTION_FLOAT, 0, "rate", "X", "learning rate at the top of its schedule, in front of everything that scales it", &rate,
      0, 10},
@@ -216,7 +216,7 @@ static void test_help(void **state)
     const char *help = printed("cifar10 --bacth -h", &rc);  // help comes before any complaint
     assert_int_equal(rc, OPTIONS_HELPED);
     assert_non_null(strstr(help, "Usage: dawn train TASK [OPTIONS]\n\nTrains a model.\n\nOptions:\n"));
-    assert_non_null(strstr(help, "  -b, --batch N        images a step (default: 512)\n"));
+    assert_non_null(strstr(help, "  -b, --batch N        images per step (default: 512)\n"));
     assert_non_null(strstr(help, "      --[no-]stop      stop at the target (default: yes)\n"));
     assert_non_null(strstr(help, "  -d, --data DIR       folder of the data set\n"));
     assert_non_null(strstr(help, "      --device NAME    where it runs (default: cpu)\n"));
@@ -258,7 +258,7 @@ static void test_table(void **state)
     assert_string_equal(text.at, "--verbose --[no-]stop --json --batch= --seed= --rate= --data= --device= --log= --set= ");
     text_free(&text);
     options_explain(&text, &OPTIONS[3]);
-    assert_string_equal(text.at, "images a step (default: 512)");
+    assert_string_equal(text.at, "images per step (default: 512)");
     text_free(&text);
     int rc;
     assert_non_null(strstr(printed("--help", &rc), "Usage:"));

@@ -40,7 +40,7 @@ static void a_plain_entry_has_no_quirk(void **state)
     assert_int_equal(e->point_count, 3);
     assert_int_equal(e->devices, 8);
     assert_true(e->seconds[0] == 3600 && e->accuracy[0] == 0.94 && e->seconds[1] < 0);  // exactly at the target counts
-    assert_true(e->cost_per_hour == 3.6 && e->latency_ms < 0 && e->cost_an_item < 0 && e->score < 0);
+    assert_true(e->cost_per_hour == 3.6 && e->latency_ms < 0 && e->cost_per_item < 0 && e->score < 0);
     dawnbench_free(e);
     e = read_texts("cifar10", TRAIN, "epoch\thours\ttop1Accuracy\r\n1\t1\t94\r\n");  // one oddity, one line
     assert_string_equal(e->quirks.at, "tsv: lines end with CR LF\n");
@@ -48,7 +48,7 @@ static void a_plain_entry_has_no_quirk(void **state)
     e = read_texts("cifar10", "{" HEAD ", " LATENCY "}", NULL);
     assert_non_null(e);
     assert_string_equal(e->quirks.at, "");
-    assert_true(e->latency_ms == 0.25 && e->cost_an_item == 1e-6 && e->accuracy[0] == e->score && e->seconds[0] < 0);
+    assert_true(e->latency_ms == 0.25 && e->cost_per_item == 1e-6 && e->accuracy[0] == e->score && e->seconds[0] < 0);
     dawnbench_free(e);
 }
 

@@ -68,7 +68,7 @@ static struct dawnbench_entry made_up(const struct contest *contest, int number)
         .date = number % 11 == 0 ? "" : arena_text(&arena, "2018-%02d-%02d", number % 12 + 1, number % 28 + 1),
         .cost_per_hour = number % 3 == 0 ? -1 : number % 9 + 0.5,
         .latency_ms = -1,
-        .cost_an_item = -1,
+        .cost_per_item = -1,
         .score = -1,
         .seconds = {100 + number * 37 % 90, -1, -1, -1},
         .accuracy = {0.94 + number % 10 / 1000.0},

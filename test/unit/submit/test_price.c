@@ -74,9 +74,9 @@ static void costs_are_rounded_up_once(void **state)
     assert_int_equal(cost_training_micro(1, 178500), 1);  // not free
     assert_int_equal(cost_training_micro(0, 178500), 0);
     assert_int_equal(cost_training_micro(hour + 1, 178500), 178501);
-    // DAWNBench's cheapest CPU row: 286,014 s; here at 0.533 USD an hour.
+    // DAWNBench's cheapest CPU row: 286,014 s; here at 0.533 USD per hour.
     assert_int_equal(cost_training_micro(286014 * (int64_t)1000000000, 533000), 42345962);
-    // 0.1345 ms an item at 3.06 USD an hour, 10,000 items: 0.00114325 USD.
+    // 0.1345 ms an item at 3.06 USD per hour, 10,000 items: 0.00114325 USD.
     assert_int_equal(cost_inference_micro(134500, 10000, 3060000), 1144);
     // A month on a thousand machines does not overflow.
     assert_int_equal(cost_training_micro(720 * hour, PRICE_MAX_MICRO), 720 * PRICE_MAX_MICRO);

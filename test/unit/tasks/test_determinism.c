@@ -126,7 +126,7 @@ static void draw(const char *device_name, int threads, float *x, int32_t *index,
     free(pixels);
     // The trainer's own order and key of epoch 1.
     assert_int_equal(trainer_begin(b.trainer, 99), 0);
-    for (int i = 0; i <= b.trainer->steps_an_epoch; i++) assert_int_equal(trainer_step(b.trainer), 0);
+    for (int i = 0; i <= b.trainer->steps_per_epoch; i++) assert_int_equal(trainer_step(b.trainer), 0);
     int32_t words[TRAIN];
     assert_int_equal(session_get(b.trainer->session, "train.order", words, sizeof words), 0);
     assert_int_equal(session_put(s, "order", words, 0, sizeof words), 0);

@@ -10,7 +10,7 @@
 // cmocka wants the four before it
 #include <cmocka.h>
 
-// 100 GFLOP/s in f32, 400 in bf16, 10 GB/s: f32 is compute-bound above 10 FLOP a byte, bf16 above 40.
+// 100 GFLOP/s in f32, 400 in bf16, 10 GB/s: f32 is compute-bound above 10 FLOP per byte, bf16 above 40.
 static const struct device_facts FACTS = {.peak_flops = {[F32] = 100e9, [BF16] = 400e9}, .peak_bytes = 10e9};
 
 static double add(struct lagging *l, const struct device_facts *f, const char *name, enum dtype type, double flops, double bytes)

@@ -45,11 +45,11 @@ static void test_batches_of_a_variant(void **state)
         open_trial(&t, &b, sides[i]);
         assert_int_equal(t.variant->side, sides[i]);
         assert_int_equal(t.bucket, i);
-        for (int64_t step = 0; step <= t.trainer->steps_an_epoch; step++, all += samples) {  // past the end of the epoch
+        for (int64_t step = 0; step <= t.trainer->steps_per_epoch; step++, all += samples) {  // past the end of the epoch
             assert_int_equal(trial_next(&t, &samples), 0);
             assert_int_equal(trial_step(&t), 0);
         }
-        assert_int_equal(all, (t.trainer->steps_an_epoch + 1) * 20);
+        assert_int_equal(all, (t.trainer->steps_per_epoch + 1) * 20);
         trial_close(&t);
     }
     struct trial t;

@@ -14,8 +14,8 @@
 
 #define SECOND 1000000000LL
 
-// 100 steps an epoch; the last line was printed at time 0 after step 30.
-static const struct progress plain = {.steps = 400, .steps_an_epoch = 100, .batch = 8, .last_step = 30};
+// 100 steps per epoch; the last line was printed at time 0 after step 30.
+static const struct progress plain = {.steps = 400, .steps_per_epoch = 100, .batch = 8, .last_step = 30};
 
 static void a_minute_or_a_tenth_of_an_epoch(void **state)
 {

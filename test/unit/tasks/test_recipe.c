@@ -546,7 +546,7 @@ static void test_schedule(void **state)
     assert_int_equal(recipe_side(&r, 3, 10, 32), 32);
 }
 
-// E1's own script: 32 steps an epoch, 284 in all, decay over 272, larger images after whole epochs.
+// E1's own script: 32 steps per epoch, 284 in all, decay over 272, larger images after whole epochs.
 static void test_schedule_of_e1(void **state)
 {
     (void)state;

@@ -232,7 +232,7 @@ static float *train_in_parts(const char *parts, int64_t *count)
     for (int i = 0; i < 40; i++)  // into the second epoch
         if (trainer_step(b.trainer) < 0) fail_msg("%s", error_text());
     assert_int_equal(b.trainer->samples, 40 * 20);
-    assert_int_equal(b.trainer->steps_an_epoch, 30);
+    assert_int_equal(b.trainer->steps_per_epoch, 30);
     struct trainer_sums sums;
     assert_int_equal(trainer_sums(b.trainer, true, &sums), 0);
     float *weights = calloc(TABLE + 1, sizeof *weights);
@@ -325,7 +325,7 @@ static void the_average_is_evaluated(void **state)
                                            "schedule.ema.from=0.5", NULL};
     second_open_with(&b, &task_second, "cpu", 2, settings);
     struct trainer *t = b.trainer;
-    int64_t first = (t->steps_an_epoch + 1) / 2;
+    int64_t first = (t->steps_per_epoch + 1) / 2;
     assert_int_equal(trainer_begin(t, 3), 0);
     for (int64_t done = 1; done <= t->steps; done++) {
         assert_int_equal(trainer_step(t), 0);

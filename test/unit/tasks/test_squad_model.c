@@ -86,7 +86,7 @@ static void test_rules(void **state)
     struct recipe r;
     struct rule rule[RULES_MAX] = {0};
     OK(recipe_embedded("bert-base", &r));
-    const struct setting c = {.task = &task_squad, .recipe = &r, .steps = 100, .steps_an_epoch = 50};
+    const struct setting c = {.task = &task_squad, .recipe = &r, .steps = 100, .steps_per_epoch = 50};
     int count = task_squad.rules(&c, rule);
     int decays = 0;
     for (int i = 0; i < count; i++) {

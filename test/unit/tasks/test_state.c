@@ -60,7 +60,7 @@ static void walk(struct trainer *t, const struct course *p, int64_t until)
     int64_t score[METRICS_MAX];
     while (t->at < until) {
         ok(trainer_step(t));
-        if (t->at % t->steps_an_epoch == 0) ok(trainer_sums(t, true, &sums));
+        if (t->at % t->steps_per_epoch == 0) ok(trainer_sums(t, true, &sums));
         if (t->at == p->evaluated) ok(trainer_evaluate(t, score));
     }
 }
@@ -122,7 +122,7 @@ static void goes_on(const struct course *p, const int64_t *at)
     free(straight);
 }
 
-// 6 steps an epoch; the average begins after step 7 and pulls every two.
+// 6 steps per epoch; the average begins after step 7 and pulls every two.
 static void test_f32(void **state)
 {
     (void)state;

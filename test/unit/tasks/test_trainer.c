@@ -26,8 +26,8 @@ static void learns(void **state)
     int64_t correct[METRICS_MAX];
     while (b.trainer->at < b.trainer->steps) {
         assert_int_equal(trainer_step(b.trainer), 0);
-        if (b.trainer->at == b.trainer->steps_an_epoch) assert_int_equal(trainer_sums(b.trainer, true, &first), 0);
-        if (b.trainer->at == 2 * b.trainer->steps_an_epoch) assert_int_equal(trainer_sums(b.trainer, true, &last), 0);
+        if (b.trainer->at == b.trainer->steps_per_epoch) assert_int_equal(trainer_sums(b.trainer, true, &first), 0);
+        if (b.trainer->at == 2 * b.trainer->steps_per_epoch) assert_int_equal(trainer_sums(b.trainer, true, &last), 0);
     }
     assert_int_equal(trainer_sums(b.trainer, true, &last), 0);
     assert_true(last.loss < 0.8 * first.loss);
@@ -218,7 +218,7 @@ static void renormalising_follows_the_decay(void **state)
     (void)state;
     struct recipe r;
     assert_int_equal(recipe_embedded("fulcrum-e1", &r), 0);
-    struct setting setting = {.recipe = &r, .steps = 284, .steps_an_epoch = 32};
+    struct setting setting = {.recipe = &r, .steps = 284, .steps_per_epoch = 32};
     int64_t last = 0, expected = 0;
     for (int64_t done = 1; done <= 284; done++) {
         bool due = done - expected >= 2 + (int64_t)(15 * ((double)done / 272));
