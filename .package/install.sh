@@ -62,7 +62,7 @@ install)
     sed "s#@PREFIX@#$prefix#" "$here/dawn-scoreboard.service" >"$work/service"
     put 644 "$work/service" lib/systemd/system/dawn-scoreboard.service
     put 644 "$here/dawn-scoreboard.sysusers" lib/sysusers.d/dawn-scoreboard.conf
-    put 644 "$here/../../COPYING" share/doc/dawn/COPYING
+    put 644 "$here/../COPYING" share/doc/dawn/COPYING
     if [ -f "$list" ]; then
         grep -vxF -f "$work/files" "$list" >"$work/old" || true
         remove "$work/old"

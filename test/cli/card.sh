@@ -30,7 +30,7 @@ inferred, trained = json.load(open("infer.json")), json.load(open("run.json"))["
 assert inferred["views"] == trained["views"] == 2 and abs(inferred["correct"] - trained["last_score"]) <= 20, (inferred, trained["last_score"])'
 quick="--items 20 --warmup 2 --threads 1 --precision f32"
 dawn infer --latency --views 1 $quick >one.txt
-grep -q ', 1 view an item$' one.txt
+grep -q ', 1 view per item$' one.txt
 dawn infer --latency --views 3 $quick 2>err.txt && exit 1
 grep -q '"evaluation.views" must be 1, 2 or 6' err.txt
 dawn infer --weights run-1.safetensors $quick >weights.txt # a file of ours names its task

@@ -14,7 +14,7 @@ export XDG_CONFIG_HOME=$PWD/config
 
 cp -R "$ROOT/docs" . # the page's own function makes the file out of its block
 eval "$(grep '^block() ' docs/deploy.md)"
-unit=.package/dawn-scoreboard.service
+unit=$ROOT/.package/dawn-scoreboard.service
 [ -n "$(block nginx)" ]
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 

@@ -23,7 +23,7 @@ PY
 grep -q "48 x 48" plan.txt
 "$DAWN" plan imagenette --data pictures --device null --set data.cache=64 >plan.txt
 grep -q "samples kept on the host" plan.txt
-"$DAWN" models resnet50 | grep -q "25,557,032 parameters, .* a sample at 288 x 288$"
+"$DAWN" models resnet50 | grep -q "25,557,032 parameters, .* per sample at 288 x 288$"
 "$DAWN" recipe imagenette --keys | grep -q "data.least_area\|least_area"
 
 # ---- killed in the middle of an epoch, and resumed to the same bytes

@@ -46,7 +46,7 @@ train="train cifar10 --data synthetic --set widths=8,8,16 --batch 256 --set data
 $machines "$DAWN" $train --cost-per-hour 3 --checkpoint-every 1000 --db two.db --save two.safetensors >out.txt
 "$DAWN" results show 1 --db two.db >shown.txt
 cat shown.txt
-grep -q 'at \$6.00 an hour' shown.txt
+grep -q 'at \$6.00 per hour' shown.txt
 grep -q 'processes  *2 on 2 machines: ' shown.txt
 "$DAWN" results export --db two.db --format json --to two.json
 python3 - <<'PY'
