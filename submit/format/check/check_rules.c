@@ -216,7 +216,8 @@ static void check_listed(struct subject *s, const json_t *price, const char *wha
         finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD per hour, not %lld", what, listed.instance,
                     (long long)listed.micro_per_hour, (long long)said);
     else if (listed.micro_per_hour > 0 && (said > 2 * listed.micro_per_hour || said < listed.micro_per_hour / 2))
-        finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD per hour by the table, which %lld at another date cannot be",
+        finding_add(s->out, CHECK_PRICE,
+                    "%s: %s costs %lld micro-USD per hour by the table, which %lld at another date cannot be",
                     what, listed.instance, (long long)listed.micro_per_hour, (long long)said);
     else
         finding_add(s->out, CHECK_PRICE_OLD, "%s: no price of %s of %s is known here", what, listed.instance, listed.date);

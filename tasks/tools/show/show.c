@@ -152,7 +152,7 @@ static void add_scores(struct text *t, const json_t *run)
     known(views, ", ", record_int(run, "views"), " view");
     for (int m = 0; m < count; m++) {
         int64_t score = curve_last(run, &metrics[m]);
-        snprintf(more, sizeof more, "%s%s; target %s", views, *views ? " an item" : "",
+        snprintf(more, sizeof more, "%s%s; target %s", views, *views ? " per item" : "",
                  run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, target));
         if (score != RUN_SCORE_NONE) add_score_line(t, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
     }
