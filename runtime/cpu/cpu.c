@@ -6,6 +6,7 @@
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/isa.h"
 #include "runtime/common/base/memory.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops.h"
@@ -33,6 +34,8 @@ static int cpu_open(int index, int threads, struct device **into)
 {
     if (index != 0) return fail(ERR_USAGE, "device cpu:%d does not exist: there is one cpu device", index);
     if (threads < 0) return fail(ERR_USAGE, "the number of threads must not be negative; got %d", threads);
+    const char *level = getenv("DAWN_ISA");
+    if (level && !isa_is_known(level)) return fail(ERR_USAGE, "DAWN_ISA=%s: it is base, avx2 or avx512", level);
     threads_set(threads);
     struct cpu_device *cpu = zalloc(sizeof *cpu);
     cpu->base.type = &device_cpu;

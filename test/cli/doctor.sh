@@ -66,3 +66,9 @@ grep -Eq '^  BROKEN +results.db +cannot check the record: results.db is' out
 [ "$(status "$DAWN" doctor --device gpu)" = 2 ]
 [ ! -s out ]
 [ "$(status "$DAWN" doctor now)" = 2 ]
+
+# A level of instructions that no processor has is no level.
+rc=0
+DAWN_ISA=avx9 "$DAWN" bench cifar10 --fake 2>err.txt || rc=$?
+[ "$rc" = 2 ]
+grep -q 'DAWN_ISA=avx9: it is base, avx2 or avx512' err.txt

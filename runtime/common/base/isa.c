@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/common/base/isa.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +18,19 @@ enum isa_set isa_most(void)
 #endif
 }
 
+static const char *const names[ISA_SETS] = {"base", "avx2", "avx512"};
+
+bool isa_is_known(const char *name)
+{
+    for (int i = 0; i < ISA_SETS; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
 enum isa_set isa_choose(void)
 {
-    static const char *const name[ISA_SETS] = {"base", "avx2", "avx512"};
     const char *asked = getenv("DAWN_ISA");
     for (enum isa_set i = ISA_SET_BASE; asked != NULL && i < isa_most(); i++)
-        if (!strcmp(name[i], asked)) return i;
+        if (!strcmp(names[i], asked)) return i;
     return isa_most();
 }

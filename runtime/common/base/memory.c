@@ -3,23 +3,17 @@
 
 #include <stdio.h>
 
-static size_t read_number(const char *path, const char *format)  // 0: absent, or a word such as "max"
-{
-    unsigned long long n = 0;
-    char line[128];
-    FILE *f = fopen(path, "re");
-    if (!f) return 0;
-    while (fgets(line, sizeof line, f))
-        if (sscanf(line, format, &n) == 1) break;
-    fclose(f);
-    return (size_t)n;
-}
+#include "runtime/common/base/cgroup.h"
 
 size_t memory_available(void)
 {
-    size_t free_bytes = read_number("/proc/meminfo", "MemAvailable: %llu") * 1024;
-    size_t limit = read_number("/sys/fs/cgroup/memory.max", "%llu"), used = read_number("/sys/fs/cgroup/memory.current", "%llu");
-    if (!limit) return free_bytes;
-    size_t left = limit > used ? limit - used : 1;
-    return free_bytes && free_bytes < left ? free_bytes : left;
+    long long kilobytes = 0;
+    char line[128];
+    int64_t left = cgroup_memory_left(&cgroup_here);
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %lld", &kilobytes) == 1) break;
+    if (f) fclose(f);
+    if (kilobytes > 0 && kilobytes * 1024 < left) left = kilobytes * 1024;
+    return left == INT64_MAX ? 0 : (size_t)left;
 }

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -167,9 +168,18 @@ static void end_own(void *context)
     team_end(context);
 }
 
+// A child of fork() has none of the parent's threads: it leaves their team alone and begins a new one.
+static void forget_team(void)
+{
+    own = NULL;
+    memset(&now, 0, sizeof now);
+    now.parts = 1;
+    pthread_setspecific(at_exit, NULL);
+}
+
 static void make_key(void)
 {
-    BUG_IF(pthread_key_create(&at_exit, end_own) != 0);
+    BUG_IF(pthread_key_create(&at_exit, end_own) != 0 || pthread_atfork(NULL, NULL, forget_team) != 0);
 }
 
 static void *zeroed(size_t bytes)
@@ -192,7 +202,12 @@ static struct team *team_new(int threads)
     for (int i = 1; i < threads; i++) {
         struct member *m = zalloc(sizeof *m);
         *m = (struct member){t, i};
-        BUG_IF(pthread_create(&t->thread[i], NULL, member_main, m) != 0);
+        int refused = pthread_create(&t->thread[i], NULL, member_main, m);
+        if (refused) {
+            char why[128];
+            snprintf(why, sizeof why, "the system refuses thread %d of %d: %s", i + 1, threads, strerror(refused));
+            BUG(why);
+        }
         t->threads++;
     }
     return t;

@@ -2,10 +2,10 @@
 // A loop costs a job of the pool (a few microseconds); a range of one grain or a single thread costs a call.
 #include "runtime/common/base/threads.h"
 
+#include "runtime/common/base/cgroup.h"
 #include "runtime/common/base/error.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,19 +14,6 @@
 
 enum { MOST = 4096 };
 static _Atomic int count_now;  // 0 until the first call
-
-// A container's share of processor time, in processors, rounded up; 0 if there is no limit.
-static int container_limit(void)
-{
-    long long quota = 0, period = 0;
-    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-    if (!f) return 0;
-    int got = fscanf(f, "%lld %lld", &quota, &period);  // "max 100000" yields no number
-    fclose(f);
-    if (got != 2 || quota <= 0 || period <= 0) return 0;
-    long long whole = (quota + period - 1) / period;
-    return whole > MOST ? 0 : (int)whole;
-}
 
 int threads_available(void)
 {
@@ -38,8 +25,8 @@ int threads_available(void)
         CPU_FREE(set);
     }
     if (n <= 0) n = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int limit = container_limit();
-    if (limit > 0 && limit < n) n = limit;
+    int64_t limit = cgroup_processors(&cgroup_here);
+    if (limit < n) n = (int)limit;
     return n > 0 ? n : 1;
 }
 

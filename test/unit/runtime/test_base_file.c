@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files, limits, replacement in one step, folders and digests; each test in a fresh folder.
+#include "runtime/common/base/cgroup.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 
@@ -192,6 +193,40 @@ static void test_devices_are_written_into(void **state)
     rmdir(path);
 }
 
+static void put(const char *path, const char *text)
+{
+    assert_int_equal(file_write(path, text, strlen(text)), 0);
+}
+
+// Limits of every group up to the root count, "max" is none, and a group that may use less than it uses has a byte.
+static void test_limits_of_control_groups(void **state)
+{
+    (void)state;
+    char root[80];
+    struct cgroup_place place = {root, "own"};
+    assert_int_equal(chdir(folder), 0);
+    snprintf(root, sizeof root, "%s/g", folder);
+    assert_int_equal(system("mkdir -p g/a/b"), 0);
+    assert_true(cgroup_memory_left(&place) == INT64_MAX && cgroup_processors(&place) == INT64_MAX);
+    put("own", "7:cpu:/x\n0::/a/b\n");
+    put("g/a/b/memory.max", "max\n");
+    put("g/a/b/memory.current", "100\n");
+    put("g/a/b/cpu.max", "max 100000\n");
+    assert_true(cgroup_memory_left(&place) == INT64_MAX && cgroup_processors(&place) == INT64_MAX);
+    put("g/a/memory.max", "5000\n");
+    put("g/a/memory.current", "1000\n");
+    put("g/a/cpu.max", "250000 100000\n");
+    assert_int_equal(cgroup_memory_left(&place), 4000);
+    assert_int_equal(cgroup_processors(&place), 3);
+    put("g/memory.max", "3000\n");
+    put("g/memory.current", "3500\n");
+    put("g/cpu.max", "100000 100000\n");
+    assert_int_equal(cgroup_memory_left(&place), 1);
+    assert_int_equal(cgroup_processors(&place), 1);
+    put("own", "0::/\n");
+    assert_int_equal(cgroup_memory_left(&place), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +237,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_write_fails_whole, enter, leave),
         cmocka_unit_test_setup_teardown(test_folders, enter, leave),
         cmocka_unit_test_setup_teardown(test_digests, enter, leave),
+        cmocka_unit_test_setup_teardown(test_limits_of_control_groups, enter, leave),
     };
     return cmocka_run_group_tests_name("base_file", tests, NULL, NULL);
 }

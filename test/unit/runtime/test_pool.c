@@ -10,7 +10,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -181,12 +183,32 @@ static void test_a_job_of_a_thread_that_ends(void **state)
     threads_set(0);
 }
 
+// The child's first job would otherwise wait for threads that only the parent has.
+static void test_a_forked_child_has_threads_of_its_own(void **state)
+{
+    (void)state;
+    struct meeting m = {.parts = 3};
+    GOMP_parallel(meet, &m, 3, 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        GOMP_parallel(meet, &m, 3, 0);
+        _exit(m.ran == 6 && m.wrong == 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    GOMP_parallel(meet, &m, 3, 0);
+    assert_int_equal(m.ran, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_onednn_finds_the_same_functions),
         cmocka_unit_test(test_a_late_thread_is_not_waited_for), cmocka_unit_test(test_parts_wait_for_each_other),
         cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs),
-        cmocka_unit_test(test_a_job_of_a_thread_that_ends)};
+        cmocka_unit_test(test_a_job_of_a_thread_that_ends), cmocka_unit_test(test_a_forked_child_has_threads_of_its_own)};
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
