@@ -28,7 +28,16 @@ found() { # SENTENCE: the build's finding, stable between calls, because a chang
     done
 }
 
+# A machine without a C++ compiler is told so before anything else. The other cases have one, real or not.
 kit 13000 9
+mkdir tools cxx
+for tool in sh env dirname readlink cat mktemp rm; do ln -s "$(command -v $tool)" tools/; done
+said=$(PATH=$PWD/tools CC=gcc sh "$ROOT/test/deps.sh" cuda "$PWD/kit/bin/nvcc")
+[ "$said" = 'a C++ compiler was not found, which nvcc needs' ]
+rm -f calls
+printf '#!/bin/sh\nexec gcc "$@"\n' >cxx/c++
+chmod +x cxx/c++
+PATH=$PATH:$PWD/cxx
 found "$PWD/kit $PWD/kit/bin/nvcc"
 [ "$(wc -l <calls)" = 1 ] # the second answer came from the cache
 touch -d '2001-01-01' kit/bin/nvcc
