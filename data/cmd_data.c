@@ -122,7 +122,7 @@ static int verify_open(struct dataset *ds)
         printf("%lld samples of its source are left out: they could not be read\n", (long long)facts->left_out);
     if (verdict == DATASET_CUSTOM) {
         return fail(ERR_INPUT,
-                    "%s is complete and readable, but its samples are not those of %s as published: results on it count "
+                    "%s is complete and readable, but its samples differ from %s as published: results on it count "
                     "as custom",
                     facts->folder, facts->title);
     }

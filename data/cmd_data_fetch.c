@@ -104,7 +104,7 @@ int cmd_data_fetch(int argc, char **argv)
     const char *to = NULL;
     const struct option options[] = {
         {OPTION_TEXT, 0, "mirror", "URL",
-         "where to get the archive instead: its URL, or that of its folder (https; http only here)", &fetch.mirror, 0,
+         "another source of the archive: its URL or its folder's URL (https; http only on this machine)", &fetch.mirror, 0,
          0},
         {OPTION_PATH, 0, "from", "FILE",
          "a local archive, or a folder with the files of squad; they are checked, too",

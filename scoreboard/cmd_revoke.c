@@ -31,7 +31,7 @@ int cmd_revoke(int argc, char **argv)
     if (argc > 2) return fail(ERR_USAGE, "revoke does not take \"%s\"", argv[2]);
     if (!sshkey_is_id(argv[1]))
         return fail(ERR_USAGE, "\"%.60s\" is not a fingerprint of a key: SHA256: and 43 base64 digits", argv[1]);
-    if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown beside the key");
+    if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown with the key");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));
     struct store *store;
     struct acceptance done = {0};

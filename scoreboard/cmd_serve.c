@@ -55,10 +55,10 @@ static int read_choice(int *argc, char **argv, struct choice *c)
         {OPTION_INT, 0, "connections", "N", "connections at a time", &c->connections, 1, 65536},
         {OPTION_INT, 0, "per-address", "N",
          "connections at a time of one address; 0 for no limit, as behind a proxy", &c->per_address, 0, 65536},
-        {OPTION_INT, 0, "submissions-per-hour", "N", "runs an hour and person, and as many amendments; 0: no limit",
+        {OPTION_INT, 0, "submissions-per-hour", "N", "runs per hour and person, and as many amendments; 0: no limit",
          &c->submissions, 0, 1000000000},
         {OPTION_INT, 0, "work-milliseconds", "N",
-         "of a second that one address may take up beyond what is cached (X-Real-IP of a proxy here); 0: no limit",
+         "CPU budget per client, in ms per second, for uncached pages (behind a local proxy: per X-Real-IP); 0: no limit",
          &c->work, 0, 1000000},
         {OPTION_INT, 0, "read-seconds", "N", "time for a head to arrive, and again for its body",
          &c->seconds, 1, 600},
@@ -69,7 +69,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
         "Keeps a record of signed runs and serves its boards, pages and API over HTTP, for a "
         "proxy on the same machine that adds TLS.",
         options,
-        "Beside the record FILE lies FILE.key, the key that signs receipts: keep both.\n"
+        "FILE.key, next to the record FILE, is the key that signs receipts: keep both.\n"
         "SIGTERM and Ctrl-C answer what is under way, then stop.",
     };
     int rc = options_parse(&usage, argc, argv);

@@ -152,7 +152,7 @@ int cmd_keys_revoke(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "keys revoke takes one key, not also \"%s\"", argv[2]);
-    if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown beside the key");
+    if (reason == NULL) return fail(ERR_USAGE, "a revocation needs a reason: give --reason TEXT, which is shown with the key");
     TRY(fields_check_typed("the reason", statement_fields[STATEMENT_REVOKE], "reason", reason));
     if (argc > 1) s.key = argv[1];
     rc = sending_open(&s);

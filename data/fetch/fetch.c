@@ -260,7 +260,7 @@ static int fetch_check(const struct wanted *wanted, const char *path, const char
     TRY(digest_file(path, hex));
     if (strcmp(hex, wanted->sha256) == 0) return 0;
     bool moved = kept != NULL && rename(path, kept) == 0;
-    return fail(ERR_INPUT, "%s has SHA-256 %s, but that of %s is %s; it is not used%s%s", path, hex, wanted->title,
+    return fail(ERR_INPUT, "%s has SHA-256 %s, but %s has %s; it is not used%s%s", path, hex, wanted->title,
                 wanted->sha256, moved ? ", and the file is kept as " : "", moved ? kept : "");
 }
 

@@ -37,7 +37,7 @@ static const struct source sources[] = {
                 [SPLIT_TEST] = "325704b01eb92e1e2a6215ae6a916bb7db7de054af0c496be1c7be2e0fcfbf5f",
             },
         .checked =
-            "The authors publish the archive's MD5, c32a1d4ab5d03f1284b67883e8d87530, beside the link. MD5 no longer "
+            "The authors publish the archive's MD5, c32a1d4ab5d03f1284b67883e8d87530, next to the link. MD5 no longer "
             "protects against a forged file, so DAWN checks the size and the SHA-256 before anything is unpacked. The "
             "SHA-256 of the archive is the one that independent loaders carry (torchvision-ruby and GoMLX among them); "
             "those of the batches are torchvision-ruby's alone, and only tell 'official' from 'official, other order'. "

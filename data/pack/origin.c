@@ -189,7 +189,7 @@ static int open_spool(const char *beside, int *fd)
     const char *slash = strrchr(beside, '/');
     text_add(&path, "%.*s.dawn-pack-XXXXXX", slash != NULL ? (int)(slash + 1 - beside) : 0, beside);
     *fd = mkostemp(path.at, O_CLOEXEC);
-    int rc = *fd >= 0 ? 0 : fail_errno(ERR_IO, errno, "cannot write beside %s", beside);
+    int rc = *fd >= 0 ? 0 : fail_errno(ERR_IO, errno, "cannot write next to %s", beside);
     if (*fd >= 0) unlink(path.at);
     text_free(&path);
     return rc;

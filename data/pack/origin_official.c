@@ -94,10 +94,10 @@ int origin_official(struct origin *o, bool *official, char says[ERROR_TEXT_MAX])
     int wrong = 0;
     while (wrong < o->archives && strcmp(md5[wrong], p->md5[wrong] != NULL ? p->md5[wrong] : "") == 0) wrong++;
     if (wrong < o->archives)
-        snprintf(says, ERROR_TEXT_MAX, "%s has MD5 %s, not that of a published archive of %s", o->archive[wrong], md5[wrong],
+        snprintf(says, ERROR_TEXT_MAX, "%s has MD5 %s, which no published archive of %s has", o->archive[wrong], md5[wrong],
                  o->flavour->title);
     else
-        snprintf(says, ERROR_TEXT_MAX, "the labels of the validation pictures are not those of %s as published",
+        snprintf(says, ERROR_TEXT_MAX, "the labels of the validation pictures differ from %s as published",
                  o->flavour->title);
     return 0;
 }

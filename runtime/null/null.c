@@ -60,7 +60,7 @@ static int null_alloc(struct device *d, size_t bytes, void **into)
 {
     struct null_device *n = null_of(d);
     if (n->counts.allocated > n->limit || bytes > n->limit - n->counts.allocated)
-        return fail(ERR_MEMORY, "device null: no memory for %zu bytes (%zu of %zu are taken)", bytes,
+        return fail(ERR_MEMORY, "device null: no memory for %zu bytes (%zu of %zu are in use)", bytes,
                     n->counts.allocated, n->limit);
     if (n->fakes == n->room) {
         n->room = n->room ? 2 * n->room : 16;

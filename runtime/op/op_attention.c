@@ -41,7 +41,7 @@ int op_attention_grad_infer(struct graph *g, struct node *n)
     TRY(check_attention(g, n, 1, 4));
     const struct value *qkv = op_in(g, n, 1), *y = op_in(g, n, 2), *lse = op_in(g, n, 3);
     NEED(y->dtype == qkv->dtype && shape_count(&y->shape) * 3 == shape_count(&qkv->shape), g,
-         "attention_grad of results that are not those of its qkv");
+         "attention_grad of results that its qkv did not make");
     NEED(lse && lse->dtype == F32 && shape_count(&lse->shape) == shape_rows(&qkv->shape) * n->attr.attention.heads, g,
          "attention_grad wants the logarithms of attention");
     op_out(g, n, 0, qkv->shape, qkv->dtype);

@@ -37,7 +37,7 @@ static int check_positions(struct graph *g, const struct node *n)
 {
     const struct value *dy = op_in(g, n, 1), *at = op_in(g, n, 2);
     const char *name = op_table[n->op].name;
-    NEED(n->attr.conv.pool == (at != NULL), g, "%s wants positions if its dy is that of a pool, else none", name);
+    NEED(n->attr.conv.pool == (at != NULL), g, "%s requires positions if its dy comes from a pool, else none", name);
     NEED(!at || (at->dtype == U8 && shape_equal(&at->shape, &dy->shape)), g, "%s wants at (u8) and dy alike", name);
     return 0;
 }

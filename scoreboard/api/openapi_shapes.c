@@ -97,7 +97,7 @@ static const struct {
     {"Competition", "target_micro", "int", "Millionths"},
     {"Competition", "division", "text", "closed: the closed division alone; open: any run"},
     {"Competition", "trust", "Trust", "The least level that gets a place"},
-    {"Competition", "begins_ms", "int", "Commitments are taken from this moment of the server's clock on"},
+    {"Competition", "begins_ms", "int", "Commitments are accepted from this moment of the server's clock on"},
     {"Competition", "commits_until_ms", "int", "and before this one; runs from this one on"},
     {"Competition", "reveals_until_ms", "int", "and before this one"},
     {"Competition", "cancelled_by", "int?", "Sequence of the decision"},

@@ -53,7 +53,7 @@ static int load_clean(struct dawnbench_entry *e, const char *at, size_t count, j
     *value = NULL;
     e->json = arena_text(&e->arena, "%s", kept.at);
     text_free(&kept);
-    if (mail) dawnbench_quirk(e, "json", "e-mail addresses outside authorEmail were taken out");
+    if (mail) dawnbench_quirk(e, "json", "e-mail addresses outside authorEmail were removed");
     if (mark_length(at, count) > 0) dawnbench_quirk(e, "json", "begins with a byte order mark");
     return load(e, e->json, strlen(e->json), value);
 }
@@ -257,7 +257,7 @@ static int read_training(struct dawnbench_entry *e, const char *tsv, size_t coun
     json_t *valid = memchr(tsv, 0, count) == NULL ? json_stringn(tsv, count) : NULL;
     json_decref(valid);
     if (valid == NULL) return fail(ERR_INPUT, "%s.tsv: is not text in UTF-8", e->source);
-    if (dawnbench_drop_mail(tsv, count, &kept)) dawnbench_quirk(e, "tsv", "e-mail addresses were taken out");
+    if (dawnbench_drop_mail(tsv, count, &kept)) dawnbench_quirk(e, "tsv", "e-mail addresses were removed");
     e->tsv = arena_text(&e->arena, "%s", kept.at);
     text_free(&kept);
     TRY(dawnbench_log(e, e->tsv, strlen(e->tsv)));

@@ -80,7 +80,7 @@ enum problem guard_head(const struct guard *guard, const char *method, const cha
     }
     if (guard->hosts != 1) *detail = "there must be exactly one Host header";
     else if (guard->lengths > 1) *detail = "there is more than one Content-Length header";
-    else if (guard->codings > 0) *detail = "Transfer-Encoding is not taken; say Content-Length";
+    else if (guard->codings > 0) *detail = "Transfer-Encoding is not supported; send Content-Length";
     else if (guard->broken) *detail = "a header holds characters that do not belong there";
     else if (guard_bodiless(method) && guard->lengths > 0) *detail = "this method has no body and no Content-Length";
     else if (head > written || head + (size_t)guard->empty < written)

@@ -33,7 +33,7 @@ static const struct {
     size_t at;
 } columns[] = {
 #define COLUMN(name, kind, member, what) {{name, TYPE_##kind, what}, kind, offsetof(struct entry, member)}
-    COLUMN("rank", INTEGER, rank, "Place on the whole board, whatever the filter"),
+    COLUMN("rank", INTEGER, rank, "Place on the whole board, before filters"),
     COLUMN("value", REAL, value, "In the board's unit, full precision"),
     COLUMN("unit", UNIT, board, ""),
     COLUMN("low", REAL, low, "Lower end of the 95% interval of a group's mean; the value otherwise"),

@@ -156,7 +156,7 @@ static int check_rate(struct attempt *a)
     if (rc < 0 || count < limit) return rc < 0 ? rc : 0;
     int64_t wait = (then + HOUR_MS - a->now_ms + 999) / 1000;
     a->out->retry_after = wait < 1 ? 1 : wait > 3600 ? 3600 : (int)wait;
-    return refuse(a, PROBLEM_RATE, "%lld statements of type \"%s\" an hour are taken from a person; the next one in %d s",
+    return refuse(a, PROBLEM_RATE, "%lld statements of type \"%s\" per hour are accepted from a person; the next one in %d s",
                   (long long)limit, statement_type_name(type), a->out->retry_after);
 }
 

@@ -143,7 +143,7 @@ int agent_read_keys(const unsigned char *answer, size_t count, struct agent_keys
 int agent_read_signature(const unsigned char *answer, size_t count, unsigned char signature[64])
 {
     struct sshwire wire = sshwire_over(answer, count);
-    TRY(check_kind(&wire, SIGNED, "the ssh-agent does not sign: it no longer holds the key, or was told not to"));
+    TRY(check_kind(&wire, SIGNED, "the ssh-agent does not sign: it no longer holds the key, or refuses"));
     struct sshwire inner = sshwire_string(&wire);
     const bool type = sshwire_is(&inner, "ssh-ed25519");
     struct sshwire bytes = sshwire_string(&inner);

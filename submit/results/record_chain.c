@@ -40,7 +40,7 @@ static int check_digests(const json_t *run, const struct run_metric *board)
     char hex[DIGEST_HEX];
     const char *recipe = record_text(run, "recipe_json");
     digest_bytes(recipe, strlen(recipe), hex);
-    if (strcmp(hex, record_text(run, "recipe_digest")) != 0) return fail(ERR_INPUT, "the recipe is not that of its digest");
+    if (strcmp(hex, record_text(run, "recipe_digest")) != 0) return fail(ERR_INPUT, "the recipe does not match its digest");
     TRY(contest_digest(record_text(run, "task"), board, record_int(run, "target_micro"), hex));
     if (strcmp(hex, record_text(run, "task_digest")) != 0)
         return fail(ERR_INPUT, "the task's digest does not follow from its metric, items and target");
@@ -125,7 +125,7 @@ static int check_latencies(const json_t *run, const json_t *stated)
         char hex[DIGEST_HEX];
         TRY(chain_latency(record_text(run, "chain_root"), json_array_get(list, i), hex));
         if (strcmp(hex, canonical_text(json_array_get(list, i), "hash")) != 0)
-            return fail(ERR_INPUT, "latency %zu: its hash is not that of its figures", i);
+            return fail(ERR_INPUT, "latency %zu: its hash does not match its figures", i);
     }
     return 0;
 }

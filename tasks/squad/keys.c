@@ -43,7 +43,7 @@ static const struct recipe_key keys[] = {
     {"model.vectors", NULL, KEY_WHOLE, WHOLE(OWN_VECTORS), 1, 4096, NULL, "300", .about = "dimension of word vectors",
      .part = RECURRENT},
     {"model.vectors_multiple", NULL, KEY_WHOLE, WHOLE(OWN_MULTIPLE), 1, 64, NULL, "1",
-     .about = "vectors are lengthened to a multiple of so many numbers, those of a file by zeros; 8 suits GPU libraries",
+     .about = "pad vectors to a multiple of this length, vectors from a file with zeros; 8 suits GPU libraries",
      .part = RECURRENT},
     {"model.tuned", NULL, KEY_WHOLE, WHOLE(OWN_TUNED), 1, 1 << 20, NULL, "1000",
      .about = "number of frequent words of --vectors whose vectors are trained", .part = RECURRENT},

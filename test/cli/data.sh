@@ -56,7 +56,7 @@ done
 grep -q '^CIFAR-10 is in mine/cifar-10-batches-bin: 10 images for training, 10 for testing' out
 grep -q '^20 pictures were resized' out
 [ "$(status "$DAWN" data verify cifar10 --data mine)" = 1 ]
-grep -q 'not those of CIFAR-10 as published' err
+grep -q 'differ from CIFAR-10 as published' err
 [ "$(DAWN_DATA=mine status "$DAWN" data list)" = 0 ]
 reads out '(^| )cifar10 10 \+ 10 images .* mine/cifar-10-batches-bin'
 awk 'length > 80 { exit 1 }' out

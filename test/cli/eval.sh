@@ -67,7 +67,7 @@ cp lost.json squad/train-v1.1.json
 cp dev.json squad/dev-v1.1.json
 [ "$(status "$DAWN" data verify squad --data .)" = 1 ]
 grep -q '^1 train answers are not in their context; the first: question b' out
-grep -q 'not those of SQuAD 1.1 as published' err
+grep -q 'differ from SQuAD 1.1 as published' err
 [ "$(status "$DAWN" data show squad 2 --data . --test)" = 0 ]
 grep -q 'not in >>>Oslo<<<' out
 [ "$(status "$DAWN" data verify squad-split --data .)" = 1 ]

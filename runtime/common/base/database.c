@@ -25,7 +25,7 @@ static int fail_to_open(const char *path, const char *what)
         return fail_errno(ERR_DATABASE, errno, "cannot %s: %s", what, path);
     }
     if (access(folder, W_OK | X_OK) != 0) return fail_errno(ERR_DATABASE, errno, "cannot %s: folder %s", what, folder);
-    return fail(ERR_DATABASE, "cannot %s: %s, or a file beside it, cannot be opened", what, path);
+    return fail(ERR_DATABASE, "cannot %s: %s, or a file next to it, cannot be opened", what, path);
 }
 
 int database_fail(sqlite3 *db, const char *path, const char *what)
@@ -80,7 +80,7 @@ int database_check_schema(sqlite3 *db, const char *path, const struct database_k
     int rc = 0;
     if (schema_text(db, &theirs) != SQLITE_DONE) rc = database_fail(db, path, "read the schema");
     else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables are not those of %s of format %lld", path, kind->name,
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables differ from %s of format %lld", path, kind->name,
                   (long long)format);
     text_free(&ours);
     text_free(&theirs);

@@ -95,7 +95,7 @@ static void check_ticket(const json_t *run, struct findings *out)
     const char *proof = canonical_text(run, "ticket.proof");
     int64_t seed = canonical_int(run, "seed");
     if (*proof != 0 && seed != ticket_seed(proof))
-        finding_add(out, CHECK_TICKET, "its seed is %lld, but that of its ticket %lld", (long long)seed,
+        finding_add(out, CHECK_TICKET, "its seed is %lld, but its ticket says %lld", (long long)seed,
                     (long long)ticket_seed(proof));
 }
 

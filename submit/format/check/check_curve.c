@@ -10,7 +10,7 @@
 
 static const char *time_fault(const struct check_point *before, const struct check_point *p)
 {
-    if (p->t_ns <= before->t_ns) return "its time is not later than that of the point before";
+    if (p->t_ns <= before->t_ns) return "its time is not later than the previous point's";
     if (p->classic_ns < before->classic_ns) return "the classic clock runs backwards";
     if (p->warm_ns < before->warm_ns) return "the warm clock runs backwards";
     if (p->warm_with_evaluation_ns < before->warm_with_evaluation_ns) return "the warm clock with evaluation runs backwards";
@@ -81,7 +81,7 @@ static void check_scores(struct subject *s)
             finding_add(s->out, CHECK_SCORE, "point %zu, %s %lld: %lld correct of %lld items", i, s->axis, (long long)p->step,
                         (long long)p->score[m], (long long)run_metric_scale(&s->metrics[m]));
         else if (odd_names(s, i))
-            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores are not those of the run's metrics", i,
+            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores do not match the run's metrics", i,
                         (long long)p->step);
         else continue;
         return;
@@ -164,7 +164,7 @@ static void check_bound(struct subject *s, const struct chain *chain)
         const json_t *latency = json_array_get(latencies, i);
         if (chain_latency(root, latency, hex) < 0) BUG("a canonical statement has no canonical form");
         if (strcmp(canonical_text(latency, "hash"), hex) == 0) continue;
-        finding_add(s->out, CHECK_CHAIN, "latency %zu: its hash is not that of its figures", i);
+        finding_add(s->out, CHECK_CHAIN, "latency %zu: its hash does not match its figures", i);
         return;
     }
 }

@@ -176,12 +176,12 @@ void check_group_mate(const struct statement *s, const json_t *other, struct fin
         finding_add(out, CHECK_SEED, "seed %lld was used by another run of the group", (long long)seed);
     const enum likeness times = compare_times(s->json, other);
     if (times == COPIED && !was_found(out, CHECK_TWIN))
-        finding_add(out, CHECK_TWIN, "its points follow each other as those of run %lld of the group do", (long long)index);
+        finding_add(out, CHECK_TWIN, "its points have the same intervals as run %lld of the group", (long long)index);
     if (times == SCALED && !was_found(out, CHECK_PACE))
-        finding_add(out, CHECK_PACE, "most of its intervals are those of run %lld of the group, times one factor",
+        finding_add(out, CHECK_PACE, "most of its intervals equal those of run %lld of the group times one factor",
                     (long long)index);
     if (same_curve(s->json, other) && !was_found(out, CHECK_TWIN))
-        finding_add(out, CHECK_TWIN, "its losses and scores are those of run %lld of the group, under another seed",
+        finding_add(out, CHECK_TWIN, "its losses and scores equal run %lld of the group, under another seed",
                     (long long)index);
     if (overlap(s->json, other) && !was_found(out, CHECK_OVERLAP))
         finding_add(out, CHECK_OVERLAP, "it went on at the same time as run %lld of the group, on the same hardware",
@@ -192,7 +192,7 @@ void check_copied(const struct statement *s, const json_t *other, int64_t sequen
 {
     const enum likeness times = compare_times(s->json, other);
     if (times == COPIED && !was_found(out, CHECK_TWIN))
-        finding_add(out, CHECK_TWIN, "its losses, scores and times are those of statement %lld: it is a copy of that run",
+        finding_add(out, CHECK_TWIN, "its losses, scores and times equal statement %lld: it is a copy of that run",
                     (long long)sequence);
     if (times == SCALED && !was_found(out, CHECK_PACE))
         finding_add(out, CHECK_PACE, "it has the losses and scores of statement %lld, and most of its intervals times one factor",

@@ -53,6 +53,6 @@ void check_group_mean(const json_t *run, double mean, int runs, struct findings 
     if (was_flagged(out) || !reference_find(run, &r)) return;
     double p = reference_score_p(&r, mean, runs);
     if (p < REFERENCE_P)
-        finding_add(out, CHECK_BETTER, "the mean of its group of %d is %s, and that of the reference %s: p = %.2g", runs,
+        finding_add(out, CHECK_BETTER, "its group of %d has a mean of %s, the reference %s: p = %.2g", runs,
                     run_metric_value_text(&r.board, mean, score), reference_text(&r, recipe, words), p);
 }

@@ -81,7 +81,7 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
 static int read_inside(struct sshwire wire, struct sshkey_secret *secret)
 {
     static const char damaged[] = "the private key is damaged: %s";
-    if (sshwire_left(&wire) % BLOCK != 0) return fail(ERR_INPUT, damaged, "its length is not that of whole blocks");
+    if (sshwire_left(&wire) % BLOCK != 0) return fail(ERR_INPUT, damaged, "its length is not a multiple of the block size");
     const uint32_t first = sshwire_u32(&wire), second = sshwire_u32(&wire);
     if (wire.bad || first != second) return fail(ERR_INPUT, damaged, "its check numbers differ");
     if (!sshwire_is(&wire, "ssh-ed25519")) return fail(ERR_INPUT, damaged, "its two parts are of different types");

@@ -69,7 +69,7 @@ static const struct recipe_key common[] = {
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
      .about = "form of the decay: linear, or cosine (Loshchilov and Hutter 2017)"},
     {"schedule.tail_epochs", "tail_epochs", KEY_NUMBER, AT(tail_epochs), 0, 10000, NULL, "0",
-     .about = "epochs between the end of the decay and that of the schedule (at most half of it)"},
+     .about = "epochs between the end of the decay and the end of the schedule (at most half of the schedule)"},
     {"schedule.lr_floor", "lr_floor", KEY_NUMBER, AT(lr_floor), 0, 1, NULL, "0",
      .about = "smallest share of the full learning rates"},
     {"schedule.lookahead.every", "lookahead_every", KEY_WHOLE, AT(lookahead_every), 0, 100000, NULL, "0",

@@ -205,7 +205,7 @@ static int check_digest(const struct state *s)
     TRY(rc);
     crypto_hash_sha256_final(&sum, is);
     TRY(read_exactly(s, end, said, sizeof said));
-    return memcmp(is, said, sizeof is) ? fail(ERR_INPUT, "%s is damaged: its digest is not that of its bytes", s->path) : 0;
+    return memcmp(is, said, sizeof is) ? fail(ERR_INPUT, "%s is corrupt: its bytes do not match its digest", s->path) : 0;
 }
 
 int state_open(const char *path, struct state **into)

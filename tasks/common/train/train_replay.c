@@ -12,7 +12,7 @@ int train_check_replay(const struct train_replay *replay, const struct run_data 
     const json_t *sets = json_object_get(replay->run, "data"), *others = json_object_get(replay->run, "files");
     for (int i = 0; i < data_count; i++)
         if (!replay_has(sets, "split", data[i].split, data[i].digest))
-            return fail(ERR_INPUT, "the %s data of %s are not those of the run: their digest is %.12s...", data[i].split,
+            return fail(ERR_INPUT, "the %s data of %s differ from the run's: their digest is %.12s...", data[i].split,
                         data[i].name, data[i].digest);
     for (int i = 0; i < file_count; i++)
         if (!replay_has(others, "kind", files[i].kind, files[i].digest))

@@ -151,9 +151,9 @@ static const struct kind passages_kind = {.name = "passages", .close = passages_
 static int check_word_files(const struct setting *c, const struct squad *train)
 {
     if (c->files.vocab)
-        return fail(ERR_USAGE, "the words of model %s are those of the training texts: it takes no --vocab", c->model->name);
+        return fail(ERR_USAGE, "model %s takes its words from the training texts: --vocab does not apply", c->model->name);
     if (train && train->questions == 0)
-        return fail(ERR_MISSING, "the words are those of the training texts, which are not here: name them with --data");
+        return fail(ERR_MISSING, "the model takes its words from the training texts, which are missing: name them with --data");
     return 0;
 }
 

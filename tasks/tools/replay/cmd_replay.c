@@ -179,7 +179,7 @@ static void add_verdict(struct text *t, const struct replay_judged *j)
     if (!isnan(j->low))
         text_entry(t, "interval", "%s to %s, 95%%%s", run_metric_value_text(&j->board, j->low, low),
                    run_metric_value_text(&j->board, j->high, high),
-                   j->runs > 0 ? ", for one more run beside its group" : ", for two evaluations of so many items");
+                   j->runs > 0 ? ", for one more run of its group" : ", for two evaluations of so many items");
     text_entry(t, "verdict", "%s: %s", agrees ? "agrees" : "DIFFERS", replay_what(j->verdict));
 }
 

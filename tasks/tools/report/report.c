@@ -207,7 +207,7 @@ static void write_html(const struct results *r, const struct report_data *d, str
     if (d->groups)
         html_add(into, "<h2>Throughput</h2>\n<p>20 steps ignored, then the median of repeats of 100 steps each; "
                        "<q>short</q> says that the step was too slow for the whole protocol. The first five columns are "
-                       "DLPerf's; the range is that of the repeats; others: processors that other programs used; steady: "
+                       "DLPerf's; the range is over the repeats; others: processors that other programs used; steady: "
                        "windows of steps that varied and drifted little.</p>\n");
     for (int g = 0; g < d->groups; g++) {
         struct text name = {0};

@@ -303,7 +303,7 @@ static void files_without_an_archive(void **state)
     assert_int_equal(fetch_source(&plain, &options), 0);
     bytes[count / 2] ^= 1;
     put("out/plain/dev.json", bytes, count);  // a file of another origin is not touched
-    assert_fails(fetch_source(&plain, &options), ERR_INPUT, "but that of dev.json of Plain is");
+    assert_fails(fetch_source(&plain, &options), ERR_INPUT, "but dev.json of Plain has");
     assert_true(file_exists(at("out/plain/dev.json")));
     bytes[count / 2] ^= 1;
     make_folder("here");

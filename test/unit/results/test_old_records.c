@@ -260,7 +260,7 @@ static void a_changed_record_is_noticed(void **state)
         {"UPDATE runs SET seed = 5 WHERE id = 1", "the root is"},
         {"UPDATE runs SET reached_ns = reached_ns - 1 WHERE id = 1", "reached_ns does not follow"},
         {"UPDATE runs SET reached_step = NULL WHERE id = 1", "reached_step does not follow"},
-        {"UPDATE runs SET recipe_json = '{}' WHERE id = 1", "the recipe is not that of its digest"},
+        {"UPDATE runs SET recipe_json = '{}' WHERE id = 1", "the recipe does not match its digest"},
         {"UPDATE runs SET target_micro = 900000 WHERE id = 1", "the task's digest does not follow"},
         {"UPDATE metrics SET items = 1900 WHERE run = 1", "the task's digest does not follow"},
         {"UPDATE runs SET nonce = char(10) || 'x' WHERE id = 1", "is not text that DAWN writes"},

@@ -81,7 +81,7 @@ static const struct quirk {
     {"cifar10", TRAIN, COLUMNS "1\t1\t0.9412\n", "tsv: top1Accuracy is given as a share of 1", 3600},
     {"cifar10", TRAIN, COLUMNS "1\t1\t93.99\n", "tsv: no row meets the target of 94: not ranked", -1},
     {"cifar10", TRAIN, "epoch\thours\ttop1Accuracy\tby\n1\t1\t94\tann@example.org\n",
-     "tsv: e-mail addresses were taken out", 3600},
+     "tsv: e-mail addresses were removed", 3600},
     {"imagenet", TRAIN, "epoch\thours\ttop1Accuracy\ttop5Accuracy\n1\t1\t94\t92\n2\t2\t70\t93\n", "", 7200},
     {"squad", TRAIN, "epoch\tf1Score\thours\n1\t0.74\t1\n2\t0.75\t2\n", "tsv: columns are in another order", 7200},
     {"squad", TRAIN, "epoch\thours\tf1Score\n1\t1\t74.9\n2\t2\t75\n",
@@ -117,7 +117,7 @@ static const struct quirk {
      "json: author holds full-width commas or spaces", 3600},
     {"cifar10", OLD ", \"author\": \"A\\u202eB\"}", LOG, "json: author holds characters that cannot be shown", 3600},
     {"cifar10", "{" HEAD ", \"misc\": {\"ask\": \"ann@example.org\"}}", LOG,
-     "json: e-mail addresses outside authorEmail were taken out", 3600},
+     "json: e-mail addresses outside authorEmail were removed", 3600},
 };
 
 static void quirks_are_accepted_and_told(void **state)

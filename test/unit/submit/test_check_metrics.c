@@ -91,11 +91,11 @@ static void wrong_scores_are_refused(void **state)
     run = run_2();
     json_object_set_new(score_at(run, 4, 1), "metric", json_string("accuracy"));
     fixture_follow(run);
-    expect(run, CHECK_SCORE, "point 4, step 250: its scores are not those");
+    expect(run, CHECK_SCORE, "point 4, step 250: its scores do not match");
     run = run_2();
     json_object_set_new(score_at(run, 4, 1), "metric", json_string("top1"));  // two for one
     fixture_follow(run);
-    expect(run, CHECK_SCORE, "its scores are not those");
+    expect(run, CHECK_SCORE, "its scores do not match");
     run = run_2();
     json_object_set_new(fixture_item(run, "metrics", 1), "name", json_string("top1"));
     fixture_follow(run);

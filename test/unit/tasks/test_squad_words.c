@@ -151,7 +151,7 @@ static void wrong_files_are_said(void **state)
     s.setting.data = dataset_facts(s.stored);
     s.setting.files = (struct task_files){.vocab = "vocab.txt"};
     assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "no --vocab"));
+    assert_non_null(strstr(error_text(), "--vocab does not apply"));
     put("other.txt", "Word1 1 2\n", 10);
     s.setting.files = (struct task_files){.vectors = at("other.txt")};
     assert_true(task_squad_split.view(&s.setting, s.stored, &view) < 0);

@@ -265,7 +265,7 @@ static void test_damaged(void **state)
     for (size_t i = 0; i < sizeof flips / sizeof *flips; i++) {
         bytes[flips[i]] ^= 16;
         put_file(bytes, file_bytes);
-        assert_refused(opens(), "is damaged");
+        assert_refused(opens(), "is corrupt");
         bytes[flips[i]] ^= 16;
     }
     bytes[0] = 'd';
