@@ -115,7 +115,7 @@ FORMAT := submit/format $(addprefix submit/format/,check score ssh)
 GROUND := $(addprefix runtime/common/,base cli draw)  # what every folder may use
 FOLDERS := $(GROUND) runtime $(addprefix runtime/,ranks op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
     data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
-    tasks $(addprefix tasks/,cifar10 imagenet squad squad/text squad/sample squad/network) \
+    tasks $(addprefix tasks/,cifar10 imagenet translation squad squad/text squad/sample squad/network) \
     $(addprefix tasks/common/,recipe step train) \
     tasks/tools $(addprefix tasks/tools/,show infer forecast measure profile report outside replay) \
     submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)

@@ -9,6 +9,7 @@ int cmd_train(int argc, char **argv, const struct announce_type *);  // how runs
 int cmd_infer(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
+int cmd_eval_bleu(int argc, char **argv);  // argv[0] is "bleu"
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_profile(int argc, char **argv);

@@ -50,6 +50,7 @@ tasks/common/step       : tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
 tasks/cifar10           : tasks/common/step tasks/common/recipe data runtime
 tasks/imagenet          : tasks/common/step tasks/common/recipe data runtime
+tasks/translation       : tasks/commands.h tasks/common/step tasks/common/recipe data runtime
 tasks/squad/text        : data runtime
 tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime
 tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime

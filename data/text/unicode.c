@@ -42,10 +42,22 @@ bool unicode_is_digit(int32_t code)
     return utf8proc_category(code) == UTF8PROC_CATEGORY_ND;
 }
 
+bool unicode_is_number(int32_t code)
+{
+    utf8proc_category_t category = utf8proc_category(code);
+    return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+
 bool unicode_is_punctuation(int32_t code)
 {
     utf8proc_category_t category = utf8proc_category(code);
     return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool unicode_is_symbol(int32_t code)
+{
+    utf8proc_category_t category = utf8proc_category(code);
+    return category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
 }
 
 bool unicode_is_mark(int32_t code)

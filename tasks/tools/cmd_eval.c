@@ -16,10 +16,11 @@ static const struct option OPTIONS[] = {
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
 };
 static const struct usage USAGE = {
-    "eval", "squad FILE PREDICTIONS [OPTIONS]",
-    "Scores answers to the questions of SQuAD 1.1 as its published evaluation does: F1 of the words shared with the best of a "
-    "question's answers, and exact matches, both in percent of all questions. FILE is dev-v1.1.json, or any file of that form; "
-    "PREDICTIONS is {\"ID\": \"TEXT\", ...}. A question without a prediction scores 0.",
+    "eval", "squad FILE PREDICTIONS [OPTIONS] | bleu REFERENCES TRANSLATIONS [OPTIONS]",
+    "\"bleu\" scores translations; \"dawn eval bleu -h\" tells more. "
+    "\"squad\" scores answers to the questions of SQuAD 1.1 as its published evaluation does: F1 of the words shared with "
+    "the best of a question's answers, and exact matches, both in percent of all questions. FILE is dev-v1.1.json, or any file "
+    "of that form; PREDICTIONS is {\"ID\": \"TEXT\", ...}. A question without a prediction scores 0.",
     OPTIONS,
     "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n",
 };
@@ -73,11 +74,12 @@ static int evaluate_files(const char *file, const char *path)
 
 int cmd_eval(int argc, char **argv)
 {
-    static const char *const tasks[] = {"squad", NULL};
+    static const char *const tasks[] = {"squad", "bleu", NULL};
+    if (argc > 1 && !strcmp(argv[1], "bleu")) return cmd_eval_bleu(argc - 1, argv + 1);
     as_json = false;
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "expected a task with predictions to score, such as squad");
+    if (argc < 2) return fail(ERR_USAGE, "expected a task with predictions to score, squad or bleu");
     if (strcmp(argv[1], tasks[0]) != 0) return fail_unknown(ERR_USAGE, "evaluation", argv[1], tasks, NULL);
     if (argc < 4) return fail(ERR_USAGE, "expected a file of questions and a file of predictions");
     if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);

@@ -14,6 +14,7 @@ kit() {
     : >kit/include/cublasLt.h
     echo 'int cudaGetDeviceCount(int *n) { return *n; }' | gcc -x c -c - -o runtime.o
     ar crs kit/lib64/libcudart_static.a runtime.o
+    ar crs kit/lib64/libstdc++.a # a machine without a C++ compiler has none
     echo 'int cudaGetDeviceCount(int *n); int main(void) { int n = 0; return cudaGetDeviceCount(&n); }' >kit/a.c
     nvcc "gcc -c $PWD/kit/a.c -o a.o"
 }

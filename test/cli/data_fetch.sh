@@ -40,7 +40,7 @@ printf 'no archive' >x.tar.gz
 grep -q 'x.tar.gz has 10 bytes' err
 truncate -s 170052171 x.tar.gz # takes no room
 [ "$(status "$DAWN" data fetch cifar10 --from x.tar.gz --to d)" = 1 ]
-grep -q 'x.tar.gz has SHA-256 .* is c4a38c50' err
+grep -q 'x.tar.gz has SHA-256 .* has c4a38c50' err
 [ -e x.tar.gz ]
 [ ! -e d/cifar-10-batches-bin ]
 

@@ -72,3 +72,27 @@ grep -q 'differ from SQuAD 1.1 as published' err
 grep -q 'not in >>>Oslo<<<' out
 [ "$(status "$DAWN" data verify squad-split --data .)" = 1 ]
 grep -q 'too few articles' err
+
+# ---- translations
+printf 'ein Hund läuft im Gras\nzwei Kinder\n' >r.txt
+printf 'ein Hund läuft im Gras\nzwei Kinder' >h.txt # the last line needs no end
+[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 0 ]
+grep -qx 'BLEU     100.00' out
+grep -qx 'length   7 words, the references have 7 (brevity penalty 1.000)' out
+[ "$(status "$DAWN" eval bleu r.txt h.txt --tokenize none -l --json)" = 0 ]
+python3 -c 'import json; d = json.load(open("out")); assert d["found"] == [7, 5, 3, 2] and d["lowercase"] is True'
+printf 'a\xe2\x80\xa8b\r\n\n' >h.txt # U+2028 ends no line
+[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 0 ]
+grep -qx 'BLEU     0.00' out
+: >h.txt
+[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 1 ]
+grep -qx 'dawn eval: h.txt has 0 lines and r.txt has more: each reference needs one translation, on the same line' err
+[ "$(status "$DAWN" eval bleu h.txt h.txt)" = 0 ]
+grep -qx 'BLEU     0.00' out
+printf 'ein Hund\nzw\xffei\n' >h.txt
+[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 1 ]
+grep -qx 'dawn eval: h.txt:2: byte 3 of the line is not UTF-8' err
+[ "$(status "$DAWN" eval bleu r.txt h.txt --tokenize 13b)" = 2 ]
+grep -q '"13b"; did you mean "13a"' err
+[ "$(status "$DAWN" eval bleu r.txt)" = 2 ]
+[ "$(status "$DAWN" eval bleu r.txt nowhere.txt)" = 1 ]

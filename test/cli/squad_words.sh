@@ -72,7 +72,7 @@ cmp straight/run-1.safetensors killed/run-1.safetensors
 
 # ---- options and files that do not fit together
 says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1 --db straight/results.db
-says 2 'takes no --vocab' "$DAWN" $train --recipe drqa --vocab vectors.txt
+says 2 'vocab does not apply' "$DAWN" $train --recipe drqa --vocab vectors.txt
 says 2 'have no --vectors' "$DAWN" $train --vectors vectors.txt
 says 1 'dimension 300, .* 200' "$DAWN" $train --recipe drqa --set vectors=200 \
     --vectors vectors.txt
