@@ -16,7 +16,7 @@ static const struct option OPTIONS[] = {
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
 };
 static const struct usage USAGE = {
-    "eval", "squad FILE PREDICTIONS [OPTIONS] | bleu REFERENCES TRANSLATIONS [OPTIONS]",
+    "eval", "squad|bleu FILE PREDICTIONS [OPTIONS]",
     "\"bleu\" scores translations; \"dawn eval bleu -h\" tells more. "
     "\"squad\" scores answers to the questions of SQuAD 1.1 as its published evaluation does: F1 of the words shared with "
     "the best of a question's answers, and exact matches, both in percent of all questions. FILE is dev-v1.1.json, or any file "
