@@ -17,9 +17,9 @@ static int64_t whitening_steps(const struct setting *c)
     return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_per_epoch);
 }
 
-static void choose_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
-    (void)turn;
+    (void)program;
     v->height = v->width = recipe_side(c->recipe, step, c->steps, c->data->height);
     v->trains = ROLES(GROUP_REST);
     if (c->model->begin && step < whitening_steps(c)) v->trains |= ROLES(GROUP_WHITENING), v->note = "first layer too";
@@ -32,13 +32,13 @@ static void choose_evaluation(const struct setting *c, struct variant *v)
 
 // ---- the step
 
-// The batch's samples, augmented and normalised.
-static int images_of(struct step *s, int key, struct augment_attr *a)
+// What normalises an image.
+static struct augment_attr augment_of(const struct step *s)
 {
     const struct dataset_facts *d = s->setting->data;
-    for (int c = 0; c < d->channels; c++) a->mean[c] = d->mean[c], a->std[c] = d->std[c];
-    a->to = s->setting->dtype;
-    return g_augment(s->g, step_field(s, "images"), step_index(s), key, a);
+    struct augment_attr a = {.to = s->setting->dtype};
+    for (int c = 0; c < d->channels; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
+    return a;
 }
 
 static void train_forward(struct step *s)
@@ -47,9 +47,10 @@ static void train_forward(struct step *s)
     const struct recipe *r = s->setting->recipe;
     graph_scope(g, "samples");
     int labels = step_input(s, "labels");
-    struct augment_attr a = {.flip = (enum flip)r->flip, .pad = (int)r->crop, .brightness = (float)r->brightness,
-                             .contrast = (float)r->contrast};
-    int logits = step_forward(s, g_resize(g, images_of(s, step_key(s), &a), s->is.height, s->is.width));
+    struct augment_attr a = augment_of(s);
+    a.flip = (enum flip)r->flip, a.pad = (int)r->crop, a.brightness = (float)r->brightness, a.contrast = (float)r->contrast;
+    int images = g_augment(g, step_field(s, "images"), step_index(s), step_key(s), &a);
+    int logits = step_forward(s, g_resize(g, images, s->is.height, s->is.width));
     graph_scope(g, "loss");
     step_loss(s, g_xent(g, logits, labels, (float)r->label_smoothing, false), s->is.batch);
     g_correct(g, logits, labels, step_hits(s, TOP1), 1);
@@ -84,51 +85,36 @@ static void evaluate_forward(struct step *s)
     int views = views_of(s->setting, &view), sum = NONE, labels = step_input(s, "labels");
     for (int i = 0; i < views; i++) {
         graph_scope(g, "view %d", i + 1);
-        struct augment_attr a = {.view_flip = view[i].mirror, .view_dy = view[i].dy, .view_dx = view[i].dx};
-        int logits = g_scale(g, step_forward(s, images_of(s, NONE, &a)), view[i].weight);
+        struct augment_attr a = augment_of(s);
+        a.view_flip = view[i].mirror, a.view_dy = view[i].dy, a.view_dx = view[i].dx;
+        int images = g_augment(g, step_field(s, "images"), step_index(s), NONE, &a);
+        int logits = g_scale(g, step_forward(s, images), view[i].weight);
         sum = sum == NONE ? logits : g_add(g, sum, logits);
     }
     g_correct(g, sum, labels, step_hits(s, TOP1), 1);
 }
 
-static void forward_batch(struct step *s)
-{
-    if (step_trains(s))
-        train_forward(s);
-    else
-        evaluate_forward(s);
-}
+// ---- inference: the views of an image are one batch
 
-// ---- inference: first a raw image becomes the network's input, a batch of its views; then that input becomes logits
-
-static void prepare_image(struct step *s, int *raw, int *x)
+static void infer_forward(struct step *s)
 {
-    const struct dataset_facts *d = s->setting->data;
     struct graph *g = s->g;
-    *raw = graph_state(g, "infer.image", SHAPE(1, d->height, d->width, d->channels), U8, MEMORY_DATA,
-                       (struct init){INIT_UPLOAD, 0});
-    int first = graph_state(g, "infer.index", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
     const struct view *view;
-    int views = views_of(s->setting, &view), of_view[VIEWS_MAX];
+    int views = views_of(s->setting, &view), of_view[VIEWS_MAX], logits = NONE, labels = step_input(s, "labels");
+    int image = step_input(s, "images");
     for (int i = 0; i < views; i++) {
-        struct augment_attr a = {.to = s->setting->dtype, .view_flip = view[i].mirror, .view_dy = view[i].dy,
-                                 .view_dx = view[i].dx};
-        for (int c = 0; c < d->channels; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
-        of_view[i] = g_augment(g, *raw, first, NONE, &a);
+        struct augment_attr a = augment_of(s);
+        a.view_flip = view[i].mirror, a.view_dy = view[i].dy, a.view_dx = view[i].dx;
+        of_view[i] = g_augment(g, image, NONE, NONE, &a);
     }
-    *x = views == 1 ? of_view[0] : g_concat(g, of_view, views, 0);
-}
-
-static void answer_image(struct step *s, int x, int *logits)
-{
-    struct graph *g = s->g;
-    const struct view *view;
-    int views = views_of(s->setting, &view), all = step_forward(s, x);
-    *logits = all;
+    int all = step_forward(s, views == 1 ? of_view[0] : g_concat(g, of_view, views, 0));
     for (int i = 0; i < views && views > 1; i++) {
         int one = g_scale(g, g_slice(g, all, 0, i, i + 1), view[i].weight);
-        *logits = i == 0 ? one : g_add(g, *logits, one);
+        logits = i == 0 ? one : g_add(g, logits, one);
     }
+    if (views == 1) logits = all;
+    g_correct(g, logits, labels, step_hits(s, TOP1), 1);
+    step_output(s, 0, logits);
 }
 
 // ---- updates: filters by the recipe's optimiser, head and biases by SGD (by Adam if the filters are)
@@ -147,12 +133,18 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     return 4;
 }
 
+static const struct task_program programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_forward},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, evaluate_forward},
+    {"infer", PROGRAM_INFER, FEED_TEST, 0, infer_forward},
+    {0},
+};
 static const char *const data_sets[] = {"cifar10", "synthetic", NULL};
 static const char *const recipes[] = {"cifar10", "synthetic", NULL};
 
 const struct task task_cifar10 = {
     .name = "cifar10", .title = "CIFAR10", .samples = "images", .metrics = metrics, .target = 0.94,
     .data_sets = data_sets, .recipes = recipes,
-    .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,
-    .prepare = prepare_image, .answer = answer_image, .rules = update_rules,
+    .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .programs = programs,
+    .rules = update_rules,
 };

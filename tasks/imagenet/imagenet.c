@@ -52,13 +52,7 @@ static void evaluate_forward(struct step *s)
     if (s->setting->recipe->views == 2) logits = g_add(g, logits, step_forward(s, normalised(s, pixels, true)));
     graph_scope(g, "metrics");
     count_hits(s, logits, labels);
-    if (s->kind == STEP_INFER) step_output(s, 0, logits);  // the answer
-}
-
-static void forward_batch(struct step *s)
-{
-    if (step_trains(s)) train_forward(s);
-    else evaluate_forward(s);
+    if (s->setting->single) step_output(s, 0, logits);  // the answer
 }
 
 // ---- updates: filters by the recipe's optimiser, the head by SGD (by Adam if the filters are), both with decay; norms and
@@ -76,6 +70,12 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 
 // ---- the tasks
 
+static const struct task_program programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_forward},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, evaluate_forward},
+    {0},
+};
+
 static const struct metric imagenet_metrics[] = {
     {"top5", "%", METRIC_COUNT, false}, {"top1", "%", METRIC_COUNT, false}, {0},
 };
@@ -87,7 +87,7 @@ static const char *const imagenette_recipes[] = {"imagenette", "pictures", NULL}
 
 #define SHARED                                                                                                         \
     .samples = "images", .takes = TAKES_WEIGHTS, .models = imagenet_models, .feed = samples_feed,                       \
-    .buckets = samples_shapes, .variant = samples_variant, .evaluation = samples_evaluation, .forward = forward_batch,  \
+    .buckets = samples_shapes, .variant = samples_variant, .evaluation = samples_evaluation, .programs = programs,      \
     .rules = update_rules
 
 const struct task task_imagenet = {

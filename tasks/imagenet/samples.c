@@ -74,9 +74,9 @@ static int bucket_of_epoch(void *context, uint32_t epoch)
     return b;
 }
 
-void samples_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+void samples_variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
-    (void)turn;
+    (void)program;
     v->height = v->width = samples_side(c->recipe, step / c->steps_per_epoch);
 }
 
@@ -243,8 +243,10 @@ static void choose_fields(struct samples *s, struct feed_choice *f)
         f->field[0].shape[b] = SHAPE(s->height[b], s->width[b], SAMPLES_CHANNELS);
 }
 
-void samples_feed(const struct setting *c, enum split split, struct feed_choice *f)
+int samples_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
+    (void)feed;
+    enum split split = f->split;
     struct samples *s = zalloc(sizeof *s);
     *s = (struct samples){.setting = c, .data = f->data, .split = split, .greatest = greatest_image(c->data)};
     s->damage = damage_new(c->data->count[split], c->recipe->own[OWN_DAMAGED].whole);
@@ -265,4 +267,5 @@ void samples_feed(const struct setting *c, enum split split, struct feed_choice 
     if (!c->recipe->own[OWN_CACHE].whole) f->stored = "jpeg";
     if (split == SPLIT_TRAIN && f->stored) f->window = c->recipe->own[OWN_WINDOW].whole;
     choose_fields(s, f);
+    return 0;
 }

@@ -9,10 +9,10 @@
 
 enum { SAMPLES_CHANNELS = 3 };
 
-void samples_feed(const struct setting *, enum split, struct feed_choice *);
+int samples_feed(const struct setting *, int feed, struct feed_choice *);
 // Fills in the bucket of each sample's shape in the evaluation.
 int samples_shapes(const struct setting *, struct dataset *, enum split, int32_t *bucket) MUST_CHECK;
-void samples_variant(const struct setting *, int64_t step, int turn, struct variant *);
+void samples_variant(const struct setting *, int64_t step, int program, struct variant *);
 void samples_evaluation(const struct setting *, struct variant *);
 
 // The side of the training images in an epoch. The middle of the epoch decides to which part of the schedule it belongs.

@@ -28,20 +28,21 @@ static void note_samples(const struct setting *c, const struct dataset *view, st
     reader_of(c)->note(c, view, into);
 }
 
-static void feed_samples(const struct setting *c, enum split split, struct feed_choice *f)
+static int feed_samples(const struct setting *c, int feed, struct feed_choice *f)
 {
-    reader_of(c)->feed(c, split, f);
+    (void)feed;
+    return reader_of(c)->feed(c, f);
 }
 
-static void choose_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
-    (void)step, (void)turn;
-    v->length = c->feed[SPLIT_TRAIN]->order.limit[v->bucket];
+    (void)step, (void)program;
+    v->length = c->feed[FEED_TRAIN]->order.limit[v->bucket];
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)
 {
-    v->length = c->feed[SPLIT_TEST]->order.limit[v->bucket];
+    v->length = c->feed[FEED_TEST]->order.limit[v->bucket];
 }
 
 // ---- the step: two choices among the places of a sequence
@@ -82,6 +83,11 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 
 // ---- the tasks
 
+static const struct task_program programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, forward_batch},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward_batch},
+    {0},
+};
 static const struct metric metrics[] = {{"f1", "", METRIC_RATIO, false}, {"em", "", METRIC_RATIO, false}, {0}};
 static const char *const squad_sets[] = {"squad", "stories", NULL};
 static const char *const squad_recipes[] = {"bert-base", "stories", NULL};
@@ -92,7 +98,7 @@ static const char *const split_recipes[] = {"minilm", "stories", NULL};
     .samples = "questions", .takes = TAKES_WEIGHTS | TAKES_VOCAB | TAKES_VECTORS, .metrics = metrics,                   \
     .models = squad_models, .view = view_samples, .note = note_samples, .request = question_of_sample, .ask = squad_ask, \
     .feed = feed_samples,                                                                                              \
-    .length_field = "tokens", .variant = choose_variant, .evaluation = choose_evaluation, .forward = forward_batch,     \
+    .length_field = "tokens", .variant = choose_variant, .evaluation = choose_evaluation, .programs = programs,         \
     .judge = &squad_judge, .rules = update_rules
 
 const struct task task_squad = {

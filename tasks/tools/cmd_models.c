@@ -41,25 +41,21 @@ static void network_free(struct network *n)
     device_close(n->device);
 }
 
-// The graph that answers for one sample. For a streamed task this is its evaluation.
+// The graph that answers for one sample.
 static int build_answer(struct network *n, struct setting *c)
 {
     struct step_slots slots = {0};
-    int fold = NONE, prepare, answer;
-    if (c->task->prepare) {
-        TRY(step_infer(n->session, c, &slots, &fold, &prepare, &answer));
-        return answer;
-    }
+    int fold = NONE;
     c->single = true;
     if (c->task->view) {
         TRY(c->task->view(c, n->data, &n->view));
         c->data = dataset_facts(n->view);
     }
-    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, SPLIT_TEST));
-    c->feed[SPLIT_TEST] = &n->supply.choice;
+    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, FEED_TEST));
+    c->feed[FEED_TEST] = &n->supply.choice;
     struct variant is = {.batch = 1};
     c->task->evaluation(c, &is);
-    return step_evaluate(n->session, c, &slots, &is, &fold);
+    return step_evaluate(n->session, c, &slots, &is, task_find_program(c, PROGRAM_INFER), &fold);
 }
 
 // Uses the network's own widths. Only activations and pools come from the recipe.

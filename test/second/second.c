@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second task, for the tests alone, with all that CIFAR10 lacks, on one page. A sample has two ragged sequences of numbers and
-// is streamed in buckets by length. Two losses train their parameters in turn on one batch. The metric is a ratio. Set 0 predicts
+// is streamed in buckets by length. Two programs train their parameters on one batch. The metric is a ratio. Set 0 predicts
 // which of three kinds of numbers is the most frequent in `a`. Set 1 predicts it for `b`, also from set 0's features, which are
-// frozen in its turn. The host computes a second metric, of the answers for `b` alone, from the logits.
+// frozen meanwhile. The host computes a second metric, of the answers for `b` alone, from the logits.
 #include "test/second/second.h"
 
 #include "tasks/common/recipe/recipe_keys.h"
+#include "tasks/common/step/drive.h"
 
 enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST, WIDE = 8 };
 
 int32_t second_limit = LONGEST;
 
-static void feed(const struct setting *c, enum split split, struct feed_choice *f)
+static int feed(const struct setting *c, int number, struct feed_choice *f)
 {
     const int32_t limit[] = {8, 16, second_limit};
     f->order.buckets = 3;
-    for (int b = 0; b < 3; b++) f->order.limit[b] = limit[b], f->order.batch[b] = split == SPLIT_TRAIN ? c->recipe->batch : 20;
+    for (int b = 0; b < 3; b++) f->order.limit[b] = limit[b], f->order.batch[b] = number == FEED_TRAIN ? c->recipe->batch : 20;
     f->fields = 4;
     for (int i = 0; i < 4; i++) {
         f->field[i] = (struct feed_field){.name = c->data->field[i].name, .dtype = I32, .classes = c->data->field[i].classes};
         for (int b = 0; b < 3; b++) f->field[i].shape[b] = i < 2 ? SHAPE(i ? LONGEST : limit[b]) : (struct shape){.rank = 0};
     }
+    return 0;
 }
 
-static void variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+static void variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
-    (void)step;
-    v->length = c->feed[SPLIT_TRAIN]->order.limit[v->bucket];
-    v->trains = 1u << turn;
+    (void)step, (void)program;
+    v->length = c->feed[FEED_TRAIN]->order.limit[v->bucket];
 }
 
-static void evaluation(const struct setting *c, struct variant *v) { v->length = c->feed[SPLIT_TEST]->order.limit[v->bucket]; }
+static void evaluation(const struct setting *c, struct variant *v) { v->length = c->feed[FEED_TEST]->order.limit[v->bucket]; }
 
 // The mean of the words' vectors, padding included.
 static int features(struct step *s, const char *field, int group)
@@ -47,26 +48,38 @@ static int features(struct step *s, const char *field, int group)
     return g_reshape(g, x, SHAPE(batch, WIDE));
 }
 
-static void answer(struct step *s, int x, const char *field, bool trains)
+static void answer(struct step *s, int x, const char *field)
 {
     struct graph *g = s->g;
     if (g->error) return;
     char *weight = arena_text(&g->arena, "%s.head", field), *label = arena_text(&g->arena, "label %s", field);
     int w = graph_param(g, weight, SHAPE(CLASSES, shape_last(&g->value[x].shape)), (struct init){INIT_NORMAL, 0.3f}, ROLE_MATRIX);
     int logits = g_linear(g, x, w, NONE, F32), labels = step_input(s, label);
-    if (trains) step_loss(s, g_xent(g, logits, labels, 0, true), 1);
+    step_loss(s, g_xent(g, logits, labels, 0, true), 1);
     g_correct(g, logits, labels, step_hits(s, 0), 1);
     g_tick(g, step_tries(s, 0), (int32_t)s->is.batch);
     step_output(s, field[0] == 'b', logits);
 }
 
+static void forward_a(struct step *s) { answer(s, features(s, "a", 0), "a"); }
+
+static void forward_b(struct step *s)
+{
+    int a = features(s, "a", 0), both[] = {features(s, "b", 1), a};
+    answer(s, g_concat(s->g, both, 2, 1), "b");
+}
+
 static void forward(struct step *s)
 {
-    int a = features(s, "a", 0);
-    if (!step_trains(s) || s->turn == 0) answer(s, a, "a", step_trains(s));
-    if (step_trains(s) && s->turn == 0) return;
-    int both[] = {features(s, "b", 1), a};
-    answer(s, g_concat(s->g, both, 2, 1), "b", step_trains(s));
+    forward_a(s);
+    forward_b(s);
+}
+
+static int step(struct drive *d)
+{
+    TRY(drive_next(d, FEED_TRAIN));
+    TRY(drive_run(d, 0));
+    return drive_run(d, 1);
 }
 
 static int rules(const struct setting *c, struct rule rule[RULES_MAX])
@@ -121,6 +134,9 @@ static const struct model models[] = {{.name = "two-bags", .about = "bags of wor
 static const struct recipe_model recipe_models[] = {{"two-bags", 0}, {NULL, 0}};
 static const struct recipe_key keys[] = {{.path = NULL}};
 const struct recipe_table second_recipes = {.task = "second", .models = recipe_models, .keys = keys};
+static const struct task_program programs[] = {{"a", PROGRAM_TRAIN, FEED_TRAIN, 1u << 0, forward_a},
+                                               {"b", PROGRAM_TRAIN, FEED_TRAIN, 1u << 1, forward_b},
+                                               {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward}, {0}};
 const struct task task_second = {.name = "second", .title = "Second", .metrics = metrics, .target = 0.9, .models = models,
-                                 .turns = 2, .feed = feed, .length_field = "a", .variant = variant, .evaluation = evaluation,
-                                 .forward = forward, .judge = &judge, .rules = rules};
+                                 .feed = feed, .length_field = "a", .variant = variant, .evaluation = evaluation,
+                                 .programs = programs, .step = step, .judge = &judge, .rules = rules};

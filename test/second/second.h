@@ -65,7 +65,7 @@ static inline void second_reaches_its_target(const char *device)
     print_message("%s: %.4f\n", device, (double)score * 1e-6);
     assert_true(score >= 900000);
     assert_true(judged >= 800000 && judged <= 1000000);
-    assert_int_equal(b.trainer->turns, 2);
+    assert_int_equal(b.trainer->programs, 2);
     assert_true(b.trainer->samples <= 4 * 600 && b.trainer->samples == b.trainer->at * 20);
     bench_close(&b);
 }

@@ -4,6 +4,7 @@
 #include "runtime/ranks/ranks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- programs
@@ -13,6 +14,22 @@ const struct evaluation_program *evaluation_find(const struct evaluation *e, con
     for (int i = 0; i < e->programs; i++)
         if (e->program[i].is.bucket == batch->bucket && e->program[i].is.batch == batch->count) return &e->program[i];
     return NULL;
+}
+
+// One program, or all of the kind if the task decides which ones run.
+static int add_programs(struct evaluation *e, const struct variant *is, struct evaluation_program *into)
+{
+    const struct setting *c = e->setting;
+    const struct task_program *p;
+    into->is = *is;
+    into->first = task_find_program(c, c->single ? PROGRAM_INFER : PROGRAM_EVALUATE);
+    BUG_IF(into->first == NONE);
+    for (int i = into->first; (p = task_program(c, i)); i++) {
+        if (p->kind != task_program(c, into->first)->kind || p->feed != FEED_TEST) continue;
+        TRY(into->program[i] = step_evaluate(e->session, c, e->slots, &into->is, i, &e->fold));
+        if (!c->task->answer) break;
+    }
+    return 0;
 }
 
 // Programs for the full batches of each bucket and for the short batch at its end, also those of other processes, because this
@@ -26,9 +43,8 @@ int evaluation_build(struct evaluation *e)
         BUG_IF(e->programs == EVALUATION_PROGRAMS);
         struct variant is = {.batch = batch.count, .bucket = batch.bucket};
         e->setting->task->evaluation(e->setting, &is);
-        int program = step_evaluate(e->session, e->setting, e->slots, &is, &e->fold);
-        TRY(program);
-        e->program[e->programs++] = (struct evaluation_program){is, program};
+        TRY(add_programs(e, &is, &e->program[e->programs]));
+        e->programs++;
     }
     return 0;
 }
@@ -37,11 +53,11 @@ int evaluation_build(struct evaluation *e)
 
 static int reset_counters(struct evaluation *e)
 {
-    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    const struct step_counts *counts = &e->slots->test;
     int32_t zero = 0;
     for (int m = 0; m < METRICS_MAX; m++) {
-        if (feed->hits[m]) TRY(session_write(e->session, feed->hits[m], &zero, 0, sizeof zero));
-        if (feed->tries[m]) TRY(session_write(e->session, feed->tries[m], &zero, 0, sizeof zero));
+        if (counts->hits[m]) TRY(session_write(e->session, counts->hits[m], &zero, 0, sizeof zero));
+        if (counts->tries[m]) TRY(session_write(e->session, counts->tries[m], &zero, 0, sizeof zero));
     }
     return 0;
 }
@@ -49,10 +65,10 @@ static int reset_counters(struct evaluation *e)
 // Of all processes.
 static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_t tries[METRICS_MAX])
 {
-    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    const struct step_counts *counts = &e->slots->test;
     int64_t count[2 * METRICS_MAX] = {0};
     for (int i = 0; i < 2 * METRICS_MAX; i++) {
-        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        struct slot *slot = i % 2 ? counts->tries[i / 2] : counts->hits[i / 2];
         int32_t value;
         if (!slot) continue;
         TRY(session_read(e->session, slot, &value, sizeof value));
@@ -66,12 +82,12 @@ static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_
 // Reads the metrics that the graph counts. The judge computes the others.
 static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
 {
-    const struct feed_slots *feed = &e->slots->split[SPLIT_TEST];
+    const struct step_counts *counts = &e->slots->test;
     const struct metric *metrics = e->setting->task->metrics;
     int64_t hits[METRICS_MAX], tries[METRICS_MAX];
     TRY(read_counters(e, hits, tries));
     for (int m = 0; metrics[m].name; m++) {
-        if (!feed->hits[m]) continue;
+        if (!counts->hits[m]) continue;
         score[m] = hits[m];
         if (metrics[m].kind == METRIC_COUNT) continue;
         score[m] = tries[m] ? llround(1e6 * (double)hits[m] / (double)tries[m]) : 0;
@@ -125,6 +141,33 @@ int evaluation_judge(struct evaluation *e, void *judging, const struct variant *
     return judge ? judge->batch(judging, &shown) : 0;
 }
 
+// ---- one batch
+
+static int next_of_evaluation(struct drive *d, int feed)
+{
+    (void)d, (void)feed;
+    BUG("an answer has its batch already");
+}
+
+static int run_of_evaluation(struct drive *d, int program)
+{
+    struct evaluation *e = d->owner;
+    const struct evaluation_program *p = evaluation_find(e, &d->batch[FEED_TEST]);
+    return session_run(e->session, p->program[program]);
+}
+
+int evaluation_answer(struct evaluation *e, const struct order_batch *batch)
+{
+    const struct evaluation_program *p = evaluation_find(e, batch);
+    BUG_IF(!p);  // the order was the same when the programs were built
+    if (!e->setting->task->answer) return session_run(e->session, p->program[p->first]);
+    struct drive d = {.setting = e->setting, .session = e->session, .next = next_of_evaluation, .run = run_of_evaluation,
+                      .owner = e};
+    d.batch[FEED_TEST] = *batch;
+    snprintf(d.suffix, sizeof d.suffix, ".%d.%lld", batch->bucket, (long long)batch->count);
+    return e->setting->task->answer(&d);
+}
+
 // ---- one evaluation
 
 int evaluation_begin(struct evaluation *e, void **judging)
@@ -154,9 +197,7 @@ static int run_next(struct evaluation *e)
 {
     struct order_batch batch;
     TRY(supply_next(e->supply, &batch));
-    const struct evaluation_program *p = evaluation_find(e, &batch);
-    BUG_IF(!p);  // the order was the same when the programs were built
-    return session_run(e->session, p->program);
+    return evaluation_answer(e, &batch);
 }
 
 // The judge of every process sees the outputs of all of them, in the order of the batches.

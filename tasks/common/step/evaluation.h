@@ -4,6 +4,7 @@
 #ifndef DAWN_STEP_EVALUATION_H
 #define DAWN_STEP_EVALUATION_H
 
+#include "tasks/common/step/drive.h"
 #include "tasks/common/step/supply.h"
 
 enum { EVALUATION_PROGRAMS = 64 };
@@ -15,7 +16,7 @@ struct evaluation {
     struct supply *supply;           // feeds the test split
     struct evaluation_program {
         struct variant is;
-        int program;
+        int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table
     } program[EVALUATION_PROGRAMS];
     int programs;
     char **first_answer;             // receives the judge's answer to the first sample; NULL: not wanted
@@ -29,6 +30,9 @@ struct evaluation {
 int evaluation_build(struct evaluation *) MUST_CHECK;
 // The program of a batch; NULL if no such batch can come.
 const struct evaluation_program *evaluation_find(const struct evaluation *, const struct order_batch *);
+
+// Runs the programs that answer for a batch that is on the device.
+int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHECK;
 
 // Evaluates the whole split. Scores are k of N for a METRIC_COUNT and millionths for a METRIC_RATIO. The judge writes the
 // file `answers`; NULL: no file.

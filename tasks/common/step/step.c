@@ -13,14 +13,38 @@ static int feed_state(struct step *s, struct slot **slot, const char *what, stru
                       struct init init)
 {
     struct graph *g = s->g;
-    int v = graph_state(g, arena_text(&g->arena, "%s.%s", split_name(s->split), what), shape, dtype, MEMORY_DATA, init);
+    const struct task_feed *feed = task_feed(s->setting->task, s->program->feed);
+    const char *name = feed ? feed->name : "draw";
+    int v = graph_state(g, arena_text(&g->arena, "%s.%s", name, what), shape, dtype, MEMORY_DATA, init);
     if (v != NONE) *slot = g->value[v].slot;
     return v;
 }
 
 static struct feed_slots *slots_of(struct step *s)
 {
-    return &s->slots->split[s->split];
+    BUG_IF(s->program->feed == FEED_NONE);
+    return &s->slots->feed[s->program->feed];
+}
+
+static int count_state(struct step *s, struct slot **slot, const char *what, enum dtype dtype)
+{
+    struct graph *g = s->g;
+    int v = graph_state(g, arena_text(&g->arena, "%s.%s", step_trains(s) ? "train" : "test", what), SHAPE(1), dtype,
+                        MEMORY_DATA, ZERO);
+    if (v != NONE) *slot = g->value[v].slot;
+    return v;
+}
+
+static struct step_counts *counts_of(struct step *s)
+{
+    return step_trains(s) ? &s->slots->train : &s->slots->test;
+}
+
+// True if the task decides which programs run. Then no graph knows whether it is the last one on a batch or in a step.
+static bool is_driven(const struct step *s)
+{
+    const struct task *task = s->setting->task;
+    return step_trains(s) ? task->step != NULL : task->answer != NULL;
 }
 
 static int cursor_of(struct step *s)
@@ -33,10 +57,15 @@ static bool is_sliced(const struct step *s)
     return step_trains(s) && !slices_whole(&s->setting->slices);
 }
 
+static enum split split_of(const struct step *s)
+{
+    return task_feed(s->setting->task, s->program->feed)->split;
+}
+
 int step_index(struct step *s)
 {
     if (s->index != NONE) return s->index;
-    int64_t count = s->setting->data->count[s->split];
+    int64_t count = s->setting->data->count[split_of(s)];
     int order = feed_state(s, &slots_of(s)->order, "order", SHAPE(count), I32, UPLOAD);
     return s->index = g_window(s->g, order, cursor_of(s), s->is.batch);
 }
@@ -49,7 +78,7 @@ int step_field(struct step *s, const char *name)
     if (f == d->fields) return graph_fail(s->g, ERR_SHAPE, "%s has no field \"%s\"", d->name, name);
     const struct field *field = &d->field[f];
     BUG_IF(field->ragged != FIELD_FIXED);  // a ragged field is streamed
-    struct shape shape = {.rank = field->shape.rank + 1, .dim = {d->count[s->split]}};
+    struct shape shape = {.rank = field->shape.rank + 1, .dim = {d->count[split_of(s)]}};
     for (int i = 0; i < field->shape.rank; i++) shape.dim[i + 1] = field->shape.dim[i];
     return feed_state(s, &slots_of(s)->field[f], name, shape, field->dtype, UPLOAD);
 }
@@ -70,7 +99,7 @@ static int streamed(struct step *s, const struct feed_choice *feed, const char *
 
 int step_input(struct step *s, const char *name)
 {
-    const struct feed_choice *feed = s->setting->feed[s->split];
+    const struct feed_choice *feed = s->setting->feed[s->program->feed];
     if (feed && feed->fields) return streamed(s, feed, name);
     int field = step_field(s, name);
     return g_gather(s->g, field, step_index(s));
@@ -78,28 +107,25 @@ int step_input(struct step *s, const char *name)
 
 int step_key(struct step *s)
 {
-    return feed_state(s, &slots_of(s)->key, "key", SHAPE(4), I32, UPLOAD);
+    struct slot **key = s->program->feed == FEED_NONE ? &s->slots->key : &slots_of(s)->key;
+    return feed_state(s, key, "key", SHAPE(4), I32, UPLOAD);
 }
 
 int step_count(struct step *s)
 {
     const char *name = s->is.part ? "parts" : is_sliced(s) ? "slices" : "step";
+    if (step_trains(s) && is_driven(s)) name = arena_text(&s->g->arena, "runs.%s", s->program->name);
     return graph_state(s->g, name, SHAPE(1), I32, MEMORY_DATA, ZERO);
-}
-
-static int turns_of(const struct step *s)
-{
-    return s->setting->task->turns > 1 ? s->setting->task->turns : 1;
 }
 
 int step_site(struct step *s)
 {
-    return s->sites++ * turns_of(s) + s->turn;
+    return is_driven(s) ? s->sites++ * PROGRAMS_MAX + s->number : s->sites++;
 }
 
 static void add_loss(struct step *s, int loss)
 {
-    g_accumulate(s->g, feed_state(s, &slots_of(s)->loss, "loss", SHAPE(1), F32, ZERO), loss);
+    g_accumulate(s->g, count_state(s, &counts_of(s)->loss, "loss", F32), loss);
 }
 
 int step_forward(struct step *s, int x)
@@ -120,13 +146,13 @@ void step_loss(struct step *s, int loss, int64_t terms)
 int step_hits(struct step *s, int metric)
 {
     char *name = arena_text(&s->g->arena, "%s.hits", s->setting->task->metrics[metric].name);
-    return feed_state(s, &slots_of(s)->hits[metric], name, SHAPE(1), I32, ZERO);
+    return count_state(s, &counts_of(s)->hits[metric], name, I32);
 }
 
 int step_tries(struct step *s, int metric)
 {
     char *name = arena_text(&s->g->arena, "%s.tries", s->setting->task->metrics[metric].name);
-    return feed_state(s, &slots_of(s)->tries[metric], name, SHAPE(1), I32, ZERO);
+    return count_state(s, &counts_of(s)->tries[metric], name, I32);
 }
 
 // Each program has a host slot of its own, because batches of another size have another shape. The host reads the slot after
@@ -147,6 +173,21 @@ void step_output(struct step *s, int number, int v)
     graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
 }
 
+int step_slot(struct step *s, const char *name, struct shape shape, enum dtype dtype)
+{
+    struct graph *g = s->g;
+    bool kept = step_trains(s) || s->program->feed == FEED_NONE;
+    if (!kept) name = arena_text(&g->arena, "%s.%d.%lld", name, s->is.bucket, (long long)s->is.batch);
+    int v = graph_state(g, name, shape, dtype, MEMORY_DATA, ZERO);
+    if (v != NONE && !kept) g->value[v].slot->role = ROLE_DERIVED;
+    return v;
+}
+
+void step_keep(struct step *s, int slot, int v)
+{
+    graph_node_over(s->g, OP_ASSIGN, (int[]){slot, v}, 2, NULL, &slot, NULL);
+}
+
 // How far counters of slices move: the last slice of a process passes over those of the others.
 static int32_t slices_passed(const struct step *s)
 {
@@ -156,7 +197,7 @@ static int32_t slices_passed(const struct step *s)
 
 static void advance_cursor(struct step *s)
 {
-    if (s->index == NONE) return;  // streamed data has no index
+    if (s->index == NONE || is_driven(s)) return;  // streamed data has no index
     s->g->phase = PHASE_UPDATE;
     g_tick(s->g, cursor_of(s), (int32_t)s->is.batch * slices_passed(s));
 }
@@ -188,18 +229,16 @@ static int finish_train(struct step *s, int *params, int *grads, struct device *
     if (updates && is_sliced(s)) add_loss(s, s->loss);
     if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
-    if (s->turn + 1 < turns_of(s)) return 0;  // only the last turn of a batch advances the counters
-    if (s->is.part || is_sliced(s)) g_tick(g, step_count(s), slices_passed(s));
-    if (updates) g_tick(g, step, 1);
+    if (s->is.part || is_sliced(s) || is_driven(s)) g_tick(g, step_count(s), slices_passed(s));
+    if (updates && !is_driven(s)) g_tick(g, step, 1);
     advance_cursor(s);
     return 0;
 }
 
 // A name for people. Every view of it also shows the sizes.
-static char *name_of(struct graph *g, const struct setting *setting, const struct variant *v, int turn)
+static char *name_of(struct graph *g, const struct setting *setting, const struct variant *v, const char *program)
 {
-    char *name = arena_text(&g->arena, "train");
-    if (setting->task->turns > 1) name = arena_text(&g->arena, "%s, turn %d", name, turn + 1);
+    char *name = arena_text(&g->arena, "%s", program);
     static const char *const parts[] = {"", ", first part", ", middle part", ", last part"};
     name = arena_text(&g->arena, "%s%s", name, parts[v->part]);
     int last = slices_kinds(&setting->slices) - 1;
@@ -209,15 +248,16 @@ static char *name_of(struct graph *g, const struct setting *setting, const struc
     return v->renormalises ? arena_text(&g->arena, "%s, renormalising", name) : name;
 }
 
-int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v, int turn)
+int step_train(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v, int program)
 {
+    const struct task_program *p = task_program(setting, program);
     struct graph *g = graph_new(session->store, "train");
-    struct step s = {.g = g, .setting = setting, .slots = slots, .kind = STEP_TRAIN, .split = SPLIT_TRAIN, .is = *v,
-                     .turn = turn, .index = NONE, .loss = NONE};
-    g->name = name_of(g, setting, v, turn);
+    struct step s = {.g = g, .setting = setting, .slots = slots, .program = p, .number = program, .is = *v, .index = NONE,
+                     .loss = NONE};
+    g->name = name_of(g, setting, v, p->name);
     g->trains = v->trains;
     g->sliced = is_sliced(&s);
-    setting->task->forward(&s);
+    p->forward(&s);
     if (!g->error) {
         BUG_IF(s.loss == NONE);
         v->terms = s.is.terms;
@@ -234,13 +274,6 @@ int step_train(struct session *session, const struct setting *setting, struct st
 
 // ---- evaluation and inference
 
-static int add_finished(struct session *session, struct graph *g, int rc)
-{
-    if (rc >= 0) return session_add(session, g);
-    graph_free(g);
-    return rc;
-}
-
 // Fuses an inference graph. Program *fold computes the folded filters and is added once.
 static int fold_into(struct session *session, struct graph *g, unsigned fuse, int *fold)
 {
@@ -255,46 +288,26 @@ static int fold_into(struct session *session, struct graph *g, unsigned fuse, in
 }
 
 int step_evaluate(struct session *session, const struct setting *setting, struct step_slots *slots, struct variant *v,
-                  int *fold)
+                  int program, int *fold)
 {
+    const struct task_program *p = task_program(setting, program);
     struct graph *g = graph_new(session->store, "evaluate");
-    struct step s = {.g = g, .setting = setting, .slots = slots,
-                     .kind = setting->single ? STEP_INFER : STEP_EVALUATE, .split = SPLIT_TEST, .is = *v,
-                     .index = NONE, .loss = NONE};
-    setting->task->forward(&s);
+    struct step s = {.g = g, .setting = setting, .slots = slots, .program = p, .number = program, .is = *v, .index = NONE,
+                     .loss = NONE};
+    g->name = arena_text(&g->arena, "%s", p->name);
+    p->forward(&s);
     memcpy(v->output, s.is.output, sizeof v->output);
     advance_cursor(&s);
-    return add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+    int rc = fold_into(session, g, setting->fuse, fold);
+    if (rc >= 0) return session_add(session, g);
+    graph_free(g);
+    return rc;
 }
 
-// Makes a slot that one program writes and the next program or the host reads.
-static int hand_over(struct graph *g, const char *name, int v, struct slot **slot)
+int step_advance(struct session *session)
 {
-    if (g->error) return NONE;
-    int to = graph_state(g, name, g->value[v].shape, g->value[v].dtype, MEMORY_DATA, ZERO);
-    if (to != NONE) *slot = g->value[to].slot;
-    return graph_node_over(g, OP_ASSIGN, (int[]){to, v}, 2, NULL, &to, NULL);
-}
-
-int step_infer(struct session *session, const struct setting *setting, struct step_slots *slots, int *fold, int *prepare,
-               int *answer)
-{
-    const struct task *task = setting->task;
-    if (!task->prepare || !task->answer)
-        return fail(ERR_UNSUPPORTED, "task %s has no inference of single samples", task->name);
-    struct step s = {.setting = setting, .slots = slots, .kind = STEP_INFER, .split = SPLIT_TEST, .is = {.batch = 1},
-                     .index = NONE, .loss = NONE};
-    task->evaluation(setting, &s.is);
-    s.is.batch = 1;
-    struct graph *g = s.g = graph_new(session->store, "preprocess");
-    int x = NONE, raw = NONE, logits = NONE;
-    task->prepare(&s, &raw, &x);
-    if (!g->error) slots->raw = g->value[raw].slot;
-    hand_over(g, "infer.x", x, &slots->x);
-    TRY(*prepare = session_add(session, g));
-
-    g = s.g = graph_new(session->store, "infer");
-    task->answer(&s, graph_slot(g, slots->x), &logits);
-    hand_over(g, "infer.logits", logits, &slots->answer);
-    return *answer = add_finished(session, g, fold_into(session, g, setting->fuse, fold));
+    struct graph *g = graph_new(session->store, "advance");
+    g->phase = PHASE_UPDATE;
+    g_tick(g, graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO), 1);
+    return session_add(session, g);
 }

@@ -6,8 +6,6 @@
 
 #include "tasks/common/step/task.h"
 
-enum step_kind { STEP_TRAIN, STEP_EVALUATE, STEP_INFER };
-
 // Slots that the host reads and writes between steps; NULL if no graph uses the slot.
 struct feed_slots {
     struct slot *order;   // samples of this epoch in order, i32[count]
@@ -15,7 +13,10 @@ struct feed_slots {
     struct slot *key;     // seed and epoch for random draws, i32[4]
     struct slot *field[DATASET_FIELDS];  // the resident data
     struct slot *input[FEED_FIELDS][ORDER_BUCKETS];  // a streamed batch
-    struct slot *loss;    // sum of losses since the last reset, f32[1]
+};
+// Sums since the last reset. Training programs share one set, evaluations another.
+struct step_counts {
+    struct slot *loss;    // f32[1]
     struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
 };
 enum { STEP_TABLES = 2 * RULES_MAX };
@@ -27,20 +28,20 @@ struct step_table {  // a schedule on the device: f32[steps]
 };
 // Slots that all graphs of one training share.
 struct step_slots {
-    struct feed_slots split[SPLIT_COUNT];
+    struct feed_slots feed[FEEDS_MAX];
+    struct step_counts train, test;
+    struct slot *key;     // as that of a feed, without an epoch, for programs without a feed
     struct step_table table[STEP_TABLES];
     int tables;
-    struct slot *raw, *x, *answer;  // inputs and output of an inference
 };
 
 struct step {
     struct graph *g;
     const struct setting *setting;
     struct step_slots *slots;
-    enum step_kind kind;
-    enum split split;
+    const struct task_program *program;
+    int number;  // of the program
     struct variant is;
-    int turn;
     // ---- private
     int index;  // samples of the batch; NONE before the first use
     int loss;
@@ -50,12 +51,12 @@ struct step {
 
 // ---- functions for tasks; each returns a value id
 int step_index(struct step *);                            // i32[batch]: numbers of the samples in the batch
-int step_field(struct step *, const char *field);         // the whole resident field of the split
+int step_field(struct step *, const char *field);         // the whole resident field of the feed's split
 int step_input(struct step *, const char *field);         // the batch's rows of a field, resident or streamed
 int step_key(struct step *);                              // key of random draws in this epoch
 int step_forward(struct step *, int x);                   // the output of a model with one input and one output
 // For random draws (dropout): i32[1], a number that differs in each step, part and slice, independent of the process; and the
-// next site, a constant that differs between the draws of one batch, in all turns.
+// next site, a constant that differs between the draws of one step, in all programs.
 int step_count(struct step *);
 int step_site(struct step *);
 // Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
@@ -66,15 +67,22 @@ int step_tries(struct step *, int metric);                // for a METRIC_RATIO
 // Passes a value to the task's judge after each batch of an evaluation. The first dimension of the value is the batch. Does
 // nothing in a training step.
 void step_output(struct step *, int number, int value);
+// A slot that keeps its value from one program to the next: a recurrent state, a cache of keys. drive.h reads and writes it by
+// its name. The programs of one batch of an evaluation share one; it is not part of a training's state.
+int step_slot(struct step *, const char *name, struct shape, enum dtype);
+void step_keep(struct step *, int slot, int value);
 static inline bool step_trains(const struct step *s)
 {
-    return s->kind == STEP_TRAIN;
+    return s->program->kind == PROGRAM_TRAIN;
 }
 
-// ---- graphs, finished and added to the session; each function returns the program's number or an error
-int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int turn) MUST_CHECK;
-// *fold: the program to run once before evaluations, which folds running statistics into filters. NONE until one is needed.
-int step_evaluate(struct session *, const struct setting *, struct step_slots *, struct variant *, int *fold) MUST_CHECK;
-int step_infer(struct session *, const struct setting *, struct step_slots *, int *fold, int *prepare, int *answer) MUST_CHECK;
+// ---- graphs of the task's programs, finished and added to the session; each function returns the number there or an error
+int step_train(struct session *, const struct setting *, struct step_slots *, struct variant *, int program) MUST_CHECK;
+// Without an update. *fold: the program to run once before evaluations, which folds running statistics into filters. NONE until
+// one is needed.
+int step_evaluate(struct session *, const struct setting *, struct step_slots *, struct variant *, int program,
+                  int *fold) MUST_CHECK;
+// Ends a step of several programs: advances the counter that schedules follow.
+int step_advance(struct session *) MUST_CHECK;
 
 #endif

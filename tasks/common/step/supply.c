@@ -11,11 +11,21 @@ enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
 
 // ---- the task's choice
 
-static void choose_plain(const struct setting *c, enum split split, struct order_choice *order)
+static void choose_plain(const struct setting *c, bool evaluates, struct order_choice *order)
 {
-    int64_t count = c->data->count[split];
     order->buckets = 1;
-    order->batch[0] = split == SPLIT_TRAIN ? c->recipe->batch : count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
+    order->batch[0] = !evaluates ? c->recipe->batch : order->count < EVALUATE_BATCH ? order->count : EVALUATE_BATCH;
+}
+
+// The fields of the data set, for a request of a task whose batches are resident.
+static void stream_fields(const struct setting *c, struct feed_choice *choice)
+{
+    for (int i = 0; i < c->data->fields && choice->fields < FEED_FIELDS; i++) {
+        const struct field *f = &c->data->field[i];
+        if (f->ragged != FIELD_FIXED) continue;
+        choice->field[choice->fields++] = (struct feed_field){.name = f->name, .dtype = f->dtype, .shape = {f->shape},
+                                                              .classes = f->classes};
+    }
 }
 
 static int read_lengths(struct supply *s, const struct setting *c, int32_t **lengths)
@@ -56,19 +66,23 @@ static int check_batches(const struct setting *c, const struct supply *s)
                 (long long)c->data->count[s->choice.split]);
 }
 
-int supply_new(struct supply *s, const struct setting *c, struct dataset *data, enum split split)
+int supply_new(struct supply *s, const struct setting *c, struct dataset *data, int feed)
 {
-    bool evaluates = split == SPLIT_TEST;
+    enum split split = task_feed(c->task, feed)->split;
+    bool evaluates = feed == FEED_TEST;
     int32_t *lengths;
     *s = (struct supply){.data = data, .choice = {.data = data, .split = split}, .next_epoch = NONE};
+    s->placed = evaluates ? c->task->answer != NULL : c->task->step != NULL;
     s->choice.order = (struct order_choice){.count = c->data->count[split], .in_file_order = evaluates,
                                             .short_batches = evaluates};
-    choose_plain(c, split, &s->choice.order);
-    if (c->task->feed) c->task->feed(c, split, &s->choice);
+    choose_plain(c, evaluates, &s->choice.order);
+    if (c->task->feed) TRY(c->task->feed(c, feed, &s->choice));
+    if (c->single && !s->choice.fields) stream_fields(c, &s->choice);
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!evaluates) TRY(cut_batches(c, s));
     // An evaluation is shared batch by batch.
     if (evaluates && ranks_size() > 1) s->choice.order.share = (struct order_share){.every = ranks_size(), .at = ranks_rank()};
+    s->placed |= s->choice.order.share.every > 0;
     if (!s->choice.fields && s->choice.order.buckets > 1)
         return fail(ERR_UNSUPPORTED, "%s: a resident data set has only one bucket", c->task->title);
     if (!evaluates) s->choice.epochs = (uint32_t)ceil(c->recipe->epochs);
@@ -124,6 +138,7 @@ static int upload_order(struct supply *s, uint64_t seed, int64_t epoch)
     } else {
         order_draw(s->order, seed, (uint32_t)epoch, 0);
     }
+    if (!s->slots->order) return 0;  // no program reads the feed
     size_t bytes = (size_t)s->choice.order.count * sizeof(int32_t);
     return session_write(s->session, s->slots->order, order_samples(s->order), 0, bytes);
 }
@@ -183,7 +198,7 @@ static int let_go(struct supply *s)
 
 static int put_cursor(struct supply *s, int32_t cursor)
 {
-    return session_write(s->session, s->slots->cursor, &cursor, 0, sizeof cursor);
+    return s->slots->cursor ? session_write(s->session, s->slots->cursor, &cursor, 0, sizeof cursor) : 0;
 }
 
 int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
@@ -213,7 +228,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
     int64_t number = s->next++;
     if (!s->feed) {
         *batch = order_batch(s->order, number);
-        return s->choice.order.share.every ? put_cursor(s, (int32_t)batch->first) : 0;
+        return s->placed ? put_cursor(s, (int32_t)batch->first) : 0;
     }
     TRY(let_go(s));
     TRY(feed_take(s->feed, &s->held));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source of batches of a split, behind one interface. Resident: the whole split lies on the device, the order of an
+// The source of the batches of a feed, behind one interface. Resident: the whole split lies on the device, the order of an
 // epoch is uploaded when the epoch begins, and graphs gather their samples. Streamed: a feed (data/feed) fills batches on
 // the host while the device computes, and each batch is staged into the slots of its bucket.
 #ifndef DAWN_STEP_SUPPLY_H
@@ -20,11 +20,12 @@ struct supply {
     struct feed *feed;          // NULL: resident, or not loaded yet
     struct feed_batch held;     // the batch in use
     bool holds;
+    bool placed;                // resident: the host states where a batch begins, because the graphs do not advance it
     int64_t next;               // number of the next batch in the epoch
 };
 
 // Fixes the number of batches and their buckets. Takes no memory for data.
-int supply_new(struct supply *, const struct setting *, struct dataset *, enum split) MUST_CHECK;
+int supply_new(struct supply *, const struct setting *, struct dataset *, int feed) MUST_CHECK;
 void supply_free(struct supply *);
 int64_t supply_batches(const struct supply *);  // batches per epoch
 // Uploads the data or starts the feed's threads. The session must be ready.

@@ -15,6 +15,7 @@
 #include "tasks/common/step/slices.h"
 #include "tasks/common/step/task_files.h"
 
+struct drive;
 struct step;
 struct text;
 
@@ -31,6 +32,26 @@ struct metric {
 };
 enum { METRICS_MAX = 4 };
 
+// ---- feeds and programs
+
+// A task's sources of batches, by number. The numbers of the first two are fixed.
+enum { FEED_TRAIN, FEED_TEST, FEEDS_MAX = 4, FEED_NONE = -1 };
+struct task_feed {
+    const char *name;  // "train"
+    enum split split;  // of the data set
+};
+
+// A graph that a task can run. Sizes make several programs of it (struct variant).
+enum program_kind { PROGRAM_TRAIN, PROGRAM_EVALUATE, PROGRAM_INFER };
+struct task_program {
+    const char *name;  // "critic"
+    enum program_kind kind;
+    int feed;          // its batch comes from this feed; FEED_NONE: it draws or is written by the host what it needs
+    uint32_t trains;   // bit i: parameters of group i train
+    void (*forward)(struct step *);  // inputs, network, losses, counts of the metrics, outputs for the judge
+};
+enum { PROGRAMS_MAX = 8 };
+
 // ---- models
 
 enum { MODEL_VALUES = 4 };
@@ -41,6 +62,7 @@ struct model {
     bool half;           // published in f16: "auto" selects it where f16 is fast and bf16, which has the range of f32, is not
     // The task defines the inputs and the outputs, which are graph values.
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+    const struct task_program *programs;  // NULL: those of the task
     // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
     int (*begin)(const struct setting *, struct session *, struct dataset *);
     // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and
@@ -61,9 +83,10 @@ struct setting {
     int64_t steps_per_epoch;
     int64_t steps;           // number of steps in the schedule
     struct slices slices;    // of a training batch
-    const struct feed_choice *feed[SPLIT_COUNT];
+    const struct feed_choice *feed[FEEDS_MAX];
     unsigned fuse;           // enum fuse_pattern
     bool single;             // inference in batches of one sample
+    void *host;              // state of task->host; NULL: none
 };
 
 enum { OUTPUTS_MAX = 4 };
@@ -128,6 +151,20 @@ struct judge {
     char *(*tell)(void *state, int64_t sample);
 };
 
+// ---- state on the host between steps
+
+// A buffer of played games, a curriculum. All processes run this code alike. drive.h has what it may call; drive->setting->host
+// is the state.
+struct host {
+    int (*open)(const struct setting *, void **state);  // before feeds are chosen
+    void (*close)(void *state);
+    int (*begin)(struct drive *);    // before the first step of a run. NULL: nothing to do
+    int (*between)(struct drive *);  // after each step: it may read and write slots and run programs without a feed
+    // The state as bytes for --resume, and back. `load` takes any bytes: it fails if they cannot be a state.
+    void (*save)(const struct setting *, struct text *bytes);
+    int (*load)(struct drive *, const char *bytes, size_t count) MUST_CHECK;
+};
+
 // ---- the task
 
 struct task {
@@ -149,28 +186,33 @@ struct task {
     // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
-    int turns;                     // number of trained sets that step in turn on one batch (generator, critic); 0 means 1
     // A data set of one question about a text (dawn infer TASK --ask). `like` is the training data, or NULL if it is not
     // there. NULL if the task answers no questions.
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
-    // Chooses how batches are made: the buckets with their batches, and for streamed data the fields of a batch and their
-    // fill. NULL: resident, in batches of the recipe's size.
-    void (*feed)(const struct setting *, enum split, struct feed_choice *);
+    const struct task_feed *feeds; // ends with name NULL; NULL: one for training and one of the test split
+    // Chooses how the batches of a feed are made: the buckets with their batches, and for streamed data the fields of a batch
+    // and their fill. NULL: resident, in batches of the recipe's size.
+    int (*feed)(const struct setting *, int feed, struct feed_choice *);
     const char *length_field;      // of buckets by length; NULL: there are none
     // The bucket of each sample, where buckets go by something else than a length (the shape of an image) and the choice of
     // the feed has no bucket_of_epoch. NULL: they do not.
     int (*buckets)(const struct setting *, struct dataset *, enum split, int32_t *bucket);
-    // The variant of a step of the schedule: sizes and what trains. Batch and bucket come filled in.
-    void (*variant)(const struct setting *, int64_t step, int turn, struct variant *);
-    // The variant of an evaluation, likewise.
+    // Sizes of a training program in a step of the schedule, and what trains. Batch, bucket and `trains` come filled in. Also of
+    // a program without a feed that host code runs between steps; its step is 0.
+    void (*variant)(const struct setting *, int64_t step, int program, struct variant *);
+    // The same for an evaluation or an inference.
     void (*evaluation)(const struct setting *, struct variant *);
-    // Training and evaluation: inputs, network, step_loss, counts of the metrics, outputs for the judge.
-    void (*forward)(struct step *);
+    // Ends with name NULL. A step runs the first training program, an evaluation the first one of its kind, and the inference of
+    // a sample the first one of its kind or else the evaluation, each on a fresh batch.
+    const struct task_program *programs;
+    // The batches and programs of a step. Depends on the step's number alone, because plans and --resume call it without a
+    // session: it reads no slot. NULL: as described above.
+    int (*step)(struct drive *);
+    // Runs the evaluation's programs on the batch at hand until its answers are complete. Between two programs it may read slots.
+    // NULL: as described above.
+    int (*answer)(struct drive *);
+    const struct host *host;       // NULL: the task has no state on the host
     const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
-    // Inference at batch 1 of a resident data set of images: a raw sample into the network's input, that input into answers.
-    // Without both, inference is the evaluation of a streamed sample (step.kind STEP_INFER), and its outputs are the answer.
-    void (*prepare)(struct step *, int *raw, int *x);
-    void (*answer)(struct step *, int x, int *logits);
     int (*rules)(const struct setting *, struct rule rules[RULES_MAX]);  // their number
 };
 
@@ -179,5 +221,8 @@ static inline const char *task_samples(const struct task *task)
     return task->samples ? task->samples : "samples";
 }
 int model_find(const struct task *, const char *name, const struct model **) MUST_CHECK;
+const struct task_feed *task_feed(const struct task *, int feed);  // NULL: there is no such feed
+const struct task_program *task_program(const struct setting *, int program);  // NULL: there is no such program
+int task_find_program(const struct setting *, enum program_kind);  // its number; NONE: there is none
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "runtime/fuse.h"
 #include "runtime/ranks/ranks.h"
-#include "tasks/common/step/update.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,89 +23,10 @@ int trainer_dtype(const struct recipe *r, const struct model *model, struct devi
 
 // ---- building
 
-static bool same_variant(const struct variant *a, const struct variant *b)
-{
-    return a->batch == b->batch && a->part == b->part && a->slice == b->slice && a->bucket == b->bucket &&
-           a->height == b->height && a->width == b->width &&
-           a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
-}
-
-// The number of a variant. Builds the variant at its first use.
-static int variant_number(struct trainer *t, struct variant *is, int turn)
-{
-    for (int v = 0; v < t->variants; v++)
-        if (t->variant[v].turn == turn && same_variant(&t->variant[v].is, is)) return v;
-    if (t->variants == TRAINER_VARIANTS)
-        return fail(ERR_USAGE, "the schedule needs more than %d variants of the step", TRAINER_VARIANTS);
-    int program = step_train(t->session, &t->setting, &t->slots, is, turn);
-    TRY(program);
-    t->variant[t->variants] = (struct trainer_variant){*is, turn, program};
-    return t->variants++;
-}
-
-// True if a batch of this bucket can come in a step: any bucket if they go by length, else that of the epoch.
-static bool bucket_comes(const struct trainer *t, int64_t step, int bucket)
-{
-    const struct feed_choice *feed = &t->supply[SPLIT_TRAIN].choice;
-    if (feed->order.lengths) return true;
-    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
-    return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
-}
-
-static bool is_sliced(const struct trainer *t)
-{
-    return !slices_whole(&t->setting.slices);
-}
-
-// One kind for a whole batch, or three: first, middle and last part. Slices have kinds of their own.
-static int part_kinds(const struct trainer *t)
-{
-    if (is_sliced(t)) return slices_kinds(&t->setting.slices);
-    return t->parts > 1 ? PART_LAST - PART_FIRST + 1 : 1;
-}
-
-static int part_kind(const struct trainer *t, int part)
-{
-    if (is_sliced(t)) return slices_kind(&t->setting.slices, part);
-    return part == 0 ? 0 : part == t->parts - 1 ? PART_LAST - PART_FIRST : PART_MIDDLE - PART_FIRST;
-}
-
-static int build_variant(struct trainer *t, int64_t step, int bucket, int turn, int kind, bool renormalises, uint8_t *of)
-{
-    enum step_part part = t->parts > 1 && !is_sliced(t) ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
-    if (part == PART_MIDDLE && t->parts == 2) return 0;
-    bool updates = kind == part_kinds(t) - 1;
-    struct variant is = {.batch = t->supply[SPLIT_TRAIN].choice.order.batch[bucket], .part = part,
-                         .slice = is_sliced(t) ? kind : 0, .bucket = bucket, .trains = ANY,
-                         .renormalises = renormalises && updates};
-    t->choice.task->variant(&t->setting, step, turn, &is);
-    int number = variant_number(t, &is, turn);
-    TRY(number);
-    *of = (uint8_t)number;
-    return 0;
-}
-
-// One program for each variant that the schedule can meet.
-static int build_steps(struct trainer *t)
-{
-    int64_t renormalised = 0;
-    bool muon = update_uses_muon(&t->setting);
-    uint8_t *of = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->turns * part_kinds(t)));
-    for (int64_t step = 0; step < t->steps; step++) {
-        bool renormalises = muon && update_renormalises(&t->setting, step, &renormalised);
-        for (int bucket = 0; bucket < t->buckets; bucket++)
-            for (int turn = 0; turn < t->turns; turn++)
-                for (int kind = 0; kind < part_kinds(t); kind++, of++)
-                    if (bucket_comes(t, step, bucket)) TRY(build_variant(t, step, bucket, turn, kind, renormalises, of));
-    }
-    return 0;
-}
-
 // Whether a batch is computed in parts or slices, and how many of them this process computes.
 static int choose_parts(struct trainer *t)
 {
     const struct recipe *r = &t->choice.recipe;
-    const struct task *task = t->choice.task;
     const char *device = t->choice.device->type->name;
     struct slices *slices = &t->setting.slices;
     TRY(slices_share(r->slices, ranks_size(), ranks_rank(), slices));
@@ -114,11 +34,48 @@ static int choose_parts(struct trainer *t)
         return fail(ERR_UNSUPPORTED, "device %s cannot train together with other processes", device);
     if (r->accumulate > 1 && r->slices > 1)
         return fail(ERR_USAGE, "data.accumulate and data.slices both cut a batch: set one of them to 1");
-    t->turns = task->turns > 1 ? task->turns : 1;
+    t->cuts = r->slices > 1 ? r->slices : r->accumulate > 1 ? r->accumulate : 1;
     t->parts = r->slices > 1 ? slices->count : r->accumulate > 1 ? (int)r->accumulate : 1;
-    if (t->turns > 1 && (r->slices > 1 || r->accumulate > 1))
-        return fail(ERR_UNSUPPORTED, "data.%s: %s trains several sets in turn on a whole batch",
-                    r->slices > 1 ? "slices" : "accumulate", task->title);
+    return 0;
+}
+
+// The training programs: all of them if the task decides which ones run, else the first.
+static void list_programs(struct trainer *t)
+{
+    const struct task_program *p;
+    for (int i = 0; (p = task_program(&t->setting, i)); i++) {
+        BUG_IF(i == PROGRAMS_MAX);
+        if (p->kind == PROGRAM_TRAIN && (t->programs == 0 || t->choice.task->step)) t->of[t->programs++] = i;
+    }
+    BUG_IF(t->programs == 0);
+}
+
+// What host code runs, and the end of a step.
+static int build_driven(struct trainer *t)
+{
+    const struct task_program *p;
+    int fold = NONE;
+    for (int i = 0; (p = task_program(&t->setting, i)); i++) {
+        if (p->kind == PROGRAM_TRAIN || p->feed != FEED_NONE) continue;
+        struct variant is = {.batch = t->choice.recipe.batch};
+        if (t->choice.task->variant) t->choice.task->variant(&t->setting, 0, i, &is);
+        TRY(t->own[i] = step_evaluate(t->session, &t->setting, &t->slots, &is, i, &fold));
+    }
+    return t->choice.task->step ? t->advance = step_advance(t->session) : 0;
+}
+
+// Batches of the feed for training that a step takes; a task of its own feeds alone has epochs as if it took one.
+static int count_steps(struct trainer *t)
+{
+    struct trainer_calls calls = {0};
+    TRY(trainer_count_calls(t, 0, &calls));
+    int64_t batches = calls.batches[FEED_TRAIN] > 1 ? calls.batches[FEED_TRAIN] : 1;
+    t->steps_per_epoch = supply_batches(&t->supply[FEED_TRAIN]) / (t->parts * batches);
+    if (t->steps_per_epoch < 1)
+        return fail(ERR_USAGE, "an epoch has %lld batches, and a step takes %lld",
+                    (long long)supply_batches(&t->supply[FEED_TRAIN]), (long long)(t->parts * batches));
+    t->steps = recipe_steps(&t->choice.recipe, t->steps_per_epoch);
+    t->setting.steps = t->steps, t->setting.steps_per_epoch = t->steps_per_epoch;
     return 0;
 }
 
@@ -140,21 +97,23 @@ static int build(struct trainer *t)
     TRY(choose_parts(t));
     if (task->view) TRY(task->view(s, t->choice.data, &t->view));
     s->data = dataset_facts(data_of(t));
-    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
-        TRY(supply_new(&t->supply[split], s, data_of(t), split));
-        s->feed[split] = &t->supply[split].choice;
+    if (task->host) TRY(task->host->open(s, &s->host));
+    t->buckets = 1;
+    while (task_feed(task, t->feeds)) {
+        int feed = t->feeds++, *most = &t->buckets;
+        TRY(supply_new(&t->supply[feed], s, data_of(t), feed));
+        const struct feed_choice *choice = s->feed[feed] = &t->supply[feed].choice;
+        if (feed != FEED_TEST && choice->order.buckets > *most) *most = choice->order.buckets;
     }
-    t->buckets = t->supply[SPLIT_TRAIN].choice.order.buckets;
-    t->steps_per_epoch = supply_batches(&t->supply[SPLIT_TRAIN]) / t->parts;
-    if (t->steps_per_epoch < 1) return fail(ERR_USAGE, "data.accumulate: an epoch has fewer batches than %d parts", t->parts);
-    t->steps = recipe_steps(r, t->steps_per_epoch);
-    s->steps = t->steps, s->steps_per_epoch = t->steps_per_epoch;
+    list_programs(t);
+    TRY(count_steps(t));
     TRY(session_new(t->choice.device, &t->session));
-    TRY(build_steps(t));
+    TRY(trainer_build_steps(t));
+    TRY(build_driven(t));
     TRY(lookahead_build(&t->lookahead, t->session, r, recipe_decay_end(r, t->steps_per_epoch)));
     TRY(average_build(&t->average, t->session, r, t->steps_per_epoch));
     t->evaluation = (struct evaluation){.setting = s, .stored = t->choice.data, .view = data_of(t), .session = t->session,
-                                        .slots = &t->slots, .supply = &t->supply[SPLIT_TEST]};
+                                        .slots = &t->slots, .supply = &t->supply[FEED_TEST]};
     TRY(evaluation_build(&t->evaluation));
     return session_plan(t->session);
 }
@@ -176,7 +135,8 @@ int trainer_new(const struct trainer_choice *choice, struct trainer **into)
 void trainer_free(struct trainer *t)
 {
     if (!t) return;
-    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) supply_free(&t->supply[split]);
+    for (int feed = 0; feed < t->feeds; feed++) supply_free(&t->supply[feed]);
+    if (t->setting.host) t->choice.task->host->close(t->setting.host);
     session_free(t->session);
     dataset_close(t->view);
     free(t->of_step);
@@ -188,15 +148,10 @@ int trainer_ready(struct trainer *t)
     return session_ready(t->session);
 }
 
-const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int turn, int part)
-{
-    return &t->variant[t->of_step[((step * t->buckets + bucket) * t->turns + turn) * part_kinds(t) + part_kind(t, part)]];
-}
-
 int trainer_load(struct trainer *t)
 {
-    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++)
-        TRY(supply_load(&t->supply[split], t->session, &t->slots.split[split]));
+    for (int feed = 0; feed < t->feeds; feed++)
+        TRY(supply_load(&t->supply[feed], t->session, &t->slots.feed[feed]));
     return 0;
 }
 
@@ -214,14 +169,6 @@ static int put_tables(struct trainer *t)
     }
     free(value);
     return rc;
-}
-
-// Slices are numbered through the whole training, so that each has draws of its own, whichever process computes it.
-static int number_slices(struct trainer *t)
-{
-    struct slot *slot = store_find(t->session->store, "slices");
-    int32_t number = (int32_t)(t->at * t->setting.slices.all + t->setting.slices.first);
-    return slot ? session_write(t->session, slot, &number, 0, sizeof number) : 0;
 }
 
 static int load_weights(struct trainer *t)
@@ -247,59 +194,31 @@ int trainer_begin(struct trainer *t, uint64_t seed)
     t->at = t->samples = t->terms = 0;
     TRY(session_reset(t->session, seed));
     TRY(trainer_constants(t));
-    TRY(number_slices(t));
-    return t->setting.files.weights ? load_weights(t) : 0;
+    TRY(trainer_place(t));
+    if (t->setting.files.weights) TRY(load_weights(t));
+    const struct host *host = t->choice.task->host;
+    return host && host->begin ? host->begin(&t->drive) : 0;
 }
 
 static int clear_counts(struct trainer *t)
 {
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
+    const struct step_counts *counts = &t->slots.train;
     for (int i = 0; i < 2 * METRICS_MAX; i++) {
-        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        struct slot *slot = i % 2 ? counts->tries[i / 2] : counts->hits[i / 2];
         int32_t none = 0;
         if (slot) TRY(session_write(t->session, slot, &none, 0, sizeof none));
     }
     return 0;
 }
 
-// At the beginning of an epoch nothing needs to be done: trainer_step begins the epoch.
 int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples)
 {
     BUG_IF(at < 0 || at > t->steps);
     t->seed = seed;
     t->at = at;
     t->samples = samples;
-    TRY(number_slices(t));
     if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process goes on with those of all
-    int64_t batch = at % t->steps_per_epoch * t->parts;
-    return batch ? supply_begin(&t->supply[SPLIT_TRAIN], seed, at / t->steps_per_epoch, batch) : 0;
-}
-
-// ---- steps
-
-static int run_part(struct trainer *t, int part)
-{
-    struct order_batch batch;
-    TRY(supply_next(&t->supply[SPLIT_TRAIN], &batch));
-    for (int turn = 0; turn < t->turns; turn++) {
-        const struct trainer_variant *v = trainer_variant(t, t->at, batch.bucket, turn, part);
-        TRY(session_run(t->session, v->program));
-        t->terms += v->is.terms * ranks_size();
-    }
-    t->samples += batch.count * ranks_size();
-    return 0;
-}
-
-int trainer_step(struct trainer *t)
-{
-    BUG_IF(t->at >= t->steps);
-    if (t->at % t->steps_per_epoch == 0) TRY(supply_begin(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_per_epoch, 0));
-    for (int part = 0; part < t->parts; part++) TRY(run_part(t, part));
-    t->at++;
-    if (t->at % t->steps_per_epoch == 0 && t->at < t->steps)
-        supply_draw_ahead(&t->supply[SPLIT_TRAIN], t->seed, t->at / t->steps_per_epoch);
-    TRY(lookahead_after(&t->lookahead, t->session, t->at));
-    return average_after(&t->average, t->session, t->at);
+    return trainer_place(t);
 }
 
 // ---- sums and scores
@@ -312,25 +231,25 @@ static int read_counter(struct trainer *t, struct slot *slot, bool reset, int64_
     return reset ? session_write(t->session, slot, &zero, 0, sizeof zero) : 0;
 }
 
-static int count_together(const struct feed_slots *feed, struct trainer *t, int64_t count[2 * METRICS_MAX])
+static int count_together(const struct step_counts *counts, struct trainer *t, int64_t count[2 * METRICS_MAX])
 {
     for (int m = 0; m < METRICS_MAX; m++) {
         count[2 * m] = count[2 * m + 1] = 0;
-        if (feed->hits[m]) TRY(read_counter(t, feed->hits[m], false, &count[2 * m]));
-        if (feed->tries[m]) TRY(read_counter(t, feed->tries[m], false, &count[2 * m + 1]));
+        if (counts->hits[m]) TRY(read_counter(t, counts->hits[m], false, &count[2 * m]));
+        if (counts->tries[m]) TRY(read_counter(t, counts->tries[m], false, &count[2 * m + 1]));
     }
     return ranks_add(count, 2 * METRICS_MAX);
 }
 
 int trainer_join_counts(struct trainer *t)
 {
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
+    const struct step_counts *counts = &t->slots.train;
     int64_t count[2 * METRICS_MAX];
     if (ranks_size() == 1) return 0;
-    TRY(count_together(feed, t, count));
+    TRY(count_together(counts, t, count));
     if (ranks_rank() > 0) return clear_counts(t);
     for (int i = 0; i < 2 * METRICS_MAX; i++) {
-        struct slot *slot = i % 2 ? feed->tries[i / 2] : feed->hits[i / 2];
+        struct slot *slot = i % 2 ? counts->tries[i / 2] : counts->hits[i / 2];
         int32_t value = (int32_t)count[i];
         if (slot) TRY(session_write(t->session, slot, &value, 0, sizeof value));
     }
@@ -339,16 +258,16 @@ int trainer_join_counts(struct trainer *t)
 
 int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 {
-    const struct feed_slots *feed = &t->slots.split[SPLIT_TRAIN];
+    const struct step_counts *counts = &t->slots.train;
     float loss, none = 0;
-    TRY(session_read(t->session, feed->loss, &loss, sizeof loss));
-    if (reset) TRY(session_write(t->session, feed->loss, &none, 0, sizeof none));
+    TRY(session_read(t->session, counts->loss, &loss, sizeof loss));
+    if (reset) TRY(session_write(t->session, counts->loss, &none, 0, sizeof none));
     *sums = (struct trainer_sums){loss, -1};
     const struct metric *board = &t->choice.task->metrics[0];
     int64_t hits, tries;
-    if (feed->hits[0]) TRY(read_counter(t, feed->hits[0], reset, &hits));
-    if (feed->tries[0]) TRY(read_counter(t, feed->tries[0], reset, &tries));
-    if (!feed->hits[0] || board->kind != METRIC_COUNT) return 0;
+    if (counts->hits[0]) TRY(read_counter(t, counts->hits[0], reset, &hits));
+    if (counts->tries[0]) TRY(read_counter(t, counts->tries[0], reset, &tries));
+    if (!counts->hits[0] || board->kind != METRIC_COUNT) return 0;
     if (ranks_size() > 1 && !reset) return 0;  // only the first process reads in between
     TRY(ranks_add(&hits, 1));
     sums->hits = hits;

@@ -26,7 +26,7 @@ struct trainer_choice {
 enum { TRAINER_VARIANTS = 64 };
 struct trainer_variant {
     struct variant is;
-    int turn, program;
+    int of, program;  // numbers in the task's table and in the session
 };
 
 struct trainer {
@@ -36,33 +36,50 @@ struct trainer {
     struct setting setting;
     struct session *session;
     struct step_slots slots;
-    struct supply supply[SPLIT_COUNT];
+    struct supply supply[FEEDS_MAX];
+    int feeds;
     int64_t steps_per_epoch, steps;
     int64_t at, samples;     // steps done, samples in them
     int64_t terms;           // loss terms summed since the beginning
     uint64_t seed;
     struct trainer_variant variant[TRAINER_VARIANTS];  // variants of the training step
-    int variants, turns, buckets;
+    int variants, buckets;
+    int of[PROGRAMS_MAX], programs;     // the training programs, by their numbers in the task's table
+    int own[PROGRAMS_MAX], advance;     // programs without a feed that host code runs; what ends a step of the task's own
     int parts;               // parts of a batch: data.accumulate, or this process's slices
-    uint8_t *of_step;        // [step, bucket, turn, part kind]: number of the variant; kinds: first, middle, last
+    int64_t cuts;            // parts of a batch in all processes
+    uint8_t *of_step;        // [step, bucket, program, part kind]: number of the variant; kinds: first, middle, last
+    struct drive drive;
+    int64_t taken[FEEDS_MAX];           // batches or parts of them since the beginning, where the task has a step of its own
+    bool fresh[FEEDS_MAX];              // a batch that is cut waits for its program
     struct evaluation evaluation;
     struct lookahead lookahead;
     struct average average;
     struct checkpoint_imported imported;  // set by trainer_begin if --weights was given; else its text is empty
 };
 
+int trainer_build_steps(struct trainer *) MUST_CHECK;  // the part of trainer_new that builds the variants
 int trainer_new(const struct trainer_choice *, struct trainer **) MUST_CHECK;  // builds and plans
 int trainer_ready(struct trainer *) MUST_CHECK;                                // takes memory, compiles
 int trainer_load(struct trainer *) MUST_CHECK;                                 // data set to the device
 int trainer_begin(struct trainer *, uint64_t seed) MUST_CHECK;                 // weights, model hooks, schedules
+int trainer_place(struct trainer *) MUST_CHECK;      // the part that moves feeds and draws to the step `at`
 int trainer_constants(struct trainer *) MUST_CHECK;  // the part of it that makes what no state holds
 // Replaces trainer_begin after trainer_constants and after every slot was restored (state.h). Sets the order of batches to its
 // position after `at` steps.
 int trainer_resume(struct trainer *, uint64_t seed, int64_t at, int64_t samples) MUST_CHECK;
 int trainer_step(struct trainer *) MUST_CHECK;                                 // one step; BUG after the last
 void trainer_free(struct trainer *);
-// The program of part `part` of a step, counted from 0, or of the whole step if it has one part.
-const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int turn, int part);
+// The variant of a training program, by its place in trainer.of, for part `part` of a batch, counted from 0, or for the whole
+// batch.
+const struct trainer_variant *trainer_variant(const struct trainer *, int64_t step, int bucket, int program, int part);
+// What a step does, added to the counts so far: batches of each feed, runs of each training program in the order of trainer.of.
+struct trainer_calls {
+    int64_t batches[FEEDS_MAX], runs[PROGRAMS_MAX];
+};
+// Calls next and run of `drive`, which need run nothing, as the step does; its other members are filled in.
+int trainer_walk(const struct trainer *, int64_t step, struct drive *drive) MUST_CHECK;
+int trainer_count_calls(const struct trainer *, int64_t step, struct trainer_calls *) MUST_CHECK;
 
 // The sum of the loss, and of hits if the board's metric counts, since the last call with `reset`. Waits for the device.
 struct trainer_sums {

@@ -18,8 +18,10 @@ double trainer_forward_flops(const struct trainer *t)
 {
     const struct evaluation *e = &t->evaluation;
     double flops[ORDER_BUCKETS] = {0}, sum = 0, samples = 0;
-    for (int p = e->programs - 1; p >= 0; p--)
-        flops[e->program[p].is.bucket] = program_flops(t, e->program[p].program) / (double)e->program[p].is.batch;
+    for (int p = e->programs - 1; p >= 0; p--) {
+        const struct evaluation_program *one = &e->program[p];
+        flops[one->is.bucket] = program_flops(t, one->program[one->first]) / (double)one->is.batch;
+    }
     for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
         struct order_batch batch = order_all_batch(e->supply->order, i);
         sum += flops[batch.bucket] * (double)batch.count;
@@ -31,7 +33,7 @@ double trainer_forward_flops(const struct trainer *t)
 // Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.
 static void count_buckets(const struct trainer *t, int64_t step, double weight[ORDER_BUCKETS])
 {
-    const struct supply *s = &t->supply[SPLIT_TRAIN];
+    const struct supply *s = &t->supply[FEED_TRAIN];
     const struct feed_choice *c = &s->choice;
     uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
     memset(weight, 0, ORDER_BUCKETS * sizeof *weight);
@@ -42,18 +44,27 @@ static void count_buckets(const struct trainer *t, int64_t step, double weight[O
     for (int64_t i = 0; i < order_batches(s->order); i++) weight[order_batch(s->order, i).bucket]++;
 }
 
-// FLOPs of training on one sample in a step.
-static double sample_cost(const struct trainer *t, int64_t step, const double *weight, const double *flops)
+// Batches of a step; a step without any counts as one.
+static int64_t train_batches(const struct trainer_calls *calls)
+{
+    return calls->batches[FEED_TRAIN] > 1 ? calls->batches[FEED_TRAIN] : 1;
+}
+
+// FLOPs of training on one sample in a step. A program with another feed counts with its first bucket.
+static double sample_cost(const struct trainer *t, int64_t step, const double *weight, const double *flops,
+                          const struct trainer_calls *calls)
 {
     double cost = 0, samples = 0;
     for (int b = 0; b < t->buckets; b++) {
         if (weight[b] <= 0) continue;
-        samples += weight[b] * (double)t->parts * (double)t->supply[SPLIT_TRAIN].choice.order.batch[b];
-        for (int turn = 0; turn < t->turns; turn++)
+        samples += weight[b] * (double)t->parts * (double)t->supply[FEED_TRAIN].choice.order.batch[b];
+        for (int p = 0; p < t->programs; p++) {
+            int bucket = task_program(&t->setting, t->of[p])->feed == FEED_TRAIN ? b : 0;
             for (int part = 0; part < t->parts; part++)
-                cost += weight[b] * flops[trainer_variant(t, step, b, turn, part) - t->variant];
+                cost += weight[b] * (double)calls->runs[p] * flops[trainer_variant(t, step, bucket, p, part) - t->variant];
+        }
     }
-    return cost / samples;
+    return cost / samples / (double)train_batches(calls);
 }
 
 // Adds adjacent steps of equal cost to one part. Once all parts are used, the rest is averaged into the last part.
@@ -74,14 +85,17 @@ static int add_steps(struct run_part *part, int count, int most, int64_t samples
 
 int trainer_work(const struct trainer *t, struct run_part *part, int most)
 {
-    const struct supply *s = &t->supply[SPLIT_TRAIN];
+    const struct supply *s = &t->supply[FEED_TRAIN];
     double flops[TRAINER_VARIANTS], weight[ORDER_BUCKETS];
     int count = 0;
     if (!s->choice.fields) return 0;
     for (int v = 0; v < t->variants; v++) flops[v] = program_flops(t, t->variant[v].program);
     for (int64_t step = 0; step < t->steps; step++) {
         if (step % t->steps_per_epoch == 0) count_buckets(t, step, weight);
-        count = add_steps(part, count, most, t->choice.recipe.batch, sample_cost(t, step, weight, flops));
+        struct trainer_calls calls = {0};
+        if (trainer_count_calls(t, step, &calls) < 0) return count;
+        double cost = sample_cost(t, step, weight, flops, &calls);
+        count = add_steps(part, count, most, t->choice.recipe.batch * train_batches(&calls), cost);
     }
     return count;
 }

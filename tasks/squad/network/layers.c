@@ -134,7 +134,7 @@ static int given_vectors(struct reading *r, int index, int64_t rows, int64_t wid
 // weights for other words are refused.
 static void mark_words(struct reading *r)
 {
-    const struct wordlist *words = passages_words(r->step->setting->feed[r->step->split]->data);
+    const struct wordlist *words = passages_words(r->step->setting->feed[r->step->program->feed]->data);
     char *name = arena_text(&r->g->arena, "words.%.16s", words->digest);
     int v = graph_state(r->g, name, SHAPE(1), F32, MEMORY_STATE, ZERO);
     if (v != NONE) r->g->value[v].slot->role = ROLE_STATISTIC;

@@ -203,15 +203,17 @@ static int encode_request(void *view, const struct feed_item *item, void *const 
     return 0;
 }
 
-static void encode_feed(const struct setting *c, enum split split, struct feed_choice *f)
+static int encode_feed(const struct setting *c, struct feed_choice *f)
 {
+    enum split split = f->split;
     const struct field *field = c->data->field;
     bool trains = split == SPLIT_TRAIN;
     int64_t count = c->data->count[split], batch = trains ? c->recipe->batch : EVALUATE_BATCH, longest = field->shape.dim[0];
     int32_t *lengths = zalloc((size_t)(count + 1) * sizeof *lengths);
-    BUG_IF(encode_lengths(f->data, split, field, lengths) < 0);
-    buckets_choose(lengths, count, longest, batch, trains ? batch : 1, &f->order);
+    int rc = encode_lengths(f->data, split, field, lengths);
+    if (rc == 0) buckets_choose(lengths, count, longest, batch, trains ? batch : 1, &f->order);
     free(lengths);
+    TRY(rc);
     const struct feed_field length = {.name = "tokens.length", .dtype = I32};
     for (int i = 0; i < FIELDS; i++) {
         f->field[i] = (struct feed_field){.name = field[i].name, .dtype = I32, .classes = field[i].classes};
@@ -219,9 +221,10 @@ static void encode_feed(const struct setting *c, enum split split, struct feed_c
     }
     f->field[FIELDS] = length;
     f->fields = FIELDS + 1;
-    if (!c->single || !encoding_of(f->data)->split[split].squad) return;
+    if (!c->single || !encoding_of(f->data)->split[split].squad) return 0;
     f->fill = encode_request, f->context = f->data;
     f->worker_new = texts_request_new, f->worker_free = texts_request_free;
+    return 0;
 }
 
 // ---- answers

@@ -243,31 +243,36 @@ static int fill_request(void *view, const struct feed_item *item, void *const fi
 }
 
 // The longest question of each bucket, rounded up to a multiple of four.
-static void longest_questions(struct dataset *d, enum split split, const int32_t *lengths, const struct order_choice *order,
-                              int64_t longest[ORDER_BUCKETS])
+static int longest_questions(struct dataset *d, enum split split, const int32_t *lengths, const struct order_choice *order,
+                             int64_t longest[ORDER_BUCKETS])
 {
     int64_t count = d->facts.count[split];
     int32_t *asked = zalloc((size_t)(count + 1) * sizeof *asked);
-    BUG_IF(passages_lengths(d, split, &d->facts.field[FIELD_QUESTION], asked) < 0);
+    int rc = passages_lengths(d, split, &d->facts.field[FIELD_QUESTION], asked);
     for (int b = 0; b < order->buckets; b++) longest[b] = 4;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && rc == 0; i++) {
         int b = 0;
         while (lengths[i] > order->limit[b]) b++;
         if (asked[i] > longest[b]) longest[b] = (asked[i] + 3) / 4 * 4;
     }
     free(asked);
+    return rc;
 }
 
-static void passages_feed(const struct setting *c, enum split split, struct feed_choice *f)
+static int passages_feed(const struct setting *c, struct feed_choice *f)
 {
+    enum split split = f->split;
     const struct field *field = c->data->field;
     bool trains = split == SPLIT_TRAIN;
     int64_t count = c->data->count[split], batch = trains ? c->recipe->batch : EVALUATE_BATCH, asked[ORDER_BUCKETS];
     int32_t *lengths = zalloc((size_t)(count + 1) * sizeof *lengths);
-    BUG_IF(passages_lengths(f->data, split, field, lengths) < 0);
-    buckets_choose(lengths, count, field->shape.dim[0], batch, trains ? batch : 1, &f->order);
-    longest_questions(f->data, split, lengths, &f->order, asked);
+    int rc = passages_lengths(f->data, split, field, lengths);
+    if (rc == 0) {
+        buckets_choose(lengths, count, field->shape.dim[0], batch, trains ? batch : 1, &f->order);
+        rc = longest_questions(f->data, split, lengths, &f->order, asked);
+    }
     free(lengths);
+    TRY(rc);
     for (int i = 0; i < FIELDS; i++) {
         f->field[i] = (struct feed_field){.name = field[i].name, .dtype = field[i].dtype, .classes = field[i].classes};
         for (int b = 0; b < f->order.buckets; b++) {
@@ -280,9 +285,10 @@ static void passages_feed(const struct setting *c, enum split split, struct feed
     f->field[FED_LENGTH] = (struct feed_field){.name = "tokens.length", .dtype = I32};
     f->field[FED_QUESTION_LENGTH] = (struct feed_field){.name = "question.length", .dtype = I32};
     f->fields = FED;
-    if (!c->single || !passages_of(f->data)->split[split].squad) return;
+    if (!c->single || !passages_of(f->data)->split[split].squad) return 0;
     f->fill = fill_request, f->context = f->data;
     f->worker_new = texts_request_new, f->worker_free = texts_request_free;
+    return 0;
 }
 
 // ---- answers

@@ -16,7 +16,7 @@ struct answer {
 struct reader {
     // As in struct task: makes samples from a data set that squad_of knows (or noise of its shape), and their batches.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
-    void (*feed)(const struct setting *, enum split, struct feed_choice *);
+    int (*feed)(const struct setting *, struct feed_choice *);
     // Adds what people should know about the samples before a training (struct task).
     void (*note)(const struct setting *, const struct dataset *view, struct text *);
     // The question of the test split to which a sample belongs.

@@ -80,13 +80,13 @@ static void print_head(const struct planned *p)
 
 static bool is_streamed(const struct planned *p)
 {
-    return p->trainer->supply[SPLIT_TRAIN].choice.fields > 0;
+    return p->trainer->supply[FEED_TRAIN].choice.fields > 0;
 }
 
 // Share of the programs that run in all steps.
-static double share_of(const struct trainer *t, const struct forecast_variant *v)
+static double share_of(const struct planned *p, const struct forecast_variant *v)
 {
-    return (double)v->steps / (double)(t->steps * t->parts * t->turns);
+    return (double)v->steps / (double)p->forecast.runs;
 }
 
 static void print_schedule(const struct planned *p)
@@ -104,7 +104,7 @@ static void print_schedule(const struct planned *p)
         snprintf(name, sizeof name, "%s, %s", v->size, v->name);
         if (strlen(name) > 32) printf("  %s\n", name), *name = 0;  // a cut name could pass for another one
         printf("  %-32s %8s %8s %7lld %9s %6.1f%%\n", name, text_si(a, v->flops, ""), text_si(b, v->bytes, ""),
-               (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(t, v));
+               (long long)v->steps, roofline_span(c, v->seconds), 100 * share_of(p, v));
     }
     printf("  %-32s %8s %8s %7lld %9s\n", "evaluation", text_si(a, f->evaluation_flops, ""),
            text_si(b, f->evaluation_bytes, ""), (long long)f->evaluations, roofline_span(c, f->evaluation_seconds));
@@ -203,7 +203,7 @@ static json_t *json_schedule(const struct planned *p)
         const struct forecast_variant *v = &f->variant[i];
         json_array_append_new(variants,
                               json_pack("{ss sI sI sf sf sf sf}", "name", v->name, "side", (json_int_t)v->side, "steps",
-                                        (json_int_t)v->steps, "share", share_of(t, v), "flops",
+                                        (json_int_t)v->steps, "share", share_of(p, v), "flops",
                                         v->flops, "bytes", v->bytes, "roofline_s", v->seconds));
     }
     return json_pack("{sf sI sI sI sI sI sf sf so}", "epochs", p->chosen.recipe.epochs, "batch",
@@ -279,9 +279,9 @@ static void print_plan_json(const struct planned *p)
 
 static int count_kept(struct planned *p)
 {
-    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
+    for (int feed = 0; feed < p->trainer->feeds; feed++) {
         int64_t bytes;
-        TRY(supply_keeps(&p->trainer->supply[split], &bytes));
+        TRY(supply_keeps(&p->trainer->supply[feed], &bytes));
         p->kept += bytes;
     }
     return 0;

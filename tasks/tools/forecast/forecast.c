@@ -16,15 +16,63 @@ static void sum_program_cost(const struct trainer *t, int program, double *flops
     }
 }
 
-// The bucket of a step's batch or of a part of it. Each bucket comes equally often in every epoch, but in another order.
-static int bucket_in(const struct trainer *t, int64_t step, int part)
+// A training whose steps are walked without running anything.
+struct walking {
+    const struct trainer *t;
+    struct forecast *into;
+    int64_t taken[FEEDS_MAX];  // batches or parts of them
+    int bucket[FEEDS_MAX];
+    int64_t step;
+};
+
+// Each bucket comes equally often in every epoch, but in another order.
+static void take_batch(struct walking *w, int feed)
 {
-    const struct supply *s = &t->supply[SPLIT_TRAIN];
-    if (s->choice.order.buckets == 1) return 0;
-    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
-    if (!s->choice.order.lengths) return s->choice.bucket_of_epoch ? s->choice.bucket_of_epoch(s->choice.context, epoch) : 0;
-    if (step % t->steps_per_epoch == 0 && part == 0) order_draw(s->order, 0, epoch, 0);
-    return order_batch(s->order, step % t->steps_per_epoch * t->parts + part).bucket;
+    const struct supply *s = &w->t->supply[feed];
+    const struct feed_choice *c = &s->choice;
+    int64_t number = w->taken[feed]++ % supply_batches(s);
+    uint32_t epoch = (uint32_t)((w->taken[feed] - 1) / supply_batches(s));
+    int *bucket = &w->bucket[feed];
+    if (c->order.lengths && c->order.buckets > 1) {
+        if (number == 0) order_draw(s->order, 0, epoch, 0);
+        *bucket = order_batch(s->order, number).bucket;
+    } else if (c->bucket_of_epoch) {
+        *bucket = c->bucket_of_epoch(c->context, epoch);
+    }
+    if (feed == FEED_TRAIN) w->into->samples += c->order.batch[*bucket];
+}
+
+static int walk_batch(struct drive *d, int feed)
+{
+    struct walking *w = d->owner;
+    if (w->t->parts == 1) take_batch(w, feed);
+    return 0;
+}
+
+static int walk_run(struct drive *d, int program)
+{
+    struct walking *w = d->owner;
+    const struct trainer *t = w->t;
+    int feed = task_program(&t->setting, program)->feed, place = 0;
+    while (t->of[place] != program) place++;
+    for (int part = 0; part < t->parts; part++) {
+        if (t->parts > 1 && feed != FEED_NONE) take_batch(w, feed);
+        int bucket = feed == FEED_NONE ? 0 : w->bucket[feed];
+        w->into->variant[trainer_variant(t, w->step, bucket, place, part) - t->variant].steps++;
+        w->into->runs++;
+    }
+    return 0;
+}
+
+static void count_runs(const struct trainer *t, struct forecast *into)
+{
+    struct walking w = {.t = t, .into = into};
+    struct drive d = {.next = walk_batch, .run = walk_run, .owner = &w};
+    for (; w.step < t->steps; w.step++) {
+        int64_t epoch = w.step / t->steps_per_epoch, at = w.step % t->steps_per_epoch * t->parts;
+        if (!t->choice.task->step) w.taken[FEED_TRAIN] = epoch * supply_batches(&t->supply[FEED_TRAIN]) + at;
+        BUG_IF(trainer_walk(t, w.step, &d) < 0);  // it was walked when the trainer was built
+    }
 }
 
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
@@ -47,13 +95,7 @@ static void forecast_variants(const struct trainer *t, const struct device_facts
         else snprintf(size, room, "batch %lld", (long long)is->batch);
         sum_program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
-    for (int64_t step = 0; step < t->steps; step++)
-        for (int part = 0; part < t->parts; part++) {
-            int bucket = bucket_in(t, step, part);
-            into->samples += t->supply[SPLIT_TRAIN].choice.order.batch[bucket];
-            for (int turn = 0; turn < t->turns; turn++)
-                into->variant[trainer_variant(t, step, bucket, turn, part) - t->variant].steps++;
-        }
+    count_runs(t, into);
 }
 
 // The variant with the largest images; among equals, the one with the most steps.
@@ -80,10 +122,11 @@ static void forecast_evaluations(const struct trainer *t, const struct device_fa
 {
     const struct evaluation *e = &t->evaluation;
     if (e->fold != NONE) add_evaluation(t, f, e->fold, into);
-    const struct supply *s = &t->supply[SPLIT_TEST];
+    const struct supply *s = &t->supply[FEED_TEST];
     for (int64_t i = 0; i < supply_batches(s); i++) {
         struct order_batch batch = order_batch(s->order, i);
-        add_evaluation(t, f, evaluation_find(e, &batch)->program, into);
+        const struct evaluation_program *p = evaluation_find(e, &batch);
+        add_evaluation(t, f, p->program[p->first], into);
     }
     for (int64_t at = 1; at <= t->steps; at++) into->evaluations += trainer_evaluates_after(t, at);
 }

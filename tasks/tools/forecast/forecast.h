@@ -19,7 +19,7 @@ struct forecast_variant {
 
 struct forecast {
     struct forecast_variant variant[TRAINER_VARIANTS];  // in the order of the schedule
-    int64_t samples;                                     // in the whole schedule
+    int64_t samples, runs;                               // in the whole schedule; of all programs
     int variants, full;                                  // full: index of the step at full resolution, the most expensive
     int64_t evaluations;                                 // if the target is not met before the end
     double evaluation_flops, evaluation_bytes, evaluation_seconds;  // of one evaluation

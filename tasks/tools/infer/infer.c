@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: the time covers all work of a served request. The raw image is copied to the device, prepared and classified,
-// and the answer is read and compared. The mean is over all items except the warm-up.
+// Opens what an inference needs, and chooses threads and precision. infer_serve.c serves the requests.
 #include "tasks/tools/infer/infer_inside.h"
 
 #include "runtime/common/base/clock.h"
@@ -8,7 +7,6 @@
 #include "runtime/fuse.h"
 #include "tasks/common/train/trainer.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,13 +43,6 @@ static int load_weights(struct serving *s, struct infer_figures *f)
     return 0;
 }
 
-static int build(struct serving *s, const struct infer_options *o)
-{
-    s->fold = NONE;
-    if (infer_is_streamed(o->task)) return infer_streamed_build(s, o);
-    return step_infer(s->session, &s->setting, &s->slots, &s->fold, &s->prepare, &s->answer);
-}
-
 static int open_serving(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     TRY(checkpoint_open(o->files.weights, &s->weights));
@@ -73,98 +64,25 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     s->setting.fuse = FUSE_ALL;
     TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
-    TRY(build(s, o));
+    TRY(infer_serve_build(s, o));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
-    // Values computed from images are parameters, which the weights hold. Values read from files may not be, so the hook of
-    // a streamed task runs.
-    if (infer_is_streamed(o->task) && s->setting.model->begin)
-        TRY(s->setting.model->begin(&s->setting, s->session, s->view ? s->view : s->data));
-    TRY(load_weights(s, f));
-    return s->fold == NONE ? 0 : session_run(s->session, s->fold);
+    // Values computed from the samples are parameters, which the weights hold. Values read from files, as a view's vectors of
+    // words, may not be.
+    if (s->setting.model->begin && o->task->view) TRY(s->setting.model->begin(&s->setting, s->session, s->view));
+    return load_weights(s, f);
 }
 
 static void close_serving(struct serving *s, const struct infer_options *o)
 {
-    infer_streamed_close(s);
+    infer_serve_close(s);
     session_free(s->session);
     device_close(s->device);
     dataset_close(s->view);
     if (s->data != o->data) dataset_close(s->data);
     checkpoint_close(s->weights);
-    free(s->images);
-    free(s->labels);
-    free(s->logits);
     free(s->model_ns);
     free(s->whole_ns);
-}
-
-// Classifies the prepared image: the best class. Fails if a logit is not a number.
-static int classify_image(struct serving *s, int *best)
-{
-    float *logits = s->logits;
-    bool number = true;
-    TRY(session_run(s->session, s->answer));
-    TRY(session_read(s->session, s->slots.answer, logits, slot_bytes(s->slots.answer)));
-    *best = 0;
-    for (int i = 0; i < s->setting.data->classes; i++) {
-        number = number && !isnan(logits[i]);
-        if (logits[i] > logits[*best]) *best = i;
-    }
-    return number ? 0 : fail(ERR_INPUT, "the network's output is not a number: the weights are damaged");
-}
-
-// Serves one request. It waits for the device once, when the answer is read. So on a device that queues, the host does not know
-// when the image was prepared, and the time of the model is that of classifying the prepared image once more.
-static int serve_request(struct serving *s, const uint8_t *image, int *answer, int64_t *model, int64_t *whole)
-{
-    int64_t begin = clock_ns();
-    TRY(session_write(s->session, s->slots.raw, image, 0, slot_bytes(s->slots.raw)));
-    TRY(session_run(s->session, s->prepare));
-    int64_t ready = clock_ns();
-    TRY(classify_image(s, answer));
-    int64_t end = clock_ns();
-    *whole = end - begin, *model = end - ready;
-    if (!s->device->type->queues) return 0;
-    ready = clock_ns();
-    TRY(classify_image(s, answer));
-    *model = clock_ns() - ready;
-    return 0;
-}
-
-static int measure_images(struct serving *s, const struct infer_options *o, struct infer_figures *f)
-{
-    const struct dataset_facts *d = s->setting.data;
-    size_t bytes = (size_t)d->height * (size_t)d->width * (size_t)d->channels;
-    f->items = o->items && o->items < d->count[SPLIT_TEST] ? o->items : d->count[SPLIT_TEST];
-    s->logits = zalloc((size_t)d->classes * sizeof *s->logits);
-    s->images = zalloc((size_t)f->items * bytes);
-    s->labels = zalloc((size_t)f->items);
-    s->model_ns = zalloc((size_t)f->items * sizeof *s->model_ns);
-    s->whole_ns = zalloc((size_t)f->items * sizeof *s->whole_ns);
-    TRY(dataset_read(s->data, SPLIT_TEST, "images", 0, f->items, s->images));
-    TRY(dataset_read(s->data, SPLIT_TEST, "labels", 0, f->items, s->labels));
-    int answer;
-    for (int64_t i = 0; i < o->warmup && !infer_late(s, 0.5); i++) {
-        int64_t at = i % f->items;
-        TRY(serve_request(s, s->images + (size_t)at * bytes, &answer, s->model_ns, s->whole_ns));
-        infer_tell(s, o->trial ? o->trial : "warming up", i + 1, o->warmup);
-    }
-    int64_t served = 0;
-    for (int64_t i = 0; i < f->items && (i == 0 || !infer_late(s, 1)); i++, served++) {
-        TRY(serve_request(s, s->images + (size_t)i * bytes, &answer, &s->model_ns[i], &s->whole_ns[i]));
-        f->score[0] += answer == s->labels[i];
-        infer_tell(s, o->trial ? o->trial : "measuring", i + 1, f->items);
-    }
-    f->items = served;
-    f->model_ns = infer_summarise(s->model_ns, f->items);
-    f->whole_ns = infer_summarise(s->whole_ns, f->items);
-    return 0;
-}
-
-static bool is_timed(const struct infer_options *o)
-{
-    return o->singles || !infer_is_streamed(o->task);
 }
 
 int infer_measure(const struct infer_options *o, struct infer_figures *f)
@@ -179,7 +97,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
-        rc = infer_is_streamed(o->task) ? infer_streamed_measure(&s, o, f) : measure_images(&s, o, f);
+        rc = infer_serve(&s, o, f);
     }
     close_serving(&s, o);
     return rc;
@@ -209,7 +127,7 @@ static int try_setting(const struct infer_options *o, int threads, enum recipe_p
 
 int infer_tune(struct infer_options *o)
 {
-    if (!is_timed(o)) return 0;
+    if (!infer_singles(o)) return 0;
     struct device *device;
     struct device_facts facts;
     TRY(device_open(o->device, o->threads, &device));

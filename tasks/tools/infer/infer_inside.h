@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations shared by inference of resident images (infer.c) and of streamed samples (infer_streamed.c).
+// Declarations shared by infer.c and infer_serve.c.
 #ifndef DAWN_INFER_INSIDE_H
 #define DAWN_INFER_INSIDE_H
 
@@ -14,11 +14,6 @@ struct serving {
     struct checkpoint *weights;
     struct setting setting;
     struct step_slots slots;
-    // Programs for resident images.
-    int fold, prepare, answer;
-    uint8_t *images, *labels;
-    float *logits;
-    // For streamed samples.
     struct supply supply;
     struct evaluation evaluation;
     void *worker, *field[FEED_FIELDS];
@@ -33,9 +28,9 @@ struct latency_times infer_summarise(int64_t *ns, int64_t n);
 void infer_tell(struct serving *, const char *what, int64_t done, int64_t all);  // calls options.progress at most once a second
 bool infer_late(const struct serving *, double share);  // this share of options.limit_ns is over
 
-bool infer_is_streamed(const struct task *);
-int infer_streamed_build(struct serving *, const struct infer_options *) MUST_CHECK;  // called before the session is ready
-int infer_streamed_measure(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
-void infer_streamed_close(struct serving *);
+bool infer_singles(const struct infer_options *);  // requests are served one at a time
+int infer_serve_build(struct serving *, const struct infer_options *) MUST_CHECK;  // called before the session is ready
+int infer_serve(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
+void infer_serve_close(struct serving *);
 
 #endif

@@ -66,8 +66,8 @@ static int64_t step_of_variant(const struct trial *t, int *bucket)
     const struct trainer *r = t->trainer;
     for (int64_t step = 0; step < r->steps; step++)
         for (int b = 0; b < r->buckets; b++)
-            for (int turn = 0; turn < r->turns; turn++) {
-                const struct trainer_variant *v = trainer_variant(r, step, b, turn, 0);
+            for (int p = 0; p < r->programs; p++) {
+                const struct trainer_variant *v = trainer_variant(r, step, b, p, 0);
                 if (v->program != t->variant->program || v->is.bucket != b) continue;
                 *bucket = b;
                 return step;
@@ -79,14 +79,14 @@ static int begin_epoch(struct trial *t)
 {
     struct trainer *r = t->trainer;
     t->taken = 0;
-    return supply_begin(&r->supply[SPLIT_TRAIN], r->seed, t->at / r->steps_per_epoch, 0);
+    return supply_begin(&r->supply[FEED_TRAIN], r->seed, t->at / r->steps_per_epoch, 0);
 }
 
 int trial_next(struct trial *t, int64_t *samples)
 {
     struct order_batch batch;
     if (t->taken == t->trainer->steps_per_epoch) TRY(begin_epoch(t));
-    TRY(supply_next(&t->trainer->supply[SPLIT_TRAIN], &batch));
+    TRY(supply_next(&t->trainer->supply[FEED_TRAIN], &batch));
     t->taken++;
     t->bucket = batch.bucket;
     *samples = batch.count;
@@ -109,8 +109,13 @@ int trial_begin(struct trial *t)
 int trial_step(struct trial *t)
 {
     const struct trainer *r = t->trainer;
-    for (int turn = 0; turn < r->turns; turn++)
-        TRY(session_run(r->session, trainer_variant(r, t->at, t->bucket, turn, 0)->program));
+    struct trainer_calls calls = {0};
+    TRY(trainer_count_calls(r, t->at, &calls));
+    for (int p = 0; p < r->programs; p++) {
+        int bucket = task_program(&r->setting, r->of[p])->feed == FEED_TRAIN ? t->bucket : 0;
+        for (int64_t i = 0; i < calls.runs[p]; i++)
+            TRY(session_run(r->session, trainer_variant(r, t->at, bucket, p, 0)->program));
+    }
     return 0;
 }
 

@@ -45,7 +45,8 @@ int trial_time(struct trial *, double seconds, int64_t repeats, void (*each_repe
 // Mean times of the nodes over a few steps that are timed node by node. Such steps may take longer than others.
 int trial_profile(struct trial *) MUST_CHECK;
 // Steps with a feed. trial_begin moves the supply to the first batch of the variant. trial_next takes the next batch of that
-// epoch, or its first batch after the last. trial_step runs the step of the batch's bucket.
+// epoch, or its first batch after the last. trial_step runs
+// the programs of a step on it, also those that take further batches.
 int trial_begin(struct trial *) MUST_CHECK;
 int trial_next(struct trial *, int64_t *samples) MUST_CHECK;
 int trial_step(struct trial *) MUST_CHECK;

@@ -67,7 +67,7 @@ static int run_fed_steps(struct trial *t, double seconds, int64_t began, struct 
 
 static int time_fed_steps(struct trial *t, double seconds, struct profile *p)
 {
-    const struct supply *s = &t->trainer->supply[SPLIT_TRAIN];
+    const struct supply *s = &t->trainer->supply[FEED_TRAIN];
     struct profile_step ignored;
     struct others others;
     TRY(trial_begin(t));
@@ -89,8 +89,8 @@ static int time_fed_steps(struct trial *t, double seconds, struct profile *p)
 static int count_feed_bytes(struct trial *t, int64_t *bytes)
 {
     *bytes = 0;
-    for (enum split split = SPLIT_TRAIN; split < SPLIT_COUNT; split++) {
-        const struct supply *s = &t->trainer->supply[split];
+    for (int feed = 0; feed < t->trainer->feeds; feed++) {
+        const struct supply *s = &t->trainer->supply[feed];
         const struct feed_choice *f = &s->choice;
         int64_t kept, batch = 0;
         TRY(supply_keeps(s, &kept));

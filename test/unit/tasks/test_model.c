@@ -48,7 +48,8 @@ static int network(struct graph *g, const char *name, const struct recipe *r, st
     int x = g_cast(g, graph_state(g, "x", shape, F32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), type);
     struct dataset_facts facts = {.classes = classes_at(shape)};
     struct setting setting = {.task = task(name), .recipe = r, .model = model(name), .data = &facts, .dtype = type};
-    struct step step = {.g = g, .setting = &setting, .kind = training ? STEP_TRAIN : STEP_EVALUATE};
+    const struct task_program program = {.kind = training ? PROGRAM_TRAIN : PROGRAM_EVALUATE};
+    struct step step = {.g = g, .setting = &setting, .program = &program};
     int in[MODEL_VALUES] = {x}, out[MODEL_VALUES] = {NONE};
     g->trains = training ? ANY : 0;
     setting.model->forward(&step, in, out);

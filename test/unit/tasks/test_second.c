@@ -4,6 +4,7 @@
 
 #include "runtime/common/base/file.h"
 #include "tasks/cifar10/keys.h"
+#include "tasks/common/step/drive.h"
 #include "tasks/common/train/state.h"
 
 #include <math.h>
@@ -31,25 +32,6 @@ static void trains_on_cpu(void **state)
     second_reaches_its_target("cpu");
 }
 
-// Each turn trains its own set and leaves the other as it was.
-static void turns_train_their_own_set(void **state)
-{
-    (void)state;
-    struct bench b;
-    second_open(&b, "ref", 1, "precision=f32");
-    struct trainer *t = b.trainer;
-    assert_int_equal(trainer_begin(t, 3), 0);
-    for (int turn = 0; turn < 2; turn++) {
-        const struct graph *g = t->session->graph[trainer_variant(t, 0, 0, turn, 0)->program];
-        for (int i = 0; i < g->nodes; i++)
-            for (int o = 0; o < MAX_OUT; o++) {
-                const struct value *v = node_out(g, &g->node[i], o);
-                if (v && v->slot && role_is_parameter(v->slot->role)) assert_int_equal(v->slot->group, turn);
-            }
-    }
-    bench_close(&b);
-}
-
 // Every sample is evaluated once, in full and short batches of each bucket; the same seed gives the same score.
 static void evaluates_every_sample(void **state)
 {
@@ -58,8 +40,8 @@ static void evaluates_every_sample(void **state)
     second_open(&a, "cpu", 1, "precision=f32");
     second_open(&b, "cpu", 2, "precision=f32");
     int64_t samples = 0;
-    for (int64_t i = 0; i < supply_batches(&a.trainer->supply[SPLIT_TEST]); i++)
-        samples += order_batch(a.trainer->supply[SPLIT_TEST].order, i).count;
+    for (int64_t i = 0; i < supply_batches(&a.trainer->supply[FEED_TEST]); i++)
+        samples += order_batch(a.trainer->supply[FEED_TEST].order, i).count;
     assert_int_equal(samples, 130);
     assert_true(a.trainer->evaluation.programs > 3);  // short batches have programs of their own
     assert_int_equal(second_train(&a, 5), second_train(&a, 5));
@@ -131,10 +113,17 @@ static void goes_on_to_the_same_bytes(void **state)
 // The host computes from the outputs what the device counts, batch by batch and bucket by bucket: with initial weights, and with
 // trained ones.
 static struct task one_answer;
+static struct task_program three[4];
+static struct task_program *programs_of(struct task *task)
+{
+    for (int i = 0; i < 3; i++) three[i] = task_second.programs[i];
+    task->programs = three;
+    return three;
+}
+
 static void forward_b(struct step *s)
 {
-    task_second.forward(s);
-    if (step_trains(s)) return;
+    task_second.programs[2].forward(s);
     int right = graph_state(s->g, "right b", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
     g_correct(s->g, graph_slot(s->g, s->is.output[1]), step_input(s, "label b"), right, 1);
 }
@@ -144,7 +133,7 @@ static void the_judge_sees_every_output(void **state)
     (void)state;
     struct bench b;
     one_answer = task_second;
-    one_answer.forward = forward_b;
+    programs_of(&one_answer)[2].forward = forward_b;
     for (int viewed = 0; viewed < 2; viewed++) {
         one_answer.view = viewed ? second_view : NULL;
         second_open_task(&b, &one_answer, "cpu", 2, "precision=f32");
@@ -208,11 +197,12 @@ static void read_table(struct bench *b, float into[TABLE])
     assert_int_equal(session_get(b->trainer->session, table_name, into, TABLE * sizeof *into), 0);
 }
 
-static void one_bucket(const struct setting *c, enum split split, struct feed_choice *f)
+static int one_bucket(const struct setting *c, int feed, struct feed_choice *f)
 {
-    task_second.feed(c, split, f);
+    TRY(task_second.feed(c, feed, f));
     for (int i = 0; i < f->fields; i++) f->field[i].shape[0] = f->field[i].shape[2];
     f->order.buckets = 1, f->order.limit[0] = SECOND_LONGEST;
+    return 0;
 }
 
 static struct task in_parts;
@@ -220,7 +210,7 @@ static void open_in_parts(struct bench *b, const char *parts)
 {
     const char *const settings[] = {"precision=f32", parts, "optimiser.clip=0.05", NULL};
     in_parts = task_second;
-    in_parts.turns = 1, in_parts.feed = one_bucket;  // set 0 alone trains
+    in_parts.step = NULL, in_parts.feed = one_bucket;  // set 0 alone trains
     second_open_with(b, &in_parts, "cpu", 2, settings);
 }
 
@@ -300,9 +290,9 @@ static void parts_that_are_no_parts_are_refused(void **state)
     second_open(&b, "cpu", 1, "precision=f32");
     assert_int_equal(recipe_set(&b.choice.recipe, "data.accumulate=2"), 0);
     assert_true(trainer_new(&b.choice, &none) < 0);
-    assert_non_null(strstr(error_text(), "several sets in turn"));
+    assert_non_null(strstr(error_text(), "another program has used"));
     b.choice.task = &task;
-    task.turns = 1;
+    task.step = NULL;
     assert_int_equal(recipe_set(&b.choice.recipe, "data.accumulate=3"), 0);
     assert_true(trainer_new(&b.choice, &none) < 0);
     assert_non_null(strstr(error_text(), "a batch of 20 is not 3 equal parts"));
@@ -416,16 +406,16 @@ static void flops_are_those_of_all_buckets(void **state)
     const struct trainer *t = b.trainer;
     double sum = 0, least = INFINITY, mean;
     int64_t samples = 0;
-    for (int64_t i = 0; i < order_all_batches(t->supply[SPLIT_TEST].order); i++) {
-        struct order_batch batch = order_all_batch(t->supply[SPLIT_TEST].order, i);
-        const struct graph *g = t->session->graph[evaluation_find(&t->evaluation, &batch)->program];
+    for (int64_t i = 0; i < order_all_batches(t->supply[FEED_TEST].order); i++) {
+        struct order_batch batch = order_all_batch(t->supply[FEED_TEST].order, i);
+        const struct graph *g = t->session->graph[evaluation_find(&t->evaluation, &batch)->program[2]];
         double flops = 0;
         for (int n = 0; n < g->nodes; n++) flops += node_cost(g, &g->node[n]).flops;
         sum += flops, samples += batch.count;
         least = fmin(least, flops / (double)batch.count);
     }
     mean = sum / (double)samples;
-    assert_int_equal(samples, dataset_facts(b.data)->count[SPLIT_TEST]);
+    assert_int_equal(samples, dataset_facts(b.data)->count[FEED_TEST]);
     assert_true(mean > 1.1 * least);
     assert_true(fabs(trainer_forward_flops(t) - mean) < 0.01 * mean);  // short batches cost a little more for each sample
     bench_close(&b);
@@ -444,12 +434,13 @@ static void is_one_page(void **state)
     free(text);
 }
 
-// Set 1 trains from this step on; before it, its turn trains set 0 once more.
+// Set 1 trains from this step on.
 enum { LATE = 6 };
-static void late_variant(const struct setting *c, int64_t step, int turn, struct variant *v)
+static int late_step(struct drive *d)
 {
-    task_second.variant(c, step, turn, v);
-    if (turn == 1 && step < LATE) v->trains = 1u;
+    if (d->step >= LATE) return task_second.step(d);
+    TRY(drive_next(d, FEED_TRAIN));
+    return drive_run(d, 0);
 }
 
 enum { HEAD = SECOND_CLASSES * 16 };
@@ -466,7 +457,7 @@ static void a_late_set_begins_as_others_do(void **state)
     struct bench b;
     float before[HEAD], after[HEAD];
     struct rule rule[RULES_MAX];
-    task.variant = late_variant;
+    task.step = late_step;
     second_open_task(&b, &task, "ref", 1, "precision=f32");
     struct trainer *t = b.trainer;
     assert_int_equal(trainer_begin(t, 3), 0);
@@ -490,7 +481,7 @@ static void uploading_forward(struct step *s)
 {
     graph_group(s->g, 0);
     graph_param(s->g, "a.head", SHAPE(SECOND_CLASSES, 8), (struct init){INIT_UPLOAD, 0}, ROLE_MATRIX);
-    task_second.forward(s);
+    task_second.programs[s->number].forward(s);
     if (!step_trains(s)) step_loss(s, graph_state(s->g, "none", SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_ZERO, 0}), 1);
 }
 
@@ -498,7 +489,8 @@ static void open_uploading(struct bench *b, struct task *task)
 {
     static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.9", "schedule.ema.from=0.5", NULL};
     *task = task_second;
-    task->forward = uploading_forward;
+    programs_of(task);
+    for (int i = 0; i < 3; i++) three[i].forward = uploading_forward;
     second_open_with(b, task, "null", 1, settings);
 }
 
@@ -555,29 +547,12 @@ static void schedules_of_one_name_agree(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-// Turns share the counter of a batch, so their draws differ by site.
-static void turns_draw_apart(void **state)
-{
-    (void)state;
-    const struct setting setting = {.task = &task_second};
-    struct step turn[2] = {{.setting = &setting, .turn = 0}, {.setting = &setting, .turn = 1}};
-    bool seen[16] = {0};
-    for (int i = 0; i < 16; i++) {
-        int site = step_site(&turn[i % 2]);
-        assert_in_range(site, 0, 15);
-        assert_false(seen[site]);
-        seen[site] = true;
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trains_on_ref),
         cmocka_unit_test(trains_on_cpu),
         cmocka_unit_test(keeps_an_average_on_ref),
-        cmocka_unit_test(turns_train_their_own_set),
-        cmocka_unit_test(turns_draw_apart),
         cmocka_unit_test(uploaded_weights_are_averaged),
         cmocka_unit_test(an_evaluation_has_no_loss),
         cmocka_unit_test(schedules_of_one_name_agree),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of a task with a feed. The request is a stored sample. Preprocessing is the feed's fill on the host (decoding,
-// cropping, padding) and the copy to the device. If a view makes several samples of a request, its time is the sum of
-// theirs. The program is the evaluation at batch 1, so the score comes from the task's own metrics and judge.
+// The request is a stored sample. Preprocessing is the feed's fill on the host (decoding, cropping, padding) and the copy to the
+// device. If a view makes several samples of a request, its time is the sum of theirs. The programs are those of the task's
+// inference, or of its evaluation, at batch 1, so the score comes from the task's own metrics and judge. Invariant: the time of a
+// request covers all of its work, and the mean is over all requests except the warm-up.
 #include "tasks/tools/infer/infer_inside.h"
 
 #include "runtime/common/base/clock.h"
@@ -41,22 +42,21 @@ void infer_tell(struct serving *s, const char *what, int64_t done, int64_t all)
     s->told_ns = clock_ns();
 }
 
-bool infer_is_streamed(const struct task *task)
+// Implied for resident data, which an inference does not load.
+bool infer_singles(const struct infer_options *o)
 {
-    return !task->prepare || !task->answer;
+    return o->singles || !o->task->feed;
 }
 
-int infer_streamed_build(struct serving *s, const struct infer_options *o)
+int infer_serve_build(struct serving *s, const struct infer_options *o)
 {
     const struct task *task = o->task;
     if (task->view) TRY(task->view(&s->setting, s->data, &s->view));
     struct dataset *data = s->view ? s->view : s->data;
     s->setting.data = dataset_facts(data);
-    s->setting.single = o->singles;
-    TRY(supply_new(&s->supply, &s->setting, data, SPLIT_TEST));
-    s->setting.feed[SPLIT_TEST] = &s->supply.choice;
-    if (o->singles && !s->supply.choice.fields)
-        return fail(ERR_UNSUPPORTED, "task %s has no inference of single samples", task->name);
+    s->setting.single = infer_singles(o);
+    TRY(supply_new(&s->supply, &s->setting, data, FEED_TEST));
+    s->setting.feed[FEED_TEST] = &s->supply.choice;
     if (o->answers && (!task->judge || !task->judge->write))
         return fail(ERR_USAGE, "task %s writes no file of predictions", task->name);
     s->evaluation = (struct evaluation){.setting = &s->setting, .stored = s->data, .view = data, .session = s->session,
@@ -69,7 +69,7 @@ int infer_streamed_build(struct serving *s, const struct infer_options *o)
 static int fill_sample(struct serving *s, const struct order_batch *batch)
 {
     const struct feed_choice *c = &s->supply.choice;
-    struct feed_slots *slots = &s->slots.split[SPLIT_TEST];
+    struct feed_slots *slots = &s->slots.feed[FEED_TEST];
     struct feed_item item = {.split = SPLIT_TEST, .index = order_samples(s->supply.order)[batch->first], .bucket = batch->bucket};
     TRY(feed_one(c, s->worker, &item, s->field));
     for (int f = 0; f < c->fields; f++) {
@@ -82,7 +82,7 @@ static int fill_sample(struct serving *s, const struct order_batch *batch)
 // A task without outputs has counters, which are read instead.
 static int read_answer(struct serving *s, const struct variant *is)
 {
-    const struct slot *hits = s->slots.split[SPLIT_TEST].hits[0];
+    const struct slot *hits = s->slots.test.hits[0];
     int32_t count;
     if (is->output[0]) return evaluation_read(&s->evaluation, is, s->outputs);
     return hits ? session_read(s->session, hits, &count, sizeof count) : session_sync(s->session);
@@ -110,7 +110,7 @@ static int serve_sample(struct serving *s, const struct order_batch *batch, int6
     int64_t begin = clock_ns();
     TRY(fill_sample(s, batch));
     int64_t ready = clock_ns();
-    TRY(session_run(s->session, p->program));
+    TRY(evaluation_answer(&s->evaluation, batch));
     TRY(read_answer(s, &p->is));
     int64_t end = clock_ns();
     if (!are_numbers(&p->is, s->outputs))
@@ -199,15 +199,15 @@ static int measure_batches(struct serving *s, const struct infer_options *o, str
 {
     f->items = dataset_facts(s->data)->count[SPLIT_TEST];
     s->evaluation.between = tell_batches, s->evaluation.context = s;
-    TRY(supply_load(&s->supply, s->session, &s->slots.split[SPLIT_TEST]));
+    TRY(supply_load(&s->supply, s->session, &s->slots.feed[FEED_TEST]));
     return evaluation_run(&s->evaluation, o->answers, f->score);
 }
 
-int infer_streamed_measure(struct serving *s, const struct infer_options *o, struct infer_figures *f)
+int infer_serve(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
     struct damage_report damage;
     struct text text = {0};
-    TRY(o->singles ? measure_singles(s, o, f) : measure_batches(s, o, f));
+    TRY(infer_singles(o) ? measure_singles(s, o, f) : measure_batches(s, o, f));
     f->counts_damaged = supply_damaged(&s->supply, &damage);
     f->damaged = f->counts_damaged ? damage.count : 0;
     supply_damaged_text(&s->supply, &text);
@@ -216,7 +216,7 @@ int infer_streamed_measure(struct serving *s, const struct infer_options *o, str
     return 0;
 }
 
-void infer_streamed_close(struct serving *s)
+void infer_serve_close(struct serving *s)
 {
     const struct feed_choice *c = &s->supply.choice;
     if (s->worker && c->worker_free) c->worker_free(s->worker);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task's own step, answer and host code may do: bring the next batch of a feed to the device, run a program of the task's
+// table, and between steps or within an answer read and write slots that a program made with step_slot.
+//
+//     for (int i = 0; i < 5; i++) {
+//         TRY(drive_next(d, FEED_TRAIN));
+//         TRY(drive_run(d, CRITIC));
+//     }
+//     return drive_run(d, GENERATOR);
+//
+// Where a batch is cut into parts or slices, drive_run brings and runs all of them, so each batch serves one program only.
+#ifndef DAWN_STEP_DRIVE_H
+#define DAWN_STEP_DRIVE_H
+
+#include "tasks/common/step/task.h"
+
+struct drive {
+    const struct setting *setting;
+    struct session *session;  // NULL while a plan counts what a step does
+    uint64_t seed;
+    int64_t step;             // steps done
+    struct order_batch batch[FEEDS_MAX];  // the batch in use
+    char suffix[40];          // of the names of slots
+    int (*next)(struct drive *, int feed);
+    int (*run)(struct drive *, int program);
+    void *owner;
+};
+
+static inline int drive_next(struct drive *d, int feed) { return d->next(d, feed); }
+static inline int drive_run(struct drive *d, int program) { return d->run(d, program); }
+int drive_read(struct drive *, const char *slot, void *into, size_t bytes) MUST_CHECK;  // waits for the device
+int drive_write(struct drive *, const char *slot, const void *bytes, size_t count) MUST_CHECK;
+
+#endif
