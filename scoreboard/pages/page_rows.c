@@ -499,8 +499,8 @@ void page_how_to_be_first(struct page *page, const struct filter *filter)
         return;
     }
     html_add(page->out, "<div class=\"empty\"><p><strong>%s</strong> Be the first%s</p>", nothing,
-             contest->harness || contest->synthetic ? ":" : ".");
-    if (contest->harness || contest->synthetic)
+             contest->models != NULL || contest->synthetic ? ":" : ".");
+    if (contest->models != NULL || contest->synthetic)
         page_command(page, "first", first_commands(page, filter));
     html_add(page->out, "<p><a href=\"/submit\">How to take part</a>, also "
                         "<a href=\"/record\">with your own program</a>.</p></div>\n");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 
 struct log {
@@ -13,16 +14,11 @@ struct log {
     int64_t begin_ns;  // when the data are first touched
 };
 
-// The MLPerf benchmark whose rules the checker applies. A task without a row goes by its own name, which the checker does
-// not know.
+// The MLPerf benchmark whose rules the checker applies. A task without one goes by its own name, which the checker does not know.
 static const char *benchmark_of(const char *task)
 {
-    static const char *const names[][2] = {
-        {"cifar10", "resnet"}, {"imagenet", "resnet"}, {"imagenette", "resnet"}, {"squad", "bert"}, {"squad-split", "bert"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i][0], task)) return names[i][1];
-    return task;
+    const struct contest *contest = contest_find(task);
+    return contest != NULL && contest->mlperf != NULL ? contest->mlperf : task;
 }
 
 // ---- lines

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <pthread.h>
-
-#include "runtime/common/base/embed.h"
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/curve.h"
 
@@ -103,21 +100,10 @@ static void check_schedule(struct subject *s)
 
 // ---- models
 
-static json_t *models;  // stays as long as the program runs
-
-static void read_models(void)
-{
-    const struct embedded *file = embedded_find("submit/format/check/models.json");
-    BUG_IF(file == NULL);
-    models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
-    BUG_IF(!json_is_object(models));
-}
-
 static const json_t *forms_of(const char *task, const char *model)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_models);
-    return json_object_get(json_object_get(models, task), model);
+    const struct contest *contest = contest_find(task);
+    return contest != NULL ? json_object_get(contest->models, model) : NULL;
 }
 
 double check_model_flops(const char *task, const char *model)
@@ -149,7 +135,7 @@ static bool model_known(const struct subject *s)
 
 static void check_model(struct subject *s)
 {
-    if (s->synthetic || s->contest == NULL || !s->contest->harness || model_known(s)) return;
+    if (s->synthetic || s->contest == NULL || s->contest->models == NULL || model_known(s)) return;
     bool closed = strcmp(canonical_text(s->json, "division"), "closed") == 0;
     finding_add(s->out, closed ? CHECK_DIVISION : CHECK_SPEED_UNKNOWN,
                 "no published recipe has a model %.40s of %lld parameters and %.4g MFLOP per sample%s",

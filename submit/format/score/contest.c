@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of contests. It travels inside the program, so a mistake in it is a bug, not an error.
+// The table of contests: the rows of each task's contest.json in the order of the folders, then the demonstration's. They travel
+// inside the program, so a mistake in them is a bug, not an error.
 #include "submit/format/score/contest.h"
 
 #include <pthread.h>
@@ -25,8 +26,8 @@ static void read_row(const json_t *row, struct contest *c)
         .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
         .test_items = canonical_int(row, "test_items"), .train_items = canonical_int(row, "train_items"),
         .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
-        .test_digest = text_or_null(row, "test_digest"), .harness = canonical_int(row, "harness") != 0,
-        .synthetic = canonical_int(row, "synthetic") != 0,
+        .test_digest = text_or_null(row, "test_digest"), .models = json_object_get(row, "models"),
+        .synthetic = canonical_int(row, "synthetic") != 0, .mlperf = text_or_null(row, "mlperf"),
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
     };
     bool value = canonical_int(row, "value") != 0;
@@ -41,14 +42,24 @@ static void read_row(const json_t *row, struct contest *c)
     for (size_t i = 0; i < json_array_size(targets); i++) c->target_micro[i] = json_integer_value(json_array_get(targets, i));
 }
 
+static json_t *files[CONTESTS_MAX];  // never freed: the rows point into their texts
+static int file_count;
+
+static void read_file(const struct embedded *file)
+{
+    BUG_IF(file == NULL || file_count == CONTESTS_MAX);
+    const json_t *rows = files[file_count++] = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
+    BUG_IF(!json_is_array(rows) || contest_count + json_array_size(rows) > CONTESTS_MAX);
+    for (size_t i = 0; i < json_array_size(rows); i++) read_row(json_array_get(rows, i), &contests[contest_count++]);
+}
+
 static void read_table(void)
 {
-    const struct embedded *file = embedded_find("submit/format/score/contests.json");
-    BUG_IF(file == NULL);
-    static json_t *table;  // never freed: the rows point into its texts
-    table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
-    BUG_IF(!json_is_array(table) || json_array_size(table) > CONTESTS_MAX);
-    for (size_t i = 0; i < json_array_size(table); i++) read_row(json_array_get(table, i), &contests[contest_count++]);
+    for (const struct embedded *e = embedded_files; e->path; e++) {
+        const char *name = strrchr(e->path, '/');
+        if (strncmp(e->path, "tasks/", 6) == 0 && name != NULL && strcmp(name, "/contest.json") == 0) read_file(e);
+    }
+    read_file(embedded_find("submit/format/score/demo.json"));
 }
 
 const struct contest *contest_table(int *count)
@@ -78,9 +89,14 @@ const struct contest *contest_of(const char *task, bool synthetic)
     return NULL;
 }
 
+bool contest_fixes_training(const struct contest *c)
+{
+    return c->train_digest != NULL || c->train_items > 0;
+}
+
 bool contest_has_digests(const struct contest *c)
 {
-    return c->train_digest != NULL && c->test_digest != NULL;
+    return c->test_digest != NULL && (c->train_digest != NULL || !contest_fixes_training(c));
 }
 
 bool contest_is_share(const struct contest *c)
@@ -96,6 +112,7 @@ int64_t contest_items(const struct contest *c, int64_t measured)
 bool contest_knows_data(const struct contest *c, const char *split, const char *digest)
 {
     bool test = strcmp(split, "test") == 0;
+    if (!test && !contest_fixes_training(c)) return contest_has_digests(c);
     const char *content = test ? c->test_digest : c->train_digest;
     return content != NULL && strcmp(content, digest) == 0;
 }

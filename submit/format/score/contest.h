@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contests: the tasks with boards, and the facts that the rules fix for each (docs/rules.md). Both programs embed one table,
-// contests.json.
+// The contests: the tasks with boards, and the facts that the rules fix for each (docs/rules.md). Both programs embed the
+// contest.json of every task.
 #ifndef DAWN_FORMAT_CONTEST_H
 #define DAWN_FORMAT_CONTEST_H
 
 #include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
+
+#include <jansson.h>
 
 enum { CONTEST_TARGETS = 4, CONTESTS_MAX = 32 };
 struct contest {
@@ -18,11 +20,12 @@ struct contest {
     const char *test_name;     // "the 10,000 test images"
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t test_items;        // items of the whole test set
-    int64_t train_items;       // of the published training set; 0: not known here
+    int64_t train_items;       // of the published training set; 0 without a digest: training data are free
     int64_t samples_per_item;  // largest number of samples of one stored item (windows of a long text); usually 1
     int64_t target_micro[CONTEST_TARGETS];  // first the board's own, then those for filters; 0 ends
     const char *train_digest, *test_digest;  // SHA-256 of the published content, whatever its order; NULL: not known here
-    bool harness;              // DAWN itself trains it: dawn train NAME
+    const json_t *models;      // parameters and FLOPs of each model that DAWN trains; NULL: it does not train this task
+    const char *mlperf;        // MLPerf's benchmark that is nearest to it; NULL: none
     bool synthetic;            // the board for data that programs generate: never official
     const char *dawnbench_column;  // of DAWNBench's log and of its inference files: "top1Accuracy"
     int64_t dawnbench_scale;       // the figure for 100% there: 100 (percent) or 1 (SQuAD's f1)
@@ -36,9 +39,11 @@ bool contest_is_share(const struct contest *);
 // N of "k of N" for `measured` items, as in a latency. A metric that is no count has millionths.
 int64_t contest_items(const struct contest *, int64_t measured);
 
-// True if the table knows both digests of the published content. Without them no data is official.
+// False if any training data may be used, or none (self-play, text of any origin). The test set alone is then fixed.
+bool contest_fixes_training(const struct contest *);
+// True if the table knows the digests of all content that the rules fix. Without them no data is official.
 bool contest_has_digests(const struct contest *);
-// True if a digest of "train" or "test" names the published content.
+// True if a digest of "train" or "test" names the published content, or the rules do not fix it.
 bool contest_knows_data(const struct contest *, const char *split, const char *digest);
 
 // The digest of the facts that the rules fix for a task. Runs with different digests are not comparable.

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "data/fetch/source.h"
-#include "runtime/common/base/embed.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
 #include "data/read/imagenet/imagenet.h"
@@ -23,13 +22,39 @@ static void cifar10_is_this_programs_cifar10(void **state)
     (void)state;
     const struct contest *c = contest_find("cifar10");
     const struct source *source = source_find("cifar10");
-    const struct task *task;
-    assert_int_equal(task_find("cifar10", &task), 0);
     assert_non_null(c);
     assert_string_equal(c->train_digest, source->content[SPLIT_TRAIN]);
     assert_string_equal(c->test_digest, source->content[SPLIT_TEST]);
-    assert_int_equal(c->target_micro[0], llround(task->target * 1e6));
-    assert_string_equal(c->metric, task->metrics[0].name);
+}
+
+// A contest's file says again what its task's code says.
+static void contests_agree_with_their_tasks(void **state)
+{
+    (void)state;
+    for (int i = 0; task_table[i]; i++) {
+        const struct contest *c = contest_find(task_table[i]->name);
+        assert_non_null(c);
+        assert_int_equal(c->target_micro[0], llround(task_table[i]->target * 1e6));
+        assert_string_equal(c->metric, task_table[i]->metrics[0].name);
+        assert_string_equal(c->board.unit, task_table[i]->metrics[0].unit);
+        assert_int_equal(c->board.lower_is_better, task_table[i]->metrics[0].lower_is_better);
+        assert_int_equal(contest_is_share(c), task_table[i]->metrics[0].kind == METRIC_RATIO);
+    }
+}
+
+// The training data of some contests are free: a corpus of anybody's choice, or games that the program plays with itself.
+static void training_data_may_be_free(void **state)
+{
+    (void)state;
+    const struct contest open = {.test_digest = "aa"}, unknown = {.test_digest = "aa", .train_items = 100}, none = {0};
+    assert_false(contest_fixes_training(&open));
+    assert_true(contest_has_digests(&open));
+    assert_true(contest_knows_data(&open, "train", "whatever"));
+    assert_true(contest_knows_data(&open, "test", "aa"));
+    assert_false(contest_knows_data(&open, "test", "ab"));
+    assert_true(contest_fixes_training(&unknown));
+    assert_false(contest_has_digests(&unknown) || contest_knows_data(&unknown, "train", "whatever"));
+    assert_false(contest_has_digests(&none) || contest_knows_data(&none, "train", "whatever"));
 }
 
 static void published_data_are_known(void **state)
@@ -54,13 +79,9 @@ static void packs_of_the_archives_are_official(void **state)
     for (int i = 0; i < 2; i++) {
         const struct contest *c = contest_find(names[i]);
         const struct imagenet_flavour *flavour = imagenet_flavour(names[i]);
-        const struct task *task;
-        assert_int_equal(task_find(names[i], &task), 0);
         assert_true(contest_knows_data(c, "train", flavour->official[SPLIT_TRAIN]));
         assert_true(contest_knows_data(c, "test", flavour->official[SPLIT_TEST]));
         assert_int_equal(c->test_items, flavour->count[SPLIT_TEST]);
-        assert_int_equal(c->target_micro[0], llround(task->target * 1e6));
-        assert_string_equal(c->metric, task->metrics[0].name);
     }
     assert_non_null(contest_find("imagenet")->dawnbench_column);
     assert_null(contest_find("imagenette")->dawnbench_column);  // DAWNBench had none
@@ -75,7 +96,7 @@ static void synthetic_data_have_a_board_of_their_own(void **state)
         assert_ptr_equal(contest_find(table[i].name), &table[i]);
         assert_true(contest_of(table[i].name, true)->synthetic);
         const struct task *task;
-        assert_int_equal(task_find(table[i].name, &task) == 0, table[i].harness);
+        assert_int_equal(task_find(table[i].name, &task) == 0, table[i].models != NULL);
         assert_true(table[i].target_micro[0] >= 1000 && table[i].target_micro[0] <= 1000000);
     }
     assert_ptr_equal(contest_of("cifar10", false), contest_find("cifar10"));
@@ -103,9 +124,9 @@ static void exactly_at_the_target_meets_it(void **state)
 }
 
 // The figures that a statement may name for a model without a flag are those that the program computes.
-static bool model_is_listed(const json_t *models, const struct trainer *t)
+static bool model_is_listed(const struct trainer *t)
 {
-    const json_t *list = json_object_get(json_object_get(models, t->setting.task->name), t->setting.model->name);
+    const json_t *list = json_object_get(contest_find(t->setting.task->name)->models, t->setting.model->name);
     int64_t parameters = trainer_parameters(t), flops = llround(trainer_forward_flops(t));
     for (size_t i = 0; i < json_array_size(list); i++)
         if (canonical_int(json_array_get(list, i), "parameters") == parameters &&
@@ -116,19 +137,17 @@ static bool model_is_listed(const json_t *models, const struct trainer *t)
     return false;
 }
 
-static bool build_and_look(const json_t *models, const struct recipe *recipe, struct dataset *data, struct device *device,
-                           const struct task *task)
+static bool build_and_look(const struct recipe *recipe, struct dataset *data, struct device *device, const struct task *task)
 {
     struct trainer_choice choice = {.task = task, .recipe = *recipe, .data = data, .device = device, .fuse = FUSE_ALL};
     struct trainer *t;
     if (trainer_new(&choice, &t) < 0) fail_msg("%s: %s", recipe->name, error_text());
-    bool listed = model_is_listed(models, t);
+    bool listed = model_is_listed(t);
     trainer_free(t);
     return listed;
 }
 
 struct figures_listed {
-    const json_t *models;
     const struct task *task;
     struct dataset *data;
     struct device *device;
@@ -142,11 +161,11 @@ static int recipe_is_listed(void *context, const struct recipe *recipe)
     for (int i = 1; l->task->data_sets[i]; i++)
         if (strcmp(recipe->name, l->task->recipes[i]) == 0) return 0;
     if (recipe_trains(recipe, l->task->name))
-        l->all = build_and_look(l->models, recipe, l->data, l->device, l->task) && l->all;
+        l->all = build_and_look(recipe, l->data, l->device, l->task) && l->all;
     return 0;
 }
 
-static bool models_of_task_are_listed(const json_t *models, const struct task *task, struct device *device)
+static bool models_of_task_are_listed(const struct task *task, struct device *device)
 {
     struct dataset *data;
     struct recipe recipe;
@@ -155,9 +174,9 @@ static bool models_of_task_are_listed(const json_t *models, const struct task *t
     for (const struct model *m = task->models; m->name; m++) {
         assert_int_equal(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe), 0);
         assert_int_equal(recipe_set_key("the test", &recipe, "model.name", m->name), 0);
-        all = build_and_look(models, &recipe, data, device, task) && all;
+        all = build_and_look(&recipe, data, device, task) && all;
     }
-    struct figures_listed l = {models, task, data, device, all};
+    struct figures_listed l = {task, data, device, all};
     assert_int_equal(recipe_each(recipe_is_listed, &l), 0);
     dataset_close(data);
     return l.all;
@@ -166,16 +185,12 @@ static bool models_of_task_are_listed(const json_t *models, const struct task *t
 static void the_models_of_published_recipes_are_listed(void **state)
 {
     (void)state;
-    const struct embedded *file = embedded_find("submit/format/check/models.json");
-    json_t *models = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
     struct device *device;
     bool all = true;
-    assert_non_null(models);
     assert_int_equal(device_open("cpu", 1, &device), 0);
-    for (int i = 0; task_table[i]; i++) all = models_of_task_are_listed(models, task_table[i], device) && all;
+    for (int i = 0; task_table[i]; i++) all = models_of_task_are_listed(task_table[i], device) && all;
     assert_true(all);
     device_close(device);
-    json_decref(models);
 }
 
 int main(void)
@@ -183,6 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_models_of_published_recipes_are_listed),
         cmocka_unit_test(cifar10_is_this_programs_cifar10),
+        cmocka_unit_test(contests_agree_with_their_tasks),
+        cmocka_unit_test(training_data_may_be_free),
         cmocka_unit_test(published_data_are_known),
         cmocka_unit_test(packs_of_the_archives_are_official),
         cmocka_unit_test(synthetic_data_have_a_board_of_their_own),
