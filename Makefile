@@ -113,19 +113,20 @@ MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/d
 # A folder is a room. FOLDERS lists those of the program dawn (runtime/cuda is above), BOARD_FOLDERS those of the server.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
 GROUND := $(addprefix runtime/common/,base cli draw)  # what every folder may use
+rooms = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))))
 FOLDERS := $(GROUND) runtime $(addprefix runtime/,ranks op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
-    data $(addprefix data/,read read/imagenet read/squad fetch image feed pack text) \
-    tasks $(addprefix tasks/,cifar10 imagenet translation squad squad/text squad/sample squad/network) \
-    $(addprefix tasks/common/,recipe step train) \
-    tasks/tools $(addprefix tasks/tools/,show infer forecast measure profile report outside replay) \
-    submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)
+    $(call rooms,data) $(call rooms,tasks) submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)
 BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
     runtime/common/draw/style.css) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
-OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o
+OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o \
+    $(addprefix $(B)/registry/,task_folders.o recipe_tables.o kind_folders.o)
+# A folder of tasks with a contest is a task, one of data/read a kind of file: what they offer is found here (registry_rule).
+TASKS := $(foreach t,$(patsubst tasks/%/contest.json,%,$(wildcard tasks/*/contest.json)),$(if $(wildcard tasks/$(t)/$(t).c),$(t)))
+KINDS := $(sort $(patsubst data/read/%/,%,$(dir $(wildcard data/read/*/*.c))))
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard tasks/*/contest.json submit/format/*/*.json scoreboard/store/schema/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
@@ -232,6 +233,22 @@ endef
 $(eval $(call embed_rule,embedded,$(EMBEDDED)))
 $(eval $(call embed_rule,board-embedded,$(BOARD_EMBEDDED)))
 
+# Tables of what folders offer: the table, its header, the type of a row's target, the rows' declaration and value (@: the folder),
+# the folders.
+define registry_rule
+$(B)/registry/$(1).c: $(B)/registry/$(1).list Makefile
+	$$(call say,TABLE,$$@)
+	$$(Q)printf '%s\n' '#include "$(2)"' $(foreach f,$(6),'extern $(3) $(subst @,$(f),$(4));') \
+	    '$(3) *const $(1)[] = {$(foreach f,$(6),$(subst @,$(f),$(5))$(comma)) NULL};' >$$@
+$(B)/registry/$(1).o: $(B)/registry/$(1).c $(B)/flags.list
+	$$(Q)$$(CC) $$(BASE_FLAGS) -MMD -MP -c $$< -o $$@
+$(B)/registry/$(1).list: FORCE
+	$$(call write_if_new,$(6))
+endef
+$(eval $(call registry_rule,task_folders,tasks/tasks.h,const struct task *const,tasks_@[],tasks_@,$(TASKS)))
+$(eval $(call registry_rule,recipe_tables,tasks/common/recipe/recipe_keys.h,const struct recipe_table,recipe_table_@,&recipe_table_@,$(TASKS)))
+$(eval $(call registry_rule,kind_folders,data/kind.h,const struct kind *const,kinds_@[],kinds_@,$(KINDS)))
+
 # A list is written only when it changes; what is made from it is then made again.
 write_if_new = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
 $(B)/objects.list: FORCE
@@ -293,7 +310,7 @@ $(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
-$(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_driven $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/runtime/test_dnn_plans: $(B)/test/unit/runtime/test_dnn_plans.o $(filter %.a,$(ON_CUDA)) $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(call link_program,$(ON_CUDA)) -lcmocka -o $@

@@ -6,11 +6,10 @@
 
 #include "data/cmd_data.h"
 #include "data/cmd_data_sub.h"
-#include "data/dataset.h"
+#include "data/kind.h"
 #include "data/image/sheet.h"
 #include "data/fetch/source.h"
 #include "data/progress_bar.h"
-#include "data/read/squad/squad.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/text.h"
 
@@ -111,10 +110,10 @@ static int verify_open(struct dataset *ds)
         printf("%-5s  %s samples\n       content %s\n", facts->split_name[split], text_count(count, facts->count[split]), hex);
     }
     for (int split = 0; split < SPLIT_COUNT; split++) {
-        const struct squad *squad = squad_of(ds, split);
-        if (squad != NULL && squad->lost > 0)
-            printf("%lld %s answers are not in their context; the first: %s\n", (long long)squad->lost,
-                   facts->split_name[split], squad->lost_first);
+        struct text remark = {0};
+        if (ds->kind->remark != NULL) ds->kind->remark(ds, split, &remark);
+        if (remark.at != NULL) fputs(remark.at, stdout);
+        text_free(&remark);
     }
     if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
     if (facts->quality > 0) printf("re-encoded pictures: JPEG quality %d\n", facts->quality);
@@ -141,10 +140,8 @@ static int data_verify(int argc, char **argv)
     text_add(&about,
              "Reads a data set whole, checks every label, and compares it with what was published: \"official\" (the "
              "published files), \"official, other order\" (the published images), or an error.");
-    for (int i = 0; source_name(i) != NULL; i++) {
-        const struct source *source = source_find(source_name(i));
-        text_add(&about, "\n\n%s: %s", source->title, source->checked);
-    }
+    for (int i = 0; source_at(i) != NULL; i++)
+        text_add(&about, "\n\n%s: %s", source_at(i)->title, source_at(i)->checked);
     const struct usage usage = {"data verify", "NAME [OPTIONS]", about.at, options, NULL};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
@@ -181,13 +178,30 @@ static int show_sheet(struct dataset *ds, enum split split, const char *to)
     return rc;
 }
 
+static int show_sample(struct dataset *ds, enum split split, const char *word)
+{
+    const struct dataset_facts *facts = dataset_facts(ds);
+    const char *noun = ds->kind->sample;
+    int64_t number, count = facts->count[split];
+    if (text_to_int(word, 1, count, &number) < 0)
+        return fail(ERR_USAGE, "%s has the %s %ss 1 to %lld; \"%.40s\" is none of these numbers", facts->name,
+                    facts->split_name[split], noun, (long long)count, word);
+    struct text text = {0};
+    text_add(&text, "%s, %s %s %lld of %lld\n", facts->title, facts->split_name[split], noun, (long long)number,
+             (long long)count);
+    int rc = ds->kind->show(ds, split, number, &text);
+    if (rc == 0) fputs(text.at, stdout);
+    text_free(&text);
+    return rc;
+}
+
 static int show_open(const struct usage *usage, int argc, char **argv, struct dataset *ds, enum split split, const char *to)
 {
-    bool questions = squad_of(ds, split) != NULL;
-    if (questions && argc == 2) return fail(ERR_USAGE, "%s needs the number of a question, such as 1", usage->command);
+    bool shows = ds->kind->show != NULL;
+    if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, ds->kind->sample);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
-    if (!questions) TRY(cmd_data_operands(usage, argc, argv, 1));
-    return questions ? cmd_data_question(ds, split, argv[2]) : show_sheet(ds, split, to);
+    if (!shows) TRY(cmd_data_operands(usage, argc, argv, 1));
+    return shows ? show_sample(ds, split, argv[2]) : show_sheet(ds, split, to);
 }
 
 static int data_show(int argc, char **argv)
@@ -201,8 +215,8 @@ static int data_show(int argc, char **argv)
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
-                                "Draws a contact sheet of images: one row a class, ten images in each. Of a set of questions, "
-                                "prints question number N, with the answer marked in its context.", options,
+                                "Draws a contact sheet of images: one row per class, ten images in each. Of other data sets, "
+                                "prints sample number N: a question with the answer marked in its context.", options,
                                 "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
@@ -220,7 +234,7 @@ const struct program_command cmd_data_subs[] = {
     {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
     {"list", data_list, "list the data sets, and which of them are here"},
     {"verify", data_verify, "read a data set whole and compare it with what was published"},
-    {"show", data_show, "draw a contact sheet of images as a PNG, or print a question"},
+    {"show", data_show, "draw a contact sheet of images as a PNG, or print a sample"},
     {NULL, NULL, NULL},
 };
 enum { SUBS = sizeof cmd_data_subs / sizeof cmd_data_subs[0] - 1 };

@@ -83,16 +83,14 @@ static int fetch_with_bar(const struct source *source, struct fetch_options *fet
 
 static int no_source(const char *name)
 {
-    if (strcmp(name, "squad-split") == 0)
-        return fail(ERR_USAGE, "%s is made of a file of squad, which \"dawn data fetch squad\" downloads", name);
-    if (strcmp(name, "imagenet") == 0)
-        return fail(ERR_USAGE, "%s is not downloaded: get its archives from image-net.org; \"dawn data pack %s SRC DST\" makes "
-                    "one file of them", name, name);
-    for (int i = 0; dataset_name(i) != NULL; i++)
-        if (strcmp(name, dataset_name(i)) == 0)
-            return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);
+    for (int i = 0; dataset_kind(i) != NULL; i++) {
+        const struct kind *kind = dataset_kind(i);
+        if (strcmp(name, kind->name) != 0) continue;
+        if (kind->elsewhere != NULL) return fail(ERR_USAGE, "%s is %s", name, kind->elsewhere);
+        return fail(ERR_USAGE, "%s data is drawn by this program: there is nothing to fetch", name);
+    }
     struct text all = {0};
-    for (int i = 0; source_name(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_name(i));
+    for (int i = 0; source_at(i) != NULL; i++) text_add(&all, "%s%s", i > 0 ? ", " : "", source_at(i)->name);
     int rc = fail(ERR_USAGE, "there is no published data set \"%s\" to fetch; there are: %s", name, all.at);
     text_free(&all);
     return rc;

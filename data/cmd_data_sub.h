@@ -14,9 +14,6 @@ int cmd_data_fetch(int argc, char **argv) MUST_CHECK;
 int cmd_data_import(int argc, char **argv) MUST_CHECK;
 int cmd_data_pack(int argc, char **argv) MUST_CHECK;
 
-// Prints question `number`, from 1, of a data set that squad_of knows.
-int cmd_data_question(const struct dataset *, enum split, const char *number) MUST_CHECK;
-
 // Checks that there are `want` operands: none, a data set, or a data set and a folder of pictures.
 int cmd_data_operands(const struct usage *, int argc, char **argv, int want) MUST_CHECK;
 

@@ -17,14 +17,35 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 
-// The list of data sets.
-static const struct kind *const kinds[] = {&cifar_kind, &imagenet_kind, &imagenette_kind, &squad_kind, &squad_split_kind,
-                                           &synthetic_kind, &pictures_kind, &stories_kind};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+// Drawn data sets that belong to no folder.
+static const struct kind *const drawn_kinds[] = {&synthetic_kind, &pictures_kind, NULL};
+enum { KINDS_MAX = 64 };
+
+static const struct kind *kind_in(const struct kind *const *list, bool drawn, int *i)
+{
+    for (; *list != NULL; list++)
+        if ((*list)->drawn == drawn && (*i)-- == 0) return *list;
+    return NULL;
+}
+
+static const struct kind *kind_in_folders(bool drawn, int *i)
+{
+    const struct kind *kind = NULL;
+    for (int f = 0; kind_folders[f] != NULL && kind == NULL; f++) kind = kind_in(kind_folders[f], drawn, i);
+    return kind;
+}
+
+const struct kind *dataset_kind(int i)
+{
+    const struct kind *kind = kind_in_folders(false, &i);
+    if (kind == NULL) kind = kind_in(drawn_kinds, true, &i);
+    return kind != NULL ? kind : kind_in_folders(true, &i);
+}
 
 const char *dataset_name(int i)
 {
-    return i < KINDS ? kinds[i]->name : NULL;
+    const struct kind *kind = dataset_kind(i);
+    return kind != NULL ? kind->name : NULL;
 }
 
 char *dataset_default_folder(void)
@@ -45,14 +66,15 @@ char *dataset_default_folder(void)
 // DAWN_DATA may name a data set, where a task takes its data. A folder of that name wins.
 static bool names_data_set(const char *standard)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i]->name, standard) == 0) return access(standard, F_OK) != 0;
+    for (int i = 0; dataset_name(i) != NULL; i++)
+        if (strcmp(dataset_name(i), standard) == 0) return access(standard, F_OK) != 0;
     return false;
 }
 
 static int dataset_open_kind(const struct kind *kind, const char *folder, struct dataset *ds)
 {
     ds->kind = kind;
+    ds->source = kind->source;
     ds->facts.name = kind->name;
     ds->facts.unfit_seed = -1;
     if (folder != NULL || kind->drawn) return kind->open(ds, folder);
@@ -71,10 +93,10 @@ static int dataset_open_kind(const struct kind *kind, const char *folder, struct
 
 static int dataset_find_kind(const char *name, const struct kind **kind)
 {
-    const char *names[KINDS + 1] = {NULL};
-    for (int i = 0; i < KINDS; i++) {
-        *kind = kinds[i];
-        names[i] = kinds[i]->name;
+    const char *names[KINDS_MAX + 1] = {NULL};
+    for (int i = 0; (*kind = dataset_kind(i)) != NULL; i++) {
+        BUG_IF(i == KINDS_MAX);
+        names[i] = (*kind)->name;
         if (strcmp(names[i], name) == 0) return 0;
     }
     return fail_unknown(ERR_USAGE, "data set", name, names, NULL);

@@ -12,7 +12,7 @@ struct text;
 struct dataset {
     struct dataset_facts facts;
     const struct kind *kind;
-    const struct source *source;  // its publication; NULL for synthetic data
+    const struct source *source;  // the kind's
     void *own;                    // the kind's state
     char layout[DIGEST_HEX];      // once dataset_layout was asked
     dataset_progress progress;    // NULL: nobody watches
@@ -23,6 +23,8 @@ struct dataset {
 struct kind {
     const char *name;
     bool drawn;  // drawn by this program, without a folder
+    const struct source *source;  // its publication, or that of the data set of which it is made; NULL: there is none
+    const char *elsewhere;        // how people get it if it is not fetched: the end of a sentence; NULL: fetched or drawn
     void (*published)(struct dataset_facts *);  // facts that need no file: shape, counts, classes
     // Fills in facts, source and own. After a failure `close` frees `own`.
     int (*open)(struct dataset *, const char *folder);
@@ -44,10 +46,20 @@ struct kind {
     int (*layout)(struct dataset *, char hex[DIGEST_HEX]);
     // `read`: read all bytes even if digests are remembered. Sets facts.remembered and facts.read_ms if there are files.
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
+    // "dawn data show NAME N": sample `number`, from 1, as lines of text; NULL: images, of which a sheet is drawn. `sample` is
+    // the noun: "question". `remark` adds lines about a split to "dawn data verify"; NULL: there are none.
+    const char *sample;
+    int (*show)(struct dataset *, enum split, int64_t number, struct text *);
+    void (*remark)(struct dataset *, enum split, struct text *);
 };
 
+// The kinds of each folder of data/read, a list that ends with NULL; the Makefile finds them (kinds_FOLDER) and makes the table,
+// which ends with NULL, too.
+extern const struct kind *const *const kind_folders[];
 extern const struct kind cifar_kind, imagenet_kind, imagenette_kind, squad_kind, squad_split_kind;
 extern const struct kind synthetic_kind, pictures_kind, stories_kind;  // drawn
+extern const struct source cifar10_source, imagenette_source, squad_source;
+const struct kind *dataset_kind(int i);  // first those that people get from elsewhere; NULL after the last
 
 // Sets the fields "images" and "labels" of a set of images, and the members that describe them.
 void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);

@@ -27,7 +27,7 @@ forbid() {
 }
 
 # Which rooms a room may include besides itself: data flows one way, and includes follow it. The first line whose room begins the
-# file's path decides. Where a header is listed, it alone may be included, not the rest of its room. The server (scoreboard)
+# file's path decides; /* stands for each folder there that has no line of its own, and @ for that folder. Where a header is listed, it alone may be included, not the rest of its room. The server (scoreboard)
 # includes base and the format only. NAME_inside.h is only for the files beside it.
 ROOMS='
 runtime/common/cli      : runtime/common/base
@@ -48,18 +48,12 @@ submit                  : submit/keys submit/client/client.h submit/client/deliv
 tasks/common/recipe     : runtime
 tasks/common/step       : tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
-tasks/cifar10           : tasks/common/step tasks/common/recipe data runtime
-tasks/imagenet          : tasks/common/step tasks/common/recipe data runtime
-tasks/translation       : tasks/commands.h tasks/common/step tasks/common/recipe data runtime
-tasks/squad/text        : data runtime
-tasks/squad/sample      : tasks/squad/text tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime
-tasks/squad/network     : tasks/squad/sample/passages.h tasks/squad/text/features.h tasks/squad/keys.h tasks/common/step tasks/common/recipe data runtime
-tasks/squad             : tasks/squad tasks/common/step tasks/common/recipe data runtime
 tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
 tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime
 tasks/tools/replay      : tasks/commands.h tasks/tools/choose.h tasks/common/train submit/original.h submit/results submit/format data runtime
-tasks/tools             : tasks/tools tasks/squad/predictions.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
-tasks                   : tasks data runtime
+tasks/tools             : tasks/tools tasks/translation/bleu.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
+tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/recipe data runtime
+tasks                   : data tasks/common/step runtime
 scoreboard/rank         : runtime/common submit/format
 scoreboard/dawnbench    : runtime/common submit/format
 scoreboard/store        : scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format submit/log
@@ -82,12 +76,18 @@ layering() {
         }
     }
     function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+    function family(room, path,    part, parts) {
+        if (!sub(/\/\*$/, "", room)) return room
+        parts = split(path, part, "/")
+        return parts > 2 && part[1] == room ? room "/" part[2] : "?"
+    }
     function inside(path, place) { return path == place || index(path, place "/") == 1 }
     /^[ \t]*#[ \t]*include[ \t]+"/ {
         split($0, part, "\"")
         from = substr(FILENAME, 3)
-        for (r = 1; r <= known && !inside(from, room[r]); r++) ;
+        for (r = 1; r <= known && !inside(from, here = family(room[r], from)); r++) ;
         allowed = split(may[r], place, " ")
+        for (i = 1; i <= allowed; i++) if (place[i] == "@") place[i] = here
         for (i = 1; i <= allowed && !inside(part[2], place[i]); i++) ;
         if (folder(part[2]) == folder(from)) next
         if (i > allowed || part[2] ~ /_inside\.h$/) printf "%s:%d: layering: may not include %s\n", FILENAME, FNR, part[2]
@@ -255,6 +255,7 @@ self_test() {
     expect layering tasks/tools/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering tasks/common/step/a.c "$c#include \"tasks/common/train/trainer.h\"\n"
     expect layering tasks/cifar10/a.c "$c#include \"tasks/common/train/train.h\"\n"
+    expect layering tasks/anew/a.c "$c#include \"tasks/squad/squad.h\"\n"
     expect layering scoreboard/a.c "$c#include \"submit/client/client.h\"\n"
     expect layering scoreboard/rank/a.c "$c#include \"scoreboard/store/store.h\"\n"
     expect layering scoreboard/store/a.c "$c#include \"scoreboard/http/server.h\"\n"

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 #include "data/fetch/fetch.h"
 #include "data/fetch/unpack.h"
 #include "data/pack/packer.h"

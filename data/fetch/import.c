@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data/folder.h"
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 #include "data/image/image.h"
 #include "data/fetch/import.h"
 #include "data/fetch/source.h"
@@ -165,7 +165,7 @@ int import_cifar(const struct import_options *options, struct import_report *rep
 {
     *report = (struct import_report){0};
     struct import *import = zalloc(sizeof *import);
-    *import = (struct import){.options = options, .report = report, .source = source_find("cifar10")};
+    *import = (struct import){.options = options, .report = report, .source = &cifar10_source};
     struct text folder = {0};
     text_add(&folder, "%s/%s", options->to, import->source->folder);
     int rc = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of published data sets: their origins, and the digests that identify them.
+// The publication of a data set: its origin, and the digests that identify it. Each kind names its own (data/kind.h).
 #ifndef DAWN_DATA_SOURCE_H
 #define DAWN_DATA_SOURCE_H
 
-#include "data/dataset.h"
+#include "data/kind.h"
 
 enum { SOURCE_FILES_MAX = 8 };
 
@@ -28,7 +28,7 @@ struct source {
     const char *checked;                        // the checks and their reasons, one paragraph for people
 };
 
-const char *source_name(int i);                        // name of row i; NULL after the last
+const struct source *source_at(int i);               // all published data sets in turn; NULL after the last
 const struct source *source_find(const char *name);  // NULL if it is not a published data set
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;

@@ -14,7 +14,7 @@ enum { TOP1 };
 // Number of first steps in which the bias of the whitening layer trains.
 static int64_t whitening_steps(const struct setting *c)
 {
-    return recipe_whole_steps(c->recipe->whiten_bias_epochs, c->steps_per_epoch);
+    return recipe_whole_steps(cifar10_keys(c->recipe)->whiten_bias_epochs, c->steps_per_epoch);
 }
 
 static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
@@ -47,8 +47,10 @@ static void train_forward(struct step *s)
     const struct recipe *r = s->setting->recipe;
     graph_scope(g, "samples");
     int labels = step_input(s, "labels");
+    const struct cifar10_keys *own = cifar10_keys(r);
     struct augment_attr a = augment_of(s);
-    a.flip = (enum flip)r->flip, a.pad = (int)r->crop, a.brightness = (float)r->brightness, a.contrast = (float)r->contrast;
+    a.flip = (enum flip)own->flip, a.pad = (int)own->crop;
+    a.brightness = (float)own->brightness, a.contrast = (float)own->contrast;
     int images = g_augment(g, step_field(s, "images"), step_index(s), step_key(s), &a);
     int logits = step_forward(s, g_resize(g, images, s->is.height, s->is.width));
     graph_scope(g, "loss");
@@ -148,3 +150,5 @@ const struct task task_cifar10 = {
     .models = cifar10_models, .variant = choose_variant, .evaluation = choose_evaluation, .programs = programs,
     .rules = update_rules,
 };
+
+const struct task *const tasks_cifar10[] = {&task_cifar10, NULL};

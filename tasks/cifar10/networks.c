@@ -3,7 +3,7 @@
 
 const struct model cifar10_models[] = {
     {.name = "record", .about = "8 layers of the public speedruns: whitening, three groups of 64/256/256 channels, max pools",
-     .half = true, .forward = record_forward, .begin = record_begin},
+     .parts = PART_WHITENING | PART_FIRST_ACTIVATION | PART_POOL, .half = true, .forward = record_forward, .begin = record_begin},
     {.name = "resnet9", .about = "9 layers, two residual blocks: DAWNBench's fast entries", .recipe = "resnet",
      .forward = resnet9_forward},
     {.name = "resnet56", .about = "pre-activation, three stages of 9 basic blocks: DAWNBench's seed", .recipe = "resnet",
@@ -16,6 +16,6 @@ const struct model cifar10_models[] = {
 int networks_conv(struct step *s, int x, int w, int stride, int pad)
 {
     struct conv_attr a = {.stride = {stride, stride}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1,
-                          .winograd = (enum winograd)s->setting->recipe->winograd};
+                          .winograd = (enum winograd)cifar10_keys(s->setting->recipe)->winograd};
     return g_conv_full(s->g, x, w, NONE, &a);
 }

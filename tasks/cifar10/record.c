@@ -22,8 +22,8 @@ static int filters(struct graph *g, const char *name, int64_t k, int64_t side, i
 static int norm_act(struct step *s, const char *name, int x)
 {
     const struct recipe *r = s->setting->recipe;
-    x = g_norm(s->g, name, x, step_trains(s), false, true, 1e-12f, (float)r->norm_momentum);
-    return g_act(s->g, x, (enum act)r->activation);
+    x = g_norm(s->g, name, x, step_trains(s), false, true, 1e-12f, (float)cifar10_keys(r)->norm_momentum);
+    return g_act(s->g, x, (enum act)cifar10_keys(r)->activation);
 }
 
 static int conv_group(struct step *s, int number, int x, int64_t c, int64_t k)
@@ -52,7 +52,7 @@ static int whitening(struct step *s, int x, int64_t wide)
     int weight = graph_param(g, "whiten.weight", shape, (struct init){INIT_UPLOAD, 0}, ROLE_FILTER);
     g->trains = trains;
     graph_group(g, GROUP_REST);
-    return g_act(g, g_bias(g, g_conv(g, x, weight, 1, 0), bias), (enum act)s->setting->recipe->first_activation);
+    return g_act(g, g_bias(g, g_conv(g, x, weight, 1, 0), bias), (enum act)cifar10_keys(s->setting->recipe)->first_activation);
 }
 
 void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
@@ -70,7 +70,7 @@ void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VA
     for (int i = 0; i < 3; i++) x = conv_group(s, i + 1, x, (int64_t)(i ? width[i - 1] : (double)wide), (int64_t)width[i]);
     graph_scope(g, "head");
     if (g->error) return;
-    x = r->pool == POOL_WINDOW ? g_maxpool(g, x, 3, 3) : g_maxpool_global(g, x);
+    x = cifar10_keys(r)->pool == POOL_WINDOW ? g_maxpool(g, x, 3, 3) : g_maxpool_global(g, x);
     if (g->error) return;
     int64_t n = g->value[x].shape.dim[0], features = shape_count(&g->value[x].shape) / n;
     struct shape shape = SHAPE(s->setting->data->classes, features);

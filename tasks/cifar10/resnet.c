@@ -39,8 +39,8 @@ static int conv(struct step *s, const char *name, int x, int64_t k, int side, in
 static int norm_act(struct step *s, const char *name, int x)
 {
     struct graph *g = s->g;
-    x = g_norm(g, name, x, step_trains(s), true, true, NORM_EPS, (float)s->setting->recipe->norm_momentum);
-    return g_act(g, x, (enum act)s->setting->recipe->activation);
+    x = g_norm(g, name, x, step_trains(s), true, true, NORM_EPS, (float)cifar10_keys(s->setting->recipe)->norm_momentum);
+    return g_act(g, x, (enum act)cifar10_keys(s->setting->recipe)->activation);
 }
 
 static int flatten(struct graph *g, int x)

@@ -63,7 +63,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     const struct recipe *r = c->recipe;
     rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
     rule[1] = rule_of_others(c, "head", ROLES(ROLE_MATRIX), r->head_lr);
-    rule[1].settings.decay = (float)(r->own[OWN_HEAD_DECAY].number + rule_decay(r, r->head_lr));
+    rule[1].settings.decay = (float)(imagenet_keys(r)->head_decay + rule_decay(r, r->head_lr));
     rule[2] = rule_of_others(c, "bias", ANY, r->bias_lr);
     return 3;
 }
@@ -98,3 +98,5 @@ const struct task task_imagenette = {
     .name = "imagenette", .title = "Imagenette", .metrics = imagenette_metrics, .target = 0.90, .data_sets = imagenette_sets,
     .recipes = imagenette_recipes, SHARED,
 };
+
+const struct task *const tasks_imagenet[] = {&task_imagenet, &task_imagenette, NULL};

@@ -4,23 +4,23 @@
 
 #include "tasks/common/recipe/recipe_keys.h"
 
-// Keys of this task: indices into own[] of struct recipe.
-enum imagenet_own {
-    OWN_CACHE,
-    OWN_DAMAGED,
-    OWN_WINDOW,
-    OWN_STEM,
-    OWN_SHORTCUT,
-    OWN_GAMMA,
-    OWN_HEAD_DECAY,
-    OWN_SIDE,
-    OWN_RESIZE,
-    OWN_SHAPES,
-    OWN_BLUR,
-};
 enum imagenet_stem { STEM_CONV7, STEM_DEEP, STEM_PATCH };
 enum imagenet_shortcut { SHORTCUT_CONV, SHORTCUT_POOL };
 enum imagenet_shapes { SHAPES_SQUARE, SHAPES_RECTANGLES };
+struct imagenet_keys {
+    struct recipe_list least_area;  // of random crops
+    struct recipe_list blocks;
+    int64_t cache, window, damaged, side;
+    int flip;                       // enum flip
+    int activation;                 // enum act
+    int stem, shortcut, shapes;     // the enums above
+    int blur;                       // 0 or 1
+    double norm_momentum, last_gamma, head_decay, resize;
+};
+static inline const struct imagenet_keys *imagenet_keys(const struct recipe *r)
+{
+    return RECIPE_OWN_KEYS(struct imagenet_keys, r);
+}
 
 extern const struct recipe_table recipe_table_imagenet;
 

@@ -29,9 +29,9 @@ struct shape_of_resnet {
     bool bottleneck;
 };
 
-static int own(const struct step *s, enum imagenet_own key)
+static const struct imagenet_keys *own(const struct step *s)
 {
-    return s->setting->recipe->own[key].choice;
+    return imagenet_keys(s->setting->recipe);
 }
 
 static int64_t channels(const struct graph *g, int x)
@@ -56,21 +56,21 @@ static int conv(struct step *s, const char *name, int x, int64_t k, int side, in
 
 static int norm(struct step *s, const char *name, int x)
 {
-    return g_norm(s->g, name, x, step_trains(s), true, true, NORM_EPS, (float)s->setting->recipe->norm_momentum);
+    return g_norm(s->g, name, x, step_trains(s), true, true, NORM_EPS, (float)own(s)->norm_momentum);
 }
 
 // Applies the last norm of a block. The first use of a slot sets its initial value, and this is the first use.
 static int last_norm(struct step *s, const char *name, int x)
 {
     struct graph *g = s->g;
-    struct init gamma = {INIT_CONSTANT, (float)s->setting->recipe->own[OWN_GAMMA].number};
+    struct init gamma = {INIT_CONSTANT, (float)own(s)->last_gamma};
     graph_param(g, join(g, name, "weight"), SHAPE(channels(g, x)), gamma, ROLE_SCALE);
     return norm(s, name, x);
 }
 
 static int act(struct step *s, int x)
 {
-    return g_act(s->g, x, (enum act)s->setting->recipe->activation);
+    return g_act(s->g, x, (enum act)own(s)->activation);
 }
 
 static int conv_norm_act(struct step *s, const char *filter, const char *statistics, int x, int64_t k, int side, int stride)
@@ -84,8 +84,8 @@ static int stem(struct step *s, int x, int64_t width)
 {
     struct graph *g = s->g;
     graph_scope(g, "conv1");
-    if (own(s, OWN_STEM) == STEM_PATCH) return act(s, norm(s, "bn1", conv(s, "conv1", x, width, 4, 4, 0)));
-    if (own(s, OWN_STEM) == STEM_DEEP) {
+    if (own(s)->stem == STEM_PATCH) return act(s, norm(s, "bn1", conv(s, "conv1", x, width, 4, 4, 0)));
+    if (own(s)->stem == STEM_DEEP) {
         int64_t half = width > 1 ? width / 2 : 1;
         x = conv_norm_act(s, "conv1.0", "conv1.1", x, half, 3, 2);
         x = conv_norm_act(s, "conv1.3", "conv1.4", x, half, 3, 1);
@@ -93,7 +93,7 @@ static int stem(struct step *s, int x, int64_t width)
     } else {
         x = conv_norm_act(s, "conv1", "bn1", x, width, 7, 2);
     }
-    return own(s, OWN_BLUR) ? blur_halve(g, g_maxpool(g, x, 2, 1)) : g_maxpool_pad(g, x, 3, 2, 1);
+    return own(s)->blur ? blur_halve(g, g_maxpool(g, x, 2, 1)) : g_maxpool_pad(g, x, 3, 2, 1);
 }
 
 // ---- blocks
@@ -102,8 +102,8 @@ static int shortcut(struct step *s, const char *block, int x, int64_t k, int str
 {
     struct graph *g = s->g;
     if (stride == 1 && channels(g, x) == k) return x;
-    bool pools = stride > 1 && (own(s, OWN_SHORTCUT) == SHORTCUT_POOL || own(s, OWN_BLUR));
-    if (pools) x = own(s, OWN_SHORTCUT) == SHORTCUT_POOL ? g_avgpool(g, x, stride, stride) : blur_halve(g, x);
+    bool pools = stride > 1 && (own(s)->shortcut == SHORTCUT_POOL || own(s)->blur);
+    if (pools) x = own(s)->shortcut == SHORTCUT_POOL ? g_avgpool(g, x, stride, stride) : blur_halve(g, x);
     x = conv(s, join(g, block, pools ? "downsample.1" : "downsample.0"), x, k, 1, pools ? 1 : stride, 0);
     return norm(s, join(g, block, pools ? "downsample.2" : "downsample.1"), x);
 }
@@ -112,7 +112,7 @@ static int block(struct step *s, const char *name, int x, int64_t width, int str
 {
     struct graph *g = s->g;
     int64_t k = bottleneck ? EXPANSION * width : width;
-    bool blurs = stride > 1 && own(s, OWN_BLUR);
+    bool blurs = stride > 1 && own(s)->blur;
     graph_scope(g, "%s", name);
     const char *conv1 = join(g, name, "conv1"), *conv2 = join(g, name, "conv2"), *conv3 = join(g, name, "conv3");
     const char *bn1 = join(g, name, "bn1"), *bn2 = join(g, name, "bn2");
@@ -159,7 +159,7 @@ static int resnet(struct step *s, int x, struct shape_of_resnet *n)
 {
     struct graph *g = s->g;
     take_stages(s, "widths", &s->setting->recipe->widths, n->width);
-    take_stages(s, "blocks", &s->setting->recipe->blocks, n->blocks);
+    take_stages(s, "blocks", &own(s)->blocks, n->blocks);
     x = stem(s, x, n->width[0]);
     for (int stage = 0; stage < STAGES; stage++)
         for (int64_t i = 0; i < n->blocks[stage]; i++) {

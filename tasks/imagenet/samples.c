@@ -37,7 +37,7 @@ static int part_of(const struct recipe *r, int64_t epoch)
 
 static int64_t evaluation_side(const struct recipe *r)
 {
-    return r->own[OWN_SIDE].whole;
+    return imagenet_keys(r)->side;
 }
 
 int64_t samples_side(const struct recipe *r, int64_t epoch)
@@ -47,7 +47,7 @@ int64_t samples_side(const struct recipe *r, int64_t epoch)
 
 static double least_area(const struct recipe *r, int64_t epoch)
 {
-    return r->least_area.at[r->least_area.count > 1 ? part_of(r, epoch) : 0];
+    return imagenet_keys(r)->least_area.at[imagenet_keys(r)->least_area.count > 1 ? part_of(r, epoch) : 0];
 }
 
 static int list_sides(const struct recipe *r, int64_t side[ORDER_BUCKETS])
@@ -92,7 +92,7 @@ static int list_shapes(const struct recipe *r, int64_t height[ORDER_BUCKETS], in
 {
     int64_t side = evaluation_side(r), far = long_side(side);
     height[0] = width[0] = side;
-    if (r->own[OWN_SHAPES].choice == SHAPES_SQUARE) return 1;
+    if (imagenet_keys(r)->shapes == SHAPES_SQUARE) return 1;
     height[1] = side, width[1] = far;
     height[2] = far, width[2] = side;
     return 3;
@@ -129,8 +129,8 @@ int samples_shapes(const struct setting *c, struct dataset *data, enum split spl
 
 static bool mirrored(const struct recipe *r, const struct feed_item *item)
 {
-    if (r->flip == FLIP_NEVER) return false;
-    if (r->flip == FLIP_RANDOM) return crop_mirror(item->seed, item->epoch, item->index);
+    if (imagenet_keys(r)->flip == FLIP_NEVER) return false;
+    if (imagenet_keys(r)->flip == FLIP_RANDOM) return crop_mirror(item->seed, item->epoch, item->index);
     return crop_mirror(item->seed, 0, item->index) != (item->epoch & 1);
 }
 
@@ -138,7 +138,7 @@ static struct area area_of(const struct samples *s, const struct feed_item *item
 {
     const struct recipe *r = s->setting->recipe;
     if (s->split == SPLIT_TEST)
-        return crop_centre(width, height, s->height[item->bucket], s->width[item->bucket], r->own[OWN_RESIZE].number);
+        return crop_centre(width, height, s->height[item->bucket], s->width[item->bucket], imagenet_keys(r)->resize);
     return crop_random(item->seed, item->epoch, item->index, width, height, least_area(r, item->epoch), 1);
 }
 
@@ -198,7 +198,7 @@ static void worker_free(void *worker)
 static struct cache_choice cache_choice(const struct samples *s)
 {
     return (struct cache_choice){.data = s->data, .split = s->split, .damage = s->damage,
-                                 .side = (int)s->setting->recipe->own[OWN_CACHE].whole};
+                                 .side = (int)imagenet_keys(s->setting->recipe)->cache};
 }
 
 static int begin_samples(void *context)
@@ -249,7 +249,7 @@ int samples_feed(const struct setting *c, int feed, struct feed_choice *f)
     enum split split = f->split;
     struct samples *s = zalloc(sizeof *s);
     *s = (struct samples){.setting = c, .data = f->data, .split = split, .greatest = greatest_image(c->data)};
-    s->damage = damage_new(c->data->count[split], c->recipe->own[OWN_DAMAGED].whole);
+    s->damage = damage_new(c->data->count[split], imagenet_keys(c->recipe)->damaged);
     int64_t batch = c->recipe->batch;
     if (split == SPLIT_TRAIN) {
         f->order.buckets = list_sides(c->recipe, s->height);
@@ -264,8 +264,8 @@ int samples_feed(const struct setting *c, int feed, struct feed_choice *f)
     f->begin = begin_samples, f->keeps = samples_keep, f->end = end_samples;
     f->worker_new = worker_new, f->worker_free = worker_free;
     f->fill = fill_sample, f->damage = s->damage;
-    if (!c->recipe->own[OWN_CACHE].whole) f->stored = "jpeg";
-    if (split == SPLIT_TRAIN && f->stored) f->window = c->recipe->own[OWN_WINDOW].whole;
+    if (!imagenet_keys(c->recipe)->cache) f->stored = "jpeg";
+    if (split == SPLIT_TRAIN && f->stored) f->window = imagenet_keys(c->recipe)->window;
     choose_fields(s, f);
     return 0;
 }

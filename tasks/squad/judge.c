@@ -3,6 +3,7 @@
 
 #include "runtime/common/base/file.h"
 #include "tasks/squad/evaluate.h"
+#include "tasks/squad/predictions.h"
 #include "tasks/squad/sample/reader.h"
 
 #include <jansson.h>
@@ -102,4 +103,9 @@ static int judge_write(void *state, const char *path)
     return rc;
 }
 
-const struct judge squad_judge = {judge_begin, judge_batch, judge_end, judge_write, judge_tell};
+static const char files[] =
+    "TRUTH is dev-v1.1.json, or any file of that form, and ANSWERS is {\"ID\": \"TEXT\", ...}. The scores are F1 of the words "
+    "shared with the best of a question's answers, and exact matches, both in percent of all questions. A question without an "
+    "answer scores 0. With --json they are printed as evaluate-v1.1.py does: {\"exact_match\": 80.8, \"f1\": 88.1}.";
+const struct judge squad_judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end, .write = judge_write,
+                                  .tell = judge_tell, .files = files, .evaluate = predictions_evaluate};

@@ -18,5 +18,7 @@ const char *predictions_of(const struct predictions *, const char *id);  // NULL
 
 // Scores all questions of a split in the order of the file.
 struct evaluate_total predictions_score(const struct predictions *, const struct squad *);
+// The member of the task's judge: reads both files and adds their scores.
+int predictions_evaluate(const char *truth, const char *answers, bool json, struct text *) MUST_CHECK;
 
 #endif

@@ -108,3 +108,5 @@ const struct task task_squad_split = {
     .name = "squad-split", .title = "SQuAD, split by article", .target = 0.65, .data_sets = split_sets,
     .recipes = split_recipes, SHARED,
 };
+
+const struct task *const tasks_squad[] = {&task_squad, &task_squad_split, NULL};

@@ -167,7 +167,7 @@ static int list_layers(const struct task *task, const struct model *m)
 
 static int list_all(void)
 {
-    for (int i = 0; task_table[i]; i++) TRY(list_models(task_table[i]));
+    for (int i = 0; task_at(i); i++) TRY(list_models(task_at(i)));
     printf("\n\"dawn models NAME\" lists the layers of one.\n");
     return 0;
 }
@@ -180,10 +180,11 @@ int cmd_models(int argc, char **argv)
     if (argc == 1) return list_all();
     const char *names[NAMES_MAX + 1] = {0};
     int count = 0;
-    for (int i = 0; task_table[i]; i++) {
-        if (!strcmp(task_table[i]->name, argv[1])) return list_models(task_table[i]);
-        for (const struct model *m = task_table[i]->models; m->name; m++) {
-            if (!strcmp(m->name, argv[1])) return list_layers(task_table[i], m);
+    for (int i = 0; task_at(i); i++) {
+        const struct task *task = task_at(i);
+        if (!strcmp(task->name, argv[1])) return list_models(task);
+        for (const struct model *m = task->models; m->name; m++) {
+            if (!strcmp(m->name, argv[1])) return list_layers(task, m);
             if (count < NAMES_MAX) names[count++] = m->name;
         }
     }

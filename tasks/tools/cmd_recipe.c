@@ -105,10 +105,8 @@ static void print_keys(const struct recipe *r)
 // The name of a task means the recipe of its real data set.
 static int find_named(const char *name, struct recipe *into)
 {
-    for (int i = 0; task_table[i]; i++) {
-        if (strcmp(task_table[i]->name, name)) continue;
-        return recipe_embedded(task_table[i]->recipes[0], into);
-    }
+    for (int i = 0; task_at(i); i++)
+        if (!strcmp(task_at(i)->name, name)) return recipe_embedded(task_at(i)->recipes[0], into);
     return recipe_embedded(name, into);
 }
 
@@ -116,7 +114,7 @@ static int read_wanted(int argc, char **argv, struct recipe *into)
 {
     if (argc > 2) return fail(ERR_USAGE, "expected one recipe; \"%.60s\" is one too many", argv[2]);
     if (argc == 2 && file) return fail(ERR_USAGE, "give a NAME or --file, not both");
-    TRY(file ? recipe_file(file, into) : argc == 2 ? find_named(argv[1], into) : find_named(task_table[0]->name, into));
+    TRY(file ? recipe_file(file, into) : argc == 2 ? find_named(argv[1], into) : find_named(TASK_USUAL, into));
     if (model) TRY(recipe_set_key("--model", into, "model.name", model));
     TRY(recipe_set_all(into, set.word, set.count));
     return recipe_check(into);

@@ -12,18 +12,16 @@
 
 static void add_tasks(struct text *into)
 {
-    for (int i = 0; task_table[i]; i++) text_add(into, "%s\n", task_table[i]->name);
+    for (int i = 0; task_at(i); i++) text_add(into, "%s\n", task_at(i)->name);
 }
 
 // Two tasks may share models. Each name is added once.
 static void add_models(struct text *into)
 {
-    for (int i = 0; task_table[i]; i++) {
-        for (const struct model *m = task_table[i]->models; m->name; m++) {
-            bool known = false;
-            for (int before = 0; before < i; before++) known = known || task_table[before]->models == task_table[i]->models;
-            if (!known) text_add(into, "%s\n", m->name);
-        }
+    for (int i = 0; task_at(i); i++) {
+        bool known = false;
+        for (int before = 0; before < i; before++) known = known || task_at(before)->models == task_at(i)->models;
+        for (const struct model *m = task_at(i)->models; m->name && !known; m++) text_add(into, "%s\n", m->name);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -131,9 +131,8 @@ static int judge_end(void *state, int64_t score[METRICS_MAX])
 static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
 static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {"answers b", "%", METRIC_RATIO, false}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "bags of words"}, {0}};
-static const struct recipe_model recipe_models[] = {{"two-bags", 0}, {NULL, 0}};
 static const struct recipe_key keys[] = {{.path = NULL}};
-const struct recipe_table second_recipes = {.task = "second", .models = recipe_models, .keys = keys};
+const struct recipe_table second_recipes = {.task = "second", .models = models, .keys = keys};
 static const struct task_program programs[] = {{"a", PROGRAM_TRAIN, FEED_TRAIN, 1u << 0, forward_a},
                                                {"b", PROGRAM_TRAIN, FEED_TRAIN, 1u << 1, forward_b},
                                                {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward}, {0}};

@@ -282,13 +282,15 @@ static void imagenet_sample_name(struct dataset *ds, enum split split, int64_t i
     }
 }
 
-#define KIND(called, open_published)                                                                                   \
+#define KIND(called, open_published, ...)                                                                              \
     {                                                                                                                  \
         .name = called, .published = open_published, .open = imagenet_open, .close = imagenet_close,                   \
         .read = imagenet_read, .item = imagenet_item, .lengths = imagenet_lengths, .want = imagenet_want,              \
         .sample_name = imagenet_sample_name,                                                                           \
         .digest = imagenet_digest, .content_digest = imagenet_content_digest, .layout = imagenet_layout,               \
-        .verify = imagenet_verify                                                                                      \
+        .verify = imagenet_verify, __VA_ARGS__                                                                         \
     }
-const struct kind imagenet_kind = KIND("imagenet", imagenet_published);
-const struct kind imagenette_kind = KIND("imagenette", imagenette_published);
+const struct kind imagenet_kind =
+    KIND("imagenet", imagenet_published, .elsewhere = "not downloaded: get its archives from image-net.org; "
+         "\"dawn data pack imagenet SRC DST\" makes one file of them");
+const struct kind imagenette_kind = KIND("imagenette", imagenette_published, .source = &imagenette_source);

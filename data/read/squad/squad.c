@@ -20,7 +20,7 @@ enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles at positions FOLD modulo
 
 static const struct source_file *file_of(enum split split)
 {
-    return &source_find("squad")->file[split];
+    return &squad_source.file[split];
 }
 
 // ---- files
@@ -69,7 +69,6 @@ static int squad_verify(struct dataset *ds, bool read, enum dataset_verdict *ver
 static struct squad_set *begin_set(struct dataset *ds)
 {
     struct squad_set *set = ds->own = zalloc(sizeof *set);
-    ds->source = source_find("squad");
     set->read_ms = clock_unix_ms();
     return set;
 }
@@ -78,7 +77,7 @@ static struct squad_set *begin_set(struct dataset *ds)
 
 static void squad_published(struct dataset_facts *facts)
 {
-    facts->title = source_find("squad")->title;
+    facts->title = squad_source.title;
     facts->split_name[SPLIT_TEST] = "dev";
     facts->count[SPLIT_TRAIN] = 87599;
     facts->count[SPLIT_TEST] = 10570;
@@ -102,6 +101,7 @@ static int squad_open(struct dataset *ds, const char *given)
 
 const struct kind squad_kind = {
     .name = "squad",
+    .source = &squad_source,
     .published = squad_published,
     .open = squad_open,
     .close = squad_close,
@@ -111,6 +111,9 @@ const struct kind squad_kind = {
     .digest = squad_digest,
     .content_digest = squad_digest,
     .verify = squad_verify,
+    .sample = "question",
+    .show = squad_show,
+    .remark = squad_remark,
 };
 
 // ---- squad-split
@@ -210,6 +213,8 @@ static int split_open(struct dataset *ds, const char *given)
 
 const struct kind squad_split_kind = {
     .name = "squad-split",
+    .source = &squad_source,
+    .elsewhere = "made of a file of squad, which \"dawn data fetch squad\" downloads",
     .published = split_published,
     .open = split_open,
     .close = squad_close,
@@ -219,4 +224,7 @@ const struct kind squad_split_kind = {
     .digest = squad_digest,
     .content_digest = squad_digest,
     .verify = squad_verify,
+    .sample = "question",
+    .show = squad_show,
+    .remark = squad_remark,
 };

@@ -7,6 +7,8 @@
 
 enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 
+struct text;
+
 // Pure. Texts and tables go into the arena. Errors name the file, the article, the paragraph and the question.
 int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;
 
@@ -28,5 +30,7 @@ int squad_item(struct dataset *, enum split, const struct field *, int64_t index
                int64_t *length) MUST_CHECK;
 int squad_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int squad_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+int squad_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
+void squad_remark(struct dataset *, enum split, struct text *);
 
 #endif

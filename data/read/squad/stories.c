@@ -232,4 +232,7 @@ const struct kind stories_kind = {
     .digest = squad_digest,
     .content_digest = squad_digest,
     .verify = stories_verify,
+    .sample = "question",
+    .show = squad_show,
+    .remark = squad_remark,
 };

@@ -11,7 +11,9 @@
 #include "runtime/common/base/arena.h"
 #include "tasks/common/recipe/schedule.h"
 
-enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_MAX = 32 };
+#include <stddef.h>
+
+enum { RECIPE_LIST_MAX = 16, RECIPE_TEXT_MAX = 160, RECIPE_OWN_BYTES = 640 };
 struct recipe_list {
     int count;
     double at[RECIPE_LIST_MAX];
@@ -24,7 +26,6 @@ static inline enum recipe_optimiser recipe_other_rule(enum recipe_optimiser filt
 {
     return filters == OPTIMISER_MUON ? OPTIMISER_SGD : filters;
 }
-enum recipe_pool { POOL_GLOBAL, POOL_WINDOW };
 enum recipe_renormalise { RENORMALISE_ALWAYS, RENORMALISE_SELDOM, RENORMALISE_NEVER };
 
 struct recipe {
@@ -39,18 +40,9 @@ struct recipe {
     int shape;                          // enum curve of the decay
     double evaluate_from, evaluate_every;  // in epochs, may be fractions
     int64_t views;
-    // network
-    struct recipe_list widths, blocks;
-    int first_activation, activation;   // enum act
-    int pool;                           // enum recipe_pool
-    int winograd;                       // enum winograd
-    double norm_momentum;
-    double whiten_bias_epochs;
-    // samples and loss
-    int flip;                           // enum flip
-    int64_t crop;
-    struct recipe_list least_area;      // of random crops
-    double brightness, contrast, label_smoothing;
+    // network and loss
+    struct recipe_list widths;          // of the network, if the task has the key
+    double label_smoothing;
     // parameter updates
     int optimiser;                      // enum recipe_optimiser for filters
     double filter_lr, filter_momentum, filter_decay;
@@ -65,13 +57,10 @@ struct recipe {
     double lookahead_decay;
     double ema_decay, ema_from;         // in epochs
     int64_t ema_every;
-    // Keys of a single task. The task numbers them, and its table rows (RECIPE_OWN) name the members.
-    union recipe_own {
-        double number;
-        int64_t whole;
-        int choice;
-    } own[RECIPE_OWN_MAX];
+    // Keys of a single task: a struct of the task (RECIPE_OWN_KEYS), whose members its table rows name (RECIPE_OWN).
+    _Alignas(max_align_t) unsigned char own[RECIPE_OWN_BYTES];
 };
+#define RECIPE_OWN_KEYS(type, recipe) ((const type *)(const void *)(recipe)->own)
 
 // An embedded recipe by name ("cifar10", "synthetic", "airbench94", ...). The error for an unknown name suggests the nearest.
 int recipe_embedded(const char *name, struct recipe *) MUST_CHECK;

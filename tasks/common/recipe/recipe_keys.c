@@ -95,9 +95,9 @@ static const struct recipe_key common[] = {
 
 // ---- tables
 
-static const struct recipe_model *find_model(const struct recipe_table *t, const char *name)
+static const struct model *find_model(const struct recipe_table *t, const char *name)
 {
-    for (const struct recipe_model *m = t->models; m->name; m++)
+    for (const struct model *m = t->models; m->name; m++)
         if (!strcmp(m->name, name)) return m;
     return NULL;
 }
@@ -116,7 +116,7 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
     *into = recipe_table_of(model);
     if (*into) return 0;
     for (int i = 0; recipe_tables[i]; i++)
-        for (const struct recipe_model *m = recipe_tables[i]->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++)
+        for (const struct model *m = recipe_tables[i]->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++)
             names[count++] = m->name;
     fail_unknown(ERR_USAGE, "model", model, names, "\"dawn models\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", where);
@@ -237,7 +237,7 @@ int recipe_no_section(const char *where, const struct recipe_table *t, const cha
 bool recipe_applies(const struct recipe *r, const struct recipe_key *k)
 {
     const struct recipe_table *t = recipe_table_of(r->model);
-    const struct recipe_model *m = t ? find_model(t, r->model) : NULL;
+    const struct model *m = t ? find_model(t, r->model) : NULL;
     if (k->rules && !(k->rules & 1u << r->optimiser)) return false;
     return !m || (m->parts & k->part) == k->part;
 }
@@ -245,7 +245,7 @@ bool recipe_applies(const struct recipe *r, const struct recipe_key *k)
 int recipe_refuse(const char *where, const struct recipe *r, const struct recipe_key *k)
 {
     const struct recipe_table *t = recipe_table_of(r->model);
-    const struct recipe_model *m = t ? find_model(t, r->model) : NULL;
+    const struct model *m = t ? find_model(t, r->model) : NULL;
     for (int i = 0; m && k->part >> i; i++)
         if (k->part & ~m->parts & 1u << i)
             return fail(ERR_USAGE, "%s: %s has no %s: \"%s\" does not apply", where, r->model, t->parts[i], k->path);

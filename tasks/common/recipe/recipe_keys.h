@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipe keys. recipe_keys.c holds the keys of all tasks. A task adds its own rows (tasks/NAME/keys.c) in a recipe_table,
-// which tasks/recipe_tables.c registers. The model's name selects the table of a recipe.
+// which the Makefile registers (recipe_table_NAME). The model's name selects the table of a recipe.
 #ifndef DAWN_RECIPE_KEYS_H
 #define DAWN_RECIPE_KEYS_H
 
 #include "runtime/common/base/text.h"
+#include "tasks/common/recipe/model.h"
 #include "tasks/common/recipe/recipe.h"
 
 #include <jansson.h>
@@ -35,17 +36,12 @@ struct recipe_key {
     const char *like;  // flat form: another key; a value equal to that key's is accepted even if this key does not apply
 };
 #define RECIPE_AT(field) offsetof(struct recipe, field)
-#define RECIPE_OWN(number, member) (offsetof(struct recipe, own) + (number) * sizeof(union recipe_own))
-
-struct recipe_model {
-    const char *name;
-    unsigned parts;  // bits of recipe_table.parts
-};
+#define RECIPE_OWN(type, field) (offsetof(struct recipe, own) + offsetof(type, field))
 
 struct recipe_table {
     const char *task;
     const char *also;                   // another task that trains the same models with these keys; NULL: none
-    const struct recipe_model *models;  // ends with name NULL
+    const struct model *models;         // ends with name NULL
     const struct recipe_key *keys;      // ends with path NULL
     const char *const *parts;           // the meaning of bit i, for "resnet9 has no ..."; NULL: no key needs a part
     int (*check)(const char *where, const struct recipe *);  // rules that involve several keys; may be NULL

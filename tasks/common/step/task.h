@@ -10,6 +10,7 @@
 #include "data/feed/feed.h"
 #include "runtime/optim.h"
 #include "runtime/session.h"
+#include "tasks/common/recipe/model.h"
 #include "tasks/common/recipe/recipe.h"
 #include "tasks/common/recipe/schedule.h"
 #include "tasks/common/step/slices.h"
@@ -51,25 +52,6 @@ struct task_program {
     void (*forward)(struct step *);  // inputs, network, losses, counts of the metrics, outputs for the judge
 };
 enum { PROGRAMS_MAX = 8 };
-
-// ---- models
-
-enum { MODEL_VALUES = 4 };
-struct setting;
-struct model {
-    const char *name, *about;
-    const char *recipe;  // the model's default recipe; NULL: the data set's
-    bool half;           // published in f16: "auto" selects it where f16 is fast and bf16, which has the range of f32, is not
-    // The task defines the inputs and the outputs, which are graph values.
-    void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-    const struct task_program *programs;  // NULL: those of the task
-    // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
-    int (*begin)(const struct setting *, struct session *, struct dataset *);
-    // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and
-    // the model's parameters that may be missing because they are trained anew (a head: all names that begin with "fc.").
-    // Both lists end with NULL; NULL: none.
-    const char *const *prefixes, *const *fresh;
-};
 
 // ---- one training, as all functions that build a part of it see it
 
@@ -149,6 +131,10 @@ struct judge {
     // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
     // not texts.
     char *(*tell)(void *state, int64_t sample);
+    // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,
+    // and the scores as text or as the published evaluation prints them. NULL: none is published.
+    const char *files;
+    int (*evaluate)(const char *truth, const char *answers, bool json, struct text *);
 };
 
 // ---- state on the host between steps

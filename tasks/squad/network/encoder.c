@@ -23,11 +23,6 @@ struct encoder {
     float p;
 };
 
-static int64_t whole_of(const struct step *s, enum squad_own key)
-{
-    return s->setting->recipe->own[key].whole;
-}
-
 static int dropout(struct encoder *e, int x)
 {
     return e->key == NONE ? x : g_dropout(e->g, x, e->key, e->counter, e->p, step_site(e->step));
@@ -69,7 +64,7 @@ static int embeddings(struct encoder *e)
     graph_scope(g, "embeddings");
     int x = embed(e, "word", tokens->classes, step_input(s, "tokens"));
     x = g_add(g, x, embed(e, "token_type", 2, step_input(s, "segments")));
-    x = g_add(g, x, embed(e, "position", whole_of(s, OWN_POSITIONS), NONE));
+    x = g_add(g, x, embed(e, "position", squad_keys(s->setting->recipe)->positions, NONE));
     x = g_cast(g, x, s->setting->dtype);
     return dropout(e, g_layer_norm(g, "embeddings.LayerNorm", x, NORM_EPS));
 }
@@ -115,9 +110,9 @@ static int layer_of(struct encoder *e, int number, int x)
 
 static struct encoder encoder_of(struct step *s)
 {
-    struct encoder e = {.step = s, .g = s->g, .width = whole_of(s, OWN_WIDTH), .heads = (int)whole_of(s, OWN_HEADS),
-                        .feed_forward = whole_of(s, OWN_FEED_FORWARD), .key = NONE, .counter = NONE,
-                        .p = (float)s->setting->recipe->own[OWN_DROPOUT].number};
+    const struct squad_keys *own = squad_keys(s->setting->recipe);
+    struct encoder e = {.step = s, .g = s->g, .width = own->width, .heads = (int)own->heads, .feed_forward = own->feed_forward,
+                        .key = NONE, .counter = NONE, .p = (float)own->dropout};
     e.lengths = step_input(s, "tokens.length");
     if (!step_trains(s) || e.p <= 0) return e;
     e.key = step_key(s);
@@ -132,7 +127,7 @@ void encoder_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_V
     struct encoder e = encoder_of(s);
     graph_group(g, GROUP_ENCODER);
     int x = embeddings(&e);
-    for (int i = 0; i < whole_of(s, OWN_LAYERS); i++) x = layer_of(&e, i, x);
+    for (int i = 0; i < squad_keys(s->setting->recipe)->layers; i++) x = layer_of(&e, i, x);
     graph_group(g, GROUP_HEAD);
     graph_scope(g, "qa_outputs");
     x = dense(&e, "qa_outputs", x, 2, F32);

@@ -12,17 +12,12 @@ static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
 static const struct init VECTOR = {INIT_NORMAL, 0.1f};  // docs/decisions/squad-words.md
 static const char FIXED[] = "embedding.fixed", TUNED_ROW[] = "embedding.tuned_row";
 
-static int64_t whole_of(const struct setting *c, enum squad_own key)
-{
-    return c->recipe->own[key].whole;
-}
-
 struct reading layers_reading(struct step *s)
 {
     const struct setting *c = s->setting;
-    struct reading r = {.step = s, .g = s->g, .dtype = c->dtype, .hidden = whole_of(c, OWN_HIDDEN),
-                        .layers = whole_of(c, OWN_RECURRENT), .key = NONE, .counter = NONE,
-                        .p = (float)c->recipe->own[OWN_DROPOUT].number, .word_p = (float)c->recipe->own[OWN_WORD_DROPOUT].number};
+    const struct squad_keys *own = squad_keys(c->recipe);
+    struct reading r = {.step = s, .g = s->g, .dtype = c->dtype, .hidden = own->hidden, .layers = own->recurrent, .key = NONE,
+                        .counter = NONE, .p = (float)own->dropout, .word_p = (float)own->word_dropout};
     graph_group(s->g, GROUP_ENCODER);
     r.lengths = step_input(s, "tokens.length");
     r.asked = step_input(s, "question.length");
@@ -108,13 +103,13 @@ int layers_point(struct reading *r, const char *name, int x, int y)
 
 static int64_t tuned_rows(const struct setting *c)
 {
-    return WORDLIST_FIRST + whole_of(c, OWN_TUNED);
+    return WORDLIST_FIRST + squad_keys(c->recipe)->tuned;
 }
 
 // Numbers of a row: a file's vectors end in zeros where a multiple is wanted.
 static int64_t vector_width(const struct setting *c)
 {
-    return (int64_t)arena_round_up((size_t)whole_of(c, OWN_VECTORS), (size_t)whole_of(c, OWN_MULTIPLE));
+    return (int64_t)arena_round_up((size_t)squad_keys(c->recipe)->vectors, (size_t)squad_keys(c->recipe)->multiple);
 }
 
 // The vectors of a file stay fixed. A table of its own holds the changes that training makes to the most frequent words. All

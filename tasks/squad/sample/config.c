@@ -79,11 +79,11 @@ static void compare(struct text *set, const char *key, int64_t says, int64_t has
 static int check_against(const char *where, const struct config *c, const struct recipe *r, int64_t pieces)
 {
     struct text set = {0};
-    compare(&set, "layers", c->layers, r->own[OWN_LAYERS].whole);
-    compare(&set, "width", c->width, r->own[OWN_WIDTH].whole);
-    compare(&set, "heads", c->heads, r->own[OWN_HEADS].whole);
-    compare(&set, "feed_forward", c->feed_forward, r->own[OWN_FEED_FORWARD].whole);
-    compare(&set, "positions", c->positions, r->own[OWN_POSITIONS].whole);
+    compare(&set, "layers", c->layers, squad_keys(r)->layers);
+    compare(&set, "width", c->width, squad_keys(r)->width);
+    compare(&set, "heads", c->heads, squad_keys(r)->heads);
+    compare(&set, "feed_forward", c->feed_forward, squad_keys(r)->feed_forward);
+    compare(&set, "positions", c->positions, squad_keys(r)->positions);
     int rc = set.at ? fail(ERR_USAGE, "%s: the encoder has another shape than recipe %s:%s", where, r->name, set.at) : 0;
     text_free(&set);
     if (rc == 0 && c->pieces && c->pieces != pieces)

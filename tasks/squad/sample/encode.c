@@ -125,12 +125,12 @@ static int check_encoder_files(const struct setting *c)
 static int open_pieces(const struct setting *c, const struct squad *train, struct wordpiece **into)
 {
     const struct recipe *r = c->recipe;
-    bool lower = r->own[OWN_LOWER_CASE].choice == 1;
+    bool lower = squad_keys(r)->lower_case == 1;
     if (c->files.vocab) return wordpiece_open(c->files.vocab, lower, into);
     if (train && train->questions == 0)
         return fail(ERR_MISSING, "the vocabulary is made of the training texts, which are not here: name them with --data");
     struct text list = {0};
-    lexicon_make(train, r->own[OWN_VOCABULARY].whole, &list);
+    lexicon_make(train, squad_keys(r)->vocabulary, &list);
     int rc = wordpiece_parse("the words of the training texts", list.at, list.length, lower, into);
     text_free(&list);
     return rc;
@@ -165,7 +165,7 @@ static int encode_view(const struct setting *c, struct dataset *stored, struct d
     struct encoding *n = d->own = zalloc(sizeof *n);
     d->kind = &encode_kind;
     n->wordpiece = w, n->special = wordpiece_special(w);
-    n->rule = (struct windows_rule){r->own[OWN_LENGTH].whole, r->own[OWN_STRIDE].whole, r->own[OWN_QUESTION].whole, false};
+    n->rule = (struct windows_rule){squad_keys(r)->length, squad_keys(r)->stride, squad_keys(r)->question, false};
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) {
         const struct squad *squad = squad_of(stored, s);
         if (squad) texts_make(&n->split[s], squad, &n->rule, cut_text, w);

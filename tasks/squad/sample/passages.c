@@ -163,7 +163,7 @@ static int open_words(const struct setting *c, struct passages *p, const struct 
     struct texts texts = {0};
     const char *vectors = train ? c->files.vectors : NULL;
     if (train) texts_make(&texts, train, &p->rule, cut_text, NULL);
-    int rc = wordlist_open(train ? &texts : NULL, r->own[OWN_VOCABULARY].whole, vectors, r->own[OWN_VECTORS].whole, &p->words);
+    int rc = wordlist_open(train ? &texts : NULL, squad_keys(r)->vocabulary, vectors, squad_keys(r)->vectors, &p->words);
     texts_free(&texts);
     return rc;
 }
@@ -192,7 +192,7 @@ static int passages_view(const struct setting *c, struct dataset *stored, struct
     struct dataset *d = zalloc(sizeof *d);
     struct passages *p = d->own = zalloc(sizeof *p);
     d->kind = &passages_kind;
-    p->rule = (struct windows_rule){r->own[OWN_LENGTH].whole, r->own[OWN_STRIDE].whole, r->own[OWN_QUESTION].whole, true};
+    p->rule = (struct windows_rule){squad_keys(r)->length, squad_keys(r)->stride, squad_keys(r)->question, true};
     int rc = open_words(c, p, train);
     if (rc < 0) {
         dataset_close(d);

@@ -25,6 +25,10 @@ struct reader {
     bool (*answer)(const struct dataset *view, int64_t sample, const float *start, const float *end, struct answer *);
 };
 
-const struct reader *reader_of(const struct setting *);
+// The reader of the model, which its row names (struct model: own).
+static inline const struct reader *reader_of(const struct setting *c)
+{
+    return c->model->own;
+}
 
 #endif

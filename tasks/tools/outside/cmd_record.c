@@ -108,8 +108,8 @@ static int check_target(double target)
 // Looks before a group is begun, because a group without a run would stay in the record.
 static int check_command(const char *name)
 {
-    for (int i = 0; task_table[i]; i++)
-        if (strcmp(name, task_table[i]->name) == 0 && command_find(name) < 0)
+    for (int i = 0; task_at(i); i++)
+        if (strcmp(name, task_at(i)->name) == 0 && command_find(name) < 0)
             return fail(ERR_USAGE, "\"%s\" is a task, not a command: write \"dawn record --task %s -- COMMAND\"", name, name);
     return command_find(name);
 }
@@ -142,7 +142,7 @@ static int record_command(const struct arguments *a, char *const *command)
 
 int cmd_record(int argc, char **argv)
 {
-    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = task_table[0]->name,
+    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = TASK_USUAL,
                           .model = "unknown", .framework = "unknown"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "task", "TASK", "the contest that the command takes part in", &a.task, 0, 0},

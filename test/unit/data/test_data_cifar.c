@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sodium.h>
 
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 #include "data/kind.h"
 #include "data/read/planes.h"
 #include "data/fetch/source.h"

@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 #include "data/image/image.h"
 #include "data/fetch/import.h"
 

@@ -31,14 +31,14 @@ static void cifar10_is_this_programs_cifar10(void **state)
 static void contests_agree_with_their_tasks(void **state)
 {
     (void)state;
-    for (int i = 0; task_table[i]; i++) {
-        const struct contest *c = contest_find(task_table[i]->name);
+    for (int i = 0; task_at(i); i++) {
+        const struct contest *c = contest_find(task_at(i)->name);
         assert_non_null(c);
-        assert_int_equal(c->target_micro[0], llround(task_table[i]->target * 1e6));
-        assert_string_equal(c->metric, task_table[i]->metrics[0].name);
-        assert_string_equal(c->board.unit, task_table[i]->metrics[0].unit);
-        assert_int_equal(c->board.lower_is_better, task_table[i]->metrics[0].lower_is_better);
-        assert_int_equal(contest_is_share(c), task_table[i]->metrics[0].kind == METRIC_RATIO);
+        assert_int_equal(c->target_micro[0], llround(task_at(i)->target * 1e6));
+        assert_string_equal(c->metric, task_at(i)->metrics[0].name);
+        assert_string_equal(c->board.unit, task_at(i)->metrics[0].unit);
+        assert_int_equal(c->board.lower_is_better, task_at(i)->metrics[0].lower_is_better);
+        assert_int_equal(contest_is_share(c), task_at(i)->metrics[0].kind == METRIC_RATIO);
     }
 }
 
@@ -188,7 +188,7 @@ static void the_models_of_published_recipes_are_listed(void **state)
     struct device *device;
     bool all = true;
     assert_int_equal(device_open("cpu", 1, &device), 0);
-    for (int i = 0; task_table[i]; i++) all = models_of_task_are_listed(task_table[i], device) && all;
+    for (int i = 0; task_at(i); i++) all = models_of_task_are_listed(task_at(i), device) && all;
     assert_true(all);
     device_close(device);
 }

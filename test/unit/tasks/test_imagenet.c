@@ -69,8 +69,8 @@ static void the_middle_of_256_is_224(void **state)
 {
     (void)state;
     struct recipe r = recipe("imagenet-224", NULL);
-    assert_int_equal(r.own[OWN_SIDE].whole, 224);
-    struct area a = crop_centre(512, 512, 224, 224, r.own[OWN_RESIZE].number);
+    assert_int_equal(imagenet_keys(&r)->side, 224);
+    struct area a = crop_centre(512, 512, 224, 224, imagenet_keys(&r)->resize);
     assert_true(a.left == 32 && a.top == 32 && a.width == 448 && a.height == 448);
 }
 

@@ -4,11 +4,14 @@
 #include "runtime/common/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
+#include "tasks/cifar10/keys.h"
 #include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
 #include "test/unit/fixture_graph.h"
 
 #include <unistd.h>
+
+#define OWN(recipe) cifar10_keys(&(recipe))
 
 static int parse(const char *json, struct recipe *r)
 {
@@ -154,7 +157,7 @@ static void test_values(void **state)
     assert_string_equal(plain.model, "record");
     OK(parse("{\"epochs\": 3, \"batch\": 64, \"activation\": \"silu\", \"resolution\": [], \"widths\": [8, 16.0, 24],"
              " \"flip\": \"never\", \"optimiser\": \"adamw\", \"name\": \"m\\u00e4rz\", \"weight_decay\": 1e-3}", &r));
-    assert_true(r.epochs == 3 && r.batch == 64 && r.activation == ACT_SILU && r.flip == FLIP_NEVER);
+    assert_true(r.epochs == 3 && r.batch == 64 && OWN(r)->activation == ACT_SILU && OWN(r)->flip == FLIP_NEVER);
     assert_int_equal(r.optimiser, OPTIMISER_ADAMW);
     assert_int_equal(r.resolution.count, 0);
     assert_int_equal(r.widths.count, 3);
@@ -166,7 +169,7 @@ static void test_values(void **state)
         char json[64];
         snprintf(json, sizeof json, "{\"first_activation\": \"%s\"}", acts[i]);
         OK(parse(json, &r));
-        assert_string_equal(act_name((enum act)r.first_activation), acts[i]);
+        assert_string_equal(act_name((enum act)OWN(r)->first_activation), acts[i]);
     }
     static const char *const flips[] = {"never", "random", "alternate"};
     static const enum flip meant[] = {FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE};
@@ -174,7 +177,7 @@ static void test_values(void **state)
         char json[64];
         snprintf(json, sizeof json, "{\"flip\": \"%s\"}", flips[i]);
         OK(parse(json, &r));
-        assert_int_equal(r.flip, meant[i]);
+        assert_int_equal(OWN(r)->flip, meant[i]);
     }
 }
 
@@ -206,9 +209,10 @@ static void test_flat_files(void **state)
     assert_true(recipe_is_published("cifar10", &r));
     assert_true(r.epochs == 10.5 && r.batch == 1536 && r.resolution.count == 9 && r.resolution.at[3] == 28);
     assert_true(r.tail_epochs == 0.375 && r.lr_floor == 0.05 && r.evaluate_every == 0 && r.views == 6);
-    assert_true(r.first_activation == ACT_GELU && r.activation == ACT_SILU && r.pool == POOL_GLOBAL);
-    assert_true(r.norm_momentum == 0.5566 && r.whiten_bias_epochs == 0.2 && r.flip == (int)FLIP_ALTERNATE && r.crop == 2);
-    assert_true(r.brightness == 0.1399 && r.contrast == 0.1308 && r.label_smoothing == 0.09);
+    assert_true(OWN(r)->first_activation == ACT_GELU && OWN(r)->activation == ACT_SILU && OWN(r)->pool == POOL_GLOBAL);
+    assert_true(OWN(r)->norm_momentum == 0.5566 && OWN(r)->whiten_bias_epochs == 0.2);
+    assert_true(OWN(r)->flip == (int)FLIP_ALTERNATE && OWN(r)->crop == 2);
+    assert_true(OWN(r)->brightness == 0.1399 && OWN(r)->contrast == 0.1308 && r.label_smoothing == 0.09);
     assert_true(r.optimiser == OPTIMISER_MUON && r.filter_lr == 0.2255 && r.filter_momentum == 0.655 && r.filter_decay == 0.0016);
     assert_true(r.renormalise == RENORMALISE_SELDOM && r.newton_schulz_steps == 3 && r.newton_schulz.at[1] == -4.7391);
     assert_true(r.newton_schulz_norm.count == 2 && r.newton_schulz_norm.at[1] == 1);
@@ -233,7 +237,7 @@ static void test_stored_texts(void **state)
 
     read_fixture("stored_resnet9", true, &r);
     assert_string_equal(r.model, "resnet9");
-    assert_true(r.epochs == 0.1 && r.widths.count == 4 && r.whiten_bias_epochs == 0);  // it said 0.2, which had no effect
+    assert_true(r.epochs == 0.1 && r.widths.count == 4 && OWN(r)->whiten_bias_epochs == 0);  // it said 0.2, which had no effect
 }
 
 // ---- what applies
@@ -313,7 +317,7 @@ static void test_set(void **state)
     OK(recipe_set(&r, "activation=relu"));
     OK(recipe_set(&r, "about=a=b, \"c\""));
     OK(recipe_set(&r, "widths="));
-    assert_true(r.epochs == 10 && r.resolution.count == 3 && r.resolution.at[2] == 32 && r.activation == ACT_RELU);
+    assert_true(r.epochs == 10 && r.resolution.count == 3 && r.resolution.at[2] == 32 && OWN(r)->activation == ACT_RELU);
     assert_string_equal(r.about, "a=b, \"c\"");
     assert_int_equal(r.widths.count, 0);
     OK(recipe_set(&r, "schedule.epochs=11"));
@@ -471,7 +475,7 @@ static void test_canonical(void **state)
     expect_canonical("{\"lr_floor\": 0.3333333333333333}", "{\"schedule.lr_floor\":0.3333333333333333}");
     struct recipe r;
     OK(recipe_embedded("resnet", &r));
-    r.newton_schulz_steps = 9, r.whiten_bias_epochs = 4;  // neither applies
+    r.newton_schulz_steps = 9, ((struct cifar10_keys *)(void *)r.own)->whiten_bias_epochs = 4;  // neither applies
     char *canonical = recipe_canonical(&r);
     assert_null(strstr(canonical, "newton_schulz"));
     assert_null(strstr(canonical, "whiten"));
@@ -554,7 +558,7 @@ static void test_schedule_of_e1(void **state)
     OK(recipe_embedded("fulcrum-e1", &r));
     assert_int_equal(recipe_steps(&r, 32), 284);
     assert_int_equal(recipe_decay_end(&r, 32), 272);
-    assert_int_equal(recipe_whole_steps(r.whiten_bias_epochs, 32), 7);
+    assert_int_equal(recipe_whole_steps(OWN(r)->whiten_bias_epochs, 32), 7);
     for (int step = 0; step < 284; step++)
         assert_int_equal(recipe_side(&r, step, 284, 32), step < 96 ? 24 : step < 192 ? 28 : 32);
     struct schedule s = recipe_rate(&r, 32);

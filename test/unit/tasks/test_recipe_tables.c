@@ -7,15 +7,20 @@
 
 #include <unistd.h>
 
-enum { STRIDE, TEMPERATURE, CASE };
+struct letter_keys {
+    int64_t stride;
+    double temperature;
+    int letter_case;
+};
+#define OWN(field) RECIPE_OWN(struct letter_keys, field)
 static const char *const cases[] = {"lower", "upper", NULL};
 static const struct recipe_key letter_keys[] = {
-    {"data.stride", NULL, KEY_WHOLE, RECIPE_OWN(STRIDE, whole), 1, 64, NULL, "8", .about = "letters between windows"},
-    {"schedule.lookahead.temperature", NULL, KEY_NUMBER, RECIPE_OWN(TEMPERATURE, number), 0, 9, NULL, "0.5", .about = "of it"},
-    {"text.case", NULL, KEY_CHOICE, RECIPE_OWN(CASE, choice), 0, 0, cases, "upper", .about = "of the letters"},
+    {"data.stride", NULL, KEY_WHOLE, OWN(stride), 1, 64, NULL, "8", .about = "letters between windows"},
+    {"schedule.lookahead.temperature", NULL, KEY_NUMBER, OWN(temperature), 0, 9, NULL, "0.5", .about = "of it"},
+    {"text.case", NULL, KEY_CHOICE, OWN(letter_case), 0, 0, cases, "upper", .about = "of the letters"},
     {.path = NULL},
 };
-static const struct recipe_model letter_models[] = {{"speller", 0}, {NULL, 0}};
+static const struct model letter_models[] = {{.name = "speller"}, {0}};
 static const struct recipe_table letters = {.task = "letters", .models = letter_models, .keys = letter_keys};
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &letters, NULL};
 
@@ -28,10 +33,11 @@ static void own_keys_are_read_and_printed(void **state)
 {
     (void)state;
     struct recipe r;
+    const struct letter_keys *own = RECIPE_OWN_KEYS(struct letter_keys, &r);
     OK(parse("{\"model\": {\"name\": \"speller\"}, \"data\": {\"stride\": 16}, \"text\": {\"case\": \"lower\"}}", &r));
-    assert_int_equal(r.own[STRIDE].whole, 16);
-    assert_true(r.own[TEMPERATURE].number == 0.5);
-    assert_int_equal(r.own[CASE].choice, 0);
+    assert_int_equal(own->stride, 16);
+    assert_true(own->temperature == 0.5);
+    assert_int_equal(own->letter_case, 0);
     assert_string_equal(recipe_task(&r), "letters");
     char *canonical = recipe_canonical(&r);
     assert_string_equal(canonical, "{\"data.stride\":16,\"model.name\":\"speller\",\"text.case\":\"lower\"}");
@@ -44,7 +50,7 @@ static void own_keys_are_read_and_printed(void **state)
     assert_memory_equal(&r, &again, sizeof r);
     free(json);
     OK(recipe_set(&r, "stride=4"));
-    assert_int_equal(r.own[STRIDE].whole, 4);
+    assert_int_equal(own->stride, 4);
     REFUSED(recipe_set(&r, "stride=65"), "\"stride\" must be between 1 and 64; got 65");
 }
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_CIFAR_DIGEST_H
 #define DAWN_DATA_CIFAR_DIGEST_H
 
-#include "data/read/cifar.h"
+#include "data/read/cifar/cifar.h"
 
 struct cifar {
     char *folder;

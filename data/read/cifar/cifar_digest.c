@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/read/cifar_digest.h"
+#include "data/read/cifar/cifar_digest.h"
 #include "data/kind.h"
 #include "data/fetch/source.h"
 #include "data/manifest.h"

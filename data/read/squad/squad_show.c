@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dawn data show squad N`: one question, its answers, and its context with the first answer marked.
-#include <stdio.h>
-#include <stdlib.h>
+// `dawn data show squad N`: one question, its answers, and its context with the first answer marked; and what `dawn data verify`
+// says about the answers.
 #include <string.h>
 
-#include "data/cmd_data_sub.h"
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_parse.h"
 #include "runtime/common/base/text.h"
 
 // Adds n bytes as one line that is safe on a terminal: control characters become blanks.
@@ -19,15 +17,7 @@ static void add_plain(struct text *text, const char *bytes, size_t n)
     }
 }
 
-static void print_entry(const char *label, const struct text *words)
-{
-    struct text line = {0};
-    text_entry(&line, label, "%s", words->at);
-    fputs(line.at, stdout);
-    text_free(&line);
-}
-
-static void print_answers(const struct squad_question *q)
+static void add_answers(const struct squad_question *q, struct text *into)
 {
     for (int i = 0; i < q->answers; i++) {
         const struct squad_answer *a = &q->answer[i];
@@ -35,12 +25,12 @@ static void print_answers(const struct squad_question *q)
         add_plain(&words, a->text, strlen(a->text));
         if (a->start == SQUAD_NOWHERE) text_add(&words, " (not where the file says)");
         else text_add(&words, " (bytes %lld to %lld)", (long long)a->start, (long long)a->start + (long long)strlen(a->text));
-        print_entry(i == 0 ? "answers" : "", &words);
+        text_entry(into, i == 0 ? "answers" : "", "%s", words.at);
         text_free(&words);
     }
 }
 
-static void print_context(const char *context, const struct squad_answer *a)
+static void add_context(const char *context, const struct squad_answer *a, struct text *into)
 {
     struct text words = {0};
     size_t n = strlen(context), begin = a->start == SQUAD_NOWHERE ? n : (size_t)a->start;
@@ -52,7 +42,7 @@ static void print_context(const char *context, const struct squad_answer *a)
         text_add(&words, "<<<");
     }
     add_plain(&words, context + begin + length, n - begin - length);
-    print_entry("context", &words);
+    text_entry(into, "context", "%s", words.at);
     text_free(&words);
 }
 
@@ -64,28 +54,30 @@ static const char *title_of(const struct squad *squad, int64_t paragraph, int64_
     return squad->article[i].title;
 }
 
-int cmd_data_question(const struct dataset *ds, enum split split, const char *word)
+int squad_show(struct dataset *ds, enum split split, int64_t number, struct text *into)
 {
     const struct squad *squad = squad_of(ds, split);
-    const struct dataset_facts *facts = dataset_facts(ds);
-    int64_t number, paragraph;
-    if (text_to_int(word, 1, squad->questions, &number) < 0)
-        return fail(ERR_USAGE, "%s has the %s questions 1 to %lld; \"%.40s\" is none of these numbers", facts->name,
-                    facts->split_name[split], (long long)squad->questions, word);
     const struct squad_question *q = &squad->question[number - 1];
+    int64_t paragraph;
     const char *title = title_of(squad, q->paragraph, &paragraph);
     struct text from = {0}, question = {0};
     add_plain(&from, title, strlen(title));
     text_add(&from, ", paragraph %lld, id ", (long long)paragraph);
     add_plain(&from, q->id, strlen(q->id));
     add_plain(&question, q->text, strlen(q->text));
-    printf("%s, %s question %lld of %lld\n", facts->title, facts->split_name[split], (long long)number,
-           (long long)squad->questions);
-    print_entry("from", &from);
-    print_entry("question", &question);
-    print_answers(q);
-    print_context(squad->context[q->paragraph], &q->answer[0]);
+    text_entry(into, "from", "%s", from.at);
+    text_entry(into, "question", "%s", question.at);
+    add_answers(q, into);
+    add_context(squad->context[q->paragraph], &q->answer[0], into);
     text_free(&from);
     text_free(&question);
     return 0;
+}
+
+void squad_remark(struct dataset *ds, enum split split, struct text *into)
+{
+    const struct squad *squad = squad_of(ds, split);
+    if (squad->lost > 0)
+        text_add(into, "%lld %s answers are not in their context; the first: %s\n", (long long)squad->lost,
+                 dataset_facts(ds)->split_name[split], squad->lost_first);
 }

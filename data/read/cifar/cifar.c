@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/read/cifar.h"
-#include "data/read/cifar_digest.h"
+#include "data/read/cifar/cifar.h"
+#include "data/read/cifar/cifar_digest.h"
 #include "data/kind.h"
 #include "data/read/planes.h"
 #include "data/fetch/source.h"
@@ -55,7 +55,7 @@ void cifar_encode(const uint8_t *image, uint8_t label, uint8_t record[CIFAR_RECO
 
 static const struct source_file *cifar_batch(int i)
 {
-    return &source_find("cifar10")->file[i];
+    return &cifar10_source.file[i];
 }
 
 int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t records[CIFAR_FILES])
@@ -145,7 +145,7 @@ static void cifar_published(struct dataset_facts *facts)
 {
     // Measured over the 50,000 published training images.
     static const float mean[3] = {0.4913997f, 0.4821584f, 0.4465309f}, std[3] = {0.2470322f, 0.2434851f, 0.2615878f};
-    facts->title = source_find("cifar10")->title;
+    facts->title = cifar10_source.title;
     kind_images(facts, CIFAR_SIDE, CIFAR_SIDE, 3, cifar_class_names);
     memcpy(facts->mean, mean, sizeof mean);
     memcpy(facts->std, std, sizeof std);
@@ -166,7 +166,6 @@ static int cifar_open(struct dataset *ds, const char *given)
 {
     struct cifar *cifar = ds->own = zalloc(sizeof *cifar);
     for (int i = 0; i < CIFAR_FILES; i++) cifar->fd[i] = -1;
-    ds->source = source_find("cifar10");
     TRY(cifar_find_folder(given, ds->source, &cifar->folder));
     TRY(cifar_read_note(cifar->folder, cifar));
     for (int i = 0; i < CIFAR_FILES; i++) {
@@ -275,6 +274,7 @@ static void cifar_want(struct dataset *ds, enum split split, const struct field 
 
 const struct kind cifar_kind = {
     .name = "cifar10",
+    .source = &cifar10_source,
     .published = cifar_published,
     .open = cifar_open,
     .close = cifar_close,
