@@ -15,7 +15,6 @@
 #include "submit/cmd_competing.h"
 #include "submit/keys/handle.h"
 #include "submit/submission.h"
-#include "tasks/tools/outside/command.h"
 
 struct choice {
     struct sending sending;
@@ -207,11 +206,11 @@ static int write_files(const struct choice *c, struct signer *signer, const stru
         const char *const words[] = {"ssh-keygen", "-Y",  "verify", "-f", signers.at, "-I",
                                      c->own_handle, "-n", space,    "-s", beside.at};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            command_quote(words[i], &command);
+            text_quote(&command, words[i]);
             text_add(&command, " ");
         }
         text_add(&command, "< ");
-        command_quote(path.at, &command);
+        text_quote(&command, path.at);
         printf("%s\n", command.at);
     }
     text_free(&path);

@@ -96,6 +96,21 @@ void text_csv(struct text *text, const char *cell)
     text_bytes(text, "\"", 1);
 }
 
+void text_quote(struct text *t, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,{}-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_add(t, "%s", word);
+        return;
+    }
+    text_add(t, "'");
+    for (; *word; word++) {
+        if (*word == '\'') text_add(t, "'\\''");
+        else text_bytes(t, word, 1);
+    }
+    text_add(t, "'");
+}
+
 void text_entry(struct text *into, const char *label, const char *format, ...)
 {
     enum { COLUMN = 13 };

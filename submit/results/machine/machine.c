@@ -22,8 +22,6 @@
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/threads.h"
-#include "runtime/device.h"
-#include "runtime/ranks/ranks.h"
 
 // Files of /proc and /sys have size 0 until they are read. Returns the bytes read, NUL-terminated, or -1.
 static long read_small(const char *path, char *into, size_t room)
@@ -171,27 +169,6 @@ int machine_software(struct software_facts *s)
              sodium_version_string(), curl_version_info(CURLVERSION_NOW)->version, png_get_libpng_ver(NULL),
              archive_version_string());
     return digest_file("/proc/self/exe", s->binary_digest);
-}
-
-// Several processes add numbers by another tree of threads than one with as many threads, so a replay must tell them apart.
-static void add_processes(struct software_facts *s)
-{
-    char words[MACHINE_TEXT];
-    if (ranks_size() == 1) return;
-    snprintf(words, sizeof words, "%s, %d processes", ranks_library(), ranks_size());
-    add_word(s->libraries, sizeof s->libraries, "; ", words);
-}
-
-int machine_with(const struct device_facts *device, struct machine_facts *machine, struct software_facts *software)
-{
-    machine_read(machine);
-    TRY(machine_software(software));
-    add_processes(software);
-    if (!*device->gpu) return 0;
-    snprintf(machine->gpu, sizeof machine->gpu, "%s", device->gpu);
-    if (*device->driver) snprintf(machine->driver, sizeof machine->driver, "%s", device->driver);
-    add_word(software->libraries, sizeof software->libraries, "; ", device->library);
-    return 0;
 }
 
 int64_t machine_peak_memory(void)

@@ -6,7 +6,6 @@
 
 #include "runtime/common/base/file.h"
 #include "submit/format/machine_list.h"
-struct device_facts;  // runtime/device.h
 
 enum { MACHINE_TEXT = 160 };
 // cores_usable: by affinity and control group. product: at some clouds the instance type. governor: of the first core. os:
@@ -29,10 +28,6 @@ struct software_facts {
     char libraries[512];            // "oneDNN 2.6.3; SQLite 3.40.1; ...", versions at run time
 };
 int machine_software(struct software_facts *) MUST_CHECK;
-
-// Both, with the facts of a device: its GPU and driver, which a container may hide from /proc, and its libraries. Among those of
-// several processes are MPI and their number.
-int machine_with(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
 
 // Energy used by all processor packages since the meter was started, from the kernel's power capping counters. False if the
 // counters are missing or not readable (often only root may read them). A thread reads the counters often enough to notice

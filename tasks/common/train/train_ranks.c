@@ -5,6 +5,7 @@
 #include "tasks/common/train/train_inside.h"
 
 #include "runtime/ranks/ranks.h"
+#include "tasks/common/train/facts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ static int gather_places(struct going *r)
     struct own_place mine = {.threads = r->device_facts.threads, .leader = ranks_leader()};
     struct software_facts software;
     int size = ranks_size();
-    TRY(ranks_agree(machine_with(&r->device_facts, &mine.machine, &software)));
+    TRY(ranks_agree(facts_read(&r->device_facts, &mine.machine, &software)));
     snprintf(mine.device, sizeof mine.device, "%s", r->device_facts.gpu[0] ? r->device_facts.gpu : r->device_facts.name);
     r->place = zalloc((size_t)size * sizeof *r->place);
     r->places = zalloc((size_t)size * sizeof *r->places);

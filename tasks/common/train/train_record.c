@@ -7,6 +7,7 @@
 #include "submit/results/machine/instance.h"
 #include "submit/results/record.h"
 #include "tasks/common/train/digests.h"
+#include "tasks/common/train/facts.h"
 #include "tasks/common/train/train_inside.h"
 #include "tasks/common/train/trainer.h"
 
@@ -39,7 +40,7 @@ int train_record_begin(struct going *r)
     struct machine_facts machine;
     struct software_facts software;
     if (!train_leads()) return 0;
-    TRY(machine_with(&r->device_facts, &machine, &software));
+    TRY(facts_read(&r->device_facts, &machine, &software));
     if (o->price) TRY(instance_check_here(o->price, &machine));
     const struct trainer *t = r->trainer;
     const struct dataset_facts *f = dataset_facts(r->data);

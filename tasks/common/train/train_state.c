@@ -6,6 +6,7 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/ranks/ranks.h"
 #include "submit/results/record.h"
+#include "tasks/common/train/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static int check_program(const struct going *r)
     struct machine_facts machine;
     struct software_facts software;
     json_t *record;
-    TRY(machine_with(&r->device_facts, &machine, &software));
+    TRY(facts_read(&r->device_facts, &machine, &software));
     TRY(record_read(r->kept->results, result_id(r->run), &record));
     const json_t *was = json_object_get(record, "machine_facts"), *program = json_object_get(record, "software_facts");
     bool same_machine = !strcmp(machine.cpu, record_text(was, "cpu")) && !strcmp(machine.gpu, record_text(was, "gpu"));

@@ -10,6 +10,7 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 #include "tasks/common/train/digests.h"
+#include "tasks/common/train/facts.h"
 #include "tasks/tools/infer/infer.h"
 #include "submit/results/machine/instance.h"
 #include "submit/results/machine/others.h"
@@ -209,7 +210,7 @@ static int judge_and_record(struct measured *m)
         struct software_facts software;
         m->eligible = result_eligible(&facts);
         m->synthetic = d->synthetic;
-        rc = machine_with(&m->figures.device, &machine, &software);
+        rc = facts_read(&m->figures.device, &machine, &software);
         facts.machine = &machine, facts.software = &software;
         if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
     }
@@ -370,7 +371,7 @@ static int choose_price(struct measured *m)
     TRY(device_open(m->options.device, m->options.threads, &device));
     int rc = device->type->facts(device, &facts);
     device_close(device);
-    if (rc == 0) rc = machine_with(&facts, &machine, &software);
+    if (rc == 0) rc = facts_read(&facts, &machine, &software);
     return rc == 0 ? instance_check_here(&m->price, &machine) : rc;
 }
 

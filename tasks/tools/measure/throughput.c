@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tasks/common/train/facts.h"
+
 static enum dtype dtype_of(const struct trial *t)
 {
     return t->trainer->setting.dtype;
@@ -195,7 +197,7 @@ static int store_bench(const struct trial *t, struct bench_facts *f, struct resu
     struct bench_memory memory[MEMORY_CLASSES];
     struct bench_repeat repeat[PROTOCOL_REPEATS_MAX];
     struct roofline operators;
-    TRY(machine_with(&t->facts, &machine, &software));
+    TRY(facts_read(&t->facts, &machine, &software));
     f->machine = &machine, f->software = &software;
     f->memory = memory, f->memory_count = list_memory(trial_plan(t), memory);
     f->repeats = repeat, f->repeat_count = list_repeats(&t->timing, repeat);

@@ -65,21 +65,6 @@ void command_free(char **words)
     free(words);
 }
 
-void command_quote(const char *word, struct text *t)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,{}-";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        text_add(t, "%s", word);
-        return;
-    }
-    text_add(t, "'");
-    for (; *word; word++) {
-        if (*word == '\'') text_add(t, "'\\''");
-        else text_bytes(t, word, 1);
-    }
-    text_add(t, "'");
-}
-
 int command_write(char *const *words, size_t most, char **json, char **typed)
 {
     json_t *list = json_array(), *whole = json_pack("{s:o}", "command", list);
@@ -88,7 +73,7 @@ int command_write(char *const *words, size_t most, char **json, char **typed)
     for (char *const *word = words; *word != NULL; word++) {
         if (json_array_append_new(list, json_string(*word)) != 0) rc = fail(ERR_USAGE, "the command is not valid UTF-8");
         if (t.length > 0) text_add(&t, " ");
-        command_quote(*word, &t);
+        text_quote(&t, *word);
     }
     *typed = t.at;
     *json = json_dumps(whole, JSON_COMPACT | JSON_ENSURE_ASCII);  // statements accept ASCII

@@ -15,7 +15,5 @@ void command_free(char **words);
 int command_write(char *const *words, size_t most, char **json, char **typed) MUST_CHECK;
 // ERR_MISSING if no program has this name: in $PATH, or where it says if it has a slash. A name with {seed} is not looked for.
 int command_find(const char *name) MUST_CHECK;
-// One word, quoted for a shell if necessary.
-void command_quote(const char *word, struct text *into);
 
 #endif

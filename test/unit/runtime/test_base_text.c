@@ -43,6 +43,20 @@ static void test_entry(void **state)
     text_free(&text);
 }
 
+static void test_quote(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {
+        {"plain", "plain"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"$A;", "'$A;'"}, {"-f=a/b,c", "-f=a/b,c"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct text text = {0};
+        text_quote(&text, words[i][0]);
+        assert_string_equal(text.at, words[i][1]);
+        text_free(&text);
+    }
+}
+
 static void csv_cells_are_quoted_and_defused(void **state)
 {
     (void)state;
@@ -224,7 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(csv_cells_are_quoted_and_defused),
+        cmocka_unit_test(csv_cells_are_quoted_and_defused), cmocka_unit_test(test_quote),
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),   cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
         cmocka_unit_test(test_to_double),

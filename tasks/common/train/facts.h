@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The facts of the machine and of the program that the record states, with those of the device and of the processes.
+#ifndef DAWN_TRAIN_FACTS_H
+#define DAWN_TRAIN_FACTS_H
+
+#include "runtime/device.h"
+#include "submit/results/machine/machine.h"
+
+// The device states its libraries, and its GPU and driver, which a container may hide from /proc. The libraries of several
+// processes include MPI and the number of processes.
+int facts_read(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
+
+#endif
