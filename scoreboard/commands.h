@@ -11,7 +11,6 @@ int cmd_import(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
-int cmd_migrate(int argc, char **argv);
 int cmd_revoke(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
 int cmd_cosign(int argc, char **argv);

@@ -12,7 +12,6 @@ static const struct program_command commands[] = {
     {"export", cmd_export, "write a static site, or the entries as DAWNBench's files"},
     {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},
-    {"migrate", cmd_migrate, "migrate the record to this version's format"},
     {"revoke", cmd_revoke, "revoke a key"},
     {"audit", cmd_audit, "record a person's decision about a run or an objection"},
     {"cosign", cmd_cosign, "have a witness cosign the log"},

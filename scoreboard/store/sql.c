@@ -146,50 +146,26 @@ static void harden(sqlite3 *db)
     sqlite3_busy_timeout(db, 5000);
 }
 
-// The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
-    static const char *const paths[SQL_FORMAT] = {
-        "scoreboard/store/schema/tables.sql", "scoreboard/store/schema/tables_2.sql", "scoreboard/store/schema/tables_3.sql",
-        "scoreboard/store/schema/tables_4.sql", "scoreboard/store/schema/tables_5.sql", "scoreboard/store/schema/tables_6.sql",
-        "scoreboard/store/schema/tables_7.sql", "scoreboard/store/schema/tables_8.sql", "scoreboard/store/schema/tables_9.sql",
-    };
-    BUG_IF(format < 1 || format > SQL_FORMAT);
-    const struct embedded *file = embedded_find(paths[format - 1]);
-    if (file == NULL) BUG(paths[format - 1]);
+    static const char path[] = "scoreboard/store/schema/tables.sql";
+    const struct embedded *file = embedded_find(path);
+    if (format != SQL_FORMAT || file == NULL) BUG(path);
     return file->at;
 }
 
 static const struct database_kind scoreboard_tables = {"a scoreboard", SQL_APPLICATION_ID, SQL_FORMAT, schema_sql};
 
-static int add_formats(struct sql *s)
-{
-    int64_t format;
-    TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));  // another process may have converted the file first
-    return database_add_formats(s->db, s->path, &scoreboard_tables, format, "create the tables");
-}
-
-// Brings an empty file (format 0) or one of an older format to this one, whole or not at all.
+// Makes the tables in an empty file, all or none. Another process may have done so meanwhile.
 static int add_tables(struct sql *s)
 {
+    int64_t format;
     TRY(sql_do(s, "BEGIN IMMEDIATE", ""));
-    int rc = add_formats(s);
+    int rc = sql_int(s, &format, 0, "PRAGMA user_version", "");
+    if (rc == 0) rc = database_add_formats(s->db, s->path, &scoreboard_tables, format, "create the tables");
     if (rc == 0) rc = sql_do(s, "COMMIT", "");
     if (rc < 0) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return rc;
-}
-
-static int check_format(struct sql *s)
-{
-    int64_t application;
-    TRY(sql_int(s, &application, 0, "PRAGMA application_id", ""));
-    TRY(sql_int(s, &s->format, 0, "PRAGMA user_version", ""));
-    if (application != SQL_APPLICATION_ID || s->format < 1)
-        return fail(ERR_DATABASE, "%s is not a scoreboard's record", s->path);
-    if (s->format > SQL_FORMAT)
-        return fail(ERR_DATABASE, "%s was written by a newer dawn-scoreboard (format %lld; this one knows formats up to %d)",
-                    s->path, (long long)s->format, SQL_FORMAT);
-    return database_check_schema(s->db, s->path, &scoreboard_tables, s->format);
 }
 
 static int check_file(struct sql *s, enum sql_mode mode)
@@ -198,11 +174,15 @@ static int check_file(struct sql *s, enum sql_mode mode)
     TRY(sql_int(s, &tables, 0, "SELECT count(*) FROM sqlite_schema", ""));
     TRY(sql_int(s, &application, 0, "PRAGMA application_id", ""));
     TRY(sql_int(s, &format, 0, "PRAGMA user_version", ""));
-    if (tables == 0 && application == 0 && format == 0 && mode != SQL_READ) TRY(add_tables(s));
-    TRY(check_format(s));
-    if (mode == SQL_READ || s->format == SQL_FORMAT) return 0;
-    TRY(add_tables(s));
-    return check_format(s);
+    if (tables == 0 && application == 0 && format == 0 && mode != SQL_READ) {
+        TRY(add_tables(s));
+        application = SQL_APPLICATION_ID, format = SQL_FORMAT;
+    }
+    if (application != SQL_APPLICATION_ID) return fail(ERR_DATABASE, "%s is not a scoreboard's record", s->path);
+    if (format != SQL_FORMAT)
+        return fail(ERR_DATABASE, "%s is a scoreboard's record of format %lld; this dawn-scoreboard knows format %d alone",
+                    s->path, (long long)format, SQL_FORMAT);
+    return database_check_schema(s->db, s->path, &scoreboard_tables, SQL_FORMAT);
 }
 
 static int prepare_to_write(struct sql *s)

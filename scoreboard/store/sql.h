@@ -10,24 +10,15 @@
 
 #include "runtime/common/base/arena.h"
 
-enum { SQL_FORMAT = 9, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 224 };
-enum { SQL_REPLAYS_FORMAT = 2 };  // the first with the table of replays
-enum { SQL_LOG_FORMAT = 3 };  // the first with the hashes of the log
-enum { SQL_ENERGY_FORMAT = 4 };  // the first with the energy of rows
-enum { SQL_BENCHES_FORMAT = 5 };  // the first with measurements
-enum { SQL_COMPETITIONS_FORMAT = 6 };  // the first with competitions
-enum { SQL_OBJECTIONS_FORMAT = 7 };  // the first with objections
-enum { SQL_TICKETS_FORMAT = 8 };  // the first with tickets
-enum { SQL_JUDGED_FORMAT = 9 };  // the first with judged pairs of runs, and with the moments of measurements
+enum { SQL_FORMAT = 1, SQL_APPLICATION_ID = 0x44415742 /* "DAWB" */, SQL_READY = 224 };
 enum sql_mode {
-    SQL_WRITE,   // creates and migrates
-    SQL_READ,    // the file must exist in this format or an older one; never checkpoints
+    SQL_WRITE,   // creates
+    SQL_READ,    // the file must exist; never checkpoints
     SQL_SCRATCH  // an unnamed temporary database with the same tables
 };
 struct sql {
     sqlite3 *db;
     char *path;
-    int64_t format;  // below SQL_FORMAT: a reader's, of a file that no writer has migrated yet
     struct {
         const char *text;
         sqlite3_stmt *statement;

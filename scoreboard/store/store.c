@@ -216,12 +216,10 @@ static int find_damage(struct sql *sql, const char *check, const char *path, con
 
 static int open_tree(struct store *s, bool anew)
 {
-    bool filled, lowered = false;
     enum { UNCHANGED = 1 };
     TRY(store_begin(s));
-    int rc = store_tree_open(s, anew, &filled);
-    if (rc == 0) rc = store_rank_raised(s, &lowered);
-    rc = store_end(s, rc == 0 && !filled && !lowered ? UNCHANGED : rc);
+    int rc = store_tree_open(s, anew);
+    rc = store_end(s, rc == 0 ? UNCHANGED : rc);
     return rc < 0 ? rc : store_publish(s, s->tree.size);
 }
 

@@ -22,8 +22,8 @@ struct reader;  // one thread's
 
 enum store_mode {
     STORE_WRITE,  // creates the file, the server's key (FILE.key, 0600) and the log's checkpoint (FILE.checkpoint) if they are
-                  // missing; migrates. ERR_DATABASE if the record is older than that checkpoint, or contradicts it
-    STORE_READ,   // the file must exist in this version or an older one
+                  // missing. ERR_DATABASE if the record is older than that checkpoint, or contradicts it
+    STORE_READ,   // the file must exist
 };
 struct store_settings {
     const char *path, *origin;       // origin: the board's name, kept in the file; NULL: the file's, else one of its key

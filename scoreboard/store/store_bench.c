@@ -43,7 +43,7 @@ int store_bench_state(struct sql *sql, struct stored *at, int count, struct aren
     int rc = 0;
     for (int i = 0; i < count && rc >= 0; i++) {
         sqlite3_stmt *row;
-        if (at[i].type != STATEMENT_BENCH || sql->format < SQL_BENCHES_FORMAT) continue;
+        if (at[i].type != STATEMENT_BENCH) continue;
         TRY(sql_start(sql, &row, "SELECT withdrawn, withdrawn_reason FROM benches WHERE sequence = ?", "i", at[i].sequence));
         rc = sql_next(sql, row);
         if (rc > 0) at[i].withdrawn = sql_column(row, 0), at[i].withdrawn_reason = sql_keep(row, 1, arena);

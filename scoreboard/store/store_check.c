@@ -82,7 +82,6 @@ static bool leads_to_log(struct checking *c, const struct receipt *r, const stru
     struct checkpoint head;
     struct tree with = c->rebuilt.tree;
     struct tree_hash leaf, root, tops[TREE_TOPS];
-    if (r->log.size == 0) return true;  // version 1
     if (proof_check(r, key, &head) < 0) return false;
     proof_leaf(r, &leaf);
     tree_add(&with, &leaf, tops);
@@ -111,12 +110,9 @@ static bool hangs_on_peaks(enum check check)
     return check == CHECK_SPEED || check == CHECK_SPEED_HIGH || check == CHECK_SPEED_UNKNOWN;
 }
 
-// True if the stored finding stands for this one. An older program said sources-changed of unknown sources, and near-peak of a
-// superlinear scaling.
 static bool stands_for(enum check stored, enum check now)
 {
-    return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now)) || (stored == CHECK_DIRTY && now == CHECK_SOURCES) ||
-           (stored == CHECK_SPEED_HIGH && now == CHECK_SUPERLINEAR);
+    return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now));
 }
 
 // The checks against the runs before it, as the statements so far make them. Statements without the board's key are of before
@@ -277,34 +273,27 @@ static int replay_imports(struct checking *c)
 // Runs the same query on both databases; the first two columns name a row.
 static const struct {
     const char *what, *sql;
-    int64_t format;  // the first that has the table
 } tables[] = {
-    {"key", "SELECT id, '', line, handle, since, revoked, replaced, revoked_reason FROM keys ORDER BY 1, 2", 1},
+    {"key", "SELECT id, '', line, handle, since, revoked, replaced, revoked_reason FROM keys ORDER BY 1, 2"},
     {"run", "SELECT sequence, '', digest, nonce, head, contest, handle, first, group_nonce, group_index, planned, "
             "group_terms, seed, curve, "
             "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags, brief FROM runs "
-            "ORDER BY 1, 2", 1},
-    {"replay", "SELECT sequence, '', head FROM replays ORDER BY 1, 2", SQL_REPLAYS_FORMAT},
-    {"competition", "SELECT sequence, '', digest, name, cancelled FROM competitions ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
-    {"commitment", "SELECT sequence, '', competition, handle FROM commitments ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
-    {"committed run", "SELECT digest, '', commitment, run FROM committed ORDER BY 1, 2", SQL_COMPETITIONS_FORMAT},
-    {"objection", "SELECT sequence, '', nonce, run, handle, decision, upheld FROM objections ORDER BY 1, 2",
-     SQL_OBJECTIONS_FORMAT},
-    {"ticket", "SELECT sequence, '', digest, handle, lock, group_nonce, group_index, planned, run FROM tickets ORDER BY 1, 2",
-     SQL_TICKETS_FORMAT},
-    {"vouch", "SELECT run, '', sequence FROM vouches ORDER BY 1, 2", SQL_TICKETS_FORMAT},
-    {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1",
-     SQL_LOG_FORMAT},
-    {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, withdrawn, withdrawn_reason FROM benches "
-     "ORDER BY 1, 2", SQL_BENCHES_FORMAT},
-    {"moment of measurement", "SELECT sequence, '', accepted_ms FROM benches ORDER BY 1, 2", SQL_JUDGED_FORMAT},
+            "ORDER BY 1, 2"},
+    {"replay", "SELECT sequence, '', head FROM replays ORDER BY 1, 2"},
+    {"judgement of runs", "SELECT run || ' and ' || by, '', verdict, score FROM judged ORDER BY 1, 2"},
+    {"competition", "SELECT sequence, '', digest, name, cancelled FROM competitions ORDER BY 1, 2"},
+    {"commitment", "SELECT sequence, '', competition, handle FROM commitments ORDER BY 1, 2"},
+    {"committed run", "SELECT digest, '', commitment, run FROM committed ORDER BY 1, 2"},
+    {"objection", "SELECT sequence, '', nonce, run, handle, decision, upheld FROM objections ORDER BY 1, 2"},
+    {"ticket", "SELECT sequence, '', digest, handle, lock, group_nonce, group_index, planned, run FROM tickets ORDER BY 1, 2"},
+    {"vouch", "SELECT run, '', sequence FROM vouches ORDER BY 1, 2"},
+    {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1"},
+    {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, accepted_ms, withdrawn, withdrawn_reason FROM "
+     "benches ORDER BY 1, 2"},
     {"row of a board",
-     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, accuracy, p, "
+     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, energy, accuracy, p, "
      "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
-     "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2", 1},
-    {"energy of a row of a board",
-     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, energy FROM entries WHERE alive = 1 "
-     "ORDER BY 1, 2", SQL_ENERGY_FORMAT},
+     "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2"},
 };
 
 // Doubles may differ in their last bits between machines with different mathematics libraries.
@@ -354,7 +343,6 @@ static int compare_tables(struct checking *c)
 {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         sqlite3_stmt *here, *there;
-        if (c->from.format < tables[i].format) continue;  // nobody has migrated it yet
         TRY(sql_start(&c->from, &here, tables[i].sql, ""));
         TRY(sql_start(&c->rebuilt.sql, &there, tables[i].sql, ""));
         int rc = merge(c, tables[i].what, here, there);
@@ -363,26 +351,6 @@ static int compare_tables(struct checking *c)
         TRY(rc);
     }
     return 0;
-}
-
-// Which pairs a record has depends on the programs that wrote it. So each is judged again, and a missing one is no fault. The
-// check of statements reports those that cannot be read.
-static int check_judged(struct checking *c)
-{
-    sqlite3_stmt *row;
-    int rc;
-    if (c->from.format < SQL_JUDGED_FORMAT) return 0;
-    TRY(sql_start(&c->from, &row, "SELECT run, by, verdict, score FROM judged", ""));
-    while ((rc = sql_next(&c->from, row)) > 0) {
-        struct pair_judged now;
-        const int64_t run = sql_column(row, 0), by = sql_column(row, 1);
-        rc = store_judge_pair(&c->from, run, by, &now);
-        if (rc < 0 || (sql_column(row, 2) == (int64_t)now.verdict && sqlite3_column_double(row, 3) == now.score)) continue;
-        if ((rc = fault(c, "statement %lld is not to statement %lld what the record says", (long long)by, (long long)run)) < 0)
-            break;
-    }
-    sql_end(row);
-    return rc;
 }
 
 // The checkpoint is read first: a server that runs may sign more before the record is read.
@@ -415,7 +383,6 @@ static int check_inside(struct checking *c)
     TRY(replay_all(c));
     TRY(replay_imports(c));
     TRY(check_head(c));
-    TRY(check_judged(c));
     return compare_tables(c);
 }
 

@@ -269,8 +269,6 @@ int store_competitions(struct reader *r, struct arena *arena, struct competition
     sqlite3_stmt *row;
     int rc;
     *count = 0;
-    *list = NULL;
-    if (r->sql.format < SQL_COMPETITIONS_FORMAT) return 0;
     *list = arena_alloc(arena, COMPETITIONS_MOST * sizeof **list);
     TRY(sql_start(&r->sql, &row, COMPETITION_COLUMNS "ORDER BY c.sequence DESC LIMIT ?", "i", (int64_t)COMPETITIONS_MOST));
     while ((rc = sql_next(&r->sql, row)) > 0)
@@ -282,15 +280,12 @@ int store_competitions(struct reader *r, struct arena *arena, struct competition
 int store_competition(struct reader *r, const char *name, struct arena *arena, struct competition_stored *out)
 {
     sqlite3_stmt *row;
-    int rc = 0;
-    if (r->sql.format >= SQL_COMPETITIONS_FORMAT) {
-        TRY(sql_start(&r->sql, &row, COMPETITION_COLUMNS "WHERE c.name = ? COLLATE NOCASE OR c.digest = ? LIMIT 1", "tt", name,
-                      name));
-        rc = sql_next(&r->sql, row);
-        int taken = rc > 0 ? take_competition(row, arena, out) : 0;
-        sql_end(row);
-        TRY(taken);
-    }
+    TRY(sql_start(&r->sql, &row, COMPETITION_COLUMNS "WHERE c.name = ? COLLATE NOCASE OR c.digest = ? LIMIT 1", "tt", name,
+                  name));
+    int rc = sql_next(&r->sql, row);
+    int taken = rc > 0 ? take_competition(row, arena, out) : 0;
+    sql_end(row);
+    TRY(taken);
     return rc == 0 ? fail(ERR_MISSING, "there is no competition \"%.80s\" here", name) : rc < 0 ? rc : 0;
 }
 
@@ -305,7 +300,7 @@ static void take_contender(sqlite3_stmt *row, struct arena *arena, struct conten
 static int count_objections(struct reader *r, struct contender *one)
 {
     int64_t undecided, upheld;
-    if (one->revealed == 0 || r->sql.format < SQL_OBJECTIONS_FORMAT) return 0;
+    if (one->revealed == 0) return 0;
     TRY(sql_int(&r->sql, &undecided, 0, "SELECT count(*) FROM objections o JOIN committed d ON d.run = o.run "
                 "WHERE d.commitment = ? AND o.decision = 0", "i", one->sequence));
     TRY(sql_int(&r->sql, &upheld, 0, "SELECT count(*) FROM objections o JOIN committed d ON d.run = o.run "

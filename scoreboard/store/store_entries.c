@@ -45,15 +45,14 @@ int store_version(struct reader *r, int64_t *version)
 #define ENTRY_COLUMNS                                                                                                  \
     "id, contest, board, rank, target_micro, alive, value, low, high, cost, accuracy, p, runs, trust, accepted_ms, "   \
     "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
-    "division, date, code_url, tags, "
+    "division, date, code_url, tags, energy, "
 // Upheld objections to the run of a row, or to the runs of its group. Each is a flag of the row.
 #define UPHELD(runs)                                                                                                   \
     "(SELECT count(*) FROM runs r JOIN objections o ON o.nonce = r.nonce WHERE " runs " AND r.superseded = 0 AND o.upheld = 1) "
 #define ENTRY_UPHELD                                                                                                   \
     "CASE WHEN flags = 0 THEN 0 WHEN rank = 1 THEN " UPHELD("r.group_nonce = entries.group_nonce")                            \
-    "ELSE " UPHELD("r.sequence = entries.sequence") "END"
+    "ELSE " UPHELD("r.sequence = entries.sequence") "END "
 _Static_assert(RANK_GROUP == 1, "the rank of groups in ENTRY_UPHELD");
-#define ENTRY_CHANGES " FROM entries WHERE stamp > ? ORDER BY id"
 
 // Adds one row of a query for ENTRY_COLUMNS. Enumerations are checked, because the file may have been altered.
 static void take_up(struct reader *r, sqlite3_stmt *row)
@@ -101,11 +100,8 @@ static int load_changes(struct reader *r)
     int64_t version;
     sqlite3_stmt *row;
     TRY(sql_int(&r->sql, &version, 0, "SELECT version FROM meta", ""));
-    const int64_t format = r->sql.format;  // an old one if nobody has migrated it yet
-    TRY(sql_start(&r->sql, &row, format >= SQL_OBJECTIONS_FORMAT ? "SELECT " ENTRY_COLUMNS "energy, " ENTRY_UPHELD ENTRY_CHANGES
-                                 : format >= SQL_ENERGY_FORMAT   ? "SELECT " ENTRY_COLUMNS "energy, 0" ENTRY_CHANGES
-                                                                 : "SELECT " ENTRY_COLUMNS "-1.0, 0" ENTRY_CHANGES,
-                  "i", r->loaded));
+    TRY(sql_start(&r->sql, &row, "SELECT " ENTRY_COLUMNS ENTRY_UPHELD "FROM entries WHERE stamp > ? ORDER BY id", "i",
+                  r->loaded));
     int rc;
     while ((rc = sql_next(&r->sql, row)) > 0) take_up(r, row);
     sql_end(row);

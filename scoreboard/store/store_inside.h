@@ -99,8 +99,8 @@ int store_tree_ready(struct store *) MUST_CHECK;
 int store_tree_prove(struct store *, struct receipt *) MUST_CHECK;  // of the statement that comes next
 int store_tree_add(struct store *, const struct incoming *) MUST_CHECK;
 void store_tree_done(struct store *, int rc);
-// At the start, in a transaction: adds the entries of an older record (`filled`), and holds the record against the checkpoint.
-int store_tree_open(struct store *, bool anew, bool *filled) MUST_CHECK;
+// At the start, in a transaction: holds the record against the checkpoint.
+int store_tree_open(struct store *, bool anew) MUST_CHECK;
 // Returns when a checkpoint that has this statement is signed and durable. Not in a transaction.
 int store_publish(struct store *, int64_t sequence) MUST_CHECK;
 int store_publish_newest(struct store *) MUST_CHECK;
@@ -141,9 +141,6 @@ int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
 // Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group whose
 // replays the group decides about. The caller ranks that group afterwards.
 int store_rank_repeated(struct store *, int64_t sequence, const char *group) MUST_CHECK;
-// Ranks anew the runs that an older program raised by a replay with a flag, and judges the pairs of a record of before
-// SQL_JUDGED_FORMAT. At the start, in a transaction.
-int store_rank_raised(struct store *, bool *changed) MUST_CHECK;
 // What a run is to an earlier one whose curve it has, or which it says it repeats.
 enum pair_verdict {
     PAIR_COPY,   // a copy, which repeats nothing

@@ -34,25 +34,15 @@ struct machine_index {
 };
 
 // ---- making the index
-// A reader may meet a record that no writer has migrated yet.
-static int start_benches(struct reader *r, sqlite3_stmt **row)
-{
-    if (r->sql.format < SQL_JUDGED_FORMAT)
-        return sql_start(&r->sql, row, "SELECT b.sequence, b.hardware, s.accepted_ms FROM benches b JOIN statements s "
-                         "USING (sequence) WHERE b.withdrawn = 0 ORDER BY b.sequence", "");
-    return sql_start(&r->sql, row, "SELECT sequence, hardware, accepted_ms FROM benches WHERE withdrawn = 0 ORDER BY sequence",
-                     "");
-}
-
 static int read_benches(struct reader *r, struct machine_index *x)
 {
     sqlite3_stmt *row;
     int64_t room;
     int rc;
-    if (r->sql.format < SQL_BENCHES_FORMAT) return 0;
     TRY(sql_int(&r->sql, &room, 0, "SELECT count(*) FROM benches", ""));
     x->benches = arena_alloc(x->arena, (size_t)(room + 1) * sizeof *x->benches);
-    TRY(start_benches(r, &row));
+    TRY(sql_start(&r->sql, &row, "SELECT sequence, hardware, accepted_ms FROM benches WHERE withdrawn = 0 ORDER BY sequence",
+                  ""));
     while ((rc = sql_next(&r->sql, row)) > 0 && x->bench_count < room)
         x->benches[x->bench_count++] = (struct measured){.sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 2),
                                                          .hardware = sql_keep(row, 1, x->arena)};

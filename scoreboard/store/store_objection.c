@@ -86,7 +86,6 @@ int store_objection_findings(struct sql *sql, int64_t run, struct findings *into
 {
     sqlite3_stmt *row;
     int rc;
-    if (sql->format < SQL_OBJECTIONS_FORMAT) return 0;
     TRY(sql_start(sql, &row, "SELECT sequence, handle, decision FROM objections WHERE upheld = 1 AND nonce = (SELECT nonce "
                   "FROM runs WHERE sequence = ?) ORDER BY sequence", "i", run));
     while ((rc = sql_next(sql, row)) > 0)
@@ -176,7 +175,6 @@ int store_objections(struct reader *r, int64_t run, struct arena *arena, struct 
     int rc;
     *count = 0;
     *list = arena_alloc(arena, OBJECTIONS_MOST * sizeof **list);
-    if (r->sql.format < SQL_OBJECTIONS_FORMAT) return 0;
     TRY(sql_start(&r->sql, &row, "SELECT o.sequence, s.accepted_ms, o.handle, s.payload, o.decision, "
                   "coalesce(d.accepted_ms, 0), o.upheld, coalesce(d.payload, x'') FROM objections o "
                   "JOIN statements s ON s.sequence = o.sequence LEFT JOIN statements d ON d.sequence = o.decision "

@@ -448,50 +448,24 @@ int store_rank_curve(struct store *s, const char *curve)
     return rank_curve(s, curve, &(struct group_known){.later = ""});
 }
 
-// Ranks the curves that a query has found.
-static int rank_curves(struct store *s, sqlite3_stmt *row, const char *later, int *count)
-{
-    struct arena arena = {0};
-    struct group_known group = {.later = later};
-    const char **curves = NULL;
-    int rc;
-    *count = 0;
-    while ((rc = sql_next(&s->sql, row)) > 0) {
-        curves = grow(curves, (size_t)(*count + 1) * sizeof *curves);
-        curves[(*count)++] = sql_keep(row, 0, &arena);
-    }
-    sql_end(row);
-    for (int i = 0; i < *count && rc == 0; i++) rc = rank_curve(s, curves[i], &group);
-    free(curves);
-    arena_free(&arena);
-    return rc;
-}
-
 int store_rank_repeated(struct store *s, int64_t sequence, const char *group)
 {
+    struct arena arena = {0};
+    struct group_known known = {.later = group};
+    const char **curves = NULL;
     sqlite3_stmt *row;
-    int count;
+    int rc, count = 0;
     TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
                   "SELECT m.curve FROM runs m WHERE m.group_nonce = ?2 AND m.group_nonce <> '' AND m.superseded = 0 AND "
                   "EXISTS (SELECT 1 FROM judged j WHERE j.run = m.sequence AND j.verdict = ?3)", "iti", sequence, group,
                   (int64_t)PAIR_SCORE));
-    return rank_curves(s, row, group, &count);
-}
-
-int store_rank_raised(struct store *s, bool *changed)
-{
-    sqlite3_stmt *row;
-    int raised, unjudged;
-    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o JOIN runs r ON r.sequence = o.reproduced_by "
-                  "WHERE r.flags > 0", ""));
-    TRY(rank_curves(s, row, "", &raised));
-    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM runs o WHERE o.curve <> '' AND o.flags = 0 AND o.withdrawn = 0 AND "
-                  "o.superseded = 0 AND NOT EXISTS (SELECT 1 FROM judged j WHERE j.run = o.sequence) AND "
-                  "NOT EXISTS (SELECT 1 FROM runs e WHERE e.curve = o.curve AND e.first < o.first AND e.withdrawn = 0 AND "
-                  "e.superseded = 0) AND "  // only the earliest of a curve is judged
-                  "EXISTS (SELECT 1 FROM replays p JOIN runs r USING (sequence) WHERE p.head = o.head AND r.flags = 0 AND "
-                  "r.withdrawn = 0 AND r.superseded = 0 AND r.handle <> o.handle)", ""));
-    TRY(rank_curves(s, row, "", &unjudged));
-    *changed = raised + unjudged > 0;
-    return 0;
+    while ((rc = sql_next(&s->sql, row)) > 0) {
+        curves = grow(curves, (size_t)(count + 1) * sizeof *curves);
+        curves[count++] = sql_keep(row, 0, &arena);
+    }
+    sql_end(row);
+    for (int i = 0; i < count && rc == 0; i++) rc = rank_curve(s, curves[i], &known);
+    free(curves);
+    arena_free(&arena);
+    return rc;
 }

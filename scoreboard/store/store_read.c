@@ -122,9 +122,6 @@ int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, s
 int store_replays(struct reader *r, const char *head, int limit, struct arena *arena, struct stored **list, int *count)
 {
     sqlite3_stmt *row;
-    *list = NULL;
-    *count = 0;
-    if (r->sql.format < SQL_REPLAYS_FORMAT) return 0;
     TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ? "
                   "AND r.superseded = 0 ORDER BY s.sequence LIMIT ?", "ti", head, (int64_t)limit));
     return take_all(r, row, arena, list, count);

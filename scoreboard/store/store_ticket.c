@@ -256,7 +256,6 @@ int store_ticket_read(struct sql *sql, const char *digest, struct arena *arena, 
 {
     sqlite3_stmt *row;
     *t = (struct ticket_stored){0};
-    if (sql->format < SQL_TICKETS_FORMAT) return fail(ERR_MISSING, "this record has no tickets yet");
     TRY(sql_start(sql, &row, "SELECT t.sequence, s.accepted_ms, "
                   "coalesce((SELECT max(r.sequence) FROM runs r WHERE r.first = t.run), 0), "
                   "coalesce((SELECT v.sequence FROM vouches v WHERE v.run = t.run AND t.run > 0), 0), "
@@ -281,7 +280,6 @@ int store_ticket(struct reader *r, const char *digest, struct arena *arena, stru
 int store_ticket_of_group(struct reader *r, const char *nonce, int64_t index, int64_t *sequence)
 {
     *sequence = 0;
-    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
     return sql_int(&r->sql, sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND "
                    "group_index = ?", "ti", nonce, index);
 }
@@ -290,7 +288,6 @@ int store_tickets_by(struct reader *r, const char *handle, struct ticket_counts 
 {
     sqlite3_stmt *row;
     *c = (struct ticket_counts){0};
-    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
     TRY(sql_start(&r->sql, &row, "SELECT count(*), coalesce(sum(t.run > 0), 0), coalesce(sum(t.run = 0 AND s.accepted_ms + ? >= "
                   "(SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1)), 0) FROM tickets t "
                   "JOIN statements s ON s.sequence = t.sequence WHERE t.handle = ?", "it", STORE_TICKET_MS, handle));
@@ -305,7 +302,6 @@ int store_vouched_by(struct reader *r, int64_t sequence, int64_t *ticket, int64_
 {
     sqlite3_stmt *row;
     *ticket = *by = 0;
-    if (r->sql.format < SQL_TICKETS_FORMAT) return 0;
     TRY(sql_start(&r->sql, &row, "SELECT t.sequence, coalesce(v.sequence, 0) FROM runs r JOIN tickets t ON t.run = r.first "
                   "AND t.run > 0 LEFT JOIN vouches v ON v.run = r.first WHERE r.sequence = ?", "i", sequence));
     int rc = sql_next(&r->sql, row);

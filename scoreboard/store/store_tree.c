@@ -40,8 +40,6 @@ static int fetch_hashes(void *context, const struct tile *t, unsigned char bytes
 
 static int count_leaves(struct sql *sql, int64_t *size)
 {
-    if (sql->format < SQL_LOG_FORMAT)  // a reader's; a writer would have migrated it
-        return fail(ERR_MISSING, "%s was written before there was a log: \"dawn-scoreboard migrate\" adds it", sql->path);
     TRY(sql_int(sql, size, 0, "SELECT max(number) + 1 FROM hashes WHERE level = 0", ""));
     if (*size >= 0 && *size <= TREE_MOST) return 0;
     return fail(ERR_DATABASE, "%s has been altered: its log cannot have %lld entries", sql->path, (long long)*size);
@@ -190,26 +188,6 @@ int store_publish_newest(struct store *s)
 }
 
 // ---- at the start
-// Entries of statements that were accepted before there was a log, in order.
-static int add_old_leaves(struct store *s)
-{
-    sqlite3_stmt *row;
-    int rc;
-    TRY(sql_start(&s->sql, &row, "SELECT sequence, accepted_ms, digest, key FROM statements ORDER BY sequence", ""));
-    while ((rc = sql_next(&s->sql, row)) > 0) {
-        struct statement statement = {0};
-        struct incoming in = {.statement = &statement, .sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1)};
-        snprintf(statement.digest, sizeof statement.digest, "%s", sql_text(row, 2));
-        snprintf(in.key, sizeof in.key, "%s", sql_text(row, 3));
-        if (in.sequence != s->tree.size + 1)
-            rc = fail(ERR_DATABASE, "%s has been altered: statement %lld is missing", s->path, (long long)s->tree.size + 1);
-        else rc = store_tree_add(s, &in);
-        if (rc < 0) break;
-    }
-    sql_end(row);
-    return rc;
-}
-
 static int make_head(struct store *s)
 {
     char signature[NOTE_SIGNATURE];
@@ -238,13 +216,13 @@ static int set_aside(struct store *s)
     return rc;
 }
 
-// `known`: entries that the record had before this program; without them there can have been no checkpoint.
-static int open_head(struct store *s, int64_t known, bool anew)
+// An empty log needs no checkpoint yet.
+static int open_head(struct store *s, bool anew)
 {
     struct checkpoint head;
     int rc = store_head_open(s->path, true, &s->head);
     if (rc == ERR_MISSING) {
-        if (known == 0 || anew) return make_head(s);
+        if (s->tree.size == 0 || anew) return make_head(s);
         return fail(ERR_MISSING, "the checkpoint %s.checkpoint is missing: it says what this board has signed; put it back "
                     "(or, if it is lost and this record is the newest there is, start once with --new)", s->path);
     }
@@ -261,20 +239,16 @@ static int open_head(struct store *s, int64_t known, bool anew)
     return 0;
 }
 
-int store_tree_open(struct store *s, bool anew, bool *filled)
+int store_tree_open(struct store *s, bool anew)
 {
-    int64_t statements, known;
-    *filled = false;
+    int64_t statements;
     s->tree_version = -1;
     TRY(sql_int(&s->sql, &statements, 0, "SELECT max(sequence) FROM statements", ""));
     TRY(load_tree(s));
-    known = s->tree.size;
-    *filled = known == 0 && statements > 0;
-    if (*filled) TRY(add_old_leaves(s));
     if (s->tree.size != statements)
         return fail(ERR_DATABASE, "%s has been altered: it has %lld statements, and its log %lld entries", s->path,
                     (long long)statements, (long long)s->tree.size);
-    return open_head(s, known, anew);  // before the entries are durable: else a start that is cut off would leave no trace of one
+    return open_head(s, anew);
 }
 
 // ---- reading
@@ -360,7 +334,7 @@ int store_tree_hold(struct store *s, struct reader *r, struct text *note, struct
         TRY(hold_once(s, r, note, head, &same));
     }
     if (same) return 0;
-    return fail(ERR_DATABASE, "the record %s and its checkpoint are of different moments: \"dawn-scoreboard migrate\" signs one",
+    return fail(ERR_DATABASE, "the record %s and its checkpoint are of different moments: \"dawn-scoreboard serve\" signs one",
                 s->path);
 }
 
@@ -378,8 +352,6 @@ int store_tree_holds(struct sql *sql, const struct checkpoint *head, bool *holds
 {
     struct tree_hash root;
     int64_t size;
-    *holds = sql->format < SQL_LOG_FORMAT;  // there is no tree before it is migrated
-    if (*holds) return 0;
     TRY(count_leaves(sql, &size));
     *holds = head->size <= size;
     if (!*holds) return 0;

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The scoreboard's record, format 1; schema_N.sql has what format N adds. `statements` with `keys` is the truth; runs and
--- entries follow from it and can be rebuilt (store_check does so and compares). Nothing is ever deleted: what no longer counts
--- is marked.
+-- The scoreboard's record, format 1. `statements` with `keys` and `beats` is the truth; all other tables but `imports` follow
+-- from it and can be rebuilt (store_check does so and compares). Nothing is ever deleted: what no longer counts is marked.
 
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -70,6 +69,108 @@ CREATE INDEX runs_head ON runs (head);
 CREATE INDEX runs_group ON runs (group_nonce, group_index) WHERE group_nonce <> '';
 CREATE INDEX runs_curve ON runs (curve, first) WHERE curve <> '';
 
+-- Which run a replay says it repeats.
+CREATE TABLE replays (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    head TEXT NOT NULL         -- last hash of the points of that run: runs.head
+) STRICT;
+CREATE INDEX replays_head ON replays (head);
+
+-- What two runs are to each other: read often, and it follows from statements that may be large.
+CREATE TABLE judged (
+    run INTEGER NOT NULL REFERENCES statements (sequence),
+    by INTEGER NOT NULL REFERENCES statements (sequence),  -- a run of another person with the same curve, or one that names it
+    verdict INTEGER NOT NULL,  -- enum pair_verdict of store_inside.h
+    score REAL NOT NULL,       -- of `by`: the group of `run` decides about it; 0 for other verdicts
+    PRIMARY KEY (run, by)
+) STRICT, WITHOUT ROWID;
+
+-- Measurements of `dawn bench`.
+CREATE TABLE benches (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    figures TEXT NOT NULL UNIQUE,    -- digest of what was measured, when and on what: nobody submits it twice
+    machine TEXT NOT NULL,           -- the machine's word in addresses (ranking_machine)
+    hardware TEXT NOT NULL,          -- as boards show it
+    flags INTEGER NOT NULL,
+    accepted_ms INTEGER NOT NULL,    -- of its statement, whose row may be large
+    withdrawn INTEGER NOT NULL DEFAULT 0,
+    withdrawn_reason TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX benches_machine ON benches (machine, sequence);
+
+-- Competitions, who committed to them, and what was sent of it.
+CREATE TABLE competitions (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    digest TEXT NOT NULL,
+    name TEXT NOT NULL,
+    cancelled INTEGER NOT NULL DEFAULT 0  -- sequence of the decision
+) STRICT;
+CREATE UNIQUE INDEX competitions_digest ON competitions (digest);
+CREATE UNIQUE INDEX competitions_name ON competitions (name COLLATE NOCASE);
+
+CREATE TABLE commitments (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    competition INTEGER NOT NULL REFERENCES competitions (sequence),
+    handle TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX commitments_one ON commitments (competition, handle);
+
+CREATE TABLE committed (
+    digest TEXT PRIMARY KEY,              -- of the statement of a run
+    commitment INTEGER NOT NULL REFERENCES commitments (sequence),
+    run INTEGER NOT NULL DEFAULT 0        -- sequence of that statement; 0: it has not been sent
+) STRICT, WITHOUT ROWID;
+CREATE INDEX committed_commitment ON committed (commitment);
+CREATE INDEX committed_run ON committed (run) WHERE run > 0;
+
+-- Objections to runs, and what was decided about them.
+CREATE TABLE objections (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    nonce TEXT NOT NULL,                  -- of the run: a statement that replaces another does not shake an objection off
+    run INTEGER NOT NULL REFERENCES statements (sequence),
+    handle TEXT NOT NULL,
+    decision INTEGER NOT NULL DEFAULT 0,  -- sequence of the decision; 0: none yet
+    upheld INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX objections_one ON objections (nonce, handle);
+CREATE INDEX objections_run ON objections (run);
+
+-- Tickets, the beats that came during their runs, and the board's word about them.
+CREATE TABLE tickets (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    digest TEXT NOT NULL,
+    handle TEXT NOT NULL,
+    lock TEXT NOT NULL,              -- SHA-256 of the secret that beats bring
+    group_nonce TEXT NOT NULL,       -- '' outside groups
+    group_index INTEGER NOT NULL,
+    planned INTEGER NOT NULL,
+    run INTEGER NOT NULL DEFAULT 0   -- runs.first of the run that reports it; 0: none yet
+) STRICT;
+CREATE UNIQUE INDEX tickets_digest ON tickets (digest);
+CREATE UNIQUE INDEX tickets_group ON tickets (group_nonce, group_index) WHERE group_nonce <> '';
+CREATE INDEX tickets_handle ON tickets (handle, sequence);
+CREATE INDEX tickets_run ON tickets (run) WHERE run > 0;
+
+CREATE TABLE beats (
+    ticket INTEGER NOT NULL REFERENCES tickets (sequence),
+    hash TEXT NOT NULL,              -- of a state of the run's chain
+    stamped_ms INTEGER NOT NULL,     -- when it came first
+    PRIMARY KEY (ticket, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vouches (
+    run INTEGER PRIMARY KEY,         -- runs.first
+    sequence INTEGER NOT NULL REFERENCES statements (sequence)
+) STRICT;
+
+-- The tree of the log (submit/log/tree.h).
+CREATE TABLE hashes (
+    level INTEGER NOT NULL,   -- 0: of an entry, that is, a statement; each next: of 256 hashes of the level below
+    number INTEGER NOT NULL,  -- from 0, without gaps
+    hash BLOB NOT NULL,
+    PRIMARY KEY (level, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE findings (
     sequence INTEGER NOT NULL REFERENCES statements (sequence),
     number INTEGER NOT NULL,
@@ -105,6 +206,7 @@ CREATE TABLE entries (
     low REAL NOT NULL,
     high REAL NOT NULL,
     cost REAL NOT NULL,          -- negative: not known
+    energy REAL NOT NULL,        -- joules of training, as ranking.h derives them; negative: not known
     accuracy REAL NOT NULL,
     p REAL NOT NULL,             -- negative: no group
     runs INTEGER NOT NULL,

@@ -126,79 +126,26 @@ static void test_audit(void **state)
     assert_whole();
 }
 
-// Numbers of levels are stored: what an older program called audited has the number of checked.
-static void test_old_levels(void **state)
+// Files of other formats are left as they are.
+static void test_other_formats(void **state)
 {
     (void)state;
-    char *sql, *message = NULL;
-    size_t count;
-    sqlite3 *db;
-    static const enum trust levels[] = {TRUST_REPRODUCED, TRUST_SIGNED, TRUST_SIGNED, TRUST_CHECKED};
+    static const int formats[] = {0, SQL_FORMAT + 1, 99};
+    struct store *other;
+    char sql[48], said[96];
     close_all();
-    snprintf(path, sizeof path, "%s/old.db", folder);
-    assert_int_equal(file_read("test/fixtures/board-1.sql", 1 << 20, &sql, &count), 0);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s", message);
-    sqlite3_close(db);
-    free(sql);
-    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &store), 0);
-    assert_int_equal(store_reader(store, &reader), 0);
-    for (int i = 0; i < 4; i++) assert_int_equal(level_of(i + 1), levels[i]);
-    assert_whole();
-    struct filter f = filter_plain(contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_CLASSIC);
-    struct entries found;
-    assert_int_equal(store_entries(reader, &f, &arena, &found), 0);
-    assert_int_equal(found.total, 2);
-    assert_int_equal(found.below, 2);
-    assert_string_equal(trust_word(found.at[1].trust), "checked");
-}
-
-static void set_newest_format(void)
-{
-    char sql[48];
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", (int)SQL_FORMAT);
+    for (size_t i = 0; i < 2 * sizeof formats / sizeof *formats; i++) {
+        snprintf(sql, sizeof sql, "PRAGMA user_version = %d", formats[i / 2]);
+        snprintf(said, sizeof said, "of format %d; this dawn-scoreboard knows format %d alone", formats[i / 2], SQL_FORMAT);
+        do_sql(sql);
+        assert_int_equal(store_open(&(struct store_settings){.path = path}, i % 2 ? STORE_READ : STORE_WRITE, &other),
+                         ERR_DATABASE);
+        assert_non_null(strstr(error_text(), said));
+    }
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", SQL_FORMAT);
     do_sql(sql);
-}
-
-// A record of format 1 has neither replays nor a log nor measurements. A writer adds their tables, once; a reader leaves the file
-// as it is.
-static void test_migrates(void **state)
-{
-    (void)state;
-    struct store *old;
-    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
-    close_all();
-    do_sql("DROP TABLE judged; DROP TABLE beats; DROP TABLE vouches; DROP TABLE tickets; "
-           "DROP TABLE objections; DROP TABLE committed; DROP TABLE commitments; DROP TABLE competitions; DROP TABLE replays; "
-           "DROP TABLE hashes; DROP TABLE benches; ALTER TABLE entries DROP COLUMN energy; PRAGMA user_version = 1");
-    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_READ, &old), 0);
-    int faults, count;
-    struct stored *stored;
-    assert_int_equal(store_reader(old, &reader), 0);
-    assert_int_equal(store_replays(reader, FIXTURE_HEX, 10, &arena, &stored, &count), 0);
-    assert_int_equal(count, 0);
-    struct ticket_counts tickets;
-    int64_t by, ticket;
-    assert_int_equal(store_tickets_by(reader, "ada", &tickets), 0);
-    assert_int_equal(tickets.announced, 0);
-    assert_int_equal(store_vouched_by(reader, 1, &ticket, &by), 0);
-    assert_int_equal(by, 0);
-    assert_int_equal(store_check(old, NULL, NULL, &faults), 0);
-    assert_int_equal(faults, 0);
-    store_reader_close(reader);
-    store_close(old);
     open_all();
     assert_whole();
-    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
-    close_all();
-    open_all();
-    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 2);
-    assert_whole();
-    close_all();
-    do_sql("PRAGMA user_version = 1");  // with the tables of now
-    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &old), ERR_DATABASE);
-    set_newest_format();
-    open_all();
 }
 
 // ---- the record as a file
@@ -249,11 +196,6 @@ static void test_check_finds(void **state)
         do_sql(cases[i].heal);
         assert_whole();
     }
-    json_t *unknown = run_of("ada", 4);  // an older program flagged it as changed
-    fixture_set(unknown, "software.commit", json_string(""));
-    assert_int_equal(hand_in(unknown, &ada), PROBLEM_NONE);
-    do_sql("UPDATE findings SET code = 'sources-changed' WHERE code = 'sources-unknown'");
-    assert_whole();
 }
 
 static void test_files(void **state)
@@ -303,9 +245,6 @@ static void test_files(void **state)
     assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), ERR_DATABASE);
     assert_non_null(strstr(error_text(), "altered"));
     do_sql("DROP VIEW extra");
-    do_sql("PRAGMA user_version = 99");
-    assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &second), ERR_DATABASE);
-    set_newest_format();
     open_all();
     assert_whole();
 }
@@ -351,7 +290,7 @@ static void test_threads(void **state)
 
 static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_old_levels), TEST(test_migrates),
+    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_other_formats),
     TEST(test_check_finds), TEST(test_files), TEST(test_threads),
 };
 

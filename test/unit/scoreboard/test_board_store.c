@@ -499,14 +499,6 @@ static void test_flagged_reproduces_nothing(void **state)
     assert_int_equal(last.findings.flags, 1);
     assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_whole();
-    // An older program took the flagged one for a reproduction: the next start takes that back.
-    do_sql("UPDATE runs SET trust = 4, reproduced_by = 2 WHERE sequence = 1; UPDATE entries SET trust = 4 WHERE source = '#1'");
-    assert_int_equal(TRUST_REPRODUCED, 4);
-    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
-    close_all();
-    open_all();
-    assert_int_equal(trust_of("1"), TRUST_CHECKED);
-    assert_whole();
     assert_int_equal(hand_in(other, &eve), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
     assert_whole();
