@@ -5,19 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/store/shelf.h"
 #include "scoreboard/store/store_inside.h"
 
 int store_reader(struct store *s, struct reader **out)
 {
-    struct reader *r = zalloc(sizeof *r);
+    struct sql sql;
     *out = NULL;
-    r->data_version = -1;
-    int rc = sql_open(s->path, SQL_READ, &r->sql);
-    if (rc < 0) {
-        free(r);
-        return rc;
-    }
-    *out = r;
+    TRY(sql_open(s->path, SQL_READ, &sql));
+    struct reader *r = *out = zalloc(sizeof *r);
+    *r = (struct reader){.sql = sql, .data_version = -1, .library = zalloc(sizeof *r->library)};
     return 0;
 }
 
@@ -25,7 +22,8 @@ void store_reader_close(struct reader *r)
 {
     if (r == NULL) return;
     sql_close(&r->sql);
-    library_free(&r->library);
+    library_free(r->library);
+    free(r->library);
     arena_free(&r->index);
     free(r);
 }
@@ -92,7 +90,7 @@ static void take_up(struct reader *r, sqlite3_stmt *row)
         .energy = sqlite3_column_double(row, 32),
         .upheld = sql_column(row, 33),
     };
-    library_put(&r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
+    library_put(r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
 }
 
 static int load_changes(struct reader *r)
@@ -117,7 +115,7 @@ int store_catch_up(struct reader *r)
     const bool held = sqlite3_get_autocommit(r->sql.db) == 0;  // by store_hold, to one moment already
     if (!held) TRY(sql_do(&r->sql, "BEGIN", ""));
     int rc = load_changes(r);
-    if (rc < 0) library_free(&r->library), r->machines = NULL, r->loaded = 0;  // drops a half-read change
+    if (rc < 0) library_free(r->library), r->machines = NULL, r->loaded = 0;  // drops a half-read change
     int ended = held ? 0 : sql_do(&r->sql, "COMMIT", "");
     return rc < 0 ? rc : ended;
 }
@@ -125,7 +123,7 @@ int store_catch_up(struct reader *r)
 int store_ready(struct reader *r)
 {
     TRY(store_catch_up(r));
-    for (int i = 0; i < r->library.count; i++) shelf_ready(&r->library.shelves[i]);
+    for (int i = 0; i < r->library->count; i++) shelf_ready(&r->library->shelves[i]);
     return 0;
 }
 
@@ -147,7 +145,7 @@ static int find_shelf(struct reader *r, const struct filter *f, struct shelf **s
 {
     TRY(check_target(f));
     TRY(store_catch_up(r));
-    *shelf = shelf_find(&r->library, f->contest, f->board, f->rank, target_of(f));
+    *shelf = shelf_find(r->library, f->contest, f->board, f->rank, target_of(f));
     return 0;
 }
 
@@ -171,7 +169,7 @@ int store_entries(struct reader *r, const struct filter *f, struct arena *arena,
     const int *order = shelf_in_order(s, f->sort, f->descending);
     bool passed = cursor < 0, among_all = f->trust < TRUST_CHECKED;
     struct shelf_wanted wanted;
-    shelf_want(&r->library, f, &wanted);
+    shelf_want(r->library, f, &wanted);
     if (limit > s->count) limit = s->count;
     out->at = arena_alloc(arena, (size_t)(limit + 1) * sizeof *out->at);
     for (int i = 0; i < s->count; i++) {
@@ -239,7 +237,7 @@ int store_history(struct reader *r, const struct filter *f, struct arena *arena,
     TRY(find_shelf(r, f, &s));
     if (s == NULL) return 0;
     const int *order = shelf_in_order(s, SORT_VALUE, false);
-    shelf_want(&r->library, f, &wanted);
+    shelf_want(r->library, f, &wanted);
     for (int i = 0; i < s->count; i++) {
         const struct shelf_row *row = &s->rows[order[i]];
         if (row->accepted_ms >= oldest || row->trust < f->trust || !shelf_matches(&wanted, row)) continue;
@@ -336,8 +334,8 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
     *out = (struct entries){0};
     struct newest newest = {.oldest = INT64_MIN, .limit = limit};
     TRY(store_catch_up(r));
-    for (int i = 0; i < r->library.count; i++) {
-        struct shelf *s = &r->library.shelves[i];
+    for (int i = 0; i < r->library->count; i++) {
+        struct shelf *s = &r->library->shelves[i];
         if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
         if (s->target_micro != s->contest->target_micro[0]) continue;
         for (int n = s->count - 1; n >= 0; n--)  // the newest are mostly last: the rest costs a comparison a row
@@ -351,8 +349,8 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
 void store_uploads_on(struct reader *r, const int *machines, int machine, int limit, struct arena *arena, struct entries *out)
 {
     struct newest newest = {.oldest = INT64_MIN, .limit = limit};
-    for (int i = 0; i < r->library.count; i++) {
-        struct shelf *s = &r->library.shelves[i];
+    for (int i = 0; i < r->library->count; i++) {
+        struct shelf *s = &r->library->shelves[i];
         for (int n = s->count - 1; n >= 0; n--)
             if (s->rows[n].alive && machines[s->rows[n].name[SHELF_HARDWARE]] == machine) take_new(&newest, s, n);
     }
@@ -374,8 +372,8 @@ int store_search(struct reader *r, const char *part, int limit, struct arena *ar
     struct found_list list = {0};
     int64_t total;
     TRY(store_catch_up(r));
-    for (int i = 0; i < r->library.count; i++) {
-        struct shelf *s = &r->library.shelves[i];
+    for (int i = 0; i < r->library->count; i++) {
+        struct shelf *s = &r->library->shelves[i];
         for (int n = 0; n < s->count; n++)
             if (s->rows[n].alive && entry_contains(shelf_entry(&s->rows[n]), part)) found_add(&list, s, n);
     }
@@ -394,7 +392,7 @@ static int entries_of(struct reader *r, const char *source, struct found_list *l
                   "ORDER BY rank, board, target_micro DESC", "t", source));
     while ((rc = sql_next(&r->sql, row)) > 0) {
         const struct contest *contest = contest_find(sql_text(row, 0));
-        struct shelf *s = contest == NULL ? NULL : shelf_find(&r->library, contest, (enum board)sql_column(row, 1),
+        struct shelf *s = contest == NULL ? NULL : shelf_find(r->library, contest, (enum board)sql_column(row, 1),
                                                               (enum rank)sql_column(row, 2), sql_column(row, 3));
         int at = s != NULL ? shelf_row_of(s, sql_column(row, 4)) : -1;
         const struct found *last = list->count > 0 ? &list->at[list->count - 1] : NULL;
@@ -423,7 +421,7 @@ int store_entry_at(struct reader *r, const char *source, const struct competitio
     TRY(sql_int(&r->sql, &id, -1, "SELECT id FROM entries WHERE source = ? AND contest = ? AND board = ? AND rank = ? "
                 "AND target_micro = ? AND alive = 1", "ttiii", source, c->contest->name, (int64_t)c->board, (int64_t)c->rank,
                 c->target_micro));
-    struct shelf *s = id >= 0 ? shelf_find(&r->library, c->contest, c->board, c->rank, c->target_micro) : NULL;
+    struct shelf *s = id >= 0 ? shelf_find(r->library, c->contest, c->board, c->rank, c->target_micro) : NULL;
     int row = s != NULL ? shelf_row_of(s, id) : -1;
     if (row < 0) return fail(ERR_MISSING, "%.80s is not on that board", source);
     shelf_copy(s, row, true, arena, out);
@@ -437,9 +435,9 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
     *out = (struct entries){0};
     struct found_list list = {0};
     TRY(store_catch_up(r));
-    int name = shelf_name(&r->library, SHELF_AUTHOR, author);
-    for (int i = 0; i < r->library.count && name >= 0; i++) {
-        struct shelf *s = &r->library.shelves[i];
+    int name = shelf_name(r->library, SHELF_AUTHOR, author);
+    for (int i = 0; i < r->library->count && name >= 0; i++) {
+        struct shelf *s = &r->library->shelves[i];
         for (int n = 0; n < s->count; n++) {
             const struct shelf_row *row = &s->rows[n];
             if (row->alive && row->name[SHELF_AUTHOR] == name) found_add(&list, s, n);
@@ -474,7 +472,7 @@ static const char *column_text(const struct entry *e, enum shelf_column column)
 static struct facet *count_column(struct reader *r, const struct shelf *s, enum trust least, enum shelf_column column,
                                   struct arena *arena, int *count)
 {
-    int names = r->library.names[column].count, found = 0;
+    int names = r->library->names[column].count, found = 0;
     struct facet *list = zalloc((size_t)(names + 1) * sizeof *list);
     for (int i = 0; i < s->count; i++) {
         const struct shelf_row *row = &s->rows[i];

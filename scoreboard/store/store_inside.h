@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 
 #include "scoreboard/rank/ranking.h"
-#include "scoreboard/store/shelf.h"
 #include "scoreboard/store/sql.h"
 #include "scoreboard/store/store.h"
 #include "scoreboard/store/store_head.h"
@@ -36,7 +35,7 @@ struct store {
 };
 struct reader {
     struct sql sql;
-    struct library library;
+    struct library *library;        // shelf.h
     int64_t data_version, version;  // SQLite's, and ours at that moment
     int64_t loaded;                 // the library holds everything up to this version
     struct machine_index *machines; // store_machine.c, in the next; NULL: not needed so far

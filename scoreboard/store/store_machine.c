@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/store/shelf.h"
 #include "scoreboard/store/store_inside.h"
 
 enum { BENCHES_MOST = 50, BENCHES_BYTES = 256 << 10 };  // statements of an answer, and their bytes; at least one
@@ -69,7 +70,7 @@ static struct spelled spell(struct machine_index *x, const char *hardware, int *
 
 static void number_machines(struct reader *r, struct machine_index *x)
 {
-    const struct shelf_names *names = &r->library.names[SHELF_HARDWARE];
+    const struct shelf_names *names = &r->library->names[SHELF_HARDWARE];
     const int count = names->count + x->bench_count;
     struct spelled *all = zalloc((size_t)(count + 1) * sizeof *all);
     x->hardware_count = names->count;
@@ -112,10 +113,10 @@ static int compare_uses(const void *a, const void *b)
 static void count_uploads(struct reader *r, struct machine_index *x)
 {
     int count = 0, room = 0;
-    for (int i = 0; i < r->library.count; i++) room += r->library.shelves[i].count;
+    for (int i = 0; i < r->library->count; i++) room += r->library->shelves[i].count;
     struct use *uses = zalloc((size_t)(room + 1) * sizeof *uses);
-    for (int i = 0; i < r->library.count; i++) {
-        const struct shelf *s = &r->library.shelves[i];
+    for (int i = 0; i < r->library->count; i++) {
+        const struct shelf *s = &r->library->shelves[i];
         for (int n = 0; n < s->count; n++) {
             const struct entry *e = shelf_entry(&s->rows[n]);
             if (!s->rows[n].alive || *e->hardware == 0) continue;
