@@ -117,7 +117,7 @@ rooms = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c
 FOLDERS := $(GROUND) runtime $(addprefix runtime/,ranks op plan checkpoint cases null ref cpu cpu/loops cpu/conv cpu/product cpu/tiles) \
     $(call rooms,data) $(call rooms,tasks) submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)
 BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
-    scoreboard $(addprefix scoreboard/,http api store rank pages pages/run dawnbench site)
+    scoreboard $(addprefix scoreboard/,http api store $(addprefix store/,file tree boards types) rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
@@ -128,7 +128,7 @@ OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%
 TASKS := $(foreach t,$(patsubst tasks/%/contest.json,%,$(wildcard tasks/*/contest.json)),$(if $(wildcard tasks/$(t)/$(t).c),$(t)))
 KINDS := $(sort $(patsubst data/read/%/,%,$(dir $(wildcard data/read/*/*.c))))
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
-BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard tasks/*/contest.json submit/format/*/*.json scoreboard/store/schema/*.sql scoreboard/pages/assets/*) \
+BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard tasks/*/contest.json submit/format/*/*.json scoreboard/store/file/schema/*.sql scoreboard/pages/assets/*) \
     $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/common/base/whole.h"
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 enum { KEY_FILE_MAX = 16384, LOCK_TRIES = 1000, LOCK_WAIT_NS = 5000000 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 // In runs. Tickets are small, and a group needs one for each run at the pace of its training; somebody without a run here, whose

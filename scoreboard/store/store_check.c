@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 struct checking {
     struct sql from;      // the record

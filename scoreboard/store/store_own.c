@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 int store_accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 static json_t *vouch_json(const struct store *s, const struct statement *run, const struct ticket_stored *t,
                             const struct ticket_judged *j, int64_t now_ms)

@@ -16,7 +16,7 @@
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/pages.h"
-#include "scoreboard/store/shelf.h"
+#include "scoreboard/store/boards/shelf.h"
 #include "scoreboard/store/store.h"
 
 enum { MANY = 300 };

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "runtime/common/base/file.h"
-#include "scoreboard/store/sql.h"
+#include "scoreboard/store/file/sql.h"
 #include "submit/log/proof.h"
 #include "test/unit/scoreboard/fixture_board.h"
 

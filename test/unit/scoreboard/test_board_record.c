@@ -2,7 +2,7 @@
 // Keys and the record as a file: rotation, revocation, two writers, copies, and that the check finds what was altered.
 #include <pthread.h>
 
-#include "scoreboard/store/sql.h"
+#include "scoreboard/store/file/sql.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 // ---- keys

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 // A key costs nothing, and a withdrawn run has been taken back.
 int store_stands(struct sql *sql, const char *handle, bool *stands)

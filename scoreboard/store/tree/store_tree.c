@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "runtime/common/base/file.h"
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 static void receipt_of(const struct store *s, const struct incoming *in, struct receipt *r)
 {

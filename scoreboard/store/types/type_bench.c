@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 int store_bench_figures(const struct statement *s, char hex[DIGEST_HEX])
 {

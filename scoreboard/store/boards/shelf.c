@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows in memory. Invariant: every existing order holds every row, dead ones too (a cursor may point to one). All comparisons end
 // with the row's id, so an order is total and a binary search finds exactly one row.
-#include "scoreboard/store/shelf.h"
+#include "scoreboard/store/boards/shelf.h"
 
 #include "runtime/common/base/hash.h"
 

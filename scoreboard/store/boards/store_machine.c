@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/shelf.h"
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/boards/shelf.h"
+#include "scoreboard/store/file/store_state.h"
 
 enum { BENCHES_MOST = 50, BENCHES_BYTES = 256 << 10 };  // statements of an answer, and their bytes; at least one
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 
 // ---- what may count
 

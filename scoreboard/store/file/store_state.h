@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by store*.c.
-#ifndef DAWN_SCOREBOARD_STORE_INSIDE_H
-#define DAWN_SCOREBOARD_STORE_INSIDE_H
+// What all files of the storage share: the writer, a reader, a statement that is being accepted.
+#ifndef DAWN_SCOREBOARD_STORE_STATE_H
+#define DAWN_SCOREBOARD_STORE_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "scoreboard/rank/ranking.h"
-#include "scoreboard/store/sql.h"
+#include "scoreboard/store/file/sql.h"
 #include "scoreboard/store/store.h"
-#include "scoreboard/store/store_head.h"
+#include "scoreboard/store/file/store_head.h"
 #include "submit/log/proof.h"
 
 struct store {

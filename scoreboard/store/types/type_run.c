@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 #include "submit/format/score/curve.h"
 
 int store_group_terms(const struct statement *statement, char hex[DIGEST_HEX])

@@ -5,7 +5,7 @@
 // payloads, a few milliseconds each, of at most MATES + ALIKE of them and of COPIES runs with its curve.
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 #include "submit/format/score/curve.h"
 
 // Payloads that are read: of the first mates, of further ones whose last points nearly agree, and of runs with the same curve.

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/shelf.h"
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/boards/shelf.h"
+#include "scoreboard/store/file/store_state.h"
 
 int store_reader(struct store *s, struct reader **out)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/store_inside.h"
+#include "scoreboard/store/file/store_state.h"
 #include "submit/format/score/replay.h"
 
 int store_drop_entries(struct store *s, const char *source)

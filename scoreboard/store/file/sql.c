@@ -2,7 +2,7 @@
 // Opens the record and runs statements on it. WAL with synchronous=FULL. A reader is read-only and never checkpoints: SQLite
 // 3.40.1 can lose a commit if one connection checkpoints while another writes (store.c excludes that between processes). Cost:
 // some milliseconds to open, microseconds per statement.
-#include "scoreboard/store/sql.h"
+#include "scoreboard/store/file/sql.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void harden(sqlite3 *db)
 
 static const char *schema_sql(int64_t format)
 {
-    static const char path[] = "scoreboard/store/schema/tables.sql";
+    static const char path[] = "scoreboard/store/file/schema/tables.sql";
     const struct embedded *file = embedded_find(path);
     if (format != SQL_FORMAT || file == NULL) BUG(path);
     return file->at;

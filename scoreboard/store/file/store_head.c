@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: the place that holds the newest checkpoint is never written over, so a write that is cut off leaves it.
-#include "scoreboard/store/store_head.h"
+#include "scoreboard/store/file/store_head.h"
 
 #include <errno.h>
 #include <fcntl.h>
