@@ -56,11 +56,11 @@ tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/r
 tasks                   : data tasks/common/step runtime
 scoreboard/rank         : runtime/common submit/format
 scoreboard/dawnbench    : runtime/common submit/format
-scoreboard/store/file   : scoreboard/store/store.h scoreboard/store/problem.h scoreboard/rank/board.h scoreboard/rank/ranking.h runtime/common submit/format submit/log
-scoreboard/store/tree   : scoreboard/store/file scoreboard/store/store.h runtime/common submit/format submit/log
-scoreboard/store/boards : scoreboard/store/file scoreboard/store/store.h scoreboard/rank scoreboard/dawnbench/dawnbench.h runtime/common submit/format
-scoreboard/store/types  : scoreboard/store/file scoreboard/store/tree scoreboard/store/boards scoreboard/store/store.h scoreboard/store/store_competition.h scoreboard/store/store_objection.h scoreboard/store/store_ticket.h scoreboard/rank runtime/common submit/format submit/log
-scoreboard/store        : scoreboard/store/file scoreboard/store/tree scoreboard/store/boards scoreboard/store/types scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format submit/log
+scoreboard/store/file   : scoreboard/store/store.h runtime/common submit/format submit/log
+scoreboard/store/tree   : scoreboard/store/file runtime/common submit/format submit/log
+scoreboard/store/boards : scoreboard/store/file scoreboard/rank scoreboard/dawnbench/dawnbench.h runtime/common submit/format
+scoreboard/store/types  : scoreboard/store/file scoreboard/store/tree scoreboard/store/boards scoreboard/store/store.h runtime/common submit/format
+scoreboard/store        : scoreboard/store/file scoreboard/store/tree scoreboard/store/boards scoreboard/store/types scoreboard/rank/board.h scoreboard/rank/competition.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format submit/log
 scoreboard/http         : scoreboard/store/store.h scoreboard/store/problem.h runtime/common submit/format
 scoreboard/pages/run    : scoreboard/pages/page.h scoreboard/rank/ranking.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format
 scoreboard/pages        : scoreboard/http/server.h scoreboard/rank/ranking.h scoreboard/rank/table.h scoreboard/dawnbench/dawnbench.h runtime/common submit/format

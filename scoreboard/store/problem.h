@@ -45,6 +45,12 @@ struct ruling {
     char detail[ERROR_TEXT_MAX];
 };
 enum { RULED = 1 };
+// For rules, which return 0 to go on, RULED, or a negative error.
+#define STEP(call)                                                                                                     \
+    do {                                                                                                               \
+        int step_rc_ = (call);                                                                                         \
+        if (step_rc_ != 0) return step_rc_;                                                                            \
+    } while (0)
 // Writes a refusal down. Returns RULED.
 int problem_rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // {"type":"about:blank","title":..,"status":..,"code":..,"detail":..,"checks":[{"code","level","text"}]}

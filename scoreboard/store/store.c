@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and closes the record, reads the server's key, and runs transactions. Invariant: no two processes write or checkpoint
-// at the same time, because each holds a lock on the key's file meanwhile (readers need none).
+// Opens and closes the record, reads the server's key, and makes copies.
 #include "scoreboard/store/store.h"
 
 #include <errno.h>
@@ -9,49 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/common/base/whole.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/store_inside.h"
 
-enum { KEY_FILE_MAX = 16384, LOCK_TRIES = 1000, LOCK_WAIT_NS = 5000000 };
-
-static int take_lock(struct store *s)
-{
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(s->lock, LOCK_EX | LOCK_NB) == 0) return 0;
-        if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(ERR_DATABASE, errno, "cannot lock %s.key", s->path);
-        nanosleep(&(struct timespec){.tv_nsec = LOCK_WAIT_NS}, NULL);
-    }
-    return fail(ERR_DATABASE, "cannot write the record: %s is locked by another program", s->path);
-}
-
-static void drop_lock(struct store *s)
-{
-    flock(s->lock, LOCK_UN);
-}
-
-int store_begin(struct store *s)
-{
-    TRY(take_lock(s));
-    int rc = sql_do(&s->sql, "BEGIN IMMEDIATE", "");
-    if (rc == 0) rc = sql_int(&s->sql, &s->stamp, 0, "SELECT version + 1 FROM meta", "");
-    if (rc < 0) return store_end(s, rc);
-    return 0;
-}
-
-int store_end(struct store *s, int rc)
-{
-    if (rc == 0) rc = sql_do(&s->sql, "UPDATE meta SET version = ?", "i", s->stamp);
-    if (rc == 0) rc = sql_do(&s->sql, "COMMIT", "");  // may checkpoint, still under the lock
-    if (rc != 0 && sqlite3_get_autocommit(s->sql.db) == 0) sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL, NULL);
-    drop_lock(s);
-    return rc;
-}
+enum { KEY_FILE_MAX = 16384 };
 
 int store_writable(struct store *s)
 {
@@ -159,7 +123,7 @@ static int add_meta(struct store *s, const char *origin)
     TRY(open_key(s, ""));
     if (origin == NULL) origin = own_origin(s, own);
     sshkey_line(&s->key, line);
-    TRY(take_lock(s));
+    TRY(store_lock(s));
     int64_t rows;
     int rc = sql_do(&s->sql, "BEGIN IMMEDIATE", "");
     if (rc == 0) rc = sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", "");
@@ -170,7 +134,7 @@ static int add_meta(struct store *s, const char *origin)
                     line);
     if (rc == 0) rc = sql_do(&s->sql, "COMMIT", "");
     if (rc < 0 && sqlite3_get_autocommit(s->sql.db) == 0) sqlite3_exec(s->sql.db, "ROLLBACK", NULL, NULL, NULL);
-    drop_lock(s);
+    store_unlock(s);
     return rc;
 }
 
@@ -265,9 +229,9 @@ int store_open(const struct store_settings *settings, enum store_mode mode, stru
 void store_close(struct store *s)
 {
     if (s == NULL) return;
-    bool locked = s->lock >= 0 && take_lock(s) == 0;  // closing the last connection checkpoints
+    bool locked = s->lock >= 0 && store_lock(s) == 0;  // closing the last connection checkpoints
     if (s->sql.db != NULL) sql_close(&s->sql);
-    if (locked) drop_lock(s);
+    if (locked) store_unlock(s);
     if (s->lock >= 0) close(s->lock);
     store_head_close(&s->head);
     pthread_mutex_destroy(&s->mutex);

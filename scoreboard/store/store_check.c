@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/store_inside.h"
 
 struct checking {
     struct sql from;      // the record
@@ -115,30 +115,20 @@ static bool stands_for(enum check stored, enum check now)
     return stored == now || (hangs_on_peaks(stored) && hangs_on_peaks(now));
 }
 
-// The checks against the runs before it, as the statements so far make them. Statements without the board's key are of before
-// these checks.
-static int check_against_others(struct checking *c, const struct taken *t, struct findings *now)
-{
-    const json_t *run = t->statement.json;
-    int64_t superseded;
-    bool foreign;
-    if (t->statement.type != STATEMENT_RUN || !check_is_sharp(t->in.accepted_ms)) return 0;
-    if (canonical_at(run, "board_key") == NULL) return 0;
-    TRY(sql_int(&c->rebuilt.sql, &superseded, 0, "SELECT sequence FROM runs WHERE digest = ?", "t",
-                canonical_text(run, "supersedes")));
-    TRY(store_check_others(&c->rebuilt.sql, &t->statement, canonical_text(run, "handle"), superseded, t->in.accepted_ms, now,
-                           &foreign));
-    return foreign ? fault(c, "statement %lld: its group belongs to another person", (long long)t->in.sequence) : 0;
-}
-
-// Checks that no flag was removed since, and that no stored statement would be refused. A flag of reference runs is the
+// Checks that no flag was removed since, and that no stored statement would be refused: as of the moment that the receipt states,
+// and after the statements before it. A flag of reference runs is the
 // exception: they grow with the program, and a removed flag looks like one that the program of then did not know.
-static int check_findings(struct checking *c, struct taken *t)
+static int check_again(struct checking *c, struct taken *t)
 {
     struct findings now = {0};
+    struct ruling ruling = {0};
     TRY(store_findings(&c->from, t->in.sequence, &t->findings));
     check_statement(&t->statement, t->in.accepted_ms, &now);
-    TRY(check_against_others(c, t, &now));
+    t->in.findings = &now;
+    TRY(store_type(t->statement.type)->check(&c->rebuilt, &t->in, &ruling));
+    t->in.findings = &t->findings;
+    if (ruling.problem != PROBLEM_NONE)
+        TRY(fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail));
     for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
         enum check check = now.at[i].check;
         bool there = false;
@@ -183,19 +173,6 @@ static int read_next_key(struct taken *t)
     return 0;
 }
 
-// Deadlines, commitments and objections: as of the moment that the receipt states.
-static int check_rulings(struct checking *c, const struct taken *t)
-{
-    struct ruling ruling;
-    TRY(store_competition_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
-    if (ruling.problem == PROBLEM_NONE)
-        TRY(store_objection_rule(&c->rebuilt.sql, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
-    if (ruling.problem == PROBLEM_NONE)
-        TRY(store_ticket_rule(&c->rebuilt.sql, c->store->key_id, &t->statement, t->in.handle, t->in.accepted_ms, &ruling));
-    if (ruling.problem == PROBLEM_NONE) return 0;
-    return fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail);
-}
-
 static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct arena *arena)
 {
     int64_t number = sql_column(row, 0);
@@ -209,17 +186,17 @@ static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct
         .receipt_signature = sql_keep(row, 9, arena),
     };
     snprintf(t->in.key, sizeof t->in.key, "%s", sql_text(row, 5));
+    t->in.own = strcmp(t->in.key, c->store->key_id) == 0;
     if (strcmp(t->statement.digest, sql_text(row, 1)) != 0)
         TRY(fault(c, "statement %lld: its bytes do not have the digest %s", (long long)number, sql_text(row, 1)));
     if (strcmp(statement_type_name(t->statement.type), sql_text(row, 10)) != 0)
         TRY(fault(c, "statement %lld: it is of another type than the record says", (long long)number));
     TRY(read_next_key(t));
-    TRY(check_findings(c, t));
     TRY(check_signature(c, t));
     TRY(check_receipt(c, t));
     TRY(check_handle(c, t, sql_text(row, 6)));
-    TRY(check_rulings(c, t));
-    if (store_apply(&c->rebuilt, &t->in) < 0)
+    TRY(check_again(c, t));
+    if (store_append(&c->rebuilt, &t->in) < 0)
         return fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
     return 0;
 }
@@ -356,7 +333,7 @@ static int compare_tables(struct checking *c)
 // The checkpoint is read first: a server that runs may sign more before the record is read.
 static int read_head(struct checking *c)
 {
-    int rc = store_tree_signed(c->store, &c->head);
+    int rc = store_signed_note(c->store, NULL, &c->head);
     c->signed_ = rc == 0;
     if (rc == ERR_DATABASE) return fault(c, "%s", error_text());
     return rc == ERR_MISSING ? 0 : rc;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of the server itself: revocations, decisions, competitions. They pass through store_accept as all others do.
+// Statements of the server itself: revocations, decisions, competitions, vouches. They pass through store_accept as all others
+// do.
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/store_inside.h"
 
-int store_accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
+// Takes over the reference. NULL: a text was not UTF-8.
+static int accept_own(struct store *s, json_t *value, int64_t now_ms, struct acceptance *out)
 {
     BUG_IF(!s->writes);
     struct envelope envelope = {.key = s->key};
@@ -25,7 +27,7 @@ int store_revoke(struct store *s, const char *key_id, const char *reason, int64_
 {
     json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "revoke", "version", 1, "board", s->origin, "key", key_id,
                               "reason", reason, "made_ms", (json_int_t)now_ms);
-    return store_accept_own(s, value, now_ms, out);
+    return accept_own(s, value, now_ms, out);
 }
 
 static int decide(struct store *s, const char *digest, const char *verdict, const char *by, const char *reason, int64_t now_ms,
@@ -34,7 +36,7 @@ static int decide(struct store *s, const char *digest, const char *verdict, cons
     json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
                               "statement", digest, "verdict", verdict, "by", by, "reason", reason, "made_ms",
                               (json_int_t)now_ms);
-    return store_accept_own(s, value, now_ms, out);
+    return accept_own(s, value, now_ms, out);
 }
 
 int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, struct acceptance *out)
@@ -55,7 +57,7 @@ int store_competition_open(struct store *s, json_t *members, int64_t now_ms, str
     json_object_set_new(members, "board", json_string(s->origin));
     json_object_set_new(members, "board_key", json_string(s->key_id));
     json_object_set_new(members, "made_ms", json_integer(now_ms));
-    return store_accept_own(s, members, now_ms, out);
+    return accept_own(s, members, now_ms, out);
 }
 
 int store_competition_cancel(struct store *s, const char *name, const char *by, const char *reason, int64_t now_ms,
@@ -68,6 +70,38 @@ int store_competition_cancel(struct store *s, const char *name, const char *by, 
     int rc = store_competition(reader, name, &arena, &c);
     store_reader_close(reader);
     if (rc == 0) rc = decide(s, c.digest, "cancelled", by, reason, now_ms, out);
+    arena_free(&arena);
+    return rc;
+}
+
+// A vouch holds the stamps that decide, so anybody who has the run can repeat the judgement without the beats. It comes after the
+// run's own statement, whose receipt does not wait for it: if it cannot be written, the same submission again makes it.
+static json_t *vouch_json(const struct store *s, const struct statement *run, const struct ticket_stored *t,
+                            const struct ticket_judged *j, int64_t now_ms)
+{
+    json_t *stamps = json_array();
+    for (int i = 0; i < j->decide_count; i++)
+        json_array_append_new(stamps, json_pack("{s:s, s:I}", "hash", j->decide[i].hash, "ms", (json_int_t)j->decide[i].ms));
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:I, s:o, s:I}", "type", "vouch", "version", 1, "board", s->origin,
+                     "board_key", s->key_id, "statement", run->digest, "ticket", canonical_text(run->json, "ticket.statement"),
+                     "issued_ms", (json_int_t)t->issued_ms, "stamps", stamps, "made_ms", (json_int_t)now_ms);
+}
+
+int store_vouch(struct store *s, const struct statement *run, int64_t now_ms)
+{
+    struct arena arena = {0};
+    struct ticket_stored t;
+    struct ticket_judged judged;
+    struct acceptance accepted = {0};
+    if (strcmp(canonical_text(run->json, "ticket.board_key"), s->key_id) != 0) return 0;
+    pthread_mutex_lock(&s->mutex);
+    int rc = type_ticket_read(&s->sql, canonical_text(run->json, "ticket.statement"), &arena, &t);
+    pthread_mutex_unlock(&s->mutex);
+    if (rc == 0 && t.vouched == 0 && t.run != 0) {
+        ticket_judge(run->json, t.issued_ms, t.stamps, t.stamp_count, &judged);
+        if (judged.witnessed) rc = accept_own(s, vouch_json(s, run, &t, &judged, now_ms), now_ms, &accepted);
+        free(accepted.receipt);
+    }
     arena_free(&arena);
     return rc;
 }

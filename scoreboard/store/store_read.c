@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/store_inside.h"
 
 enum { PERSON_STATEMENTS = 100 };
 
@@ -69,7 +69,7 @@ static int take_all(struct reader *r, sqlite3_stmt *row, struct arena *arena, st
         ++*count;
     }
     sql_end(row);
-    if (rc == 0) rc = store_bench_state(&r->sql, found, *count, arena);
+    if (rc == 0) rc = type_bench_state(&r->sql, found, *count, arena);
     *list = arena_alloc(arena, (size_t)(*count + 1) * sizeof **list);
     if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
     free(found);
@@ -93,7 +93,7 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     *out = list[0];
     out->findings = arena_alloc(arena, sizeof *out->findings);
     TRY(store_findings(&r->sql, out->sequence, out->findings));
-    return store_objection_findings(&r->sql, out->sequence, out->findings);
+    return type_object_findings(&r->sql, out->sequence, out->findings);
 }
 
 // The server's key signs little, so its index finds the few statements to look into.

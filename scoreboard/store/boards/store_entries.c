@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scoreboard/store/boards/shelf.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/boards/store_boards.h"
 
 int store_reader(struct store *s, struct reader **out)
 {

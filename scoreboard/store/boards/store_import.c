@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/boards/store_boards.h"
 
 static int64_t midnight_ms(const char *date)
 {

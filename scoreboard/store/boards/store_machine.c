@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "scoreboard/store/boards/shelf.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/boards/store_boards.h"
 
 enum { BENCHES_MOST = 50, BENCHES_BYTES = 256 << 10 };  // statements of an answer, and their bytes; at least one
 

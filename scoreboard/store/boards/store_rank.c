@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/boards/store_boards.h"
 #include "submit/format/score/replay.h"
 
 int store_drop_entries(struct store *s, const char *source)
@@ -242,6 +242,18 @@ int store_payload(struct sql *sql, int64_t sequence, struct statement *out)
     return rc;
 }
 
+// What a run is to an earlier one whose curve it has, or which it says it repeats.
+enum pair_verdict {
+    PAIR_COPY,   // a copy, which repeats nothing
+    PAIR_OTHER,  // it came to other figures
+    PAIR_EXACT,
+    PAIR_SCORE   // the group of the earlier run decides about its score
+};
+struct pair_judged {
+    enum pair_verdict verdict;
+    double score;  // 0 unless PAIR_SCORE
+};
+
 static int64_t end_of(const json_t *run)
 {
     const json_t *points = json_object_get(run, "points");
@@ -289,7 +301,7 @@ static struct pair_judged judge_figures(const struct pair *p)
     return found;
 }
 
-int store_judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair_judged *out)
+static int judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair_judged *out)
 {
     struct pair pair;
     int rc = read_pair(sql, sequence, by, &pair);
@@ -327,7 +339,7 @@ static int judge_candidates(struct store *s, int64_t sequence, struct candidate 
     for (int i = 0; i < count; i++) {
         struct pair_judged *j = &at[i].judged;
         if (at[i].known) continue;
-        TRY(store_judge_pair(&s->sql, sequence, at[i].sequence, j));
+        TRY(judge_pair(&s->sql, sequence, at[i].sequence, j));
         TRY(sql_do(&s->sql, "INSERT OR REPLACE INTO judged (run, by, verdict, score) VALUES (?, ?, ?, ?)", "iiid", sequence,
                    at[i].sequence, (int64_t)j->verdict, j->score));
     }

@@ -38,14 +38,14 @@ static int start(struct sql *s, sqlite3_stmt **out, const char *text, const char
     BUG_IF((size_t)sqlite3_bind_parameter_count(*out) != strlen(types));
     BUG_IF(sqlite3_stmt_busy(*out));
     for (int i = 1; types[i - 1] != 0; i++) {
-        const void *at;
+        struct sql_bytes bytes;
         switch (types[i - 1]) {
         case 'i': sqlite3_bind_int64(*out, i, va_arg(values, int64_t)); break;
         case 'd': sqlite3_bind_double(*out, i, va_arg(values, double)); break;
         case 't': sqlite3_bind_text(*out, i, va_arg(values, const char *), -1, SQLITE_STATIC); break;
         case 'b':
-            at = va_arg(values, const void *);
-            sqlite3_bind_blob64(*out, i, at, va_arg(values, size_t), SQLITE_STATIC);
+            bytes = va_arg(values, struct sql_bytes);
+            sqlite3_bind_blob64(*out, i, bytes.at, bytes.count, SQLITE_STATIC);
             break;
         default: BUG("there is no such kind of parameter");
         }

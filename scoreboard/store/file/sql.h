@@ -32,13 +32,31 @@ void sql_close(struct sql *);
 int sql_fail(struct sql *, const char *what);
 
 // A statement ready to step; `text` must be a literal, for its address finds the prepared statement again. `types` has a
-// letter a parameter: i int64_t, d double, t const char *, b const void * and size_t. Texts are borrowed until sql_end.
+// letter per parameter: i int64_t, d double, t const char *, b struct sql_bytes. Texts and bytes are borrowed until sql_end.
+struct sql_bytes {
+    const void *at;
+    size_t count;
+};
 int sql_start(struct sql *, sqlite3_stmt **, const char *text, const char *types, ...) MUST_CHECK;
 int sql_next(struct sql *, sqlite3_stmt *) MUST_CHECK;  // 1: a row; 0: no more; negative: failed
 void sql_end(sqlite3_stmt *);
 int sql_do(struct sql *, const char *text, const char *types, ...) MUST_CHECK;
 // The first column of the first row, or `otherwise` without a row.
 int sql_int(struct sql *, int64_t *into, int64_t otherwise, const char *text, const char *types, ...) MUST_CHECK;
+
+// The columns of a table, each named once: COLUMNS(C) is a list of C(kind, column, value), with the kinds of sql_start.
+// SQL_INSERT adds a row, whose first column is `sequence`.
+#define SQL_NAME(kind, column, value) ", " #column
+#define SQL_MARK(kind, column, value) ", ?"
+#define SQL_KIND(kind, column, value) #kind
+#define SQL_VALUE(kind, column, value) , (SQL_TYPE_##kind){value}
+#define SQL_TYPE_i int64_t
+#define SQL_TYPE_d double
+#define SQL_TYPE_t const char *
+#define SQL_TYPE_b struct sql_bytes
+#define SQL_INSERT(sql, table, sequence, COLUMNS)                                                                      \
+    sql_do(sql, "INSERT INTO " table " (sequence" COLUMNS(SQL_NAME) ") VALUES (?" COLUMNS(SQL_MARK) ")",               \
+           "i" COLUMNS(SQL_KIND), (int64_t){sequence} COLUMNS(SQL_VALUE))
 
 int64_t sql_column(sqlite3_stmt *, int column);
 const char *sql_text(sqlite3_stmt *, int column);                            // "" for NULL; until the next step

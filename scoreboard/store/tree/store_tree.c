@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "runtime/common/base/file.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/tree/store_tree.h"
 
 static void receipt_of(const struct store *s, const struct incoming *in, struct receipt *r)
 {
@@ -93,7 +93,7 @@ int store_tree_add(struct store *s, const struct incoming *in)
     const int count = tree_add(&s->tree, &leaf, tops);
     for (int level = 0; level < count; level++)
         TRY(sql_do(&s->sql, "INSERT INTO hashes (level, number, hash) VALUES (?, ?, ?)", "iib", (int64_t)level,
-                   (s->tree.size >> (8 * level)) - 1, (const void *)tops[level].at, (size_t)TREE_HASH));
+                   (s->tree.size >> (8 * level)) - 1, (struct sql_bytes){tops[level].at, TREE_HASH}));
     return 0;
 }
 
@@ -252,7 +252,7 @@ int store_tree_open(struct store *s, bool anew)
 }
 
 // ---- reading
-int store_signed_note(struct store *s, struct text *note, struct checkpoint *head)
+int store_signed_note(const struct store *s, struct text *note, struct checkpoint *head)
 {
     struct store_head file;
     TRY(store_head_open(s->path, false, &file));
@@ -336,16 +336,6 @@ int store_tree_hold(struct store *s, struct reader *r, struct text *note, struct
     if (same) return 0;
     return fail(ERR_DATABASE, "the record %s and its checkpoint are of different moments: \"dawn-scoreboard serve\" signs one",
                 s->path);
-}
-
-// ---- store_check.c
-int store_tree_signed(const struct store *s, struct checkpoint *head)
-{
-    struct store_head file;
-    TRY(store_head_open(s->path, false, &file));
-    int rc = store_head_read(&file, &s->key, head, NULL);
-    store_head_close(&file);
-    return rc;
 }
 
 int store_tree_holds(struct sql *sql, const struct checkpoint *head, bool *holds)

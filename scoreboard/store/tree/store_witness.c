@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/common/base/file.h"
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/tree/store_tree.h"
 #include "submit/format/canonical.h"
 
 enum { COSIGNED_MOST = 1 << 18, ANSWER_LINES = 64 };

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a run against other runs of the record: its group, and runs whose curve it has. Pure reading, so that
-// store_check.c repeats them. Invariant: they depend on the statements before it alone.
+// The checks of a run against other runs of the record: its group, and runs whose curve it has.
 // Workload: each run once when it is accepted, within the transaction. Cost: a brief for each run of the group, and whole
 // payloads, a few milliseconds each, of at most MATES + ALIKE of them and of COPIES runs with its curve.
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/types/types.h"
 #include "submit/format/score/curve.h"
 
 // Payloads that are read: of the first mates, of further ones whose last points nearly agree, and of runs with the same curve.
 // Whoever makes up as many alike to hide a copy behind them could as well make up the copy.
 enum { MATES = 64, ALIKE = 64, COPIES = 16 };
+
+int run_others_terms(const json_t *run, char hex[DIGEST_HEX])
+{
+    hex[0] = 0;
+    if (canonical_at(run, "group") == NULL) return 0;
+    json_t *terms = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "task", canonical_text(run, "task_digest"), "model",
+                              canonical_text(run, "model.name"), "recipe", canonical_text(run, "recipe.digest"), "target",
+                              (json_int_t)canonical_int(run, "target_micro"), "planned",
+                              (json_int_t)canonical_int(run, "group.planned"), "announced_ms",
+                              (json_int_t)canonical_int(run, "group.announced_ms"), "synthetic",
+                              (json_int_t)canonical_int(run, "synthetic"));
+    return canonical_digest(terms, hex);
+}
+
+// Only a run that the harness evaluated can be reproduced; without an evaluation there is nothing to compare.
+int run_others_curve(const struct statement *statement, char hex[DIGEST_HEX])
+{
+    const struct run_metric board = curve_board(statement->json);
+    hex[0] = 0;
+    if (strcmp(canonical_text(statement->json, "evaluated_by"), "harness") != 0) return 0;
+    return curve_last(statement->json, &board) != RUN_SCORE_NONE ? ranking_curve(statement, hex) : 0;
+}
 
 struct against {
     struct sql *sql;
@@ -83,7 +104,7 @@ static int check_mates(struct against *a, const char *handle)
     int64_t index = canonical_int(a->run->json, "group.index");
     sqlite3_stmt *row;
     int rc;
-    TRY(store_group_terms(a->run, terms));
+    TRY(run_others_terms(a->run->json, terms));
     TRY(sql_start(a->sql, &row, "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
                   "AND group_nonce <> '' AND superseded = 0 AND sequence <> ? ORDER BY sequence", "ti", nonce, a->superseded));
     while (!a->foreign && (rc = sql_next(a->sql, row)) != 0) {
@@ -100,26 +121,24 @@ static int check_mates(struct against *a, const char *handle)
     return rc < 0 ? rc : 0;
 }
 
-int store_check_others(struct sql *sql, const struct statement *run, const char *handle, int64_t superseded, int64_t accepted_ms,
-                       struct findings *findings, bool *foreign)
+int run_others_check(struct store *s, const struct incoming *in, int64_t superseded, struct ruling *out)
 {
     char curve[DIGEST_HEX];
-    const char *nonce = canonical_text(run->json, "group.nonce");
-    struct against a = {.sql = sql, .run = run, .superseded = superseded, .sharp = check_is_sharp(accepted_ms),
-                        .findings = findings};
-    *foreign = false;
-    TRY(store_curve(run, curve));
+    const json_t *run = in->statement->json;
+    const char *nonce = canonical_text(run, "group.nonce");
+    struct against a = {.sql = &s->sql, .run = in->statement, .superseded = superseded, .sharp = check_is_sharp(in->accepted_ms),
+                        .findings = in->findings};
+    TRY(run_others_curve(in->statement, curve));
     if (a.sharp) TRY(check_copies(&a, curve));
     if (*nonce == 0) return 0;
-    TRY(check_mates(&a, handle));
-    *foreign = a.foreign;
-    if (a.foreign) return 0;
+    TRY(check_mates(&a, in->handle));
+    if (a.foreign) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     if (a.terms_differ)
-        finding_add(findings, CHECK_GROUP, "the runs of group %s do not agree in task, model, recipe, target, number or "
+        finding_add(in->findings, CHECK_GROUP, "the runs of group %s do not agree in task, model, recipe, target, number or "
                     "announcement", nonce);
     if (a.taken)
-        finding_add(findings, CHECK_GROUP, "run %lld of group %s is there already",
-                    (long long)canonical_int(run->json, "group.index"), nonce);
+        finding_add(in->findings, CHECK_GROUP, "run %lld of group %s is there already",
+                    (long long)canonical_int(run, "group.index"), nonce);
     check_mean(&a);
     return 0;
 }

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Competitions. Invariant: what a statement does to a competition follows from the statements before it and from its own moment
-// of acceptance, so store_check can repeat each decision. Cost: some lookups by index a statement; a list parses each payload,
-// some KB.
-#include "scoreboard/store/store_competition.h"
-
+// Competitions: how the board opens them, and how they are read. Cost: some lookups by index; a list parses each payload, some
+// KB.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/types/types.h"
 
-#define STEP(call) \
-    do { \
-        int step_rc_ = (call); \
-        if (step_rc_ != 0) return step_rc_; \
-    } while (0)
-
-struct opened {
-    struct statement statement;  // the texts of `about` are its own
-    struct competition about;
-    int64_t sequence, cancelled;
-};
-
-static int find_open(struct sql *sql, const char *digest, struct ruling *out, struct opened *o)
+int type_competition_find(struct sql *sql, const char *digest, struct ruling *out,
+                          struct competition_opened *o)
 {
     sqlite3_stmt *row;
-    *o = (struct opened){0};
+    *o = (struct competition_opened){0};
     TRY(sql_start(sql, &row, "SELECT sequence, c.cancelled, s.payload FROM competitions c JOIN statements s USING (sequence) "
                   "WHERE c.digest = ?", "t", digest));
     int rc = sql_next(sql, row);
@@ -36,210 +22,30 @@ static int find_open(struct sql *sql, const char *digest, struct ruling *out, st
         rc = statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &o->statement);
     }
     sql_end(row);
-    if (rc == 0 && competition_take(o->statement.json, &o->about) < 0) o->about.contest = NULL;  // check_phase
+    if (rc == 0 && competition_take(o->statement.json, &o->about) < 0) o->about.contest = NULL;
     return rc;
 }
 
-static int check_phase(const struct opened *o, int64_t at_ms, enum competition_phase wanted, struct ruling *out)
-{
-    const struct competition *c = &o->about;
-    const char *what = wanted == COMPETITION_COMMITS ? "commitments" : "runs";
-    const int64_t from = wanted == COMPETITION_COMMITS ? c->begins_ms : c->commits_until_ms;
-    const int64_t until = wanted == COMPETITION_COMMITS ? c->commits_until_ms : c->reveals_until_ms;
-    char now[TEXT_FIGURE], then[TEXT_FIGURE];
-    text_moment(now, at_ms);
-    if (o->cancelled != 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s was cancelled by statement %lld", c->name,
-                            (long long)o->cancelled);
-    if (c->contest == NULL)
-        return problem_rule(out, PROBLEM_COMPETITION, "this server does not have the board of the competition %s", c->name);
-    if (competition_phase(c, at_ms) < wanted)
-        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s takes %s from %s on; it is %s", c->name, what,
-                            text_moment(then, from), now);
-    if (competition_phase(c, at_ms) > wanted)
-        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s took %s until %s; it is %s", c->name, what,
-                            text_moment(then, until), now);
-    return 0;
-}
-
-// ---- opening and cancelling
-static int rule_competition(struct sql *sql, const json_t *json, int64_t at_ms, struct ruling *out)
+static int check_competition(struct store *s, const struct incoming *in, struct ruling *out)
 {
     struct competition c;
     int64_t taken;
-    if (competition_take(json, &c) < 0) return problem_rule(out, PROBLEM_MALFORMED, "%s", error_text());
-    TRY(sql_int(sql, &taken, 0, "SELECT count(*) FROM competitions WHERE name = ? COLLATE NOCASE", "t", c.name));
+    if (competition_take(in->statement->json, &c) < 0) return problem_rule(out, PROBLEM_MALFORMED, "%s", error_text());
+    TRY(sql_int(&s->sql, &taken, 0, "SELECT count(*) FROM competitions WHERE name = ? COLLATE NOCASE", "t", c.name));
     if (taken != 0) return problem_rule(out, PROBLEM_CONFLICT, "there is a competition \"%s\" here; names are not given twice",
                                         c.name);
-    if (competition_phase(&c, at_ms) > COMPETITION_COMMITS)
+    if (competition_phase(&c, in->accepted_ms) > COMPETITION_COMMITS)
         return problem_rule(out, PROBLEM_COMPETITION, "the time for its commitments is over already");
     return 0;
 }
 
-static int rule_cancel(struct sql *sql, const json_t *json, struct ruling *out)
+static int apply_competition(struct store *s, const struct incoming *in)
 {
-    struct opened o;
-    int rc = find_open(sql, canonical_text(json, "statement"), out, &o);
-    if (rc == 0 && o.cancelled != 0)
-        rc = problem_rule(out, PROBLEM_CONFLICT, "the competition %s was cancelled by statement %lld", o.about.name,
-                          (long long)o.cancelled);
-    statement_free(&o.statement);
-    return rc;
+    return sql_do(&s->sql, "INSERT INTO competitions (sequence, digest, name) VALUES (?, ?, ?)", "itt", in->sequence,
+                  in->statement->digest, canonical_text(in->statement->json, "name"));
 }
 
-// ---- commitments
-// Refuses a digest that is public or that another person committed: anybody could have copied it.
-static int check_digest(struct sql *sql, const char *digest, struct ruling *out)
-{
-    int64_t number;
-    TRY(sql_int(sql, &number, 0, "SELECT sequence FROM statements WHERE digest = ?", "t", digest));
-    if (number != 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "statement %lld is public; a commitment is for runs that nobody has seen",
-                    (long long)number);
-    TRY(sql_int(sql, &number, 0, "SELECT commitment FROM committed WHERE digest = ?", "t", digest));
-    if (number != 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "a digest of this commitment was committed before, by statement %lld",
-                            (long long)number);
-    return 0;
-}
-
-static int check_size(const struct competition *c, size_t count, struct ruling *out)
-{
-    if (c->rank == RANK_CLASSIC && count != 1)
-        return problem_rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is one run; the commitment has %zu",
-                            c->name, count);
-    if (c->rank == RANK_GROUP && count < GROUP_MINIMUM)
-        return problem_rule(out, PROBLEM_COMPETITION, "an entry of the competition %s is a group of at least %d runs; the "
-                            "commitment has %zu", c->name, GROUP_MINIMUM, count);
-    return 0;
-}
-
-static int check_commit(struct sql *sql, const struct opened *o, const json_t *json, const char *handle, int64_t at_ms,
-                        struct ruling *out)
-{
-    const json_t *runs = json_object_get(json, "runs");
-    int64_t earlier;
-    STEP(check_phase(o, at_ms, COMPETITION_COMMITS, out));
-    TRY(sql_int(sql, &earlier, 0, "SELECT sequence FROM commitments WHERE competition = ? AND handle = ?", "it", o->sequence,
-                handle));
-    if (earlier != 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "\"%s\" has committed to the competition %s with statement %lld; a "
-                            "commitment is final", handle, o->about.name, (long long)earlier);
-    STEP(check_size(&o->about, json_array_size(runs), out));
-    const char *last = "";
-    for (size_t i = 0; i < json_array_size(runs); i++) {
-        const char *digest = canonical_text(json_array_get(runs, i), "statement");
-        if (strcmp(last, digest) >= 0)
-            return problem_rule(out, PROBLEM_MALFORMED, "the digests of a commitment ascend, and none comes twice");
-        STEP(check_digest(sql, digest, out));
-        last = digest;
-    }
-    return 0;
-}
-
-static int rule_commit(struct sql *sql, const json_t *json, const char *handle, int64_t at_ms, struct ruling *out)
-{
-    struct opened o;
-    int rc = find_open(sql, canonical_text(json, "competition"), out, &o);
-    if (rc == 0) rc = check_commit(sql, &o, json, handle, at_ms, out);
-    statement_free(&o.statement);
-    return rc;
-}
-
-// ---- runs that enter
-// All runs of a committed group belong to one group, which has no others.
-static int check_committed_group(struct sql *sql, int64_t commitment, const json_t *run, struct ruling *out)
-{
-    const char *nonce = canonical_text(run, "group.nonce");
-    int64_t count, others;
-    TRY(sql_int(sql, &count, 0, "SELECT count(*) FROM committed WHERE commitment = ?", "i", commitment));
-    TRY(sql_int(sql, &others, 0, "SELECT count(*) FROM committed d JOIN runs r ON r.sequence = d.run WHERE d.commitment = ? AND "
-                "r.group_nonce <> ?", "it", commitment, nonce));
-    if (*nonce != 0 && others == 0 && canonical_int(run, "group.planned") == count) return 0;
-    return problem_rule(out, PROBLEM_COMPETITION, "the runs of statement %lld are not the %lld runs of one group",
-                        (long long)commitment, (long long)count);
-}
-
-static int check_entry(struct sql *sql, const struct opened *o, const struct statement *run, const char *handle, int64_t at_ms,
-                       struct ruling *out)
-{
-    const struct contest *contest = ranking_contest(run->json);
-    int64_t commitment;
-    STEP(check_phase(o, at_ms, COMPETITION_REVEALS, out));
-    TRY(sql_int(sql, &commitment, 0, "SELECT c.sequence FROM committed d JOIN commitments c ON c.sequence = d.commitment "
-                "WHERE d.digest = ? AND c.competition = ? AND c.handle = ?", "tit", run->digest, o->sequence, handle));
-    if (commitment == 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "\"%s\" did not commit to this statement in the competition %s", handle,
-                            o->about.name);
-    if (contest != o->about.contest)
-        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s is for the boards of %s", o->about.name,
-                            o->about.contest->title);
-    if (o->about.closed && strcmp(canonical_text(run->json, "division"), "closed") != 0)
-        return problem_rule(out, PROBLEM_COMPETITION, "the competition %s is for the closed division", o->about.name);
-    return o->about.rank == RANK_GROUP ? check_committed_group(sql, commitment, run->json, out) : 0;
-}
-
-static int rule_entry(struct sql *sql, const struct statement *run, const char *handle, int64_t at_ms, struct ruling *out)
-{
-    struct opened o;
-    int rc = find_open(sql, canonical_text(run->json, "competition.statement"), out, &o);
-    if (rc == 0) rc = check_entry(sql, &o, run, handle, at_ms, out);
-    statement_free(&o.statement);
-    return rc;
-}
-
-static bool cancels(const struct statement *s)
-{
-    return s->type == STATEMENT_AUDIT && strcmp(canonical_text(s->json, "verdict"), "cancelled") == 0;
-}
-
-bool store_competition_decides(const struct statement *s)
-{
-    return cancels(s);
-}
-
-int store_competition_rule(struct sql *sql, const struct statement *s, const char *handle, int64_t at_ms, struct ruling *out)
-{
-    int rc = 0;
-    *out = (struct ruling){.problem = PROBLEM_NONE};
-    if (s->type == STATEMENT_COMPETITION) rc = rule_competition(sql, s->json, at_ms, out);
-    else if (s->type == STATEMENT_COMMIT) rc = rule_commit(sql, s->json, handle, at_ms, out);
-    else if (s->type == STATEMENT_RUN && canonical_at(s->json, "competition") != NULL)
-        rc = rule_entry(sql, s, handle, at_ms, out);
-    else if (cancels(s)) rc = rule_cancel(sql, s->json, out);
-    return rc < 0 ? rc : 0;
-}
-
-// ---- the tables
-static int apply_commit(struct store *s, const struct incoming *in)
-{
-    const json_t *json = in->statement->json, *run;
-    int64_t competition;
-    size_t i;
-    TRY(sql_int(&s->sql, &competition, 0, "SELECT sequence FROM competitions WHERE digest = ?", "t",
-                canonical_text(json, "competition")));
-    TRY(sql_do(&s->sql, "INSERT INTO commitments (sequence, competition, handle) VALUES (?, ?, ?)", "iit", in->sequence,
-               competition, in->handle));
-    json_array_foreach(json_object_get(json, "runs"), i, run)
-        TRY(sql_do(&s->sql, "INSERT INTO committed (digest, commitment) VALUES (?, ?)", "ti", canonical_text(run, "statement"),
-                   in->sequence));
-    return 0;
-}
-
-int store_competition_apply(struct store *s, const struct incoming *in)
-{
-    const struct statement *statement = in->statement;
-    if (statement->type == STATEMENT_COMMIT) return apply_commit(s, in);
-    if (statement->type == STATEMENT_COMPETITION)
-        return sql_do(&s->sql, "INSERT INTO competitions (sequence, digest, name) VALUES (?, ?, ?)", "itt", in->sequence,
-                      statement->digest, canonical_text(statement->json, "name"));
-    if (statement->type == STATEMENT_RUN && canonical_at(statement->json, "competition") != NULL)
-        return sql_do(&s->sql, "UPDATE committed SET run = ? WHERE digest = ?", "it", in->sequence, statement->digest);
-    if (cancels(statement))
-        return sql_do(&s->sql, "UPDATE competitions SET cancelled = ? WHERE digest = ?", "it", in->sequence,
-                      canonical_text(statement->json, "statement"));
-    return 0;
-}
+const struct store_type type_competition = {.own = true, .check = check_competition, .apply = apply_competition};
 
 // ---- reading
 #define COMPETITION_COLUMNS \

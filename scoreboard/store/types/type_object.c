@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objections and the operator's decisions about them. Invariant: they follow from the statements, as all tables do. Cost: some
-// lookups by index a statement.
-#include "scoreboard/store/store_objection.h"
-
+// Objections to runs of other people. The operator decides about them (type_audit.c). Cost: some lookups by index.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/types/types.h"
 
 // A key costs nothing, and a withdrawn run has been taken back.
-int store_stands(struct sql *sql, const char *handle, bool *stands)
+int type_object_stands(struct sql *sql, const char *handle, bool *stands)
 {
     int64_t found;
     TRY(sql_int(sql, &found, 0, "SELECT EXISTS (SELECT 1 FROM statements s LEFT JOIN runs r USING (sequence) LEFT JOIN benches b "
@@ -20,26 +17,20 @@ int store_stands(struct sql *sql, const char *handle, bool *stands)
     return 0;
 }
 
-bool store_objection_decides(const struct statement *s)
+static int check_objection(struct store *s, const struct incoming *in, struct ruling *out)
 {
-    const char *verdict = canonical_text(s->json, "verdict");
-    return s->type == STATEMENT_AUDIT && (strcmp(verdict, "upheld") == 0 || strcmp(verdict, "dismissed") == 0);
-}
-
-// ---- what may count
-static int rule_object(struct sql *sql, const json_t *json, const char *handle, int64_t at_ms, struct ruling *out)
-{
+    const char *handle = in->handle;
     bool stands;
-    TRY(store_stands(sql, handle, &stands));
-    if (!stands && check_is_sharp(at_ms))  // older objections needed a known key alone
+    TRY(type_object_stands(&s->sql, handle, &stands));
+    if (!stands && check_is_sharp(in->accepted_ms))  // older objections needed a known key alone
         return problem_rule(out, PROBLEM_STANDING, "\"%s\" has no run and no measurement here that still counts, and who objects "
                             "has one", handle);
-    const char *digest = canonical_text(json, "statement");
+    const char *digest = canonical_text(in->statement->json, "statement");
     int64_t earlier;
     sqlite3_stmt *row;
     char nonce[64] = "";
-    TRY(sql_start(sql, &row, "SELECT handle, withdrawn, superseded, nonce FROM runs WHERE digest = ?", "t", digest));
-    int rc = sql_next(sql, row);
+    TRY(sql_start(&s->sql, &row, "SELECT handle, withdrawn, superseded, nonce FROM runs WHERE digest = ?", "t", digest));
+    int rc = sql_next(&s->sql, row);
     if (rc == 0) problem_rule(out, PROBLEM_NOT_FOUND, "there is no run %s here to object to", digest);
     else if (rc > 0 && strcmp(sql_text(row, 0), handle) == 0)
         problem_rule(out, PROBLEM_CONFLICT, "statement %s is your own; withdraw it instead", digest);
@@ -50,39 +41,27 @@ static int rule_object(struct sql *sql, const json_t *json, const char *handle, 
                      (long long)sql_column(row, 2));
     else if (rc > 0) snprintf(nonce, sizeof nonce, "%s", sql_text(row, 3));
     sql_end(row);
-    if (rc < 0 || out->problem != PROBLEM_NONE) return rc < 0 ? rc : 0;
-    TRY(sql_int(sql, &earlier, 0, "SELECT sequence FROM objections WHERE nonce = ? AND handle = ?", "tt", nonce, handle));
+    if (rc < 0 || out->problem != PROBLEM_NONE) return rc < 0 ? rc : RULED;
+    TRY(sql_int(&s->sql, &earlier, 0, "SELECT sequence FROM objections WHERE nonce = ? AND handle = ?", "tt", nonce, handle));
     if (earlier == 0) return 0;
     return problem_rule(out, PROBLEM_CONFLICT, "\"%s\" has objected to this run with statement %lld", handle, (long long)earlier);
 }
 
-static int rule_decision(struct sql *sql, const json_t *json, struct ruling *out)
+static int apply_objection(struct store *s, const struct incoming *in)
 {
-    const char *digest = canonical_text(json, "statement");
-    int64_t decision;
-    TRY(sql_int(sql, &decision, -1, "SELECT o.decision FROM objections o JOIN statements s USING (sequence) WHERE s.digest = ?",
-                "t", digest));
-    if (decision < 0) return problem_rule(out, PROBLEM_NOT_FOUND, "there is no objection %s here", digest);
-    if (decision == 0) return 0;
-    return problem_rule(out, PROBLEM_CONFLICT, "the objection was decided by statement %lld", (long long)decision);
+    return sql_do(&s->sql, "INSERT INTO objections (sequence, nonce, run, handle) SELECT ?, nonce, sequence, ? FROM runs "
+                  "WHERE digest = ?", "itt", in->sequence, in->handle, canonical_text(in->statement->json, "statement"));
 }
 
-int store_objection_rule(struct sql *sql, const struct statement *s, const char *handle, int64_t at_ms, struct ruling *out)
-{
-    *out = (struct ruling){.problem = PROBLEM_NONE};
-    int rc = 0;
-    if (s->type == STATEMENT_OBJECT) rc = rule_object(sql, s->json, handle, at_ms, out);
-    else if (store_objection_decides(s)) rc = rule_decision(sql, s->json, out);
-    return rc < 0 ? rc : 0;
-}
+const struct store_type type_object = {.quarters = {4, 4}, .check = check_objection, .apply = apply_objection};
 
-// ---- the tables
-int store_objection_flags(struct sql *sql, const char *nonce, int64_t *count)
+// ---- reading
+int type_object_flags(struct sql *sql, const char *nonce, int64_t *count)
 {
     return sql_int(sql, count, 0, "SELECT count(*) FROM objections WHERE nonce = ? AND upheld = 1", "t", nonce);
 }
 
-int store_objection_findings(struct sql *sql, int64_t run, struct findings *into)
+int type_object_findings(struct sql *sql, int64_t run, struct findings *into)
 {
     sqlite3_stmt *row;
     int rc;
@@ -95,60 +74,6 @@ int store_objection_findings(struct sql *sql, int64_t run, struct findings *into
     return rc;
 }
 
-struct shaken {  // a run that loses a level
-    int64_t sequence;
-    const char *group, *curve;
-};
-
-static int find_shaken(struct sql *sql, const char *objection, struct arena *arena, struct shaken *run)
-{
-    sqlite3_stmt *row;
-    *run = (struct shaken){0};
-    TRY(sql_start(sql, &row, "SELECT r.sequence, r.group_nonce, r.curve FROM objections o JOIN statements s USING (sequence) "
-                  "JOIN runs r ON r.nonce = o.nonce WHERE s.digest = ? AND r.superseded = 0", "t", objection));
-    int rc = sql_next(sql, row);
-    if (rc > 0)
-        *run = (struct shaken){sql_column(row, 0), sql_keep(row, 1, arena), sql_keep(row, 2, arena)};
-    sql_end(row);
-    return rc < 0 ? rc : 0;
-}
-
-// An audit and a reproduction end, too: the operator may audit the run anew.
-static int flag_run(struct store *s, const struct shaken *run)
-{
-    TRY(sql_do(&s->sql, "UPDATE runs SET flags = flags + 1, trust = ?, reproduced_by = 0 WHERE sequence = ?", "ii",
-               (int64_t)TRUST_SIGNED, run->sequence));
-    TRY(store_rank_curve(s, run->curve));
-    TRY(store_rank_repeated(s, run->sequence, run->group));
-    TRY(store_rank_run(s, run->sequence));
-    return store_rank_group(s, run->group);
-}
-
-static int apply_decision(struct store *s, const struct incoming *in, struct arena *arena)
-{
-    const char *objection = canonical_text(in->statement->json, "statement");
-    const bool upheld = strcmp(canonical_text(in->statement->json, "verdict"), "upheld") == 0;
-    struct shaken run;
-    TRY(sql_do(&s->sql, "UPDATE objections SET decision = ?, upheld = ? WHERE sequence = (SELECT sequence FROM statements "
-               "WHERE digest = ?)", "iit", in->sequence, (int64_t)upheld, objection));
-    if (!upheld) return 0;
-    TRY(find_shaken(&s->sql, objection, arena, &run));
-    return run.sequence != 0 ? flag_run(s, &run) : 0;
-}
-
-int store_objection_apply(struct store *s, const struct incoming *in)
-{
-    if (in->statement->type == STATEMENT_OBJECT)
-        return sql_do(&s->sql, "INSERT INTO objections (sequence, nonce, run, handle) SELECT ?, nonce, sequence, ? FROM runs "
-                      "WHERE digest = ?", "itt", in->sequence, in->handle, canonical_text(in->statement->json, "statement"));
-    if (!store_objection_decides(in->statement)) return 0;
-    struct arena arena = {0};
-    int rc = apply_decision(s, in, &arena);
-    arena_free(&arena);
-    return rc;
-}
-
-// ---- reading
 // Copies members of a statement's payload into the arena.
 static int take_words(sqlite3_stmt *row, int column, const char *const names[2], struct arena *arena, const char **words[2])
 {

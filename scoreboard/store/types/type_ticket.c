@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets and beats. Invariant: whether a statement may count follows from the statements before it, so store_check can repeat
-// each decision; a state has one stamp, its first. A beat changes no answer that a cache holds, so it leaves the version of the
-// record as it is. Cost: some lookups by index; a beat is a durable transaction of one row.
-#include "scoreboard/store/store_ticket.h"
-
+// Tickets and the beats of their runs. Invariant: a state has one stamp, its first. A beat changes no answer that a cache holds,
+// so it leaves the version of the record as it is. Cost: some lookups by index; a beat is a durable transaction of one row.
 #include <stdio.h>
 #include <string.h>
 
-#include "scoreboard/store/file/store_state.h"
-
-// ---- what may count
+#include "scoreboard/store/types/types.h"
 
 // All tickets of a group are one person's, agree in its number of runs, and announce each run once.
-static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle, struct ruling *out)
+static int check_ticket(struct store *s, const struct incoming *in, struct ruling *out)
 {
+    struct sql *sql = &s->sql;
+    const json_t *ticket = in->statement->json;
     const char *nonce = canonical_text(ticket, "group.nonce");
     const int64_t index = canonical_int(ticket, "group.index"), planned = canonical_int(ticket, "group.planned");
     sqlite3_stmt *row;
@@ -24,13 +21,13 @@ static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle
                             (long long)index);
     int64_t others;  // the group's nonce is public once a run of it stands here
     TRY(sql_int(sql, &others, 0, "SELECT count(*) FROM runs WHERE group_nonce = ? AND group_nonce <> '' AND handle <> ?", "tt",
-                nonce, handle));
+                nonce, in->handle));
     if (others > 0) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     TRY(sql_start(sql, &row, "SELECT sequence, handle, group_index, planned FROM tickets WHERE group_nonce = ? AND "
                   "group_nonce <> ''", "t", nonce));
     while (ruled == 0 && (rc = sql_next(sql, row)) > 0) {
         const long long sequence = (long long)sql_column(row, 0);
-        if (strcmp(sql_text(row, 1), handle) != 0)
+        if (strcmp(sql_text(row, 1), in->handle) != 0)
             ruled = problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
         else if (sql_column(row, 2) == index)
             ruled = problem_rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced already, with ticket %lld",
@@ -43,8 +40,27 @@ static int rule_ticket(struct sql *sql, const json_t *ticket, const char *handle
     return rc < 0 ? rc : ruled;
 }
 
+#define TICKET_COLUMNS(C)                                                                                              \
+    C(t, digest, in->statement->digest)                                                                                \
+    C(t, handle, in->handle)                                                                                           \
+    C(t, lock, canonical_text(ticket, "lock"))                                                                         \
+    C(t, group_nonce, canonical_text(ticket, "group.nonce"))                                                           \
+    C(i, group_index, canonical_int(ticket, "group.index"))                                                            \
+    C(i, planned, canonical_int(ticket, "group.planned"))
+
+static int apply_ticket(struct store *s, const struct incoming *in)
+{
+    const json_t *ticket = in->statement->json;
+    return SQL_INSERT(&s->sql, "tickets", in->sequence, TICKET_COLUMNS);
+}
+
+// A group needs a ticket for each run at the pace of its training: ten tickets per run that is allowed. Somebody without a run
+// here, whose handle costs nothing, gets enough for a group.
+const struct store_type type_ticket = {.first = true, .quarters = {12, 40}, .check = check_ticket, .apply = apply_ticket};
+
+// ---- runs with a ticket
 // A run of a group that its person announced with a ticket is that run and no other.
-static int rule_unannounced(struct sql *sql, const json_t *run, const char *handle, struct ruling *out)
+static int check_unannounced(struct sql *sql, const json_t *run, const char *handle, struct ruling *out)
 {
     int64_t sequence;
     const char *nonce = canonical_text(run, "group.nonce");
@@ -82,25 +98,25 @@ static int find_issued(struct sql *sql, const char *digest, struct issued *t)
     return rc < 0 ? rc : 0;
 }
 
-static int rule_issued(struct sql *sql, const json_t *run, const char *handle, const struct issued *t, int64_t at_ms,
-                       struct ruling *out)
+static int check_issued(struct store *s, const struct incoming *in, const struct issued *t, struct ruling *out)
 {
+    const json_t *run = in->statement->json;
     const long long number = (long long)t->sequence;
     int64_t same;
     if (t->sequence == 0)
         return problem_rule(out, PROBLEM_CONFLICT, "this board has issued no ticket %s", canonical_text(run, "ticket.statement"));
-    if (strcmp(t->handle, handle) != 0)
+    if (strcmp(t->handle, in->handle) != 0)
         return problem_rule(out, PROBLEM_NOT_YOURS, "ticket %lld belongs to \"%s\"", number, t->handle);
     if (strcmp(t->proof, canonical_text(run, "ticket.proof")) != 0)
         return problem_rule(out, PROBLEM_CONFLICT, "the run does not have the proof of ticket %lld, so it began without it",
                             number);
     const char *differs = ticket_differs(run, t->statement.json);
     if (differs != NULL) return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld announced another \"%s\"", number, differs);
-    if (t->run == 0 && at_ms - t->issued_ms > STORE_TICKET_MS)
+    if (t->run == 0 && in->accepted_ms - t->issued_ms > STORE_TICKET_MS)
         return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld is older than %lld days, so its run counts as failed", number,
                             (long long)(STORE_TICKET_MS / 86400000));
     if (t->run == 0) return 0;
-    TRY(sql_int(sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
+    TRY(sql_int(&s->sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
                 canonical_text(run, "nonce")));
     if (same > 0) return 0;  // the same run said anew
     return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld was for one run, which is statement %lld", number, (long long)t->run);
@@ -111,52 +127,23 @@ static bool is_ours(const json_t *run, const char *board_key)
     return strcmp(canonical_text(run, "ticket.board_key"), board_key) == 0;
 }
 
-static int rule_run(struct sql *sql, const char *board_key, const json_t *run, const char *handle, int64_t at_ms,
-                    struct ruling *out)
+int type_ticket_check_run(struct store *s, const struct incoming *in, struct ruling *out)
 {
     struct issued ticket;
-    if (!is_ours(run, board_key)) return rule_unannounced(sql, run, handle, out);
-    TRY(find_issued(sql, canonical_text(run, "ticket.statement"), &ticket));
-    int rc = rule_issued(sql, run, handle, &ticket, at_ms, out);
+    const json_t *run = in->statement->json;
+    if (!is_ours(run, s->key_id)) return check_unannounced(&s->sql, run, in->handle, out);
+    TRY(find_issued(&s->sql, canonical_text(run, "ticket.statement"), &ticket));
+    int rc = check_issued(s, in, &ticket, out);
     statement_free(&ticket.statement);
     return rc;
 }
 
-static int rule_vouch(struct sql *sql, const json_t *vouch, struct ruling *out)
+int type_ticket_apply_run(struct store *s, const struct incoming *in)
 {
-    int64_t there;
-    TRY(sql_int(sql, &there, 0, "SELECT count(*) FROM vouches v JOIN runs r ON r.first = v.run WHERE r.digest = ?", "t",
-                canonical_text(vouch, "statement")));
-    return there == 0 ? 0 : problem_rule(out, PROBLEM_CONFLICT, "the board has vouched for this run already");
-}
-
-int store_ticket_rule(struct sql *sql, const char *board_key, const struct statement *s, const char *handle, int64_t at_ms,
-                      struct ruling *out)
-{
-    int rc = 0;
-    *out = (struct ruling){.problem = PROBLEM_NONE};
-    if (s->type == STATEMENT_TICKET) rc = rule_ticket(sql, s->json, handle, out);
-    if (s->type == STATEMENT_RUN) rc = rule_run(sql, board_key, s->json, handle, at_ms, out);
-    if (s->type == STATEMENT_VOUCH) rc = rule_vouch(sql, s->json, out);
-    return rc < 0 ? rc : 0;
-}
-
-// ---- what follows from a statement
-
-int store_ticket_apply(struct store *s, const struct incoming *in)
-{
-    const json_t *json = in->statement->json;
-    if (in->statement->type == STATEMENT_TICKET)
-        return sql_do(&s->sql, "INSERT INTO tickets (sequence, digest, handle, lock, group_nonce, group_index, planned) "
-                      "VALUES (?, ?, ?, ?, ?, ?, ?)", "itttt" "ii", in->sequence, in->statement->digest, in->handle,
-                      canonical_text(json, "lock"), canonical_text(json, "group.nonce"), canonical_int(json, "group.index"),
-                      canonical_int(json, "group.planned"));
-    if (in->statement->type == STATEMENT_VOUCH)
-        return sql_do(&s->sql, "INSERT INTO vouches (run, sequence) SELECT first, ? FROM runs WHERE digest = ?", "it",
-                      in->sequence, canonical_text(json, "statement"));
-    if (in->statement->type != STATEMENT_RUN || !is_ours(json, s->key_id)) return 0;
+    const json_t *run = in->statement->json;
+    if (!is_ours(run, s->key_id)) return 0;
     return sql_do(&s->sql, "UPDATE tickets SET run = (SELECT first FROM runs WHERE sequence = ?) WHERE digest = ?", "it",
-                  in->sequence, canonical_text(json, "ticket.statement"));
+                  in->sequence, canonical_text(run, "ticket.statement"));
 }
 
 // ---- beats
@@ -211,7 +198,7 @@ static int rule_beat(struct store *s, const char *digest, const struct ticket_be
 }
 
 // Rules once more under the lock: another server on this record may have stamped the same beat.
-static int stamp(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out)
+static int stamp_beat(struct store *s, const char *digest, const struct ticket_beat *beat, int64_t now_ms, struct beating *out)
 {
     int64_t ticket;
     TRY(store_begin(s));
@@ -230,7 +217,7 @@ int store_beat(struct store *s, const char *digest, const struct ticket_beat *be
     int64_t ticket;
     pthread_mutex_lock(&s->mutex);
     int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);
-    if (rc == 0) rc = stamp(s, digest, beat, now_ms, out);
+    if (rc == 0) rc = stamp_beat(s, digest, beat, now_ms, out);
     pthread_mutex_unlock(&s->mutex);
     if (rc < 0) atomic_store(&s->failed, true);
     return rc == RULED ? 0 : rc;
@@ -252,7 +239,7 @@ static int read_stamps(struct sql *sql, int64_t ticket, struct arena *arena, str
     return rc;
 }
 
-int store_ticket_read(struct sql *sql, const char *digest, struct arena *arena, struct ticket_stored *t)
+int type_ticket_read(struct sql *sql, const char *digest, struct arena *arena, struct ticket_stored *t)
 {
     sqlite3_stmt *row;
     *t = (struct ticket_stored){0};
@@ -274,7 +261,7 @@ int store_ticket_read(struct sql *sql, const char *digest, struct arena *arena, 
 
 int store_ticket(struct reader *r, const char *digest, struct arena *arena, struct ticket_stored *t)
 {
-    return store_ticket_read(&r->sql, digest, arena, t);
+    return type_ticket_read(&r->sql, digest, arena, t);
 }
 
 int store_ticket_of_group(struct reader *r, const char *nonce, int64_t index, int64_t *sequence)

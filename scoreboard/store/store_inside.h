@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of this folder.
+#ifndef DAWN_SCOREBOARD_STORE_INSIDE_H
+#define DAWN_SCOREBOARD_STORE_INSIDE_H
+
+#include "scoreboard/store/tree/store_tree.h"
+#include "scoreboard/store/types/types.h"
+
+// ---- store_signer.c: may this person say something now? Fills in->handle and in->new_key; `retry_after`, in seconds, if the
+// problem is PROBLEM_RATE.
+int store_signer_check(struct store *, struct incoming *, int64_t now_ms, struct ruling *, int *retry_after) MUST_CHECK;
+// ---- store_read.c: adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
+int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
+
+#endif

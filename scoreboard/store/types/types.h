@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of statements. Each has a file with the columns of its table, its checks, and what it changes; types.c lists them.
+// Invariant: whether a statement may count, and what it changes, follows from the statements before it and from the moment of its
+// acceptance. So store_check repeats both.
+#ifndef DAWN_SCOREBOARD_TYPES_H
+#define DAWN_SCOREBOARD_TYPES_H
+
+#include "scoreboard/store/boards/store_boards.h"
+#include "scoreboard/store/file/store_state.h"
+#include "scoreboard/store/store.h"
+
+struct store_type {
+    bool own;         // only the board's own key signs it
+    bool first;       // it may be the first statement of a key
+    int quarters[2];  // of the hourly limit, for people without and with a run or a measurement here; 0: no limit
+    // May it count? 0, RULED, or negative. Changes nothing but in->findings. `out` is NONE before.
+    int (*check)(struct store *, const struct incoming *, struct ruling *out);
+    // What follows from it, after it was stored and ranked among the statements.
+    int (*apply)(struct store *, const struct incoming *);
+};
+extern const struct store_type type_run, type_withdraw, type_amend, type_rotate, type_revoke, type_audit, type_bench,
+    type_competition, type_commit, type_object, type_ticket, type_vouch;
+const struct store_type *store_type(enum statement_type);
+// Stores a statement, with its entry in the log, and applies it. In a transaction.
+int store_append(struct store *, const struct incoming *) MUST_CHECK;
+
+// ---- about_run.c: what types about a run share. `statement` in the payload is its digest.
+struct about_run {
+    int64_t sequence;  // 0: it is no run
+    char group[64], curve[DIGEST_HEX];
+};
+int about_run_check(struct store *, const struct incoming *, struct ruling *) MUST_CHECK;
+int about_run_find(struct store *, const char *digest, struct about_run *) MUST_CHECK;
+// Ranks it and what its level decides about. `repeated`: the runs that it repeats, too.
+int about_run_rank(struct store *, const struct about_run *, bool repeated) MUST_CHECK;
+
+// ---- run_others.c: a run compared with earlier runs. `superseded`: the statement that it replaces, or 0.
+int run_others_check(struct store *, const struct incoming *, int64_t superseded, struct ruling *) MUST_CHECK;
+// Digest of the terms that all runs of a group must share; "" outside groups.
+int run_others_terms(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
+// Digest of what a reproduction of the run repeats; "" for what cannot be reproduced.
+int run_others_curve(const struct statement *run, char hex[DIGEST_HEX]) MUST_CHECK;
+
+// ---- type_run.c
+void type_run_tags(const json_t *statement, struct text *into);  // its words, with blanks between them
+
+// ---- type_bench.c
+int type_bench_withdraw(struct store *, const struct incoming *) MUST_CHECK;  // changes nothing if it is about a run
+// Adds to statements of type bench what their own table says of them.
+int type_bench_state(struct sql *, struct stored *, int count, struct arena *) MUST_CHECK;
+
+// ---- type_competition.c
+struct competition_opened {
+    struct statement statement;  // the texts of `about` are its own; statement_free() ends it
+    struct competition about;    // without a contest: this program does not have its board
+    int64_t sequence, cancelled;
+};
+int type_competition_find(struct sql *, const char *digest, struct ruling *, struct competition_opened *) MUST_CHECK;
+// ---- type_commit.c: a run that names a competition
+int type_commit_check_run(struct store *, const struct incoming *run, struct ruling *) MUST_CHECK;
+
+// ---- type_object.c
+// True if the person has a run or a measurement that was neither withdrawn nor replaced.
+int type_object_stands(struct sql *, const char *handle, bool *stands) MUST_CHECK;
+// Objections that were upheld against a run, whichever of its statements they name. Each counts as a flag.
+int type_object_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
+// Adds a finding for each of them to `into`. Later decisions change it, so it is no finding of the acceptance.
+int type_object_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
+
+// ---- type_ticket.c: a run with a ticket of this board, or without the one that was issued for it
+int type_ticket_check_run(struct store *, const struct incoming *run, struct ruling *) MUST_CHECK;
+int type_ticket_apply_run(struct store *, const struct incoming *run) MUST_CHECK;
+int type_ticket_read(struct sql *, const char *digest, struct arena *, struct ticket_stored *) MUST_CHECK;
+
+#endif
