@@ -60,8 +60,7 @@ Version: $version
 Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size "$root" | cut -f 1)
-Depends: $depends
-Recommends: openssh-client
+Depends: $depends, openssh-client
 Section: science
 Priority: optional
 Description: deep-learning benchmark that measures time to accuracy

@@ -281,7 +281,6 @@ static void close_announcer(struct announcer *a)
 {
     char why[ERROR_TEXT_MAX];
     (void)end_run(a, NULL, why);
-    signer_close(&a->signer);
     json_decref(a->plan);
     pthread_cond_destroy(&a->wake);
     pthread_mutex_destroy(&a->lock);

@@ -8,7 +8,6 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
-#include "submit/keys/agent.h"
 #include "submit/commands.h"
 #include "submit/format/statement.h"
 #include "submit/keys/handle.h"
@@ -20,31 +19,18 @@ struct choice {
     bool only_public, only_signers;
 };
 
-static bool same(const struct sshkey *a, const struct sshkey *b)
-{
-    return memcmp(a->at, b->at, sizeof a->at) == 0;
-}
-
-static bool in_agent(const struct agent_keys *agent, const struct sshkey *key)
-{
-    for (int i = 0; i < agent->count; i++)
-        if (same(&agent->key[i], key)) return true;
-    return false;
-}
-
 // The holder of the secret, in words.
-static const char *where(const struct keyring_key *key, const struct agent_keys *agent)
+static const char *where(const struct keyring_key *key, const struct openssh_keys *agent)
 {
-    const bool held = in_agent(agent, &key->key);
-    if (key->file && !key->locked) return held ? "file, agent" : "file";
-    if (key->locked) return held ? "encrypted file, agent" : "encrypted file: needs the ssh-agent";
+    const bool held = openssh_lists(agent, &key->key);
+    if (key->file) return held ? "file, agent" : "file";
     return held ? "agent" : "not in the ssh-agent now";
 }
 
 // The keys listed so far, so that no key is listed twice.
 struct listing {
-    struct agent_keys agent;
-    struct sshkey seen[KEYRING_MOST + AGENT_KEYS + 2];
+    struct openssh_keys agent;
+    struct sshkey seen[KEYRING_MOST + OPENSSH_KEYS + 2];
     int count;
     const struct sshkey *chosen;
 };
@@ -55,7 +41,7 @@ enum { COLUMN = 20 };  // of the fingerprints in the list
 static void print_key(const char *name, const struct keyring_key *key, const struct listing *l)
 {
     char id[SSHKEY_ID];
-    const bool is_chosen = l->chosen != NULL && same(l->chosen, &key->key);
+    const bool is_chosen = l->chosen != NULL && sshkey_same(l->chosen, &key->key);
     const char *words = where(key, &l->agent);
     int width = COLUMN + (int)strlen(sshkey_id(&key->key, id)) + 2 + (int)strlen(words);
     printf("%s %-*s", is_chosen ? "*" : " ", COLUMN - 3, name);
@@ -83,7 +69,7 @@ static void list_key(struct listing *l, const char *name, const struct keyring_k
 static void add_new(struct listing *l, const char *name, const struct keyring_key *key)
 {
     for (int i = 0; i < l->count; i++)
-        if (same(&l->seen[i], &key->key)) return;
+        if (sshkey_same(&l->seen[i], &key->key)) return;
     list_key(l, name, key);
 }
 
@@ -95,7 +81,7 @@ static int list(void)
     char reason[ERROR_TEXT_MAX] = "";
     TRY(keyring_names(&names));
     memset(&l, 0, sizeof l);
-    if (agent_list(&l.agent) < 0) l.agent.count = 0;
+    openssh_list(&l.agent);
     if (keyring_find(NULL, &chosen) == 0) l.chosen = &chosen.key;
     else snprintf(reason, sizeof reason, "%s", error_text());
     for (int i = 0; i < names.count; i++) {
@@ -146,7 +132,7 @@ static void print_signers(const struct keyring_key *key)
 static int show_key(const char *wanted, const struct choice *choice)
 {
     struct keyring_key key;
-    struct agent_keys agent;
+    struct openssh_keys agent;
     char id[SSHKEY_ID], line[SSHKEY_TEXT];
     TRY(keyring_find(wanted, &key));
     if (choice->only_public) {
@@ -154,7 +140,7 @@ static int show_key(const char *wanted, const struct choice *choice)
     } else if (choice->only_signers) {
         print_signers(&key);
     } else {
-        if (agent_list(&agent) < 0) agent.count = 0;
+        openssh_list(&agent);
         printf("%s\n", *key.name ? key.name : *key.path ? key.path : "a key of the ssh-agent");
         print_entry("id", sshkey_id(&key.key, id));
         print_entry("secret", where(&key, &agent));
@@ -188,45 +174,22 @@ static int say_added(const char *what, const char *name)
     else print_entry("secret", "in the ssh-agent");
     TRY(say_several(name));
     if (key.file)
-        printf("\nThe secret is not encrypted, and there is no other copy of it: keep one in a\nsafe place. "
-               "To encrypt it, so that the ssh-agent signs:\n  ssh-keygen -p -f FILE && ssh-add FILE\n");
+        printf("\nKeep another copy of the secret in a safe place. \"ssh-keygen -p -f FILE\"\n"
+               "encrypts it, and \"ssh-add FILE\" lets the ssh-agent sign with it.\n");
     return 0;
 }
 
 static int new_key(const char *name)
 {
-    struct sshkey_secret secret;
-    TRY(keyring_check_name(name));
-    sshkey_new(&secret, name);
-    int rc = keyring_add(name, &secret);
-    sshkey_wipe(&secret, sizeof secret);
-    TRY(rc);
+    TRY(keyring_new(name));
     return say_added("Made", name);
-}
-
-static int import_public(const char *file, const char *name)
-{
-    struct keyring_key key;
-    TRY(keyring_find(file, &key));
-    if (!agent_holds(&key.key))
-        return fail(ERR_MISSING, "the ssh-agent does not hold the secret of %s; \"ssh-add\" it first", file);
-    return keyring_add_public(name, &key.key);
-}
-
-static int import_secret(const char *file, const char *name)
-{
-    struct sshkey_secret secret;
-    int rc = keyring_read_secret(file, &secret);
-    if (rc == SSHKEY_LOCKED)
-        rc = fail(ERR_INPUT, "%s is encrypted; \"ssh-add\" it and import %s.pub, then the ssh-agent signs", file, file);
-    if (rc == 0) rc = keyring_add(name, &secret);
-    sshkey_wipe(&secret, sizeof secret);
-    return rc;
 }
 
 static int import(const char *file, const char *name)
 {
     char base[KEYRING_PATH];
+    struct keyring_key key;
+    struct signer signer;
     const char *slash = strrchr(file, '/');
     if (snprintf(base, sizeof base, "%s", slash != NULL ? slash + 1 : file) >= KEYRING_PATH)
         return fail(ERR_INPUT, "the path %.60s... is too long", file);
@@ -235,7 +198,10 @@ static int import(const char *file, const char *name)
     if (is_public) base[length - 4] = 0;
     if (name == NULL) name = base;
     TRY(keyring_check_name(name));
-    TRY(is_public ? import_public(file, name) : import_secret(file, name));
+    TRY(keyring_find_file(file, &key));
+    if (is_public) key.file = false;
+    TRY(keyring_open(&key, &signer));  // a public key alone: the ssh-agent holds it
+    TRY(keyring_add(name, &key));
     return say_added("Imported", name);
 }
 
@@ -277,16 +243,16 @@ int cmd_keys(int argc, char **argv)
         .command = "keys",
         .operands = "[list | new [NAME] | show [KEY] | import FILE [NAME]] [OPTIONS]",
         .about = "Makes, lists and shows the Ed25519 keys that sign submissions. They are OpenSSH keys, stored in "
-                 "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys).\n\n"
+                 "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys). ssh-keygen makes them and signs with them.\n\n"
                  "KEY is a name in that folder, the path of a private key or of its .pub file, or a fingerprint (SHA256:...). "
                  "Without it: $DAWN_KEY, else the one key in the folder, else ~/.ssh/id_ed25519. The list marks it with "
-                 "\"*\". An encrypted key, or one whose secret is elsewhere, signs through the ssh-agent.\n\n"
+                 "\"*\". ssh-keygen asks for the passphrase of an encrypted key, unless the ssh-agent holds it.\n\n"
                  "\"dawn keys rotate\" moves your handle on a scoreboard to another key; \"dawn keys revoke\" declares that "
                  "a key no longer counts. Each has its own -h.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn keys new                      make a key called \"" FIRST_NAME "\"\n"
-                "  dawn keys import ~/.ssh/other      copy an unencrypted key\n"
+                "  dawn keys import ~/.ssh/other      copy a key\n"
                 "  dawn keys import ~/.ssh/other.pub  use a key that the ssh-agent holds\n"
                 "  dawn keys show --public            the line that a server may ask for",
     };

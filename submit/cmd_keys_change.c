@@ -70,7 +70,7 @@ static int send_rotation(struct rotation *r, const struct statement *s)
 static int rotate(struct rotation *r, const char *name)
 {
     struct statement s;
-    if (memcmp(r->next.key.at, r->sending.signer.key.at, sizeof r->next.key.at) == 0)
+    if (sshkey_same(&r->next.key, &r->sending.signer.key))
         return fail(ERR_USAGE, "%s is the key that signs now; --key names the old one", name);
     TRY(write_rotation(r, &s));
     print_rotation(r);
@@ -107,7 +107,6 @@ int cmd_keys_rotate(int argc, char **argv)
     rc = sending_open(&r.sending);
     if (rc == 0) rc = rotate(&r, argv[1]);
     sending_close(&r.sending);
-    signer_close(&r.next);
     return rc;
 }
 

@@ -85,7 +85,6 @@ int sending_compare(const struct sending *s, struct results *r)
 
 void sending_close(struct sending *s)
 {
-    signer_close(&s->signer);
     client_close(s->client);
     s->client = NULL;
 }

@@ -82,8 +82,7 @@ libmicrohttpd|libmicrohttpd-dev|microhttpd.h|microhttpd
 cmocka|libcmocka-dev|cmocka.h|cmocka'
 first='#include <stdio.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n'
 # PROGRAM|PACKAGE
-programs='ssh-keygen|openssh-client
-curl|curl
+programs='curl|curl
 nginx|nginx-light
 openssl|openssl
 chromium|chromium
@@ -115,6 +114,7 @@ EOF
         return
     fi
     command -v python3 >/dev/null || missing="$missing, Python 3" packages="$packages python3"
+    command -v ssh-keygen >/dev/null || missing="$missing, ssh-keygen" packages="$packages openssh-client"
     command -v "$compiler" >/dev/null || missing="$missing, $compiler" packages="$packages gcc libc6-dev binutils"
     all_headers=$(echo "$libraries" | cut -d'|' -f3) all_libraries=$(echo "$libraries" | sed 's/.*|/-l/')
     builds "$all_headers" "$all_libraries -lm" && { missing=${missing#, }; return; }

@@ -63,9 +63,7 @@ static int read_key(const char *path, struct sshkey_secret *secret)
     int rc = sshkey_read_secret(bytes, count, secret);
     sshkey_wipe(bytes, count);
     free(bytes);
-    if (rc == SSHKEY_LOCKED)
-        return fail(ERR_INPUT, "the server's key %s is encrypted; a server cannot ask for its passphrase", path);
-    return rc;
+    return rc < 0 ? fail_prefix(rc, "the server's key %s: ", path) : 0;
 }
 
 // A key without its record has signed receipts that a new record would contradict. The record was lost, or a disk is missing.

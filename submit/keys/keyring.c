@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of keys. Invariants: a secret is never overwritten, never readable by others, and wiped from memory after use. A public
-// key that does not belong to the secret beside it is an error.
-// Workload: a few keys, read before a signature or for a list. Cost: a few small files.
+// Finds keys by the files of their public halves. Invariant: no secret is read. Workload: a few keys, read before a signature or
+// for a list. Cost: a few small files, and a run of ssh-add for a key that is in no file.
 #include "submit/keys/keyring.h"
 
 #include <dirent.h>
@@ -14,9 +13,8 @@
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
-#include "submit/keys/agent.h"
 
-enum { FILE_MAX = 64 * 1024 };  // other kinds of keys are longer than ours and deserve a better message than "too large"
+enum { PUBLIC_MAX = 64 * 1024 };  // other kinds of keys are longer than ours and deserve a better message than "too large"
 
 static int join(char into[KEYRING_PATH], const char *folder, const char *name, const char *end)
 {
@@ -95,55 +93,32 @@ int keyring_names(struct keyring_names *names)
     return rc;
 }
 
-int keyring_read_secret(const char *path, struct sshkey_secret *secret)
-{
-    struct stat st = {0};
-    char *bytes;
-    size_t count;
-    memset(secret, 0, sizeof *secret);
-    TRY(file_read(path, FILE_MAX, &bytes, &count));
-    int rc = sshkey_read_secret(bytes, count, secret);
-    sshkey_wipe(bytes, count);
-    free(bytes);
-    if (rc < 0) return fail_prefix(rc, "%s: ", path);
-    if (stat(path, &st) == 0 && (st.st_mode & 077) == 0) return rc;
-    sshkey_wipe(secret, sizeof *secret);
-    return fail(ERR_INPUT, "%s holds a secret that others may read (mode %04o); \"chmod 600\" it, or make another key", path,
-                (unsigned)st.st_mode & 07777);
-}
-
 static int read_public(const char *path, struct sshkey *key)
 {
     char *bytes;
     size_t count;
-    TRY(file_read(path, FILE_MAX, &bytes, &count));
+    TRY(file_read(path, PUBLIC_MAX, &bytes, &count));
     int rc = sshkey_read_line(bytes, count, key);
     free(bytes);
     if (rc < 0) return fail_prefix(rc, "%s: ", path);
     return rc;
 }
 
-// Reads the files at `found->path` and beside it.
+// Finds the files at `found->path` and beside it.
 static int read_pair(struct keyring_key *found)
 {
     char public_path[KEYRING_PATH + 4];
-    struct sshkey_secret secret;
+    struct stat st;
     snprintf(public_path, sizeof public_path, "%s.pub", found->path);
-    found->file = file_exists(found->path);
-    if (found->file) {
-        int rc = keyring_read_secret(found->path, &secret);
-        sshkey_wipe(secret.secret, sizeof secret.secret);
-        TRY(rc);
-        found->locked = rc == SSHKEY_LOCKED;
-        found->key = secret.key;
-    }
-    if (!file_exists(public_path)) return found->file ? 0 : fail(ERR_MISSING, "there is no key %s", found->path);
-    struct sshkey key;
-    TRY(read_public(public_path, &key));
-    if (found->file && memcmp(key.at, found->key.at, sizeof key.at) != 0)
-        return fail(ERR_INPUT, "%s and %s.pub do not belong together", found->path, found->path);
-    found->key = key;  // with its comment, which an encrypted file hides
-    return 0;
+    found->file = stat(found->path, &st) == 0;
+    if (found->file && !S_ISREG(st.st_mode)) return fail(ERR_INPUT, "%s is no file", found->path);
+    if (found->file && (st.st_mode & 077) != 0)
+        return fail(ERR_INPUT, "%s holds a secret that others may read (mode %04o); \"chmod 600\" it, or make another key",
+                    found->path, (unsigned)st.st_mode & 07777);
+    if (file_exists(public_path)) return read_public(public_path, &found->key);
+    if (!found->file) return fail(ERR_MISSING, "there is no key %s", found->path);
+    int rc = openssh_public(found->path, &found->key);
+    return rc < 0 ? fail_prefix(rc, "%s: ", found->path) : 0;
 }
 
 static int find_name(const char *name, struct keyring_key *found)
@@ -156,7 +131,7 @@ static int find_name(const char *name, struct keyring_key *found)
     return read_pair(found);
 }
 
-static int find_path(const char *path, struct keyring_key *found)
+int keyring_find_file(const char *path, struct keyring_key *found)
 {
     size_t length = strlen(path);
     memset(found, 0, sizeof *found);
@@ -186,13 +161,13 @@ static bool has_id(const struct sshkey *key, const char *id)
 static int find_id(const char *id, struct keyring_key *found)
 {
     struct keyring_names names;
-    struct agent_keys keys;
+    struct openssh_keys keys;
     TRY(keyring_names(&names));
     for (int i = 0; i < names.count; i++)
         if (find_name(names.name[i], found) == 0 && has_id(&found->key, id)) return 0;
     if (keyring_find_ssh(found) == 0 && has_id(&found->key, id)) return 0;
     memset(found, 0, sizeof *found);
-    if (agent_list(&keys) < 0) keys.count = 0;
+    openssh_list(&keys);
     for (int i = 0; i < keys.count; i++) {
         if (!has_id(&keys.key[i], id)) continue;
         found->key = keys.key[i];
@@ -211,7 +186,7 @@ static int find_word(const char *word, struct keyring_key *found)
         if (strcmp(names.name[i], word) == 0) return find_name(word, found);
         known[i] = names.name[i];
     }
-    if (strchr(word, '/') != NULL || file_exists(word)) return find_path(word, found);
+    if (strchr(word, '/') != NULL || file_exists(word)) return keyring_find_file(word, found);
     return fail_unknown(ERR_MISSING, "key", word, known, "\"dawn keys\" lists the keyring; a path works as well");
 }
 
@@ -242,28 +217,18 @@ int keyring_find(const char *wanted, struct keyring_key *found)
     return rc;
 }
 
-// The file is read again here and may have been replaced meanwhile.
-static int open_file(const struct keyring_key *found, struct signer *signer)
-{
-    int rc = keyring_read_secret(found->path, &signer->secret);
-    if (rc == SSHKEY_LOCKED || (rc == 0 && memcmp(signer->secret.key.at, found->key.at, sizeof found->key.at) != 0))
-        rc = fail(ERR_INPUT, "%s has just been replaced by another key", found->path);
-    if (rc < 0) signer_close(signer);
-    return rc;
-}
-
 int keyring_open(const struct keyring_key *found, struct signer *signer)
 {
     char id[SSHKEY_ID];
+    struct openssh_keys held;
     memset(signer, 0, sizeof *signer);
     if (build_emulates() != NULL)
         return fail(ERR_UNSUPPORTED, "this program emulates %s, so nothing that it measures may be signed", build_emulates());
     signer->key = found->key;
-    if (found->file && !found->locked) return open_file(found, signer);
-    signer->by_agent = true;
-    if (agent_holds(&found->key)) return 0;
-    if (found->locked)
-        return fail(ERR_MISSING, "%s is encrypted, and the ssh-agent does not hold it; \"ssh-add\" it first", found->path);
+    if (found->file) memcpy(signer->path, found->path, sizeof signer->path);
+    if (found->file) return 0;
+    openssh_list(&held);
+    if (openssh_lists(&held, &found->key)) return 0;
     return fail(ERR_MISSING, "the ssh-agent does not hold %s, and no file has its secret", sshkey_id(&found->key, id));
 }
 
@@ -277,23 +242,14 @@ int keyring_choose(const char *wanted, struct signer *signer)
 
 int signer_sign(struct signer *signer, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX])
 {
-    unsigned char bytes[SSHSIG_SIGNED];
-    if (!signer->by_agent) {
-        sshsig_sign(namespace_, message, count, &signer->secret, into);
-        return 0;
+    struct sshkey key;
+    const struct openssh_signing signing = {&signer->key, *signer->path ? signer->path : NULL, namespace_, message, count,
+                                            signer->wait_ms};
+    if (!*signer->last || sshsig_verify(signer->last, strlen(signer->last), namespace_, message, count, &key) < 0) {
+        signer->last[0] = '\0';
+        TRY(openssh_sign(&signing, into));
+        memcpy(signer->last, into, SSHSIG_MAX);
     }
-    const size_t length = sshsig_signed(namespace_, message, count, bytes);
-    if (length != signer->last_count || memcmp(bytes, signer->last, length) != 0) {
-        signer->last_count = 0;
-        TRY(agent_sign(&signer->key, bytes, length, signer->wait_ms, signer->signature));
-        memcpy(signer->last, bytes, length);
-        signer->last_count = length;
-    }
-    sshsig_armour(namespace_, &signer->key, signer->signature, into);
+    memcpy(into, signer->last, SSHSIG_MAX);
     return 0;
-}
-
-void signer_close(struct signer *signer)
-{
-    sshkey_wipe(signer, sizeof *signer);
 }

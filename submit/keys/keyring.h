@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds keys and signs with them: with a secret read from its file, or through the ssh-agent.
+// Finds keys; ssh-keygen signs with them (openssh.h).
 //
 // The keyring is a folder, $XDG_CONFIG_HOME/dawn/keys or ~/.config/dawn/keys, of OpenSSH's files: NAME (the secret) and
 // NAME.pub (the public key). NAME.pub alone stands for a key whose secret only the agent has. ~/.ssh/id_ed25519 is used
@@ -7,7 +7,7 @@
 #ifndef DAWN_KEYS_KEYRING_H
 #define DAWN_KEYS_KEYRING_H
 
-#include "submit/format/ssh/sshsig.h"
+#include "submit/keys/openssh.h"
 
 enum { KEYRING_NAME = 65, KEYRING_PATH = 1024, KEYRING_MOST = 256 };
 
@@ -15,7 +15,6 @@ struct keyring_key {
     char name[KEYRING_NAME];  // in the keyring; "" for a key from elsewhere
     char path[KEYRING_PATH];  // of the secret, even if it is missing (see `file`); with ".pub", of the public key; "": in no file
     bool file;                // the secret's file is there
-    bool locked;              // it is there, and encrypted
     struct sshkey key;
 };
 struct keyring_names {
@@ -29,28 +28,23 @@ int keyring_names(struct keyring_names *) MUST_CHECK;  // empty if there is no f
 // fingerprint "SHA256:..." of a key in the keyring, in ~/.ssh or in the agent. NULL: $DAWN_KEY, else the one key in the
 // keyring, else ~/.ssh/id_ed25519.
 int keyring_find(const char *wanted, struct keyring_key *) MUST_CHECK;
+int keyring_find_file(const char *path, struct keyring_key *) MUST_CHECK;  // the path of a private key or of its .pub file
 int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING if it does not exist
 
-// Adds a key to the keyring; never overwrites one. The secret's file gets mode 0600, the folder 0700.
+// Adds a key to the keyring; never overwrites one. The secret's file gets mode 0600, the folder 0700. The first function makes a
+// key, the second copies the files of one; a public key alone needs an agent that holds the secret.
 int keyring_check_name(const char *name) MUST_CHECK;
-int keyring_add(const char *name, const struct sshkey_secret *) MUST_CHECK;
-int keyring_add_public(const char *name, const struct sshkey *) MUST_CHECK;
-// Reads a private key from any file. SSHKEY_LOCKED as in sshkey_read_secret.
-int keyring_read_secret(const char *path, struct sshkey_secret *) MUST_CHECK;
+int keyring_new(const char *name) MUST_CHECK;
+int keyring_add(const char *name, const struct keyring_key *) MUST_CHECK;
 
-// The signer. signer_close() wipes the secret.
 struct signer {
     struct sshkey key;
-    bool by_agent;
-    int wait_ms;                  // for the agent, which may ask a person to confirm; 0: a minute
-    struct sshkey_secret secret;  // zero when the agent signs
-    // The last that the agent signed. The same bytes are not signed anew, because a person may have to confirm each time.
-    unsigned char last[SSHSIG_SIGNED], signature[64];
-    size_t last_count;
+    char path[KEYRING_PATH];  // of the secret; "": only the agent has it
+    int wait_ms;              // for ssh-keygen, which then asks nobody; 0: as long as a person takes
+    char last[SSHSIG_MAX];    // the last signature: the same bytes are not signed again, because a person may have to confirm
 };
 int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;
 int keyring_choose(const char *wanted, struct signer *) MUST_CHECK;  // keyring_find, then keyring_open
 int signer_sign(struct signer *, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX]) MUST_CHECK;
-void signer_close(struct signer *);
 
 #endif

@@ -12,16 +12,9 @@
 #include <unistd.h>
 
 #include "runtime/common/base/file.h"
-#include "runtime/common/base/text.h"
+#include "runtime/common/base/whole.h"
 
-static int sync_folder(const char *folder)
-{
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot open %s", folder);
-    fsync(fd);  // some file systems cannot; the files themselves are complete
-    close(fd);
-    return 0;
-}
+enum { SECRET_MAX = 64 * 1024 };
 
 static int make_folder(const char *folder)
 {
@@ -34,12 +27,10 @@ static int make_folder(const char *folder)
 }
 
 // Makes a new file and brings it to disk.
-static int create(const char *path, mode_t mode, const char *bytes)
+static int create(const char *path, mode_t mode, const char *bytes, size_t count)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (fd < 0 && errno == EEXIST) return fail(ERR_INPUT, "%s is there already; keys are never overwritten", path);
     if (fd < 0) return fail_errno(ERR_IO, errno, "cannot write %s", path);
-    const size_t count = strlen(bytes);
     errno = 0;  // a short write of so few bytes is a full disk
     bool whole = write(fd, bytes, count) == (ssize_t)count && fsync(fd) == 0;
     int why = errno != 0 ? errno : ENOSPC;
@@ -49,37 +40,51 @@ static int create(const char *path, mode_t mode, const char *bytes)
     return fail_errno(ERR_IO, why, "cannot write %s", path);
 }
 
-static int write_pair(const char *name, const char *secret, const struct sshkey *key)
+// The path of a key that is not there yet, not even as a link that leads nowhere.
+static int make_place(const char *name, char path[KEYRING_PATH], char public_path[KEYRING_PATH])
 {
-    char folder[KEYRING_PATH], path[KEYRING_PATH], public_path[KEYRING_PATH], line[SSHKEY_TEXT];
-    struct text text = {0};
+    char folder[KEYRING_PATH];
+    struct stat st;
     TRY(keyring_check_name(name));
     TRY(keyring_folder(folder));
-    if (snprintf(public_path, sizeof public_path, "%s/%s.pub", folder, name) >= KEYRING_PATH)
+    if (snprintf(public_path, KEYRING_PATH, "%s/%s.pub", folder, name) >= KEYRING_PATH)
         return fail(ERR_INPUT, "the path %.60s... is too long", folder);
-    snprintf(path, sizeof path, "%.*s", (int)strlen(public_path) - 4, public_path);
+    snprintf(path, KEYRING_PATH, "%.*s", (int)strlen(public_path) - 4, public_path);
     TRY(make_folder(folder));
-    if (file_exists(path) || file_exists(public_path))
+    if (lstat(path, &st) == 0 || lstat(public_path, &st) == 0)
         return fail(ERR_INPUT, "there is a key \"%s\" already; keys are never overwritten", name);
-    if (secret != NULL) TRY(create(path, 0600, secret));
-    text_add(&text, "%s\n", sshkey_line(key, line));
-    int rc = create(public_path, 0644, text.at);
-    text_free(&text);
-    if (rc < 0 && secret != NULL) unlink(path);  // made a moment ago and not used yet
-    TRY(rc);
-    return sync_folder(folder);
+    return 0;
 }
 
-int keyring_add(const char *name, const struct sshkey_secret *secret)
+int keyring_new(const char *name)
 {
-    char *text = sshkey_write_secret(secret);
-    int rc = write_pair(name, text, &secret->key);
-    sshkey_wipe(text, strlen(text));
-    free(text);
+    char path[KEYRING_PATH], public_path[KEYRING_PATH];
+    TRY(make_place(name, path, public_path));
+    TRY(openssh_new(path, name));
+    whole_sync_folder(path);
+    return 0;
+}
+
+static int copy_secret(const char *from, const char *to)
+{
+    char *bytes;
+    size_t count;
+    TRY(file_read(from, SECRET_MAX, &bytes, &count));
+    int rc = create(to, 0600, bytes, count);
+    sshkey_wipe(bytes, count);
+    free(bytes);
     return rc;
 }
 
-int keyring_add_public(const char *name, const struct sshkey *key)
+int keyring_add(const char *name, const struct keyring_key *key)
 {
-    return write_pair(name, NULL, key);
+    char path[KEYRING_PATH], public_path[KEYRING_PATH], line[SSHKEY_TEXT + 1];
+    TRY(make_place(name, path, public_path));
+    if (key->file) TRY(copy_secret(key->path, path));
+    sshkey_line(&key->key, line);
+    strcat(line, "\n");
+    int rc = create(public_path, 0644, line, strlen(line));
+    if (rc < 0 && key->file) unlink(path);  // made a moment ago and not used yet
+    if (rc == 0) whole_sync_folder(path);
+    return rc;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ed25519 keys in OpenSSH's form. A private key file is accepted only if its parts agree: the check numbers, the padding, and the
-// public key with the secret, because a signature with another public key would reveal the secret. Secrets are wiped from every
+// Ed25519 keys in OpenSSH's form. Invariant: a private key file is accepted only if it is, byte for byte, what its secret,
+// comment and check number give: a signature with another public key would reveal the secret. Secrets are wiped from every
 // buffer. Workload: one key at a time. Cost: a key derivation.
 #include "submit/format/ssh/sshkey.h"
 
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/common/base/arena.h"
@@ -13,7 +14,12 @@
 
 #define PRIVATE "OPENSSH PRIVATE KEY"
 static const char magic[] = "openssh-key-v1";  // its NUL belongs to it
-enum { FILE_MAX = 16384, BYTES_MAX = 12288, BLOCK = 8, BASE64_KEY = 68 };
+enum { LONGEST = 16384, BLOCK = 8, BASE64_KEY = 68 };
+
+bool sshkey_same(const struct sshkey *a, const struct sshkey *b)
+{
+    return memcmp(a->at, b->at, sizeof a->at) == 0;
+}
 
 char *sshkey_id(const struct sshkey *key, char into[SSHKEY_ID])
 {
@@ -60,7 +66,7 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
     memset(key, 0, sizeof *key);
     if (count > 0 && line[count - 1] == '\n') count--;
     if (count > 0 && line[count - 1] == '\r') count--;
-    if (count > FILE_MAX) return fail(ERR_INPUT, "the public key is longer than %d bytes", FILE_MAX);
+    if (count > LONGEST) return fail(ERR_INPUT, "the public key is longer than %d bytes", LONGEST);
     if (memchr(line, '\n', count) != NULL) return fail(ERR_INPUT, "a public key is one line; got several");
     const char *blank = memchr(line, ' ', count);
     const size_t type = blank != NULL ? (size_t)(blank - line) : count;
@@ -77,77 +83,15 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
     return 0;
 }
 
-// The part that is encrypted in other files: check numbers, type, public key, secret, comment, padding.
-static int read_inside(struct sshwire wire, struct sshkey_secret *secret)
-{
-    static const char damaged[] = "the private key is damaged: %s";
-    if (sshwire_left(&wire) % BLOCK != 0) return fail(ERR_INPUT, damaged, "its length is not a multiple of the block size");
-    const uint32_t first = sshwire_u32(&wire), second = sshwire_u32(&wire);
-    if (wire.bad || first != second) return fail(ERR_INPUT, damaged, "its check numbers differ");
-    if (!sshwire_is(&wire, "ssh-ed25519")) return fail(ERR_INPUT, damaged, "its two parts are of different types");
-    struct sshwire public_key = sshwire_string(&wire), both = sshwire_string(&wire), comment = sshwire_string(&wire);
-    if (wire.bad || sshwire_left(&public_key) != 32 || sshwire_left(&both) != 64)
-        return fail(ERR_INPUT, damaged, "it ends early or has a wrong length");
-    for (unsigned char pad = 1; wire.at < wire.end; wire.at++, pad++)
-        if (*wire.at != pad || pad >= BLOCK) return fail(ERR_INPUT, damaged, "its padding is wrong");
-    unsigned char own[32];
-    crypto_sign_seed_keypair(own, secret->secret, both.at);
-    if (sodium_memcmp(own, secret->key.at, 32) != 0 || sodium_memcmp(own, public_key.at, 32) != 0 ||
-        sodium_memcmp(own, both.at + 32, 32) != 0)
-        return fail(ERR_INPUT, damaged, "the public key in it belongs to another secret");
-    sshkey_set_comment(&secret->key, (const char *)comment.at, sshwire_left(&comment));
-    return 0;
-}
-
-static int read_outside(struct sshwire wire, struct sshkey_secret *secret)
-{
-    if (sshwire_left(&wire) < sizeof magic || memcmp(wire.at, magic, sizeof magic) != 0)
-        return fail(ERR_INPUT, "the private key is damaged: it does not begin with %s", magic);
-    wire.at += sizeof magic;
-    struct sshwire cipher = wire, kdf;
-    const bool open_ = sshwire_is(&wire, "none");
-    if (!open_) {
-        wire = cipher;
-        (void)sshwire_string(&wire);
-    }
-    kdf = sshwire_string(&wire);
-    struct sshwire kdf_options = sshwire_string(&wire);
-    if (sshwire_u32(&wire) != 1 || wire.bad) return fail(ERR_INPUT, "the private key file is damaged, or holds several keys");
-    struct sshwire blob = sshwire_string(&wire), inside = sshwire_string(&wire);
-    if (wire.bad) return fail(ERR_INPUT, "the private key is damaged: it ends early");
-    TRY(sshwire_key(blob, secret->key.at));
-    if (!open_) return SSHKEY_LOCKED;  // the agent decrypts it
-    if (sshwire_left(&kdf) != 4 || memcmp(kdf.at, "none", 4) != 0 || sshwire_left(&kdf_options) != 0 || !sshwire_done(&wire))
-        return fail(ERR_INPUT, "the private key is damaged: there is more in it than there should be");
-    return read_inside(inside, secret);
-}
-
-int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *secret)
-{
-    unsigned char raw[BYTES_MAX];
-    size_t raw_count = 0;
-    memset(secret, 0, sizeof *secret);
-    if (count > FILE_MAX) return fail(ERR_INPUT, "a private key file has at most %d bytes, got %zu", FILE_MAX, count);
-    int rc = sshwire_unarmour(PRIVATE, bytes, count, raw, sizeof raw, &raw_count);
-    if (rc < 0) rc = fail_prefix(ERR_INPUT, "not a private key in OpenSSH's format: ");
-    if (rc == 0) rc = read_outside(sshwire_over(raw, raw_count), secret);
-    sshkey_wipe(raw, sizeof raw);
-    if (rc != 0) sshkey_wipe(secret->secret, sizeof secret->secret);
-    if (rc < 0) sshkey_wipe(secret, sizeof *secret);
-    return rc;
-}
-
-// The check numbers detect a wrong passphrase and mean nothing without encryption. They are derived from the public key, so the
-// same key always gives the same file.
-char *sshkey_write_secret(const struct sshkey_secret *secret)
+// The check number detects a wrong passphrase and means nothing without encryption.
+static char *write_secret(const struct sshkey_secret *secret, uint32_t check)
 {
     enum { TEXT = 1024 };
-    unsigned char raw[512], inside[320], blob[SSHWIRE_KEY], check[crypto_hash_sha256_BYTES];
+    unsigned char raw[512], inside[320], blob[SSHWIRE_KEY];
     struct sshwire_out out = {raw, 0, sizeof raw}, in = {inside, 0, sizeof inside}, key = {blob, 0, sizeof blob};
     sshwire_put_key(&key, secret->key.at);
-    crypto_hash_sha256(check, blob, sizeof blob);
-    sshwire_put(&in, check, 4);
-    sshwire_put(&in, check, 4);
+    sshwire_put_u32(&in, check);
+    sshwire_put_u32(&in, check);
     sshwire_put_key(&in, secret->key.at);
     sshwire_put_string(&in, secret->secret, sizeof secret->secret);
     sshwire_put_word(&in, secret->key.comment);
@@ -165,6 +109,47 @@ char *sshkey_write_secret(const struct sshkey_secret *secret)
     sshkey_wipe(raw, sizeof raw);
     sshkey_wipe(inside, sizeof inside);
     return text;
+}
+
+char *sshkey_write_secret(const struct sshkey_secret *secret)
+{
+    unsigned char blob[SSHWIRE_KEY], digest[crypto_hash_sha256_BYTES];  // the same key always gives the same file
+    struct sshwire_out out = {blob, 0, sizeof blob};
+    sshwire_put_key(&out, secret->key.at);
+    crypto_hash_sha256(digest, blob, sizeof blob);
+    struct sshwire wire = sshwire_over(digest, sizeof digest);
+    return write_secret(secret, sshwire_u32(&wire));
+}
+
+// Takes the secret from where it stands in a whole file, and writes that file again to compare.
+int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *secret)
+{
+    unsigned char raw[512];
+    size_t raw_count = 0;
+    memset(secret, 0, sizeof *secret);
+    bool same = sshwire_unarmour(PRIVATE, bytes, count, raw, sizeof raw, &raw_count) == 0 && raw_count > sizeof magic;
+    struct sshwire wire = sshwire_over(raw + sizeof magic, same ? raw_count - sizeof magic : 0);
+    for (int i = 0; i < 3; i++) (void)sshwire_string(&wire);  // the cipher and how its key is derived
+    (void)sshwire_u32(&wire);
+    (void)sshwire_string(&wire);  // the public key
+    struct sshwire in = sshwire_string(&wire);
+    const uint32_t check = sshwire_u32(&in);
+    (void)sshwire_u32(&in);
+    for (int i = 0; i < 2; i++) (void)sshwire_string(&in);  // the type and the public key
+    struct sshwire both = sshwire_string(&in), comment = sshwire_string(&in);
+    same = same && !in.bad && sshwire_left(&both) == sizeof secret->secret;
+    if (same) {
+        crypto_sign_seed_keypair(secret->key.at, secret->secret, both.at);
+        sshkey_set_comment(&secret->key, (const char *)comment.at, sshwire_left(&comment));
+        char *again = write_secret(secret, check);
+        same = strlen(again) == count && sodium_memcmp(again, bytes, count) == 0;
+        sshkey_wipe(again, strlen(again));
+        free(again);
+    }
+    sshkey_wipe(raw, sizeof raw);
+    if (same) return 0;
+    sshkey_wipe(secret, sizeof *secret);
+    return fail(ERR_INPUT, "not an Ed25519 key in OpenSSH's format, or it is encrypted or damaged");
 }
 
 void sshkey_new(struct sshkey_secret *secret, const char *comment)

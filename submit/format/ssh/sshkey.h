@@ -16,6 +16,7 @@ struct sshkey_secret {
     unsigned char secret[64];  // libsodium's form: seed, then public key
 };
 
+bool sshkey_same(const struct sshkey *, const struct sshkey *);  // the same key, whatever the comments
 // "SHA256:" and 43 base64 digits, as ssh-keygen -l prints it. It is the key's name everywhere.
 char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
 bool sshkey_is_id(const char *text);
@@ -25,11 +26,9 @@ void sshkey_set_comment(struct sshkey *, const char *at, size_t count);
 char *sshkey_line(const struct sshkey *, char into[SSHKEY_TEXT]);
 int sshkey_read_line(const char *line, size_t count, struct sshkey *) MUST_CHECK;  // a .pub file's bytes, or one line of it
 
-// "-----BEGIN OPENSSH PRIVATE KEY-----": only Ed25519. SSHKEY_LOCKED (1) if it is encrypted: then only `key` is filled, and the
-// agent must sign.
-enum { SSHKEY_LOCKED = 1 };
+// "-----BEGIN OPENSSH PRIVATE KEY-----", not encrypted: the key of a server. People's keys are read by ssh-keygen alone.
 int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *) MUST_CHECK;
-// The unencrypted file, NUL-terminated; free() ends it after sshkey_wipe.
+// The file, NUL-terminated; free() ends it after sshkey_wipe.
 char *sshkey_write_secret(const struct sshkey_secret *);
 void sshkey_new(struct sshkey_secret *, const char *comment);
 void sshkey_wipe(void *at, size_t count);

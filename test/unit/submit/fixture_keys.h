@@ -55,13 +55,6 @@ static inline int shell(const char *command)
     return system(whole);
 }
 
-static inline bool has_openssh(void)
-{
-    bool has = shell("command -v ssh-keygen && command -v ssh-agent && command -v ssh-add") == 0;
-    if (!has) printf("skipped: OpenSSH's ssh-keygen, ssh-agent and ssh-add are not all installed here\n");
-    return has;
-}
-
 static inline char *contents(const char *name)
 {
     char *bytes;

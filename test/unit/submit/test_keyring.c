@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keyring: what is found under which name, what is refused, who signs; and the ssh-agent: the real one, and one that
-// answers whatever a test wants.
+// The keyring: what is found under which name, what is refused, who signs: ssh-keygen with files and with the real ssh-agent; and
+// programs of its name that refuse, lie or wait.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "submit/keys/agent.h"
-#include "submit/format/ssh/sshwire.h"
 #include "submit/keys/keyring.h"
 #include "test/unit/submit/fixture_keys.h"
 
@@ -30,7 +26,8 @@ static int enter_home(void **state)
     unsetenv("DAWN_KEY");
     unsetenv("SSH_AUTH_SOCK");
     agent = 0;
-    return 0;
+    setenv("TMPDIR", in("tmp"), 1);
+    return mkdir(in("tmp"), 0700);
 }
 
 static void end_agent(void)
@@ -47,11 +44,24 @@ static int leave_home(void **state)
     return leave(state);
 }
 
-static void add_key(const char *name, unsigned char seed)
+// The files of a key that is known beforehand: its secret, and its public half below.
+static struct keyring_key key_file(const char *name, unsigned char seed)
 {
     struct sshkey_secret secret;
+    struct keyring_key key = {.file = true};
     secret_of(seed, name, &secret);
-    if (keyring_add(name, &secret) < 0) BUG(error_text());
+    char *text = sshkey_write_secret(&secret);
+    put("given", text, "600");
+    free(text);
+    key.key = secret.key;
+    snprintf(key.path, sizeof key.path, "%s", in("given"));
+    return key;
+}
+
+static void add_key(const char *name, unsigned char seed)
+{
+    struct keyring_key key = key_file(name, seed);
+    if (keyring_add(name, &key) < 0) BUG(error_text());
 }
 
 static void expect_seed(const char *wanted, unsigned char seed)
@@ -80,7 +90,6 @@ static mode_t mode_of(const char *name)
 static void keys_are_added_once(void **state)
 {
     (void)state;
-    struct sshkey_secret secret;
     struct keyring_names names;
     assert_int_equal(keyring_names(&names), 0);
     assert_int_equal(names.count, 0);
@@ -90,19 +99,25 @@ static void keys_are_added_once(void **state)
     assert_int_equal(mode_of(".config/dawn/keys"), 0700);
     assert_int_equal(mode_of(".config/dawn/keys/work"), 0600);
     assert_int_equal(mode_of(".config/dawn/keys/work.pub"), 0644);
-    secret_of(2, "", &secret);
+    struct keyring_key second = key_file("", 2), alone = second;
+    alone.file = false;
     char *before = contents(".config/dawn/keys/work");
-    assert_int_equal(keyring_add("work", &secret), ERR_INPUT);
-    assert_int_equal(keyring_add_public("work", &secret.key), ERR_INPUT);
+    assert_int_equal(keyring_add("work", &second), ERR_INPUT);
+    assert_int_equal(keyring_add("work", &alone), ERR_INPUT);
+    assert_int_equal(keyring_new("work"), ERR_INPUT);
     char *after = contents(".config/dawn/keys/work");
     assert_string_equal(before, after);
     free(before);
     free(after);
     assert_int_equal(shell("ln -s nowhere .config/dawn/keys/link"), 0);  // nor through a link that leads nowhere
-    assert_int_equal(keyring_add("link", &secret), ERR_INPUT);
+    assert_int_equal(keyring_add("link", &second), ERR_INPUT);
+    assert_int_equal(keyring_new("link"), ERR_INPUT);
     static const char *const bad[] = {"", ".", "..", "../x", "a/b", ".hidden", "-x", "a b", "x.pub", "\xc3\xa9",
                                       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(keyring_add(bad[i], &secret), ERR_USAGE);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(keyring_add(bad[i], &second), ERR_USAGE);
+        assert_int_equal(keyring_new(bad[i]), ERR_USAGE);
+    }
     add_key("home", 3);
     assert_int_equal(keyring_names(&names), 0);
     assert_int_equal(names.count, 3);
@@ -111,7 +126,7 @@ static void keys_are_added_once(void **state)
     assert_string_equal(names.name[2], "work");
     // The folder of a file that cannot be: an error, and nothing left behind.
     setenv("XDG_CONFIG_HOME", in(".config/dawn/keys/work"), 1);
-    assert_int_equal(keyring_add("x", &secret), ERR_IO);
+    assert_int_equal(keyring_add("x", &second), ERR_IO);
     setenv("XDG_CONFIG_HOME", in("elsewhere"), 1);
     add_key("x", 4);
     assert_int_equal(mode_of("elsewhere/dawn/keys/x"), 0600);
@@ -157,7 +172,6 @@ static void the_right_key_is_found(void **state)
 static void what_is_wrong_is_refused(void **state)
 {
     (void)state;
-    struct sshkey_secret secret;
     struct signer signer;
     add_key("work", 1);
     static const char *const modes[] = {"640", "604", "644", "620", "666", "777", "601"};
@@ -170,21 +184,16 @@ static void what_is_wrong_is_refused(void **state)
     }
     assert_int_equal(shell("chmod 400 .config/dawn/keys/work"), 0);
     expect_seed("work", 1);
-    secret_of(2, "", &secret);
-    char line[SSHKEY_TEXT + 1];
-    sshkey_line(&secret.key, line);
-    put(".config/dawn/keys/work.pub", line, "644");
-    expect_error("work", ERR_INPUT, "do not belong together");
     put(".config/dawn/keys/work.pub", "rubbish", "644");
     expect_error("work", ERR_INPUT, "work.pub: ");
+    assert_int_equal(shell("truncate -s 100K .config/dawn/keys/work.pub"), 0);
+    expect_error("work", ERR_INPUT, "allowed");
     assert_int_equal(shell("rm .config/dawn/keys/work.pub"), 0);
     expect_seed("work", 1);  // it can be derived from the secret
-    put(".config/dawn/keys/work", "rubbish", "600");
-    expect_error("work", ERR_INPUT, "work: not a private key");
-    assert_int_equal(shell("truncate -s 100K .config/dawn/keys/work"), 0);
-    expect_error("work", ERR_INPUT, "allowed");
+    assert_int_equal(shell("chmod 600 .config/dawn/keys/work; echo rubbish >.config/dawn/keys/work"), 0);
+    expect_error("work", ERR_INPUT, "work: ssh-keygen finds no public key in it");
     assert_int_equal(shell("rm .config/dawn/keys/work; mkdir .config/dawn/keys/work"), 0);
-    expect_error("work", ERR_INPUT, "folder");
+    expect_error("work", ERR_INPUT, "is no file");
 }
 
 static void check_signature(struct signer *signer, unsigned char seed)
@@ -199,21 +208,34 @@ static void check_signature(struct signer *signer, unsigned char seed)
     assert_string_equal(text, sshsig_sign("run-v1@dawn", words, strlen(words), &secret, expected));
 }
 
+static void expect_refusal(struct signer *signer, int code, const char *says)
+{
+    char text[SSHSIG_MAX];
+    int rc = signer_sign(signer, "run-v1@dawn", "a", 1, text);
+    if (rc != code || strstr(error_text(), says) == NULL) fail_msg("%d: %s (not: %s)", rc, error_text(), says);
+}
+
 static void files_sign(void **state)
 {
     (void)state;
     struct signer signer;
     add_key("work", 1);
     assert_int_equal(keyring_choose(NULL, &signer), 0);
-    assert_false(signer.by_agent);
     check_signature(&signer, 1);
-    signer_close(&signer);
-    for (size_t i = 0; i < sizeof signer; i++) assert_int_equal(((unsigned char *)&signer)[i], 0);
     assert_int_equal(keyring_choose("play", &signer), ERR_MISSING);
     // A public key alone, without an agent that holds the secret.
     assert_int_equal(shell("mv .config/dawn/keys/work away"), 0);
     assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
     assert_non_null(strstr(error_text(), "ssh-agent"));
+    // A new key, whose files ssh-keygen makes.
+    struct keyring_key found;
+    assert_int_equal(keyring_new("fresh"), 0);
+    assert_int_equal(mode_of(".config/dawn/keys/fresh"), 0600);
+    assert_int_equal(keyring_find("fresh", &found), 0);
+    assert_string_equal(found.key.comment, "fresh");
+    assert_int_equal(keyring_open(&found, &signer), 0);
+    char text[SSHSIG_MAX];
+    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), 0);
 }
 
 // ---- the real agent ------------------------------------------------------------------------------------------------
@@ -226,42 +248,49 @@ static void start_agent(void)
         if (freopen("/dev/null", "w", stdout) != NULL) execlp("ssh-agent", "ssh-agent", "-D", "-a", in("agent"), (char *)NULL);
         _exit(127);
     }
-    struct agent_keys keys;
-    for (int i = 0; i < 500 && agent_list(&keys) < 0; i++) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    if (agent_list(&keys) < 0) fail_msg("%s", error_text());
+    for (int i = 0; i < 500 && shell("ssh-add -l; test $? = 1") != 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    struct openssh_keys keys;
+    openssh_list(&keys);
     assert_int_equal(keys.count, 0);
 }
 
 static void the_agent_signs(void **state)
 {
     (void)state;
-    struct agent_keys keys;
+    struct openssh_keys keys;
     struct signer signer;
     struct keyring_key found;
     char id[SSHKEY_ID];
-    if (!has_openssh()) skip();
     add_key("work", 1);
-    // Encrypted on disk: nothing can be signed until the agent has the key.
+    // Encrypted on disk: ssh-keygen asks for the passphrase if it may.
     assert_int_equal(shell("ssh-keygen -q -p -a 1 -P '' -N secret -f .config/dawn/keys/work"), 0);
-    assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
-    assert_non_null(strstr(error_text(), "encrypted"));
+    put("askpass", "#!/bin/sh\necho ${PASS:-secret}\n", "700");
+    assert_int_equal(keyring_choose("work", &signer), 0);
+    signer.wait_ms = 30000;  // as when no person may be asked
+    expect_refusal(&signer, ERR_IO, "no terminal");
+    setenv("SSH_ASKPASS", in("askpass"), 1);
+    setenv("SSH_ASKPASS_REQUIRE", "force", 1);
+    setenv("PASS", "wrong", 1);
+    expect_refusal(&signer, ERR_IO, "incorrect passphrase");
+    unsetenv("PASS");
+    check_signature(&signer, 1);
+    unsetenv("SSH_ASKPASS_REQUIRE");
+    unsetenv("SSH_ASKPASS");
     start_agent();
-    assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
     assert_int_equal(shell("ssh-keygen -q -t ecdsa -N '' -f other && ssh-add other"), 0);  // not ours to see
-    assert_int_equal(agent_list(&keys), 0);
+    openssh_list(&keys);
     assert_int_equal(keys.count, 0);
-    put("askpass", "#!/bin/sh\necho secret\n", "700");
     assert_int_equal(shell("SSH_ASKPASS=./askpass SSH_ASKPASS_REQUIRE=force DISPLAY=:9 ssh-add .config/dawn/keys/work"), 0);
-    assert_int_equal(agent_list(&keys), 0);
+    openssh_list(&keys);
     assert_int_equal(keys.count, 1);
     assert_string_equal(keys.key[0].comment, "work");
     assert_int_equal(keyring_choose("work", &signer), 0);
-    assert_true(signer.by_agent);
     check_signature(&signer, 1);
     // Only the public key is noted; and not even that, but its fingerprint is known.
     assert_int_equal(shell("rm .config/dawn/keys/work"), 0);
     assert_int_equal(keyring_find("work", &found), 0);
-    assert_false(found.file || found.locked);
+    assert_false(found.file);
     assert_int_equal(keyring_open(&found, &signer), 0);
     check_signature(&signer, 1);
     assert_int_equal(shell("rm .config/dawn/keys/work.pub"), 0);
@@ -273,131 +302,44 @@ static void the_agent_signs(void **state)
     assert_int_equal(shell("ssh-add -D"), 0);
     assert_int_equal(signer_sign(&signer, "run-v1@dawn", "b", 1, again), 0);
     assert_string_equal(again, text);
-    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), ERR_IO);
-    assert_non_null(strstr(error_text(), "does not sign"));
+    expect_refusal(&signer, ERR_IO, "No private key found");
     end_agent();
-    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), ERR_MISSING);
+    expect_refusal(&signer, ERR_IO, "No private key found");
 }
 
-// ---- an agent with prepared answers -------------------------------------------------------------------------------
-static void start_liar(const unsigned char *answer, size_t count, bool silent)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    snprintf(name.sun_path, sizeof name.sun_path, "%s", in("liar"));
-    unlink(name.sun_path);
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
-    assert_int_equal(listen(fd, 8), 0);
-    setenv("SSH_AUTH_SOCK", name.sun_path, 1);
-    fflush(NULL);
-    agent = fork();
-    if (agent == 0) {
-        char question[4096];
-        alarm(60);
-        for (;;) {
-            int to = accept(fd, NULL, NULL);
-            if (recv(to, question, sizeof question, 0) < 0) _exit(1);
-            if (count > 0 && send(to, answer, count, MSG_NOSIGNAL) < 0) _exit(1);
-            if (silent) pause();
-            shutdown(to, SHUT_WR);
-            while (recv(to, question, sizeof question, 0) > 0) {}
-            close(to);
-        }
-    }
-    close(fd);
-}
-
-static void lies_are_noticed(void **state)
+// What ssh-keygen says ends in our sentence; a time limit ends a program that waits.
+static void refusals_are_quoted(void **state)
 {
     (void)state;
-    struct agent_keys keys;
-    static const struct {
-        int rc;
-        size_t count;
-        unsigned char answer[32];
-    } lies[] = {
-        {ERR_IO, 0, {0}},                                  // hangs up
-        {ERR_IO, 2, {0, 0}},                               // in the middle of the length
-        {ERR_IO, 4, {0, 0, 0, 5}},                         // before the answer
-        {ERR_IO, 6, {0, 0, 0, 5, 12, 0}},                  // in the middle of it
-        {ERR_INPUT, 4, {0, 0, 0, 0}},                      // empty
-        {ERR_INPUT, 4, {0, 4, 0, 1}},                      // one more than 256 KiB
-        {ERR_INPUT, 4, {255, 255, 255, 255}},              //
-        {ERR_IO, 5, {0, 0, 0, 1, 5}},                      // refuses
-        {ERR_INPUT, 5, {0, 0, 0, 1, 14}},                  // another kind
-        {ERR_INPUT, 5, {0, 0, 0, 1, 12}},                  // no number of keys
-        {ERR_INPUT, 9, {0, 0, 0, 5, 12, 255, 255, 255, 255}},
-        {ERR_INPUT, 10, {0, 0, 0, 6, 12, 0, 0, 0, 0, 1}},  // something behind the end
-        {0, 9, {0, 0, 0, 5, 12, 0, 0, 0, 0}},
-    };
-    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
-        start_liar(lies[i].answer, lies[i].count, false);
-        int rc = agent_list(&keys);
-        end_agent();
-        if (rc != lies[i].rc) fail_msg("lie %zu: %d %s", i, rc, error_text());
-        assert_int_equal(keys.count, 0);
-    }
-    // Silence ends; also after half an answer.
-    unsigned char *answer;
-    size_t count;
-    for (size_t n = 0; n < 6; n += 5) {
-        start_liar((const unsigned char[]){0, 0, 0, 5, 12}, n, true);
-        assert_int_equal(agent_ask(getenv("SSH_AUTH_SOCK"), "\x0b", 1, 50, &answer, &count), ERR_IO);
-        assert_non_null(strstr(error_text(), "in time"));
-        assert_null(answer);
-        end_agent();
-    }
-    assert_int_equal(agent_list(&keys), ERR_MISSING);  // its socket is left without a process
-    char path[200];
-    memset(path, 'x', sizeof path);
-    path[sizeof path - 1] = 0;
-    setenv("SSH_AUTH_SOCK", path, 1);
-    assert_int_equal(agent_list(&keys), ERR_MISSING);
-    setenv("SSH_AUTH_SOCK", "", 1);
-    assert_int_equal(agent_list(&keys), ERR_MISSING);
-}
-
-static void answers_are_parsed_strictly(void **state)
-{
-    (void)state;
-    unsigned char bytes[16384], blob[64], inner[128], signature[64], into[64];
-    struct sshkey_secret secret;
-    struct agent_keys keys;
-    struct sshwire_out key = {blob, 0, sizeof blob}, out = {bytes, 0, sizeof bytes}, sig = {inner, 0, sizeof inner};
-    secret_of(1, "", &secret);
-    sshwire_put_key(&key, secret.key.at);
-    sshwire_put(&out, "\x0c", 1);
-    sshwire_put_u32(&out, AGENT_KEYS + 6);
-    for (int i = 0; i < AGENT_KEYS + 6; i++) {
-        sshwire_put_string(&out, blob, i == 1 ? 20 : key.count);  // the second is damaged: passed over
-        sshwire_put_word(&out, "com\x1bment");
-    }
-    assert_int_equal(agent_read_keys(bytes, out.count, &keys), 0);
-    assert_int_equal(keys.count, AGENT_KEYS);
-    assert_string_equal(keys.key[0].comment, "com?ment");
-    for (size_t n = 0; n < out.count; n++) {
-        unsigned char *exact = malloc(n);  // of no byte too many
-        assert_non_null(exact);
-        memcpy(exact, bytes, n);
-        assert_int_equal(agent_read_keys(exact, n, &keys), ERR_INPUT);
-        free(exact);
-    }
-    // A signature; and the agent's signature by another key.
-    crypto_sign_detached(signature, NULL, (const unsigned char *)"a", 1, secret.secret);
-    sshwire_put_word(&sig, "ssh-ed25519");
-    sshwire_put_string(&sig, signature, 64);
-    out.count = 4;
-    sshwire_put(&out, "\x0e", 1);
-    sshwire_put_string(&out, inner, sig.count);
-    bytes[0] = bytes[1] = bytes[2] = 0;
-    bytes[3] = (unsigned char)(out.count - 4);
-    assert_int_equal(agent_read_signature(bytes + 4, out.count - 4, into), 0);
-    assert_memory_equal(into, signature, 64);
-    for (size_t n = 0; n < out.count - 4; n++) assert_int_equal(agent_read_signature(bytes + 4, n, into), ERR_INPUT);
-    start_liar(bytes, out.count, false);
-    assert_int_equal(agent_sign(&secret.key, "a", 1, 0, into), 0);
-    assert_int_equal(agent_sign(&secret.key, "b", 1, 0, into), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "does not fit"));
+    struct signer signer;
+    add_key("work", 1);
+    assert_int_equal(keyring_choose("work", &signer), 0);
+    char *path = copy_text(getenv("PATH"));
+    setenv("PATH", folder, 1);
+    expect_refusal(&signer, ERR_MISSING, "ssh-keygen is not installed");
+    char both[4096];
+    snprintf(both, sizeof both, "%s:%s", folder, path);
+    setenv("PATH", both, 1);
+    put("ssh-keygen", "#!/bin/sh\necho first >&2\necho 'agent refused operation' >&2\nexit 255\n", "755");
+    expect_refusal(&signer, ERR_IO, "work: agent refused operation");
+    put("ssh-keygen", "#!/bin/sh\nexit 1\n", "755");
+    expect_refusal(&signer, ERR_IO, "does not say why");
+    put("ssh-keygen", "#!/bin/sh\nexit 0\n", "755");
+    expect_refusal(&signer, ERR_IO, ".sig");
+    put("ssh-keygen", "#!/bin/sh\nfor f; do :; done\necho rubbish >$f.sig\n", "755");
+    expect_refusal(&signer, ERR_INPUT, "not a signature");
+    put("ssh-keygen", "#!/bin/sh\nexec sleep 60\n", "755");
+    signer.wait_ms = 50;
+    expect_refusal(&signer, ERR_IO, "in time");
+    setenv("PATH", path, 1);
+    free(path);
+    signer.wait_ms = 0;
+    add_key("other", 2);
+    assert_int_equal(shell("cp .config/dawn/keys/other .config/dawn/keys/work"), 0);
+    expect_refusal(&signer, ERR_IO, "doesn't match private");
+    assert_int_equal(shell("cp .config/dawn/keys/other.pub .config/dawn/keys/work.pub"), 0);
+    expect_refusal(&signer, ERR_INPUT, "signed with another key");
+    assert_int_equal(shell("test -z \"$(ls tmp)\""), 0);  // no temporary file is left
 }
 
 int main(void)
@@ -405,7 +347,7 @@ int main(void)
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, leave_home)
     const struct CMUnitTest tests[] = {
         IN_HOME(keys_are_added_once), IN_HOME(the_right_key_is_found), IN_HOME(what_is_wrong_is_refused), IN_HOME(files_sign),
-        IN_HOME(the_agent_signs),     IN_HOME(lies_are_noticed),       IN_HOME(answers_are_parsed_strictly),
+        IN_HOME(the_agent_signs),     IN_HOME(refusals_are_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
