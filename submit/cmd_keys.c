@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys: makes, lists, shows and imports the keys that sign submissions. It never prints a secret. cmd_keys_change.c tells a
+// dawn keys: makes, lists and shows the keys that sign submissions. It never prints a secret. cmd_keys_change.c tells a
 // scoreboard of changed keys.
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,59 +163,31 @@ static int say_several(const char *name)
     return 0;
 }
 
-static int say_added(const char *what, const char *name)
+static int new_key(const char *name)
 {
     struct keyring_key key;
     char id[SSHKEY_ID];
-    TRY(keyring_find(name, &key));
-    printf("%s the key \"%s\".\n", what, name);
-    print_entry("id", sshkey_id(&key.key, id));
-    if (key.file) print_entry("secret", key.path);
-    else print_entry("secret", "in the ssh-agent");
-    TRY(say_several(name));
-    if (key.file)
-        printf("\nKeep another copy of the secret in a safe place. \"ssh-keygen -p -f FILE\"\n"
-               "encrypts it, and \"ssh-add FILE\" lets the ssh-agent sign with it.\n");
-    return 0;
-}
-
-static int new_key(const char *name)
-{
     TRY(keyring_new(name));
-    return say_added("Made", name);
-}
-
-static int import(const char *file, const char *name)
-{
-    char base[KEYRING_PATH];
-    struct keyring_key key;
-    struct signer signer;
-    const char *slash = strrchr(file, '/');
-    if (snprintf(base, sizeof base, "%s", slash != NULL ? slash + 1 : file) >= KEYRING_PATH)
-        return fail(ERR_INPUT, "the path %.60s... is too long", file);
-    size_t length = strlen(base);
-    const bool is_public = length > 4 && strcmp(base + length - 4, ".pub") == 0;
-    if (is_public) base[length - 4] = 0;
-    if (name == NULL) name = base;
-    TRY(keyring_check_name(name));
-    TRY(keyring_find_file(file, &key));
-    if (is_public) key.file = false;
-    TRY(keyring_open(&key, &signer));  // a public key alone: the ssh-agent holds it
-    TRY(keyring_add(name, &key));
-    return say_added("Imported", name);
+    TRY(keyring_find(name, &key));
+    printf("Made the key \"%s\".\n", name);
+    print_entry("id", sshkey_id(&key.key, id));
+    print_entry("secret", key.path);
+    TRY(say_several(name));
+    printf("\nKeep another copy of the secret in a safe place. \"ssh-keygen -p -f FILE\"\n"
+           "encrypts it, and \"ssh-add FILE\" lets the ssh-agent sign with it.\n");
+    return 0;
 }
 
 static int check_words(int argc, char **argv, const struct choice *choice)
 {
-    static const char *const actions[] = {"list", "new", "show", "import", "rotate", "revoke", NULL};
-    static const int most[] = {2, 3, 3, 4, 0, 0};
+    static const char *const actions[] = {"list", "new", "show", "rotate", "revoke", NULL};
+    static const int most[] = {2, 3, 3, 0, 0};
     const char *action = argc > 1 ? argv[1] : "list";
     int which = 0;
     while (actions[which] != NULL && strcmp(actions[which], action) != 0) which++;
     if (actions[which] == NULL) return fail_unknown(ERR_USAGE, "keys command", action, actions, NULL);
     if (most[which] == 0) return fail(ERR_USAGE, "\"%s\" comes right after keys: \"dawn keys %s --help\"", action, action);
     if (argc > most[which]) return fail(ERR_USAGE, "keys %s does not take \"%s\"", action, argv[argc - 1]);
-    if (strcmp(action, "import") == 0 && argc < 3) return fail(ERR_USAGE, "keys import needs the file of a key");
     if ((choice->only_public || choice->only_signers) && strcmp(action, "show") != 0)
         return fail(ERR_USAGE, "--public and --signers are for keys show");
     if (choice->only_public && choice->only_signers) return fail(ERR_USAGE, "--public and --signers exclude each other");
@@ -241,7 +213,7 @@ int cmd_keys(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "keys",
-        .operands = "[list | new [NAME] | show [KEY] | import FILE [NAME]] [OPTIONS]",
+        .operands = "[list | new [NAME] | show [KEY]] [OPTIONS]",
         .about = "Makes, lists and shows the Ed25519 keys that sign submissions. They are OpenSSH keys, stored in "
                  "$XDG_CONFIG_HOME/dawn/keys (else ~/.config/dawn/keys). ssh-keygen makes them and signs with them.\n\n"
                  "KEY is a name in that folder, the path of a private key or of its .pub file, or a fingerprint (SHA256:...). "
@@ -252,9 +224,8 @@ int cmd_keys(int argc, char **argv)
         .options = options,
         .more = "Examples:\n"
                 "  dawn keys new                      make a key called \"" FIRST_NAME "\"\n"
-                "  dawn keys import ~/.ssh/other      copy a key\n"
-                "  dawn keys import ~/.ssh/other.pub  use a key that the ssh-agent holds\n"
-                "  dawn keys show --public            the line that a server may ask for",
+                "  dawn keys show --public            the line that a server may ask for\n"
+                "  dawn submit --key ~/.ssh/other     sign with a key from elsewhere",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
@@ -262,6 +233,5 @@ int cmd_keys(int argc, char **argv)
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     if (strcmp(action, "new") == 0) return new_key(word != NULL ? word : FIRST_NAME);
     if (strcmp(action, "show") == 0) return show_key(word, &c);
-    if (strcmp(action, "import") == 0) return import(word, argc > 3 ? argv[3] : NULL);
     return list();
 }

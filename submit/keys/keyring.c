@@ -37,7 +37,7 @@ int keyring_folder(char into[KEYRING_PATH])
     return fail(ERR_MISSING, "there is no folder for keys: neither XDG_CONFIG_HOME nor HOME is set");
 }
 
-int keyring_check_name(const char *name)
+static int check_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     const size_t length = strlen(name);
@@ -51,7 +51,7 @@ int keyring_check_name(const char *name)
 
 static bool is_name(const char *name)
 {
-    return keyring_check_name(name) == 0;
+    return check_name(name) == 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -131,7 +131,7 @@ static int find_name(const char *name, struct keyring_key *found)
     return read_pair(found);
 }
 
-int keyring_find_file(const char *path, struct keyring_key *found)
+static int find_file(const char *path, struct keyring_key *found)
 {
     size_t length = strlen(path);
     memset(found, 0, sizeof *found);
@@ -186,7 +186,7 @@ static int find_word(const char *word, struct keyring_key *found)
         if (strcmp(names.name[i], word) == 0) return find_name(word, found);
         known[i] = names.name[i];
     }
-    if (strchr(word, '/') != NULL || file_exists(word)) return keyring_find_file(word, found);
+    if (strchr(word, '/') != NULL || file_exists(word)) return find_file(word, found);
     return fail_unknown(ERR_MISSING, "key", word, known, "\"dawn keys\" lists the keyring; a path works as well");
 }
 
@@ -215,6 +215,23 @@ int keyring_find(const char *wanted, struct keyring_key *found)
     int rc = keyring_find_ssh(found);
     if (rc == ERR_MISSING) return fail(ERR_MISSING, "there is no key to sign with; \"dawn keys new\" makes one");
     return rc;
+}
+
+int keyring_new(const char *name)
+{
+    char folder[KEYRING_PATH], parent[KEYRING_PATH], path[KEYRING_PATH], public_path[KEYRING_PATH];
+    struct stat st;
+    TRY(check_name(name));
+    TRY(keyring_folder(folder));
+    TRY(join(path, folder, name, ""));
+    TRY(join(public_path, folder, name, ".pub"));
+    memcpy(parent, folder, sizeof parent);
+    *strrchr(parent, '/') = '\0';
+    TRY(file_make_folder(parent));
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) return fail_errno(ERR_IO, errno, "cannot make the folder %s", folder);
+    if (lstat(path, &st) == 0 || lstat(public_path, &st) == 0)  // also a link that leads nowhere
+        return fail(ERR_INPUT, "there is a key \"%s\" already; keys are never overwritten", name);
+    return openssh_new(path, name);
 }
 
 int keyring_open(const struct keyring_key *found, struct signer *signer)

@@ -28,14 +28,9 @@ int keyring_names(struct keyring_names *) MUST_CHECK;  // empty if there is no f
 // fingerprint "SHA256:..." of a key in the keyring, in ~/.ssh or in the agent. NULL: $DAWN_KEY, else the one key in the
 // keyring, else ~/.ssh/id_ed25519.
 int keyring_find(const char *wanted, struct keyring_key *) MUST_CHECK;
-int keyring_find_file(const char *path, struct keyring_key *) MUST_CHECK;  // the path of a private key or of its .pub file
 int keyring_find_ssh(struct keyring_key *) MUST_CHECK;  // ~/.ssh/id_ed25519; ERR_MISSING if it does not exist
 
-// Adds a key to the keyring; never overwrites one. The secret's file gets mode 0600, the folder 0700. The first function makes a
-// key, the second copies the files of one; a public key alone needs an agent that holds the secret.
-int keyring_check_name(const char *name) MUST_CHECK;
-int keyring_new(const char *name) MUST_CHECK;
-int keyring_add(const char *name, const struct keyring_key *) MUST_CHECK;
+int keyring_new(const char *name) MUST_CHECK;  // makes a key in the keyring; never overwrites one. The folder gets mode 0700
 
 struct signer {
     struct sshkey key;

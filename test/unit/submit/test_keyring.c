@@ -44,24 +44,19 @@ static int leave_home(void **state)
     return leave(state);
 }
 
-// The files of a key that is known beforehand: its secret, and its public half below.
-static struct keyring_key key_file(const char *name, unsigned char seed)
-{
-    struct sshkey_secret secret;
-    struct keyring_key key = {.file = true};
-    secret_of(seed, name, &secret);
-    char *text = sshkey_write_secret(&secret);
-    put("given", text, "600");
-    free(text);
-    key.key = secret.key;
-    snprintf(key.path, sizeof key.path, "%s", in("given"));
-    return key;
-}
-
+// A key that is known beforehand.
 static void add_key(const char *name, unsigned char seed)
 {
-    struct keyring_key key = key_file(name, seed);
-    if (keyring_add(name, &key) < 0) BUG(error_text());
+    struct sshkey_secret secret;
+    char path[128], line[SSHKEY_TEXT];
+    secret_of(seed, name, &secret);
+    char *text = sshkey_write_secret(&secret);
+    if (shell("mkdir -p -m 700 .config .config/dawn .config/dawn/keys") != 0) BUG("no folder");
+    snprintf(path, sizeof path, ".config/dawn/keys/%s", name);
+    put(path, text, "600");
+    free(text);
+    strcat(path, ".pub");
+    put(path, sshkey_line(&secret.key, line), "644");
 }
 
 static void expect_seed(const char *wanted, unsigned char seed)
@@ -87,37 +82,32 @@ static mode_t mode_of(const char *name)
     return st.st_mode & 07777;
 }
 
-static void keys_are_added_once(void **state)
+static void keys_are_made_once(void **state)
 {
     (void)state;
     struct keyring_names names;
+    struct keyring_key found;
     assert_int_equal(keyring_names(&names), 0);
     assert_int_equal(names.count, 0);
     mode_t old = umask(0);
-    add_key("work", 1);
+    assert_int_equal(keyring_new("work"), 0);
     umask(old);
     assert_int_equal(mode_of(".config/dawn/keys"), 0700);
     assert_int_equal(mode_of(".config/dawn/keys/work"), 0600);
     assert_int_equal(mode_of(".config/dawn/keys/work.pub"), 0644);
-    struct keyring_key second = key_file("", 2), alone = second;
-    alone.file = false;
+    assert_int_equal(keyring_find("work", &found), 0);
+    assert_string_equal(found.key.comment, "work");
     char *before = contents(".config/dawn/keys/work");
-    assert_int_equal(keyring_add("work", &second), ERR_INPUT);
-    assert_int_equal(keyring_add("work", &alone), ERR_INPUT);
     assert_int_equal(keyring_new("work"), ERR_INPUT);
     char *after = contents(".config/dawn/keys/work");
     assert_string_equal(before, after);
     free(before);
     free(after);
     assert_int_equal(shell("ln -s nowhere .config/dawn/keys/link"), 0);  // nor through a link that leads nowhere
-    assert_int_equal(keyring_add("link", &second), ERR_INPUT);
     assert_int_equal(keyring_new("link"), ERR_INPUT);
     static const char *const bad[] = {"", ".", "..", "../x", "a/b", ".hidden", "-x", "a b", "x.pub", "\xc3\xa9",
                                       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(keyring_add(bad[i], &second), ERR_USAGE);
-        assert_int_equal(keyring_new(bad[i]), ERR_USAGE);
-    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(keyring_new(bad[i]), ERR_USAGE);
     add_key("home", 3);
     assert_int_equal(keyring_names(&names), 0);
     assert_int_equal(names.count, 3);
@@ -126,9 +116,9 @@ static void keys_are_added_once(void **state)
     assert_string_equal(names.name[2], "work");
     // The folder of a file that cannot be: an error, and nothing left behind.
     setenv("XDG_CONFIG_HOME", in(".config/dawn/keys/work"), 1);
-    assert_int_equal(keyring_add("x", &second), ERR_IO);
+    assert_int_equal(keyring_new("x"), ERR_IO);
     setenv("XDG_CONFIG_HOME", in("elsewhere"), 1);
-    add_key("x", 4);
+    assert_int_equal(keyring_new("x"), 0);
     assert_int_equal(mode_of("elsewhere/dawn/keys/x"), 0600);
 }
 
@@ -227,15 +217,6 @@ static void files_sign(void **state)
     assert_int_equal(shell("mv .config/dawn/keys/work away"), 0);
     assert_int_equal(keyring_choose("work", &signer), ERR_MISSING);
     assert_non_null(strstr(error_text(), "ssh-agent"));
-    // A new key, whose files ssh-keygen makes.
-    struct keyring_key found;
-    assert_int_equal(keyring_new("fresh"), 0);
-    assert_int_equal(mode_of(".config/dawn/keys/fresh"), 0600);
-    assert_int_equal(keyring_find("fresh", &found), 0);
-    assert_string_equal(found.key.comment, "fresh");
-    assert_int_equal(keyring_open(&found, &signer), 0);
-    char text[SSHSIG_MAX];
-    assert_int_equal(signer_sign(&signer, "run-v1@dawn", "a", 1, text), 0);
 }
 
 // ---- the real agent ------------------------------------------------------------------------------------------------
@@ -346,7 +327,7 @@ int main(void)
 {
 #define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, leave_home)
     const struct CMUnitTest tests[] = {
-        IN_HOME(keys_are_added_once), IN_HOME(the_right_key_is_found), IN_HOME(what_is_wrong_is_refused), IN_HOME(files_sign),
+        IN_HOME(keys_are_made_once), IN_HOME(the_right_key_is_found), IN_HOME(what_is_wrong_is_refused), IN_HOME(files_sign),
         IN_HOME(the_agent_signs),     IN_HOME(refusals_are_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
