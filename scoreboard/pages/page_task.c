@@ -11,9 +11,9 @@ static void about(struct page *page, const struct contest *contest)
     html_add(page->out,
              "<dl "
              "class=\"facts\"><div><dt>Counts</dt><dd>%s</dd></div><div><dt>Over</dt><dd>%s</dd></div><div><dt>Target</"
-             "dt><dd>%s",
-             contest->metric_title, contest->test_name, contest->synthetic ? "each run's own" : "at least ");
-    for (int i = 0; !contest->synthetic && i < CONTEST_TARGETS && contest->target_micro[i] > 0; i++) {
+             "dt><dd>at least ",
+             contest->metric_title, contest->test_name);
+    for (int i = 0; i < CONTEST_TARGETS && contest->target_micro[i] > 0; i++) {
         if (i > 0) html_add(page->out, " (also as a filter: ");
         page_score(page->out, contest, (double)contest->target_micro[i] / 1e6);
         if (i > 0) html_add(page->out, ")");

@@ -264,8 +264,10 @@ static struct entry entry_of_latency(const json_t *run, const json_t *latency, s
 int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena *arena, struct ranked rows[BOARDS])
 {
     const json_t *run = s->json;
+    const struct contest *contest = s->type == STATEMENT_RUN ? ranking_contest(run) : NULL;
     int count = 0;
-    if (s->type != STATEMENT_RUN || ranking_contest(run) == NULL || !curve_ended(run)) return 0;
+    if (contest == NULL || !curve_ended(run)) return 0;
+    if (contest->synthetic) target_micro = contest->target_micro[0];  // a run of the demonstration may name any other
     if (ranking_is_harder(run, target_micro, canonical_int(run, "target_micro"))) return 0;
     const json_t *point = crossing(run, target_micro);
     if (point != NULL) {

@@ -16,7 +16,7 @@ struct ranked {
 // Both return the number of rows, at most one a board. The store adds facts that are not in the statement: id, place, trust,
 // flags, sequence, server time and source. It also adds team, address of the code and tags, which may have been amended. A run
 // that missed its target, failed or was interrupted has no row. The caller leaves out withdrawn and superseded runs.
-// `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75).
+// `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75); the demonstration has one alone.
 int ranking_of_run(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
 // `runs`: the counting runs of a group of `planned` runs, by index. It makes rows only if the group is official (group.h), and
 // `facts` always.

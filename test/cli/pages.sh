@@ -39,10 +39,10 @@ python3 -c 'import sqlite3
 with sqlite3.connect("many.db") as db: db.execute("UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2")'
 
 # ---- four signed runs on drawn data: a group, a run with a latency, a run with a ticket; measurements; a competition with an entry
-quick="--data synthetic --set widths=16,16,16 --batch 200 --set epochs=0.2 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
-"$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >/dev/null
-"$DAWN" train cifar10 $quick --target 0.001 --seed 5 >/dev/null
-"$DAWN" infer cifar10 --latency --items 50 --warmup 5 --target 0.001 >/dev/null
+quick="--data synthetic --set widths=16,16,16 --batch 100 --set epochs=3 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
+"$DAWN" train cifar10 $quick --runs 2 --save "" >/dev/null
+"$DAWN" train cifar10 $quick --seed 5 >/dev/null
+"$DAWN" infer cifar10 --latency --items 50 --warmup 5 >/dev/null
 "$DAWN" keys new >/dev/null
 serve many
 "$DAWN" submit --server "$url" --yes --handle ada --team "<i>Engines</i>" --note 'a "note"' --code-url https://example.org/x >/dev/null
@@ -54,7 +54,7 @@ cat >winter.json <<END
 END
 "$BOARD" competition add winter.json --db many.db >/dev/null
 export DAWN_HANDLE=ada
-"$DAWN" train cifar10 $quick --target 0.001 --ticket "$url" --db ticket.db >/dev/null
+"$DAWN" train cifar10 $quick --ticket "$url" --db ticket.db >/dev/null
 "$DAWN" submit ticket.db --server "$url" --yes >/dev/null
 "$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 --batch 20,40 >/dev/null
 python3 - <<'PYTHON'

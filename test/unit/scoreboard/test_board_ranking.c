@@ -171,6 +171,18 @@ static void test_demo(void **state)
     assert_string_equal(rows[0].entry.contest, "demo");
 }
 
+// A run of the demonstration that aimed lower, and met that, did not meet the target of the board.
+static void test_demo_target(void **state)
+{
+    (void)state;
+    struct ranked rows[BOARDS];
+    json_t *run = fixture_run();
+    json_object_set_new(run, "synthetic", json_integer(1));
+    json_object_set_new(run, "latencies", json_array());
+    fixture_set(run, "target_micro", json_integer(100000));
+    assert_int_equal(rows_of(run, rows), 0);
+}
+
 static void set_energy(json_t *run, int64_t until_j, int64_t whole_j)
 {
     fixture_bind(run);
@@ -459,6 +471,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
     cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_what_did_not_end),
     cmocka_unit_test(test_demo),
+        cmocka_unit_test(test_demo_target),
     cmocka_unit_test(test_energy), cmocka_unit_test(test_energy_of_a_group),
     cmocka_unit_test(test_group), cmocka_unit_test(test_self_evaluated_group), cmocka_unit_test(test_spoiled_groups),
     cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve),
