@@ -310,7 +310,7 @@ $(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
-$(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
+$(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_driven $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/runtime/test_dnn_plans: $(B)/test/unit/runtime/test_dnn_plans.o $(filter %.a,$(ON_CUDA)) $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(call link_program,$(ON_CUDA)) -lcmocka -o $@

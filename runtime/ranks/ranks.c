@@ -307,7 +307,7 @@ static bool all_arrive(bool patient)
     return all;
 }
 
-enum ranks_end ranks_close(int rc)
+enum ranks_end ranks_close(int rc, void (*speak)(void *), void *context)
 {
     struct ended mine = {.rc = rc};
     int speaker = 0;
@@ -316,11 +316,12 @@ enum ranks_end ranks_close(int rc)
     if (!all_arrive(together)) return RANKS_ALONE;
     struct ended *all = zalloc((size_t)world.size * sizeof *all);
     bool known = plugin->gather(&mine, sizeof mine, all) == 0 && first_failure(all, &speaker) < 0;
-    int rank = world.rank;
+    bool speaks = !known || speaker == world.rank;
     free(all);
-    (void)plugin->close();  // whatever it says, everything has been said
+    if (speaks && rc < 0) speak(context);
+    (void)plugin->close();  // its failure changes nothing: the sentence is out
     plugin = NULL, world = alone;
-    return !known || speaker == rank ? RANKS_SPEAKS : RANKS_SILENT;
+    return speaks ? RANKS_SPEAKS : RANKS_SILENT;
 }
 
 void ranks_abort(int status)

@@ -50,13 +50,14 @@ void ranks_tree_add(float *values, int64_t count, int parts);
 // ---- the end
 
 enum ranks_end {
-    RANKS_SPEAKS,  // all ranks have ended; this one reports the failure, if there was one
-    RANKS_SILENT,  // another one reports it
+    RANKS_SPEAKS,  // all ranks have ended, and this one has reported the failure, if there was one; or there are no others
+    RANKS_SILENT,  // another one has reported it
     RANKS_ALONE,   // the others do not end: report the failure, then ranks_abort
 };
 // Waits for the others: without limit after a success, and after a stop by a signal or a missed target, which all ranks decide
-// together; for two seconds after another failure.
-enum ranks_end ranks_close(int rc);
+// together; for two seconds after another failure. One rank reports a failure by `speak`, before any rank may exit: a launcher
+// that sees a process exit with a failure ends the others at once. A process without others does not call it.
+enum ranks_end ranks_close(int rc, void (*speak)(void *context), void *context);
 // Ends all processes with this exit status.
 void ranks_abort(int status);
 

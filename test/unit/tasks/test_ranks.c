@@ -102,7 +102,7 @@ static void a_process_alone_has_what_it_gives(void **state)
     assert_int_equal(ranks_same("seed", "1"), 0);
     assert_int_equal(ranks_agree((fail)(ERR_IO, "a reason")), ERR_IO);
     assert_string_equal(error_text(), "a reason");
-    assert_int_equal(ranks_close(ERR_IO), RANKS_SPEAKS);
+    assert_int_equal(ranks_close(ERR_IO, NULL, NULL), RANKS_SPEAKS);
 }
 
 // The processes that a run began with and those it went on with.

@@ -183,9 +183,9 @@ static void test_draws_are_keyed(void **state)
         struct made m;
         make(&m, "null", wanted[i].recipe, "stories", wanted[i].settings);
         const struct trainer *t = m.trainer;
-        assert_non_null(t->slots.split[SPLIT_TRAIN].key);
+        assert_non_null(t->slots.feed[FEED_TRAIN].key);
         for (int v = 0; v < t->variants; v++)
-            assert_true(check_program(t->session->graph[t->variant[v].program], t->slots.split[SPLIT_TRAIN].key) > 5);
+            assert_true(check_program(t->session->graph[t->variant[v].program], t->slots.feed[FEED_TRAIN].key) > 5);
         end(&m);
     }
 }
