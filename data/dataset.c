@@ -287,8 +287,14 @@ int dataset_item(struct dataset *ds, enum split split, const char *name, int64_t
                  int64_t *length)
 {
     const struct field *field;
-    int64_t found = 1;
     TRY(dataset_find_field(ds, name, &field));
+    return dataset_item_of(ds, split, field, index, into, room, length);
+}
+
+int dataset_item_of(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+                    int64_t *length)
+{
+    int64_t found = 1;
     TRY(dataset_check_range(ds, split, index, 1));
     if (field->ragged != FIELD_FIXED) {
         TRY(ds->kind->item(ds, split, field, index, into, room, &found));

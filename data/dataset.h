@@ -76,6 +76,8 @@ int dataset_read(struct dataset *, enum split, const char *field, int64_t first,
 // the ragged dimension, 1 for fixed fields. Starts no threads, because decoders call it.
 int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t room,
                  int64_t *length) MUST_CHECK;
+int dataset_item_of(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+                    int64_t *length) MUST_CHECK;  // the same for a field of this data set
 // The length of the ragged dimension of every sample of the split, for buckets.
 int dataset_lengths(struct dataset *, enum split, const char *field, int32_t *lengths) MUST_CHECK;
 // Adds the name of a sample in the data set's source ("train/n01440764/1.JPEG"), or "sample 7".

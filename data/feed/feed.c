@@ -300,7 +300,7 @@ static int make_orders(struct feed *f)
 {
     struct feed_choice *c = &f->choice;
     int64_t *page = NULL;
-    if (c->order.in_file_order) c->window = 0;
+    if (c->order.kind != ORDER_SHUFFLED) c->window = 0;
     if (c->window > 0) {
         TRY(pages_cut(c->data, c->split, c->stored, &page, &c->order.pages));
         c->order.page = page, c->order.window = c->order.pages > 0 ? c->window : 0;
@@ -323,7 +323,7 @@ static int build_feed(struct feed *f)
     if (c->alloc == NULL) c->alloc = plain_alloc, c->free = plain_free;
     TRY(make_orders(f));
     f->batches = order_batches(f->order[0]);
-    if (c->fill == NULL) TRY(feed_copy_check(c));
+    TRY(feed_resolve(c));
     TRY(take_memory(f));
     return start_threads(f);
 }

@@ -31,6 +31,8 @@ struct feed_field {
     enum dtype dtype;
     struct shape shape[ORDER_BUCKETS];  // of one sample, in each bucket
     int classes;                        // u8 and i32: a value outside 0 .. classes - 1 is an error; 0: any value
+    const struct field *from;           // set by feed_resolve: the data set's field; NULL: the length of field `length_of`
+    int length_of;
 };
 
 struct feed_item {
@@ -53,7 +55,9 @@ struct feed_choice {
     struct order_choice order;  // `count` is taken from the data set
     struct feed_field field[FEED_FIELDS];
     int fields;
-    feed_fill *fill;            // NULL: feed_copy
+    // NULL: each field of the batch is that of the same name. Ragged fields (along their first dimension) are padded with
+    // zeros, and a field "NAME.length" i32[] is the length of NAME.
+    feed_fill *fill;
     void *context;              // passed to all callbacks
     // For the owner of the choice, not the feed: to prepare before the feed is made (a cache is filled), to ask for the
     // bytes of host memory that this takes, and to end. NULL: nothing to do.
@@ -109,13 +113,21 @@ int64_t feed_stalled_ns(const struct feed *);  // total time that feed_take has 
 // choice.worker_new, or is NULL if there is none.
 int feed_one(const struct feed_choice *, void *worker, const struct feed_item *, void *const field[]) MUST_CHECK;
 size_t feed_bytes(const struct feed_field *, int bucket);  // of one sample
+// Fills a batch of these samples on the calling thread.
+struct feed_samples {
+    const int32_t *sample;
+    int64_t count;
+    uint64_t seed;
+    uint32_t epoch;
+    int bucket;
+    void *worker;
+};
+int feed_list(const struct feed_choice *, const struct feed_samples *, void *const field[]) MUST_CHECK;
 
 // Decoding threads for a device that uses `device_threads` threads of the host (a GPU: 1): the cores that are left, or, if
 // none is left, one for every eight cores.
 int feed_threads(int device_threads);
-// The default for tasks without a `fill`: each field of the batch is the data set's field of that name. Ragged fields (along
-// their first dimension) are padded with zeros, and a field "NAME.length" i32[] is the length of NAME.
-int feed_copy(struct dataset *, const struct feed_choice *, const struct feed_item *, void *const field[]) MUST_CHECK;
-int feed_copy_check(const struct feed_choice *) MUST_CHECK;  // fails if feed_copy cannot fill a field
+// Finds the fields of the data set for a choice without `fill`, or fails. feed_new does it; call it before feed_one.
+int feed_resolve(struct feed_choice *) MUST_CHECK;
 
 #endif

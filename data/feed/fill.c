@@ -20,6 +20,24 @@ static int check_labels(const struct feed_field *field, int bucket, const void *
     return 0;
 }
 
+// The default fill.
+static int copy_sample(const struct feed_choice *choice, const struct feed_item *item, void *const field[])
+{
+    int64_t length[FEED_FIELDS];
+    for (int i = 0; i < choice->fields; i++) {
+        const struct feed_field *to = &choice->field[i];
+        if (to->from != NULL)
+            TRY(dataset_item_of(choice->data, item->split, to->from, item->index, field[i],
+                                fill_sample_bytes(to, item->bucket), &length[i]));
+    }
+    for (int i = 0; i < choice->fields; i++) {
+        if (choice->field[i].from != NULL) continue;
+        int32_t word = (int32_t)length[choice->field[i].length_of];
+        memcpy(field[i], &word, sizeof word);
+    }
+    return 0;
+}
+
 static int fill_sample(const struct feed_choice *c, const struct fill_piece *piece, int64_t at, void *worker)
 {
     int bucket = piece->batch.bucket;
@@ -31,7 +49,7 @@ static int fill_sample(const struct feed_choice *c, const struct fill_piece *pie
         field[i] = (char *)piece->field[i] + (size_t)at * bytes;
         memset(field[i], 0, bytes);
     }
-    TRY(c->fill != NULL ? c->fill(c->context, &item, field) : feed_copy(c->data, c, &item, field));
+    TRY(c->fill != NULL ? c->fill(c->context, &item, field) : copy_sample(c, &item, field));
     for (int i = 0; i < c->fields; i++) TRY(check_labels(&c->field[i], bucket, field[i]));
     return 0;
 }
@@ -81,20 +99,25 @@ static int fed_as(const struct feed_choice *choice, const struct field *of)  // 
     return i;
 }
 
+static int find_source(const struct feed_choice *choice, struct feed_field *field)
+{
+    const char *set = dataset_facts(choice->data)->name;
+    field->from = dataset_field(choice->data, field->name);
+    if (field->from != NULL) return 0;
+    const struct field *ragged = find_length_source(choice->data, field);
+    if (ragged == NULL || ragged->ragged == FIELD_FIXED)
+        return fail(ERR_USAGE, "%s has no field \"%s\", nor one whose length that is", set, field->name);
+    field->length_of = fed_as(choice, ragged);
+    if (field->length_of >= 0) return 0;
+    return fail(ERR_USAGE, "\"%s\" is fed without \"%s\" itself", field->name, ragged->name);
+}
+
 static int check_field(const struct feed_choice *choice, const struct feed_field *field, int bucket)
 {
-    struct dataset *data = choice->data;
-    const struct field *from = dataset_field(data, field->name);
-    const char *set = dataset_facts(data)->name;
-    if (from == NULL) {
-        const struct field *ragged = find_length_source(data, field);
-        if (ragged == NULL || ragged->ragged == FIELD_FIXED)
-            return fail(ERR_USAGE, "%s has no field \"%s\", nor one whose length that is", set, field->name);
-        if (fed_as(choice, ragged) < 0)
-            return fail(ERR_USAGE, "\"%s\" is fed without \"%s\" itself", field->name, ragged->name);
-        if (field->dtype == I32 && fill_sample_bytes(field, bucket) == sizeof(int32_t)) return 0;
-        return fail(ERR_USAGE, "\"%s\" is one i32 a sample", field->name);
-    }
+    const struct field *from = field->from;
+    const char *set = dataset_facts(choice->data)->name;
+    if (from == NULL && field->dtype == I32 && fill_sample_bytes(field, bucket) == sizeof(int32_t)) return 0;
+    if (from == NULL) return fail(ERR_USAGE, "\"%s\" is one i32 a sample", field->name);
     if (from->dtype != field->dtype)
         return fail(ERR_USAGE, "\"%s\" of %s is %s, not %s", field->name, set, dtype_name(from->dtype),
                     dtype_name(field->dtype));
@@ -105,15 +128,21 @@ static int check_field(const struct feed_choice *choice, const struct feed_field
     return 0;
 }
 
+int feed_list(const struct feed_choice *c, const struct feed_samples *list, void *const field[])
+{
+    const struct fill_piece piece = {.batch = {.count = list->count, .bucket = list->bucket}, .field = field,
+                                     .end = list->count, .seed = list->seed, .epoch = list->epoch, .samples = list->sample};
+    struct fill_failure failure;
+    fill_piece(c, &piece, list->worker, &failure);
+    return failure.rc < 0 ? fail(failure.rc, "%s", failure.text) : 0;
+}
+
 int feed_one(const struct feed_choice *c, void *worker, const struct feed_item *item, void *const field[])
 {
-    int32_t index = (int32_t)item->index;
-    const struct fill_piece piece = {.batch = {.count = 1, .bucket = item->bucket}, .field = field, .end = 1,
-                                     .seed = item->seed, .epoch = item->epoch, .samples = &index};
-    struct fill_failure failure;
+    const int32_t index = (int32_t)item->index;
+    const struct feed_samples list = {&index, 1, item->seed, item->epoch, item->bucket, worker};
     for (int i = 0; i < c->fields; i++) memset(field[i], 0, fill_sample_bytes(&c->field[i], item->bucket));
-    fill_piece(c, &piece, worker, &failure);
-    return failure.rc < 0 ? fail(failure.rc, "%s", failure.text) : 0;
+    return feed_list(c, &list, field);
 }
 
 size_t feed_bytes(const struct feed_field *field, int bucket)
@@ -121,26 +150,11 @@ size_t feed_bytes(const struct feed_field *field, int bucket)
     return fill_sample_bytes(field, bucket);
 }
 
-int feed_copy_check(const struct feed_choice *choice)
+int feed_resolve(struct feed_choice *choice)
 {
+    if (choice->fill != NULL) return 0;
+    for (int i = 0; i < choice->fields; i++) TRY(find_source(choice, &choice->field[i]));
     for (int b = 0; b < choice->order.buckets; b++)
         for (int i = 0; i < choice->fields; i++) TRY(check_field(choice, &choice->field[i], b));
-    return 0;
-}
-
-int feed_copy(struct dataset *data, const struct feed_choice *choice, const struct feed_item *item, void *const field[])
-{
-    int64_t length[FEED_FIELDS];
-    for (int i = 0; i < choice->fields; i++) {
-        const struct feed_field *to = &choice->field[i];
-        if (dataset_field(data, to->name) != NULL)
-            TRY(dataset_item(data, item->split, to->name, item->index, field[i], fill_sample_bytes(to, item->bucket),
-                             &length[i]));
-    }
-    for (int i = 0; i < choice->fields; i++) {
-        if (dataset_field(data, choice->field[i].name) != NULL) continue;
-        int32_t word = (int32_t)length[fed_as(choice, find_length_source(data, &choice->field[i]))];
-        memcpy(field[i], &word, sizeof word);
-    }
     return 0;
 }

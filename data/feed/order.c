@@ -9,11 +9,12 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 
-enum { DRAW_SAMPLES = 0, DRAW_BATCHES = 1, DRAW_PAGES = 2 };  // the block of RNG_ORDER
+enum { DRAW_SAMPLES = 0, DRAW_BATCHES = 1, DRAW_PAGES = 2, DRAW_GROWN = 3 };  // the block of RNG_ORDER
 
 struct order {
     struct order_choice choice;
     int32_t *sample, *sorted;  // sorted: with several buckets by length
+    int32_t *ascending;        // ORDER_SORTED_FIRST: samples by length
     uint8_t *bucket;           // of each sample
     int64_t inside[ORDER_BUCKETS];  // samples
     struct order_batch *batch;
@@ -39,8 +40,12 @@ static int order_check(const struct order_choice *c)
     if (c->count < 0 || c->count > INT32_MAX)
         return fail(ERR_USAGE, "an order has at most %d samples, not %lld", INT32_MAX, (long long)c->count);
     BUG_IF(c->buckets < 1 || c->buckets > ORDER_BUCKETS);
+    if (c->kind == ORDER_SORTED_FIRST && c->lengths == NULL) return fail(ERR_USAGE, "an order by length needs lengths");
+    if ((c->kind == ORDER_STREAMS || c->kind == ORDER_GROWING) && (c->buckets > 1 || c->short_batches))
+        return fail(ERR_USAGE, "an order of streams or of a growing set has one bucket and whole batches");
     if (c->window > 0)
-        BUG_IF(c->in_file_order || c->lengths != NULL || c->pages < 1 || c->page[0] != 0 || c->page[c->pages] != c->count);
+        BUG_IF(c->kind != ORDER_SHUFFLED || c->lengths != NULL || c->pages < 1 || c->page[0] != 0 ||
+               c->page[c->pages] != c->count);
     for (int b = 0; b < c->buckets; b++) {
         if (c->batch[b] < 1) return fail(ERR_USAGE, "a batch of %lld samples is impossible", (long long)c->batch[b]);
         if (c->lengths == NULL && c->batch[b] != c->batch[0])
@@ -80,6 +85,20 @@ static void order_cut(struct order *o)
     }
 }
 
+static void order_sort_ascending(struct order *o)
+{
+    const int32_t *length = o->choice.lengths;
+    int64_t n = o->choice.count, *at;
+    int32_t longest = 0;
+    for (int64_t i = 0; i < n; i++) longest = length[i] > longest ? length[i] : longest;
+    at = zalloc(((size_t)longest + 2) * sizeof *at);
+    for (int64_t i = 0; i < n; i++) at[length[i] + 1]++;
+    for (int32_t l = 0; l < longest; l++) at[l + 1] += at[l];
+    o->ascending = zalloc(((size_t)n + 1) * sizeof *o->ascending);
+    for (int64_t i = 0; i < n; i++) o->ascending[at[length[i]]++] = (int32_t)i;
+    free(at);
+}
+
 static int order_prepare(struct order *o)
 {
     const struct order_choice *c = &o->choice;
@@ -89,6 +108,7 @@ static int order_prepare(struct order *o)
     if (c->lengths != NULL) {
         o->bucket = zalloc(n);
         TRY(order_sort_lengths(o));
+        if (c->kind == ORDER_SORTED_FIRST) order_sort_ascending(o);
     } else {
         o->inside[0] = c->count;
     }
@@ -125,6 +145,7 @@ void order_free(struct order *o)
     if (o == NULL) return;
     free(o->sample);
     free(o->sorted);
+    free(o->ascending);
     free(o->bucket);
     free(o->batch);
     free(o->page);
@@ -242,13 +263,40 @@ int64_t order_window_begin(const struct order *o, int64_t position)
     return order_turn(o, position) / o->choice.window * o->choice.window;
 }
 
+// Row i of batch b is sample i * batches + b.
+static void order_draw_streams(struct order *o)
+{
+    int64_t rows = o->choice.batch[0] * order_slices(&o->choice);
+    for (int64_t b = 0; b < o->batches; b++)
+        for (int64_t i = 0; i < rows; i++) o->sample[b * rows + i] = (int32_t)(i * o->batches + b);
+}
+
+void order_draw_grown(const struct order *o, const struct order_grown *g, int32_t *samples)
+{
+    const struct order_share *s = &o->choice.share;
+    int64_t rows = o->choice.batch[0], whole = s->slices > 0 ? g->batch / s->taken : g->batch;
+    int64_t first = s->slices > 0 ? (s->first + g->batch % s->taken) * rows : 0;
+    int64_t row = whole * rows * order_slices(&o->choice) + first;
+    for (int64_t i = 0; i < rows; i++) {
+        struct rng4 r = rng_draw(g->seed, RNG_ORDER, g->epoch, (uint32_t)(row + i), DRAW_GROWN);
+        samples[i] = (int32_t)rng_below(r.v[0], (uint32_t)g->count);
+    }
+}
+
+bool order_is_fixed(const struct order_choice *c)
+{
+    return c->kind == ORDER_FILE || c->kind == ORDER_STREAMS;
+}
+
 void order_draw(struct order *o, uint64_t seed, uint32_t epoch, int bucket)
 {
+    bool shuffles = !order_is_fixed(&o->choice) && (o->ascending == NULL || epoch > 0);
     if (o->page != NULL) {
         order_draw_pages(o, seed, epoch);
     } else {
-        for (int64_t i = 0; i < o->choice.count; i++) o->sample[i] = (int32_t)i;
-        if (!o->choice.in_file_order) order_shuffle(o->sample, 0, o->choice.count, seed, epoch);
+        for (int64_t i = 0; i < o->choice.count; i++) o->sample[i] = o->ascending && epoch == 0 ? o->ascending[i] : (int32_t)i;
+        if (o->choice.kind == ORDER_STREAMS) order_draw_streams(o);
+        if (shuffles) order_shuffle(o->sample, 0, o->choice.count, seed, epoch);
     }
     if (!order_has_lengths(o)) {
         BUG_IF(bucket < 0 || bucket >= o->choice.buckets);
@@ -256,6 +304,6 @@ void order_draw(struct order *o, uint64_t seed, uint32_t epoch, int bucket)
     } else if (o->choice.buckets > 1) {
         order_sort_samples(o);
         order_cut(o);  // a shuffle starts from the same list, whatever was drawn before
-        if (!o->choice.in_file_order) order_shuffle_batches(o, seed, epoch);
+        if (shuffles) order_shuffle_batches(o, seed, epoch);
     }
 }

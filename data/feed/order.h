@@ -20,6 +20,16 @@
 
 enum { ORDER_BUCKETS = 8 };
 
+enum order_kind {
+    ORDER_SHUFFLED,
+    ORDER_FILE,          // the permutation is the identity, and buckets follow each other
+    // Row i of each batch goes on where it ended in the batch before: the file is cut into as many streams as a batch has rows.
+    // Samples after the last whole stream are left out. One bucket.
+    ORDER_STREAMS,
+    ORDER_SORTED_FIRST,  // the first epoch by length, shortest first; then shuffled. Needs lengths
+    ORDER_GROWING,       // each row of a batch is drawn from the samples so far (order_draw_grown)
+};
+
 // What one process of several takes. Of each batch, which is cut into `slices` equal ones: `taken` of them from `first` on,
 // each of which is then a batch of its own. Of the batches: each `every`th, from `at` on. 0 slices, every 0: all.
 struct order_share {
@@ -36,7 +46,7 @@ struct order_choice {
     struct order_share share;      // the order of the samples and the batches of all processes do not depend on it
     const int64_t *page;           // without lengths: the first sample of each page, and `count`; only order_new reads it
     int64_t pages, window;         // window 0: no pages
-    bool in_file_order;            // no draw: the permutation is the identity, and buckets follow each other
+    enum order_kind kind;
     bool short_batches;            // each bucket ends with a batch of its remaining samples (evaluation); else they are left out
 };
 
@@ -56,6 +66,14 @@ int64_t order_all_batches(const struct order *);                             // 
 struct order_batch order_all_batch(const struct order *, int64_t batch);
 struct order_batch order_whole_batch(const struct order *, int64_t batch);   // the one that order_batch is a slice of
 const int32_t *order_samples(const struct order *);                          // of the last drawn epoch
+bool order_is_fixed(const struct order_choice *);                            // it is the same in every epoch
+// The samples of a batch of an ORDER_GROWING, below `count`. Depends on seed, epoch, batch and count alone.
+struct order_grown {
+    uint64_t seed;
+    uint32_t epoch;
+    int64_t batch, count;
+};
+void order_draw_grown(const struct order *, const struct order_grown *, int32_t *samples);
 // For an order in pages: page i of the last drawn epoch. Up to `position` of order_samples the first order_pages_until pages
 // are needed: the pages of the window, and as many of the next window as `position` has passed in this one.
 struct order_batch order_page(const struct order *, int64_t i);  // its samples in the file

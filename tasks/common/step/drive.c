@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/step/drive.h"
 
+#include "tasks/common/step/supply.h"
+
 #include <stdio.h>
 
 enum { NAME_ROOM = 128 };
@@ -9,6 +11,12 @@ static void name_slot(const struct drive *d, const char *slot, char name[NAME_RO
 {
     BUG_IF(!d->session);  // a step reads and writes no slots
     BUG_IF((size_t)snprintf(name, NAME_ROOM, "%s%s", slot, d->suffix) >= NAME_ROOM);
+}
+
+int drive_grow(struct drive *d, int feed, int64_t count)
+{
+    BUG_IF(!d->supply);
+    return supply_grow(&d->supply[feed], count);
 }
 
 int drive_read(struct drive *d, const char *slot, void *into, size_t bytes)

@@ -21,6 +21,7 @@ struct drive {
     int64_t step;             // steps done
     struct order_batch batch[FEEDS_MAX];  // the batch in use
     char suffix[40];          // of the names of slots
+    struct supply *supply;    // by feed
     int (*next)(struct drive *, int feed);
     int (*run)(struct drive *, int program);
     void *owner;
@@ -28,6 +29,8 @@ struct drive {
 
 static inline int drive_next(struct drive *d, int feed) { return d->next(d, feed); }
 static inline int drive_run(struct drive *d, int program) { return d->run(d, program); }
+// Says how many samples the growing set of a feed has, before the first batch and whenever it has grown.
+int drive_grow(struct drive *, int feed, int64_t count) MUST_CHECK;
 int drive_read(struct drive *, const char *slot, void *into, size_t bytes) MUST_CHECK;  // waits for the device
 int drive_write(struct drive *, const char *slot, const void *bytes, size_t count) MUST_CHECK;
 

@@ -20,7 +20,7 @@ int model_find(const struct task *task, const char *name, const struct model **i
 
 const struct task_feed *task_feed(const struct task *task, int feed)
 {
-    static const struct task_feed usual[] = {{"train", SPLIT_TRAIN}, {"test", SPLIT_TEST}, {0}};
+    static const struct task_feed usual[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
     const struct task_feed *feeds = task->feeds ? task->feeds : usual;
     for (int i = 0; feeds[i].name; i++)
         if (i == feed) return &feeds[i];

@@ -9,6 +9,11 @@
 
 enum { EVALUATE_BATCH = 1000, LOAD_CHUNK = 2000 };
 
+static bool is_growing(const struct supply *s)
+{
+    return s->choice.order.kind == ORDER_GROWING;
+}
+
 // ---- the task's choice
 
 static void choose_plain(const struct setting *c, bool evaluates, struct order_choice *order)
@@ -73,11 +78,13 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     int32_t *lengths;
     *s = (struct supply){.data = data, .choice = {.data = data, .split = split}, .next_epoch = NONE};
     s->placed = evaluates ? c->task->answer != NULL : c->task->step != NULL;
-    s->choice.order = (struct order_choice){.count = c->data->count[split], .in_file_order = evaluates,
-                                            .short_batches = evaluates};
+    s->choice.order = (struct order_choice){.count = c->data->count[split], .short_batches = evaluates,
+                                            .kind = task_feed(c->task, feed)->order};
     choose_plain(c, evaluates, &s->choice.order);
     if (c->task->feed) TRY(c->task->feed(c, feed, &s->choice));
     if (c->single && !s->choice.fields) stream_fields(c, &s->choice);
+    BUG_IF(is_growing(s) && !s->choice.fields);
+    if (!is_growing(s)) TRY(feed_resolve(&s->choice));
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!evaluates) TRY(cut_batches(c, s));
     // An evaluation is shared batch by batch.
@@ -91,7 +98,7 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     if (rc == 0) rc = order_new(&s->choice.order, &s->order);
     if (rc == 0 && !evaluates && !s->choice.fields) rc = order_new(&s->choice.order, &s->next_order);
     TRY(rc);
-    if (s->choice.order.in_file_order) order_draw(s->order, 0, 0, 0);  // drawn once, because it never changes
+    if (order_is_fixed(&s->choice.order)) order_draw(s->order, 0, 0, 0);  // drawn once, because it never changes
     return check_batches(c, s);
 }
 
@@ -167,6 +174,23 @@ static int start_feed(struct supply *s)
     return feed_new(&s->choice, &s->feed);
 }
 
+static int make_grown_batch(struct supply *s)
+{
+    for (int f = 0; f < s->choice.fields; f++)
+        s->grown_field[f] = zalloc(feed_bytes(&s->choice.field[f], 0) * (size_t)s->choice.order.batch[0]);
+    return 0;
+}
+
+int supply_grow(struct supply *s, int64_t count)
+{
+    BUG_IF(!is_growing(s));
+    if (count < 1 || count > s->choice.order.count)
+        return fail(ERR_INPUT, "a growing set of 1 to %lld samples cannot have %lld", (long long)s->choice.order.count,
+                    (long long)count);
+    s->grown = count;
+    return 0;
+}
+
 int supply_keeps(const struct supply *s, int64_t *bytes)
 {
     *bytes = 0;
@@ -178,10 +202,11 @@ int supply_load(struct supply *s, struct session *session, struct feed_slots *sl
     const struct dataset_facts *facts = dataset_facts(s->data);
     s->session = session;
     s->slots = slots;
+    if (is_growing(s)) return make_grown_batch(s);
     if (s->choice.fields) return start_feed(s);
     for (int f = 0; f < facts->fields; f++)
         if (slots->field[f]) TRY(load_field(s, &facts->field[f], slots->field[f]));
-    return s->choice.order.in_file_order ? upload_order(s, 0, 0) : 0;  // uploaded once
+    return order_is_fixed(&s->choice.order) ? upload_order(s, 0, 0) : 0;  // uploaded once
 }
 
 // ---- epochs and batches
@@ -205,10 +230,12 @@ int supply_begin(struct supply *s, uint64_t seed, int64_t epoch, int64_t batch)
 {
     int32_t key[4] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), (int32_t)epoch, 0};
     s->next = batch;
+    s->draw.seed = seed, s->draw.epoch = (uint32_t)epoch;
     TRY(let_go(s));
     if (s->slots->key) TRY(session_write(s->session, s->slots->key, key, 0, sizeof key));
     if (s->feed) return feed_seek(s->feed, seed, (uint32_t)epoch, batch);
-    if (!s->choice.order.in_file_order) TRY(upload_order(s, seed, epoch));
+    if (is_growing(s)) return 0;
+    if (!order_is_fixed(&s->choice.order)) TRY(upload_order(s, seed, epoch));
     int32_t cursor = batch < order_batches(s->order) ? (int32_t)order_batch(s->order, batch).first : 0;
     return put_cursor(s, cursor);
 }
@@ -223,9 +250,29 @@ static int stage_batch(struct supply *s)
     return 0;
 }
 
+// The device copies the batch before session_write returns.
+static int draw_grown(struct supply *s, int64_t number, struct order_batch *batch)
+{
+    const struct feed_choice *c = &s->choice;
+    *batch = (struct order_batch){.count = c->order.batch[0]};
+    if (s->grown < 1) return fail(ERR_INPUT, "a batch was asked for before the growing set had a sample");
+    int32_t *samples = zalloc((size_t)batch->count * sizeof *samples);
+    const struct feed_samples list = {samples, batch->count, s->draw.seed, s->draw.epoch, 0, NULL};
+    s->draw.batch = number, s->draw.count = s->grown;
+    order_draw_grown(s->order, &s->draw, samples);
+    int rc = feed_list(c, &list, s->grown_field);
+    free(samples);
+    for (int f = 0; f < c->fields && rc == 0; f++) {
+        struct slot *slot = s->slots->input[f][0];
+        if (slot) rc = session_write(s->session, slot, s->grown_field[f], 0, slot_bytes(slot));
+    }
+    return rc;
+}
+
 int supply_next(struct supply *s, struct order_batch *batch)
 {
     int64_t number = s->next++;
+    if (is_growing(s)) return draw_grown(s, number, batch);
     if (!s->feed) {
         *batch = order_batch(s->order, number);
         return s->placed ? put_cursor(s, (int32_t)batch->first) : 0;
@@ -235,7 +282,7 @@ int supply_next(struct supply *s, struct order_batch *batch)
     BUG_IF(s->held.count == 0 || s->held.number != number);
     s->holds = true;
     *batch = (struct order_batch){.count = s->held.count, .bucket = s->held.bucket};
-    if (s->choice.order.in_file_order) batch->first = order_batch(s->order, number).first;
+    if (order_is_fixed(&s->choice.order)) batch->first = order_batch(s->order, number).first;
     return stage_batch(s);
 }
 
@@ -244,6 +291,7 @@ void supply_free(struct supply *s)
     int rc = s->session ? let_go(s) : 0;  // a pending copy may still read the batch
     (void)rc;
     feed_free(s->feed);
+    for (int f = 0; f < FEED_FIELDS; f++) free(s->grown_field[f]);
     order_free(s->order);
     order_free(s->next_order);
     free((void *)s->choice.order.lengths);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source of the batches of a feed, behind one interface. Resident: the whole split lies on the device, the order of an
 // epoch is uploaded when the epoch begins, and graphs gather their samples. Streamed: a feed (data/feed) fills batches on
-// the host while the device computes, and each batch is staged into the slots of its bucket.
+// the host while the device computes, and each batch is staged into the slots of its bucket. Growing: host code adds samples
+// between steps, so supply_next draws and fills a batch itself.
 #ifndef DAWN_STEP_SUPPLY_H
 #define DAWN_STEP_SUPPLY_H
 
@@ -17,7 +18,10 @@ struct supply {
     struct order *next_order;   // resident: that of a later epoch, drawn while the device computes; NULL: none
     uint64_t next_seed;
     int64_t next_epoch;         // NONE: nothing is drawn
-    struct feed *feed;          // NULL: resident, or not loaded yet
+    struct feed *feed;          // NULL: resident, of a growing set, or not loaded yet
+    int64_t grown;              // samples of a growing set so far
+    void *grown_field[FEED_FIELDS];  // its batch, which supply_next makes
+    struct order_grown draw;
     struct feed_batch held;     // the batch in use
     bool holds;
     bool placed;                // resident: the host states where a batch begins, because the graphs do not advance it
@@ -32,6 +36,8 @@ int64_t supply_batches(const struct supply *);  // batches per epoch
 int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHECK;
 // Begins an epoch at `batch`. The order of an epoch depends on seed and epoch alone. Waits for no step that is queued.
 int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) MUST_CHECK;
+// Says how many samples a growing set has: no more are read.
+int supply_grow(struct supply *, int64_t count) MUST_CHECK;
 // Draws the order of an epoch before supply_begin needs it, while the device works on what is queued.
 void supply_draw_ahead(struct supply *, uint64_t seed, int64_t epoch);
 // Brings the next batch to the device and returns its number of samples and its bucket. `first` is set for an evaluation

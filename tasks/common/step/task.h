@@ -40,6 +40,7 @@ enum { FEED_TRAIN, FEED_TEST, FEEDS_MAX = 4, FEED_NONE = -1 };
 struct task_feed {
     const char *name;  // "train"
     enum split split;  // of the data set
+    enum order_kind order;
 };
 
 // A graph that a task can run. Sizes make several programs of it (struct variant).

@@ -65,7 +65,16 @@ static int put_u64(struct writing *w, uint64_t n)
     return put(w, bytes, sizeof bytes);
 }
 
-static json_t *describe_slots(const struct trainer *t)
+// The bytes of host code follow the slots, as one more: no slot has its name, which ends with a space.
+static const char HOST[] = "host ";
+
+static bool has_host_state(const struct trainer *t)
+{
+    const struct host *host = t->choice.task->host;
+    return host && host->save;
+}
+
+static json_t *describe_slots(const struct trainer *t, const struct text *host)
 {
     const struct store *store = t->session->store;
     json_t *slots = json_array();
@@ -76,10 +85,12 @@ static json_t *describe_slots(const struct trainer *t)
         for (int d = 0; d < slot->shape.rank; d++) json_array_append_new(dims, json_integer(slot->shape.dim[d]));
         json_array_append_new(slots, json_pack("[sso]", slot->name, checkpoint_type_name(slot->dtype), dims));
     }
+    if (has_host_state(t))
+        json_array_append_new(slots, json_pack("[ss[I]]", HOST, checkpoint_type_name(U8), (json_int_t)host->length));
     return slots;
 }
 
-static int make_header(const struct trainer *t, const struct state_run *run, char **text)
+static int make_header(const struct trainer *t, const struct state_run *run, const struct text *host, char **text)
 {
     int64_t threads;
     char layout[DIGEST_HEX];
@@ -93,7 +104,7 @@ static int make_header(const struct trainer *t, const struct state_run *run, cha
         "train_digest", run->digest[SPLIT_TRAIN], "test_digest", run->digest[SPLIT_TEST], "layout", layout,
         "note", run->note, "threads", (json_int_t)threads, "seed", (json_int_t)t->seed, "step", (json_int_t)t->at,
         "samples", (json_int_t)t->samples, "epoch", (json_int_t)(t->at / t->steps_per_epoch),
-        "batch", (json_int_t)(t->at % t->steps_per_epoch), "slots", describe_slots(t));
+        "batch", (json_int_t)(t->at % t->steps_per_epoch), "slots", describe_slots(t, host));
     *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     free(recipe);
@@ -118,7 +129,7 @@ static int put_slots(struct writing *w, struct trainer *t, void *piece)
     return 0;
 }
 
-static int put_all(struct writing *w, struct trainer *t, const char *header, void *piece)
+static int put_all(struct writing *w, struct trainer *t, const char *header, const struct text *host, void *piece)
 {
     unsigned char digest[STATE_DIGEST];
     _Static_assert(STATE_DIGEST == crypto_hash_sha256_BYTES, "SHA-256");
@@ -128,6 +139,7 @@ static int put_all(struct writing *w, struct trainer *t, const char *header, voi
     TRY(put_u64(w, strlen(header)));
     TRY(put(w, header, strlen(header)));
     TRY(put_slots(w, t, piece));
+    TRY(put(w, host->length ? host->at : "", host->length));
     crypto_hash_sha256_final(&w->sum, digest);
     return whole_write(&w->whole, digest, sizeof digest);
 }
@@ -135,18 +147,21 @@ static int put_all(struct writing *w, struct trainer *t, const char *header, voi
 int state_save(const char *path, struct trainer *t, const struct state_run *run)
 {
     struct writing w;
-    char *header;
-    TRY(make_header(t, run, &header));
-    int rc = whole_open(&w.whole, path);
+    struct text host = {0};
+    char *header = NULL;
+    if (has_host_state(t)) t->choice.task->host->save(&t->setting, &host);
+    int rc = make_header(t, run, &host, &header);
+    if (rc == 0) rc = whole_open(&w.whole, path);
     if (rc == 0) {
         void *piece = zalloc(STATE_PIECE);
-        rc = put_all(&w, t, header, piece);
+        rc = put_all(&w, t, header, &host, piece);
         free(piece);
         if (rc == 0) rc = whole_close(&w.whole);
         if (rc == 0) rc = whole_commit(&w.whole);
         whole_end(&w.whole);
     }
     free(header);
+    text_free(&host);
     return rc;
 }
 
@@ -329,9 +344,11 @@ static int check_slot(const struct state *s, const struct trainer *t, const stru
 static int check_slots(const struct state *s, const struct trainer *t)
 {
     const struct store *store = t->session->store;
+    int slots = s->view.slots - has_host_state(t), rc = 0;
+    if (slots < s->view.slots && (slots < 0 || strcmp(s->view.slot[slots].name, HOST) || s->view.slot[slots].dtype != U8))
+        return fail(ERR_INPUT, "%s has no state of the host", s->path);
     bool *seen = zalloc((size_t)store->count + 1);
-    int rc = 0;
-    for (int i = 0; i < s->view.slots && rc == 0; i++) rc = check_slot(s, t, &s->view.slot[i], seen);
+    for (int i = 0; i < slots && rc == 0; i++) rc = check_slot(s, t, &s->view.slot[i], seen);
     for (int i = 0; i < store->count && rc == 0; i++)
         if (belongs(store->slot[i]) && !seen[i])
             rc = fail(ERR_INPUT, "%s has no slot \"%s\"", s->path, store->slot[i]->name);
@@ -341,7 +358,7 @@ static int check_slots(const struct state *s, const struct trainer *t)
 
 static int load_slots(const struct state *s, struct trainer *t, void *piece)
 {
-    for (int i = 0; i < s->view.slots; i++) {
+    for (int i = 0; i < s->view.slots - has_host_state(t); i++) {
         const struct state_slot *from = &s->view.slot[i];
         struct slot *slot = store_find(t->session->store, from->name);
         for (uint64_t at = 0; at < from->size; at += STATE_PIECE) {
@@ -351,6 +368,16 @@ static int load_slots(const struct state *s, struct trainer *t, void *piece)
         }
     }
     return 0;
+}
+
+static int load_host(const struct state *s, struct trainer *t)
+{
+    const struct state_slot *from = &s->view.slot[s->view.slots - 1];
+    char *bytes = zalloc((size_t)from->size + 1);
+    int rc = read_exactly(s, from->offset, bytes, (size_t)from->size);
+    if (rc == 0) rc = t->choice.task->host->load(&t->drive, bytes, (size_t)from->size);
+    free(bytes);
+    return rc;
 }
 
 // The device's counter of steps is an index into the schedules. It is set to the checked number.
@@ -373,5 +400,6 @@ int state_load(struct state *s, struct trainer *t, const struct state_run *run, 
     free(piece);
     TRY(rc);
     TRY(set_step(t, f->step));
-    return trainer_resume(t, f->seed, f->step, f->samples);
+    TRY(trainer_resume(t, f->seed, f->step, f->samples));
+    return has_host_state(t) ? load_host(s, t) : 0;
 }

@@ -179,7 +179,7 @@ int trainer_place(struct trainer *t)
 {
     struct trainer_calls done = {0};
     t->drive = (struct drive){.setting = &t->setting, .session = t->session, .seed = t->seed, .step = t->at,
-                              .next = next_batch, .run = run_program, .owner = t};
+                              .supply = t->supply, .next = next_batch, .run = run_program, .owner = t};
     for (int64_t step = 0; step < t->at; step++) TRY(trainer_count_calls(t, step, &done));
     TRY(place_programs(t, &done));
     if (!t->choice.task->step) {

@@ -235,7 +235,7 @@ static void a_bad_sample_is_named(void **state)
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct feed_choice choice = choice_of(&task, 4, 3);
-    choice.order.in_file_order = true;
+    choice.order.kind = ORDER_FILE;
     struct feed_batch batch;
     for (int threads = 1; threads <= 8; threads++) {
         choice.threads = threads;

@@ -61,7 +61,7 @@ static void one_bucket_is_the_permutation_of_old_runs(void **state)
 static void the_last_batch_is_left_out_or_short(void **state)
 {
     (void)state;
-    struct order_choice choice = {.count = 25, .buckets = 1, .batch = {10}, .in_file_order = true};
+    struct order_choice choice = {.count = 25, .buckets = 1, .batch = {10}, .kind = ORDER_FILE};
     struct order *o = order_of(&choice);
     assert_int_equal(order_batches(o), 2);
     order_free(o);
@@ -142,7 +142,7 @@ static void buckets_do_not_mix(void **state)
     order_free(other);
     order_free(o);
 
-    choice.short_batches = true, choice.in_file_order = true;
+    choice.short_batches = true, choice.kind = ORDER_FILE;
     o = order_of(&choice);
     order_draw(o, 0, 0, 0);
     check_epoch(o, lengths, true);
@@ -243,7 +243,7 @@ static void processes_share_the_order_of_one(void **state)
     draw_lengths(lengths);
     struct order_choice whole = by_length, cut = by_length, shared = by_length;
     whole.lengths = cut.lengths = shared.lengths = lengths;
-    shared.in_file_order = shared.short_batches = true;
+    shared.kind = ORDER_FILE, shared.short_batches = true;
     for (int b = 0; b < BUCKETS; b++) cut.batch[b] /= SLICES;
     struct order *one = order_of(&whole);
     order_draw(one, 3, 1, 0);
@@ -284,12 +284,100 @@ static void processes_share_the_order_of_one(void **state)
     }
 }
 
+// Row i of a batch goes on where it ended; processes and slices see the rows of the whole batch.
+static void streams_go_on(void **state)
+{
+    (void)state;
+    struct order_choice choice = {.count = 43, .buckets = 1, .batch = {4}, .kind = ORDER_STREAMS};
+    struct order *o = order_of(&choice);
+    assert_int_equal(order_batches(o), 10);
+    for (uint32_t epoch = 0; epoch < 2; epoch++) {
+        order_draw(o, 5, epoch, 0);
+        for (int b = 0; b < 10; b++)
+            for (int i = 0; i < 4; i++) assert_int_equal(order_samples(o)[order_batch(o, b).first + i], i * 10 + b);
+    }
+    choice.batch[0] = 2, choice.share = (struct order_share){.slices = 2, .first = 1, .taken = 1};
+    struct order *half = order_of(&choice);
+    order_draw(half, 5, 0, 0);
+    for (int b = 0; b < 10; b++)
+        for (int i = 0; i < 2; i++) assert_int_equal(order_samples(half)[order_batch(half, b).first + i], (2 + i) * 10 + b);
+    order_free(o);
+    order_free(half);
+    choice.short_batches = true, choice.share = (struct order_share){0};
+    assert_int_equal(order_new(&choice, &o), ERR_USAGE);
+}
+
+// The first epoch goes by length, the next ones are the shuffled ones of any other order.
+static void the_first_epoch_may_be_sorted(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 200 };
+    int32_t lengths[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) lengths[i] = (i * 37) % 50;
+    for (int buckets = 1; buckets < 4; buckets++) {
+        struct order_choice choice = {.count = SAMPLES, .lengths = lengths, .buckets = buckets, .batch = {10, 10, 10}};
+        for (int b = 0; b < buckets; b++) choice.limit[b] = 50 * (b + 1) / buckets;
+        struct order *shuffled = order_of(&choice);
+        choice.kind = ORDER_SORTED_FIRST;
+        struct order *o = order_of(&choice);
+        order_draw(o, 3, 1, 0);
+        order_draw(o, 3, 0, 0);  // whatever was drawn before
+        for (int64_t b = 0, longest = 0; b < order_batches(o); b++)
+            for (int64_t i = 0; i < order_batch(o, b).count; i++) {
+                int32_t length = lengths[order_samples(o)[order_batch(o, b).first + i]];
+                assert_true(length >= longest);
+                longest = length;
+            }
+        order_draw(o, 3, 1, 0);
+        order_draw(shuffled, 3, 1, 0);
+        assert_memory_equal(order_samples(o), order_samples(shuffled), SAMPLES * sizeof(int32_t));
+        for (int64_t b = 0; b < order_batches(o); b++)
+            assert_int_equal(order_batch(o, b).first, order_batch(shuffled, b).first);
+        order_free(o);
+        order_free(shuffled);
+    }
+    struct order *none;
+    const struct order_choice choice = {.count = SAMPLES, .buckets = 1, .batch = {10}, .kind = ORDER_SORTED_FIRST};
+    assert_int_equal(order_new(&choice, &none), ERR_USAGE);
+}
+
+// A batch of a growing set is drawn from the samples so far; slices are pieces of the whole batch.
+static void a_growing_set_is_drawn_from(void **state)
+{
+    (void)state;
+    enum { ROWS = 64 };
+    struct order_choice choice = {.count = 1000, .buckets = 1, .batch = {ROWS}, .kind = ORDER_GROWING};
+    struct order *o = order_of(&choice);
+    int32_t a[ROWS], b[ROWS], other[ROWS];
+    bool seen[10] = {0};
+    struct order_grown draw = {.seed = 1, .epoch = 2, .batch = 3, .count = 10};
+    order_draw_grown(o, &draw, a);
+    for (int i = 0; i < ROWS; i++) assert_in_range(a[i], 0, 9), seen[a[i]] = true;
+    for (int i = 0; i < 10; i++) assert_true(seen[i]);
+    order_draw_grown(o, &draw, b);
+    assert_memory_equal(a, b, sizeof a);
+    draw.batch = 4;
+    order_draw_grown(o, &draw, other);
+    assert_memory_not_equal(a, other, sizeof a);
+    choice.batch[0] = ROWS / 4;
+    for (int slice = 0; slice < 4; slice++) {
+        choice.share = (struct order_share){.slices = 4, .first = slice, .taken = 1};
+        struct order *part = order_of(&choice);
+        draw.batch = 3;
+        order_draw_grown(part, &draw, b);
+        assert_memory_equal(a + slice * ROWS / 4, b, sizeof a / 4);
+        order_free(part);
+    }
+    order_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_bucket_is_the_permutation_of_old_runs), TEST(the_last_batch_is_left_out_or_short), TEST(buckets_do_not_mix),
         TEST(sizes_may_follow_the_epoch), TEST(wrong_choices_are_refused),
         TEST(pages_are_shuffled_in_windows), TEST(processes_share_the_order_of_one),
+        TEST(streams_go_on), TEST(the_first_epoch_may_be_sorted), TEST(a_growing_set_is_drawn_from),
     };
     return cmocka_run_group_tests_name("data_order", tests, NULL, NULL);
 }
