@@ -54,7 +54,7 @@ static int build_answer(struct network *n, struct setting *c)
     TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, FEED_TEST));
     c->feed[FEED_TEST] = &n->supply.choice;
     struct variant is = {.batch = 1};
-    c->task->evaluation(c, &is);
+    if (c->task->evaluation) c->task->evaluation(c, &is);
     return step_evaluate(n->session, c, &slots, &is, task_find_program(c, PROGRAM_INFER), &fold);
 }
 

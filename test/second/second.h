@@ -7,7 +7,8 @@
 
 enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
 
-extern const struct task task_second;
+extern const struct task task_second, task_driven;
+enum { DRIVEN_WORDS = 3 };  // runs of the decoder for an answer
 extern const struct recipe_table second_recipes;
 struct dataset *second_data(int64_t train, int64_t test);
 int second_view(const struct setting *, struct dataset *stored, struct dataset **);

@@ -42,7 +42,7 @@ int evaluation_build(struct evaluation *e)
         if (evaluation_find(e, &batch)) continue;
         BUG_IF(e->programs == EVALUATION_PROGRAMS);
         struct variant is = {.batch = batch.count, .bucket = batch.bucket};
-        e->setting->task->evaluation(e->setting, &is);
+        if (e->setting->task->evaluation) e->setting->task->evaluation(e->setting, &is);
         TRY(add_programs(e, &is, &e->program[e->programs]));
         e->programs++;
     }

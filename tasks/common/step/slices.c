@@ -2,7 +2,7 @@
 #include "tasks/common/step/slices.h"
 
 #include "runtime/ranks/ranks.h"
-#include "tasks/common/step/step.h"
+#include "tasks/common/step/losses.h"
 
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ int slices_bucket(const int64_t *bytes, int count, int at)
 struct term {
     int value;
     const char *name;  // of its sums
-    int grad;          // its number among the gradients; NONE: no gradient
+    struct tally *tally;  // NULL: a statistic
     struct slot *statistic;
 };
 
@@ -79,18 +79,16 @@ static int by_value(const void *a, const void *b)
 }
 
 // In the order in which they are made.
-static int collect(struct step *s, const int *params, const int *grads, int count, struct term *term)
+static int collect(struct step *s, struct tally *tally, int tallies, struct term *term)
 {
     struct graph *g = s->g;
     int terms = 0;
-    for (int i = 0; i < count; i++)
-        if (grads[i] != NONE) term[terms++] = (struct term){grads[i], g->value[params[i]].slot->name, i, NULL};
+    for (int i = 0; i < tallies; i++) term[terms++] = (struct term){tally[i].value, tally[i].name, &tally[i], NULL};
     for (int v = 0; v < g->values; v++) {
         struct slot *statistic = g->value[v].slot;
         int copy = statistic && statistic->role == ROLE_STATISTIC ? graph_slice_copy(g, statistic) : NONE;
-        if (copy != NONE) term[terms++] = (struct term){copy, statistic->name, NONE, statistic};
+        if (copy != NONE) term[terms++] = (struct term){copy, statistic->name, NULL, statistic};
     }
-    term[terms++] = (struct term){s->loss, "loss", NONE, NULL};
     qsort(term, (size_t)terms, sizeof *term, by_value);
     return terms;
 }
@@ -130,27 +128,25 @@ static void reduce_buckets(struct step *s, struct term *term, int terms)
     }
 }
 
-// The sums become what one whole batch has: a mean stays a mean, statistics are those of all slices.
-static void finish(struct step *s, const struct term *t, int *grads)
+// The sums become what one whole batch has: statistics are those of all slices.
+static void finish(struct step *s, const struct term *t)
 {
     struct graph *g = s->g;
     float share = 1 / (float)s->setting->slices.all;
-    if (t->grad != NONE) {
-        grads[t->grad] = s->is.terms == 1 ? g_scale(g, t->value, share) : t->value;
-    } else if (t->statistic) {
+    if (t->tally) {
+        t->tally->value = t->value;
+    } else {
         int to = graph_slot(g, t->statistic);
         graph_node_over(g, OP_ASSIGN, (int[]){to, g_scale(g, t->value, share)}, 2, NULL, &to, NULL);
-    } else {
-        s->loss = t->value;
     }
 }
 
-int slices_join(struct step *s, const int *params, int *grads, int count)
+int slices_join(struct step *s, struct tally *tally, int tallies)
 {
     struct graph *g = s->g;
     const struct slices *slices = &s->setting->slices;
-    struct term *term = arena_alloc(&g->arena, (size_t)(count + g->values + 1) * sizeof *term);
-    int terms = collect(s, params, grads, count, term);
+    struct term *term = arena_alloc(&g->arena, (size_t)(tallies + g->values + 1) * sizeof *term);
+    int terms = collect(s, tally, tallies, term);
     bool last = s->is.slice == slices_kinds(slices) - 1;
     graph_scope(g, "slices");
     for (int i = 0; i < terms; i++) {
@@ -158,6 +154,6 @@ int slices_join(struct step *s, const int *params, int *grads, int count)
         if (!last) keep(s, &term[i], s->is.slice);
     }
     if (last && slices->count < slices->all) reduce_buckets(s, term, terms);
-    for (int i = 0; i < terms && last; i++) finish(s, &term[i], grads);
+    for (int i = 0; i < terms && last; i++) finish(s, &term[i]);
     return g->error;
 }

@@ -32,8 +32,8 @@ enum { BUCKET_VALUES = 7, BUCKET_BYTES = 4 << 20 };
 int slices_bucket(const int64_t *bytes, int count, int at);  // where the bucket that begins at value `at` ends
 
 struct step;
-// Joins gradients, loss and statistics as above. After the last slice grads[] and the step's loss are those of the batch, on
-// every process.
-int slices_join(struct step *, const int *params, int *grads, int count) MUST_CHECK;
+struct tally;
+// Joins tallies and statistics as above. After the last slice they are those of the batch, on every process.
+int slices_join(struct step *, struct tally *, int tallies) MUST_CHECK;
 
 #endif

@@ -2,7 +2,7 @@
 #include "tasks/common/step/step.h"
 
 #include "runtime/fuse.h"
-#include "runtime/grad.h"
+#include "tasks/common/step/losses.h"
 #include "tasks/common/step/update.h"
 
 static const struct init ZERO = {INIT_ZERO, 0}, UPLOAD = {INIT_UPLOAD, 0};
@@ -50,11 +50,6 @@ static bool is_driven(const struct step *s)
 static int cursor_of(struct step *s)
 {
     return feed_state(s, &slots_of(s)->cursor, "cursor", SHAPE(1), I32, ZERO);
-}
-
-static bool is_sliced(const struct step *s)
-{
-    return step_trains(s) && !slices_whole(&s->setting->slices);
 }
 
 static enum split split_of(const struct step *s)
@@ -113,7 +108,7 @@ int step_key(struct step *s)
 
 int step_count(struct step *s)
 {
-    const char *name = s->is.part ? "parts" : is_sliced(s) ? "slices" : "step";
+    const char *name = s->is.part ? "parts" : step_is_sliced(s) ? "slices" : "step";
     if (step_trains(s) && is_driven(s)) name = arena_text(&s->g->arena, "runs.%s", s->program->name);
     return graph_state(s->g, name, SHAPE(1), I32, MEMORY_DATA, ZERO);
 }
@@ -123,7 +118,7 @@ int step_site(struct step *s)
     return is_driven(s) ? s->sites++ * PROGRAMS_MAX + s->number : s->sites++;
 }
 
-static void add_loss(struct step *s, int loss)
+static void count_loss(struct step *s, int loss)
 {
     g_accumulate(s->g, count_state(s, &counts_of(s)->loss, "loss", F32), loss);
 }
@@ -135,12 +130,40 @@ int step_forward(struct step *s, int x)
     return out[0];
 }
 
+static struct step_mean *mean_slots(struct step *s, const char *name)
+{
+    struct step_counts *counts = counts_of(s);
+    for (int i = 0; i < counts->means; i++)
+        if (!strcmp(counts->mean[i].name, name)) return &counts->mean[i];
+    BUG_IF(counts->means == LOSSES_MAX);
+    counts->mean[counts->means] = (struct step_mean){.name = name};
+    return &counts->mean[counts->means++];
+}
+
+static void count_mean(struct step *s, int number, int sum, int rows)
+{
+    struct graph *g = s->g;
+    const char *name = s->mean[number].name;
+    struct step_mean *slots = mean_slots(s, name);
+    g_accumulate(g, count_state(s, &slots->sum, arena_text(&g->arena, "%s.sum", name), F32), sum);
+    g_accumulate(g, count_state(s, &slots->rows, arena_text(&g->arena, "%s.rows", name), F32), rows);
+}
+
+void step_mean_loss(struct step *s, const char *name, int sum, int rows, float factor)
+{
+    if (!step_trains(s)) return;
+    BUG_IF(s->means == LOSSES_MAX);
+    s->mean[s->means].name = name, s->mean[s->means].factor = factor;
+    s->mean[s->means].sum = sum, s->mean[s->means++].rows = rows;
+    if (!step_is_sliced(s)) count_mean(s, s->means - 1, sum, rows);
+}
+
 void step_loss(struct step *s, int loss, int64_t terms)
 {
     if (!step_trains(s)) return;
     s->is.terms = terms;
     s->loss = loss;
-    if (!is_sliced(s)) add_loss(s, loss);
+    if (!step_is_sliced(s)) count_loss(s, loss);
 }
 
 int step_hits(struct step *s, int metric)
@@ -192,7 +215,7 @@ void step_keep(struct step *s, int slot, int v)
 static int32_t slices_passed(const struct step *s)
 {
     const struct slices *of = &s->setting->slices;
-    return is_sliced(s) && s->is.slice == slices_kinds(of) - 1 ? of->all - of->count + 1 : 1;
+    return step_is_sliced(s) && s->is.slice == slices_kinds(of) - 1 ? of->all - of->count + 1 : 1;
 }
 
 static void advance_cursor(struct step *s)
@@ -213,23 +236,32 @@ static int trained_of(const struct graph *g, int *params)
     return count;
 }
 
+// Sums of slices are counted once they are joined.
+static void count_joined(struct step *s, const struct losses *l)
+{
+    if (l->loss != NONE) count_loss(s, l->tally[l->loss].value);
+    for (int j = 0; j < s->means; j++) count_mean(s, j, l->tally[l->sum[j]].value, l->tally[l->count[j]].value);
+}
+
 static int finish_train(struct step *s, int *params, int *grads, struct device *device)
 {
     struct graph *g = s->g;
     TRY(fuse_graph(g, s->setting->fuse));
     TRY(fuse_device(g, s->setting->fuse, device));
     int count = trained_of(g, params);
-    TRY(grad_of_times(g, s->loss, update_scale(s), params, count, grads));
+    struct losses losses;
+    TRY(losses_differentiate(s, params, count, &losses));
     g->phase = PHASE_UPDATE;
-    if (s->is.part) TRY(update_accumulate(s, params, grads, count));
-    if (is_sliced(s)) TRY(slices_join(s, params, grads, count));
+    if (s->is.part) TRY(update_accumulate(s, losses.tally, losses.tallies));
+    if (step_is_sliced(s)) TRY(slices_join(s, losses.tally, losses.tallies));
     int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);
-    bool updates = is_sliced(s) ? s->is.slice == slices_kinds(&s->setting->slices) - 1
+    bool updates = step_is_sliced(s) ? s->is.slice == slices_kinds(&s->setting->slices) - 1
                                 : s->is.part == PART_WHOLE || s->is.part == PART_LAST;
-    if (updates && is_sliced(s)) add_loss(s, s->loss);
+    if (updates && step_is_sliced(s)) count_joined(s, &losses);
+    if (updates) TRY(losses_finish(s, &losses, grads, count));
     if (updates) TRY(update_parameters(s, params, grads, count, step));
     graph_scope(g, "counters");
-    if (s->is.part || is_sliced(s) || is_driven(s)) g_tick(g, step_count(s), slices_passed(s));
+    if (s->is.part || step_is_sliced(s) || is_driven(s)) g_tick(g, step_count(s), slices_passed(s));
     if (updates && !is_driven(s)) g_tick(g, step, 1);
     advance_cursor(s);
     return 0;
@@ -256,10 +288,10 @@ int step_train(struct session *session, const struct setting *setting, struct st
                      .loss = NONE};
     g->name = name_of(g, setting, v, p->name);
     g->trains = v->trains;
-    g->sliced = is_sliced(&s);
+    g->sliced = step_is_sliced(&s);
     p->forward(&s);
     if (!g->error) {
-        BUG_IF(s.loss == NONE);
+        BUG_IF(s.loss == NONE && s.means == 0);
         v->terms = s.is.terms;
         size_t bytes = (size_t)(g->values + 1) * sizeof(int);
         int *params = arena_alloc(&g->arena, bytes), *grads = arena_alloc(&g->arena, bytes);

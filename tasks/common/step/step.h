@@ -15,8 +15,14 @@ struct feed_slots {
     struct slot *input[FEED_FIELDS][ORDER_BUCKETS];  // a streamed batch
 };
 // Sums since the last reset. Training programs share one set, evaluations another.
+enum { LOSSES_MAX = 8 };
 struct step_counts {
     struct slot *loss;    // f32[1]
+    struct step_mean {
+        const char *name;
+        struct slot *sum, *rows;  // f32[1]
+    } mean[LOSSES_MAX];   // of all programs, in the order of their first use
+    int means;
     struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
 };
 enum { STEP_TABLES = 2 * RULES_MAX };
@@ -45,6 +51,12 @@ struct step {
     // ---- private
     int index;  // samples of the batch; NONE before the first use
     int loss;
+    struct {
+        const char *name;
+        int sum, rows;
+        float factor;
+    } mean[LOSSES_MAX];
+    int means;
     int sites;  // numbers that step_site gave
     int picked[STEP_TABLES];  // the value of each table in this step, plus 1; 0: not picked yet
 };
@@ -62,6 +74,10 @@ int step_site(struct step *);
 // Sets the loss to differentiate, f32[1]. Its sum over steps is shown to people. `terms` is the number of terms in one step:
 // the number of samples for a sum over the batch, 1 for a mean. Does nothing in an evaluation.
 void step_loss(struct step *, int loss, int64_t terms);
+// Adds factor * sum / rows to the loss. `rows`, f32[1], is counted by the graph and depends on no parameter; 0 or at least 1.
+// `sum` is over the rows of one part; the mean is over those of the whole batch, on all processes. Without rows it is 0. The
+// losses of a program have different names. Does nothing in an evaluation.
+void step_mean_loss(struct step *, const char *name, int sum, int rows, float factor);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
 int step_tries(struct step *, int metric);                // for a METRIC_RATIO
 // Passes a value to the task's judge after each batch of an evaluation. The first dimension of the value is the batch. Does
@@ -74,6 +90,10 @@ void step_keep(struct step *, int slot, int value);
 static inline bool step_trains(const struct step *s)
 {
     return s->program->kind == PROGRAM_TRAIN;
+}
+static inline bool step_is_sliced(const struct step *s)
+{
+    return step_trains(s) && !slices_whole(&s->setting->slices);
 }
 
 // ---- graphs of the task's programs, finished and added to the session; each function returns the number there or an error

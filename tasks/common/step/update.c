@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/step/update.h"
 
+#include "tasks/common/step/losses.h"
+
 static bool same_table(const struct step_table *a, const struct step_table *b)
 {
     return a->factor == b->factor && a->offset == b->offset && schedule_same(&a->schedule, &b->schedule);
@@ -96,23 +98,20 @@ int update_parameters(struct step *s, const int *params, const int *grads, int c
     return s->g->error;
 }
 
-int update_accumulate(struct step *s, const int *params, int *grads, int count)
+int update_accumulate(struct step *s, struct tally *tally, int tallies)
 {
     struct graph *g = s->g;
     enum step_part part = s->is.part;
     graph_scope(g, "parts");
-    for (int i = 0; i < count; i++) {
-        if (grads[i] == NONE) continue;
-        const struct slot *slot = g->value[params[i]].slot;
-        char *name = arena_text(&g->arena, "sum.%s", slot->name);
-        int sum = graph_state(g, name, slot->shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
+    for (int i = 0; i < tallies; i++) {
+        char *name = arena_text(&g->arena, "sum.%s", tally[i].name);
+        int *v = &tally[i].value;
+        int sum = graph_state(g, name, g->value[*v].shape, F32, MEMORY_OPTIMISER, (struct init){INIT_ZERO, 0});
         if (sum == NONE) break;
         g->value[sum].slot->role = ROLE_DERIVED;  // the sum holds nothing between two steps, so no state stores it
-        if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
-        if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, grads[i]}, 2, NULL, &sum, NULL);
-        if (part != PART_LAST) continue;
-        grads[i] = g_add(g, sum, grads[i]);
-        if (s->is.terms == 1) grads[i] = g_scale(g, grads[i], 1 / (float)s->setting->recipe->accumulate);
+        if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, *v}, 2, NULL, &sum, NULL);
+        if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, *v}, 2, NULL, &sum, NULL);
+        if (part == PART_LAST) *v = g_add(g, sum, *v);
     }
     return g->error;
 }

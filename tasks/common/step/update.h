@@ -11,9 +11,10 @@ int update_scale(struct step *);
 // Appends the update of every parameter that has a gradient. `step` is i32[1], counted from 0. A parameter without a
 // matching rule is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
-// For a batch that is computed in parts: adds the gradients to those of earlier parts, in slots "sum.NAME". In the last part
-// grads[] become those of the whole batch. A mean loss is the mean of the parts' losses, a sum is their sum.
-int update_accumulate(struct step *, const int *params, int *grads, int count) MUST_CHECK;
+// For a batch that is computed in parts: adds the tallies to those of earlier parts, in slots "sum.NAME". In the last part they
+// become those of the whole batch.
+struct tally;
+int update_accumulate(struct step *, struct tally *, int tallies) MUST_CHECK;
 // True if a step renormalises the filters that Muon updates. *last is the last such step, counted from 1.
 bool update_uses_muon(const struct setting *);
 bool update_renormalises(const struct setting *, int64_t step, int64_t *last);

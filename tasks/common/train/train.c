@@ -184,6 +184,13 @@ static void show_point(struct going *r, const struct run_point *point, int64_t h
     progress_point(&r->progress, &shown);
 }
 
+// Since the last point.
+static double mean_loss(const struct going *r, const struct trainer_sums *sums)
+{
+    double terms = sums->rows > 0 ? sums->rows : (double)(r->trainer->terms - r->point_terms);
+    return terms > 0 ? sums->loss / terms : 0;
+}
+
 // Records a point: at the end of an epoch, and at each evaluation.
 static int record_point(struct going *r)
 {
@@ -191,7 +198,7 @@ static int record_point(struct going *r)
     struct trainer_sums sums;
     TRY(trainer_sums(t, true, &sums));
     struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_per_epoch, .samples = t->samples,
-                              .loss = sums.loss / (double)(t->terms - r->point_terms),
+                              .loss = mean_loss(r, &sums),
                               .stall_ns = train_stalled_ns(r)};
     r->alike = !isfinite(point.loss);  // all processes have the same sums
     if (r->alike)
@@ -222,8 +229,7 @@ static int show_step(struct going *r)
     }
     TRY(trainer_sums(r->trainer, false, &sums));
     double samples = (double)(r->trainer->samples - r->point_samples);
-    double loss = sums.loss / (double)(r->trainer->terms - r->point_terms);
-    progress_step(&r->progress, r->trainer->at, loss, sums.hits < 0 ? -1 : (double)sums.hits / samples);
+    progress_step(&r->progress, r->trainer->at, mean_loss(r, &sums), sums.hits < 0 ? -1 : (double)sums.hits / samples);
     return 0;
 }
 

@@ -231,6 +231,14 @@ static int read_counter(struct trainer *t, struct slot *slot, bool reset, int64_
     return reset ? session_write(t->session, slot, &zero, 0, sizeof zero) : 0;
 }
 
+static int read_sum(struct trainer *t, struct slot *slot, bool reset, double *into)
+{
+    float sum, none = 0;
+    TRY(session_read(t->session, slot, &sum, sizeof sum));
+    *into = (double)sum;
+    return reset ? session_write(t->session, slot, &none, 0, sizeof none) : 0;
+}
+
 static int count_together(const struct step_counts *counts, struct trainer *t, int64_t count[2 * METRICS_MAX])
 {
     for (int m = 0; m < METRICS_MAX; m++) {
@@ -259,10 +267,15 @@ int trainer_join_counts(struct trainer *t)
 int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 {
     const struct step_counts *counts = &t->slots.train;
-    float loss, none = 0;
-    TRY(session_read(t->session, counts->loss, &loss, sizeof loss));
-    if (reset) TRY(session_write(t->session, counts->loss, &none, 0, sizeof none));
-    *sums = (struct trainer_sums){loss, -1};
+    *sums = (struct trainer_sums){.hits = -1, .means = counts->means};
+    for (int i = counts->means - 1; i >= 0; i--) {  // the first is shown, unless there is one without a name
+        TRY(read_sum(t, counts->mean[i].sum, reset, &sums->loss));
+        TRY(read_sum(t, counts->mean[i].rows, reset, &sums->rows));
+        sums->mean[i].name = counts->mean[i].name;
+        sums->mean[i].loss = sums->rows > 0 ? sums->loss / sums->rows : 0;
+    }
+    if (counts->loss) sums->rows = 0;
+    if (counts->loss) TRY(read_sum(t, counts->loss, reset, &sums->loss));
     const struct metric *board = &t->choice.task->metrics[0];
     int64_t hits, tries;
     if (counts->hits[0]) TRY(read_counter(t, counts->hits[0], reset, &hits));

@@ -84,7 +84,10 @@ int trainer_count_calls(const struct trainer *, int64_t step, struct trainer_cal
 // The sum of the loss, and of hits if the board's metric counts, since the last call with `reset`. Waits for the device.
 struct trainer_sums {
     double loss;
+    double rows;   // in it; 0: it has the number of terms that trainer.terms counts
     int64_t hits;  // -1: the task counts no hits while it trains
+    struct { const char *name; double loss; } mean[LOSSES_MAX];  // of named losses
+    int means;
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;
 // Of several processes the first gets the counts of all, so that its slots are the state of the training. All call it.

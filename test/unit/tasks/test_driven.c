@@ -3,6 +3,12 @@
 #include "test/second/second.h"
 
 #include "tasks/cifar10/keys.h"
+#include "tasks/common/train/state.h"
+
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
 
@@ -41,11 +47,199 @@ static void programs_draw_apart(void **state)
     }
 }
 
+// ---- the driven task
+
+static const struct state_run state_run = {.digest = {"aa", "bb"}, .note = "{}"};
+
+static void open_driven(struct bench *b, const char *device, const char *setting)
+{
+    const char *const settings[] = {"precision=f32", setting, NULL};
+    second_open_with(b, &task_driven, device, 2, settings);
+}
+
+static void take_steps(struct bench *b, int64_t to)
+{
+    while (b->trainer->at < to)
+        if (trainer_step(b->trainer) < 0) fail_msg("%s", error_text());
+}
+
+static int32_t runs_of(struct bench *b, const char *name)
+{
+    int32_t runs;
+    assert_int_equal(session_get(b->trainer->session, name, &runs, sizeof runs), 0);
+    return runs;
+}
+
+static void a_step_runs_what_the_task_says(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct trainer_calls calls = {0};
+    open_driven(&b, "cpu", "schedule.epochs=2");
+    struct trainer *t = b.trainer;
+    assert_int_equal(trainer_count_calls(t, 0, &calls), 0);
+    assert_true(calls.batches[FEED_TRAIN] == 5 && calls.batches[FEED_TEST] == 0 && calls.batches[2] == 1);
+    assert_true(calls.runs[0] == 5 && calls.runs[1] == 1 && calls.runs[2] == 1);
+    assert_int_equal(t->steps_per_epoch, 600 / 20 / 5);
+    assert_int_equal(t->steps, 12);
+    assert_int_equal(trainer_begin(t, 1), 0);
+    take_steps(&b, 12);
+    assert_true(runs_of(&b, "runs.critic") == 60 && runs_of(&b, "runs.generator") == 12 && runs_of(&b, "runs.player") == 12);
+    assert_int_equal(runs_of(&b, "step"), 12);
+    assert_int_equal(t->samples, 60 * 20);
+    bench_close(&b);
+}
+
+static void reaches_its_target(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"ref", "cpu"};
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        int64_t before[METRICS_MAX], after[METRICS_MAX];
+        open_driven(&b, devices[i], "schedule.epochs=20");
+        assert_int_equal(trainer_begin(b.trainer, 1), 0);
+        assert_int_equal(trainer_evaluate(b.trainer, before), 0);
+        take_steps(&b, b.trainer->steps);
+        if (trainer_evaluate(b.trainer, after) < 0) fail_msg("%s", error_text());
+        print_message("%s: %.3f to %.3f\n", devices[i], (double)before[0] * 1e-6, (double)after[0] * 1e-6);
+        assert_true(before[0] < 600000 && after[0] >= 900000);
+        bench_close(&b);
+    }
+}
+
+// A decoder's cache and its state live from run to run: after WORDS runs the state is that many caches.
+static void a_cache_lives_from_run_to_run(void **state)
+{
+    (void)state;
+    struct bench b;
+    int64_t score[METRICS_MAX];
+    float cache[20 * 3], sum[20 * 3];
+    open_driven(&b, "cpu", "schedule.epochs=1");
+    assert_int_equal(trainer_begin(b.trainer, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(trainer_evaluate(b.trainer, score), 0);
+        assert_int_equal(session_get(b.trainer->session, "cache.0.130", cache, sizeof cache), 0);
+        assert_int_equal(session_get(b.trainer->session, "sum.0.130", sum, sizeof sum), 0);
+        for (int k = 0; k < 60; k++) assert_true(cache[k] != 0 && fabsf(sum[k] - DRIVEN_WORDS * cache[k]) < 1e-5f);
+    }
+    bench_close(&b);
+}
+
+static uint8_t *weights_of(struct bench *b, size_t *count)
+{
+    const struct store *s = b->trainer->session->store;
+    uint8_t *bytes = zalloc(1 << 16), *at = bytes;
+    for (int i = 0; i < s->count; i++) {
+        if (!role_is_parameter(s->slot[i]->role) && s->slot[i]->memory != MEMORY_OPTIMISER) continue;
+        assert_int_equal(session_get(b->trainer->session, s->slot[i]->name, at, slot_bytes(s->slot[i])), 0);
+        at += slot_bytes(s->slot[i]);
+    }
+    *count = (size_t)(at - bytes);
+    return bytes;
+}
+
+// A process that is killed leaves a state. Feeds, draws and the host's games go on from it to the same bytes.
+static void goes_on_after_kill(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"data.slices=1", "data.slices=2", "data.accumulate=4"};
+    for (int i = 0; i < 3; i++) {
+        char path[] = "/tmp/dawn-driven-XXXXXX";
+        int fd = mkstemp(path), status;
+        size_t n, m;
+        assert_true(fd >= 0);
+        close(fd);
+        pid_t child = fork();
+        if (child == 0) {
+            struct bench killed;
+            open_driven(&killed, "ref", settings[i]);
+            assert_int_equal(trainer_begin(killed.trainer, 3), 0);
+            take_steps(&killed, 7);  // in the middle of an epoch of each feed
+            assert_int_equal(state_save(path, killed.trainer, &state_run), 0);
+            take_steps(&killed, 9);
+            raise(SIGKILL);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        struct bench straight, resumed;
+        open_driven(&straight, "ref", settings[i]);
+        assert_int_equal(trainer_begin(straight.trainer, 3), 0);
+        take_steps(&straight, 15);
+        uint8_t *want = weights_of(&straight, &n);
+        bench_close(&straight);
+        struct state *from;
+        open_driven(&resumed, "ref", settings[i]);
+        if (state_open(path, &from) < 0 || state_load(from, resumed.trainer, &state_run, STATE_SAME) < 0)
+            fail_msg("%s", error_text());
+        state_close(from);
+        take_steps(&resumed, 15);
+        uint8_t *got = weights_of(&resumed, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(want, got, n);
+        free(want), free(got);
+        bench_close(&resumed);
+        unlink(path);
+    }
+}
+
+enum { PLAYER_WEIGHTS = 2 * 3 * 4 };
+static void train_player(const char *setting, float weights[PLAYER_WEIGHTS], struct trainer_sums *sums)
+{
+    struct bench b;
+    open_driven(&b, "cpu", setting);
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    take_steps(&b, 10);
+    const size_t half = PLAYER_WEIGHTS / 2;
+    assert_int_equal(session_get(b.trainer->session, "move", weights, half * sizeof *weights), 0);
+    assert_int_equal(session_get(b.trainer->session, "reply", weights + half, half * sizeof *weights), 0);
+    assert_int_equal(trainer_sums(b.trainer, true, sums), 0);
+    bench_close(&b);
+}
+
+// The valid rows of a batch are spread unevenly over its parts. A mean over them does not depend on how the batch is cut.
+static void means_are_over_the_rows_of_the_batch(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"data.accumulate=2", "data.accumulate=10", "data.slices=2", "data.slices=10"};
+    float want[PLAYER_WEIGHTS], got[PLAYER_WEIGHTS];
+    struct trainer_sums whole, cut;
+    train_player("data.slices=1", want, &whole);
+    assert_int_equal(whole.means, 4);
+    assert_string_equal(whole.mean[0].name, "real");
+    assert_string_equal(whole.mean[3].name, "reply");
+    for (int i = 0; i < 4; i++) {
+        train_player(settings[i], got, &cut);
+        for (int k = 0; k < PLAYER_WEIGHTS; k++) assert_true(fabsf(got[k] - want[k]) < 1e-5f);
+        for (int k = 2; k < 4; k++) assert_true(fabs(cut.mean[k].loss - whole.mean[k].loss) < 1e-5);
+    }
+}
+
+static void broken_games_are_refused(void **state)
+{
+    (void)state;
+    struct bench b;
+    open_driven(&b, "null", "schedule.epochs=1");
+    const struct host *host = task_driven.host;
+    const int32_t wrong[6] = {0, 0, 0, 0, 3, 0};
+    assert_int_equal(trainer_begin(b.trainer, 1), 0);
+    assert_int_equal(host->load(&b.trainer->drive, (const char *)wrong, 5), ERR_INPUT);
+    assert_int_equal(host->load(&b.trainer->drive, (const char *)wrong, sizeof wrong), ERR_INPUT);
+    assert_int_equal(host->load(&b.trainer->drive, "", 0), ERR_INPUT);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_train_their_own_set),
         cmocka_unit_test(programs_draw_apart),
+        cmocka_unit_test(a_step_runs_what_the_task_says),
+        cmocka_unit_test(reaches_its_target),
+        cmocka_unit_test(a_cache_lives_from_run_to_run),
+        cmocka_unit_test(goes_on_after_kill),
+        cmocka_unit_test(means_are_over_the_rows_of_the_batch),
+        cmocka_unit_test(broken_games_are_refused),
     };
     return cmocka_run_group_tests_name("driven tasks", tests, NULL, NULL);
 }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task that decides what runs, for the tests alone: it has what a generative network, a player against itself and a
+// translator need of the training, and nothing of their networks. A step is five batches of a critic, one run of a generator,
+// which draws its input, and one batch of imitated moves. The moves come from a growing set: between two steps a fixed policy
+// plays on boards that the host draws, and two losses, each over its valid rows, teach a player to move as the policy did. An
+// answer is decoded word by word: the encoder fills a cache, and each run of the decoder adds the cache to its state until the
+// host has counted enough.
+#include "test/second/second.h"
+
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/text.h"
+#include "tasks/common/step/drive.h"
+
+enum { WIDE = 4, MOVES = 3, GAMES_MAX = 4000, BOARDS_MAX = 64, CRITIC_RUNS = 5 };
+enum { CRITIC, GENERATOR, PLAYER, ENCODE, DECODE, POLICY };
+enum { FEED_GAMES = FEED_TEST + 1 };
+enum { GROUP_CRITIC, GROUP_GENERATOR, GROUP_PLAYER, GROUP_POLICY };
+
+// ---- samples: drawn ones, and games
+
+struct game {
+    float board[WIDE];
+    int32_t move, reply;  // -1: not valid
+};
+struct games {
+    int64_t count;
+    struct game game[GAMES_MAX];
+};
+
+static void draw_board(uint64_t seed, uint32_t set, uint32_t number, float board[WIDE])
+{
+    struct rng4 r = rng_draw(seed, RNG_TEST, set, number, 0);
+    for (int i = 0; i < WIDE; i++) board[i] = (float)r.v[i] * 0x1p-31f - 1;
+}
+
+static int fill_drawn(void *context, const struct feed_item *item, void *const field[])
+{
+    (void)context;
+    draw_board(17, item->split, (uint32_t)item->index, field[0]);
+    *(int32_t *)field[1] = item->index % 4 ? 0 : -1;  // the critic's label of a real sample; a quarter is not valid
+    *(float *)field[2] = item->index % 4 != 0;
+    return 0;
+}
+
+static int fill_game(void *context, const struct feed_item *item, void *const field[])
+{
+    const struct games *games = context;
+    BUG_IF(item->index >= games->count);
+    const struct game *game = &games->game[item->index];
+    memcpy(field[0], game->board, sizeof game->board);
+    *(int32_t *)field[1] = game->move, *(float *)field[2] = game->move >= 0;
+    *(int32_t *)field[3] = game->reply, *(float *)field[4] = game->reply >= 0;
+    return 0;
+}
+
+static int feed(const struct setting *c, int number, struct feed_choice *f)
+{
+    static const char *const names[] = {"board", "label", "valid", "reply", "valid reply"};
+    bool plays = number == FEED_GAMES;
+    f->fields = plays ? 5 : 3;
+    for (int i = 0; i < f->fields; i++)
+        f->field[i] = (struct feed_field){.name = names[i], .dtype = i == 1 || i == 3 ? I32 : F32};
+    f->field[0].shape[0] = SHAPE(WIDE);
+    f->fill = plays ? fill_game : fill_drawn, f->context = c->host;
+    if (plays) f->order.count = GAMES_MAX;
+    return 0;
+}
+
+// ---- programs
+
+static int linear(struct step *s, int x, const char *name, int64_t wide, int group)
+{
+    struct graph *g = s->g;
+    graph_group(g, group);
+    return g_linear(g, x, graph_param(g, name, SHAPE(wide, WIDE), (struct init){INIT_NORMAL, 0.5f}, ROLE_MATRIX), NONE, F32);
+}
+
+static int rows_of(struct step *s, const char *valid) { return g_reduce(s->g, step_input(s, valid), 1u << 0, false, F32); }
+
+static int constant(struct step *s, const char *name, struct shape shape, enum dtype dtype, float value)
+{
+    return graph_state(s->g, name, shape, dtype, MEMORY_DATA, (struct init){INIT_CONSTANT, value});
+}
+
+static int generated(struct step *s)
+{
+    int ones = constant(s, "ones", SHAPE(s->is.batch, WIDE), F32, 1);
+    int noise = g_dropout(s->g, ones, step_key(s), step_count(s), 0.5f, step_site(s));
+    return linear(s, noise, "generator", WIDE, GROUP_GENERATOR);
+}
+
+static int criticise(struct step *s, int x, int labels)
+{
+    return g_xent(s->g, linear(s, x, "critic", 2, GROUP_CRITIC), labels, 0, false);
+}
+
+static void critic(struct step *s)
+{
+    step_mean_loss(s, "real", criticise(s, step_input(s, "board"), step_input(s, "label")), rows_of(s, "valid"), 1);
+    int fake = constant(s, "fake", SHAPE(s->is.batch), I32, 1);
+    int all = constant(s, "all", SHAPE(1), F32, (float)s->is.batch);
+    step_mean_loss(s, "fake", criticise(s, generated(s), fake), all, 1);
+}
+
+static void generator(struct step *s)
+{
+    int real = graph_state(s->g, "real", SHAPE(s->is.batch), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    step_loss(s, criticise(s, generated(s), real), s->is.batch);
+}
+
+static void player(struct step *s)
+{
+    int board = step_input(s, "board");
+    int move = linear(s, board, "move", MOVES, GROUP_PLAYER), reply = linear(s, board, "reply", MOVES, GROUP_PLAYER);
+    step_mean_loss(s, "move", g_xent(s->g, move, step_input(s, "label"), 0, false), rows_of(s, "valid"), 1);
+    step_mean_loss(s, "reply", g_xent(s->g, reply, step_input(s, "reply"), 0, false), rows_of(s, "valid reply"), 0.5f);
+}
+
+static void encode(struct step *s)
+{
+    int cache = linear(s, step_input(s, "board"), "move", MOVES, GROUP_PLAYER);
+    struct shape shape = SHAPE(s->is.batch, MOVES);
+    step_keep(s, step_slot(s, "cache", shape, F32), cache);
+    step_keep(s, step_slot(s, "sum", shape, F32), g_scale(s->g, cache, 0));
+}
+
+static void decode(struct step *s)
+{
+    struct shape shape = SHAPE(s->is.batch, MOVES);
+    int state = step_slot(s, "sum", shape, F32), sum = g_add(s->g, state, step_slot(s, "cache", shape, F32));
+    step_output(s, 0, sum);
+    step_output(s, 1, linear(s, step_input(s, "board"), "policy", MOVES, GROUP_POLICY));
+    step_keep(s, state, sum);
+    g_tick(s->g, step_slot(s, "words", SHAPE(1), I32), 1);
+}
+
+static void policy(struct step *s)
+{
+    int boards = step_slot(s, "boards", SHAPE(s->is.batch, WIDE), F32);
+    step_keep(s, step_slot(s, "moves", SHAPE(s->is.batch, MOVES), F32), linear(s, boards, "policy", MOVES, GROUP_POLICY));
+}
+
+// ---- what runs
+
+static int step(struct drive *d)
+{
+    for (int i = 0; i < CRITIC_RUNS; i++) {
+        TRY(drive_next(d, FEED_TRAIN));
+        TRY(drive_run(d, CRITIC));
+    }
+    TRY(drive_run(d, GENERATOR));
+    TRY(drive_next(d, FEED_GAMES));
+    return drive_run(d, PLAYER);
+}
+
+static int answer(struct drive *d)
+{
+    int32_t words = 0;
+    TRY(drive_write(d, "words", &words, sizeof words));
+    TRY(drive_run(d, ENCODE));
+    while (words < DRIVEN_WORDS) {
+        TRY(drive_run(d, DECODE));
+        TRY(drive_read(d, "words", &words, sizeof words));
+    }
+    return 0;
+}
+
+// ---- games
+
+static int32_t best_of(const float *x)
+{
+    int32_t best = 0;
+    for (int32_t k = 1; k < MOVES; k++) best = x[k] > x[best] ? k : best;
+    return best;
+}
+
+static int play(struct drive *d)
+{
+    struct games *games = d->setting->host;
+    int64_t batch = d->setting->recipe->batch;
+    float board[BOARDS_MAX][WIDE], moves[BOARDS_MAX][MOVES];
+    BUG_IF(batch > BOARDS_MAX);
+    for (int64_t i = 0; i < batch; i++) draw_board(d->seed, 2 + (uint32_t)d->step, (uint32_t)i, board[i]);
+    TRY(drive_write(d, "boards", board, (size_t)batch * sizeof *board));
+    TRY(drive_run(d, POLICY));
+    TRY(drive_read(d, "moves", moves, (size_t)batch * sizeof *moves));
+    for (int64_t i = 0; i < batch && games->count < GAMES_MAX; i++) {
+        struct game *game = &games->game[games->count];
+        memcpy(game->board, board[i], sizeof game->board);
+        game->move = games->count % 3 ? best_of(moves[i]) : -1;
+        game->reply = games->count % 16 < 5 ? (game->move + 1) % MOVES : -1;
+        games->count++;
+    }
+    return drive_grow(d, FEED_GAMES, games->count);
+}
+
+static int open_games(const struct setting *c, void **state)
+{
+    (void)c;
+    *state = zalloc(sizeof(struct games));
+    return 0;
+}
+
+static int begin_games(struct drive *d)
+{
+    ((struct games *)d->setting->host)->count = 0;
+    return play(d);
+}
+
+static int between(struct drive *d) { return d->step % 2 ? play(d) : 0; }
+
+static void save_games(const struct setting *c, struct text *bytes)
+{
+    const struct games *games = c->host;
+    text_bytes(bytes, games->game, (size_t)games->count * sizeof *games->game);
+}
+
+static int load_games(struct drive *d, const char *bytes, size_t count)
+{
+    struct games *games = d->setting->host;
+    if (count % sizeof *games->game || count > sizeof games->game) return (fail)(ERR_INPUT, "%zu bytes are no games", count);
+    games->count = (int64_t)(count / sizeof *games->game);
+    memcpy(games->game, bytes, count);
+    for (int64_t i = 0; i < games->count; i++)
+        if (games->game[i].move >= MOVES || games->game[i].reply >= MOVES) return (fail)(ERR_INPUT, "a game has no such move");
+    return drive_grow(d, FEED_GAMES, games->count);
+}
+
+// ---- the judge: does the player move as the policy does?
+
+static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
+{
+    (void)c, (void)stored, (void)view;
+    *state = zalloc(2 * sizeof(int64_t));
+    return 0;
+}
+
+static int judge_batch(void *state, const struct judged *b)
+{
+    int64_t *right = state, *all = right + 1;
+    const float *sum = b->output[0], *policy = b->output[1];
+    for (int64_t i = 0; i < b->count; i++) *right += best_of(sum + i * MOVES) == best_of(policy + i * MOVES);
+    *all += b->count;
+    return 0;
+}
+
+static int judge_end(void *state, int64_t score[METRICS_MAX])
+{
+    const int64_t *right = state, *all = right + 1;
+    if (score) score[0] = *right * 1000000 / *all;
+    free(state);
+    return 0;
+}
+
+static int rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    (void)c;
+    const struct optim_settings sgd = {.momentum = 0.9f};
+    rule[0] = (struct rule){"all", ANY, ANY, OPTIMISER_SGD, sgd, 0.1, schedule_constant(1), schedule_constant(1)};
+    return 1;
+}
+
+static const struct host host = {.open = open_games, .close = free, .begin = begin_games, .between = between,
+                                 .save = save_games, .load = load_games};
+static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
+static const struct metric metrics[] = {{"imitated", "%", METRIC_RATIO, false}, {0}};
+static const struct model models[] = {{.name = "two-bags", .about = "six programs"}, {0}};
+static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE},
+                                         {"games", SPLIT_TRAIN, ORDER_GROWING}, {0}};
+static const struct task_program programs[] = {
+    [CRITIC] = {"critic", PROGRAM_TRAIN, FEED_TRAIN, 1u << GROUP_CRITIC, critic},
+    [GENERATOR] = {"generator", PROGRAM_TRAIN, FEED_NONE, 1u << GROUP_GENERATOR, generator},
+    [PLAYER] = {"player", PROGRAM_TRAIN, FEED_GAMES, 1u << GROUP_PLAYER, player},
+    [ENCODE] = {"encode", PROGRAM_EVALUATE, FEED_TEST, 0, encode},
+    [DECODE] = {"decode", PROGRAM_EVALUATE, FEED_TEST, 0, decode},
+    [POLICY] = {"policy", PROGRAM_INFER, FEED_NONE, 0, policy},
+    {0},
+};
+const struct task task_driven = {.name = "second", .title = "Driven", .metrics = metrics, .target = 0.9, .models = models,
+                                 .feeds = feeds, .feed = feed, .programs = programs, .step = step, .answer = answer,
+                                 .host = &host, .judge = &judge, .rules = rules};
