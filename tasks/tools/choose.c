@@ -5,6 +5,7 @@
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/threads.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,27 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
         return fail(ERR_USAGE, "recipe %s trains model %s, which belongs to task %s, not to %s", into->recipe.name,
                     into->recipe.model, recipe_task(&into->recipe), into->task->name);
     return model_find(into->task, into->recipe.model, &model);
+}
+
+static bool is_share(const struct metric *m)
+{
+    return m->kind == METRIC_COUNT || (m->kind == METRIC_RATIO && (!*m->unit || !strcmp(m->unit, "%")));
+}
+
+int choose_target(const struct task *task, double given, double *target)
+{
+    *target = isnan(given) ? task->target : given;
+    if (!is_share(&task->metrics[0]))
+        return isfinite(*target) ? 0 : fail(ERR_USAGE, "--target must be a number; got %g", *target);
+    if (*target >= 2 && *target <= 100)
+        return fail(ERR_USAGE, "--target is a share: write %g as %g", *target, *target / 100);
+    if (!(*target > 0 && *target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", *target);
+    return 0;
+}
+
+double choose_harder(const struct task *task, double a, double b)
+{
+    return task->metrics[0].lower_is_better ? fmin(a, b) : fmax(a, b);
 }
 
 int choose_open(const struct chosen *c, bool noise, bool *is_noise, struct dataset **into)

@@ -21,16 +21,6 @@ struct arguments {
     const char *database, *save, *instance, *pace, *resume, *ticket;
 };
 
-// Most metrics are shares, and so are their targets. A loss or a perplexity is not.
-static int check_target(const struct task *task, double target)
-{
-    if (task->target > 1) return target > 0 ? 0 : fail(ERR_USAGE, "--target must be above 0; got %g", target);
-    if (target >= 2 && target <= 100)
-        return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
-    if (!(target > 0 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
-    return 0;
-}
-
 static enum progress_mode progress_of(const struct arguments *a)
 {
     return a->json ? PROGRESS_JSON : a->quiet ? PROGRESS_QUIET : PROGRESS_AUTO;
@@ -113,8 +103,8 @@ static int train_task(const struct arguments *a, const char *name, const struct 
     struct price price;
     bool known;
     TRY(choose(&a->choose, name, &chosen));
-    double target = isnan(a->target) ? chosen.task->target : a->target;
-    TRY(check_target(chosen.task, target));
+    double target;
+    TRY(choose_target(chosen.task, a->target, &target));
     if (a->choose.device && !strcmp(a->choose.device, "null"))
         return fail(ERR_USAGE, "the null device computes nothing and cannot train (\"dawn plan\" works on it)");
     if (a->runs > 1 && a->save && *a->save) return fail(ERR_USAGE, "--save names one file, but a group writes one for each run");
@@ -138,7 +128,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
     const struct option options[] = {
-        {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the board's", &a.target, 0, 0},
+        {OPTION_FLOAT, 't', "target", "SCORE", "score to reach; default: the board's", &a.target, 0, 0},
         CHOOSE_OPTIONS(a.choose),
         {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},

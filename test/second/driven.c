@@ -122,6 +122,8 @@ static void encode(struct step *s)
     struct shape shape = SHAPE(s->is.batch, MOVES);
     step_keep(s, step_slot(s, "cache", shape, F32), cache);
     step_keep(s, step_slot(s, "sum", shape, F32), g_scale(s->g, cache, 0));
+    g_accumulate(s->g, step_total(s, 1), g_xent(s->g, cache, step_input(s, "label"), 0, false));
+    g_tick(s->g, step_tries(s, 1), (int32_t)s->is.batch);
 }
 
 static void decode(struct step *s)
@@ -263,7 +265,7 @@ static int rules(const struct setting *c, struct rule rule[RULES_MAX])
 static const struct host host = {.open = open_games, .close = free, .begin = begin_games, .between = between,
                                  .save = save_games, .load = load_games};
 static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
-static const struct metric metrics[] = {{"imitated", "%", METRIC_RATIO, false}, {0}};
+static const struct metric metrics[] = {{"imitated", "%", METRIC_RATIO, false}, {"surprise", "nat", METRIC_MEAN, true}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "six programs"}, {0}};
 static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE},
                                          {"games", SPLIT_TRAIN, ORDER_GROWING}, {0}};

@@ -58,6 +58,7 @@ static int reset_counters(struct evaluation *e)
     for (int m = 0; m < METRICS_MAX; m++) {
         if (counts->hits[m]) TRY(session_write(e->session, counts->hits[m], &zero, 0, sizeof zero));
         if (counts->tries[m]) TRY(session_write(e->session, counts->tries[m], &zero, 0, sizeof zero));
+        if (counts->total[m]) TRY(session_write(e->session, counts->total[m], &zero, 0, sizeof zero));
     }
     return 0;
 }
@@ -79,6 +80,18 @@ static int read_counters(struct evaluation *e, int64_t hits[METRICS_MAX], int64_
     return 0;
 }
 
+// Of all processes, added in their order.
+static int read_total(struct evaluation *e, struct slot *slot, double *total)
+{
+    float mine, *all = zalloc((size_t)ranks_size() * sizeof *all);
+    int rc = session_read(e->session, slot, &mine, sizeof mine);
+    if (rc == 0) rc = ranks_gather(&mine, sizeof mine, all);
+    *total = 0;
+    for (int i = 0; i < ranks_size() && rc == 0; i++) *total += (double)all[i];
+    free(all);
+    return rc;
+}
+
 // Reads the metrics that the graph counts. The judge computes the others.
 static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
 {
@@ -87,6 +100,12 @@ static int read_scores(struct evaluation *e, int64_t score[METRICS_MAX])
     int64_t hits[METRICS_MAX], tries[METRICS_MAX];
     TRY(read_counters(e, hits, tries));
     for (int m = 0; metrics[m].name; m++) {
+        double total;
+        if (counts->total[m]) {
+            TRY(read_total(e, counts->total[m], &total));
+            if (!isfinite(total)) return fail(ERR_INPUT, "the %s is not a number", metrics[m].name);
+            score[m] = tries[m] ? llround(1e6 * total / (double)tries[m]) : 0;
+        }
         if (!counts->hits[m]) continue;
         score[m] = hits[m];
         if (metrics[m].kind == METRIC_COUNT) continue;

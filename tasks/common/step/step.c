@@ -178,6 +178,12 @@ int step_tries(struct step *s, int metric)
     return count_state(s, &counts_of(s)->tries[metric], name, I32);
 }
 
+int step_total(struct step *s, int metric)
+{
+    char *name = arena_text(&s->g->arena, "%s.total", s->setting->task->metrics[metric].name);
+    return count_state(s, &counts_of(s)->total[metric], name, F32);
+}
+
 // Each program has a host slot of its own, because batches of another size have another shape. The host reads the slot after
 // every run, so a state leaves it out.
 void step_output(struct step *s, int number, int v)

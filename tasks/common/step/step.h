@@ -24,6 +24,7 @@ struct step_counts {
     } mean[LOSSES_MAX];   // of all programs, in the order of their first use
     int means;
     struct slot *hits[METRICS_MAX], *tries[METRICS_MAX];  // i32[1]
+    struct slot *total[METRICS_MAX];  // f32[1]
 };
 enum { STEP_TABLES = 2 * RULES_MAX };
 struct step_table {  // a schedule on the device: f32[steps]
@@ -79,7 +80,8 @@ void step_loss(struct step *, int loss, int64_t terms);
 // losses of a program have different names. Does nothing in an evaluation.
 void step_mean_loss(struct step *, const char *name, int sum, int rows, float factor);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
-int step_tries(struct step *, int metric);                // for a METRIC_RATIO
+int step_tries(struct step *, int metric);                // for a METRIC_RATIO and a METRIC_MEAN
+int step_total(struct step *, int metric);                // f32[1], for g_accumulate: the sum of a METRIC_MEAN
 // Passes a value to the task's judge after each batch of an evaluation. The first dimension of the value is the batch. Does
 // nothing in a training step.
 void step_output(struct step *, int number, int value);

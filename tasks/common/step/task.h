@@ -25,6 +25,7 @@ struct text;
 enum metric_kind {
     METRIC_COUNT,  // correct answers, k of N
     METRIC_RATIO,  // a value in millionths: hits of tries, both counted on the device, or a result of the task's judge
+    METRIC_MEAN,   // a value in millionths, of any range: a sum and a count from the device, up to the rounding of f32 sums
 };
 struct metric {
     const char *name, *unit;  // "top1", "%"

@@ -180,12 +180,12 @@ static int64_t views_of(const struct infer_figures *f)
 static struct latency_facts latency_facts_of(const struct measured *m, const struct run_data *test)
 {
     const struct infer_figures *f = &m->figures;
-    double board = m->chosen->task->target;  // a lower --target is shown but does not make a run eligible
+    double board = m->chosen->task->target;  // an easier --target is shown but does not make a run eligible
     return (struct latency_facts){
         .run = m->a->choose.files.weights ? 0 : m->run, .weights_digest = f->digest,
         .task = m->chosen->task->name, .model = f->recipe.model,
         .precision = dtype_name(f->dtype), .device = f->device_type,
-        .target_micro = llround(fmax(m->target, board) * 1e6), .threads = f->threads, .items = f->items,
+        .target_micro = llround(choose_harder(m->chosen->task, m->target, board) * 1e6), .threads = f->threads, .items = f->items,
         .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0],
         .views = views_of(f),
         .data = test, .price = m->priced ? &m->price : NULL,
@@ -402,7 +402,7 @@ static int measure_and_print(struct measured *m, const char *weights)
         .recipe_option = c->set.count ? "set" : c->recipe ? "recipe" : c->model ? "model" : NULL,
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
-    m->target = isnan(a->target) ? m->chosen->task->target : a->target;
+    TRY(choose_target(m->chosen->task, a->target, &m->target));
     if (a->question) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
@@ -477,7 +477,7 @@ int cmd_infer(int argc, char **argv)
         {OPTION_TEXT, 0, "ask", "QUESTION", "answer this question about a text, and nothing else", &a.question, 0, 0},
         {OPTION_PATH, 0, "text", "FILE", "the file with that text; default and \"-\": standard input", &a.text, 0, 0},
         {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
-        {OPTION_FLOAT, 't', "target", "SHARE", "score that a model needs to be eligible", &a.target, 0, 1},
+        {OPTION_FLOAT, 't', "target", "SCORE", "score that a model needs to be eligible", &a.target, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
         {OPTION_INT, 0, "threads", "N", "0: one or all, the faster of the two", &a.choose.threads, 0, 1024},
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &a.choose.oversubscribe, 0, 0},

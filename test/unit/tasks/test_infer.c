@@ -4,8 +4,10 @@
 #include "test/second/second.h"
 
 #include "tasks/cifar10/keys.h"
+#include "tasks/tools/choose.h"
 #include "tasks/tools/infer/infer_inside.h"
 
+#include <math.h>
 #include <unistd.h>
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
@@ -176,6 +178,30 @@ static void percentiles_are_nearest_ranks(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
+// A share lies between 0 and 1; a score of another unit has any range. Of two targets the harder one counts.
+static void a_target_has_the_range_of_its_metric(void **state)
+{
+    (void)state;
+    static const struct metric share[] = {{"f1", "", METRIC_RATIO, false}, {0}},
+                               bleu[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {0}},
+                               loss[] = {{"loss", "nat", METRIC_MEAN, true}, {0}};
+    struct task task = {.metrics = share, .target = 0.75};
+    double target;
+    assert_int_equal(choose_target(&task, NAN, &target), 0);
+    assert_true(target == 0.75);
+    assert_int_equal(choose_target(&task, 25, &target), ERR_USAGE);
+    assert_non_null(strstr(error_text(), "write 25 as 0.25"));
+    assert_int_equal(choose_target(&task, 1.5, &target), ERR_USAGE);
+    assert_true(choose_harder(&task, 0.5, 0.6) == 0.6);
+    task.metrics = bleu;
+    assert_int_equal(choose_target(&task, 25, &target), 0);
+    assert_true(target == 25);
+    task.metrics = loss;
+    assert_int_equal(choose_target(&task, -1.5, &target), 0);
+    assert_int_equal(choose_target(&task, INFINITY, &target), ERR_USAGE);
+    assert_true(choose_harder(&task, 0.5, 0.6) == 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +209,7 @@ int main(void)
         TEST(other_weights_need_a_model),
         TEST(answers_are_written),
         cmocka_unit_test(percentiles_are_nearest_ranks),
+        cmocka_unit_test(a_target_has_the_range_of_its_metric),
         TEST(damaged_weights_are_told),
     };
     return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
