@@ -7,64 +7,11 @@
 // host has counted enough.
 #include "test/second/second.h"
 
-#include "runtime/common/base/rng.h"
-#include "runtime/common/base/text.h"
 #include "tasks/common/step/drive.h"
 
-enum { WIDE = 4, MOVES = 3, GAMES_MAX = 4000, BOARDS_MAX = 64, CRITIC_RUNS = 5 };
-enum { CRITIC, GENERATOR, PLAYER, ENCODE, DECODE, POLICY };
-enum { FEED_GAMES = FEED_TEST + 1 };
+enum { WIDE = DRIVEN_WIDE, MOVES = DRIVEN_MOVES, CRITIC_RUNS = 5 };
+enum { CRITIC, GENERATOR, PLAYER, ENCODE, DECODE };
 enum { GROUP_CRITIC, GROUP_GENERATOR, GROUP_PLAYER, GROUP_POLICY };
-
-// ---- samples: drawn ones, and games
-
-struct game {
-    float board[WIDE];
-    int32_t move, reply;  // -1: not valid
-};
-struct games {
-    int64_t count;
-    struct game game[GAMES_MAX];
-};
-
-static void draw_board(uint64_t seed, uint32_t set, uint32_t number, float board[WIDE])
-{
-    struct rng4 r = rng_draw(seed, RNG_TEST, set, number, 0);
-    for (int i = 0; i < WIDE; i++) board[i] = (float)r.v[i] * 0x1p-31f - 1;
-}
-
-static int fill_drawn(void *context, const struct feed_item *item, void *const field[])
-{
-    (void)context;
-    draw_board(17, item->split, (uint32_t)item->index, field[0]);
-    *(int32_t *)field[1] = item->index % 4 ? 0 : -1;  // the critic's label of a real sample; a quarter is not valid
-    *(float *)field[2] = item->index % 4 != 0;
-    return 0;
-}
-
-static int fill_game(void *context, const struct feed_item *item, void *const field[])
-{
-    const struct games *games = context;
-    BUG_IF(item->index >= games->count);
-    const struct game *game = &games->game[item->index];
-    memcpy(field[0], game->board, sizeof game->board);
-    *(int32_t *)field[1] = game->move, *(float *)field[2] = game->move >= 0;
-    *(int32_t *)field[3] = game->reply, *(float *)field[4] = game->reply >= 0;
-    return 0;
-}
-
-static int feed(const struct setting *c, int number, struct feed_choice *f)
-{
-    static const char *const names[] = {"board", "label", "valid", "reply", "valid reply"};
-    bool plays = number == FEED_GAMES;
-    f->fields = plays ? 5 : 3;
-    for (int i = 0; i < f->fields; i++)
-        f->field[i] = (struct feed_field){.name = names[i], .dtype = i == 1 || i == 3 ? I32 : F32};
-    f->field[0].shape[0] = SHAPE(WIDE);
-    f->fill = plays ? fill_game : fill_drawn, f->context = c->host;
-    if (plays) f->order.count = GAMES_MAX;
-    return 0;
-}
 
 // ---- programs
 
@@ -151,7 +98,7 @@ static int step(struct drive *d)
         TRY(drive_run(d, CRITIC));
     }
     TRY(drive_run(d, GENERATOR));
-    TRY(drive_next(d, FEED_GAMES));
+    TRY(drive_next(d, DRIVEN_GAMES));
     return drive_run(d, PLAYER);
 }
 
@@ -167,67 +114,6 @@ static int answer(struct drive *d)
     return 0;
 }
 
-// ---- games
-
-static int32_t best_of(const float *x)
-{
-    int32_t best = 0;
-    for (int32_t k = 1; k < MOVES; k++) best = x[k] > x[best] ? k : best;
-    return best;
-}
-
-static int play(struct drive *d)
-{
-    struct games *games = d->setting->host;
-    int64_t batch = d->setting->recipe->batch;
-    float board[BOARDS_MAX][WIDE], moves[BOARDS_MAX][MOVES];
-    BUG_IF(batch > BOARDS_MAX);
-    for (int64_t i = 0; i < batch; i++) draw_board(d->seed, 2 + (uint32_t)d->step, (uint32_t)i, board[i]);
-    TRY(drive_write(d, "boards", board, (size_t)batch * sizeof *board));
-    TRY(drive_run(d, POLICY));
-    TRY(drive_read(d, "moves", moves, (size_t)batch * sizeof *moves));
-    for (int64_t i = 0; i < batch && games->count < GAMES_MAX; i++) {
-        struct game *game = &games->game[games->count];
-        memcpy(game->board, board[i], sizeof game->board);
-        game->move = games->count % 3 ? best_of(moves[i]) : -1;
-        game->reply = games->count % 16 < 5 ? (game->move + 1) % MOVES : -1;
-        games->count++;
-    }
-    return drive_grow(d, FEED_GAMES, games->count);
-}
-
-static int open_games(const struct setting *c, void **state)
-{
-    (void)c;
-    *state = zalloc(sizeof(struct games));
-    return 0;
-}
-
-static int begin_games(struct drive *d)
-{
-    ((struct games *)d->setting->host)->count = 0;
-    return play(d);
-}
-
-static int between(struct drive *d) { return d->step % 2 ? play(d) : 0; }
-
-static void save_games(const struct setting *c, struct text *bytes)
-{
-    const struct games *games = c->host;
-    text_bytes(bytes, games->game, (size_t)games->count * sizeof *games->game);
-}
-
-static int load_games(struct drive *d, const char *bytes, size_t count)
-{
-    struct games *games = d->setting->host;
-    if (count % sizeof *games->game || count > sizeof games->game) return (fail)(ERR_INPUT, "%zu bytes are no games", count);
-    games->count = (int64_t)(count / sizeof *games->game);
-    memcpy(games->game, bytes, count);
-    for (int64_t i = 0; i < games->count; i++)
-        if (games->game[i].move >= MOVES || games->game[i].reply >= MOVES) return (fail)(ERR_INPUT, "a game has no such move");
-    return drive_grow(d, FEED_GAMES, games->count);
-}
-
 // ---- the judge: does the player move as the policy does?
 
 static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
@@ -241,7 +127,7 @@ static int judge_batch(void *state, const struct judged *b)
 {
     int64_t *right = state, *all = right + 1;
     const float *sum = b->output[0], *policy = b->output[1];
-    for (int64_t i = 0; i < b->count; i++) *right += best_of(sum + i * MOVES) == best_of(policy + i * MOVES);
+    for (int64_t i = 0; i < b->count; i++) *right += driven_best(sum + i * MOVES) == driven_best(policy + i * MOVES);
     *all += b->count;
     return 0;
 }
@@ -262,8 +148,6 @@ static int rules(const struct setting *c, struct rule rule[RULES_MAX])
     return 1;
 }
 
-static const struct host host = {.open = open_games, .close = free, .begin = begin_games, .between = between,
-                                 .save = save_games, .load = load_games};
 static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
 static const struct metric metrics[] = {{"imitated", "%", METRIC_RATIO, false}, {"surprise", "nat", METRIC_MEAN, true}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "six programs"}, {0}};
@@ -272,12 +156,12 @@ static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED},
 static const struct task_program programs[] = {
     [CRITIC] = {"critic", PROGRAM_TRAIN, FEED_TRAIN, 1u << GROUP_CRITIC, critic},
     [GENERATOR] = {"generator", PROGRAM_TRAIN, FEED_NONE, 1u << GROUP_GENERATOR, generator},
-    [PLAYER] = {"player", PROGRAM_TRAIN, FEED_GAMES, 1u << GROUP_PLAYER, player},
+    [PLAYER] = {"player", PROGRAM_TRAIN, DRIVEN_GAMES, 1u << GROUP_PLAYER, player},
     [ENCODE] = {"encode", PROGRAM_EVALUATE, FEED_TEST, 0, encode},
     [DECODE] = {"decode", PROGRAM_EVALUATE, FEED_TEST, 0, decode},
-    [POLICY] = {"policy", PROGRAM_INFER, FEED_NONE, 0, policy},
+    [DRIVEN_POLICY] = {"policy", PROGRAM_INFER, FEED_NONE, 0, policy},
     {0},
 };
 const struct task task_driven = {.name = "second", .title = "Driven", .metrics = metrics, .target = 0.9, .models = models,
-                                 .feeds = feeds, .feed = feed, .programs = programs, .step = step, .answer = answer,
-                                 .host = &host, .judge = &judge, .rules = rules};
+                                 .feeds = feeds, .feed = driven_feed, .programs = programs, .step = step, .answer = answer,
+                                 .host = &driven_host, .judge = &judge, .rules = rules};

@@ -8,7 +8,11 @@
 enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
 
 extern const struct task task_second, task_driven;
-enum { DRIVEN_WORDS = 3 };  // runs of the decoder for an answer
+// Of the driven task: runs of the decoder for an answer, numbers of a board, moves; its program that plays; its feed of games.
+enum { DRIVEN_WORDS = 3, DRIVEN_WIDE = 4, DRIVEN_MOVES = 3, DRIVEN_POLICY = 5, DRIVEN_GAMES = FEED_TEST + 1 };
+extern const struct host driven_host;
+int driven_feed(const struct setting *, int number, struct feed_choice *);
+int32_t driven_best(const float *moves);  // the highest of DRIVEN_MOVES
 extern const struct recipe_table second_recipes;
 struct dataset *second_data(int64_t train, int64_t test);
 int second_view(const struct setting *, struct dataset *stored, struct dataset **);

@@ -2,6 +2,8 @@
 // Tasks that decide which programs run in a step.
 #include "test/second/second.h"
 
+#include "runtime/common/base/file.h"
+#include "runtime/ranks/ranks.h"
 #include "tasks/cifar10/keys.h"
 #include "tasks/common/train/state.h"
 
@@ -146,7 +148,8 @@ static uint8_t *weights_of(struct bench *b, size_t *count)
     const struct store *s = b->trainer->session->store;
     uint8_t *bytes = zalloc(1 << 16), *at = bytes;
     for (int i = 0; i < s->count; i++) {
-        if (!role_is_parameter(s->slot[i]->role) && s->slot[i]->memory != MEMORY_OPTIMISER) continue;
+        bool optimiser = s->slot[i]->memory == MEMORY_OPTIMISER && s->slot[i]->role != ROLE_DERIVED;  // no sums of slices
+        if (!role_is_parameter(s->slot[i]->role) && !optimiser) continue;
         assert_int_equal(session_get(b->trainer->session, s->slot[i]->name, at, slot_bytes(s->slot[i])), 0);
         at += slot_bytes(s->slot[i]);
     }
@@ -244,8 +247,28 @@ static void broken_games_are_refused(void **state)
     bench_close(&b);
 }
 
-int main(void)
+// With a file's name: trains in two slices, on as many processes as there are, and writes what it learned (cli/ranks_tasks).
+static int train_together(const char *path)
 {
+    struct bench b;
+    int64_t score[METRICS_MAX];
+    size_t count;
+    if (ranks_open() < 0) return 1;
+    open_driven(&b, "cpu", "data.slices=2");
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    take_steps(&b, 15);
+    assert_int_equal(trainer_evaluate(b.trainer, score), 0);
+    uint8_t *bytes = weights_of(&b, &count);
+    memcpy(bytes + count, score, sizeof *score);
+    int rc = ranks_rank() == 0 ? file_write(path, bytes, count + sizeof *score) : 0;
+    free(bytes);
+    bench_close(&b);
+    return ranks_close(rc) == RANKS_ALONE || rc < 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2) return train_together(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_train_their_own_set),
         cmocka_unit_test(programs_draw_apart),

@@ -361,6 +361,12 @@ static int no_view(const struct setting *c, struct dataset *stored, struct datas
     return (fail)(ERR_INPUT, "this cannot be viewed");
 }
 
+static int no_feed(const struct setting *c, int feed, struct feed_choice *f)
+{
+    (void)c, (void)feed, (void)f;
+    return (fail)(ERR_INPUT, "this cannot be read");
+}
+
 static void a_failure_is_told(void **state)
 {
     (void)state;
@@ -378,6 +384,9 @@ static void a_failure_is_told(void **state)
     task.view = no_view;
     assert_int_equal(trainer_new(&b.choice, &none), ERR_INPUT);
     assert_string_equal(error_text(), "this cannot be viewed");
+    task.view = NULL, task.feed = no_feed;
+    assert_int_equal(trainer_new(&b.choice, &none), ERR_INPUT);
+    assert_string_equal(error_text(), "this cannot be read");
     bench_close(&b);
 }
 
