@@ -118,11 +118,13 @@ struct loss_scale_attr {
     int32_t every;
 };
 struct optim_attr {
-    float mu, decay;          // MOMENTUM; DESCEND: decay, factor; CLIP_FACTOR: target
+    float mu, decay;          // MOMENTUM; DESCEND: decay, factor, limit; CLIP_FACTOR: target
     bool nesterov;
     float beta1, beta2, eps;  // ADAM; UNIT_NORM: eps, target
+    float root_eps;           // ADAM: added to v below the root
     bool infinity;            // ADAM: Adamax
     float target, factor;
+    float limit;              // DESCEND: p is clamped to [-limit, limit]; 0: it is not
 };
 union attr {
     struct conv_attr conv;

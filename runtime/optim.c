@@ -24,25 +24,59 @@ static int momentum(struct graph *g, int param, int grad, float decay, const str
     return graph_node_over(g, OP_MOMENTUM, (int[]){grad, m, decay ? param : NONE, o->clip}, 4, &a, over, NULL);
 }
 
-static int descend(struct graph *g, int param, int u, int lr, float factor, float decay)
+static int descend(struct graph *g, int param, int u, int lr, float decay, const struct optim_settings *o)
 {
-    union attr a = {.optim = {.factor = factor, .decay = decay}};
+    union attr a = {.optim = {.factor = 1.0f, .decay = decay, .limit = o->limit}};
     return graph_node_over(g, OP_DESCEND, (int[]){param, u, lr}, 3, &a, &param, NULL);
 }
 
 int optim_sgd(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
 {
-    return descend(g, param, momentum(g, param, grad, o->decay, o), lr, 1.0f, 0.0f);
+    return descend(g, param, momentum(g, param, grad, o->decay, o), lr, 0.0f, o);
+}
+
+// The step of Adam or Adamax, without the learning rate and the decay.
+static int adam(struct graph *g, int param, int grad, bool infinity, const struct optim_settings *o)
+{
+    int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
+    int updates = state_like(g, param, "updates", SHAPE(1), I32);
+    union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .infinity = infinity}};
+    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, updates, o->clip}, 5, &a, over, NULL);
+    g_tick_unless(g, updates, 1, o->clip);
+    return u;
 }
 
 int optim_adamw(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
 {
+    return descend(g, param, adam(g, param, grad, false, o), lr, o->decay, o);
+}
+
+int optim_adamax(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    return descend(g, param, adam(g, param, grad, true, o), lr, o->decay, o);
+}
+
+int optim_rmsprop(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    // The first moment of Adam with a beta1 of 0 is the gradient; nobody reads its slot, which the operator requires.
     int m = state_of(g, param, "moment1"), v = state_of(g, param, "moment2"), over[] = {NONE, m, v};
-    int updates = state_like(g, param, "updates", SHAPE(1), I32);
-    union attr a = {.optim = {.beta1 = o->beta1, .beta2 = o->beta2, .eps = o->eps, .infinity = o->infinity}};
-    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, updates, o->clip}, 5, &a, over, NULL);
-    g_tick_unless(g, updates, 1, o->clip);
-    return descend(g, param, u, lr, 1.0f, o->decay);
+    union attr a = {.optim = {.beta2 = o->beta2, .eps = o->inside ? 0 : o->eps, .root_eps = o->inside ? o->eps : 0}};
+    int u = graph_node_over(g, OP_ADAM, (int[]){grad, m, v, NONE, o->clip}, 5, &a, over, NULL);
+    struct optim_settings as_it_is = {.momentum = o->momentum, .clip = NONE};
+    if (o->momentum > 0) u = momentum(g, param, u, 0, &as_it_is);
+    return descend(g, param, u, lr, o->decay, o);
+}
+
+int optim_lamb(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    if (g->error || param == NONE) return NONE;
+    enum role role = g->value[param].slot->role;
+    if (role == ROLE_BIAS || role == ROLE_SCALE) return optim_adamw(g, param, grad, lr, o);
+    int u = adam(g, param, grad, false, o);
+    if (o->decay > 0) u = g_add(g, u, g_scale(g, param, o->decay));
+    int norms[] = {graph_node(g, OP_SQUARES, (int[]){param, NONE}, 2, NULL, NULL),
+                   graph_node(g, OP_SQUARES, (int[]){u, NONE}, 2, NULL, NULL), lr};
+    return descend(g, param, u, graph_node(g, OP_TRUST, norms, 3, NULL, NULL), 0.0f, o);
 }
 
 static int unit_norm(struct graph *g, int x, double target, int factor, float eps)
@@ -79,7 +113,7 @@ int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_
     if (o->renormalise != NONE) lerp(g, param, unit_norm(g, param, sqrt((double)k), NONE, 1e-7f), o->renormalise);
     int u = momentum(g, param, grad, 0, o);
     int x = newton_schulz(g, unit_norm(g, g_reshape(g, u, flat), 1.0, o->ns_norm, 1e-7f), o);
-    return descend(g, param, g_reshape(g, x, shape), lr, 1.0f, o->decay);
+    return descend(g, param, g_reshape(g, x, shape), lr, o->decay, o);
 }
 
 // Summed from the last gradient to the first: the order in which the backward pass makes them, so that a device with

@@ -6,12 +6,22 @@
 
 #include "runtime/graph.h"
 
+// The optimisers: id, name in recipes, function.
+#define OPTIMISERS(ROW)                   \
+    ROW(MUON, "muon", optim_muon)         \
+    ROW(SGD, "sgd", optim_sgd)            \
+    ROW(ADAMW, "adamw", optim_adamw)      \
+    ROW(ADAMAX, "adamax", optim_adamax)   \
+    ROW(RMSPROP, "rmsprop", optim_rmsprop) \
+    ROW(LAMB, "lamb", optim_lamb)
+
 struct optim_settings {
-    float momentum;      // SGD, Muon
+    float momentum;      // SGD, Muon, RMSProp
     bool nesterov;
-    float decay;         // SGD: added to the gradient as decay * p. AdamW: decoupled, times the learning rate
-    float beta1, beta2, eps;  // AdamW
-    bool infinity;       // AdamW: Adamax (Kingma and Ba 2015, section 7), v = max(beta2 v, |g|) in place of the mean of squares
+    float decay;         // SGD: added to the gradient as decay * p. The others: decoupled, times the learning rate
+    float beta1, beta2, eps;  // AdamW, Adamax, LAMB; RMSProp: beta2 is its alpha
+    bool inside;         // RMSProp: epsilon is added below the root (TensorFlow), not to the root (PyTorch)
+    float limit;         // parameters are clamped to [-limit, limit] after the update; 0: they are not
     int clip;            // value of one f32 (optim_clip): gradients are multiplied by it first, and below 0 momentum and moments
                          // stay and the step is 0; NONE: they are taken as they are
     int ns_steps;        // Muon: Newton-Schulz iterations
@@ -26,6 +36,14 @@ int optim_sgd(struct graph *, int param, int grad, int lr, const struct optim_se
 // AdamW. The correction of its moments counts the parameter's own updates (slot "NAME.updates"), so that one that begins late, or
 // whose steps are skipped, begins as others do.
 int optim_adamw(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// Adamax (Kingma and Ba 2015, section 7): v = max(beta2 v, |g|) in place of the mean of squares.
+int optim_adamax(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// RMSProp (Hinton 2012): v = alpha v + (1 - alpha) g^2; the step is g / (sqrt(v) + eps) or g / sqrt(v + eps), with momentum if
+// there is any. A skipped step keeps v, and the momentum decays.
+int optim_rmsprop(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// LAMB (You et al. 2020): the step of AdamW, with the decay, times |p| / |step| per parameter (1 if either norm is 0). Norms and
+// biases take the step of AdamW.
+int optim_lamb(struct graph *, int param, int grad, int lr, const struct optim_settings *);
 // Muon (Jordan 2024): the momentum of a filter bank [K, R*S*C], orthogonalised by Newton-Schulz, is the step.
 int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_settings *);
 // Clipping by the global norm (Pascanu et al. 2013): the value max_norm / max(max_norm, norm of all gradients together), to

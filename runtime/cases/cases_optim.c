@@ -44,13 +44,16 @@ static void build_momentum_clipped(struct case_build *b)
     case_node(b, (int[]){g, m, w, one_f32(b, "clip", 0.37)}, 4, &a, (int[]){NONE, m});
 }
 
-// p: rows, columns, step, 1: clipped, 2: infinity
+// p: rows, columns, step, 1: clipped, 2: infinity, 3: RMSProp with epsilon outside of the root, 4: inside
 static void build_adam(struct case_build *b)
 {
     int g = f32_input(b, "g", DRAW_NORMAL, 1.0), m = state_input(b, "m", DRAW_NORMAL, 0.1);
     int v = state_input(b, "v", DRAW_POSITIVE, 0.5);
-    int step = case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
+    bool rms = b->row->p[3] >= 3;
+    int step = rms ? NONE : case_input(b, "step", SHAPE(1), I32, DRAW_CONSTANT, b->row->p[2]);
     union attr a = {.optim = {.beta1 = 0.9f, .beta2 = 0.999f, .eps = 1e-8f, .infinity = b->row->p[3] == 2}};
+    if (rms) a.optim = (struct optim_attr){.beta2 = 0.9f, .eps = 0.25f};
+    if (b->row->p[3] == 4) a.optim = (struct optim_attr){.beta2 = 0.9f, .root_eps = 0.25f};
     int clip = b->row->p[3] == 1 ? one_f32(b, "clip", 0.37) : NONE;
     case_node(b, (int[]){g, m, v, step, clip}, 5, &a, (int[]){NONE, m, v});
 }
@@ -109,12 +112,19 @@ static void build_unit_norm(struct case_build *b)
     case_node(b, (int[]){x, factor}, 2, &a, NULL);
 }
 
-// p: rows, columns, decay
+// p: rows, columns, 1: decay, 2: clamped
 static void build_descend(struct case_build *b)
 {
     int p = state_input(b, "p", DRAW_NORMAL, 1.0), u = f32_input(b, "u", DRAW_NORMAL, 1.0), lr = one_f32(b, "lr", 0.24);
-    union attr a = {.optim = {.decay = b->row->p[2] ? 0.02f : 0.0f, .factor = 0.5f}};
+    union attr a = {.optim = {.decay = b->row->p[2] == 1 ? 0.02f : 0.0f, .factor = 0.5f, .limit = b->row->p[2] == 2 ? 0.3f : 0}};
     case_node(b, (int[]){p, u, lr}, 3, &a, &p);
+}
+
+// p: squares of p and of u
+static void build_trust(struct case_build *b)
+{
+    int p = one_f32(b, "squares p", b->row->p[0]), u = one_f32(b, "squares u", b->row->p[1]), lr = one_f32(b, "lr", 0.24);
+    case_node(b, (int[]){p, u, lr}, 3, NULL, NULL);
 }
 
 static void build_lerp(struct case_build *b)
@@ -159,6 +169,8 @@ const struct op_case cases_optim[] = {
     THREE("momentum nesterov decay, clipped", OP_MOMENTUM, build_momentum_clipped, 1, 0, 0),
     THREE("adam, clipped", OP_ADAM, build_adam, 3, 1, 64),
     THREE("adam, infinity", OP_ADAM, build_adam, 3, 2, 64),
+    THREE("adam, no count, epsilon outside", OP_ADAM, build_adam, 0, 3, 64),
+    THREE("adam, no count, epsilon inside", OP_ADAM, build_adam, 0, 4, 64),
     THREE("squares", OP_SQUARES, build_squares, 0, 0, 64),
     THREE("squares, added", OP_SQUARES, build_squares, 1, 0, 64),
     {"clip_factor, clips", OP_CLIP_FACTOR, build_clip_factor, 0, {17}, 0},
@@ -178,6 +190,10 @@ const struct op_case cases_optim[] = {
     THREE("unit_norm with a factor", OP_UNIT_NORM, build_unit_norm, 1, 0, 64),
     THREE("descend", OP_DESCEND, build_descend, 0, 0, 0),
     THREE("descend decay", OP_DESCEND, build_descend, 1, 0, 0),
+    THREE("descend, clamped", OP_DESCEND, build_descend, 2, 0, 0),
+    {"trust", OP_TRUST, build_trust, 0, {17, 5}, 0},
+    {"trust of nothing", OP_TRUST, build_trust, 0, {0, 5}, 0},
+    {"trust, no step", OP_TRUST, build_trust, 0, {17, 0}, 0},
     THREE("lerp", OP_LERP, build_lerp, 0, 0, 0),
     THREE("assign", OP_ASSIGN, build_assign, F32, F32, 0),
     THREE("all_reduce", OP_ALL_REDUCE, build_all_reduce, 0, 0, 0),

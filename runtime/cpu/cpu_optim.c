@@ -95,11 +95,12 @@ static void adam_piece(void *context, int64_t begin, int64_t end, int thread)
 static int adam_run(struct cpu_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
-    double t = (double)*(const int32_t *)s->in[3] + 1;
+    const int32_t *step = s->in[3];
+    double t = step ? (double)*step + 1 : INFINITY;  // without a count nothing is corrected
     if (skips_step(s, 4)) return skip_step(s, 2);
     struct adam o = {
         s, {a->beta1, a->beta2, a->eps, (float)(1 / (1 - pow(a->beta1, t))), (float)(1 / (1 - pow(a->beta2, t))),
-            a->infinity}};
+            a->infinity, a->root_eps}};
     threads_for(cpu_count(cpu_in(s, 0)), OPTIM_GRAIN, adam_piece, &o);
     return 0;
 }
@@ -152,6 +153,13 @@ static int clip_factor_run(struct cpu_step *s)
     return 0;
 }
 
+static int trust_run(struct cpu_step *s)
+{
+    float p = sqrtf(*(const float *)s->in[0]), u = sqrtf(*(const float *)s->in[1]), rate = *(const float *)s->in[2];
+    if (s->out[0]) *(float *)s->out[0] = p > 0 && u > 0 ? rate * (p / u) : rate;
+    return 0;
+}
+
 static int loss_scale_run(struct cpu_step *s)
 {
     const struct loss_scale_attr *a = &s->node->attr.loss_scale;
@@ -197,7 +205,10 @@ static void descend_piece(void *context, int64_t begin, int64_t end, int thread)
     const struct cpu_step *s = context;
     const struct optim_attr *a = &s->node->attr.optim;
     float rate = *(const float *)s->in[2] * a->factor;
-    s->cpu->loops->descend(f32_in(s, 0, begin), f32_in(s, 1, begin), rate, a->decay, end - begin, f32_out(s, 0, begin));
+    float *p = f32_out(s, 0, begin);
+    s->cpu->loops->descend(f32_in(s, 0, begin), f32_in(s, 1, begin), rate, a->decay, end - begin, p);
+    for (int64_t i = 0; a->limit > 0 && i < end - begin; i++)  // NaN stays
+        p[i] = p[i] > a->limit ? a->limit : p[i] < -a->limit ? -a->limit : p[i];
 }
 
 static int descend_run(struct cpu_step *s)
@@ -235,6 +246,7 @@ CPU_PREPARE(clip_factor)
 CPU_PREPARE(loss_scale)
 CPU_PREPARE(unit_norm)
 CPU_PREPARE(descend)
+CPU_PREPARE(trust)
 CPU_PREPARE(lerp)
 CPU_PREPARE(assign)
 const struct cpu_op cpu_momentum = {.prepare = momentum_prepare};
@@ -244,5 +256,6 @@ const struct cpu_op cpu_clip_factor = {.prepare = clip_factor_prepare};
 const struct cpu_op cpu_loss_scale = {.prepare = loss_scale_prepare};
 const struct cpu_op cpu_unit_norm = {.workspace = squares_workspace, .prepare = unit_norm_prepare};
 const struct cpu_op cpu_descend = {.prepare = descend_prepare};
+const struct cpu_op cpu_trust = {.prepare = trust_prepare};
 const struct cpu_op cpu_lerp = {.prepare = lerp_prepare};
 const struct cpu_op cpu_assign = {.prepare = assign_prepare};

@@ -26,7 +26,7 @@ int op_momentum_infer(struct graph *g, struct node *n)
 int op_adam_infer(struct graph *g, struct node *n)
 {
     TRY(f32_alike(g, n, 3));
-    TRY(op_scalar(g, n, 3, I32));
+    if (n->in[3] != NONE) TRY(op_scalar(g, n, 3, I32));
     if (n->in[4] != NONE) TRY(op_scalar(g, n, 4, F32));
     return gives(g, n, 3);
 }
@@ -43,6 +43,13 @@ int op_clip_factor_infer(struct graph *g, struct node *n)
 {
     TRY(op_scalar(g, n, 0, F32));
     NEED(n->attr.optim.target > 0, g, "clip_factor wants a positive norm");
+    op_out(g, n, 0, SHAPE(1), F32);
+    return 0;
+}
+
+int op_trust_infer(struct graph *g, struct node *n)
+{
+    for (int i = 0; i < 3; i++) TRY(op_scalar(g, n, i, F32));
     op_out(g, n, 0, SHAPE(1), F32);
     return 0;
 }
@@ -113,6 +120,7 @@ NO_GRAD(clip_factor)
 NO_GRAD(loss_scale)
 NO_GRAD(unit_norm)
 NO_GRAD(descend)
+NO_GRAD(trust)
 NO_GRAD(lerp)
 NO_GRAD(assign)
 NO_GRAD(all_reduce)
@@ -123,5 +131,6 @@ FLOPS_EACH(clip_factor, 3)
 FLOPS_EACH(loss_scale, 5)
 FLOPS_EACH(unit_norm, 3)
 FLOPS_EACH(descend, 4)
+FLOPS_EACH(trust, 3)
 FLOPS_EACH(lerp, 3)
 FLOPS_EACH(assign, 0)

@@ -46,12 +46,14 @@ void ref_adam(const struct ref_step *s)
 {
     const struct optim_attr *a = &s->node->attr.optim;
     if (skips_step(s, 4)) return write_skipped(s, 2);
-    double *u = read_gradient(s, 4), *m = ref_read(s, 1), *v = ref_read(s, 2), t = ref_get(s, 3, 0) + 1.0;
-    double b1 = a->beta1, b2 = a->beta2, whole1 = 1.0 - pow(b1, t), whole2 = 1.0 - pow(b2, t);
+    double *u = read_gradient(s, 4), *m = ref_read(s, 1), *v = ref_read(s, 2), b1 = a->beta1, b2 = a->beta2;
+    bool counts = s->node->in[3] != NONE;
+    double t = counts ? ref_get(s, 3, 0) + 1.0 : 0.0;
+    double whole1 = counts ? 1.0 - pow(b1, t) : 1.0, whole2 = counts ? 1.0 - pow(b2, t) : 1.0;
     for (int64_t i = 0, count = optim_count(s); i < count; i++) {
         m[i] = b1 * m[i] + (1.0 - b1) * u[i];
         v[i] = a->infinity ? fmax(b2 * v[i], fabs(u[i])) : b2 * v[i] + (1.0 - b2) * u[i] * u[i];
-        u[i] = m[i] / whole1 / ((a->infinity ? v[i] : sqrt(v[i] / whole2)) + (double)a->eps);
+        u[i] = m[i] / whole1 / ((a->infinity ? v[i] : sqrt(v[i] / whole2 + (double)a->root_eps)) + (double)a->eps);
     }
     ref_write(s, 0, u);
     ref_write(s, 1, m);
@@ -76,6 +78,13 @@ void ref_clip_factor(const struct ref_step *s)
 {
     double norm = sqrt(ref_get(s, 0, 0)), target = s->node->attr.optim.target, factor = norm <= target ? 1.0 : target / norm;
     ref_write(s, 0, &factor);
+}
+
+void ref_trust(const struct ref_step *s)
+{
+    double p = sqrt(ref_get(s, 0, 0)), u = sqrt(ref_get(s, 1, 0)), rate = ref_get(s, 2, 0);
+    if (p > 0 && u > 0) rate *= p / u;
+    ref_write(s, 0, &rate);
 }
 
 void ref_loss_scale(const struct ref_step *s)
@@ -111,6 +120,8 @@ void ref_descend(const struct ref_step *s)
     const struct optim_attr *a = &s->node->attr.optim;
     double *p = ref_read(s, 0), *u = ref_read(s, 1), rate = ref_get(s, 2, 0) * (double)a->factor;
     for (int64_t i = 0, count = optim_count(s); i < count; i++) p[i] -= rate * (u[i] + (double)a->decay * p[i]);
+    for (int64_t i = 0, count = optim_count(s); i < count && a->limit > 0; i++)  // NaN stays
+        p[i] = p[i] > (double)a->limit ? (double)a->limit : p[i] < -(double)a->limit ? -(double)a->limit : p[i];
     ref_write(s, 0, p);
 }
 

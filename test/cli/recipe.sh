@@ -49,7 +49,7 @@ narrow
 grep -qx 'Recipe cifar10: task cifar10, model record. Keys that apply:' out
 grep -qx 'optimiser' out
 grep -q '^  label_smoothing ' out
-grep -q '  muon, sgd, adamw or adamax; default muon$' out
+grep -q '  muon, sgd, adamw, adamax, rmsprop or lamb; default$' out
 grep -q '  0.01 to 10000; default 8$' out
 grep -q '^  muon.newton_schulz ' out
 grep -q '^  whiten_bias_epochs ' out

@@ -27,8 +27,9 @@ struct window {
 
 // The rates of an optimiser step, computed in advance.
 struct adam_rates {
-    float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v) + eps)
+    float beta1, beta2, eps, scale_m, scale_v;  // u = (m * scale_m) / (sqrt(v * scale_v + root_eps) + eps)
     bool infinity;  // Adamax: v is max(beta2 v, |g|), and scale_v is not used
+    float root_eps;
 };
 
 // Dropout of the probabilities of attention (element.h).

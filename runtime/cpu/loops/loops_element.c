@@ -178,13 +178,13 @@ void LOOPS_NAME(momentum)(const float *g, const float *m, const float *p, float 
 ALWAYS void adam_of(bool gives, bool infinity, const float *g, const float *m, const float *v, const struct adam_rates *r,
                     int64_t n, float *u, float *m_out, float *v_out)
 {
-    float beta1 = r->beta1, beta2 = r->beta2, eps = r->eps, scale_m = r->scale_m, scale_v = r->scale_v;
+    float beta1 = r->beta1, beta2 = r->beta2, eps = r->eps, scale_m = r->scale_m, scale_v = r->scale_v, root_eps = r->root_eps;
     INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
         float m1 = beta1 * m[i] + (1.0f - beta1) * g[i], size = fabsf(g[i]), old = beta2 * v[i];
         float v1 = infinity ? (size <= old ? old : size) : beta2 * v[i] + (1.0f - beta2) * g[i] * g[i];  // NaN stays
         m_out[i] = m1, v_out[i] = v1;
-        if (gives) u[i] = m1 * scale_m / ((infinity ? v1 : sqrtf(v1 * scale_v)) + eps);
+        if (gives) u[i] = m1 * scale_m / ((infinity ? v1 : sqrtf(v1 * scale_v + root_eps)) + eps);
     }
 }
 

@@ -109,22 +109,22 @@ struct adam_rule {
         float whole1, whole2;  // 1 - beta^t
         float clip;
     };
-    float beta1, beta2, eps, log1, log2;  // natural logarithms of the betas
+    float beta1, beta2, eps, root_eps, log1, log2;  // natural logarithms of the betas
     const int32_t *step;
     const float *clip;
     bool infinity;
     // expm1 of a logarithm does not cancel; 1 - pow(0.999, 1) would lose ten bits.
     __device__ now begin() const
     {
-        float t = (float)*step + 1.0f;
-        return {-expm1f(t * log1), -expm1f(t * log2), clip ? *clip : 1.0f};
+        float t = step ? (float)*step + 1.0f : 0.0f, factor = clip ? *clip : 1.0f;
+        return step ? now{-expm1f(t * log1), -expm1f(t * log2), factor} : now{1.0f, 1.0f, factor};
     }
     __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
         float g = n.clip * x[0], m = beta1 * x[1] + (1.0f - beta1) * g, size = fabsf(g), old = beta2 * x[2];
         float v = infinity ? (size <= old ? old : size) : old + (1.0f - beta2) * g * g;
         bool skips = n.clip < 0.0f;
-        y[0] = skips ? 0.0f : m / n.whole1 / ((infinity ? v : sqrtf(v / n.whole2)) + eps);
+        y[0] = skips ? 0.0f : m / n.whole1 / ((infinity ? v : sqrtf(v / n.whole2 + root_eps)) + eps);
         y[1] = skips ? x[1] : m;
         y[2] = skips ? x[2] : v;
     }
@@ -135,7 +135,7 @@ K_MANY_LAUNCHER(k_adam)
     many<pass<adam_rule>> all = {};
     for (int i = 0; i < count; i++) {
         const struct k_adam *a = (const struct k_adam *)args[i];
-        adam_rule rule = {a->beta1, a->beta2, a->eps, (float)log((double)a->beta1), (float)log((double)a->beta2),
+        adam_rule rule = {a->beta1, a->beta2, a->eps, a->root_eps, (float)log((double)a->beta1), (float)log((double)a->beta2),
                           a->step, a->clip, a->infinity};
         add_pass(all, pass<adam_rule>{{a->g, a->m, a->v}, {a->u, a->to_m, a->to_v}, a->count, false, rule});
     }
@@ -148,12 +148,13 @@ struct descend_rule {
     struct now {
         float rate;
     };
-    float factor, decay;
+    float factor, decay, limit;
     const float *lr;
     __device__ now begin() const { return {*lr * factor}; }
     __device__ void element(const now &n, const float (&x)[IN], float (&y)[OUT]) const
     {
-        y[0] = x[0] - n.rate * (x[1] + decay * x[0]);
+        float p = x[0] - n.rate * (x[1] + decay * x[0]);
+        y[0] = limit <= 0.0f ? p : p > limit ? limit : p < -limit ? -limit : p;  // NaN stays
     }
 };
 
@@ -162,7 +163,7 @@ K_MANY_LAUNCHER(k_descend)
     many<pass<descend_rule>> all = {};
     for (int i = 0; i < count; i++) {
         const struct k_descend *a = (const struct k_descend *)args[i];
-        add_pass(all, pass<descend_rule>{{a->p, a->u}, {a->to}, a->count, false, {a->factor, a->decay, a->lr}});
+        add_pass(all, pass<descend_rule>{{a->p, a->u}, {a->to}, a->count, false, {a->factor, a->decay, a->limit, a->lr}});
     }
     return over_all(stream, all);
 }
@@ -307,6 +308,15 @@ K_LAUNCHER(k_clip_factor)
     const struct k_clip_factor *a = (const struct k_clip_factor *)args;
     return launch(clip_factor, 1u, K_WARP, stream, clip_of{a->squares, a->to, a->target});
 }
+
+static __global__ void __launch_bounds__(K_WARP) trust(const struct k_trust k)
+{
+    if (threadIdx.x != 0) return;
+    const float p = sqrtf(*k.squares_p), u = sqrtf(*k.squares_u);
+    *k.to = p > 0.0f && u > 0.0f ? *k.lr * (p / u) : *k.lr;
+}
+
+K_LAUNCHER(k_trust) { return launch(trust, 1u, K_WARP, stream, *(const struct k_trust *)args); }
 
 static __global__ void __launch_bounds__(K_WARP) loss_scale(const struct k_loss_scale k)
 {

@@ -23,11 +23,11 @@ K_MANY_LAUNCHER(k_momentum);
 
 struct k_adam {
     const float *g, *m, *v;
-    const int32_t *step;     // counts from 0
+    const int32_t *step;     // counts from 0; NULL: m and v are not corrected
     const float *clip;       // clip[1] may be NULL: 1; below 0: u = 0, m and v stay
     float *u, *to_m, *to_v;
     int64_t count;
-    float beta1, beta2, eps;
+    float beta1, beta2, eps, root_eps;
     bool infinity;           // v = max(beta2 v, |g|), and no root of it
 };
 K_LAUNCHER(k_adam);
@@ -48,6 +48,12 @@ struct k_clip_factor {  // target / max(target, sqrt(squares))
     float target;
 };
 K_LAUNCHER(k_clip_factor);
+
+struct k_trust {  // lr |p| / |u|; lr if either norm is 0
+    const float *squares_p, *squares_u, *lr;
+    float *to;
+};
+K_LAUNCHER(k_trust);
 
 struct k_loss_scale {  // struct loss_scale_attr says what; a result without a reader is NULL
     const float *squares, *scale;
@@ -71,11 +77,11 @@ K_LAUNCHER(k_unit_norm);
 K_MANY_LAUNCHER(k_unit_norm);
 size_t k_unit_norm_work(int64_t count);
 
-struct k_descend {  // p - lr factor (u + decay p)
+struct k_descend {  // p - lr factor (u + decay p), clamped to +-limit if that is not 0
     const float *p, *u, *lr;
     float *to;
     int64_t count;
-    float factor, decay;
+    float factor, decay, limit;
 };
 K_LAUNCHER(k_descend);
 K_MANY_LAUNCHER(k_descend);

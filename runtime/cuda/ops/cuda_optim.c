@@ -18,7 +18,7 @@ static int adam_prepare(struct cuda_step *s)
     const struct optim_attr *a = attr_of(s);
     CUDA_LAUNCH(s, k_adam, .g = s->in[0], .m = s->in[1], .v = s->in[2], .step = s->in[3], .clip = s->in[4],
                 .u = s->out[0], .to_m = s->out[1], .to_v = s->out[2], .count = cuda_count(cuda_in(s, 0)), .beta1 = a->beta1,
-                .beta2 = a->beta2, .eps = a->eps, .infinity = a->infinity);
+                .beta2 = a->beta2, .eps = a->eps, .root_eps = a->root_eps, .infinity = a->infinity);
     return 0;
 }
 
@@ -40,6 +40,13 @@ static int clip_factor_prepare(struct cuda_step *s)
 {
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_clip_factor, .squares = s->in[0], .to = s->out[0], .target = attr_of(s)->target);
+    return 0;
+}
+
+static int trust_prepare(struct cuda_step *s)
+{
+    if (!s->out[0]) return 0;
+    CUDA_LAUNCH(s, k_trust, .squares_p = s->in[0], .squares_u = s->in[1], .lr = s->in[2], .to = s->out[0]);
     return 0;
 }
 
@@ -72,7 +79,7 @@ static int descend_prepare(struct cuda_step *s)
     const struct optim_attr *a = attr_of(s);
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_descend, .p = s->in[0], .u = s->in[1], .lr = s->in[2], .to = s->out[0],
-                .count = cuda_count(cuda_in(s, 0)), .factor = a->factor, .decay = a->decay);
+                .count = cuda_count(cuda_in(s, 0)), .factor = a->factor, .decay = a->decay, .limit = a->limit);
     return 0;
 }
 
@@ -107,5 +114,6 @@ const struct cuda_op cuda_clip_factor = {.prepare = clip_factor_prepare};
 const struct cuda_op cuda_loss_scale = {.prepare = loss_scale_prepare};
 const struct cuda_op cuda_unit_norm = {.prepare = unit_norm_prepare, .workspace = unit_norm_workspace};
 const struct cuda_op cuda_descend = {.prepare = descend_prepare};
+const struct cuda_op cuda_trust = {.prepare = trust_prepare};
 const struct cuda_op cuda_lerp = {.prepare = lerp_prepare};
 const struct cuda_op cuda_assign = {.prepare = assign_prepare, .supports = assign_supports};

@@ -30,6 +30,10 @@ static int check_whole(const char *where, const struct recipe *r)
     if (r->resolution_parts.count && r->resolution_parts.count != r->resolution.count)
         return fail(ERR_USAGE, "%s: \"data.resolution_parts\" has %d numbers for the %d of \"data.resolution\"", where,
                     r->resolution_parts.count, r->resolution.count);
+    for (int i = 1; i < r->step_at.count; i++)
+        if (!(r->step_at.at[i] > r->step_at.at[i - 1]))
+            return fail(ERR_USAGE, "%s: the numbers of \"schedule.step.at\" must rise; %g follows %g", where, r->step_at.at[i],
+                        r->step_at.at[i - 1]);
     return t->check ? t->check(where, r) : 0;
 }
 
@@ -117,10 +121,10 @@ static int collect_given(struct given *g, const json_t *object, const char *sect
     return 0;
 }
 
-// The model selects the table; it and the optimiser's rule select the keys that apply.
+// The model selects the table; it, the optimiser's rule and the shape of the decay select the keys that apply.
 static bool is_selector(const struct recipe_key *k)
 {
-    return k->offset == RECIPE_AT(model) || k->offset == RECIPE_AT(optimiser);
+    return k->offset == RECIPE_AT(model) || k->offset == RECIPE_AT(optimiser) || k->offset == RECIPE_AT(shape);
 }
 
 static bool same_value(const struct recipe *a, const struct recipe_key *of_a, const struct recipe *b,
@@ -391,11 +395,56 @@ int64_t recipe_decay_end(const struct recipe *r, int64_t steps_per_epoch)
     return recipe_whole_steps(fmax(r->epochs - r->tail_epochs, r->epochs / 2), steps_per_epoch);
 }
 
+// ---- the shapes of the decay: each adds pieces of `steps` steps in all, which begin at 1 after a warm-up of `up` steps
+
+struct decay {
+    const struct recipe *recipe;
+    double up, steps, steps_per_epoch;
+};
+
+static void add_linear(struct schedule *s, const struct decay *d)
+{
+    schedule_add(s, d->steps, 1, 0, CURVE_LINEAR);
+}
+
+static void add_cosine(struct schedule *s, const struct decay *d)
+{
+    schedule_add(s, d->steps, 1, 0, CURVE_COSINE);
+}
+
+static void add_steps(struct schedule *s, const struct decay *d)
+{
+    const struct recipe_list *at = &d->recipe->step_at;
+    double done = 0, value = 1;
+    for (int i = 0; i <= at->count; i++) {
+        double end = i < at->count ? fmin(fmax(at->at[i] * d->steps_per_epoch - d->up, 0), d->steps) : d->steps;
+        schedule_add(s, end - done, value, value, CURVE_LINEAR);
+        done = end, value *= d->recipe->step_factor;
+    }
+}
+
+static void add_exponential(struct schedule *s, const struct decay *d)
+{
+    schedule_add(s, d->steps, 1, pow(d->recipe->exponential_factor, d->steps / d->steps_per_epoch), CURVE_EXPONENTIAL);
+}
+
+static void add_inverse_root(struct schedule *s, const struct decay *d)
+{
+    double up = fmax(d->up, 1);
+    schedule_add(s, d->steps, 1, sqrt(up / (up + d->steps)), CURVE_INVERSE_ROOT);
+}
+
+static void (*const shapes[])(struct schedule *, const struct decay *) = {
+    [SHAPE_LINEAR] = add_linear, [SHAPE_COSINE] = add_cosine, [SHAPE_STEP] = add_steps, [SHAPE_EXPONENTIAL] = add_exponential,
+    [SHAPE_INVERSE_ROOT] = add_inverse_root,
+};
+
 struct schedule recipe_rate(const struct recipe *r, int64_t steps_per_epoch)
 {
     struct schedule s = {.least = r->lr_floor};
     double up = r->warmup_epochs * (double)steps_per_epoch;
     schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
-    schedule_add(&s, (double)recipe_decay_end(r, steps_per_epoch) - up, 1, 0, (enum curve)r->shape);
+    struct decay d = {r, up, (double)recipe_decay_end(r, steps_per_epoch) - up, (double)steps_per_epoch};
+    shapes[r->shape](&s, &d);
     return s;
 }

@@ -9,6 +9,7 @@
 #define DAWN_RECIPE_H
 
 #include "runtime/common/base/arena.h"
+#include "runtime/optim.h"
 #include "tasks/common/recipe/schedule.h"
 
 #include <stddef.h>
@@ -20,12 +21,14 @@ struct recipe_list {
 };
 
 enum recipe_precision { PRECISION_AUTO, PRECISION_F32, PRECISION_BF16, PRECISION_F16 };
-enum recipe_optimiser { OPTIMISER_MUON, OPTIMISER_SGD, OPTIMISER_ADAMW, OPTIMISER_ADAMAX };
-// The optimiser of parameters that are not filters. AdamW and Adamax update everything; Muon leaves the rest to SGD.
+#define OPTIMISER_ID(id, name, update) OPTIMISER_##id,
+enum recipe_optimiser { OPTIMISERS(OPTIMISER_ID) OPTIMISER_COUNT };
+// The optimiser of parameters that are not filters: the same, but Muon leaves the rest to SGD.
 static inline enum recipe_optimiser recipe_other_rule(enum recipe_optimiser filters)
 {
     return filters == OPTIMISER_MUON ? OPTIMISER_SGD : filters;
 }
+enum recipe_shape { SHAPE_LINEAR, SHAPE_COSINE, SHAPE_STEP, SHAPE_EXPONENTIAL, SHAPE_INVERSE_ROOT };
 enum recipe_renormalise { RENORMALISE_ALWAYS, RENORMALISE_SELDOM, RENORMALISE_NEVER };
 
 struct recipe {
@@ -37,7 +40,9 @@ struct recipe {
     struct recipe_list resolution;      // side of the training images, by default over equal parts of the schedule
     struct recipe_list resolution_parts;  // lengths of these parts, if the task has the key
     double warmup_epochs, tail_epochs, lr_floor;
-    int shape;                          // enum curve of the decay
+    int shape;                          // enum recipe_shape of the decay
+    struct recipe_list step_at;         // in epochs
+    double step_factor, exponential_factor;
     double evaluate_from, evaluate_every;  // in epochs, may be fractions
     int64_t views;
     // network and loss
@@ -47,6 +52,8 @@ struct recipe {
     int optimiser;                      // enum recipe_optimiser for filters
     double filter_lr, filter_momentum, filter_decay;
     double adam_beta1, adam_beta2, adam_epsilon;
+    double rms_alpha, rms_epsilon, rms_momentum;
+    int rms_inside;                     // 0 or 1
     int renormalise;                    // enum recipe_renormalise
     int64_t newton_schulz_steps;
     struct recipe_list newton_schulz, newton_schulz_norm;

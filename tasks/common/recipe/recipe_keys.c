@@ -8,8 +8,10 @@
 #include <string.h>
 
 static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
-static const char *const rules[] = {"muon", "sgd", "adamw", "adamax", NULL};
-static const char *const shapes[] = {"linear", "cosine", NULL};  // enum curve
+#define OPTIMISER_NAME(id, name, update) name,
+static const char *const rules[] = {OPTIMISERS(OPTIMISER_NAME) NULL};
+static const char *const shapes[] = {"linear", "cosine", "step", "exponential", "inverse-root", NULL};  // enum recipe_shape
+static const char *const places[] = {"outside", "inside", NULL};
 static const char *const renormalise[] = {"always", "seldom", "never", NULL};
 
 #define AT RECIPE_AT
@@ -30,7 +32,7 @@ static const struct recipe_key common[] = {
      .about = "share of the target that is spread over all classes"},
 
     {"optimiser.rule", "optimiser", KEY_CHOICE, AT(optimiser), 0, 0, rules, "muon",
-     .about = "for filters; head and biases use SGD, or the same with adamw and adamax"},
+     .about = "for filters; head and biases use the same, or SGD with muon"},
     {"optimiser.momentum", "momentum", KEY_NUMBER, AT(momentum), 0, 0.9999, NULL, "0.85",
      .about = "Nesterov momentum of head and biases", .rules = WITH_MOMENTUM},
     {"optimiser.weight_decay", "weight_decay", KEY_NUMBER, AT(weight_decay), 0, 1, NULL, "2e-06",
@@ -55,19 +57,33 @@ static const struct recipe_key common[] = {
      .about = "the three coefficients of an iteration", .rules = FOR_MUON},
     {"optimiser.muon.newton_schulz_norm", "newton_schulz_norm", KEY_LIST, AT(newton_schulz_norm), 1e-6, 100, NULL, "1,1",
      .about = "norm before the iterations, at the first and at the last step", .rules = FOR_MUON},
-    // Adamax uses these keys, too. Defaults: Kingma and Ba 2015.
+    // Adamax and LAMB use these keys, too. Defaults: Kingma and Ba 2015.
     {"optimiser.adamw.beta1", "adam_beta1", KEY_NUMBER, AT(adam_beta1), 0, 0.9999, NULL, "0.9",
      .about = "decay of the first moment", .rules = FOR_ADAM},
     {"optimiser.adamw.beta2", "adam_beta2", KEY_NUMBER, AT(adam_beta2), 0, 0.99999, NULL, "0.999",
      .about = "decay of the second moment, with adamax of the largest gradient", .rules = FOR_ADAM},
     {"optimiser.adamw.epsilon", "adam_epsilon", KEY_NUMBER, AT(adam_epsilon), 1e-16, 1, NULL, "1e-08",
      .about = "added to the root of the second moment, or to the largest gradient", .rules = FOR_ADAM},
+    {"optimiser.rmsprop.alpha", NULL, KEY_NUMBER, AT(rms_alpha), 0, 0.99999, NULL, "0.99",
+     .about = "decay of the mean of the squared gradients", .rules = FOR_RMSPROP},
+    {"optimiser.rmsprop.epsilon", NULL, KEY_NUMBER, AT(rms_epsilon), 1e-16, 10, NULL, "1e-08",
+     .about = "keeps the divisor above 0", .rules = FOR_RMSPROP},
+    {"optimiser.rmsprop.place", NULL, KEY_CHOICE, AT(rms_inside), 0, 0, places, "outside",
+     .about = "of epsilon: added to the root (PyTorch), or inside to the mean below it (TensorFlow)", .rules = FOR_RMSPROP},
+    {"optimiser.rmsprop.momentum", NULL, KEY_NUMBER, AT(rms_momentum), 0, 0.9999, NULL, "0",
+     .about = "of the step", .rules = FOR_RMSPROP},
 
     {"schedule.epochs", "epochs", KEY_NUMBER, AT(epochs), 0.01, 10000, NULL, "8", .about = "length of the whole schedule"},
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
      .about = "epochs in which learning rates rise linearly, before they fall"},
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
-     .about = "form of the decay: linear, or cosine (Loshchilov and Hutter 2017)"},
+     .about = "form of the decay; inverse-root: of the steps over those of the warm-up (Vaswani et al. 2017)"},
+    {"schedule.step.at", NULL, KEY_LIST, AT(step_at), 0, 10000, NULL, "30,60,80",
+     .about = "epochs after which the learning rates fall", .shapes = 1 << SHAPE_STEP},
+    {"schedule.step.factor", NULL, KEY_NUMBER, AT(step_factor), 0, 1, NULL, "0.1", .about = "by which they fall each time",
+     .shapes = 1 << SHAPE_STEP},
+    {"schedule.exponential.factor", NULL, KEY_NUMBER, AT(exponential_factor), 1e-6, 1, NULL, "0.95",
+     .about = "share of the learning rates that an epoch leaves", .shapes = 1 << SHAPE_EXPONENTIAL},
     {"schedule.tail_epochs", "tail_epochs", KEY_NUMBER, AT(tail_epochs), 0, 10000, NULL, "0",
      .about = "epochs between the end of the decay and the end of the schedule (at most half of the schedule)"},
     {"schedule.lr_floor", "lr_floor", KEY_NUMBER, AT(lr_floor), 0, 1, NULL, "0",
@@ -239,7 +255,18 @@ bool recipe_applies(const struct recipe *r, const struct recipe_key *k)
     const struct recipe_table *t = recipe_table_of(r->model);
     const struct model *m = t ? find_model(t, r->model) : NULL;
     if (k->rules && !(k->rules & 1u << r->optimiser)) return false;
+    if (k->shapes && !(k->shapes & 1u << r->shape)) return false;
     return !m || (m->parts & k->part) == k->part;
+}
+
+// Adds the names of the bits that are set: "muon or sgd".
+static void add_choices(struct text *into, const char *const *names, unsigned bits)
+{
+    const char *words[OPTIMISER_COUNT];
+    int count = 0;
+    for (int i = 0; names[i]; i++)
+        if (bits & 1u << i) words[count++] = names[i];
+    text_list(into, words, count, " or ");
 }
 
 int recipe_refuse(const char *where, const struct recipe *r, const struct recipe_key *k)
@@ -249,14 +276,11 @@ int recipe_refuse(const char *where, const struct recipe *r, const struct recipe
     for (int i = 0; m && k->part >> i; i++)
         if (k->part & ~m->parts & 1u << i)
             return fail(ERR_USAGE, "%s: %s has no %s: \"%s\" does not apply", where, r->model, t->parts[i], k->path);
-    const char *words[4];
-    int count = 0;
-    for (int i = 0; rules[i]; i++)
-        if (k->rules & 1u << i) words[count++] = rules[i];
     struct text list = {0};
-    text_list(&list, words, count, " or ");
-    int rc = fail(ERR_USAGE, "%s: the optimiser is %s, not %s: \"%s\" does not apply", where, rules[r->optimiser], list.at,
-                  k->path);
+    bool shape = k->shapes && !(k->shapes & 1u << r->shape);
+    add_choices(&list, shape ? shapes : rules, shape ? k->shapes : k->rules);
+    int rc = fail(ERR_USAGE, "%s: the %s is %s, not %s: \"%s\" does not apply", where, shape ? "shape of the decay" : "optimiser",
+                  shape ? shapes[r->shape] : rules[r->optimiser], list.at, k->path);
     text_free(&list);
     return rc;
 }

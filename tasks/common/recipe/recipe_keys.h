@@ -17,7 +17,8 @@ enum recipe_kind { KEY_TEXT, KEY_NUMBER, KEY_WHOLE, KEY_CHOICE, KEY_LIST };
 enum {
     FOR_MUON = 1 << OPTIMISER_MUON,
     FOR_SGD = 1 << OPTIMISER_SGD,
-    FOR_ADAM = 1 << OPTIMISER_ADAMW | 1 << OPTIMISER_ADAMAX,
+    FOR_ADAM = 1 << OPTIMISER_ADAMW | 1 << OPTIMISER_ADAMAX | 1 << OPTIMISER_LAMB,
+    FOR_RMSPROP = 1 << OPTIMISER_RMSPROP,
 };
 
 struct recipe_key {
@@ -32,6 +33,7 @@ struct recipe_key {
     const char *absent;
     const char *about;            // its meaning, in one clause
     unsigned rules;               // bits of the optimisers that use it; 0: all
+    unsigned shapes;              // bits of the shapes of the decay (enum recipe_shape) that use it; 0: all
     unsigned part;                // bit of the part that the model must have; 0: every model
     const char *like;  // flat form: another key; a value equal to that key's is accepted even if this key does not apply
 };

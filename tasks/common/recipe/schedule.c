@@ -3,6 +3,34 @@
 
 #include <math.h>
 
+// ---- the curves: a value between `from` and `to` at x, 0 to 1
+
+static double linear(double from, double to, double x)
+{
+    return from + (to - from) * x;
+}
+
+static double cosine(double from, double to, double x)
+{
+    return linear(from, to, (1 - cos(M_PI * x)) / 2);
+}
+
+static double exponential(double from, double to, double x)
+{
+    return from * pow(to / from, x);
+}
+
+static double inverse_root(double from, double to, double x)
+{
+    return 1 / sqrt(linear(1 / (from * from), 1 / (to * to), x));
+}
+
+static double (*const curves[])(double from, double to, double x) = {
+    [CURVE_LINEAR] = linear, [CURVE_COSINE] = cosine, [CURVE_EXPONENTIAL] = exponential, [CURVE_INVERSE_ROOT] = inverse_root,
+};
+
+// ---- schedules
+
 struct schedule schedule_constant(double value)
 {
     struct schedule s = {.least = -INFINITY};
@@ -12,8 +40,9 @@ struct schedule schedule_constant(double value)
 
 void schedule_add(struct schedule *s, double steps, double from, double to, enum curve curve)
 {
+    if (steps <= 0) return;
     BUG_IF(s->pieces == SCHEDULE_PIECES);
-    if (steps > 0) s->piece[s->pieces++] = (struct schedule_piece){steps, from, to, curve};
+    s->piece[s->pieces++] = (struct schedule_piece){steps, from, to, curve};
 }
 
 bool schedule_same(const struct schedule *a, const struct schedule *b)
@@ -34,8 +63,7 @@ double schedule_at(const struct schedule *s, double step)
         const struct schedule_piece *p = &s->piece[i];
         bool here = step < begin + p->steps;
         double x = here ? (step - begin) / p->steps : 1;
-        if (p->curve == CURVE_COSINE) x = (1 - cos(M_PI * x)) / 2;
-        value = p->from + (p->to - p->from) * x;
+        value = curves[p->curve](p->from, p->to, x);
         if (here) break;
         begin += p->steps;
     }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number for each step of a training, in pieces: constant, linear, cosine. Learning rates and norms are uploaded to the
-// device as tables with one value per step.
+// A number for each step of a training, in pieces, each a row of a table of curves. Learning rates and norms are uploaded to
+// the device as tables with one value per step.
 #ifndef DAWN_RECIPE_SCHEDULE_H
 #define DAWN_RECIPE_SCHEDULE_H
 
 #include "runtime/common/base/error.h"
 
-enum curve { CURVE_LINEAR, CURVE_COSINE };  // a constant is a linear piece with equal ends
+// A constant is a linear piece with equal ends. Both ends of an exponential and of an inverse root are above 0: equal steps have
+// equal ratios of the value, and equal differences of 1 / value^2.
+enum curve { CURVE_LINEAR, CURVE_COSINE, CURVE_EXPONENTIAL, CURVE_INVERSE_ROOT };
 struct schedule_piece {
     double steps;     // its length; 0 or less: skipped
     double from, to;
     enum curve curve;
 };
-enum { SCHEDULE_PIECES = 8 };
+enum { SCHEDULE_PIECES = 20 };
 struct schedule {
     struct schedule_piece piece[SCHEDULE_PIECES];
     int pieces;       // 0: no schedule

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/step/rule.h"
 
+static void set_rmsprop(struct rule *rule, const struct recipe *r)
+{
+    if (rule->optimiser != OPTIMISER_RMSPROP) return;
+    rule->settings.beta2 = (float)r->rms_alpha;
+    rule->settings.eps = (float)r->rms_epsilon;
+    rule->settings.inside = r->rms_inside;
+    rule->settings.momentum = (float)r->rms_momentum;
+}
+
 struct rule rule_of_filters(const struct setting *c, const char *name, uint32_t roles)
 {
     const struct recipe *r = c->recipe;
@@ -11,6 +20,7 @@ struct rule rule_of_filters(const struct setting *c, const char *name, uint32_t 
                      .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
                      .ns_steps = (int)r->newton_schulz_steps},
     };
+    set_rmsprop(&rule, r);
     for (int i = 0; i < 3; i++) rule.settings.ns[i] = (float)r->newton_schulz.at[i];
     schedule_add(&rule.norm, (double)c->steps, r->newton_schulz_norm.at[0], r->newton_schulz_norm.at[1], CURVE_LINEAR);
     return rule;
@@ -28,5 +38,6 @@ struct rule rule_of_others(const struct setting *c, const char *name, uint32_t r
     rule.rate = rate;
     rule.settings.momentum = (float)c->recipe->momentum;
     rule.settings.decay = (float)rule_decay(c->recipe, rate);
+    set_rmsprop(&rule, c->recipe);
     return rule;
 }

@@ -51,7 +51,6 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
     struct optim_settings o = rule->settings;
     o.renormalise = o.ns_norm = NONE;
     o.clip = scaled->clip;
-    o.infinity = rule->optimiser == OPTIMISER_ADAMAX;
     if (rule->optimiser != OPTIMISER_MUON) return o;
     if (s->is.renormalises && scaled->take != NONE) o.renormalise = scaled->take;
     else if (s->is.renormalises)
@@ -61,6 +60,10 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
     return o;
 }
 
+#define OPTIMISER_UPDATE(id, name, update) update,
+static int (*const updates[])(struct graph *, int param, int grad, int lr, const struct optim_settings *) = {
+    OPTIMISERS(OPTIMISER_UPDATE)};
+
 static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step,
                        const struct optim_scaled *scaled)
 {
@@ -69,12 +72,7 @@ static void update_one(struct step *s, const struct rule *rule, int param, int g
     int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
     if (scaled->take != NONE) rate = g_mul(g, rate, scaled->take);
     struct optim_settings o = settings_of(s, rule, step, scaled);
-    switch (rule->optimiser) {
-    case OPTIMISER_ADAMW:
-    case OPTIMISER_ADAMAX: optim_adamw(g, param, grad, rate, &o); break;
-    case OPTIMISER_MUON: optim_muon(g, param, grad, rate, &o); break;
-    case OPTIMISER_SGD: optim_sgd(g, param, grad, rate, &o); break;
-    }
+    updates[rule->optimiser](g, param, grad, rate, &o);
 }
 
 int update_parameters(struct step *s, const int *params, const int *grads, int count, int step)

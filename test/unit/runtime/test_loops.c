@@ -243,7 +243,7 @@ static void test_optimisers(void **state)
     static float g[777], m[777], v2[777], p[777], out[2][3][777];
     fill(F32, g, 777, 8), fill(F32, m, 777, 9), fill(F32, p, 777, 10), fill(F32, v2, 777, 11);
     for (int i = 0; i < 777; i++) v2[i] = fabsf(v2[i]);
-    struct adam_rates rates = {0.9f, 0.99f, 1e-8f, 1.5f, 2.5f, false};
+    struct adam_rates rates = {0.9f, 0.99f, 1e-8f, 1.5f, 2.5f, false, 0};
     for (int v = 0; v < variants; v++) {
         const struct loops *one[2] = {variant[v], &loops_base};
         for (int nesterov = 0; nesterov < 2; nesterov++) {

@@ -117,12 +117,97 @@ static void test_adamw(void **state)
     run_done(&r, p);
 }
 
+static void test_rmsprop(void **state)
+{
+    (void)state;
+    static const struct optim_settings rows[] = {
+        {.beta2 = 0.9f, .eps = 0.125f, .clip = NONE},
+        {.beta2 = 0.9f, .eps = 0.125f, .inside = true, .clip = NONE},
+        {.beta2 = 0.9f, .eps = 0.125f, .momentum = 0.75f, .decay = 0.25f, .clip = NONE},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct run r = run_new(SHAPE(15));
+        optim_rmsprop(r.g, r.p, r.grad, r.lr, &rows[k]);
+        run_start(&r);
+        double *p = begin(&r), g[15], v[15] = {0}, m[15] = {0};
+        for (int step = 0; step < STEPS; step++) {
+            one_step(&r, step, g);
+            for (int i = 0; i < 15; i++) {
+                v[i] = 0.9 * v[i] + 0.1 * g[i] * g[i];
+                double u = rows[k].inside ? g[i] / sqrt(v[i] + 0.125) : g[i] / (sqrt(v[i]) + 0.125);
+                m[i] = rows[k].momentum * m[i] + u;
+                p[i] -= 0.1 * (m[i] + rows[k].decay * p[i]);
+            }
+            is_now(&r, "p", p, 2e-6);
+        }
+        run_done(&r, p);
+    }
+}
+
+static double norm_of(const double *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+// Of a matrix the trust ratio counts; of a bias, which begins at 0 and would never move with it, it does not.
+static void test_lamb(void **state)
+{
+    (void)state;
+    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.25f, .clip = NONE};
+    for (int bias = 0; bias < 2; bias++) {
+        struct run r = run_new(SHAPE(3, 5));
+        r.g->value[r.p].slot->role = bias ? ROLE_BIAS : ROLE_MATRIX;
+        optim_lamb(r.g, r.p, r.grad, r.lr, &o);
+        run_start(&r);
+        double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0}, u[15];
+        for (int step = 0; step < STEPS; step++) {
+            one_step(&r, step, g);
+            for (int i = 0; i < 15; i++) {
+                m[i] = 0.9 * m[i] + 0.1 * g[i];
+                v[i] = 0.95 * v[i] + 0.05 * g[i] * g[i];
+                u[i] = m[i] / (1 - pow(0.9, step + 1)) / (sqrt(v[i] / (1 - pow(0.95, step + 1))) + 1e-3) + 0.25 * p[i];
+            }
+            double ratio = bias ? 1 : norm_of(p, 15) / norm_of(u, 15);
+            for (int i = 0; i < 15; i++) p[i] -= 0.1 * ratio * u[i];
+            is_now(&r, "p", p, 3e-6);
+        }
+        run_done(&r, p);
+    }
+}
+
+// Weight clipping of a Wasserstein critic: after the update, of every optimiser.
+static void test_clamp(void **state)
+{
+    (void)state;
+    int (*const updates[])(struct graph *, int, int, int, const struct optim_settings *) = {optim_sgd, optim_adamw, optim_adamax,
+                                                                                           optim_rmsprop, optim_lamb};
+    for (size_t k = 0; k < sizeof updates / sizeof *updates; k++) {
+        struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .limit = 0.5f, .clip = NONE};
+        struct run r = run_new(SHAPE(3, 5));
+        updates[k](r.g, r.p, r.grad, r.lr, &o);
+        run_start(&r);
+        double g[15];
+        int held = 0;
+        one_step(&r, 0, g);
+        float *p = read_slot(r.s, "p");
+        for (int i = 0; i < 15; i++) {
+            assert_true(fabsf(p[i]) <= o.limit);
+            held += fabsf(p[i]) == o.limit;
+        }
+        assert_true(held > 0 && held < 15);
+        free(p);
+        session_done(r.s);
+    }
+}
+
 static void test_adamax(void **state)
 {
     (void)state;
-    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .infinity = true, .clip = NONE};
+    struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
-    optim_adamw(r.g, r.p, r.grad, r.lr, &o);
+    optim_adamax(r.g, r.p, r.grad, r.lr, &o);
     run_start(&r);
     double *p = begin(&r), g[15], m[15] = {0}, v[15] = {0};
     for (int step = 0; step < STEPS; step++) {
@@ -138,13 +223,6 @@ static void test_adamax(void **state)
 }
 
 // ---- Muon
-
-static double norm_of(const double *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i] * x[i];
-    return sqrt(sum);
-}
 
 // X <- a X + (b A + c A A) X with A = X X', of x[rows, columns]; always this side, so that tall ones are a test.
 static void newton_schulz(double *x, int rows, int columns, const float ns[3])
@@ -456,6 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw), cmocka_unit_test(test_adamax),
+        cmocka_unit_test(test_rmsprop), cmocka_unit_test(test_lamb), cmocka_unit_test(test_clamp),
         cmocka_unit_test(test_muon), cmocka_unit_test(test_muon_orthogonalises),
         cmocka_unit_test(test_average), cmocka_unit_test(test_clip),
         cmocka_unit_test(test_clip_keeps_nan), cmocka_unit_test(test_scale),

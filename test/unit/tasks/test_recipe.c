@@ -257,7 +257,7 @@ static void test_what_does_not_apply(void **state)
          "the optimiser is sgd, not muon: \"optimiser.muon.newton_schulz\" does not apply"},
         {"{\"newton_schulz\": [1, 2, 3], \"optimiser\": \"adamw\"}", "the optimiser is adamw, not muon"},
         {"{\"optimiser\": \"adamw\", \"momentum\": 0.5}", "the optimiser is adamw, not muon or sgd: \"optimiser.momentum\""},
-        {"{\"adam_beta1\": 0.5}", "the optimiser is muon, not adamw or adamax"},
+        {"{\"adam_beta1\": 0.5}", "the optimiser is muon, not adamw, adamax or lamb"},
     };
     struct recipe r;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -276,7 +276,7 @@ static void test_set_applies(void **state)
     (void)state;
     struct recipe r;
     OK(recipe_embedded("cifar10", &r));
-    REFUSED(recipe_set(&r, "adam_beta1=0.8"), "the optimiser is muon, not adamw or adamax");
+    REFUSED(recipe_set(&r, "adam_beta1=0.8"), "the optimiser is muon, not adamw, adamax or lamb");
     // A change of the optimiser drops the recipe's own Newton-Schulz keys; one given by --set is refused, in either order.
     OK(recipe_set_all(&r, (const char *const[]){"adam_beta1=0.8", "optimiser=adamw"}, 2));
     assert_true(r.adam_beta1 == 0.8 && r.optimiser == OPTIMISER_ADAMW);
@@ -443,7 +443,7 @@ static void test_keys(void **state)
     struct text range = {0};
     OK(recipe_find_key("test", recipe_table_of("record"), "optimiser", &k));
     recipe_add_range(&range, k);
-    assert_string_equal(range.at, "muon, sgd, adamw or adamax");
+    assert_string_equal(range.at, "muon, sgd, adamw, adamax, rmsprop or lamb");
     text_free(&range);
 }
 
@@ -526,71 +526,12 @@ static void test_file(void **state)
     rmdir(folder);
 }
 
-// ---- schedule
-
-static void test_schedule(void **state)
-{
-    (void)state;
-    struct recipe r;
-    OK(parse("{\"epochs\": 2.5, \"resolution\": [24, 28, 32]}", &r));
-    assert_int_equal(recipe_steps(&r, 10), 25);
-    assert_int_equal(recipe_steps(&r, 7), 18);  // 17.5: the last part of a step is a step
-    OK(recipe_set(&r, "epochs=.3"));
-    assert_int_equal(recipe_steps(&r, 10), 3);  // 0.3 x 10 is not 3 in binary
-    OK(recipe_set(&r, "epochs=0.01"));
-    assert_int_equal(recipe_steps(&r, 1), 1);
-    static const int sides[] = {24, 24, 24, 28, 28, 28, 28, 32, 32, 32};
-    for (int i = 0; i < 10; i++) assert_int_equal(recipe_side(&r, i, 10, 32), sides[i]);
-    OK(recipe_set_all(&r, (const char *const[]){"resolution=24,32", "resolution_parts=1,4"}, 2));
-    for (int i = 0; i < 10; i++) assert_int_equal(recipe_side(&r, i, 10, 32), i < 2 ? 24 : 32);
-    struct recipe other = r;
-    OK(recipe_set(&other, "resolution=24,28,32"));
-    REFUSED(recipe_check(&other), "\"data.resolution_parts\" has 2 numbers for the 3 of \"data.resolution\"");
-    OK(recipe_set_all(&r, (const char *const[]){"resolution_parts=", "resolution="}, 2));
-    assert_int_equal(recipe_side(&r, 3, 10, 32), 32);
-}
-
-// E1's own script: 32 steps per epoch, 284 in all, decay over 272, larger images after whole epochs.
-static void test_schedule_of_e1(void **state)
-{
-    (void)state;
-    struct recipe r;
-    OK(recipe_embedded("fulcrum-e1", &r));
-    assert_int_equal(recipe_steps(&r, 32), 284);
-    assert_int_equal(recipe_decay_end(&r, 32), 272);
-    assert_int_equal(recipe_whole_steps(OWN(r)->whiten_bias_epochs, 32), 7);
-    for (int step = 0; step < 284; step++)
-        assert_int_equal(recipe_side(&r, step, 284, 32), step < 96 ? 24 : step < 192 ? 28 : 32);
-    struct schedule s = recipe_rate(&r, 32);
-    for (int step = 0; step < 284; step++) assert_true(fabs(schedule_at(&s, step) - fmax(1 - step / 272.0, 0.05)) < 1e-12);
-    assert_true(r.newton_schulz_norm.at[0] == 1 && r.newton_schulz_norm.at[1] == 1);
-}
-
-// The decay goes from 1 to 0, in a line or in half a period of a cosine.
-static void test_shape(void **state)
-{
-    (void)state;
-    struct recipe r;
-    OK(parse("{\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}", &r));
-    for (int shape = 0; shape < 2; shape++) {
-        if (shape) OK(recipe_set(&r, "schedule.shape=cosine"));
-        struct schedule s = recipe_rate(&r, 10);
-        for (int step = 10; step <= 110; step++) {
-            double x = (step - 10) / 100.0, want = shape ? (1 + cos(M_PI * x)) / 2 : 1 - x;
-            assert_true(fabs(schedule_at(&s, step) - fmax(want, 0.01)) < 1e-9);
-        }
-        assert_true(schedule_at(&s, 0) < 0.1);
-    }
-    REFUSED(recipe_set(&r, "schedule.shape=round"), "linear or cosine");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_embedded), cmocka_unit_test(test_each_stops), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_deep_json), cmocka_unit_test(test_values),    cmocka_unit_test(test_set),
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_schedule_of_e1), cmocka_unit_test(test_shape),
         cmocka_unit_test(test_flat_files), cmocka_unit_test(test_stored_texts),
         cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
         cmocka_unit_test(test_canonical), cmocka_unit_test(test_defaults_are_fixed),
