@@ -77,13 +77,18 @@ static void crop(struct match *m, int i)
     }
 }
 
+static bool has_lengths(const struct node *n)
+{
+    return (n->op == OP_NORM && n->in[6] != NONE) || (n->op == OP_NORM_INFER && n->in[5] != NONE);
+}
+
 static void norm_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
     if (n->op != OP_ACT || n->in[1] != NONE) return;
     struct node *norm = only_source(m, i, OP_NORM);
     if (!norm) norm = only_source(m, i, OP_NORM_INFER);
-    if (!norm || norm->attr.norm.act != ACT_NONE) return;
+    if (!norm || norm->attr.norm.act != ACT_NONE || has_lengths(norm)) return;  // act(0) of padding may not be 0
     norm->attr.norm.act = n->attr.act.act;
     absorb(m, i, norm);
 }
@@ -96,7 +101,7 @@ static bool halves(const struct pool_attr *a)
 static void pool_norm(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_NORM) return;
+    if (n->op != OP_NORM || has_lengths(n)) return;
     struct node *pool = only_source(m, i, OP_MAXPOOL);
     if (!pool || !halves(&pool->attr.pool)) return;
     if (m->uses[pool->out[1]]) return;
@@ -152,7 +157,7 @@ static int norm_for_sum(const struct match *m, int v)
     if (g->value[v].slot || m->uses[v] != 1) return NONE;
     int p = g->value[v].producer;
     if (p == NONE || m->gone[p] || g->node[p].op != OP_NORM || g->node[p].out[0] != v) return NONE;
-    return g->node[p].attr.norm.act == ACT_NONE && g->node[p].in[5] == NONE ? p : NONE;
+    return g->node[p].attr.norm.act == ACT_NONE && g->node[p].in[5] == NONE && !has_lengths(&g->node[p]) ? p : NONE;
 }
 
 // True if a node between the two reads or writes a slot that the node updates.
@@ -237,7 +242,7 @@ static struct node *foldable(struct match *m, int i, struct node **pool)
 {
     struct node *n = &m->g->node[i];
     *pool = NULL;
-    if (n->op != OP_NORM_INFER) return NULL;
+    if (n->op != OP_NORM_INFER || has_lengths(n)) return NULL;
     struct node *conv = only_source(m, i, OP_CONV);
     if (conv) return conv->attr.conv.act == ACT_NONE ? conv : NULL;
     *pool = only_source(m, i, OP_MAXPOOL);

@@ -16,7 +16,7 @@ enum op {
     OP_COUNT
 };
 
-enum { NONE = -1, MAX_IN = 8, MAX_OUT = 7 };
+enum { NONE = -1, MAX_IN = 9, MAX_OUT = 7 };
 enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_TANH, ACT_GELU_TANH, ACT_SIGMOID, ACT_KINDS };  // gelu is the erf form
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
 enum winograd { WINOGRAD_NONE, WINOGRAD_DATA, WINOGRAD_ALL };  // data: results and their gradients; all: filter gradients, too
@@ -55,6 +55,7 @@ struct attention_attr {
     int heads;
     float p;   // dropout of the probabilities
     int site;  // among those of all dropouts
+    bool causal;
 };
 struct recurrent_attr {
     int directions;  // 1, or 2: the second begins at the last word
@@ -78,6 +79,7 @@ struct dropout_attr {
 };
 struct mask_attr {
     float fill;
+    int axis;  // dimension of the lengths; 0: the last
 };
 struct move_attr {
     struct shape shape;     // RESHAPE: to; SLICE_GRAD, BROADCAST, GATHER_GRAD: shape of dx; RESIZE(_GRAD): result
@@ -93,7 +95,6 @@ struct loss_attr {
     float smoothing;
     bool mean;          // else the sum over samples
     int k;              // CORRECT: top k
-    enum dtype to;      // XENT_GRAD: type of dlogits
 };
 struct augment_attr {
     enum flip flip;
@@ -216,10 +217,22 @@ int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
 // `training`: by the statistics of the batch, which move the running ones; else by the running ones.
 int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum);
+// The same for sequences x[B,T,..,C] with lengths i32[B]: frames past them are zeros and do not count.
+struct norm_layer {
+    bool training, scale, bias;
+    float eps, momentum;
+};
+int g_norm_lengths(struct graph *, const char *name, int x, int lengths, const struct norm_layer *);
 int g_layer_norm(struct graph *, const char *name, int x, float eps);  // parameters NAME.weight and NAME.bias
-// q, k, v[B,T,H*D], or q[B,T,3*H*D] and k = v = NONE, which copies nothing -> [B,T,H*D]. lengths: i32[B] or NONE. p > 0 drops
-// probabilities by (key, step); `site` is one of its own among the dropouts of the graph.
-int g_attention(struct graph *, int q, int k, int v, int lengths, int heads, float p, int key, int step, int site);
+// q[B,T,H*D] and kv[B,S,2*H*D] -> [B,T,H*D]; or qkv[B,T,3*H*D] as q, and kv NONE. Lengths are i32[B] or NONE; q_lengths is NONE
+// without kv. attr.p > 0 drops probabilities by (key, step); attr.site is one of its own among the dropouts of the graph.
+struct attention {
+    int q, kv, lengths, q_lengths, key, step;
+    struct attention_attr attr;
+};
+int g_attention(struct graph *, const struct attention *);
+// Writes x[B,N,..] over cache[B,T,..] from position `at` on, i32[1] or i32[B]; returns cache.
+int g_append(struct graph *, int cache, int x, int at);
 // Simple recurrent units (Lei et al. 2017), of D directions and H hidden units each. For every direction u[B,T,D*K*H] holds the
 // parts candidate u0, forget u1, reset u2 and, if x is NONE, the skip input u3 in x's place; bias[D*2*H] holds b0 and b1.
 //   f = sigmoid(u1 + b0)  r = sigmoid(u2 + b1)  c = f c + (1 - f) u0  h[B,T,D*H] = r m act(c) + (1 - r) x
@@ -256,9 +269,13 @@ int g_dropout_shared(struct graph *, int x, int key, int step, float p, int site
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);
+int g_zero_past(struct graph *, int x, int lengths);  // x[B,T,..]: 0 from the length on
 int g_softmax(struct graph *, int x);
 // Labels outside [0, K) are ignored.
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
+// in: logits[..,K]; labels, or f32 probabilities[..,K]; weights of the rows (f32) or NONE. out: loss, losses of the rows, and
+// what the mean divides the sum of these by: the number of rows that count, or their weight.
+int g_xent_full(struct graph *, const int in[3], float smoothing, bool mean, int out[3]);
 int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
 int g_accumulate(struct graph *, int total, int x);
 int g_window(struct graph *, int order, int cursor, int64_t batch);

@@ -79,14 +79,14 @@ static void build_spread(struct case_build *b)
     case_node(b, (int[]){x, y}, 2, NULL, NULL);
 }
 
-// p: samples, rows, length, with a first one, fill
+// p: samples, rows, length, with a first one, fill, dimension of the lengths (0: the last)
 static void build_mask(struct case_build *b)
 {
     const int *p = b->row->p;
     int x = case_param(b, "x", SHAPE(p[0], p[1], p[2]), b->options.type, DRAW_NORMAL, 1.0);
-    int first = p[3] ? case_input(b, "first", SHAPE(p[0]), I32, DRAW_INDEX, p[2] / 2) : NONE;
-    int length = case_input(b, "length", SHAPE(p[0]), I32, DRAW_INDEX, p[2] + 3);
-    case_node(b, (int[]){x, first, length}, 3, &(union attr){.mask = {(float)p[4]}}, NULL);
+    int first = p[3] ? case_input(b, "first", SHAPE(p[0]), I32, DRAW_INDEX, (p[5] ? p[p[5]] : p[2]) / 2) : NONE;
+    int length = case_input(b, "length", SHAPE(p[0]), I32, DRAW_INDEX, (p[5] ? p[p[5]] : p[2]) + 3);
+    case_node(b, (int[]){x, first, length}, 3, &(union attr){.mask = {(float)p[4], p[5]}}, NULL);
 }
 
 #define HG (CASE_HALF | CASE_GRADIENT)
@@ -136,6 +136,8 @@ const struct op_case cases_element[] = {
     {"mask", OP_MASK, build_mask, HG, {5, 1, 9, 1, -65504}, 0},
     {"mask of matrices", OP_MASK, build_mask, HG, {4, 3, 10, 0, -65504}, 0},
     {"mask to zero", OP_MASK, build_mask, HG, {7, 2, 33, 1, 0}, 0},
+    {"mask of frames", OP_MASK, build_mask, HG, {5, 7, 9, 0, 0, 1}, 0},
+    {"mask of frames from a first one", OP_MASK, build_mask, HG, {4, 11, 3, 1, 2, 1}, 0},
     {"scale", OP_SCALE, build_scale, HG, {5, 51}, 0},
     {"cast to f32", OP_CAST, build_cast, HG, {5, 51, DTYPE_COUNT, F32}, 0},
     {"cast from f32", OP_CAST, build_cast, HG, {5, 51, F32, DTYPE_COUNT}, 0},

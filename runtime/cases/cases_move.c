@@ -48,6 +48,19 @@ static void build_slice(struct case_build *b)
     case_node(b, &x, 1, &a, NULL);
 }
 
+// p: samples, positions, rows, size of a row, a position per sample, its bound
+static void build_append(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool through = b->options.through;
+    b->options.through = false;  // the cache is overwritten: it must be the slot
+    int cache = case_input(b, "cache", SHAPE(p[0], p[1], p[3]), b->options.type, DRAW_NORMAL, 1.0);
+    b->options.through = through;
+    int x = case_input(b, "x", SHAPE(p[0], p[2], p[3]), b->options.type, DRAW_NORMAL, 1.0);
+    int at = case_input(b, "at", SHAPE(p[4] ? p[0] : 1), I32, DRAW_INDEX, p[5]);
+    case_node(b, (int[]){cache, x, at}, 3, NULL, &cache);
+}
+
 // p: n, h, w, c, rows and columns of the result
 static void build_resize(struct case_build *b)
 {
@@ -191,5 +204,8 @@ const struct op_case cases_move[] = {
     {"resize 2000 images, 32 to 24", OP_RESIZE, build_resize, LARGE, {2000, 32, 32, 3, 24, 24}, 0},
     {"reduce rows 6M", OP_REDUCE, build_reduce, LARGE, {100, 31, 31, 64, 7, 0, 1}, 0},
     {"gather bytes, 2000 images", OP_GATHER, build_gather, CASE_LARGE, {10000, 3072, 2000, U8}, 0},
+    {"append a row", OP_APPEND, build_append, CASE_HALF, {3, 9, 1, 24, 0, 9}, 0},
+    {"append rows", OP_APPEND, build_append, CASE_HALF, {2, 9, 3, 5, 0, 6}, 0},
+    {"append at positions of the samples", OP_APPEND, build_append, CASE_HALF, {6, 5, 1, 17, 1, 8}, 0},
     {0},
 };

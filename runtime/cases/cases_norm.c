@@ -3,13 +3,18 @@
 // "far from zero" detects a one-pass variance in f32 that cancels.
 #include "runtime/cases/cases.h"
 
-// p: n, h, w, c (h = 0: 2-D), scale, bias, act, far, shortcut
+// p: n, h, w, c (h = 0: 2-D), scale, bias, act, far, shortcut, lengths
 static struct shape norm_x(const int *p) { return p[1] ? SHAPE(p[0], p[1], p[2], p[3]) : SHAPE(p[0], p[3]); }
 static struct shape norm_pooled(const int *p) { return SHAPE(p[0], p[1] / 2, p[2] / 2, p[3]); }
 
 static union attr norm_of(const int *p)
 {
     return (union attr){.norm = {.eps = 1e-5f, .momentum = 0.6f, .act = (enum act)p[6], .x_h = p[1], .x_w = p[2]}};
+}
+
+static int norm_lengths(struct case_build *b)
+{
+    return b->row->p[9] ? case_input(b, "lengths", SHAPE(b->row->p[0]), I32, DRAW_INDEX, b->row->p[1] + 2) : NONE;
 }
 
 static int norm_scale(struct case_build *b, int64_t c)
@@ -41,11 +46,12 @@ static void build_norm(struct case_build *b)
     enum draw draw = p[7] ? DRAW_FAR : pool ? DRAW_DISTINCT : DRAW_NORMAL;
     int x = case_param(b, "x", norm_x(p), b->options.type, draw, p[7] ? p[7] : pool ? 0.5 : 1.0);
     int mean = norm_running(b, "run_mean", DRAW_NORMAL), var = norm_running(b, "run_var", DRAW_POSITIVE);
-    int in[] = {x, mean, var, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE};
+    int in[] = {x, mean, var, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE, norm_lengths(b)};
+    if (b->row->op == OP_NORM_INFER) in[5] = in[6];
     // Far on either side of relu's kink, so that finite differences do not cross it.
     if (p[8]) in[5] = case_param(b, "shortcut", norm_x(p), b->options.type, p[6] ? DRAW_AWAY : DRAW_NORMAL, p[6] ? 16 : 1);
     int over[] = {NONE, NONE, NONE, pool ? NONE : mean, pool ? NONE : var, mean, var};
-    case_node(b, in, b->row->op == OP_NORM ? 6 : 5, &a, b->row->op == OP_NORM_INFER ? NULL : over);
+    case_node(b, in, b->row->op == OP_NORM ? 7 : pool ? 5 : 6, &a, b->row->op == OP_NORM_INFER ? NULL : over);
 }
 
 static void build_norm_grad(struct case_build *b)
@@ -58,10 +64,10 @@ static void build_norm_grad(struct case_build *b)
     int x = case_input(b, "x", shape, b->options.type, DRAW_NORMAL, 1.0);
     int mean = case_input(b, "mean", SHAPE(p[3]), F32, DRAW_NORMAL, 0.25);
     int rstd = case_input(b, "rstd", SHAPE(p[3]), F32, DRAW_POSITIVE, 1.0);
-    int in[] = {dy, x, mean, rstd, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE};
+    int in[] = {dy, x, mean, rstd, norm_scale(b, p[3]), norm_bias(b, p[3]), NONE, norm_lengths(b)};
     if (pool) in[6] = case_input(b, "at", shape, U8, DRAW_INDEX, 4);
     else if (p[8]) in[6] = case_input(b, "y", shape, b->options.type, DRAW_NORMAL, 1.0);
-    case_node(b, in, 7, &a, NULL);
+    case_node(b, in, pool ? 7 : 8, &a, NULL);
 }
 
 // p: n is the number of filters, h x w x c one filter; far: with the convolution's bias
@@ -154,6 +160,10 @@ const struct op_case cases_norm[] = {
     TRAIN("2056 channels",             0,             2, 1, 3, 2056, 1, 1, ACT_NONE, 0),
     TRAIN("12 channels, many rows",    0,             30, 7, 9, 12, 0, 1, ACT_GELU, 0),
     TRAIN("one row",                   0,             1, 0, 0, 24, 1, 1, ACT_NONE, 0),
+    TRAIN("lengths",                   CASE_GRADIENT, 5, 4, 1, 17, 1, 1, ACT_NONE, 0, 0, 1),
+    TRAIN("lengths, gelu",             CASE_GRADIENT, 4, 3, 5, 24, 0, 1, ACT_GELU, 0, 0, 1),
+    TRAIN("lengths, many frames",      0,             9, 61, 3, 64, 1, 1, ACT_RELU, 0, 0, 1),
+    TRAIN("lengths, far from zero",    0,             7, 33, 2, 12, 0, 1, ACT_NONE, 3, 0, 1),
     ADDED("scale bias, shortcut, relu", CASE_GRADIENT, 3, 4, 5, 17, 1, 1, ACT_RELU, 0, 1),
     ADDED("shortcut, relu",             0,             2, 5, 3, 64, 0, 0, ACT_RELU, 0, 1),
     ADDED("shortcut, relu, many rows",  0,             8, 9, 9, 64, 1, 1, ACT_RELU, 0, 1),

@@ -157,7 +157,9 @@ static void build_encoder(struct case_build *b)
     static const char *const name[] = {"q", "k", "v"};
     for (int i = 0; i < 3; i++)
         part[i] = g_linear(g, x, case_param(b, name[i], SHAPE(12, 12), F32, DRAW_NORMAL, 0.2), NONE, b->options.type);
-    int y = g_attention(g, part[0], part[1], part[2], lengths, 3, 0, NONE, NONE, 0);
+    struct attention a = {.q = g_concat(g, part, 3, 2), .kv = NONE, .lengths = lengths, .q_lengths = NONE, .key = NONE,
+                          .step = NONE, .attr = {.heads = 3}};
+    int y = g_attention(g, &a);
     int bias = case_param(b, "bias", SHAPE(20), F32, DRAW_NORMAL, 0.5);
     y = g_linear(g, g_add(g, x, y), case_param(b, "up", SHAPE(20, 12), F32, DRAW_NORMAL, 0.2), bias, b->options.type);
     case_result(b, g_act(g, y, ACT_GELU_TANH));

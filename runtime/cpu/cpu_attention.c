@@ -2,7 +2,8 @@
 // Attention, one head of one sample at a time; heads are split over threads. Keys and values of the head are packed once, then
 // QUERIES queries at a time meet the keys: all of them, or PAIRS_KEYS at a time where pairs of bf16 go backward. Their scores are
 // the only part of T x T that exists. Gradients of keys and values are summed over the blocks of queries in order, so no result
-// depends on the number of threads.
+// depends on the number of threads. Causal: a block of queries meets the keys up to the last one that its last query sees, so
+// that blocks above the diagonal are not computed.
 //
 // Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs.h), which is
 // another path from the packing on. A matrix is packed as
@@ -18,18 +19,28 @@
 
 enum { QUERIES = 48 };
 
-struct attention {
+enum part { Q, K, V, PARTS };
+
+// Queries, keys or values of all samples and heads: rows `pitch` elements apart.
+struct part_rows {
+    const char *at;
+    char *grad;  // or NULL
+    int64_t rows, pitch;
+};
+
+struct attending {
     const struct cpu_step *step;
     const struct loops *loops;
-    const char *qkv, *y, *dy;
-    char *to, *dqkv;
+    struct part_rows part[PARTS];
+    const char *y, *dy;
+    char *to;
     const float *lse;
     float *lse_to;
-    const int32_t *length;
+    const int32_t *length, *q_length;
     struct attention_mask mask;
     enum dtype dtype;
-    bool pairs, tiles;
-    int64_t t, h, d;              // of a sample; heads; of a head
+    bool pairs, tiles, causal;
+    int64_t t, keys, h, d;        // queries and keys of a sample; heads; of a head
     int64_t units, wide, room;    // units of a row of q; columns of d and of the scores, padded
     float scale;
     size_t each;                  // bytes of scratch a thread
@@ -38,10 +49,10 @@ struct attention {
 // A matrix of a head: rows `pitch` elements apart in the tensor.
 struct matrix {
     const char *at;
-    int64_t pitch;
+    int64_t pitch, rows;
 };
 
-enum { AHEAD = 8 };
+enum { AHEAD = 9 };
 struct head {
     uint32_t *k_words, *v_words;    // [units][room]
     uint32_t *k_pairs, *v_pairs;    // [keys][wide]
@@ -52,7 +63,8 @@ struct head {
     uint32_t *p_pairs, *ds_pairs;   // [QUERIES / 2][PAIRS_ROW]
     float *y, *dk, *dv;             // [QUERIES][wide]; [keys][wide]
     float *row[2];                  // [wide]: rows of the tensor in f32
-    int64_t n;                      // keys
+    int64_t n, queries, start;      // keys and queries below their lengths; the first block of queries that sees a key
+    bool cleared;                   // dk and dv begin as zeros
     struct matrix ahead[AHEAD];     // what the thread's next head reads and writes
     int aheads;
 };
@@ -64,22 +76,27 @@ static bool takes_pairs(const struct cpu_device *cpu, enum dtype t)
     return t == BF16 && cpu->bf16 && pairs_fit();
 }
 
-static void size_attention(struct attention *o, const struct cpu_device *cpu, const struct value *qkv, int heads)
+// Columns of the scores of n keys: whole vectors, and as many rows as the product of their gradients reads.
+static int64_t score_columns(int64_t n) { return round_up(n, PRODUCT_LANES) + PRODUCT_LANES; }
+
+// kv: NULL where q holds all.
+static void size_attention(struct attending *o, const struct cpu_device *cpu, const struct value *q, const struct value *kv,
+                           int heads)
 {
-    const int64_t *dim = qkv->shape.dim;
-    o->dtype = qkv->dtype, o->pairs = takes_pairs(cpu, qkv->dtype);
+    const int64_t *dim = q->shape.dim, width = kv ? dim[2] : dim[2] / 3;
+    o->dtype = q->dtype, o->pairs = takes_pairs(cpu, q->dtype);
     o->tiles = o->pairs && cpu->tiles;
-    o->t = dim[1], o->h = heads, o->d = dim[2] / 3 / heads;
+    o->t = dim[1], o->keys = kv ? kv->shape.dim[1] : dim[1], o->h = heads, o->d = width / heads;
     o->units = o->pairs ? (o->d + 1) / 2 : o->d;
     o->wide = round_up(o->d, PRODUCT_LANES);
-    o->room = round_up(o->t, PRODUCT_LANES) + PRODUCT_LANES;
+    o->room = score_columns(o->keys);
     o->scale = (float)(1.0 / sqrt((double)o->d));
 }
 
-static size_t carve_head(const struct attention *o, struct head *h, void *base, bool back)
+static size_t carve_head(const struct attending *o, struct head *h, void *base, bool back)
 {
     struct cpu_scratch s = {.base = base};
-    int64_t keys = round_up(o->t, PRODUCT_ROWS) + 2;
+    int64_t keys = round_up(o->keys, PRODUCT_ROWS) + 2;
     h->k_words = cpu_take(&s, o->units * o->room, 4);
     if (back) h->v_words = cpu_take(&s, o->units * o->room, 4);
     if (back) h->k_pairs = cpu_take(&s, keys * o->wide, 4);
@@ -107,46 +124,55 @@ static size_t carve_head(const struct attention *o, struct head *h, void *base, 
 static size_t attention_scratch(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
     bool back = n->op == OP_ATTENTION_GRAD;
-    struct attention o = {0};
+    struct attending o = {0};
     struct head h = {0};
-    size_attention(&o, cpu, &g->value[n->in[back]], n->attr.attention.heads);
+    size_attention(&o, cpu, node_in(g, n, back), node_in(g, n, back + 1), n->attr.attention.heads);
     return carve_head(&o, &h, NULL, back) * (size_t)cpu->threads;
 }
 
-static struct matrix part_of(const struct attention *o, const void *qkv, int64_t b, int64_t h, int part)
+static struct matrix matrix_in(const struct attending *o, const struct part_rows *p, const char *at, int64_t b, int64_t h)
 {
-    int64_t pitch = 3 * o->h * o->d;
-    return (struct matrix){cpu_at(o->dtype, qkv, b * o->t * pitch + part * o->h * o->d + h * o->d), pitch};
+    return (struct matrix){cpu_at(o->dtype, at, b * p->rows * p->pitch + h * o->d), p->pitch, p->rows};
 }
 
-static struct matrix head_of(const struct attention *o, const void *y, int64_t b, int64_t h)
+static struct matrix part_of(const struct attending *o, enum part part, int64_t b, int64_t h)
 {
-    return (struct matrix){cpu_at(o->dtype, y, (b * o->t * o->h + h) * o->d), o->h * o->d};
+    return matrix_in(o, &o->part[part], o->part[part].at, b, h);
 }
 
-static const void *row_of(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
-static void *row_to(const struct attention *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
+static struct matrix grad_of_part(const struct attending *o, enum part part, int64_t b, int64_t h)
+{
+    return matrix_in(o, &o->part[part], o->part[part].grad, b, h);
+}
 
-static struct pairs_matrix rows_of(const struct attention *o, struct matrix m, int64_t first, int64_t n)
+static struct matrix head_of(const struct attending *o, const void *y, int64_t b, int64_t h)
+{
+    return (struct matrix){cpu_at(o->dtype, y, (b * o->t * o->h + h) * o->d), o->h * o->d, o->t};
+}
+
+static const void *row_of(const struct attending *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
+static void *row_to(const struct attending *o, struct matrix m, int64_t i) { return cpu_at(o->dtype, m.at, i * m.pitch); }
+
+static struct pairs_matrix rows_of(const struct attending *o, struct matrix m, int64_t first, int64_t n)
 {
     return (struct pairs_matrix){row_to(o, m, first), m.pitch, n, o->d};
 }
 
-static void clear_rows(const struct attention *o, struct matrix m, int64_t first)
+static void clear_rows(const struct attending *o, struct matrix m, int64_t first, int64_t end)
 {
-    for (int64_t t = first; t < o->t; t++) memset(row_to(o, m, t), 0, (size_t)o->d * dtype_size(o->dtype));
+    for (int64_t t = first; t < end; t++) memset(row_to(o, m, t), 0, (size_t)o->d * dtype_size(o->dtype));
 }
 
 // Rows of a head are short and kilobytes apart, which no prefetcher of a processor follows. While a block of queries is computed,
 // its rows of the next head come into the second cache.
-static void begin_ahead(const struct attention *o, struct head *h, int64_t next, int64_t end)
+static void begin_ahead(const struct attending *o, struct head *h, int64_t next, int64_t end)
 {
     int64_t b = next / o->h, head = next % o->h;
     h->aheads = 0;
     if (next == end) return;
-    for (int part = 0; part < 3; part++) {
-        h->ahead[h->aheads++] = part_of(o, o->qkv, b, head, part);
-        if (o->dqkv) h->ahead[h->aheads++] = part_of(o, o->dqkv, b, head, part);
+    for (enum part part = Q; part < PARTS; part++) {
+        h->ahead[h->aheads++] = part_of(o, part, b, head);
+        if (o->part[part].grad) h->ahead[h->aheads++] = grad_of_part(o, part, b, head);
     }
     for (int i = 0; i < 3; i++) {
         const void *y = i == 0 ? o->y : i == 1 ? o->dy : o->to;
@@ -154,41 +180,48 @@ static void begin_ahead(const struct attention *o, struct head *h, int64_t next,
     }
 }
 
-static void fetch_ahead(const struct attention *o, const struct head *h, int64_t first)
+static void fetch_ahead(const struct attending *o, const struct head *h, int64_t first)
 {
     enum { LINE = 64, SECOND_CACHE = 2 };
-    int64_t end = first + QUERIES < o->t ? first + QUERIES : o->t, bytes = o->d * (int64_t)dtype_size(o->dtype);
+    int64_t bytes = o->d * (int64_t)dtype_size(o->dtype);
     for (int i = 0; i < h->aheads; i++)
-        for (int64_t t = first; t < end; t++) {
+        for (int64_t t = first; t < first + QUERIES && t < h->ahead[i].rows; t++) {
             const char *row = row_of(o, h->ahead[i], t);
             for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
         }
 }
 
-static int64_t length_of(const struct attention *o, int64_t b)
+static int64_t length_of(const int32_t *length, int64_t b, int64_t most)
 {
-    int64_t n = o->length ? o->length[b] : o->t;
-    return n < 0 ? 0 : n > o->t ? o->t : n;
+    int64_t n = length ? length[b] : most;
+    return n < 0 ? 0 : n > most ? most : n;
 }
 
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// How many keys a query sees.
+static int64_t seen_by(const struct attending *o, const struct head *h, int64_t query)
+{
+    int64_t seen = query + 1 + h->n - h->queries;
+    return !o->causal || seen > h->n ? h->n : seen < 0 ? 0 : seen;
+}
+
 // The number of (sample, head, query), which draws the mask of a row.
-static int64_t number_of(const struct attention *o, int64_t b, int64_t head, int64_t query)
+static int64_t number_of(const struct attending *o, int64_t b, int64_t head, int64_t query)
 {
     return (b * o->h + head) * o->t + query;
 }
 
 // ---- f32 numbers: packing
 // Rows [first, first + n) as rows of units; further rows up to `room` become zeros.
-static void pack_rows(const struct attention *o, struct matrix m, int64_t first, int64_t n, int64_t room, uint32_t *to)
+static void pack_rows(const struct attending *o, struct matrix m, int64_t first, int64_t n, int64_t room, uint32_t *to)
 {
     for (int64_t i = 0; i < n; i++) o->loops->widen(o->dtype, row_of(o, m, first + i), (float *)(to + i * o->units), o->d);
     if (room > n) memset(to + n * o->units, 0, (size_t)((room - n) * o->units) * 4);
 }
 
 // Rows [0, n) as columns: to[unit][row]. Columns of zeros follow up to room. `row` has place for 16 rows of units.
-static void pack_words(const struct attention *o, struct matrix m, int64_t n, uint32_t *row, uint32_t *to)
+static void pack_words(const struct attending *o, struct matrix m, int64_t n, uint32_t *row, uint32_t *to)
 {
     enum { SIDE = 16 };
     for (int64_t k = 0; k < o->room; k += SIDE) {
@@ -200,7 +233,7 @@ static void pack_words(const struct attention *o, struct matrix m, int64_t n, ui
 }
 
 // Rows [first, first + n) as to[unit][column].
-static void pack_columns(const struct attention *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
+static void pack_columns(const struct attending *o, struct matrix m, int64_t first, int64_t n, uint32_t *to)
 {
     for (int64_t i = 0; i < n; i++) {
         uint32_t *unit = to + i * o->wide;
@@ -209,59 +242,61 @@ static void pack_columns(const struct attention *o, struct matrix m, int64_t fir
     }
 }
 
-static void write_rows(const struct attention *o, const float *x, int64_t n, struct matrix to, int64_t first)
+static void write_rows(const struct attending *o, const float *x, int64_t n, struct matrix to, int64_t first)
 {
     for (int64_t i = 0; i < n; i++) o->loops->narrow(o->dtype, x + i * o->wide, row_to(o, to, first + i), o->d);
 }
 
 // ---- f32 numbers: products
 // c (+)= a b; see struct product. Strides are in units.
-static void multiply(const struct attention *o, struct product p)
+static void multiply(const struct attending *o, struct product p)
 {
     p.rows = round_up(p.rows, PRODUCT_ROWS);
     o->loops->product(&p);
 }
 
 // s[queries][room] = q k'
-static void score(const struct attention *o, const uint32_t *q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
+static void score(const struct attending *o, const uint32_t *q, const uint32_t *k_words, int64_t queries, int64_t n, float *s)
 {
     multiply(o, (struct product){.a = (const float *)q, .b = (const float *)k_words, .c = s, .rows = queries,
                                  .columns = round_up(n, PRODUCT_LANES), .depth = o->units, .a_row = o->units, .a_unit = 1,
                                  .b_row = o->room, .c_row = o->room});
 }
 
-// y[queries][wide] = s[queries][keys] b[keys][wide]
-static void weigh(const struct attention *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries)
+// y[queries][wide] = s[queries][n] b[n][wide]
+static void weigh(const struct attending *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries, int64_t n)
 {
-    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = h->y, .rows = queries, .columns = o->wide, .depth = h->n,
+    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = h->y, .rows = queries, .columns = o->wide, .depth = n,
                                  .a_row = o->room, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
 }
 
-// sum[keys][wide] += s' b, s[queries][keys]
-static void collect(const struct attention *o, const struct head *h, const float *s, const uint32_t *b, int64_t queries,
-                    float *sum)
+// sum[n][wide] += s' b, s[queries][n]
+static void collect(const struct attending *o, const float *s, const uint32_t *b, int64_t queries, int64_t n, float *sum)
 {
-    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = h->n, .columns = o->wide, .depth = queries,
+    multiply(o, (struct product){.a = s, .b = (const float *)b, .c = sum, .rows = n, .columns = o->wide, .depth = queries,
                                  .a_row = 1, .a_unit = o->room, .b_row = o->wide, .c_row = o->wide, .adds = true});
 }
 
-// ---- f32 numbers: blocks of queries
-static void forward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+// ---- f32 numbers: blocks of queries, the last of which sees a key
+static void forward_block(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
-    pack_rows(o, part_of(o, o->qkv, b, head, 0), first, queries, QUERIES, h->q);
-    score(o, h->q, h->k_words, queries, h->n, h->s);
+    int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
+    int64_t n = seen_by(o, h, first + queries - 1);
+    pack_rows(o, part_of(o, Q, b, head), first, queries, QUERIES, h->q);
+    score(o, h->q, h->k_words, queries, n, h->s);
     for (int64_t i = 0; i < queries; i++) {
-        float lse;
-        o->loops->attend(h->s + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i), &lse);
+        float lse = 0.0f, *s = h->s + i * o->room;
+        int64_t seen = seen_by(o, h, first + i);
+        if (seen > 0) o->loops->attend(s, seen, score_columns(n), o->scale, &o->mask, (uint32_t)(row + i), &lse);
+        else memset(s, 0, (size_t)score_columns(n) * sizeof *s);
         if (o->lse_to) o->lse_to[row + i] = lse;
     }
     if (!o->to) return;
-    weigh(o, h, h->s, h->v_pairs, queries);
+    weigh(o, h, h->s, h->v_pairs, queries, n);
     write_rows(o, h->y, queries, head_of(o, o->to, b, head), first);
 }
 
-static float dot_rows(const struct attention *o, const void *a, const void *b, float *const row[2])
+static float dot_rows(const struct attending *o, const void *a, const void *b, float *const row[2])
 {
     double sum = 0;
     o->loops->widen(o->dtype, a, row[0], o->d);
@@ -270,23 +305,28 @@ static float dot_rows(const struct attention *o, const void *a, const void *b, f
     return (float)sum;
 }
 
-static void backward_block(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+static void backward_block(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
-    struct matrix q = part_of(o, o->qkv, b, head, 0), y = head_of(o, o->y, b, head), dy = head_of(o, o->dy, b, head);
+    int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
+    int64_t n = seen_by(o, h, first + queries - 1);
+    struct matrix q = part_of(o, Q, b, head), y = head_of(o, o->y, b, head), dy = head_of(o, o->dy, b, head);
     pack_rows(o, q, first, queries, QUERIES, h->q);
     pack_rows(o, dy, first, queries, QUERIES, h->dy);
     pack_columns(o, q, first, queries, h->q_pairs);
     pack_columns(o, dy, first, queries, h->dy_pairs);
-    score(o, h->q, h->k_words, queries, h->n, h->s);
-    score(o, h->dy, h->v_words, queries, h->n, h->dp);
+    score(o, h->q, h->k_words, queries, n, h->s);
+    score(o, h->dy, h->v_words, queries, n, h->dp);
     for (int64_t i = 0; i < queries; i++)
-        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, h->n, o->room, o->scale, &o->mask, (uint32_t)(row + i),
-                              o->lse[row + i], dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
-    weigh(o, h, h->dp, h->k_pairs, queries);
-    write_rows(o, h->y, queries, part_of(o, o->dqkv, b, head, 0), first);
-    collect(o, h, h->s, h->dy_pairs, queries, h->dv);
-    collect(o, h, h->dp, h->q_pairs, queries, h->dk);
+        o->loops->attend_back(h->s + i * o->room, h->dp + i * o->room, seen_by(o, h, first + i), score_columns(n), o->scale,
+                              &o->mask, (uint32_t)(row + i), o->lse[row + i],
+                              dot_rows(o, row_of(o, dy, first + i), row_of(o, y, first + i), h->row));
+    if (o->part[Q].grad) {
+        weigh(o, h, h->dp, h->k_pairs, queries, n);
+        write_rows(o, h->y, queries, grad_of_part(o, Q, b, head), first);
+    }
+    if (!o->part[K].grad) return;
+    collect(o, h->s, h->dy_pairs, queries, n, h->dv);
+    collect(o, h->dp, h->q_pairs, queries, n, h->dk);
 }
 
 // ---- pairs of bf16: blocks of queries
@@ -297,36 +337,37 @@ static void clear_tile(const struct head *h, int64_t queries, int64_t pitch)
     memset(h->narrow + queries * pitch, 0, (size_t)(rows * pitch) * sizeof *h->narrow);
 }
 
-static void multiply_pairs(const struct attention *o, const struct product *p)
+static void multiply_pairs(const struct attending *o, const struct product *p)
 {
     if (o->tiles) tiles_product(p);
     else pairs_product(p);
 }
 
-static void forward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+static void forward_pairs(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = least_of(h->n - first, QUERIES), row = number_of(o, b, head, first);
-    struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
+    int64_t queries = least_of(h->queries - first, QUERIES), row = number_of(o, b, head, first);
+    int64_t n = seen_by(o, h, first + queries - 1);
+    struct pairs_matrix q = rows_of(o, part_of(o, Q, b, head), first, queries);
     struct pairs_scores scores = {.k_words = h->k_words, .units = o->units, .room = o->room, .scale = o->scale, .mask = &o->mask,
-                                  .tiles = o->tiles};
+                                  .causal = o->causal, .tiles = o->tiles};
     float lse[QUERIES], weight[QUERIES];
     pairs_pack_rows(&q, o->units, h->q);
     for (int64_t i = 0; i < queries; i += PAIRS_QUERIES) {
-        scores.q = h->q + i * o->units, scores.row = (uint32_t)(row + i);
-        pairs_attend(&scores, least_of(queries - i, PAIRS_QUERIES), h->n, h->s, h->narrow + i * o->room, lse + i, weight + i);
+        scores.q = h->q + i * o->units, scores.row = (uint32_t)(row + i), scores.seen = first + i + 1 + h->n - h->queries;
+        pairs_attend(&scores, least_of(queries - i, PAIRS_QUERIES), n, h->s, h->narrow + i * o->room, lse + i, weight + i);
     }
     if (o->lse_to) memcpy(o->lse_to + row, lse, (size_t)queries * sizeof *lse);
     if (!o->to) return;
     clear_tile(h, queries, o->room);
     multiply_pairs(o, &(struct product){.a = (const float *)h->narrow, .b = (const float *)h->v_pairs, .c = h->y,
-                                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (h->n + 1) / 2,
+                                        .rows = round_up(queries, PAIRS_TILE), .columns = o->wide, .depth = (n + 1) / 2,
                                         .a_row = o->room / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide});
     struct pairs_matrix y = rows_of(o, head_of(o, o->to, b, head), first, queries);
     pairs_narrow(&y, h->y, o->wide, weight, 1);
 }
 
 // Gradients of the queries of a block from `keys` keys from `key` on, and of these keys and values from the queries.
-static void backward_products(const struct attention *o, const struct head *h, int64_t first, int64_t queries, int64_t key,
+static void backward_products(const struct attending *o, const struct head *h, int64_t first, int64_t queries, int64_t key,
                               int64_t keys)
 {
     struct product p = {.a = (const float *)h->narrow, .b = (const float *)h->k_pairs + key / 2 * o->wide, .c = h->y,
@@ -334,21 +375,22 @@ static void backward_products(const struct attention *o, const struct head *h, i
                         .a_row = PAIRS_ROW / 2, .a_unit = 1, .b_row = o->wide, .c_row = o->wide, .adds = key > 0};
     multiply_pairs(o, &p);
     p = (struct product){.rows = round_up(keys, PAIRS_TILE), .columns = o->wide, .depth = (queries + 1) / 2, .a_row = 1,
-                         .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = first > 0};
+                         .a_unit = PAIRS_ROW, .b_row = o->wide, .c_row = o->wide, .adds = h->cleared || first > 0};
     p.a = (const float *)h->p_pairs, p.b = (const float *)h->dy_pairs, p.c = h->dv + key * o->wide;
     multiply_pairs(o, &p);
     p.a = (const float *)h->ds_pairs, p.b = (const float *)h->q_pairs, p.c = h->dk + key * o->wide;
     multiply_pairs(o, &p);
 }
 
-static void backward_pairs(const struct attention *o, const struct head *h, int64_t b, int64_t head, int64_t first)
+static void backward_pairs(const struct attending *o, const struct head *h, int64_t b, int64_t head, int64_t first)
 {
-    int64_t queries = least_of(h->n - first, QUERIES), even = round_up(queries, 2), row = number_of(o, b, head, first);
-    struct pairs_matrix q = rows_of(o, part_of(o, o->qkv, b, head, 0), first, queries);
+    int64_t queries = least_of(h->queries - first, QUERIES), even = round_up(queries, 2), row = number_of(o, b, head, first);
+    int64_t n = seen_by(o, h, first + queries - 1);
+    struct pairs_matrix q = rows_of(o, part_of(o, Q, b, head), first, queries);
     struct pairs_matrix y = rows_of(o, head_of(o, o->y, b, head), first, queries);
     struct pairs_matrix dy = rows_of(o, head_of(o, o->dy, b, head), first, queries);
     struct pairs_scores scores = {.k_words = h->k_words, .v_words = h->v_words, .units = o->units, .room = o->room,
-                                  .scale = o->scale, .mask = &o->mask, .tiles = o->tiles};
+                                  .scale = o->scale, .mask = &o->mask, .causal = o->causal, .tiles = o->tiles};
     float lse[QUERIES], delta[QUERIES], one = 1.0f;
     pairs_pack_rows(&q, o->units, h->q);
     pairs_pack_rows(&dy, o->units, h->dy);
@@ -359,24 +401,34 @@ static void backward_pairs(const struct attention *o, const struct head *h, int6
     // An odd last query has a row of zeros behind it. Its probabilities are 2^-126, multiplied by rows of zeros.
     if (queries < even) lse[queries] = INFINITY, delta[queries] = 0.0f;
     clear_tile(h, even, PAIRS_ROW);
-    for (int64_t key = 0; key < h->n; key += PAIRS_KEYS) {
-        int64_t keys = least_of(h->n - key, PAIRS_KEYS);
+    for (int64_t key = 0; key < n; key += PAIRS_KEYS) {
+        int64_t keys = least_of(n - key, PAIRS_KEYS);
         for (int64_t i = 0; i < even; i += PAIRS_QUERIES) {
             struct pairs_gradients g = {.lse = lse + i, .delta = delta + i, .p_pairs = h->p_pairs + i / 2 * PAIRS_ROW,
                                         .ds_pairs = h->ds_pairs + i / 2 * PAIRS_ROW, .ds = h->narrow + i * PAIRS_ROW};
             scores.q = h->q + i * o->units, scores.dy = h->dy + i * o->units, scores.row = (uint32_t)(row + i);
+            scores.seen = first + i + 1 + h->n - h->queries;
             pairs_attend_back(&scores, least_of(even - i, PAIRS_QUERIES), key, keys, &g);
         }
         backward_products(o, h, first, queries, key, keys);
     }
-    struct pairs_matrix dq = rows_of(o, part_of(o, o->dqkv, b, head, 0), first, queries);
+    if (!o->part[Q].grad) return;
+    struct pairs_matrix dq = rows_of(o, grad_of_part(o, Q, b, head), first, queries);
     pairs_narrow(&dq, h->y, o->wide, &one, 0);
 }
 
 // ---- a head
-static void forward_head(const struct attention *o, struct head *h, int64_t b, int64_t head)
+static void begin_head(const struct attending *o, struct head *h, int64_t b)
 {
-    struct matrix k = part_of(o, o->qkv, b, head, 1), v = part_of(o, o->qkv, b, head, 2);
+    h->n = length_of(o->length, b, o->keys);
+    h->queries = length_of(o->q_length, b, o->t);
+    int64_t blind = h->n == 0 ? h->queries : o->causal && h->queries > h->n ? h->queries - h->n : 0;
+    h->start = blind == h->queries ? blind : blind / QUERIES * QUERIES;
+}
+
+static void forward_head(const struct attending *o, struct head *h, int64_t b, int64_t head)
+{
+    struct matrix k = part_of(o, K, b, head), v = part_of(o, V, b, head);
     struct pairs_matrix k_rows = rows_of(o, k, 0, h->n), v_rows = rows_of(o, v, 0, h->n);
     if (o->pairs) {
         pairs_pack_words(&k_rows, o->room, h->k_words);
@@ -385,7 +437,7 @@ static void forward_head(const struct attention *o, struct head *h, int64_t b, i
         pack_words(o, k, h->n, h->q, h->k_words);
         pack_columns(o, v, 0, h->n, h->v_pairs);
     }
-    for (int64_t first = 0; first < h->n; first += QUERIES) {
+    for (int64_t first = h->start; first < h->queries; first += QUERIES) {
         fetch_ahead(o, h, first);
         (o->pairs ? forward_pairs : forward_block)(o, h, b, head, first);
     }
@@ -393,94 +445,117 @@ static void forward_head(const struct attention *o, struct head *h, int64_t b, i
 
 static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
 {
-    const struct attention *o = context;
+    const struct attending *o = context;
     struct head h = {0};
     carve_head(o, &h, (char *)o->step->work + o->each * (size_t)thread, false);
     for (int64_t i = begin; i < end; i++) {
         int64_t b = i / o->h, head = i % o->h;
-        h.n = length_of(o, b);
+        begin_head(o, &h, b);
         begin_ahead(o, &h, i + 1, end);
         forward_head(o, &h, b, head);
-        if (o->to) clear_rows(o, head_of(o, o->to, b, head), h.n);
-        for (int64_t t = h.n; t < o->t && o->lse_to; t++) o->lse_to[i * o->t + t] = 0.0f;
+        for (int64_t t = 0; t < o->t && o->lse_to; t++)
+            if (t < h.start || t >= h.queries) o->lse_to[i * o->t + t] = 0.0f;
+        if (!o->to) continue;
+        clear_rows(o, head_of(o, o->to, b, head), 0, h.start);
+        clear_rows(o, head_of(o, o->to, b, head), h.queries, o->t);
     }
 }
 
-static void backward_head_floats(const struct attention *o, struct head *h, int64_t b, int64_t head)
+static void backward_head_floats(const struct attending *o, struct head *h, int64_t b, int64_t head)
 {
-    struct matrix k = part_of(o, o->qkv, b, head, 1), v = part_of(o, o->qkv, b, head, 2);
-    size_t sums = (size_t)(round_up(o->t, PRODUCT_ROWS) + 2) * (size_t)o->wide;
+    struct matrix k = part_of(o, K, b, head), v = part_of(o, V, b, head);
+    size_t sums = (size_t)(round_up(o->keys, PRODUCT_ROWS) + 2) * (size_t)o->wide;
     pack_words(o, k, h->n, h->q, h->k_words);
     pack_words(o, v, h->n, h->q, h->v_words);
     pack_columns(o, k, 0, h->n, h->k_pairs);
     memset(h->dk, 0, sums * sizeof(float));
     memset(h->dv, 0, sums * sizeof(float));
-    for (int64_t first = 0; first < h->n; first += QUERIES) {
+    for (int64_t first = h->start; first < h->queries; first += QUERIES) {
         fetch_ahead(o, h, first);
         backward_block(o, h, b, head, first);
     }
-    write_rows(o, h->dk, h->n, part_of(o, o->dqkv, b, head, 1), 0);
-    write_rows(o, h->dv, h->n, part_of(o, o->dqkv, b, head, 2), 0);
+    if (!o->part[K].grad) return;
+    write_rows(o, h->dk, h->n, grad_of_part(o, K, b, head), 0);
+    write_rows(o, h->dv, h->n, grad_of_part(o, V, b, head), 0);
 }
 
-static void backward_head_pairs(const struct attention *o, struct head *h, int64_t b, int64_t head)
+static void backward_head_pairs(const struct attending *o, struct head *h, int64_t b, int64_t head)
 {
-    struct pairs_matrix k = rows_of(o, part_of(o, o->qkv, b, head, 1), 0, h->n);
-    struct pairs_matrix v = rows_of(o, part_of(o, o->qkv, b, head, 2), 0, h->n);
-    struct pairs_matrix dk = rows_of(o, part_of(o, o->dqkv, b, head, 1), 0, h->n);
-    struct pairs_matrix dv = rows_of(o, part_of(o, o->dqkv, b, head, 2), 0, h->n);
+    struct pairs_matrix k = rows_of(o, part_of(o, K, b, head), 0, h->n), v = rows_of(o, part_of(o, V, b, head), 0, h->n);
+    size_t sums = (size_t)(round_up(o->keys, PRODUCT_ROWS) + 2) * (size_t)o->wide;
     float one = 1.0f, factor = o->mask.key ? o->mask.factor : 1.0f;
     pairs_pack_words(&k, o->room, h->k_words);
     pairs_pack_words(&v, o->room, h->v_words);
     pairs_pack_pairs(&k, o->wide, h->k_pairs);
-    for (int64_t first = 0; first < h->n; first += QUERIES) {
+    h->cleared = o->causal || h->start == h->queries;  // else the first block of queries meets every key
+    if (h->cleared) {
+        memset(h->dk, 0, sums * sizeof(float));
+        memset(h->dv, 0, sums * sizeof(float));
+    }
+    for (int64_t first = h->start; first < h->queries; first += QUERIES) {
         fetch_ahead(o, h, first);
         backward_pairs(o, h, b, head, first);
     }
+    if (!o->part[K].grad) return;
+    struct pairs_matrix dk = rows_of(o, grad_of_part(o, K, b, head), 0, h->n);
+    struct pairs_matrix dv = rows_of(o, grad_of_part(o, V, b, head), 0, h->n);
     pairs_narrow(&dk, h->dk, o->wide, &one, 0);
     pairs_narrow(&dv, h->dv, o->wide, &factor, 0);
 }
 
 static void backward_piece(void *context, int64_t begin, int64_t end, int thread)
 {
-    const struct attention *o = context;
+    const struct attending *o = context;
     struct head h = {0};
     carve_head(o, &h, (char *)o->step->work + o->each * (size_t)thread, true);
     for (int64_t i = begin; i < end; i++) {
         int64_t b = i / o->h, head = i % o->h;
-        h.n = length_of(o, b);
+        begin_head(o, &h, b);
         begin_ahead(o, &h, i + 1, end);
         (o->pairs ? backward_head_pairs : backward_head_floats)(o, &h, b, head);
-        for (int part = 0; part < 3; part++) clear_rows(o, part_of(o, o->dqkv, b, head, part), h.n);
+        for (enum part part = Q; part < PARTS; part++)
+            if (o->part[part].grad)
+                clear_rows(o, grad_of_part(o, part, b, head), part == Q ? h.queries : h.n, o->part[part].rows);
+        if (o->part[Q].grad) clear_rows(o, grad_of_part(o, Q, b, head), 0, h.start);
     }
 }
 
 // ---- operators
-// Inputs from `lengths` on are lengths, key and step.
-static void begin_attention(struct attention *o, const struct cpu_step *s, int qkv, int lengths)
+// Input `q` is followed by kv, inputs from `lengths` on are lengths, q_lengths, key and step; output `grad` by that of kv.
+static void begin_attention(struct attending *o, const struct cpu_step *s, int q, int lengths, int grad)
 {
     const struct attention_attr *a = &s->node->attr.attention;
-    size_attention(o, s->cpu, cpu_in(s, qkv), a->heads);
-    o->step = s, o->loops = s->cpu->loops, o->qkv = s->in[qkv], o->length = s->in[lengths];
+    const struct value *kv = cpu_in(s, q + 1);
+    size_attention(o, s->cpu, cpu_in(s, q), kv, a->heads);
+    o->step = s, o->loops = s->cpu->loops, o->causal = a->causal;
+    o->length = s->in[lengths], o->q_length = kv ? s->in[lengths + 1] : o->length;
     o->each = s->work_bytes / (size_t)s->cpu->threads;
-    if (s->in[lengths + 1])
-        o->mask = (struct attention_mask){s->in[lengths + 1], *(const uint32_t *)s->in[lengths + 2], (uint32_t)a->site,
+    for (enum part part = Q; part < PARTS; part++) {
+        int apart = kv && part != Q, number = kv ? part != Q ? part - 1 : 0 : part;  // the tensor; the place in its rows
+        int64_t width = o->h * o->d;
+        char *dx = grad == NONE ? NULL : s->out[grad + apart];
+        o->part[part] = (struct part_rows){cpu_at(o->dtype, s->in[q + apart], number * width),
+                                           dx ? cpu_at(o->dtype, dx, number * width) : NULL, part == Q ? o->t : o->keys,
+                                           (kv ? 1 + apart : 3) * width};
+    }
+    if (s->in[lengths + 2])
+        o->mask = (struct attention_mask){s->in[lengths + 2], *(const uint32_t *)s->in[lengths + 3], (uint32_t)a->site,
                                           element_attention_least(a->p), element_attention_factor(a->p)};
 }
 
 static int attention_run(struct cpu_step *s)
 {
-    struct attention o = {.to = s->out[0], .lse_to = s->out[1]};
-    begin_attention(&o, s, 0, 1);
+    struct attending o = {.to = s->out[0], .lse_to = s->out[1]};
+    begin_attention(&o, s, 0, 2, NONE);
     threads_for(cpu_in(s, 0)->shape.dim[0] * o.h, 1, forward_piece, &o);
     return 0;
 }
 
 static int attention_grad_run(struct cpu_step *s)
 {
-    struct attention o = {.dy = s->in[0], .y = s->in[2], .lse = s->in[3], .dqkv = s->out[0]};
-    begin_attention(&o, s, 1, 4);
-    if (o.dqkv) threads_for(cpu_in(s, 1)->shape.dim[0] * o.h, 1, backward_piece, &o);
+    struct attending o = {.dy = s->in[0], .y = s->in[3], .lse = s->in[4]};
+    begin_attention(&o, s, 1, 5, 0);
+    if (s->out[0] || s->out[1]) threads_for(cpu_in(s, 1)->shape.dim[0] * o.h, 1, backward_piece, &o);
     return 0;
 }
 

@@ -143,16 +143,25 @@ static int two_prepare(struct cpu_step *s)
     return 0;
 }
 
-static void mask_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the last dimension
+// A row is the dimension of the lengths with those below it, of `below` elements.
+static int64_t mask_row(const struct value *x, const struct mask_attr *a, int64_t *below)
+{
+    int axis = a->axis ? a->axis : x->shape.rank - 1;
+    *below = 1;
+    for (int i = axis + 1; i < x->shape.rank; i++) *below *= x->shape.dim[i];
+    return x->shape.dim[axis] * *below;
+}
+
+static void mask_piece(void *context, int64_t begin, int64_t end, int thread)
 {
     (void)thread;
     const struct cpu_step *s = context;
     const struct value *x = cpu_in(s, 0);
     enum dtype t = x->dtype;
-    int64_t n = shape_last(&x->shape), each = shape_rows(&x->shape) / x->shape.dim[0];
+    int64_t below, n = mask_row(x, &s->node->attr.mask, &below), each = cpu_count(x) / n / x->shape.dim[0];
     const int32_t *first = s->in[1], *length = s->in[2];
     for (int64_t r = begin; r < end; r++) {
-        int64_t b = r / each, low = first ? first[b] : 0, high = length[b];
+        int64_t b = r / each, low = first ? first[b] * below : 0, high = length[b] * below;
         low = low < 0 ? 0 : low > n ? n : low;
         high = high < low ? low : high > n ? n : high;
         char *y = cpu_at(t, s->out[0], r * n);
@@ -165,8 +174,8 @@ static void mask_piece(void *context, int64_t begin, int64_t end, int thread)  /
 
 static int mask_run(struct cpu_step *s)
 {
-    const struct shape *x = &cpu_in(s, 0)->shape;
-    if (s->out[0]) threads_for(shape_rows(x), cpu_grain(shape_last(x)), mask_piece, s);
+    int64_t below, n = mask_row(cpu_in(s, 0), &s->node->attr.mask, &below);
+    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)) / n, cpu_grain(n), mask_piece, s);
     return 0;
 }
 

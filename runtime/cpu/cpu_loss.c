@@ -102,75 +102,161 @@ static int64_t label_of(const struct value *v, const void *labels, int64_t i)
     return v->dtype == U8 ? ((const uint8_t *)labels)[i] : ((const int32_t *)labels)[i];
 }
 
-// A row without a label of its own does not count.
-static bool has_label(const struct cpu_step *s, int64_t i, int64_t k)
+// A row of logits passes through the first cache in chunks: read once forward and once backward, whatever the number of classes.
+enum { XENT_CHUNK = 4096, XENT_KEPT = 3 };
+
+struct xent {
+    struct cpu_step *step;
+    int64_t rows, k, chunk;
+    bool soft;               // targets are probabilities
+    float *scratch;          // a chunk per thread
+    double *loss, *counted;  // of each row; its weight if it counts, else 0
+};
+
+static size_t carve_xent(struct xent *o, void *base, const struct value *x, int threads)
 {
-    int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
-    return label >= 0 && label < k;
+    struct cpu_scratch s = {.base = base};
+    o->rows = shape_rows(&x->shape), o->k = shape_last(&x->shape);
+    o->chunk = o->k < XENT_CHUNK ? o->k : XENT_CHUNK;
+    o->scratch = cpu_take(&s, o->chunk * threads, sizeof(float));
+    o->loss = cpu_take(&s, o->rows, sizeof(double));
+    o->counted = cpu_take(&s, o->rows, sizeof(double));
+    return s.used;
 }
 
-static int64_t labelled_rows(const struct cpu_step *s)
+static size_t xent_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    const struct shape *x = &cpu_in(s, 0)->shape;
-    int64_t rows = shape_rows(x), count = 0;
-    for (int64_t i = 0; i < rows; i++) count += has_label(s, i, shape_last(x));
-    return count > 0 ? count : 1;
+    return carve_xent(&(struct xent){0}, NULL, node_in(g, n, 0), cpu->threads);
+}
+
+static void begin_xent(struct xent *o, struct cpu_step *s)
+{
+    *o = (struct xent){.step = s, .soft = cpu_in(s, 1)->dtype == F32};
+    carve_xent(o, s->work, cpu_in(s, 0), s->cpu->threads);
+}
+
+// The label of a row; -1 if it has none of its own or probabilities instead.
+static int64_t label_in(const struct xent *o, int64_t row)
+{
+    int64_t label = o->soft ? -1 : label_of(cpu_in(o->step, 1), o->step->in[1], row);
+    return label < o->k ? label : -1;
+}
+
+// Long rows have eight sums, so that no addition waits for the one before.
+static double sum_chunk(const float *x, int64_t n)
+{
+    enum { LONG = 1024, SUMS = 8 };
+    double part[SUMS] = {0}, sum = 0;
+    int64_t whole = n < LONG ? 0 : n / SUMS * SUMS;
+    for (int64_t i = 0; i < whole; i += SUMS)
+        for (int j = 0; j < SUMS; j++) part[j] += x[i + j];
+    for (int j = 0; j < SUMS; j++) sum += part[j];
+    for (int64_t i = whole; i < n; i++) sum += x[i];
+    return sum;
+}
+
+struct xent_sums {
+    float top;
+    double power, flat, dot, total;  // of e^(x - top), x, x times target, target
+};
+
+static void add_chunk(const struct xent *o, struct xent_sums *a, float *x, int64_t n, const float *target)
+{
+    float top = a->top;
+    if (o->step->node->attr.loss.smoothing > 0) a->flat += sum_chunk(x, n);
+    for (int64_t i = 0; target && i < n; i++) a->dot += (double)target[i] * (double)x[i], a->total += (double)target[i];
+    for (int64_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+    a->power *= a->power > 0 ? exp((double)a->top - (double)top) : 1;
+    a->top = top;
+    o->step->cpu->loops->exp_shifted(x, n, top);
+    a->power += sum_chunk(x, n);
+}
+
+static void xent_row(const struct xent *o, int64_t row, float *scratch)
+{
+    const struct cpu_step *s = o->step;
+    const enum dtype t = cpu_in(s, 0)->dtype;
+    const int64_t label = label_in(o, row), begin = row * o->k;
+    const double smooth = s->node->attr.loss.smoothing, weight = s->in[2] ? ((const float *)s->in[2])[row] : 1;
+    struct xent_sums a = {.top = (float)element_get(t, s->in[0], begin), .total = label >= 0};
+    for (int64_t at = 0, n; at < o->k; at += n) {
+        n = o->k - at < o->chunk ? o->k - at : o->chunk;
+        s->cpu->loops->widen(t, cpu_at(t, s->in[0], begin + at), scratch, n);
+        add_chunk(o, &a, scratch, n, o->soft ? (const float *)s->in[1] + begin + at : NULL);
+    }
+    double log_sum = (double)a.top + log(a.power), even = log_sum - a.flat / (double)o->k;
+    double own = o->soft ? a.total * log_sum - a.dot : label >= 0 ? log_sum - element_get(t, s->in[0], begin + label) : 0;
+    o->counted[row] = a.total != 0 ? weight : 0;
+    o->loss[row] = a.total != 0 ? ((1 - smooth) * own + smooth * a.total * even) * weight : 0;
+    float *kept = s->out[3];
+    if (kept) kept[XENT_KEPT * row] = a.top, kept[XENT_KEPT * row + 1] = (float)(1 / a.power);
+    if (kept) kept[XENT_KEPT * row + 2] = (float)a.total;
 }
 
 static void xent_piece(void *context, int64_t first, int64_t end, int thread)
 {
-    const struct rows *o = context;
-    const struct cpu_step *s = o->step;
-    enum dtype t = cpu_in(s, 0)->dtype;
-    double smooth = s->node->attr.loss.smoothing;
-    float *scratch = o->scratch + 2 * o->k * thread;
-    for (int64_t i = first; i < end; i++) {
-        float *row = s->out[1] ? (float *)s->out[1] + i * o->k : scratch;
-        int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
-        s->cpu->loops->widen(t, cpu_at(t, s->in[0], i * o->k), row, o->k);
-        bool counts = has_label(s, i, o->k);
-        double sum = 0, own = counts ? row[label] : 0;
-        for (int64_t j = 0; j < o->k; j++) sum += row[j];
-        double log_sum = softmax_row(s->cpu->loops, row, o->k);
-        o->loss[i] = counts ? (1 - smooth) * (log_sum - own) + smooth * (log_sum - sum / (double)o->k) : 0;
-    }
+    const struct xent *o = context;
+    for (int64_t i = first; i < end; i++) xent_row(o, i, o->scratch + o->chunk * thread);
 }
 
 static int xent_run(struct cpu_step *s)
 {
-    struct rows o;
-    begin_rows(&o, s);
-    for_rows(&o, xent_piece);
-    int64_t rows = shape_rows(&cpu_in(s, 0)->shape);
-    double sum = 0;
-    for (int64_t i = 0; i < rows; i++) sum += o.loss[i];
-    if (s->out[0]) *(float *)s->out[0] = (float)(s->node->attr.loss.mean ? sum / (double)labelled_rows(s) : sum);
+    struct xent o;
+    begin_xent(&o, s);
+    threads_for(o.rows, cpu_grain(4 * o.k), xent_piece, &o);
+    double sum = 0, count = 0;
+    for (int64_t i = 0; i < o.rows; i++) sum += o.loss[i], count += o.counted[i];
+    for (int64_t i = 0; i < o.rows && s->out[1]; i++) ((float *)s->out[1])[i] = (float)o.loss[i];
+    if (s->out[0]) *(float *)s->out[0] = (float)(s->node->attr.loss.mean && count != 0 ? sum / count : sum);
+    if (s->out[2]) *(float *)s->out[2] = (float)count;
     return 0;
+}
+
+// The gradient of row `row` with respect to its loss.
+static float xent_factor(const struct xent *o, int64_t row, float total)
+{
+    const struct cpu_step *s = o->step;
+    const float *count = s->in[3], *dloss = s->in[5], *drows = s->in[6], *weight = s->in[2];
+    if (o->soft ? total == 0 : label_in(o, row) < 0) return 0;
+    float factor = dloss ? *dloss : 0;
+    if (s->node->attr.loss.mean && *count != 0) factor /= *count;
+    if (drows) factor += drows[row];
+    return weight ? factor * weight[row] : factor;
+}
+
+static void xent_grad_row(const struct xent *o, int64_t row, float *scratch)
+{
+    const struct cpu_step *s = o->step;
+    const enum dtype t = cpu_in(s, 0)->dtype;
+    const float smooth = s->node->attr.loss.smoothing, *kept = (const float *)s->in[4] + XENT_KEPT * row;
+    const float total = o->soft ? kept[2] : 1, even = smooth / (float)o->k * total, factor = xent_factor(o, row, total);
+    const int64_t label = label_in(o, row), begin = row * o->k;
+    for (int64_t at = 0, n; at < o->k; at += n) {
+        n = o->k - at < o->chunk ? o->k - at : o->chunk;
+        s->cpu->loops->widen(t, cpu_at(t, s->in[0], begin + at), scratch, n);
+        s->cpu->loops->exp_shifted(scratch, n, kept[0]);
+        s->cpu->loops->scale(F32, scratch, kept[1], scratch, n);
+        const float *target = o->soft ? (const float *)s->in[1] + begin + at : NULL;
+        if (target)
+            for (int64_t j = 0; j < n; j++) scratch[j] = (scratch[j] * total - ((1.0f - smooth) * target[j] + even)) * factor;
+        else
+            for (int64_t j = 0; j < n; j++)
+                scratch[j] = (scratch[j] - (at + j == label ? 1.0f - smooth + even : even)) * factor;
+        s->cpu->loops->narrow(t, scratch, cpu_at(t, s->out[0], begin + at), n);
+    }
 }
 
 static void xent_grad_piece(void *context, int64_t first, int64_t end, int thread)
 {
-    const struct rows *o = context;
-    const struct cpu_step *s = o->step;
-    const struct loss_attr *a = &s->node->attr.loss;
-    enum dtype t = cpu_out(s, 0)->dtype;
-    float *row = o->scratch + 2 * o->k * thread, even = a->smoothing / (float)o->k;
-    float factor = *(const float *)s->in[2];
-    if (a->mean) factor /= (float)labelled_rows(s);
-    for (int64_t i = first; i < end; i++) {
-        const float *p = (const float *)s->in[0] + i * o->k;
-        int64_t label = label_of(cpu_in(s, 1), s->in[1], i);
-        float own = has_label(s, i, o->k) ? factor : 0.0f;
-        for (int64_t j = 0; j < o->k; j++) row[j] = (p[j] - (j == label ? 1.0f - a->smoothing + even : even)) * own;
-        s->cpu->loops->narrow(t, row, cpu_at(t, s->out[0], i * o->k), o->k);
-    }
+    const struct xent *o = context;
+    for (int64_t i = first; i < end; i++) xent_grad_row(o, i, o->scratch + o->chunk * thread);
 }
 
 static int xent_grad_run(struct cpu_step *s)
 {
-    struct rows o;
-    begin_rows(&o, s);
-    if (s->out[0]) for_rows(&o, xent_grad_piece);
+    struct xent o;
+    begin_xent(&o, s);
+    if (s->out[0]) threads_for(o.rows, cpu_grain(4 * o.k), xent_grad_piece, &o);
     return 0;
 }
 
@@ -223,7 +309,7 @@ CPU_PREPARE(correct)
 CPU_PREPARE(accumulate)
 const struct cpu_op cpu_softmax = {.workspace = rows_workspace, .prepare = softmax_prepare};
 const struct cpu_op cpu_softmax_grad = {.workspace = rows_workspace, .prepare = softmax_grad_prepare};
-const struct cpu_op cpu_xent = {.workspace = rows_workspace, .prepare = xent_prepare};
-const struct cpu_op cpu_xent_grad = {.workspace = rows_workspace, .prepare = xent_grad_prepare};
+const struct cpu_op cpu_xent = {.workspace = xent_workspace, .prepare = xent_prepare};
+const struct cpu_op cpu_xent_grad = {.workspace = xent_workspace, .prepare = xent_grad_prepare};
 const struct cpu_op cpu_correct = {.workspace = rows_workspace, .prepare = correct_prepare};
 const struct cpu_op cpu_accumulate = {.prepare = accumulate_prepare};

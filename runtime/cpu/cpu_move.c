@@ -198,6 +198,21 @@ static size_t gather_grad_workspace(struct cpu_device *cpu, const struct graph *
     return (size_t)(rows + shape_count(&g->value[n->in[0]].shape)) * sizeof(int32_t);
 }
 
+// ---- append: rows of the cache are overwritten in place, a few of them, on the calling thread
+static int append_run(struct cpu_step *s)
+{
+    const struct value *cache = cpu_in(s, 0), *x = cpu_in(s, 1);
+    const int32_t *at = s->in[2];
+    int64_t samples, rows = x->shape.dim[1], most = cache->shape.dim[1], step = cpu_count(cpu_in(s, 2)) > 1;
+    size_t bytes = value_bytes_below(x, 1, &samples);
+    for (int64_t r = 0; r < samples * rows; r++) {
+        int64_t b = r / rows, to = at[b * step] + r % rows;
+        if (to < 0 || to >= most) continue;
+        memcpy((char *)s->out[0] + (size_t)(b * most + to) * bytes, (const char *)s->in[1] + (size_t)r * bytes, bytes);
+    }
+    return 0;
+}
+
 CPU_PREPARE(reshape)
 CPU_PREPARE(transpose)
 CPU_PREPARE(concat)
@@ -205,6 +220,7 @@ CPU_PREPARE(slice)
 CPU_PREPARE(slice_grad)
 CPU_PREPARE(gather)
 CPU_PREPARE(gather_grad)
+CPU_PREPARE(append)
 const struct cpu_op cpu_reshape = {.prepare = reshape_prepare};
 const struct cpu_op cpu_transpose = {.prepare = transpose_prepare};
 const struct cpu_op cpu_concat = {.prepare = concat_prepare};
@@ -212,3 +228,4 @@ const struct cpu_op cpu_slice = {.prepare = slice_prepare};
 const struct cpu_op cpu_slice_grad = {.prepare = slice_grad_prepare};
 const struct cpu_op cpu_gather = {.prepare = gather_prepare};
 const struct cpu_op cpu_gather_grad = {.workspace = gather_grad_workspace, .prepare = gather_grad_prepare};
+const struct cpu_op cpu_append = {.prepare = append_prepare};

@@ -30,6 +30,9 @@ struct norm {
     const void *x;     // the normalised tensor: x, or the pooled x
     const void *full;  // before the pool; NULL: x is pooled already
     const void *shortcut;  // added before the activation; backward, the y of such a norm
+    const int32_t *length;  // of the samples, or NULL
+    int64_t frame, frames;  // rows per frame, frames per sample
+    int64_t count;          // rows that the statistics are of, at least 1
     void *y;
     void *dz;
     uint8_t *at;
@@ -75,7 +78,37 @@ static void begin_norm(struct norm *o, struct cpu_step *s, const struct value *x
 {
     o->step = s, o->loops = s->cpu->loops, o->attr = &s->node->attr.norm, o->dtype = x->dtype;
     carve_norm(o, s->work, shape_last(&x->shape), s->cpu->threads, 0, 0);
-    o->rows = shape_rows(&x->shape);
+    o->rows = o->count = shape_rows(&x->shape);
+}
+
+static int64_t frames_of(const struct norm *o, int64_t sample)
+{
+    int64_t n = o->length[sample];
+    return n < 0 ? 0 : n > o->frames ? o->frames : n;
+}
+
+static void take_lengths(struct norm *o, const int32_t *length)
+{
+    const struct shape *x = &cpu_in(o->step, 0)->shape;
+    if (!length) return;
+    o->length = length, o->frames = x->dim[1], o->frame = o->rows / (x->dim[0] * x->dim[1]), o->count = 0;
+    for (int64_t i = 0; i < x->dim[0]; i++) o->count += frames_of(o, i) * o->frame;
+    if (o->count == 0) o->count = 1;
+}
+
+// The end of the adjacent rows from *first on that count, below `end`. *first moves past rows that do not; rows of `zero`, or
+// NULL, become zeros there.
+static int64_t next_run(const struct norm *o, int64_t *first, int64_t end, void *zero)
+{
+    if (!o->length) return end;
+    for (int64_t each = o->frames * o->frame; *first < end;) {
+        int64_t sample = *first / each, stop = sample * each + frames_of(o, sample) * o->frame, next = (sample + 1) * each;
+        if (*first < stop) return stop < end ? stop : end;
+        if (next > end) next = end;
+        if (zero) memset(cpu_at(o->dtype, zero, *first * o->c), 0, (size_t)((next - *first) * o->c) * dtype_size(o->dtype));
+        *first = next;
+    }
+    return end;
 }
 
 static void flush_sums(const struct norm *o, int thread)
@@ -105,9 +138,9 @@ static void find_shift(const struct norm *o, const void *x, int64_t rows)
 static void sums_piece(void *context, int64_t first, int64_t end, int thread)
 {
     const struct norm *o = context;
-    int64_t step = block_rows(o->c);
-    for (int64_t i = first; i < end; i += step) {
-        int64_t rows = end - i < step ? end - i : step;
+    int64_t step = block_rows(o->c), rows;
+    for (int64_t i = first, stop; stop = next_run(o, &i, end, NULL), i < end; i += rows) {
+        rows = stop - i < step ? stop - i : step;
         o->loops->sums(o->dtype, cpu_at(o->dtype, o->x, i * o->c), rows * o->c, &o->k, o->thread[thread].first,
                        o->thread[thread].second);
         flush_sums(o, thread);
@@ -156,7 +189,7 @@ static void finish_statistics(const struct norm *o, int run)
     struct cpu_step *s = o->step;
     float *mean = s->out[1], *rstd = s->out[2], *run_mean = s->out[run], *run_var = s->out[run + 1];
     const float *old_mean = s->in[1], *old_var = s->in[2];
-    double n = (double)o->rows, keep = o->attr->momentum;
+    double n = (double)o->count, keep = o->attr->momentum;
     for (int64_t c = 0; c < o->c; c++) {
         double d = total_of(o, 0, c) / n, m = o->k.mean[c] + d, v = total_of(o, 1, c) / n - d * d;
         if (v < 0) v = 0;
@@ -181,8 +214,9 @@ static void apply_piece(void *context, int64_t first, int64_t end, int thread)
                             cpu_at(o->dtype, o->y, first * o->c));
         return;
     }
-    o->loops->apply(o->dtype, o->attr->act, cpu_at(o->dtype, o->x, first * o->c), (end - first) * o->c, &o->k,
-                    cpu_at(o->dtype, o->y, first * o->c));
+    for (int64_t i = first, stop; stop = next_run(o, &i, end, o->y), i < end; i = stop)
+        o->loops->apply(o->dtype, o->attr->act, cpu_at(o->dtype, o->x, i * o->c), (stop - i) * o->c, &o->k,
+                        cpu_at(o->dtype, o->y, i * o->c));
 }
 
 static int norm_run(struct cpu_step *s)
@@ -190,12 +224,14 @@ static int norm_run(struct cpu_step *s)
     const struct value *x = cpu_in(s, 0);
     struct norm o = {.x = s->in[0], .shortcut = s->in[5], .y = s->out[0]};
     begin_norm(&o, s, x);
+    take_lengths(&o, s->in[6]);
     if (o.attr->pooled) {
         o.half_w = x->shape.dim[2];
         find_shift(&o, o.x, o.half_w);
         threads_for(x->shape.dim[0] * x->shape.dim[1], cpu_grain(o.half_w * o.c), pool_sums_piece, &o);
     } else {
-        find_shift(&o, o.x, o.rows);
+        int64_t first = 0, stop = next_run(&o, &first, o.rows, NULL);
+        find_shift(&o, cpu_at(o.dtype, o.x, first * o.c), stop - first);
         threads_for(o.rows, cpu_grain(o.c), sums_piece, &o);
     }
     finish_statistics(&o, 3);
@@ -214,7 +250,7 @@ static int64_t pooled_scratch(const struct graph *g, const struct node *n)
 static void pool_sizes(struct norm *o, const int64_t *d, int64_t h, int64_t w)
 {
     o->n = d[0], o->h = h, o->w = w, o->half_h = h / 2, o->half_w = w / 2;
-    o->rows = o->n * o->half_h * o->half_w;
+    o->rows = o->count = o->n * o->half_h * o->half_w;
 }
 
 static int pool_norm_run(struct cpu_step *s)
@@ -239,9 +275,9 @@ static int pool_norm_run(struct cpu_step *s)
 static void back_sums_piece(void *context, int64_t first, int64_t end, int thread)
 {
     const struct norm *o = context;
-    int64_t step = block_rows(o->c);
-    for (int64_t i = first; i < end; i += step) {
-        int64_t rows = end - i < step ? end - i : step;
+    int64_t step = block_rows(o->c), rows;
+    for (int64_t i = first, stop; stop = next_run(o, &i, end, NULL), i < end; i += rows) {
+        rows = stop - i < step ? stop - i : step;
         o->loops->back_sums(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, i * o->c), cpu_at(o->dtype, o->x, i * o->c),
                             rows * o->c, &o->k, o->thread[thread].first, o->thread[thread].second);
         flush_sums(o, thread);
@@ -275,8 +311,9 @@ static void back_piece(void *context, int64_t first, int64_t end, int thread)
 {
     (void)thread;
     const struct norm *o = context;
-    o->loops->back(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, first * o->c), cpu_at(o->dtype, o->x, first * o->c),
-                   (end - first) * o->c, &o->k, cpu_at(o->dtype, o->y, first * o->c));
+    for (int64_t i = first, stop; stop = next_run(o, &i, end, o->y), i < end; i = stop)
+        o->loops->back(o->dtype, o->attr->act, cpu_at(o->dtype, o->dy, i * o->c), cpu_at(o->dtype, o->x, i * o->c),
+                       (stop - i) * o->c, &o->k, cpu_at(o->dtype, o->y, i * o->c));
 }
 
 static void pool_back_piece(void *context, int64_t first, int64_t end, int thread)
@@ -313,7 +350,7 @@ static void finish_back_sums(const struct norm *o)
 {
     const float *rstd = o->step->in[3];
     float *dscale = o->step->out[1], *dbias = o->step->out[2];
-    double n = (double)o->rows;
+    double n = (double)o->count;
     for (int64_t c = 0; c < o->c; c++) {
         double sum = total_of(o, 0, c), dot = total_of(o, 1, c) * rstd[c];
         if (dscale) dscale[c] = (float)dot;
@@ -328,6 +365,7 @@ static int norm_grad_run(struct cpu_step *s)
 {
     struct norm o = {.dy = s->in[0], .x = s->in[1], .y = s->out[0], .shortcut = s->in[6]};
     begin_norm(&o, s, cpu_in(s, 1));
+    take_lengths(&o, s->in[7]);
     recall_coefficients(&o);
     o.dz = s->out[3] ? s->out[3] : o.y;  // without a reader it passes through dx
     threads_for(o.rows, cpu_grain(o.c), o.shortcut ? gate_sums_piece : back_sums_piece, &o);
@@ -361,6 +399,7 @@ static int norm_infer_run(struct cpu_step *s)
 {
     struct norm o = {.x = s->in[0], .y = s->out[0]};
     begin_norm(&o, s, cpu_in(s, 0));
+    take_lengths(&o, s->in[5]);
     const float *mean = s->in[1], *var = s->in[2];
     for (int64_t c = 0; c < o.c; c++) {
         o.k.mean[c] = mean[c];

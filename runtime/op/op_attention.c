@@ -1,68 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of several heads over one sequence per sample. Queries, keys and values lie side by side in one tensor, as one
-// product with joined weights makes them, so that heads are strides and nothing is transposed.
+// Attention of several heads over one sequence per sample, or of the queries of one sequence to the keys of another. Queries,
+// keys and values lie side by side in one tensor, or queries in one and keys and values in another, as products with joined
+// weights make them, so that heads are strides and nothing is transposed.
 #include "runtime/op/op.h"
 
-// Input `of` is qkv[B,T,3*H*D]; the next may be lengths, then key and step of a dropout.
-static int check_attention(struct graph *g, const struct node *n, int of, int lengths)
+// Input `of` is qkv[B,T,3*H*D] or q[B,T,H*D]; then kv[B,S,2*H*D].
+static int check_heads(struct graph *g, const struct node *n, int of)
 {
-    const struct value *qkv = op_in(g, n, of);
-    const struct attention_attr *a = &n->attr.attention;
-    char s[SHAPE_TEXT];
-    NEED(qkv && dtype_is_float(qkv->dtype) && qkv->shape.rank == 3, g, "%s wants qkv[B,T,3*H*D]", op_table[n->op].name);
-    NEED(a->heads > 0 && qkv->shape.dim[2] % (3 * a->heads) == 0, g, "%s of %d heads wants qkv[B,T,3*H*D], not %s",
-         op_table[n->op].name, a->heads, shape_text(s, &qkv->shape));
-    NEED(qkv->shape.dim[0] * qkv->shape.dim[1] * a->heads <= INT32_MAX, g, "%s of more than 2^31 rows", op_table[n->op].name);
-    TRY(op_per_sample(g, n, lengths, qkv->shape.dim[0]));
-    if (n->in[lengths + 1] != NONE) TRY(op_drops(g, n, lengths + 1, a->p));
+    const struct value *q = op_in(g, n, of), *kv = op_in(g, n, of + 1);
+    const int heads = n->attr.attention.heads, parts = kv ? 1 : 3;
+    const char *name = op_table[n->op].name;
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    NEED(q && dtype_is_float(q->dtype) && q->shape.rank == 3, g, "%s wants qkv[B,T,3*H*D] or q[B,T,H*D]", name);
+    NEED(heads > 0 && q->shape.dim[2] % (parts * heads) == 0, g, "%s of %d heads wants %s[B,T,%s], not %s", name, heads,
+         kv ? "q" : "qkv", kv ? "H*D" : "3*H*D", shape_text(s, &q->shape));
+    NEED(!kv || (kv->dtype == q->dtype && kv->shape.rank == 3 && kv->shape.dim[0] == q->shape.dim[0] &&
+                 kv->shape.dim[2] == 2 * q->shape.dim[2]),
+         g, "%s of q %s wants kv[B,S,2*H*D] of its type, not %s", name, shape_text(s, &q->shape), shape_text(t, &kv->shape));
+    NEED(q->shape.dim[0] * q->shape.dim[1] * heads <= INT32_MAX, g, "%s of more than 2^31 rows", name);
+    return 0;
+}
+
+// Inputs from `lengths` on are lengths, q_lengths, key and step.
+static int check_lengths(struct graph *g, const struct node *n, int of, int lengths)
+{
+    for (int i = 0; i < 2; i++) TRY(op_per_sample(g, n, lengths + i, op_in(g, n, of)->shape.dim[0]));
+    NEED(n->in[of + 1] != NONE || n->in[lengths + 1] == NONE, g, "%s of one sequence has one length", op_table[n->op].name);
+    if (n->in[lengths + 2] != NONE) TRY(op_drops(g, n, lengths + 2, n->attr.attention.p));
     return 0;
 }
 
 int op_attention_infer(struct graph *g, struct node *n)
 {
-    TRY(check_attention(g, n, 0, 1));
-    const struct value *qkv = op_in(g, n, 0);
-    const int64_t *d = qkv->shape.dim;
-    op_out(g, n, 0, SHAPE(d[0], d[1], d[2] / 3), qkv->dtype);
+    TRY(check_heads(g, n, 0));
+    TRY(check_lengths(g, n, 0, 2));
+    const struct value *q = op_in(g, n, 0);
+    const int64_t *d = q->shape.dim;
+    op_out(g, n, 0, SHAPE(d[0], d[1], n->in[1] == NONE ? d[2] / 3 : d[2]), q->dtype);
     op_out(g, n, 1, SHAPE(d[0], n->attr.attention.heads, d[1]), F32);
     return 0;
 }
 
 int op_attention_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    int in[] = {dy[0], n->in[0], n->out[0], n->out[1], n->in[1], n->in[2], n->in[3]};
-    dx[0] = graph_node(g, OP_ATTENTION_GRAD, in, 7, &n->attr, NULL);
+    int in[] = {dy[0], n->in[0], n->in[1], n->out[0], n->out[1], n->in[2], n->in[3], n->in[4], n->in[5]}, out[MAX_OUT];
+    graph_node(g, OP_ATTENTION_GRAD, in, 9, &n->attr, out);
+    dx[0] = out[0], dx[1] = out[1];
     return g->error;
 }
 
 int op_attention_grad_infer(struct graph *g, struct node *n)
 {
-    TRY(op_same(g, n, 0, 2));
-    TRY(check_attention(g, n, 1, 4));
-    const struct value *qkv = op_in(g, n, 1), *y = op_in(g, n, 2), *lse = op_in(g, n, 3);
-    NEED(y->dtype == qkv->dtype && shape_count(&y->shape) * 3 == shape_count(&qkv->shape), g,
-         "attention_grad of results that its qkv did not make");
-    NEED(lse && lse->dtype == F32 && shape_count(&lse->shape) == shape_rows(&qkv->shape) * n->attr.attention.heads, g,
+    TRY(op_same(g, n, 0, 3));
+    TRY(check_heads(g, n, 1));
+    TRY(check_lengths(g, n, 1, 5));
+    const struct value *q = op_in(g, n, 1), *kv = op_in(g, n, 2), *y = op_in(g, n, 3), *lse = op_in(g, n, 4);
+    NEED(y->dtype == q->dtype && shape_count(&y->shape) * (kv ? 1 : 3) == shape_count(&q->shape), g,
+         "attention_grad of results that are not those of its queries");
+    NEED(lse && lse->dtype == F32 && shape_count(&lse->shape) == shape_rows(&q->shape) * n->attr.attention.heads, g,
          "attention_grad wants the logarithms of attention");
-    op_out(g, n, 0, qkv->shape, qkv->dtype);
+    op_out(g, n, 0, q->shape, q->dtype);
+    if (kv) op_out(g, n, 1, kv->shape, kv->dtype);
+    else op_drop(n, 1);
     return 0;
 }
 
-// Two products of T x T x D a head forward, five backward (one of them again).
-static double attention_flops(const struct graph *g, int qkv, double products)
+// Pairs of a query and a key that it sees, of one head and sample without lengths.
+static double pairs_of(const struct attention_attr *a, double queries, double keys)
 {
-    const int64_t *d = g->value[qkv].shape.dim;
-    return products * 2.0 * (double)d[0] * (double)d[1] * (double)d[1] * (double)(d[2] / 3);
+    if (!a->causal) return queries * keys;
+    double seeing = queries < keys ? queries : keys;  // queries before them see nothing
+    return seeing * (keys - seeing) + seeing * (seeing + 1.0) / 2.0;
 }
-double op_attention_flops(const struct graph *g, const struct node *n) { return attention_flops(g, n->in[0], 2); }
-double op_attention_grad_flops(const struct graph *g, const struct node *n) { return attention_flops(g, n->in[1], 5); }
+
+// Two products over these pairs and D a head forward, five backward (one of them again).
+static double attention_flops(const struct graph *g, const struct node *n, int of, double products)
+{
+    const struct shape *q = &node_in(g, n, of)->shape;
+    const struct value *kv = node_in(g, n, of + 1);
+    double keys = (double)(kv ? kv->shape.dim[1] : q->dim[1]), width = (double)(kv ? q->dim[2] : q->dim[2] / 3);
+    return products * 2.0 * (double)q->dim[0] * pairs_of(&n->attr.attention, (double)q->dim[1], keys) * width;
+}
+double op_attention_flops(const struct graph *g, const struct node *n) { return attention_flops(g, n, 0, 2); }
+double op_attention_grad_flops(const struct graph *g, const struct node *n) { return attention_flops(g, n, 1, 5); }
 NO_GRAD(attention_grad)
 
-int g_attention(struct graph *g, int q, int k, int v, int lengths, int heads, float p, int key, int step, int site)
+int g_attention(struct graph *g, const struct attention *a)
 {
-    if (g->error || q == NONE) return NONE;
-    int qkv = k == NONE ? q : g_concat(g, (int[]){q, k, v}, 3, g->value[q].shape.rank - 1);
-    union attr a = {.attention = {heads, p, site}};
-    if (p == 0) key = step = NONE;
-    return graph_node(g, OP_ATTENTION, (int[]){qkv, lengths, key, step}, 4, &a, NULL);
+    bool drops = a->attr.p > 0;
+    int in[] = {a->q, a->kv, a->lengths, a->q_lengths, drops ? a->key : NONE, drops ? a->step : NONE};
+    return graph_node(g, OP_ATTENTION, in, 6, &(union attr){.attention = a->attr}, NULL);
 }

@@ -130,6 +130,7 @@ int op_mask_infer(struct graph *g, struct node *n)
 {
     const struct value *x = op_in(g, n, 0);
     NEED(x->shape.rank >= 2, g, "mask wants x[B,..,T]");
+    NEED(n->attr.mask.axis >= 0 && n->attr.mask.axis < x->shape.rank, g, "mask over dimension %d", n->attr.mask.axis);
     NEED(op_in(g, n, 2), g, "mask wants lengths");
     for (int i = 1; i < 3; i++) TRY(op_per_sample(g, n, i, x->shape.dim[0]));
     return as_input(g, n);
@@ -137,7 +138,8 @@ int op_mask_infer(struct graph *g, struct node *n)
 
 int op_mask_grad(struct graph *g, const struct node *n, const int *dy, int *dx)  // nothing comes from outside
 {
-    dx[0] = graph_node(g, OP_MASK, (int[]){dy[0], n->in[1], n->in[2]}, 3, &(union attr){.mask = {0.0f}}, NULL);
+    union attr a = {.mask = {0.0f, n->attr.mask.axis}};
+    dx[0] = graph_node(g, OP_MASK, (int[]){dy[0], n->in[1], n->in[2]}, 3, &a, NULL);
     return g->error;
 }
 
@@ -196,5 +198,10 @@ int g_dropout_shared(struct graph *g, int x, int key, int step, float p, int sit
 
 int g_mask(struct graph *g, int x, int first, int lengths)
 {
-    return graph_node(g, OP_MASK, (int[]){x, first, lengths}, 3, &(union attr){.mask = {-65504.0f}}, NULL);
+    return graph_node(g, OP_MASK, (int[]){x, first, lengths}, 3, &(union attr){.mask = {-65504.0f, 0}}, NULL);
+}
+
+int g_zero_past(struct graph *g, int x, int lengths)
+{
+    return graph_node(g, OP_MASK, (int[]){x, NONE, lengths}, 3, &(union attr){.mask = {0.0f, 1}}, NULL);
 }

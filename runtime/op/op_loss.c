@@ -22,46 +22,64 @@ int op_softmax_grad_infer(struct graph *g, struct node *n)
     return op_softmax_infer(g, n);
 }
 
-static int labelled(struct graph *g, const struct node *n, int labels)
+// Input 0 is logits[..,K], input `labels` one class per row.
+static int check_labels(struct graph *g, const struct node *n, int labels)
 {
     const struct value *x = op_in(g, n, 0), *l = op_in(g, n, labels);
-    NEED(x->shape.rank == 2 && dtype_is_float(x->dtype), g, "%s wants logits[B,K]", op_table[n->op].name);
-    NEED(l && (l->dtype == U8 || l->dtype == I32) && shape_count(&l->shape) == x->shape.dim[0], g,
-         "%s wants one label (u8 or i32) a row", op_table[n->op].name);
+    NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype), g, "%s wants logits[..,K]", op_table[n->op].name);
+    NEED(l && (l->dtype == U8 || l->dtype == I32) && shape_count(&l->shape) == shape_rows(&x->shape), g,
+         "%s wants one label (u8 or i32) per row", op_table[n->op].name);
     return 0;
 }
 
+// Input 1 is labels, or a probability of each class in f32; input 2 weights, or nothing.
+static int check_targets(struct graph *g, const struct node *n)
+{
+    const struct value *x = op_in(g, n, 0), *t = op_in(g, n, 1);
+    if (!t || t->dtype != F32) TRY(check_labels(g, n, 1));
+    else
+        NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype) && shape_equal(&x->shape, &t->shape), g,
+             "%s wants one label (u8 or i32) per row, or as many probabilities as logits[..,K]", op_table[n->op].name);
+    return op_channel(g, n, 2, shape_rows(&x->shape));
+}
+
+enum { XENT_KEPT = 3 };  // of a row: its largest logit, 1 / (sum of exponentials), sum of its targets
+
 int op_xent_infer(struct graph *g, struct node *n)
 {
-    TRY(labelled(g, n, 1));
+    TRY(check_targets(g, n));
     NEED(n->attr.loss.smoothing >= 0 && n->attr.loss.smoothing < 1, g, "label smoothing lies in [0, 1)");
+    int64_t rows = shape_rows(&op_in(g, n, 0)->shape);
     op_out(g, n, 0, SHAPE(1), F32);
-    op_out(g, n, 1, op_in(g, n, 0)->shape, F32);
+    op_out(g, n, 1, SHAPE(rows), F32);
+    op_out(g, n, 2, SHAPE(1), F32);
+    op_out(g, n, 3, SHAPE(rows, XENT_KEPT), F32);
+    for (int i = 2; i < 4; i++) g->value[n->out[i]].trains = false;  // constants to a gradient
     return 0;
 }
 
 int op_xent_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    union attr a = n->attr;
-    a.loss.to = g->value[n->in[0]].dtype;
-    if (dy[0] != NONE) dx[0] = graph_node(g, OP_XENT_GRAD, (int[]){n->out[1], n->in[1], dy[0]}, 3, &a, NULL);
-    if (dy[1] == NONE) return g->error;
-    int of_softmax = g_cast(g, graph_node(g, OP_SOFTMAX_GRAD, (int[]){n->out[1], dy[1]}, 2, NULL, NULL), a.loss.to);
-    dx[0] = dx[0] == NONE ? of_softmax : g_add(g, dx[0], of_softmax);
+    int in[] = {n->in[0], n->in[1], n->in[2], n->attr.loss.mean ? n->out[2] : NONE, n->out[3], dy[0], dy[1]};
+    dx[0] = graph_node(g, OP_XENT_GRAD, in, 7, &n->attr, NULL);
     return g->error;
 }
 
 int op_xent_grad_infer(struct graph *g, struct node *n)
 {
-    TRY(labelled(g, n, 1));
-    TRY(op_scalar(g, n, 2, F32));
-    op_out(g, n, 0, op_in(g, n, 0)->shape, n->attr.loss.to);
+    const struct value *x = op_in(g, n, 0);
+    TRY(check_targets(g, n));
+    if (n->attr.loss.mean) TRY(op_scalar(g, n, 3, F32));
+    TRY(op_channel(g, n, 4, shape_rows(&x->shape) * XENT_KEPT));
+    if (n->in[5] != NONE) TRY(op_scalar(g, n, 5, F32));
+    TRY(op_channel(g, n, 6, shape_rows(&x->shape)));
+    op_out(g, n, 0, x->shape, x->dtype);
     return 0;
 }
 
 int op_correct_infer(struct graph *g, struct node *n)
 {
-    TRY(labelled(g, n, 1));
+    TRY(check_labels(g, n, 1));
     TRY(op_scalar(g, n, 2, I32));
     NEED(n->attr.loss.k >= 1, g, "top-k wants a positive k");
     op_out(g, n, 0, SHAPE(1), I32);
@@ -94,8 +112,16 @@ int g_softmax(struct graph *g, int x)
 
 int g_xent(struct graph *g, int logits, int labels, float smoothing, bool mean)
 {
-    union attr a = {.loss = {.smoothing = smoothing, .mean = mean}};
-    return graph_node(g, OP_XENT, (int[]){logits, labels}, 2, &a, NULL);
+    int out[3];
+    return g_xent_full(g, (int[]){logits, labels, NONE}, smoothing, mean, out);
+}
+
+int g_xent_full(struct graph *g, const int in[3], float smoothing, bool mean, int out[3])
+{
+    int all[MAX_OUT];
+    graph_node(g, OP_XENT, in, 3, &(union attr){.loss = {.smoothing = smoothing, .mean = mean}}, all);
+    for (int i = 0; i < 3; i++) out[i] = g->error ? NONE : all[i];
+    return out[0];
 }
 
 int g_correct(struct graph *g, int logits, int labels, int counter, int k)

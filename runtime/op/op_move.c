@@ -151,6 +151,19 @@ int op_gather_grad_infer(struct graph *g, struct node *n)
     return to_shape(g, n, 1);
 }
 
+// ---- append: an update of the cache
+int op_append_infer(struct graph *g, struct node *n)
+{
+    struct value *cache = op_in(g, n, 0), *x = op_in(g, n, 1), *at = op_in(g, n, 2);
+    bool fits = x && x->dtype == cache->dtype && x->shape.rank == cache->shape.rank && x->shape.rank >= 2;
+    for (int i = 0; fits && i < x->shape.rank; i++) fits = i == 1 || x->shape.dim[i] == cache->shape.dim[i];
+    NEED(fits, g, "append wants cache[B,T,..] and x[B,N,..] of one type");
+    int64_t positions = at ? shape_count(&at->shape) : 0;
+    NEED(at && at->dtype == I32 && (positions == 1 || positions == x->shape.dim[0]), g, "append wants one i32, or one a sample");
+    op_out(g, n, 0, cache->shape, cache->dtype);
+    return 0;
+}
+
 // ---- reduce, broadcast: each is the other's gradient
 int op_reduce_infer(struct graph *g, struct node *n)
 {
@@ -191,6 +204,7 @@ int op_broadcast_grad(struct graph *g, const struct node *n, const int *dy, int 
 NO_GRAD(slice_grad)
 NO_GRAD(resize_grad)
 NO_GRAD(gather_grad)
+NO_GRAD(append)
 FLOPS_EACH(reshape, 0)
 FLOPS_EACH(transpose, 0)
 FLOPS_EACH(concat, 0)
@@ -200,6 +214,7 @@ FLOPS_EACH(resize, 7)
 FLOPS_EACH(resize_grad, 7)
 FLOPS_EACH(gather, 0)
 FLOPS_EACH(gather_grad, 1)
+FLOPS_EACH(append, 0)
 FLOPS_EACH(reduce, 1)
 FLOPS_EACH(broadcast, 1)
 
@@ -218,7 +233,8 @@ int g_transpose(struct graph *g, int x, const int perm[])
 
 int g_concat(struct graph *g, const int x[], int count, int axis)
 {
-    if (count > MAX_IN) return graph_fail(g, ERR_SHAPE, "concat joins at most %d tensors, not %d", MAX_IN, count);
+    int most = op_table[OP_CONCAT].inputs;
+    if (count > most) return graph_fail(g, ERR_SHAPE, "concat joins at most %d tensors, not %d", most, count);
     return graph_node(g, OP_CONCAT, x, count, &(union attr){.move = {.axis = axis}}, NULL);
 }
 
@@ -244,4 +260,9 @@ int g_reduce(struct graph *g, int x, unsigned axes, bool mean, enum dtype to)
 int g_gather(struct graph *g, int x, int index)
 {
     return graph_node(g, OP_GATHER, (int[]){x, index}, 2, NULL, NULL);
+}
+
+int g_append(struct graph *g, int cache, int x, int at)
+{
+    return graph_node_over(g, OP_APPEND, (int[]){cache, x, at}, 3, NULL, &cache, NULL);
 }

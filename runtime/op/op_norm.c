@@ -23,6 +23,14 @@ static int check_training(struct graph *g, const struct node *n)
     return check(g, n, 0, 3);
 }
 
+// Optional lengths of x[B,T,..,C].
+static int check_lengths(struct graph *g, const struct node *n, int x, int lengths)
+{
+    const struct shape *s = &op_in(g, n, x)->shape;
+    NEED(n->in[lengths] == NONE || s->rank >= 3, g, "%s with lengths wants x[B,T,..,C]", op_table[n->op].name);
+    return op_per_sample(g, n, lengths, s->dim[0]);
+}
+
 int op_norm_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
@@ -32,6 +40,8 @@ int op_norm_infer(struct graph *g, struct node *n)
         enum act act = n->attr.norm.act;
         NEED(act == ACT_NONE || act == ACT_RELU, g, "norm with a shortcut has no activation or relu");
     }
+    TRY(check_lengths(g, n, 0, 6));
+    NEED(n->in[5] == NONE || n->in[6] == NONE, g, "norm with lengths has no shortcut");
     op_out(g, n, 0, x->shape, x->dtype);
     for (int i = 1; i < 5; i++) op_out(g, n, i, SHAPE(shape_last(&x->shape)), F32);
     return 0;
@@ -70,6 +80,7 @@ int op_norm_grad_infer(struct graph *g, struct node *n)
 {
     TRY(op_same(g, n, 0, 1));
     if (n->in[6] != NONE) TRY(op_same(g, n, 0, 6));
+    TRY(check_lengths(g, n, 1, 7));
     shape_gradients(g, n, op_in(g, n, 0)->shape);
     op_out(g, n, 3, op_in(g, n, 0)->shape, op_in(g, n, 0)->dtype);
     if (n->in[6] == NONE) op_drop(n, 3);
@@ -88,8 +99,8 @@ int op_norm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
     int out[4];
     bool gated = n->in[5] != NONE && n->attr.norm.act != ACT_NONE;
-    graph_node(g, OP_NORM_GRAD,
-               (int[]){dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4], gated ? n->out[0] : NONE}, 7, &n->attr, out);
+    int in[] = {dy[0], n->in[0], n->out[1], n->out[2], n->in[3], n->in[4], gated ? n->out[0] : NONE, n->in[6]};
+    graph_node(g, OP_NORM_GRAD, in, 8, &n->attr, out);
     dx[0] = out[0], dx[3] = out[1], dx[4] = out[2], dx[5] = gated ? out[3] : dy[0];
     return g->error;
 }
@@ -109,6 +120,7 @@ int op_pool_norm_grad(struct graph *g, const struct node *n, const int *dy, int 
 int op_norm_infer_infer(struct graph *g, struct node *n)
 {
     TRY(check_training(g, n));
+    TRY(check_lengths(g, n, 0, 5));
     struct value *x = op_in(g, n, 0);
     op_out(g, n, 0, x->shape, x->dtype);
     return 0;
@@ -224,22 +236,28 @@ static int running(struct graph *g, const char *name, struct shape shape, struct
 
 int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum)
 {
+    return g_norm_lengths(g, name, x, NONE, &(struct norm_layer){training, scale, bias, eps, momentum});
+}
+
+int g_norm_lengths(struct graph *g, const char *name, int x, int lengths, const struct norm_layer *l)
+{
     if (g->error || x == NONE) return NONE;
     struct shape c = SHAPE(shape_last(&g->value[x].shape));
     char slot[STATISTIC_NAME];
     struct init zero = {INIT_ZERO, 0}, one = {INIT_CONSTANT, 1};
     snprintf(slot, sizeof slot, "%s.running_mean", name);
-    int mean = running(g, slot, c, zero, training);
+    int mean = running(g, slot, c, zero, l->training);
     snprintf(slot, sizeof slot, "%s.running_var", name);
-    int var = running(g, slot, c, one, training);
+    int var = running(g, slot, c, one, l->training);
     int s = NONE, b = NONE;
     snprintf(slot, sizeof slot, "%s.weight", name);
-    if (scale) s = graph_param(g, slot, c, one, ROLE_SCALE);
+    if (l->scale) s = graph_param(g, slot, c, one, ROLE_SCALE);
     snprintf(slot, sizeof slot, "%s.bias", name);
-    if (bias) b = graph_param(g, slot, c, zero, ROLE_BIAS);
-    union attr a = {.norm = {.eps = eps, .momentum = momentum}};
-    int in[] = {x, mean, var, s, b}, over[] = {NONE, NONE, NONE, mean, var};
-    return training ? graph_node_over(g, OP_NORM, in, 5, &a, over, NULL) : graph_node(g, OP_NORM_INFER, in, 5, &a, NULL);
+    if (l->bias) b = graph_param(g, slot, c, zero, ROLE_BIAS);
+    union attr a = {.norm = {.eps = l->eps, .momentum = l->momentum}};
+    int over[] = {NONE, NONE, NONE, mean, var};
+    if (l->training) return graph_node_over(g, OP_NORM, (int[]){x, mean, var, s, b, NONE, lengths}, 7, &a, over, NULL);
+    return graph_node(g, OP_NORM_INFER, (int[]){x, mean, var, s, b, lengths}, 6, &a, NULL);
 }
 
 int g_layer_norm(struct graph *g, const char *name, int x, float eps)

@@ -8,35 +8,54 @@
 #include <math.h>
 
 struct heads {
-    const double *qkv, *length;  // length: NULL for all
-    const int32_t *key;          // of the dropout; NULL for none
+    const double *q, *kv, *length, *q_length;  // kv: q where one tensor holds all; length: NULL for all
+    const int32_t *key;                        // of the dropout; NULL for none
     uint32_t step;
-    int64_t samples, t, h, d;
+    int64_t samples, t, keys, h, d;
+    int64_t pitch, kv_pitch, k_at;             // from token to token; from a token's row to its keys
     double scale;
     const struct attention_attr *attr;
 };
 
-static struct heads read_heads(const struct ref_step *s, int qkv, int lengths)
+// Inputs from `lengths` on are lengths, q_lengths, key and step.
+static struct heads read_heads(const struct ref_step *s, int q, int lengths)
 {
-    const int64_t *dim = ref_in(s, qkv)->shape.dim;
+    const struct value *kv = ref_in(s, q + 1);
+    const int64_t *dim = ref_in(s, q)->shape.dim;
     const struct attention_attr *a = &s->node->attr.attention;
-    struct heads o = {.qkv = ref_read(s, qkv), .length = ref_read(s, lengths), .key = s->in[lengths + 1],
-                      .samples = dim[0], .t = dim[1], .h = a->heads, .d = dim[2] / 3 / a->heads, .attr = a};
-    if (o.key) o.step = *(const uint32_t *)s->in[lengths + 2];
+    int64_t width = kv ? dim[2] : dim[2] / 3;
+    struct heads o = {.q = ref_read(s, q), .length = ref_read(s, lengths), .key = s->in[lengths + 2], .samples = dim[0],
+                      .t = dim[1], .keys = kv ? kv->shape.dim[1] : dim[1], .h = a->heads, .d = width / a->heads,
+                      .pitch = dim[2], .kv_pitch = kv ? 2 * width : dim[2], .k_at = kv ? 0 : width, .attr = a};
+    o.kv = kv ? ref_read(s, q + 1) : o.q;
+    o.q_length = kv ? ref_read(s, lengths + 1) : o.length;
+    if (o.key) o.step = *(const uint32_t *)s->in[lengths + 3];
     o.scale = 1.0 / sqrt((double)o.d);
     return o;
 }
 
-static int64_t length_of(const struct heads *o, int64_t b)
+static int64_t length_of(const double *length, int64_t b, int64_t most)
 {
-    double n = o->length ? o->length[b] : (double)o->t;
-    return n < 0.0 ? 0 : n > (double)o->t ? o->t : (int64_t)n;
+    double n = length ? length[b] : (double)most;
+    return n < 0.0 ? 0 : n > (double)most ? most : (int64_t)n;
 }
 
-// The beginning of row t of part 0 (q), 1 (k) or 2 (v).
-static int64_t part_at(const struct heads *o, int64_t b, int64_t h, int64_t t, int part)
+// How many keys query t sees.
+static int64_t seen_by(const struct heads *o, int64_t b, int64_t t)
 {
-    return ((b * o->t + t) * 3 + part) * o->h * o->d + h * o->d;
+    int64_t queries = length_of(o->q_length, b, o->t), keys = length_of(o->length, b, o->keys), last = t + 1 + keys - queries;
+    if (t >= queries) return 0;
+    return !o->attr->causal || last > keys ? keys : last < 0 ? 0 : last;
+}
+
+static int64_t query_at(const struct heads *o, int64_t b, int64_t h, int64_t t)
+{
+    return (b * o->t + t) * o->pitch + h * o->d;
+}
+
+static int64_t key_at(const struct heads *o, int64_t b, int64_t h, int64_t k)
+{
+    return (b * o->keys + k) * o->kv_pitch + o->k_at + h * o->d;
 }
 
 static double dot_of(const double *a, const double *b, int64_t n)
@@ -58,17 +77,17 @@ static double mask_of(const struct heads *o, int64_t row, int64_t k)
 // The scores of query t over `n` keys.
 static void scores_of(const struct heads *o, int64_t b, int64_t h, int64_t t, int64_t n, double *into)
 {
-    const double *q = o->qkv + part_at(o, b, h, t, 0);
-    for (int64_t k = 0; k < n; k++) into[k] = o->scale * dot_of(q, o->qkv + part_at(o, b, h, k, 1), o->d);
+    const double *q = o->q + query_at(o, b, h, t);
+    for (int64_t k = 0; k < n; k++) into[k] = o->scale * dot_of(q, o->kv + key_at(o, b, h, k), o->d);
 }
 
 void ref_attention(const struct ref_step *s)
 {
-    struct heads o = read_heads(s, 0, 1);
-    double *y = ref_zeros(s, o.samples * o.t * o.h * o.d), *lse = ref_zeros(s, o.samples * o.h * o.t), *p = ref_zeros(s, o.t);
+    struct heads o = read_heads(s, 0, 2);
+    double *y = ref_zeros(s, o.samples * o.t * o.h * o.d), *lse = ref_zeros(s, o.samples * o.h * o.t), *p = ref_zeros(s, o.keys);
     for (int64_t row = 0; row < o.samples * o.h * o.t; row++) {
-        int64_t t = row % o.t, h = row / o.t % o.h, b = row / o.t / o.h, n = length_of(&o, b);
-        if (t >= n) continue;
+        int64_t t = row % o.t, h = row / o.t % o.h, b = row / o.t / o.h, n = seen_by(&o, b, t);
+        if (n == 0) continue;
         scores_of(&o, b, h, t, n, p);
         double top = p[0], sum = 0.0, *to = y + ((b * o.t + t) * o.h + h) * o.d;
         for (int64_t k = 0; k < n; k++) top = fmax(top, p[k]);
@@ -76,7 +95,7 @@ void ref_attention(const struct ref_step *s)
         lse[row] = top + log(sum);
         for (int64_t k = 0; k < n; k++) {
             double weight = exp(p[k] - lse[row]) * mask_of(&o, row, k);
-            const double *v = o.qkv + part_at(&o, b, h, k, 2);
+            const double *v = o.kv + key_at(&o, b, h, k) + o.h * o.d;
             for (int64_t i = 0; i < o.d; i++) to[i] += weight * v[i];
         }
     }
@@ -86,25 +105,26 @@ void ref_attention(const struct ref_step *s)
 
 void ref_attention_grad(const struct ref_step *s)
 {
-    struct heads o = read_heads(s, 1, 4);
-    const double *dy = ref_read(s, 0), *y = ref_read(s, 2), *lse = ref_read(s, 3);
-    double *d = ref_zeros(s, o.samples * o.t * 3 * o.h * o.d), *p = ref_zeros(s, o.t);
+    struct heads o = read_heads(s, 1, 5);
+    const double *dy = ref_read(s, 0), *y = ref_read(s, 3), *lse = ref_read(s, 4);
+    double *dq = ref_zeros(s, o.samples * o.t * o.pitch), *p = ref_zeros(s, o.keys);
+    double *dkv = o.kv == o.q ? dq : ref_zeros(s, o.samples * o.keys * o.kv_pitch);
     for (int64_t row = 0; row < o.samples * o.h * o.t; row++) {
-        int64_t t = row % o.t, h = row / o.t % o.h, b = row / o.t / o.h, n = length_of(&o, b);
-        int64_t at = ((b * o.t + t) * o.h + h) * o.d, q = part_at(&o, b, h, t, 0);
-        if (t >= n) continue;
+        int64_t t = row % o.t, h = row / o.t % o.h, b = row / o.t / o.h, n = seen_by(&o, b, t);
+        int64_t at = ((b * o.t + t) * o.h + h) * o.d, q = query_at(&o, b, h, t);
         scores_of(&o, b, h, t, n, p);
         double delta = dot_of(dy + at, y + at, o.d);
         for (int64_t k = 0; k < n; k++) {
             double mask = mask_of(&o, row, k), prob = exp(p[k] - lse[row]);
-            int64_t key = part_at(&o, b, h, k, 1), value = part_at(&o, b, h, k, 2);
-            double ds = o.scale * prob * (mask * dot_of(dy + at, o.qkv + value, o.d) - delta);
+            int64_t key = key_at(&o, b, h, k), value = key + o.h * o.d;
+            double ds = o.scale * prob * (mask * dot_of(dy + at, o.kv + value, o.d) - delta);
             for (int64_t i = 0; i < o.d; i++) {
-                d[q + i] += ds * o.qkv[key + i];
-                d[key + i] += ds * o.qkv[q + i];
-                d[value + i] += prob * mask * dy[at + i];
+                dq[q + i] += ds * o.kv[key + i];
+                dkv[key + i] += ds * o.q[q + i];
+                dkv[value + i] += prob * mask * dy[at + i];
             }
         }
     }
-    ref_write(s, 0, d);
+    ref_write(s, 0, dq);
+    if (dkv != dq) ref_write(s, 1, dkv);
 }

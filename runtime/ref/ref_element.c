@@ -94,10 +94,12 @@ void ref_drop(const struct ref_step *s, double *x, int64_t count, int input, flo
 void ref_mask(const struct ref_step *s)
 {
     const struct shape *shape = &ref_in(s, 0)->shape;
-    int64_t count = shape_count(shape), last = shape_last(shape), each = count / shape->dim[0];
+    int axis = s->node->attr.mask.axis ? s->node->attr.mask.axis : shape->rank - 1;
+    int64_t count = shape_count(shape), each = count / shape->dim[0], below = 1;
+    for (int i = axis + 1; i < shape->rank; i++) below *= shape->dim[i];
     double *x = ref_read(s, 0), *first = ref_read(s, 1), *length = ref_read(s, 2);
     for (int64_t i = 0; i < count; i++) {
-        double t = (double)(i % last), low = first ? first[i / each] : 0.0;
+        double t = (double)(i / below % shape->dim[axis]), low = first ? first[i / each] : 0.0;
         if (t < low || t >= length[i / each]) x[i] = (double)s->node->attr.mask.fill;
     }
     ref_write(s, 0, x);

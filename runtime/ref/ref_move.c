@@ -200,3 +200,16 @@ void ref_broadcast(const struct ref_step *s)
     for (int64_t i = 0; i < count; i++) y[i] = (double)a->factor * x[reduced_at(&a->shape, a->axes, i)];
     ref_write(s, 0, y);
 }
+
+void ref_append(const struct ref_step *s)
+{
+    const struct shape *cache = &ref_in(s, 0)->shape, *x = &ref_in(s, 1)->shape;
+    int64_t samples = x->dim[0], rows = x->dim[1], most = cache->dim[1], below = shape_count(x) / (samples * rows);
+    bool one = shape_count(&ref_in(s, 2)->shape) == 1;
+    double *to = ref_read(s, 0), *from = ref_read(s, 1);
+    for (int64_t r = 0; r < samples * rows; r++) {
+        int64_t b = r / rows, at = (int64_t)ref_get(s, 2, one ? 0 : b) + r % rows;
+        for (int64_t i = 0; at >= 0 && at < most && i < below; i++) to[(b * most + at) * below + i] = from[r * below + i];
+    }
+    ref_write(s, 0, to);
+}

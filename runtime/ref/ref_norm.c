@@ -9,29 +9,50 @@
 static double or_one(const double *scale, int64_t c) { return scale ? scale[c] : 1.0; }
 static double or_zero(const double *bias, int64_t c) { return bias ? bias[c] : 0.0; }
 
-// Statistics of x[rows, channels]. Outputs `first` and `first + 1` are mean and rstd; `running` and the next are the running
-// values, which are also inputs 1 and 2. Replaces x by y.
-static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_t channels, int first, int running)
+// True for the rows of x[B,T,..,C] that count: all, or those of frames below the length of their sample (input `lengths`).
+struct norm_rows {
+    int64_t rows, channels;
+    double *counts, n;  // 1 or 0 per row; their sum, at least 1
+};
+
+static struct norm_rows rows_that_count(const struct ref_step *s, const struct shape *x, const double *length)
+{
+    struct norm_rows o = {.rows = shape_rows(x), .channels = shape_last(x)};
+    int64_t each = o.rows / x->dim[0];
+    o.counts = ref_zeros(s, o.rows);
+    for (int64_t r = 0; r < o.rows; r++) {
+        o.counts[r] = !length || (double)(r % each / (each / x->dim[1])) < length[r / each];
+        o.n += o.counts[r];
+    }
+    if (o.n == 0.0) o.n = 1.0;
+    return o;
+}
+
+// Statistics of the rows of x that count. Outputs `first` and `first + 1` are mean and rstd; `running` and the next are the
+// running values, which are also inputs 1 and 2. Replaces x by y.
+static void norm_train(const struct ref_step *s, double *x, const struct norm_rows *o, int first, int running)
 {
     const struct norm_attr *a = &s->node->attr.norm;
     double *run_mean = ref_read(s, 1), *run_var = ref_read(s, 2), *scale = ref_read(s, 3), *bias = ref_read(s, 4);
     double *shortcut = ref_read(s, 5);
+    int64_t rows = o->rows, channels = o->channels;
     double *mean = ref_zeros(s, channels), *rstd = ref_zeros(s, channels);
-    double keep = a->momentum, n = (double)rows;
+    double keep = a->momentum, n = o->n;
     for (int64_t c = 0; c < channels; c++) {
         double sum = 0.0, squares = 0.0;
-        for (int64_t r = 0; r < rows; r++) sum += x[r * channels + c];
+        for (int64_t r = 0; r < rows; r++) sum += o->counts[r] != 0.0 ? x[r * channels + c] : 0.0;
         mean[c] = sum / n;
         for (int64_t r = 0; r < rows; r++) {
             double d = x[r * channels + c] - mean[c];
-            squares += d * d;
+            squares += o->counts[r] != 0.0 ? d * d : 0.0;
         }
         rstd[c] = 1.0 / sqrt(squares / n + (double)a->eps);
         run_mean[c] = keep * run_mean[c] + (1.0 - keep) * mean[c];
-        run_var[c] = keep * run_var[c] + (1.0 - keep) * squares / (rows > 1 ? n - 1.0 : 1.0);
+        run_var[c] = keep * run_var[c] + (1.0 - keep) * squares / (n > 1.0 ? n - 1.0 : 1.0);
         for (int64_t r = 0; r < rows; r++) {
             double z = (x[r * channels + c] - mean[c]) * rstd[c] * or_one(scale, c) + or_zero(bias, c);
-            x[r * channels + c] = ref_act_value(a->act, shortcut ? z + shortcut[r * channels + c] : z);
+            if (shortcut) z += shortcut[r * channels + c];
+            x[r * channels + c] = o->counts[r] != 0.0 ? ref_act_value(a->act, z) : 0.0;
         }
     }
     ref_write(s, first, mean);
@@ -43,8 +64,8 @@ static void norm_train(const struct ref_step *s, double *x, int64_t rows, int64_
 
 void ref_norm(const struct ref_step *s)
 {
-    const struct shape *x = &ref_in(s, 0)->shape;
-    norm_train(s, ref_read(s, 0), shape_rows(x), shape_last(x), 1, 3);
+    struct norm_rows o = rows_that_count(s, &ref_in(s, 0)->shape, ref_read(s, 6));
+    norm_train(s, ref_read(s, 0), &o, 1, 3);
 }
 
 // The 2x2 pool of pool_norm: an odd last row or column is dropped; the first of equal values wins.
@@ -73,22 +94,27 @@ void ref_pool_norm(const struct ref_step *s)
     }
     ref_write(s, 3, pooled);
     ref_write(s, 4, where);
-    norm_train(s, pooled, n * p * q, c, 1, 5);
+    struct norm_rows o = rows_that_count(s, &SHAPE(n, p, q, c), NULL);
+    norm_train(s, pooled, &o, 1, 5);
 }
 
 // dx of the normalised values; outputs 1 and 2 are dscale and dbias. Inputs 0..5 are the same in both gradients. With y the
 // slope is that of y; dz is then the gradient of the shortcut, too.
-static double *norm_back(const struct ref_step *s, const double *y)
+static double *norm_back(const struct ref_step *s, const double *y, const double *length)
 {
-    const struct value *x = ref_in(s, 1);
-    int64_t rows = shape_rows(&x->shape), channels = shape_last(&x->shape);
+    struct norm_rows o = rows_that_count(s, &ref_in(s, 1)->shape, length);
+    int64_t rows = o.rows, channels = o.channels;
     double *dz = ref_read(s, 0), *xhat = ref_read(s, 1), *mean = ref_read(s, 2), *rstd = ref_read(s, 3);
-    double *scale = ref_read(s, 4), *bias = ref_read(s, 5), n = (double)rows;
+    double *scale = ref_read(s, 4), *bias = ref_read(s, 5), n = o.n;
     double *dscale = ref_zeros(s, channels), *dbias = ref_zeros(s, channels);
     double *shortcut = y ? ref_zeros(s, rows * channels) : NULL;
     for (int64_t c = 0; c < channels; c++) {
         for (int64_t r = 0; r < rows; r++) {
             int64_t i = r * channels + c;
+            if (o.counts[r] == 0.0) {
+                xhat[i] = dz[i] = 0.0;
+                continue;
+            }
             xhat[i] = (xhat[i] - mean[c]) * rstd[c];
             double z = y ? y[i] : xhat[i] * or_one(scale, c) + or_zero(bias, c);
             dz[i] *= ref_act_slope(s->node->attr.norm.act, z);
@@ -96,8 +122,8 @@ static double *norm_back(const struct ref_step *s, const double *y)
             dscale[c] += dz[i] * xhat[i];
         }
         for (int64_t i = c; shortcut && i < rows * channels; i += channels) shortcut[i] = dz[i];
-        for (int64_t i = c; i < rows * channels; i += channels)
-            dz[i] = or_one(scale, c) * rstd[c] * (dz[i] - dbias[c] / n - xhat[i] * dscale[c] / n);
+        for (int64_t r = 0, i = c; r < rows; r++, i += channels)
+            dz[i] = o.counts[r] * or_one(scale, c) * rstd[c] * (dz[i] - dbias[c] / n - xhat[i] * dscale[c] / n);
     }
     ref_write(s, 1, dscale);
     ref_write(s, 2, dbias);
@@ -105,14 +131,14 @@ static double *norm_back(const struct ref_step *s, const double *y)
     return dz;
 }
 
-void ref_norm_grad(const struct ref_step *s) { ref_write(s, 0, norm_back(s, ref_read(s, 6))); }
+void ref_norm_grad(const struct ref_step *s) { ref_write(s, 0, norm_back(s, ref_read(s, 6), ref_read(s, 7))); }
 
 void ref_pool_norm_grad(const struct ref_step *s)
 {
     const struct shape *y = &ref_in(s, 1)->shape;
     int64_t n = y->dim[0], p = y->dim[1], q = y->dim[2], c = y->dim[3];
     int64_t h = s->node->attr.norm.x_h, w = s->node->attr.norm.x_w;
-    const double *d = norm_back(s, NULL), *where = ref_read(s, 6);
+    const double *d = norm_back(s, NULL, NULL), *where = ref_read(s, 6);
     double *dx = ref_zeros(s, n * h * w * c);
     for (int64_t i = 0; i < n * p * q * c; i++) {
         int64_t channel = i % c, column = i / c % q, line = i / c / q % p, image = i / c / q / p;
@@ -126,13 +152,14 @@ void ref_norm_infer(const struct ref_step *s)
 {
     const struct norm_attr *a = &s->node->attr.norm;
     const struct shape *shape = &ref_in(s, 0)->shape;
-    int64_t channels = shape_last(shape), count = shape_count(shape);
+    struct norm_rows o = rows_that_count(s, shape, ref_read(s, 5));
+    int64_t channels = o.channels, count = shape_count(shape);
     double *x = ref_read(s, 0), *mean = ref_read(s, 1), *var = ref_read(s, 2), *scale = ref_read(s, 3),
            *bias = ref_read(s, 4);
     for (int64_t i = 0; i < count; i++) {
         int64_t c = i % channels;
         double xhat = (x[i] - mean[c]) / sqrt(var[c] + (double)a->eps);
-        x[i] = ref_act_value(a->act, xhat * or_one(scale, c) + or_zero(bias, c));
+        x[i] = o.counts[i / channels] != 0.0 ? ref_act_value(a->act, xhat * or_one(scale, c) + or_zero(bias, c)) : 0.0;
     }
     ref_write(s, 0, x);
 }

@@ -79,7 +79,9 @@ static int layer(struct encoder *e, int x, int64_t i)
 {
     struct graph *g = e->g;
     int qkv = linear(e, "qkv", i, x, e->width, 3 * e->width, e->type);
-    int y = g_attention(g, qkv, NONE, NONE, e->lengths, (int)e->heads, e->dropout, e->key, e->step, e->sites++);
+    struct attention a = {.q = qkv, .kv = NONE, .lengths = e->lengths, .q_lengths = NONE, .key = e->key, .step = e->step,
+                          .attr = {.heads = (int)e->heads, .p = e->dropout, .site = e->sites++}};
+    int y = g_attention(g, &a);
     y = linear(e, "out", i, y, e->width, e->width, e->type);
     x = norm(e, "norm1", i, g_add(g, drop(e, y), x));
     y = g_act(g, linear(e, "up", i, x, e->width, e->inner, e->type), ACT_GELU);

@@ -36,10 +36,13 @@ struct pairs_scores {
     float scale;
     const struct attention_mask *mask;
     uint32_t row;
-    bool tiles;  // multiply by tiles (tiles.h)
+    bool causal;   // the first query sees `seen` keys, which may be below 1, and each further one one more
+    int64_t seen;
+    bool tiles;    // multiply by tiles (tiles.h)
 };
-// p[queries][room] = e^(scale q k' - top), masked, with zeros up to whole vectors; row i is to be multiplied by weight[i]. lse:
-// logarithms of the sums. s: scratch for [PAIRS_QUERIES][room]. An odd last query has a second one that is zero.
+// p[queries][room] = e^(scale q k' - top), masked, with zeros up to whole vectors of n keys; row i is to be multiplied by
+// weight[i]. lse: logarithms of the sums; 0, as is the weight, of a query that sees no key. s: scratch for [PAIRS_QUERIES][room].
+// An odd last query has a second one that is zero.
 enum { PAIRS_QUERIES = 8 };
 void pairs_attend(const struct pairs_scores *, int64_t queries, int64_t n, float *s, uint16_t *p, float *lse, float *weight);
 

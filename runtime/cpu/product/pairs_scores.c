@@ -69,6 +69,13 @@ static void score_rows(const struct pairs_scores *o, const uint32_t *q, const ui
             score_keys(q + i * o->units, b + first, o->units, o->room, n - first, s + i * s_row + first, s_row);
 }
 
+// How many of the keys [first, first + n) the query `at` rows on sees.
+static inline int64_t seen_of(const struct pairs_scores *o, int64_t at, int64_t first, int64_t n)
+{
+    int64_t seen = o->seen + at - first;
+    return !o->causal || seen > n ? n : seen < 0 ? 0 : seen;
+}
+
 // ---- exponentials
 // 2^x where `in`, 0 elsewhere, for x below 128; saturates at 2^-126; NaN stays NaN. Relative error below 3e-7, with the error of
 // x itself beside it.
@@ -169,16 +176,16 @@ static VECTORS float largest_score(const float *s, int64_t n)
     return _mm512_reduce_max_ps(most);
 }
 
-// The exponentials of n keys, at most PAIRS_KEYS, whose sums go to the lanes of `sum`.
-static VECTORS void raise_keys(float scale, int64_t n, const float *s, float top, const __mmask32 kept[WORDS], uint16_t *p,
-                               float *sum)
+// The exponentials of n keys, at most PAIRS_KEYS, of which the first `seen` are not masked; their sums go to the lanes of `sum`.
+static VECTORS void raise_keys(float scale, int64_t n, int64_t seen, const float *s, float top, const __mmask32 kept[WORDS],
+                               uint16_t *p, float *sum)
 {
     __m512 all = _mm512_loadu_ps(sum), by = _mm512_set1_ps(scale * LOG2_E), shift = _mm512_set1_ps(-top * (scale * LOG2_E));
 #pragma GCC unroll 8
     for (int j = 0; j < PIECES; j++) {
         int64_t i = j * PAIRS_LANES;
         if (i >= n) break;
-        __m512 e = power_of_two(pairs_below(n, i), _mm512_fmadd_ps(_mm512_loadu_ps(s + i), by, shift));
+        __m512 e = power_of_two(pairs_below(seen, i), _mm512_fmadd_ps(_mm512_loadu_ps(s + i), by, shift));
         all = _mm512_add_ps(all, e);
         _mm256_storeu_si256((__m256i *)(p + i), (__m256i)_mm512_maskz_cvtneps_pbh(kept_piece(kept, j), e));
     }
@@ -195,28 +202,31 @@ void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, floa
     float top[PAIRS_QUERIES], lanes[PAIRS_QUERIES][PAIRS_LANES] = {{0}}, factor = o->mask->key ? o->mask->factor : 1.0f;
     __mmask32 kept[PAIRS_QUERIES][WORDS];
     score_rows(o, o->q, o->k_words, queries, n, s, room);
-    for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * room, n);
+    for (int64_t i = 0; i < queries; i++) top[i] = largest_score(s + i * room, seen_of(o, i, 0, n));
     for (int64_t first = 0; first < n; first += PAIRS_KEYS) {
         keep_rows(o->mask, o->row, queries, first, kept);
         for (int64_t i = 0; i < queries; i++)
-            raise_keys(o->scale, n - first, s + i * room + first, top[i], kept[i], p + i * room + first, lanes[i]);
+            raise_keys(o->scale, n - first, seen_of(o, i, first, n - first), s + i * room + first, top[i], kept[i],
+                       p + i * room + first, lanes[i]);
     }
     for (int64_t i = 0; i < queries; i++) {
         float sum = add_lanes(lanes[i]);
-        lse[i] = top[i] * o->scale + logf(sum), weight[i] = factor / sum;
+        bool sees = seen_of(o, i, 0, n) > 0;
+        lse[i] = sees ? top[i] * o->scale + logf(sum) : 0.0f, weight[i] = sees ? factor / sum : 0.0f;
     }
 }
 
 // ---- backward
-// Exponentials and gradients of queries at and at + 1.
-static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_t n, const float *s, const float *dp,
-                                __mmask32 kept[2][WORDS], const struct pairs_gradients *g)
+// Exponentials and gradients of queries at and at + 1 for n keys from `first` on.
+static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_t first, int64_t n, const float *s,
+                                const float *dp, __mmask32 kept[2][WORDS], const struct pairs_gradients *g)
 {
     static const uint16_t side_by_side[32] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,
                                               8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
     const __m512i order = _mm512_loadu_si512(side_by_side);
     uint32_t *p_pairs = g->p_pairs + at / 2 * PAIRS_ROW, *ds_pairs = g->ds_pairs + at / 2 * PAIRS_ROW;
     uint16_t *rows = g->ds + at * PAIRS_ROW;
+    const int64_t seen[2] = {seen_of(o, at, first, n), seen_of(o, at + 1, first, n)};
     const __m512 by = _mm512_set1_ps(o->scale * LOG2_E);
     const __m512 back = _mm512_set1_ps(o->scale * (o->mask->key ? o->mask->factor : 1.0f));
     const __m512 lse[2] = {_mm512_set1_ps(g->lse[at] * LOG2_E), _mm512_set1_ps(g->lse[at + 1] * LOG2_E)};
@@ -225,11 +235,11 @@ static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_
     for (int j = 0; j < PIECES; j++) {
         int64_t i = j * PAIRS_LANES;
         if (i >= n) break;
-        __mmask16 in = pairs_below(n, i), keep[2] = {kept_piece(kept[0], j), kept_piece(kept[1], j)};
+        __mmask16 keep[2] = {kept_piece(kept[0], j), kept_piece(kept[1], j)};
         __m512 p[2], ds[2];
 #pragma GCC unroll 2
         for (int q = 0; q < 2; q++) {
-            p[q] = power_of_two(in, _mm512_fmsub_ps(_mm512_loadu_ps(s + q * PAIRS_KEYS + i), by, lse[q]));
+            p[q] = power_of_two(pairs_below(seen[q], i), _mm512_fmsub_ps(_mm512_loadu_ps(s + q * PAIRS_KEYS + i), by, lse[q]));
             __m512 d = _mm512_mask3_fmadd_ps(_mm512_loadu_ps(dp + q * PAIRS_KEYS + i), back, minus[q], keep[q]);
             ds[q] = _mm512_mul_ps(p[q], d);
         }
@@ -252,7 +262,8 @@ void pairs_attend_back(const struct pairs_scores *o, int64_t queries, int64_t fi
     for (int64_t i = 0; i < queries; i += rows) {
         score_rows(o, o->q + i * o->units, o->k_words + first, rows, n, s, PAIRS_KEYS);
         score_rows(o, o->dy + i * o->units, o->v_words + first, rows, n, dp, PAIRS_KEYS);
-        for (int64_t j = 0; j < rows; j += 2) soften_keys(o, i + j, n, s + j * PAIRS_KEYS, dp + j * PAIRS_KEYS, kept + i + j, g);
+        for (int64_t j = 0; j < rows; j += 2)
+            soften_keys(o, i + j, first, n, s + j * PAIRS_KEYS, dp + j * PAIRS_KEYS, kept + i + j, g);
     }
 }
 

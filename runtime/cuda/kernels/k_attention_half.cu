@@ -12,9 +12,10 @@ enum { BLOCK = 128, OWN = 64, WARP_ROWS = 16 };
 
 // One head of one sample, and this thread's place in a warp's pieces: rows g and g + 8, columns 2 t and 2 t + 1.
 struct head {
-    int b, h, n, first, warp, g, t;
-    int64_t row;           // of token 0 among [B,H,T]
-    int64_t pitch, place;  // between tokens of qkv; of the head within a token's part
+    int b, h, first, warp, g, t;
+    valid n;
+    int64_t row;           // of query 0 among [B,H,T]
+    int64_t pitch;         // between tokens of a result
 };
 
 __device__ static inline head head_of(const struct k_attention &k)
@@ -22,23 +23,29 @@ __device__ static inline head head_of(const struct k_attention &k)
     head o;
     const int lane = (int)threadIdx.x % K_WARP;
     o.b = (int)blockIdx.x / k.heads, o.h = (int)blockIdx.x % k.heads;
-    o.n = k.length ? k.length[o.b] : k.tokens;
-    o.n = o.n < 0 ? 0 : o.n > k.tokens ? k.tokens : o.n;
+    o.n = valid_of(k, o.b);
     o.first = (int)blockIdx.y * OWN;
     o.warp = (int)threadIdx.x / K_WARP * WARP_ROWS, o.g = lane / 4, o.t = lane % 4;
     o.row = (int64_t)blockIdx.x * k.tokens;
-    o.pitch = (int64_t)3 * k.heads * k.channels, o.place = (int64_t)o.h * k.channels;
+    o.pitch = (int64_t)k.heads * k.channels;
     return o;
 }
 
-// Token 0 of part 0 (q), 1 (k) or 2 (v); of a result.
-template <typename T> __device__ static inline T *part_of(const struct k_attention &k, const head &o, const void *qkv, int part)
+// The thread's own token `i`, 0 or 1.
+__device__ static inline int own_token(const head &o, int i) { return o.first + o.warp + o.g + 8 * i; }
+
+// Token 0 of the head's queries, keys or values, or their gradients; of a result.
+template <typename T> __device__ static inline T *queries_of(const struct k_attention &k, const head &o, const void *q)
 {
-    return (T *)qkv + (int64_t)o.b * k.tokens * o.pitch + part * o.pitch / 3 + o.place;
+    return (T *)q + (int64_t)o.b * k.tokens * k.pitch + (int64_t)o.h * k.channels;
+}
+template <typename T> __device__ static inline T *keys_of(const struct k_attention &k, const head &o, const void *kv)
+{
+    return (T *)kv + (int64_t)o.b * k.keys * k.kv_pitch + (int64_t)o.h * k.channels;
 }
 template <typename T> __device__ static inline T *result_of(const struct k_attention &k, const head &o, const void *y)
 {
-    return (T *)y + (int64_t)o.b * k.tokens * o.pitch / 3 + o.place;
+    return (T *)y + (int64_t)o.b * k.tokens * o.pitch + (int64_t)o.h * k.channels;
 }
 
 // Eight adjacent channels of a token; zero outside.
@@ -119,20 +126,20 @@ __device__ static inline void add_columns(const float (&scores)[N][4], const T (
     }
 }
 
-// Writes the warp's rows, times a factor each; zeros past the sample's tokens. Rows of `to` are `pitch` apart.
+// Writes the warp's rows below `rows`, times a factor each; zeros where that is 0. Rows of `to` are `pitch` apart.
 template <typename T, int WIDE>
-__device__ static inline void write_rows(const struct k_attention &k, const head &o, const float (&sum)[WIDE / 8][4],
+__device__ static inline void write_rows(const head &o, int channels, int rows, const float (&sum)[WIDE / 8][4],
                                          const float (&factor)[2], T *to, int64_t pitch)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const int token = o.first + o.warp + o.g + 8 * i;
-        if (token >= k.tokens) continue;
-        const bool in = token < o.n;
+        const int token = own_token(o, i);
+        if (token >= rows) continue;
+        const bool in = factor[i] != 0.0f;
 #pragma unroll
         for (int j = 0; j < WIDE / 8; j++) {
             const int channel = j * 8 + 2 * o.t;
-            if (channel >= k.channels) continue;
+            if (channel >= channels) continue;
             const uint32_t pair = in ? pair_of<T>(sum[j][2 * i] * factor[i], sum[j][2 * i + 1] * factor[i]) : 0;
             *(uint32_t *)(to + token * pitch + channel) = pair;
         }
@@ -146,7 +153,7 @@ __device__ static inline void mask_keys(const struct k_attention &k, const head 
     if (!k.key) return;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int64_t row = o.row + o.first + o.warp + o.g + i / 2 * 8;
+        const int64_t row = o.row + own_token(o, i / 2);
 #pragma unroll
         for (int odd = 0; odd < 2; odd++) {
             const int key = first + odd * 8 + 2 * o.t + i % 2;
@@ -172,8 +179,8 @@ __device__ static inline float four_sum(float x)
 
 // Replaces scores by probabilities that are not yet divided by their sum; `fade`: the factor for the sums so far.
 template <int N>
-__device__ static inline void soften(const struct k_attention &k, const head &o, int first, float (&s)[N][4],
-                                     float (&top)[2], float (&total)[2], float (&fade)[2])
+__device__ static inline void soften(const struct k_attention &k, const head &o, int first, const int (&seen)[2],
+                                     float (&s)[N][4], float (&top)[2], float (&total)[2], float (&fade)[2])
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
@@ -182,11 +189,11 @@ __device__ static inline void soften(const struct k_attention &k, const head &o,
         for (int j = 0; j < N; j++)
             for (int e = 0; e < 2; e++) {
                 float &v = s[j][2 * i + e];
-                v = first + j * 8 + 2 * o.t + e < o.n ? v * k.scale : -INFINITY;
+                v = first + j * 8 + 2 * o.t + e < seen[i] ? v * k.scale : -INFINITY;
                 most = fmaxf(most, v);
             }
         most = fmaxf(top[i], four_most(most));
-        fade[i] = element_exp(top[i] - most);
+        fade[i] = most == -INFINITY ? 1.0f : element_exp(top[i] - most);  // no key so far
 #pragma unroll
         for (int j = 0; j < N; j++)
             for (int e = 0; e < 2; e++) {
@@ -198,24 +205,34 @@ __device__ static inline void soften(const struct k_attention &k, const head &o,
     }
 }
 
+// How many keys the thread's rows of queries see; returns the most that a query of the block sees.
+__device__ static inline int seen_of(const struct k_attention &k, const head &o, int (&seen)[2])
+{
+    for (int i = 0; i < 2; i++) seen[i] = seen_by(k, o.n, own_token(o, i));
+    const int last = o.first + OWN < o.n.queries ? o.first + OWN : o.n.queries;
+    return o.first < o.n.queries ? seen_by(k, o.n, last - 1) : 0;
+}
+
 template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_attend(const struct k_attention k)
 {
     enum { KEYS = 64, N = KEYS / 8 };
     alignas(16) __shared__ T rows[KEYS][WIDE + 8], columns[WIDE][KEYS + 8];
     const head o = head_of(k);
     mma_left q[WIDE / 16];
+    int seen[2];
+    const int end = seen_of(k, o, seen);
     float y[WIDE / 8][4] = {}, top[2] = {-INFINITY, -INFINITY}, total[2] = {}, factor[2];
-    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 0), o.pitch, o.first, o.n, k.channels, rows);
+    read_rows<T, WIDE, OWN>(queries_of<T>(k, o, k.q), k.pitch, o.first, o.n.queries, k.channels, rows);
     __syncthreads();
     take_rows<T, WIDE>(o, rows, q);
-    for (int first = 0; first < o.n && o.first < o.n; first += KEYS) {
+    for (int first = 0; first < end; first += KEYS) {
         float s[N][4], fade[2];
         __syncthreads();
-        read_rows<T, WIDE, KEYS>(part_of<T>(k, o, k.qkv, 1), o.pitch, first, o.n, k.channels, rows);
-        read_columns<T, WIDE, KEYS>(part_of<T>(k, o, k.qkv, 2), o.pitch, first, o.n, k.channels, columns);
+        read_rows<T, WIDE, KEYS>(keys_of<T>(k, o, k.kv[0]), k.kv_pitch, first, o.n.keys, k.channels, rows);
+        read_columns<T, WIDE, KEYS>(keys_of<T>(k, o, k.kv[1]), k.kv_pitch, first, o.n.keys, k.channels, columns);
         __syncthreads();
         multiply_rows<T, WIDE, N>(q, rows, s);
-        soften<N>(k, o, first, s, top, total, fade);
+        soften<N>(k, o, first, seen, s, top, total, fade);
         mask_keys<N>(k, o, first, s);
 #pragma unroll
         for (int j = 0; j < WIDE / 8; j++)
@@ -223,12 +240,12 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         add_columns<T, WIDE, N>(s, columns, y);
     }
     for (int i = 0; i < 2; i++) {
-        const int token = o.first + o.warp + o.g + 8 * i;
+        const int token = own_token(o, i);
         total[i] = four_sum(total[i]);
-        factor[i] = 1.0f / total[i];
-        if (k.lse && o.t == 0 && token < k.tokens) k.lse[o.row + token] = token < o.n ? top[i] + logf(total[i]) : 0.0f;
+        factor[i] = seen[i] > 0 ? 1.0f / total[i] : 0.0f;
+        if (k.lse && o.t == 0 && token < k.tokens) k.lse[o.row + token] = seen[i] > 0 ? top[i] + logf(total[i]) : 0.0f;
     }
-    if (k.to) write_rows<T, WIDE>(k, o, y, factor, result_of<T>(k, o, k.to), o.pitch / 3);
+    if (k.to) write_rows<T, WIDE>(o, k.channels, k.tokens, y, factor, result_of<T>(k, o, k.to), o.pitch);
 }
 
 // ---- backward, 32 tokens of the other side at a time
@@ -247,27 +264,29 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
 {
     alignas(16) __shared__ T own[OWN][WIDE + 8], keys[OTHER][WIDE + 8], values[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
     const head o = head_of(k);
-    const T *qkv[3] = {part_of<T>(k, o, k.qkv, 0), part_of<T>(k, o, k.qkv, 1), part_of<T>(k, o, k.qkv, 2)};
+    const T *k_rows = keys_of<T>(k, o, k.kv[0]), *v_rows = keys_of<T>(k, o, k.kv[1]);
     mma_left q[WIDE / 16], dy[WIDE / 16];
-    float dq[WIDE / 8][4] = {}, lse[2], delta[2];
-    read_rows<T, WIDE, OWN>(qkv[0], o.pitch, o.first, o.n, k.channels, own);
+    int seen[2];
+    const int end = seen_of(k, o, seen);
+    float dq[WIDE / 8][4] = {}, lse[2], delta[2], factor[2];
+    read_rows<T, WIDE, OWN>(queries_of<T>(k, o, k.q), k.pitch, o.first, o.n.queries, k.channels, own);
     __syncthreads();
     take_rows<T, WIDE>(o, own, q);
     __syncthreads();
-    read_rows<T, WIDE, OWN>(result_of<T>(k, o, k.dy), o.pitch / 3, o.first, o.n, k.channels, own);
+    read_rows<T, WIDE, OWN>(result_of<T>(k, o, k.dy), o.pitch, o.first, o.n.queries, k.channels, own);
     __syncthreads();
     take_rows<T, WIDE>(o, own, dy);
     for (int i = 0; i < 2; i++) {
-        const int token = o.first + o.warp + o.g + 8 * i;
-        lse[i] = token < o.n ? k.lse[o.row + token] : 0.0f;
-        delta[i] = token < o.n ? k.delta[o.row + token] : 0.0f;
+        lse[i] = seen[i] > 0 ? k.lse[o.row + own_token(o, i)] : 0.0f;
+        delta[i] = seen[i] > 0 ? k.delta[o.row + own_token(o, i)] : 0.0f;
+        factor[i] = seen[i] > 0;
     }
-    for (int first = 0; first < o.n && o.first < o.n; first += OTHER) {
+    for (int first = 0; first < end; first += OTHER) {
         float s[PIECES][4], dp[PIECES][4];
         __syncthreads();
-        read_rows<T, WIDE, OTHER>(qkv[1], o.pitch, first, o.n, k.channels, keys);
-        read_rows<T, WIDE, OTHER>(qkv[2], o.pitch, first, o.n, k.channels, values);
-        read_columns<T, WIDE, OTHER>(qkv[1], o.pitch, first, o.n, k.channels, columns);
+        read_rows<T, WIDE, OTHER>(k_rows, k.kv_pitch, first, o.n.keys, k.channels, keys);
+        read_rows<T, WIDE, OTHER>(v_rows, k.kv_pitch, first, o.n.keys, k.channels, values);
+        read_columns<T, WIDE, OTHER>(k_rows, k.kv_pitch, first, o.n.keys, k.channels, columns);
         __syncthreads();
         multiply_rows<T, WIDE, PIECES>(q, keys, s);
         multiply_rows<T, WIDE, PIECES>(dy, values, dp);
@@ -276,44 +295,44 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         for (int j = 0; j < PIECES; j++)
             for (int i = 0; i < 4; i++) {
                 soften_back(k, lse[i / 2], delta[i / 2], 1.0f, s[j][i], dp[j][i]);
-                if (first + j * 8 + 2 * o.t + i % 2 >= o.n) dp[j][i] = 0.0f;
+                if (first + j * 8 + 2 * o.t + i % 2 >= seen[i / 2]) dp[j][i] = 0.0f;
             }
         add_columns<T, WIDE, PIECES>(dp, columns, dq);
     }
-    const float factor[2] = {1.0f, 1.0f};
-    write_rows<T, WIDE>(k, o, dq, factor, part_of<T>(k, o, k.to, 0), o.pitch);
+    write_rows<T, WIDE>(o, k.channels, k.tokens, dq, factor, queries_of<T>(k, o, k.dq), k.pitch);
 }
 
 template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_keys(const struct k_attention k)
 {
     alignas(16) __shared__ T own[OWN][WIDE + 8], rows[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
     const head o = head_of(k);  // own tokens are keys
-    const T *queries = part_of<T>(k, o, k.qkv, 0), *dys = result_of<T>(k, o, k.dy);
+    const T *queries = queries_of<T>(k, o, k.q), *dys = result_of<T>(k, o, k.dy);
     mma_left key[WIDE / 16], value[WIDE / 16];
     float dk[WIDE / 8][4] = {}, dv[WIDE / 8][4] = {};
-    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 1), o.pitch, o.first, o.n, k.channels, own);
+    read_rows<T, WIDE, OWN>(keys_of<T>(k, o, k.kv[0]), k.kv_pitch, o.first, o.n.keys, k.channels, own);
     __syncthreads();
     take_rows<T, WIDE>(o, own, key);
     __syncthreads();
-    read_rows<T, WIDE, OWN>(part_of<T>(k, o, k.qkv, 2), o.pitch, o.first, o.n, k.channels, own);
+    read_rows<T, WIDE, OWN>(keys_of<T>(k, o, k.kv[1]), k.kv_pitch, o.first, o.n.keys, k.channels, own);
     __syncthreads();
     take_rows<T, WIDE>(o, own, value);
-    for (int first = 0; first < o.n && o.first < o.n; first += OTHER) {
+    const int begin = first_to_see(k, o.n, o.first) / OTHER * OTHER, end = o.first < o.n.keys ? o.n.queries : 0;
+    for (int first = begin; first < end; first += OTHER) {
         float s[PIECES][4], dp[PIECES][4];
         __syncthreads();
-        read_rows<T, WIDE, OTHER>(queries, o.pitch, first, o.n, k.channels, rows);
+        read_rows<T, WIDE, OTHER>(queries, k.pitch, first, o.n.queries, k.channels, rows);
         __syncthreads();
         multiply_rows<T, WIDE, PIECES>(key, rows, s);
         __syncthreads();
-        read_rows<T, WIDE, OTHER>(dys, o.pitch / 3, first, o.n, k.channels, rows);
-        read_columns<T, WIDE, OTHER>(dys, o.pitch / 3, first, o.n, k.channels, columns);
+        read_rows<T, WIDE, OTHER>(dys, o.pitch, first, o.n.queries, k.channels, rows);
+        read_columns<T, WIDE, OTHER>(dys, o.pitch, first, o.n.queries, k.channels, columns);
         __syncthreads();
         multiply_rows<T, WIDE, PIECES>(value, rows, dp);
 #pragma unroll
         for (int j = 0; j < PIECES; j++)
             for (int i = 0; i < 4; i++) {
-                const int query = first + j * 8 + 2 * o.t + i % 2, token = o.first + o.warp + o.g + i / 2 * 8;
-                if (query < o.n)
+                const int query = first + j * 8 + 2 * o.t + i % 2, token = own_token(o, i / 2);
+                if (token < seen_by(k, o.n, query))
                     soften_back(k, k.lse[o.row + query], k.delta[o.row + query], mask_of(k, o.row + query, token),
                                 s[j][i], dp[j][i]);
                 else
@@ -321,20 +340,20 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
             }
         add_columns<T, WIDE, PIECES>(s, columns, dv);
         __syncthreads();
-        read_columns<T, WIDE, OTHER>(queries, o.pitch, first, o.n, k.channels, columns);
+        read_columns<T, WIDE, OTHER>(queries, k.pitch, first, o.n.queries, k.channels, columns);
         __syncthreads();
         add_columns<T, WIDE, PIECES>(dp, columns, dk);
     }
-    const float factor[2] = {1.0f, 1.0f};
-    write_rows<T, WIDE>(k, o, dk, factor, part_of<T>(k, o, k.to, 1), o.pitch);
-    write_rows<T, WIDE>(k, o, dv, factor, part_of<T>(k, o, k.to, 2), o.pitch);
+    const float factor[2] = {own_token(o, 0) < o.n.keys ? 1.0f : 0.0f, own_token(o, 1) < o.n.keys ? 1.0f : 0.0f};
+    write_rows<T, WIDE>(o, k.channels, k.keys, dk, factor, keys_of<T>(k, o, k.dkv[0]), k.kv_pitch);
+    write_rows<T, WIDE>(o, k.channels, k.keys, dv, factor, keys_of<T>(k, o, k.dkv[1]), k.kv_pitch);
 }
 
 // ---- launching
 
-static dim3 grid_of(const struct k_attention *k)
+static dim3 grid_of(const struct k_attention *k, int rows)
 {
-    return dim3((unsigned)(k->samples * k->heads), (unsigned)k_divide_up(k->tokens, OWN));
+    return dim3((unsigned)(k->samples * k->heads), (unsigned)k_divide_up(rows, OWN));
 }
 
 #define BY_HALF(k, T, WIDE, ...)                                                                                       \
@@ -347,7 +366,7 @@ static dim3 grid_of(const struct k_attention *k)
 K_LAUNCHER(k_attention_half)
 {
     const struct k_attention *k = (const struct k_attention *)args;
-    BY_HALF(k, T, WIDE, return launch(half_attend<T, WIDE>, grid_of(k), BLOCK, stream, *k));
+    BY_HALF(k, T, WIDE, return launch(half_attend<T, WIDE>, grid_of(k, k->tokens), BLOCK, stream, *k));
 }
 
 K_LAUNCHER(k_attention_half_grad)
@@ -355,7 +374,7 @@ K_LAUNCHER(k_attention_half_grad)
     const struct k_attention *k = (const struct k_attention *)args;
     TRY_CUDA(k_attention_delta(stream, k));
     BY_HALF(k, T, WIDE, {
-        TRY_CUDA(launch(half_queries<T, WIDE>, grid_of(k), BLOCK, stream, *k));
-        return launch(half_keys<T, WIDE>, grid_of(k), BLOCK, stream, *k);
+        if (k->dq) TRY_CUDA(launch(half_queries<T, WIDE>, grid_of(k, k->tokens), BLOCK, stream, *k));
+        return k->dkv[0] ? launch(half_keys<T, WIDE>, grid_of(k, k->keys), BLOCK, stream, *k) : cudaSuccess;
     });
 }

@@ -291,7 +291,7 @@ template <typename T> __global__ void mask(const struct k_mask k)
 {
     const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
     if (i >= k.count) return;
-    const int64_t row = i / k.last, t = i - row * k.last, sample = row / k.each;
+    const int64_t row = i / k.row, t = (i - row * k.row) / k.below, sample = row / k.each;
     const bool in = t >= (k.first ? k.first[sample] : 0) && t < k.length[sample];
     ((T *)k.y)[i] = in ? ((const T *)k.x)[i] : from_float<T>(k.fill);
 }

@@ -68,11 +68,11 @@ struct k_dropout {
 };
 K_LAUNCHER(k_dropout);
 
-struct k_mask {             // rows of `last` elements, `each` of them a sample: `fill` outside [first, length)
+struct k_mask {             // rows of `row` elements, `below` per position, `each` per sample: `fill` outside [first, length)
     const void *x;
     const int32_t *first, *length;  // first: or NULL
     void *y;
-    int64_t count, last, each;
+    int64_t count, row, below, each;
     float fill;
     enum dtype type;
 };

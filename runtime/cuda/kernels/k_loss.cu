@@ -61,14 +61,6 @@ __device__ static inline int64_t label_of(enum dtype type, const void *labels, i
     return type == U8 ? ((const uint8_t *)labels)[row] : ((const int32_t *)labels)[row];
 }
 
-// A row without a label of its own does not count.
-__device__ static inline bool has_label(enum dtype type, const void *labels, int64_t row, const k_loss_rows &r)
-{
-    if (row >= r.rows) return false;
-    const int64_t label = label_of(type, labels, row);
-    return label >= 0 && label < r.k;
-}
-
 // ---- softmax
 
 template <typename T, int N> __global__ void softmax(const struct k_softmax k)
@@ -114,31 +106,51 @@ template <typename T, int N> __global__ void softmax_grad(const struct k_softmax
     }
 }
 
-// ---- cross-entropy: with l = log(sum(exp(x - top))), the loss of a row is
-//   (1 - smoothing) (l - (x[label] - top)) + smoothing (l - mean(x - top))
+// ---- cross-entropy: with targets t, of sum n, and l = log(sum(exp(x))), the loss of a row is
+//   (1 - smoothing) (n l - sum(t x)) + smoothing n (l - mean(x))
+// x is relative to the row's first element. Logits are read once: the maximum so far scales the sum so far.
 
-template <typename T> __global__ void xent(const struct k_xent k)
+// The label of a row; -1 if it has none of its own or does not exist.
+__device__ static inline int64_t own_label(enum dtype type, const void *labels, int64_t row, const k_loss_rows &r)
+{
+    const int64_t label = labels && row < r.rows ? label_of(type, labels, row) : -1;
+    return label < r.k ? label : -1;
+}
+
+template <typename T, int N> __global__ void xent(const struct k_xent k)
 {
     __shared__ float room[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
     const T *x = (const T *)k.x + s.at;
-    const float top = row_top<T, 1>(s, x);
-    float sum = 0.0f, all = 0.0f;
+    const float origin = s.end > 0 ? to_float(x[0]) : 0.0f;
+    float top = -3e38f, sum = 0.0f, all = 0.0f, dot = 0.0f, total = 0.0f;
     for (int64_t i = s.first; i < s.end; i += s.step) {
-        const float v = to_float(x[i]) - top;
-        sum += element_exp(v);
-        all += v;
+        float v[N], t[N], higher = top;
+        load<N>(x + i, v);
+        if (k.targets) load<N>(k.targets + s.at + i, t);
+        for (int j = 0; j < N; j++) higher = fmaxf(higher, v[j]);
+        sum *= element_exp(top - higher);
+        top = higher;
+        for (int j = 0; j < N; j++) {
+            sum += element_exp(v[j] - top);
+            all += v[j] - origin;
+            if (k.targets) dot += t[j] * (v[j] - origin), total += t[j];
+        }
     }
-    sum = row_sum(s, sum);
-    all = row_sum(s, all);
-    if (k.p)
-        for (int64_t i = s.first; i < s.end; i += s.step) k.p[s.at + i] = element_exp(to_float(x[i]) - top) / sum;
+    const float most = row_most(s, top);
+    sum = row_sum(s, sum * element_exp(top - most));
+    all = row_sum(s, all), dot = row_sum(s, dot), total = row_sum(s, total);
     float loss = 0.0f, counts = 0.0f;
-    if (s.lane == 0 && has_label(k.label, k.labels, s.row, k.rows)) {
-        const int64_t label = label_of(k.label, k.labels, s.row);
-        const float l = logf(sum), even = l - all / (float)k.rows.k;
-        loss = (1.0f - k.smoothing) * (l - (to_float(x[label]) - top)) + k.smoothing * even;
-        counts = 1.0f;
+    if (s.lane == 0 && s.end > 0) {
+        const int64_t label = own_label(k.label, k.labels, s.row, k.rows);
+        if (label >= 0) total = 1.0f, dot = to_float(x[label]) - origin;
+        const float l = logf(sum) + (most - origin), weight = k.weights ? k.weights[s.row] : 1.0f;
+        loss = (1.0f - k.smoothing) * (total * l - dot) + k.smoothing * total * (l - all / (float)k.rows.k);
+        loss = total != 0.0f ? loss * weight : 0.0f;
+        counts = total != 0.0f ? weight : 0.0f;
+        if (k.losses) k.losses[s.row] = loss;
+        float *kept = k.kept + K_XENT_KEPT * s.row;
+        if (k.kept) kept[0] = most, kept[1] = 1.0f / sum, kept[2] = total;
     }
     loss = block_sum<K_BLOCK>(loss, room);
     counts = block_sum<K_BLOCK>(counts, room);
@@ -155,23 +167,32 @@ static __global__ void xent_finish(const struct k_xent k)
         sum += k.partial[i], counts += k.partial[k.rows.blocks + i];
     sum = block_sum<K_BLOCK>(sum, room);
     counts = block_sum<K_BLOCK>(counts, room);  // exact to 2^24 rows
-    if (threadIdx.x == 0) *k.loss = k.mean ? sum / fmaxf(counts, 1.0f) : sum;
+    if (threadIdx.x > 0) return;
+    if (k.loss) *k.loss = k.mean && counts != 0.0f ? sum / counts : sum;
+    if (k.count) *k.count = counts;
 }
 
-template <typename T> __global__ void xent_grad(const struct k_xent_grad k)
+template <typename T, int N> __global__ void xent_grad(const struct k_xent_grad k)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
     const row_spot s = row_spot_of(k.rows);
-    float counts = 0.0f;  // every block counts the labels again: a few reads per thread
-    for (int64_t i = threadIdx.x; k.mean && i < k.rows.rows; i += K_BLOCK) counts += has_label(k.label, k.labels, i, k.rows);
-    counts = k.mean ? fmaxf(block_sum<K_BLOCK>(counts, room), 1.0f) : 1.0f;
     if (s.end == 0) return;
-    const int64_t label = label_of(k.label, k.labels, s.row);
-    const float even = k.smoothing / (float)k.rows.k;
-    const float factor = label >= 0 && label < k.rows.k ? *k.dloss / counts : 0.0f;
+    const float *kept = k.kept + K_XENT_KEPT * s.row;
+    const int64_t label = own_label(k.label, k.labels, s.row, k.rows);
+    const float total = k.targets ? kept[2] : label >= 0 ? 1.0f : 0.0f, even = k.smoothing / (float)k.rows.k * total;
+    float factor = k.dloss ? *k.dloss : 0.0f;
+    if (k.count && *k.count != 0.0f) factor /= *k.count;
+    if (k.drows) factor += k.drows[s.row];
+    if (k.weights) factor *= k.weights[s.row];
+    if (total == 0.0f) factor = 0.0f;
     for (int64_t i = s.first; i < s.end; i += s.step) {
-        const float target = i == label ? 1.0f - k.smoothing + even : even;
-        ((T *)k.dx)[s.at + i] = from_float<T>((k.p[s.at + i] - target) * factor);
+        float v[N], t[N];
+        load<N>((const T *)k.x + s.at + i, v);
+        if (k.targets) load<N>(k.targets + s.at + i, t);
+        for (int j = 0; j < N; j++) {
+            const float own = k.targets ? t[j] : i + j == label ? 1.0f : 0.0f;
+            v[j] = (element_exp(v[j] - kept[0]) * kept[1] * total - ((1.0f - k.smoothing) * own + even)) * factor;
+        }
+        store<N>((T *)k.dx + s.at + i, v);
     }
 }
 
@@ -255,20 +276,24 @@ K_LAUNCHER(k_softmax_grad)
 
 static cudaError_t xent_rows(const struct k_xent *k, cudaStream_t stream)
 {
-    BY_FLOAT(k->type, T, return launch(xent<T>, blocks_of(k->rows), K_BLOCK, stream, *k));
+    BY_FLOAT(k->type, T,
+             return k->rows.per > 1 ? launch(xent<T, wide<T>::N>, blocks_of(k->rows), K_BLOCK, stream, *k)
+                                    : launch(xent<T, 1>, blocks_of(k->rows), K_BLOCK, stream, *k));
 }
 
 K_LAUNCHER(k_xent)
 {
     const struct k_xent *k = (const struct k_xent *)args;
     TRY_CUDA(xent_rows(k, stream));
-    return k->loss ? launch(xent_finish, 1, K_BLOCK, stream, *k) : cudaSuccess;
+    return k->loss || k->count ? launch(xent_finish, 1, K_BLOCK, stream, *k) : cudaSuccess;
 }
 
 K_LAUNCHER(k_xent_grad)
 {
     const struct k_xent_grad *k = (const struct k_xent_grad *)args;
-    BY_FLOAT(k->type, T, return launch(xent_grad<T>, blocks_of(k->rows), K_BLOCK, stream, *k));
+    BY_FLOAT(k->type, T,
+             return k->rows.per > 1 ? launch(xent_grad<T, wide<T>::N>, blocks_of(k->rows), K_BLOCK, stream, *k)
+                                    : launch(xent_grad<T, 1>, blocks_of(k->rows), K_BLOCK, stream, *k));
 }
 
 static cudaError_t correct_rows(const struct k_correct *k, cudaStream_t stream)

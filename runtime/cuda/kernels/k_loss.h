@@ -43,10 +43,13 @@ struct k_softmax_grad {
 };
 K_LAUNCHER(k_softmax_grad);
 
+// Kept of a row: its largest logit, 1 / (sum of exponentials), sum of its targets.
+enum { K_XENT_KEPT = 3 };
 struct k_xent {
-    const void *x, *labels;
-    float *loss, *p;  // may be NULL
-    float *partial;   // scratch: the sum of each block, then its number of labelled rows
+    const void *x, *labels;          // labels or targets
+    const float *targets, *weights;  // weights: may be NULL
+    float *loss, *losses, *count, *kept;  // may be NULL
+    float *partial;                  // scratch: the sum of each block, then what its rows count
     enum dtype type, label;
     float smoothing;
     bool mean;
@@ -55,12 +58,11 @@ struct k_xent {
 K_LAUNCHER(k_xent);
 
 struct k_xent_grad {
-    const float *p, *dloss;
-    const void *labels;
+    const void *x, *labels;
+    const float *targets, *weights, *count, *kept, *dloss, *drows;  // dloss, drows: may be NULL; count: of a mean
     void *dx;
     enum dtype type, label;
     float smoothing;
-    bool mean;
     struct k_loss_rows rows;
 };
 K_LAUNCHER(k_xent_grad);

@@ -38,6 +38,22 @@ K_LAUNCHER(k_join)
     BY_WIDTH(k->width, U, return launch(join<U>, blocks_for(k->runs * k->begin[k->parts]), K_BLOCK, stream, *k));
 }
 
+// ---- append
+
+template <typename U> __global__ void append(const struct k_append k)
+{
+    const int64_t i = thread_index(), row = i / k.units;
+    if (row >= k.rows) return;
+    const int64_t sample = row / k.each, at = k.at[k.shared ? 0 : sample] + row % k.each;
+    if (at >= 0 && at < k.most) ((U *)k.cache)[(sample * k.most + at) * k.units + i % k.units] = ((const U *)k.x)[i];
+}
+
+K_LAUNCHER(k_append)
+{
+    const struct k_append *k = (const struct k_append *)args;
+    BY_WIDTH(k->width, U, return launch(append<U>, blocks_for(k->rows * k->units), K_BLOCK, stream, *k));
+}
+
 // ---- transpose
 
 template <typename U> __global__ void transpose(const struct k_transpose k)

@@ -64,4 +64,15 @@ struct k_gather_grad {
 };
 K_LAUNCHER(k_gather_grad);
 
+// Rows of x[B,N,..] over those of cache[B,T,..] from a position on; in units of `width` bytes.
+struct k_append {
+    const void *x;
+    const int32_t *at;     // one position, or one per sample
+    void *cache;
+    int64_t rows, units;   // rows of all samples; units per row
+    int each, most, width; // rows per sample; positions of the cache
+    bool shared;           // one position
+};
+K_LAUNCHER(k_append);
+
 #endif

@@ -31,6 +31,13 @@ __device__ static inline void pool_four(const struct k_norm &k, uint32_t r, int 
     }
 }
 
+// The first row of the next sample from `sample` on that has frames, or the number of rows.
+__device__ static inline uint32_t frame_that_counts(const k_norm_frames &f, uint32_t sample)
+{
+    for (uint32_t i = 0; i < f.samples && norm_length(f, sample) == 0; i++) sample = sample + 1 < f.samples ? sample + 1 : 0;
+    return (norm_length(f, sample) == 0 ? f.samples : sample) * f.frames * f.frame;
+}
+
 // The origin of the sums. It is rounded to 8 bits: with a full mantissa all differences would share their low bits, and all
 // additions the same rounding error. It is 0 for a channel near zero relative to its spread, and for a channel with infinities,
 // whose mean must be infinite.
@@ -44,10 +51,12 @@ __device__ static inline void find_shift(const struct k_norm &k, int channel, fl
     for (uint32_t j = 0; j < count; j++) {
         float v[N];
         lanes<uint8_t, N> at;
+        const uint32_t row = POOL || !k.frames.length ? j * apart : frame_that_counts(k.frames, j * k.frames.samples / count);
+        if (row >= k.walk.rows) return;  // none counts
         if (POOL)
-            pool_four<T, N>(k, j * apart, channel, v, &at);
+            pool_four<T, N>(k, row, channel, v, &at);
         else
-            load<N>((const T *)k.x + (int64_t)(j * apart) * k.walk.c + channel, v);
+            load<N>((const T *)k.x + (int64_t)row * k.walk.c + channel, v);
         for (int i = 0; i < N; i++) {
             shift[i] += v[i];
             least[i] = fminf(least[i], v[i]);
@@ -78,6 +87,12 @@ __device__ static inline void walk_rows(const struct k_norm &k, const norm_spot 
     const int ahead = K_NORM_AHEAD;
     const T *x = (const T *)k.x + s.at;
     uint32_t row = s.row;
+    for (; k.frames.length && row < k.walk.rows; row += s.stride, x += s.step) {
+        float v[N];
+        if (!norm_counts(k.frames, row)) continue;
+        load<N>(x, v);
+        add_to_sums<N>(v, shift, sum, square);
+    }
     for (; row + (ahead - 1) * s.stride < k.walk.rows; row += ahead * s.stride, x += ahead * s.step) {
         float v[ahead][N];
         for (int j = 0; j < ahead; j++) load<N>(x + j * s.step, v[j]);
@@ -126,7 +141,7 @@ static __global__ void norm_finish(const struct k_norm k)
     int c;
     float sum[2];
     if (!norm_total(k.walk, k.partial, &c, sum)) return;
-    float n = (float)k.walk.rows, keep = k.momentum;
+    float n = norm_count(k.frames, k.walk), keep = k.momentum;
     float d = sum[0] / n, mean = k.shift[c] + d, var = sum[1] / n - d * d;
     var = var < 0.0f ? 0.0f : var;  // NaN stays NaN
     k.mean[c] = mean;
@@ -136,6 +151,13 @@ static __global__ void norm_finish(const struct k_norm k)
 }
 
 // ---- y
+
+// Zeros where the row does not count; rows are counted from the last.
+template <int N> __device__ static inline void keep_frame(const struct k_norm_apply &k, uint32_t row, float (&v)[N])
+{
+    if (norm_counts(k.frames, k.walk.rows - 1 - row)) return;
+    for (int i = 0; i < N; i++) v[i] = 0.0f;
+}
 
 // With a shortcut, v is added to the norm.
 template <typename T, int N, bool ADDS>
@@ -163,12 +185,14 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_RESIDENT) norm_apply(const str
         if (two) load<N>(x + s.step, w);
         for (int i = 0; i < N; i++) v[i] = (v[i] - mean[i]) * scale[i] + bias[i] + added[i];
         act_all<N>(k.act, v);
+        keep_frame<N>(k, row, v);
         store<N>(y, v);
         if (!two) break;
         if (ADDS) load<N>(more + s.step, added);  // not before: two more vectors do not fit into 64 registers
         if (ADDS) more += 2 * s.step;
         for (int i = 0; i < N; i++) w[i] = (w[i] - mean[i]) * scale[i] + bias[i] + added[i];
         act_all<N>(k.act, w);
+        keep_frame<N>(k, row + s.stride, w);
         store<N>(y + s.step, w);
     }
 }
@@ -221,7 +245,7 @@ K_LAUNCHER(k_norm)
     TRY_CUDA(launch(norm_finish, norm_total_grid(k->walk), K_BLOCK, stream, *k));
     if (!k->y) return cudaSuccess;
     struct k_norm_apply apply = {k->pool.on ? k->pooled : k->x, k->shortcut, k->y, k->mean, k->rstd, NULL, k->scale, k->bias,
-                                 k->type, k->act, k->eps, k->walk};
+                                 k->type, k->act, k->eps, k->walk, k->frames};
     return k_norm_apply(stream, &apply);
 }
 

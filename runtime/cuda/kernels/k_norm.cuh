@@ -34,6 +34,28 @@ __device__ static inline norm_spot norm_spot_of(const k_norm_walk &w, norm_way w
     return s;
 }
 
+__device__ static inline uint32_t norm_length(const k_norm_frames &f, uint32_t sample)
+{
+    const int32_t n = f.length[sample];
+    return n < 0 ? 0 : (uint32_t)n > f.frames ? f.frames : (uint32_t)n;
+}
+
+__device__ static inline bool norm_counts(const k_norm_frames &f, uint32_t row)
+{
+    if (!f.length) return true;
+    const uint32_t frame = row / f.frame, sample = frame / f.frames;
+    return frame - sample * f.frames < norm_length(f, sample);
+}
+
+// The number of rows that count, at least 1.
+__device__ static inline float norm_count(const k_norm_frames &f, const k_norm_walk &w)
+{
+    if (!f.length) return (float)w.rows;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f.samples; i++) count += norm_length(f, i) * f.frame;
+    return count > 0 ? (float)count : 1.0f;
+}
+
 static inline dim3 norm_grid(const k_norm_walk &w) { return dim3((unsigned)w.blocks, (unsigned)w.tiles); }
 
 // Adds the slots of a block for the same channels in a tree of fixed shape; slot 0 gets the sums. All threads of the block call

@@ -42,6 +42,12 @@ struct k_norm_pool {
     struct k_divide p, q;
 };
 
+// Rows of x[B,T,..,C] that count: those of frames below the length of their sample. length NULL: all.
+struct k_norm_frames {
+    const int32_t *length;
+    uint32_t samples, frames, frame;  // frames per sample; rows per frame
+};
+
 // ---- forward: statistics of x (or of the pooled x, which is also written), running values, y
 struct k_norm {
     const void *x;
@@ -57,6 +63,7 @@ struct k_norm {
     float eps, momentum;
     struct k_norm_walk walk;
     struct k_norm_pool pool;
+    struct k_norm_frames frames;
 };
 K_LAUNCHER(k_norm);
 
@@ -69,6 +76,7 @@ struct k_norm_apply {
     enum act act;
     float eps;
     struct k_norm_walk walk;
+    struct k_norm_frames frames;
 };
 K_LAUNCHER(k_norm_apply);
 
@@ -95,6 +103,7 @@ struct k_norm_grad {
     enum act act;
     struct k_norm_walk walk;
     struct k_norm_pool pool;
+    struct k_norm_frames frames;
 };
 K_LAUNCHER(k_norm_grad);
 

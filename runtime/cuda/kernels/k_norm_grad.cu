@@ -85,10 +85,10 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back_sums(
             load<N>(x, d), load<N>(dy, dz);
             if (two) load<N>(x + s.step, e), load<N>(dy + s.step, ez);
             to_differences<N>(c, k.act, d, dz);
-            add_to_sums<N>(d, dz, sum, dot);
+            if (norm_counts(k.frames, row)) add_to_sums<N>(d, dz, sum, dot);
             if (!two) break;
             to_differences<N>(c, k.act, e, ez);
-            add_to_sums<N>(e, ez, sum, dot);
+            if (norm_counts(k.frames, row + s.stride)) add_to_sums<N>(e, ez, sum, dot);
         }
     }
     norm_block_sums<N>(k.walk, s, sum, dot, k.partial);
@@ -99,7 +99,7 @@ static __global__ void norm_back_finish(const struct k_norm_grad k)
     int c;
     float sum[2];
     if (!norm_total(k.walk, k.partial, &c, sum)) return;
-    float n = (float)k.walk.rows, rstd = k.rstd[c], a = k.scale ? k.scale[c] * rstd : rstd, dot = sum[1] * rstd;
+    float n = norm_count(k.frames, k.walk), rstd = k.rstd[c], a = k.scale ? k.scale[c] * rstd : rstd, dot = sum[1] * rstd;
     if (k.dscale) k.dscale[c] = dot;
     if (k.dbias) k.dbias[c] = sum[0];
     k.a[c] = a;
@@ -132,6 +132,13 @@ __device__ static inline void to_dx(const grad_factors<N> &w, enum act act, floa
     for (int i = 0; i < N; i++) dy[i] = w.c.a[i] * dy[i] - (x[i] * w.p[i] + w.q[i]);
 }
 
+// Zeros where the row does not count; rows are counted from the last.
+template <int N> __device__ static inline void keep_frame(const struct k_norm_grad &k, uint32_t row, float (&v)[N])
+{
+    if (norm_counts(k.frames, k.walk.rows - 1 - row)) return;
+    for (int i = 0; i < N; i++) v[i] = 0.0f;
+}
+
 template <typename T, int N>
 __global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back(const struct k_norm_grad k)
 {
@@ -147,9 +154,11 @@ __global__ void __launch_bounds__(K_BLOCK, K_NORM_BACK_RESIDENT) norm_back(const
         load<N>(x, v), load<N>(dy, dv);
         if (two) load<N>(x + s.step, u), load<N>(dy + s.step, du);
         to_dx<N>(w, k.act, v, dv);
+        keep_frame<N>(k, row, dv);
         store<N>(dx, dv);
         if (!two) break;
         to_dx<N>(w, k.act, u, du);
+        keep_frame<N>(k, row + s.stride, du);
         store<N>(dx + s.step, du);
         dx += 2 * s.step;
     }

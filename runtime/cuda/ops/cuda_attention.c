@@ -5,29 +5,39 @@
 
 #include <math.h>
 
-static const struct value *qkv_of(const struct graph *g, const struct node *n)
+// Channels of a head; input `q` is followed by kv.
+static int64_t channels_of(const struct graph *g, const struct node *n, int q)
 {
-    return node_in(g, n, n->op == OP_ATTENTION_GRAD);
+    return shape_last(&node_in(g, n, q)->shape) / (n->in[q + 1] == NONE ? 3 : 1) / n->attr.attention.heads;
 }
 
 static int attention_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    int64_t channels = shape_last(&qkv_of(g, n)->shape) / 3 / n->attr.attention.heads;
+    int64_t channels = channels_of(g, n, n->op == OP_ATTENTION_GRAD);
     if (channels <= K_ATTENTION_CHANNELS) return 0;
     return fail(ERR_UNSUPPORTED, "cuda: attention has at most %d channels a head, not %lld", K_ATTENTION_CHANNELS,
                 (long long)channels);
 }
 
-// Inputs from `lengths` on are lengths, key and step.
-static struct k_attention arguments_of(const struct cuda_step *s, int qkv, int lengths)
+static void *element_at(const void *base, int64_t i, enum dtype t)
 {
-    const struct value *v = cuda_in(s, qkv);
+    return base ? (char *)(uintptr_t)base + i * (int64_t)dtype_size(t) : NULL;
+}
+
+// Inputs from `lengths` on are lengths, q_lengths, key and step.
+static struct k_attention arguments_of(const struct cuda_step *s, int q, int lengths)
+{
+    const struct value *v = cuda_in(s, q), *kv = cuda_in(s, q + 1);
     const struct attention_attr *a = &s->node->attr.attention;
-    const int64_t *dim = v->shape.dim;
-    struct k_attention k = {.qkv = s->in[qkv], .length = s->in[lengths], .key = s->in[lengths + 1], .step = s->in[lengths + 2],
-                            .samples = (int)dim[0], .tokens = (int)dim[1], .heads = a->heads,
-                            .channels = (int)(dim[2] / 3 / a->heads), .p = a->p, .site = (uint32_t)a->site, .type = v->dtype};
+    const int64_t *dim = v->shape.dim, channels = channels_of(s->graph, s->node, q), width = channels * a->heads;
+    struct k_attention k = {.q = s->in[q], .pitch = dim[2], .kv_pitch = kv ? 2 * width : dim[2], .length = s->in[lengths],
+                            .q_length = s->in[kv ? lengths + 1 : lengths], .key = s->in[lengths + 2],
+                            .step = s->in[lengths + 3], .samples = (int)dim[0], .tokens = (int)dim[1],
+                            .keys = (int)(kv ? kv->shape.dim[1] : dim[1]), .heads = a->heads, .channels = (int)channels,
+                            .causal = a->causal, .p = a->p, .site = (uint32_t)a->site, .type = v->dtype};
+    for (int i = 0; i < 2; i++)
+        k.kv[i] = kv ? element_at(s->in[q + 1], i * width, v->dtype) : element_at(s->in[q], (1 + i) * width, v->dtype);
     k.scale = (float)(1.0 / sqrt((double)k.channels));
     return k;
 }
@@ -39,7 +49,7 @@ static bool takes_tensor_cores(const struct k_attention *k)
 
 static int attention_prepare(struct cuda_step *s)
 {
-    struct k_attention k = arguments_of(s, 0, 1);
+    struct k_attention k = arguments_of(s, 0, 2);
     k.to = s->out[0], k.lse = s->out[1];
     s->launch = takes_tensor_cores(&k) ? k_attention_half : k_attention;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
@@ -48,9 +58,13 @@ static int attention_prepare(struct cuda_step *s)
 
 static int attention_grad_prepare(struct cuda_step *s)
 {
-    struct k_attention k = arguments_of(s, 1, 4);
-    if (!s->out[0]) return 0;
-    k.dy = s->in[0], k.y = s->in[2], k.lse = s->in[3], k.to = s->out[0], k.delta = s->work;
+    struct k_attention k = arguments_of(s, 1, 5);
+    bool apart = s->node->in[2] != NONE;
+    int64_t width = (int64_t)k.heads * k.channels;
+    if (!s->out[0] && !s->out[1]) return 0;
+    k.dy = s->in[0], k.y = s->in[3], k.lse = s->in[4], k.dq = s->out[0], k.delta = s->work;
+    for (int i = 0; i < 2; i++)
+        k.dkv[i] = apart ? element_at(s->out[1], i * width, k.type) : element_at(s->out[0], (1 + i) * width, k.type);
     s->launch = takes_tensor_cores(&k) ? k_attention_half_grad : k_attention_grad;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
     return 0;
@@ -59,7 +73,7 @@ static int attention_grad_prepare(struct cuda_step *s)
 static size_t attention_grad_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    return value_bytes(node_in(g, n, 3));
+    return value_bytes(node_in(g, n, 4));
 }
 
 const struct cuda_op cuda_attention = {.prepare = attention_prepare, .supports = attention_supports};

@@ -78,9 +78,13 @@ static int dropout_prepare(struct cuda_step *s)
 static int mask_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0);
+    int axis = s->node->attr.mask.axis ? s->node->attr.mask.axis : x->shape.rank - 1;
+    int64_t row = 1, below;
+    for (int i = axis; i < x->shape.rank; i++) row *= x->shape.dim[i];
+    below = row / x->shape.dim[axis];
     if (s->out[0])
         CUDA_LAUNCH(s, k_mask, .x = s->in[0], .first = s->in[1], .length = s->in[2], .y = s->out[0], .count = cuda_count(x),
-                    .last = shape_last(&x->shape), .each = shape_rows(&x->shape) / x->shape.dim[0],
+                    .row = row, .below = below, .each = cuda_count(x) / row / x->shape.dim[0],
                     .fill = s->node->attr.mask.fill, .type = x->dtype);
     return 0;
 }

@@ -27,7 +27,7 @@ static int check_rows(struct cuda_device *cuda, const struct graph *g, const str
 static size_t partial_sums(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    struct k_loss_rows rows = narrow_rows(node_in(g, n, 0));
+    struct k_loss_rows rows = n->op == OP_XENT ? wide_rows(node_in(g, n, 0)) : narrow_rows(node_in(g, n, 0));
     return k_loss_scratch(&rows);
 }
 
@@ -47,23 +47,28 @@ static int softmax_grad_prepare(struct cuda_step *s)
     return 0;
 }
 
+// Labels or probabilities, by their type.
 static int xent_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0);
     const struct loss_attr *a = &s->node->attr.loss;
-    CUDA_LAUNCH(s, k_xent, .x = s->in[0], .labels = s->in[1], .loss = s->out[0], .p = s->out[1], .partial = s->work,
-                .type = x->dtype, .label = cuda_in(s, 1)->dtype, .smoothing = a->smoothing, .mean = a->mean,
-                .rows = narrow_rows(x));
+    bool soft = cuda_in(s, 1)->dtype == F32;
+    CUDA_LAUNCH(s, k_xent, .x = s->in[0], .labels = soft ? NULL : s->in[1], .targets = soft ? s->in[1] : NULL,
+                .weights = s->in[2], .loss = s->out[0], .losses = s->out[1], .count = s->out[2], .kept = s->out[3],
+                .partial = s->work, .type = x->dtype, .label = cuda_in(s, 1)->dtype, .smoothing = a->smoothing,
+                .mean = a->mean, .rows = wide_rows(x));
     return 0;
 }
 
 static int xent_grad_prepare(struct cuda_step *s)
 {
-    const struct loss_attr *a = &s->node->attr.loss;
+    const struct value *x = cuda_in(s, 0);
+    bool soft = cuda_in(s, 1)->dtype == F32;
     if (s->out[0])
-        CUDA_LAUNCH(s, k_xent_grad, .p = s->in[0], .labels = s->in[1], .dloss = s->in[2], .dx = s->out[0],
-                    .type = cuda_out(s, 0)->dtype, .label = cuda_in(s, 1)->dtype, .smoothing = a->smoothing,
-                    .mean = a->mean, .rows = narrow_rows(cuda_in(s, 0)));
+        CUDA_LAUNCH(s, k_xent_grad, .x = s->in[0], .labels = soft ? NULL : s->in[1], .targets = soft ? s->in[1] : NULL,
+                    .weights = s->in[2], .count = s->in[3], .kept = s->in[4], .dloss = s->in[5], .drows = s->in[6],
+                    .dx = s->out[0], .type = x->dtype, .label = cuda_in(s, 1)->dtype,
+                    .smoothing = s->node->attr.loss.smoothing, .rows = wide_rows(x));
     return 0;
 }
 

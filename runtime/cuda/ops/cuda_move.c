@@ -174,6 +174,19 @@ static int transpose_prepare(struct cuda_step *s)
     return 0;
 }
 
+// ---- append
+
+static int append_prepare(struct cuda_step *s)
+{
+    const struct value *cache = cuda_in(s, 0), *x = cuda_in(s, 1);
+    int64_t samples;
+    size_t bytes = value_bytes_below(x, 1, &samples), unit = unit_of(bytes, 0);
+    CUDA_LAUNCH(s, k_append, .x = s->in[1], .at = s->in[2], .cache = s->out[0], .rows = samples * x->shape.dim[1],
+                .units = (int64_t)(bytes / unit), .each = (int)x->shape.dim[1], .most = (int)cache->shape.dim[1],
+                .width = (int)unit, .shared = cuda_count(cuda_in(s, 2)) == 1);
+    return 0;
+}
+
 // ---- gather
 
 static int gather_prepare(struct cuda_step *s)
@@ -210,3 +223,4 @@ const struct cuda_op cuda_slice = {.prepare = slice_prepare};
 const struct cuda_op cuda_slice_grad = {.prepare = slice_grad_prepare};
 const struct cuda_op cuda_gather = {.prepare = gather_prepare};
 const struct cuda_op cuda_gather_grad = {.prepare = gather_grad_prepare, .workspace = gather_grad_workspace};
+const struct cuda_op cuda_append = {.prepare = append_prepare};

@@ -20,6 +20,13 @@ static struct k_norm_pool pool_of(int64_t h, int64_t w)
     return (struct k_norm_pool){true, h, w, k_divide_by(h / 2), k_divide_by(w / 2)};
 }
 
+static struct k_norm_frames frames_of(const struct value *x, const int32_t *length)
+{
+    const int64_t *d = x->shape.dim;
+    if (!length) return (struct k_norm_frames){0};
+    return (struct k_norm_frames){length, (uint32_t)d[0], (uint32_t)d[1], (uint32_t)(shape_rows(&x->shape) / (d[0] * d[1]))};
+}
+
 struct scratch {
     float *array[K_NORM_ARRAYS], *partial;
 };
@@ -67,7 +74,7 @@ static int norm_prepare(struct cuda_step *s)
                 .run_var = s->out[run + 1], .mean = s->out[1] ? s->out[1] : work.array[0],
                 .rstd = s->out[2] ? s->out[2] : work.array[1], .shift = work.array[2],
                 .partial = work.partial, .type = x->dtype, .act = a->act, .eps = a->eps, .momentum = a->momentum,
-                .walk = walk,
+                .walk = walk, .frames = frames_of(x, pool ? NULL : s->in[6]),
                 .pool = pool ? pool_of(x->shape.dim[1], x->shape.dim[2]) : (struct k_norm_pool){0});
     return 0;
 }
@@ -78,7 +85,7 @@ static int norm_infer_prepare(struct cuda_step *s)
     if (!s->out[0]) return 0;
     CUDA_LAUNCH(s, k_norm_apply, .x = s->in[0], .y = s->out[0], .mean = s->in[1], .var = s->in[2], .scale = s->in[3],
                 .bias = s->in[4], .type = x->dtype, .act = s->node->attr.norm.act, .eps = s->node->attr.norm.eps,
-                .walk = walk_of(x, shape_rows(&x->shape)));
+                .walk = walk_of(x, shape_rows(&x->shape)), .frames = frames_of(x, s->in[5]));
     return 0;
 }
 
@@ -113,7 +120,7 @@ static int norm_grad_prepare(struct cuda_step *s)
                 .y = pool ? NULL : s->in[6], .dz = pool ? NULL : s->out[3] ? s->out[3] : s->out[0],
                 .mean = s->in[2], .rstd = s->in[3], .scale = s->in[4], .bias = s->in[5], .dscale = s->out[1],
                 .dbias = s->out[2], .a = work.array[0], .p = work.array[1], .q = work.array[2], .partial = work.partial,
-                .type = x->dtype, .act = a->act, .walk = walk,
+                .type = x->dtype, .act = a->act, .walk = walk, .frames = frames_of(x, pool ? NULL : s->in[7]),
                 .pool = pool ? pool_of(a->x_h, a->x_w) : (struct k_norm_pool){0});
     return 0;
 }

@@ -83,7 +83,9 @@ static int attention(struct encoder *e, const char *layer, int x)
     }
     int qkv = g_linear(g, x, g_concat(g, weight, 3, 0), g_concat(g, bias, 3, 0), e->step->setting->dtype);
     float p = e->key == NONE ? 0 : e->p;
-    int y = g_attention(g, qkv, NONE, NONE, e->lengths, e->heads, p, e->key, e->counter, step_site(e->step));
+    struct attention a = {.q = qkv, .kv = NONE, .lengths = e->lengths, .q_lengths = NONE, .key = e->key, .step = e->counter,
+                          .attr = {.heads = e->heads, .p = p, .site = step_site(e->step)}};
+    int y = g_attention(g, &a);
     return dense(e, arena_text(&g->arena, "%s.attention.output.dense", layer), y, e->width, e->step->setting->dtype);
 }
 

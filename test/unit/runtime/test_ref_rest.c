@@ -81,20 +81,21 @@ static void test_softmax_and_xent(void **state)
 {
     (void)state;
     const double l3 = log(3.0), l4 = log(4.0);  // e^0 : e^log 3 = 1 : 3
-    int x = IN(F32, SHAPE(2, 2), 0, l3, 1000, 1000), labels = IN(U8, SHAPE(2), 0, 1), o[2], p[2];
+    int x = IN(F32, SHAPE(2, 2), 0, l3, 1000, 1000), labels = IN(U8, SHAPE(2), 0, 1), o[MAX_OUT], p[MAX_OUT];
     int soft = out(g_softmax(g, x));
-    node(OP_XENT, (int[]){x, labels}, 2, &(union attr){.loss = {.smoothing = 0, .mean = false}}, o);
-    int loss = out(o[0]), shares = out(o[1]);
-    node(OP_XENT, (int[]){x, labels}, 2, &(union attr){.loss = {.smoothing = 0.5f, .mean = true}}, p);
+    node(OP_XENT, (int[]){x, labels, NONE}, 3, &(union attr){.loss = {.smoothing = 0, .mean = false}}, o);
+    int loss = out(o[0]), rows = out(o[1]), count = out(o[2]);
+    node(OP_XENT, (int[]){x, labels, NONE}, 3, &(union attr){.loss = {.smoothing = 0.5f, .mean = true}}, p);
     int smooth = out(p[0]);
     int dloss = IN(F32, SHAPE(1), 2);
-    union attr a = {.loss = {.smoothing = 0.5f, .mean = true, .to = F32}};
-    int grad = out(node(OP_XENT_GRAD, (int[]){o[1], labels, dloss}, 3, &a, NULL));
+    union attr a = {.loss = {.smoothing = 0.5f, .mean = true}};
+    int grad = out(node(OP_XENT_GRAD, (int[]){x, labels, NONE, p[2], p[3], dloss, NONE}, 7, &a, NULL));
     int dy = IN(F32, SHAPE(1, 2), 1, 0), y = IN(F32, SHAPE(1, 2), 0.25, 0.75);
     int back = out(node(OP_SOFTMAX_GRAD, (int[]){y, dy}, 2, NULL, NULL));
     run();
     WANT(soft, 0.25, 0.75, 0.5, 0.5);
-    WANT(shares, 0.25, 0.75, 0.5, 0.5);
+    WANT(rows, l4, log(2.0));
+    WANT(count, 2);
     WANT(loss, l4 + log(2.0));
     // Targets .75 and .25: .75 log 4 + .25 (log 4 - log 3), and log 2; the mean of both.
     WANT(smooth, (0.75 * l4 + 0.25 * (l4 - l3) + log(2.0)) / 2.0);
