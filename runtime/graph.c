@@ -195,6 +195,11 @@ struct cost node_cost(const struct graph *g, const struct node *n)
         if (n->in[i] != NONE) c.read += (double)value_bytes(&g->value[n->in[i]]);
     for (int i = 0; i < MAX_OUT; i++)
         if (n->out[i] != NONE) c.written += (double)value_bytes(&g->value[n->out[i]]);
+    // An append touches the rows that it writes, not the whole cache.
+    if (n->op == OP_APPEND) {
+        c.read -= (double)value_bytes(&g->value[n->in[0]]);
+        c.written = (double)value_bytes(&g->value[n->in[1]]);
+    }
     // A gather reads the picked rows, not the whole array.
     if (n->op == OP_GATHER || n->op == OP_AUGMENT || n->op == OP_WINDOW) {
         c.read -= (double)value_bytes(&g->value[n->in[0]]);

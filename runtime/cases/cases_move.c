@@ -48,6 +48,16 @@ static void build_slice(struct case_build *b)
     case_node(b, &x, 1, &a, NULL);
 }
 
+// p: rows of a table, their size, indices. The table is gathered, and the rows are multiplied by all of it: its gradients add.
+static void build_tied(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int table = case_param(b, "table", SHAPE(p[0], p[1]), F32, DRAW_NORMAL, 0.5);
+    int index = case_input(b, "index", SHAPE(p[2]), I32, DRAW_INDEX, p[0]);
+    int x = g_cast(b->g, g_gather(b->g, table, index), b->options.type);
+    case_result(b, g_linear(b->g, x, table, NONE, b->options.type));
+}
+
 // p: samples, positions, rows, size of a row, a position per sample, its bound
 static void build_append(struct case_build *b)
 {
@@ -204,6 +214,7 @@ const struct op_case cases_move[] = {
     {"resize 2000 images, 32 to 24", OP_RESIZE, build_resize, LARGE, {2000, 32, 32, 3, 24, 24}, 0},
     {"reduce rows 6M", OP_REDUCE, build_reduce, LARGE, {100, 31, 31, 64, 7, 0, 1}, 0},
     {"gather bytes, 2000 images", OP_GATHER, build_gather, CASE_LARGE, {10000, 3072, 2000, U8}, 0},
+    {"gather of a table that is also multiplied", OP_GATHER, build_tied, CASE_HALF | CASE_GRADIENT | CASE_SUM, {11, 6, 7}, 0},
     {"append a row", OP_APPEND, build_append, CASE_HALF, {3, 9, 1, 24, 0, 9}, 0},
     {"append rows", OP_APPEND, build_append, CASE_HALF, {2, 9, 3, 5, 0, 6}, 0},
     {"append at positions of the samples", OP_APPEND, build_append, CASE_HALF, {6, 5, 1, 17, 1, 8}, 0},

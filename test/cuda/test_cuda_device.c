@@ -4,7 +4,7 @@
 // in test_emulated_device.c.
 #include "runtime/cuda/cuda.h"
 
-#include "test/unit/fixture_graph.h"
+#include "test/unit/fixture_decode.h"
 
 void emulate_replay(int mixed) __attribute__((weak));  // only in the emulator
 
@@ -324,6 +324,12 @@ static void every_element_is_rounded_once(void **state)
     session_done(s);
 }
 
+static void decoding_reads_its_cache(void **state)
+{
+    (void)state;
+    decode_on("cuda");
+}
+
 int main(void)
 {
     if (emulate_replay) emulate_replay(true);  // no test here needs more order than the graphs' edges
@@ -336,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_switch_is_on_or_off),
         cmocka_unit_test(empty_programs_run),
         cmocka_unit_test(copies_are_shared_and_never_stale),
+        cmocka_unit_test(decoding_reads_its_cache),
         cmocka_unit_test(every_element_is_rounded_once),
     };
     return cmocka_run_group_tests_name("cuda device", tests, NULL, NULL);
