@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/store/boards/entry_columns.h"
 #include "scoreboard/store/store_inside.h"
 
 struct checking {
@@ -251,26 +252,20 @@ static int replay_imports(struct checking *c)
 static const struct {
     const char *what, *sql;
 } tables[] = {
-    {"key", "SELECT id, '', line, handle, since, revoked, replaced, revoked_reason FROM keys ORDER BY 1, 2"},
-    {"run", "SELECT sequence, '', digest, nonce, head, contest, handle, first, group_nonce, group_index, planned, "
-            "group_terms, seed, curve, "
-            "flags, trust, reproduced_by, withdrawn, withdrawn_reason, superseded, team, note, code_url, tags, brief FROM runs "
-            "ORDER BY 1, 2"},
-    {"replay", "SELECT sequence, '', head FROM replays ORDER BY 1, 2"},
-    {"judgement of runs", "SELECT run || ' and ' || by, '', verdict, score FROM judged ORDER BY 1, 2"},
-    {"competition", "SELECT sequence, '', digest, name, cancelled FROM competitions ORDER BY 1, 2"},
-    {"commitment", "SELECT sequence, '', competition, handle FROM commitments ORDER BY 1, 2"},
-    {"committed run", "SELECT digest, '', commitment, run FROM committed ORDER BY 1, 2"},
-    {"objection", "SELECT sequence, '', nonce, run, handle, decision, upheld FROM objections ORDER BY 1, 2"},
-    {"ticket", "SELECT sequence, '', digest, handle, lock, group_nonce, group_index, planned, run FROM tickets ORDER BY 1, 2"},
-    {"vouch", "SELECT run, '', sequence FROM vouches ORDER BY 1, 2"},
-    {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) FROM hashes ORDER BY 1"},
-    {"measurement", "SELECT sequence, '', figures, machine, hardware, flags, accepted_ms, withdrawn, withdrawn_reason FROM "
-     "benches ORDER BY 1, 2"},
-    {"row of a board",
-     "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro, value, low, high, cost, energy, accuracy, p, "
-     "runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, hardware, framework, "
-     "precision, division, date, code_url, tags FROM entries WHERE alive = 1 ORDER BY 1, 2"},
+    {"key", "SELECT id, '', * FROM keys ORDER BY 1, 2"},
+    {"run", "SELECT sequence, '', * FROM runs ORDER BY 1, 2"},
+    {"replay", "SELECT sequence, '', * FROM replays ORDER BY 1, 2"},
+    {"judgement of runs", "SELECT run || ' and ' || by, '', * FROM judged ORDER BY 1, 2"},
+    {"competition", "SELECT sequence, '', * FROM competitions ORDER BY 1, 2"},
+    {"commitment", "SELECT sequence, '', * FROM commitments ORDER BY 1, 2"},
+    {"committed run", "SELECT digest, '', * FROM committed ORDER BY 1, 2"},
+    {"objection", "SELECT sequence, '', * FROM objections ORDER BY 1, 2"},
+    {"ticket", "SELECT sequence, '', * FROM tickets ORDER BY 1, 2"},
+    {"vouch", "SELECT run, '', * FROM vouches ORDER BY 1, 2"},
+    {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) AS hash FROM hashes ORDER BY 1"},
+    {"measurement", "SELECT sequence, '', * FROM benches ORDER BY 1, 2"},
+    {"row of a board", "SELECT source, contest || ' ' || board || ' ' || rank || ' ' || target_micro" ENTRY_COLUMNS(SQL_NAME)
+     " FROM entries WHERE alive = 1 ORDER BY 1, 2"},
 };
 
 // Doubles may differ in their last bits between machines with different mathematics libraries.

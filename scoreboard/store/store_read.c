@@ -12,35 +12,41 @@ enum { PERSON_STATEMENTS = 100 };
 #define HAS_STATUS(word) "WHEN instr(s.payload, CAST('\"status\":\"" word "\"' AS BLOB)) > 0 THEN '" word "' "
 #define STATUS "CASE WHEN s.type <> 'run' THEN '' " HAS_STATUS("failed") HAS_STATUS("interrupted") "ELSE '' END"
 
+// The members of struct stored and where they come from, in the kinds of sql_start.
+#define LARGE_MEMBERS(C)                                                                                               \
+    C(t, payload, "s.payload") C(t, signature, "s.signature") C(t, countersignature, "s.countersignature")             \
+    C(t, receipt, "s.receipt") C(t, receipt_signature, "s.receipt_signature")
+#define STORED_MEMBERS(C)                                                                                              \
+    C(i, sequence, "s.sequence") C(i, accepted_ms, "s.accepted_ms") C(t, digest, "s.digest") C(t, key, "s.key")        \
+    C(t, handle, "s.handle") C(t, key_line, "k.line") C(i, withdrawn, "coalesce(r.withdrawn, 0)")                      \
+    C(i, superseded, "coalesce(r.superseded, 0)") C(t, withdrawn_reason, "r.withdrawn_reason") C(t, team, "r.team")    \
+    C(t, note, "r.note") C(t, code_url, "r.code_url") C(t, tags, "r.tags") C(t, group, "r.group_nonce")                \
+    C(i, reproduced_by, "coalesce(r.reproduced_by, 0)") C(i, revoked, "k.revoked") C(t, status, STATUS)
+#define MEMBER_FROM(kind, member, from) ", " from
+#define MEMBER_NONE(kind, member, from) ", ''"
+#define MEMBER_TAKE(kind, member, from) out->member = MEMBER_TAKE_##kind;
+#define MEMBER_TAKE_i sql_column(row, at++)
+#define MEMBER_TAKE_t sql_keep(row, at++, arena)
+
 // A list leaves out the large members: a payload may have 1 MiB, and a group a thousand of them.
-#define STORED_COLUMNS(heavy)                                                                                          \
-    "s.sequence, s.accepted_ms, s.type, s.digest, " heavy ", s.key, s.handle, k.line, coalesce(r.trust, 1), "          \
-    "coalesce(r.withdrawn, 0), coalesce(r.superseded, 0), r.withdrawn_reason, r.team, r.note, r.code_url, r.tags, "    \
-    "r.group_nonce, coalesce(r.reproduced_by, 0), k.revoked, " STATUS " "                                              \
-    "FROM statements s JOIN keys k ON k.id = s.key LEFT JOIN runs r ON r.sequence = s.sequence "
-#define WHOLE_COLUMNS STORED_COLUMNS("s.payload, s.signature, s.countersignature, s.receipt, s.receipt_signature")
-#define LIST_COLUMNS STORED_COLUMNS("'', '', '', '', ''")
+#define STORED_COLUMNS(large)                                                                                          \
+    "s.type, coalesce(r.trust, 1)" LARGE_MEMBERS(large) STORED_MEMBERS(MEMBER_FROM)                                    \
+    " FROM statements s JOIN keys k ON k.id = s.key LEFT JOIN runs r ON r.sequence = s.sequence "
+#define WHOLE_COLUMNS STORED_COLUMNS(MEMBER_FROM)
+#define LIST_COLUMNS STORED_COLUMNS(MEMBER_NONE)
 
 static int take_stored(sqlite3_stmt *row, struct arena *arena, struct stored *out)
 {
-    int64_t trust = sql_column(row, 12);
-    const char *type = sql_text(row, 2);
+    const char *type = sql_text(row, 0);
+    const int64_t trust = sql_column(row, 1);
     enum statement_type t = 0;
+    int at = 2;
     while (t < STATEMENT_TYPES && strcmp(statement_type_name(t), type) != 0) t++;
-    if (t == STATEMENT_TYPES || trust < 0 || trust >= TRUSTS)
-        return fail(ERR_DATABASE, "statement %lld of the record has been altered", (long long)sql_column(row, 0));
-    *out = (struct stored){
-        .sequence = sql_column(row, 0), .accepted_ms = sql_column(row, 1), .type = t, .digest = sql_keep(row, 3, arena),
-        .payload = sql_keep(row, 4, arena), .payload_count = (size_t)sqlite3_column_bytes(row, 4),
-        .signature = sql_keep(row, 5, arena), .countersignature = sql_keep(row, 6, arena), .receipt = sql_keep(row, 7, arena),
-        .receipt_signature = sql_keep(row, 8, arena), .key = sql_keep(row, 9, arena), .handle = sql_keep(row, 10, arena),
-        .key_line = sql_keep(row, 11, arena), .trust = (enum trust)trust, .withdrawn = sql_column(row, 13),
-        .superseded = sql_column(row, 14), .withdrawn_reason = sql_keep(row, 15, arena), .team = sql_keep(row, 16, arena),
-        .note = sql_keep(row, 17, arena), .code_url = sql_keep(row, 18, arena), .tags = sql_keep(row, 19, arena),
-        .group = sql_keep(row, 20, arena), .reproduced_by = sql_column(row, 21),
-        .revoked = sql_column(row, 22), .status = sql_keep(row, 23, arena),
-    };
-    return 0;
+    *out = (struct stored){.type = t, .trust = (enum trust)trust, .payload_count = (size_t)sqlite3_column_bytes(row, at)};
+    LARGE_MEMBERS(MEMBER_TAKE)
+    STORED_MEMBERS(MEMBER_TAKE)
+    if (t < STATEMENT_TYPES && trust >= 0 && trust < TRUSTS) return 0;
+    return fail(ERR_DATABASE, "statement %lld of the record has been altered", (long long)out->sequence);
 }
 
 int store_findings(struct sql *sql, int64_t sequence, struct findings *into)

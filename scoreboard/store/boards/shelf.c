@@ -3,13 +3,13 @@
 // with the row's id, so an order is total and a binary search finds exactly one row.
 #include "scoreboard/store/boards/shelf.h"
 
-#include "runtime/common/base/hash.h"
-
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "runtime/common/base/hash.h"
+#include "scoreboard/store/boards/entry_columns.h"
 
 struct shelf_block {
     struct entry entry;
@@ -17,17 +17,20 @@ struct shelf_block {
     char texts[];
 };
 
-static const size_t texts_of_entry[] = {
-    offsetof(struct entry, group), offsetof(struct entry, source), offsetof(struct entry, author), offsetof(struct entry, team),
-    offsetof(struct entry, model), offsetof(struct entry, hardware), offsetof(struct entry, framework),
-    offsetof(struct entry, precision), offsetof(struct entry, division), offsetof(struct entry, date),
-    offsetof(struct entry, code_url), offsetof(struct entry, tags),
-};
-enum { TEXTS = sizeof texts_of_entry / sizeof texts_of_entry[0] };
+// The texts of an entry, as the list of columns has them.
+#define COUNT_i
+#define COUNT_d
+#define COUNT_t +1
+#define COUNT(kind, column, member) COUNT_##kind
+#define POINT_i(member)
+#define POINT_d(member)
+#define POINT_t(member) &(member),
+#define POINT(kind, column, member) POINT_##kind(member)
+enum { TEXTS = 0 ENTRY_COLUMNS(COUNT) };
 
-static const char **text_at(struct entry *entry, int i)
+static const char **text_at(struct entry *e, int i)
 {
-    return (const char **)((char *)entry + texts_of_entry[i]);
+    return ((const char **[]){ENTRY_COLUMNS(POINT)})[i];
 }
 
 // ---- dictionaries

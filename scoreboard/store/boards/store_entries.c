@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/store/boards/entry_columns.h"
 #include "scoreboard/store/boards/shelf.h"
 #include "scoreboard/store/boards/store_boards.h"
 
@@ -40,57 +41,28 @@ int store_version(struct reader *r, int64_t *version)
     return 0;
 }
 
-#define ENTRY_COLUMNS                                                                                                  \
-    "id, contest, board, rank, target_micro, alive, value, low, high, cost, accuracy, p, runs, trust, accepted_ms, "   \
-    "sequence, devices, views, flags, self, group_nonce, source, author, team, model, hardware, framework, precision, "      \
-    "division, date, code_url, tags, energy, "
 // Upheld objections to the run of a row, or to the runs of its group. Each is a flag of the row.
 #define UPHELD(runs)                                                                                                   \
     "(SELECT count(*) FROM runs r JOIN objections o ON o.nonce = r.nonce WHERE " runs " AND r.superseded = 0 AND o.upheld = 1) "
 #define ENTRY_UPHELD                                                                                                   \
     "CASE WHEN flags = 0 THEN 0 WHEN rank = 1 THEN " UPHELD("r.group_nonce = entries.group_nonce")                            \
-    "ELSE " UPHELD("r.sequence = entries.sequence") "END "
+    "ELSE " UPHELD("r.sequence = entries.sequence") "END"
 _Static_assert(RANK_GROUP == 1, "the rank of groups in ENTRY_UPHELD");
 
-// Adds one row of a query for ENTRY_COLUMNS. Enumerations are checked, because the file may have been altered.
-static void take_up(struct reader *r, sqlite3_stmt *row)
+#define SELECT_ENTRIES                                                                                                 \
+    "SELECT id, contest, board, rank, target_micro, alive, " ENTRY_UPHELD ENTRY_COLUMNS(SQL_NAME) " FROM entries "
+
+// Adds one row of a query that SELECT_ENTRIES begins. Enumerations are checked, because the file may have been altered.
+static void take_entry(struct reader *r, sqlite3_stmt *row)
 {
-    int64_t board = sql_column(row, 2), rank = sql_column(row, 3), trust = sql_column(row, 13);
     const struct contest *contest = contest_find(sql_text(row, 1));
-    if (contest == NULL || board < 0 || board >= BOARDS || rank < 0 || rank >= RANKS || trust < 0 || trust >= TRUSTS) return;
-    const struct entry entry = {
-        .id = sql_column(row, 0),
-        .value = sqlite3_column_double(row, 6),
-        .low = sqlite3_column_double(row, 7),
-        .high = sqlite3_column_double(row, 8),
-        .cost = sqlite3_column_double(row, 9),
-        .accuracy = sqlite3_column_double(row, 10),
-        .p = sqlite3_column_double(row, 11),
-        .runs = (int)sql_column(row, 12),
-        .trust = (enum trust)trust,
-        .accepted_ms = sql_column(row, 14),
-        .sequence = sql_column(row, 15),
-        .devices = sql_column(row, 16),
-        .views = sql_column(row, 17),
-        .flags = sql_column(row, 18),
-        .self = sql_column(row, 19),
-        .contest = contest->name,
-        .group = sql_text(row, 20),
-        .source = sql_text(row, 21),
-        .author = sql_text(row, 22),
-        .team = sql_text(row, 23),
-        .model = sql_text(row, 24),
-        .hardware = sql_text(row, 25),
-        .framework = sql_text(row, 26),
-        .precision = sql_text(row, 27),
-        .division = sql_text(row, 28),
-        .date = sql_text(row, 29),
-        .code_url = sql_text(row, 30),
-        .tags = sql_text(row, 31),
-        .energy = sqlite3_column_double(row, 32),
-        .upheld = sql_column(row, 33),
-    };
-    library_put(r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, &entry);
+    const int64_t board = sql_column(row, 2), rank = sql_column(row, 3);
+    if (contest == NULL || board < 0 || board >= BOARDS || rank < 0 || rank >= RANKS) return;
+    struct entry entry = {.id = sql_column(row, 0), .contest = contest->name, .upheld = sql_column(row, 6)}, *e = &entry;
+    int at = 7;
+    ENTRY_COLUMNS(SQL_TAKE)
+    if ((unsigned)e->trust >= TRUSTS) return;
+    library_put(r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, e);
 }
 
 static int load_changes(struct reader *r)
@@ -98,10 +70,9 @@ static int load_changes(struct reader *r)
     int64_t version;
     sqlite3_stmt *row;
     TRY(sql_int(&r->sql, &version, 0, "SELECT version FROM meta", ""));
-    TRY(sql_start(&r->sql, &row, "SELECT " ENTRY_COLUMNS ENTRY_UPHELD "FROM entries WHERE stamp > ? ORDER BY id", "i",
-                  r->loaded));
+    TRY(sql_start(&r->sql, &row, SELECT_ENTRIES "WHERE stamp > ? ORDER BY id", "i", r->loaded));
     int rc;
-    while ((rc = sql_next(&r->sql, row)) > 0) take_up(r, row);
+    while ((rc = sql_next(&r->sql, row)) > 0) take_entry(r, row);
     sql_end(row);
     if (rc == 0) r->loaded = version;
     return rc;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/store/boards/entry_columns.h"
 #include "scoreboard/store/boards/store_boards.h"
 #include "submit/format/score/replay.h"
 
@@ -17,29 +18,12 @@ int store_drop_entries(struct store *s, const char *source)
 int store_put_entry(struct store *s, const struct ranked *row, int64_t target_micro)
 {
     const struct entry *e = &row->entry;
-    return sql_do(
-        &s->sql,
-        "INSERT INTO entries (source, contest, board, rank, target_micro, alive, stamp, value, low, high, cost, energy, "
-        "accuracy, p, runs, trust, accepted_ms, sequence, devices, views, flags, self, group_nonce, author, team, model, "
-        "hardware, framework, precision, division, date, code_url, tags) "
-        "VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (source, contest, board, rank, target_micro) DO UPDATE SET alive = 1, stamp = excluded.stamp, "
-        "value = excluded.value, low = excluded.low, high = excluded.high, cost = excluded.cost, energy = excluded.energy, "
-        "accuracy = excluded.accuracy, p = excluded.p, runs = excluded.runs, trust = excluded.trust, "
-        "accepted_ms = excluded.accepted_ms, sequence = excluded.sequence, devices = excluded.devices, "
-        "views = excluded.views, flags = excluded.flags, self = excluded.self, group_nonce = excluded.group_nonce, "
-        "author = excluded.author, "
-        "team = excluded.team, model = excluded.model, hardware = excluded.hardware, framework = excluded.framework, "
-        "precision = excluded.precision, division = excluded.division, date = excluded.date, "
-        "code_url = excluded.code_url, tags = excluded.tags",
-        "ttiiii"
-        "ddddddd"
-        "iiiiiiii"
-        "ttttttttttt",
-        e->source, e->contest, (int64_t)row->board, (int64_t)row->rank, target_micro, s->stamp, e->value, e->low, e->high,
-        e->cost, e->energy, e->accuracy, e->p, (int64_t)e->runs, (int64_t)e->trust, e->accepted_ms, e->sequence, e->devices,
-        e->views, e->flags, e->self, e->group, e->author, e->team, e->model, e->hardware, e->framework, e->precision,
-        e->division, e->date, e->code_url, e->tags);
+    return sql_do(&s->sql,
+                  "INSERT INTO entries (contest, board, rank, target_micro, stamp, alive" ENTRY_COLUMNS(SQL_NAME)
+                  ") VALUES (?, ?, ?, ?, ?, 1" ENTRY_COLUMNS(SQL_MARK)
+                  ") ON CONFLICT (source, contest, board, rank, target_micro) DO UPDATE SET alive = 1, stamp = excluded.stamp"
+                  ENTRY_COLUMNS(SQL_REPLACE), "tiiii" ENTRY_COLUMNS(SQL_KIND), e->contest, (int64_t)row->board,
+                  (int64_t)row->rank, target_micro, s->stamp ENTRY_COLUMNS(SQL_VALUE));
 }
 
 // A run with the record's own facts about it.

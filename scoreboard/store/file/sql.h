@@ -50,10 +50,15 @@ int sql_int(struct sql *, int64_t *into, int64_t otherwise, const char *text, co
 #define SQL_MARK(kind, column, value) ", ?"
 #define SQL_KIND(kind, column, value) #kind
 #define SQL_VALUE(kind, column, value) , (SQL_TYPE_##kind){value}
+#define SQL_REPLACE(kind, column, value) ", " #column " = excluded." #column  // in ON CONFLICT
+#define SQL_TAKE(kind, column, value) value = SQL_TAKE_##kind(row, at++);     // of a row that was selected; texts as sql_text
 #define SQL_TYPE_i int64_t
 #define SQL_TYPE_d double
 #define SQL_TYPE_t const char *
 #define SQL_TYPE_b struct sql_bytes
+#define SQL_TAKE_i sql_column
+#define SQL_TAKE_d sqlite3_column_double
+#define SQL_TAKE_t sql_text
 #define SQL_INSERT(sql, table, sequence, COLUMNS)                                                                      \
     sql_do(sql, "INSERT INTO " table " (sequence" COLUMNS(SQL_NAME) ") VALUES (?" COLUMNS(SQL_MARK) ")",               \
            "i" COLUMNS(SQL_KIND), (int64_t){sequence} COLUMNS(SQL_VALUE))
