@@ -23,8 +23,8 @@ struct checking {
     bool signed_;         // there is one
 };
 
-static int fault(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int fault(struct checking *c, const char *format, ...)
+static int report_fault(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int report_fault(struct checking *c, const char *format, ...)
 {
     char sentence[ERROR_TEXT_MAX];
     va_list args;
@@ -41,12 +41,14 @@ static int check_sqlite(struct checking *c)
     int rc;
     TRY(sql_start(&c->from, &row, "PRAGMA integrity_check(20)", ""));
     while ((rc = sql_next(&c->from, row)) > 0)
-        if (strcmp(sql_text(row, 0), "ok") != 0 && (rc = fault(c, "the file is damaged: %s", sql_text(row, 0))) < 0) break;
+        if (strcmp(sql_text(row, 0), "ok") != 0 && (rc = report_fault(c, "the file is damaged: %s", sql_text(row, 0))) < 0)
+            break;
     sql_end(row);
     TRY(rc);
     TRY(sql_start(&c->from, &row, "PRAGMA foreign_key_check", ""));
     while ((rc = sql_next(&c->from, row)) > 0)
-        if ((rc = fault(c, "row %lld of %s refers to nothing", (long long)sql_column(row, 1), sql_text(row, 0))) < 0) break;
+        if ((rc = report_fault(c, "row %lld of %s refers to nothing", (long long)sql_column(row, 1), sql_text(row, 0))) < 0)
+            break;
     sql_end(row);
     return rc;
 }
@@ -66,14 +68,14 @@ static int check_signature(struct checking *c, struct taken *t)
     long long number = t->in.sequence;
     const char *space = statement_namespace(s->type);
     if (sshsig_verify(t->in.signature, strlen(t->in.signature), space, s->payload, s->count, &key) < 0)
-        return fault(c, "statement %lld: its signature does not fit: %s", number, error_text());
+        return report_fault(c, "statement %lld: its signature does not fit: %s", number, error_text());
     if (strcmp(sshkey_id(&key, id), t->in.key) != 0)
-        return fault(c, "statement %lld: it was signed by %s, not by %s", number, id, t->in.key);
+        return report_fault(c, "statement %lld: it was signed by %s, not by %s", number, id, t->in.key);
     sshkey_line(&key, t->in.key_line);
     if (s->type != STATEMENT_ROTATE) return 0;
     if (sshsig_verify(t->in.countersignature, strlen(t->in.countersignature), space, s->payload, s->count, &key) < 0 ||
         strcmp(sshkey_id(&key, id), t->in.next_key) != 0)
-        return fault(c, "statement %lld: its countersignature does not fit", number);
+        return report_fault(c, "statement %lld: its countersignature does not fit", number);
     return 0;
 }
 
@@ -96,13 +98,14 @@ static int check_receipt(struct checking *c, const struct taken *t)
     struct sshkey key;
     long long number = t->in.sequence;
     if (receipt_read(t->in.receipt, strlen(t->in.receipt), t->in.receipt_signature, &receipt, &key) < 0)
-        return fault(c, "statement %lld: its receipt does not hold: %s", number, error_text());
+        return report_fault(c, "statement %lld: its receipt does not hold: %s", number, error_text());
     if (memcmp(key.at, c->store->key.at, sizeof key.at) != 0)
-        return fault(c, "statement %lld: another key signed its receipt", number);
+        return report_fault(c, "statement %lld: another key signed its receipt", number);
     if (receipt.sequence != number || receipt.accepted_ms != t->in.accepted_ms || strcmp(receipt.board, c->store->origin) != 0 ||
         strcmp(receipt.payload, t->statement.digest) != 0 || strcmp(receipt.signer, t->in.key) != 0)
-        return fault(c, "statement %lld: its receipt differs from the record", number);
-    return leads_to_log(c, &receipt, &key) ? 0 : fault(c, "statement %lld: its receipt does not lead into the log", number);
+        return report_fault(c, "statement %lld: its receipt differs from the record", number);
+    if (leads_to_log(c, &receipt, &key)) return 0;
+    return report_fault(c, "statement %lld: its receipt does not lead into the log", number);
 }
 
 // Findings about hardware depend on a table that grows, so any two findings of that kind count as equal.
@@ -129,7 +132,7 @@ static int check_again(struct checking *c, struct taken *t)
     TRY(store_type(t->statement.type)->check(&c->rebuilt, &t->in, &ruling));
     t->in.findings = &t->findings;
     if (ruling.problem != PROBLEM_NONE)
-        TRY(fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail));
+        TRY(report_fault(c, "statement %lld: it should have been refused: %s", (long long)t->in.sequence, ruling.detail));
     for (int i = 0; i < now.count && i < FINDINGS_MAX; i++) {
         enum check check = now.at[i].check;
         bool there = false;
@@ -137,17 +140,17 @@ static int check_again(struct checking *c, struct taken *t)
             there = there || stands_for(t->findings.at[n].check, check);
         if (there || check == CHECK_BETTER) continue;
         if (check_level(check) == CHECK_REJECT)
-            TRY(fault(c, "statement %lld: it fails the check %s: %s", (long long)t->in.sequence, check_code(check),
+            TRY(report_fault(c, "statement %lld: it fails the check %s: %s", (long long)t->in.sequence, check_code(check),
                       now.at[i].text));
         else
-            TRY(fault(c, "statement %lld: its flag %s is missing: %s", (long long)t->in.sequence, check_code(check),
+            TRY(report_fault(c, "statement %lld: its flag %s is missing: %s", (long long)t->in.sequence, check_code(check),
                       now.at[i].text));
     }
     return 0;
 }
 
 // The owner of a statement: the handle in its payload, else that of the signing key; never the record's column.
-static int check_handle(struct checking *c, struct taken *t, const char *said)
+static int check_owner(struct checking *c, struct taken *t, const char *said)
 {
     sqlite3_stmt *row;
     const char *own = canonical_text(t->statement.json, "handle");
@@ -158,7 +161,7 @@ static int check_handle(struct checking *c, struct taken *t, const char *said)
     TRY(known);
     t->in.new_key = known == 0;
     if (strcmp(said, t->in.handle) == 0) return 0;
-    return fault(c, "statement %lld: it is of \"%s\", not of \"%.80s\" as the record says", (long long)t->in.sequence,
+    return report_fault(c, "statement %lld: it is of \"%s\", not of \"%.80s\" as the record says", (long long)t->in.sequence,
                  t->in.handle, said);
 }
 
@@ -174,13 +177,13 @@ static int read_next_key(struct taken *t)
     return 0;
 }
 
-static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct arena *arena)
+static int replay_statement(struct checking *c, sqlite3_stmt *row, struct taken *t, struct arena *arena)
 {
     int64_t number = sql_column(row, 0);
-    if (number != c->last + 1) TRY(fault(c, "statement %lld: the one before it is missing", (long long)number));
+    if (number != c->last + 1) TRY(report_fault(c, "statement %lld: the one before it is missing", (long long)number));
     c->last = number;
     if (statement_read(sqlite3_column_blob(row, 2), (size_t)sqlite3_column_bytes(row, 2), &t->statement) < 0)
-        return fault(c, "statement %lld: its bytes are not a statement: %s", (long long)number, error_text());
+        return report_fault(c, "statement %lld: its bytes are not a statement: %s", (long long)number, error_text());
     t->in = (struct incoming){
         .statement = &t->statement, .signature = sql_keep(row, 3, arena), .countersignature = sql_keep(row, 4, arena),
         .sequence = number, .accepted_ms = sql_column(row, 7), .findings = &t->findings, .receipt = sql_keep(row, 8, arena),
@@ -189,16 +192,16 @@ static int replay(struct checking *c, sqlite3_stmt *row, struct taken *t, struct
     snprintf(t->in.key, sizeof t->in.key, "%s", sql_text(row, 5));
     t->in.own = strcmp(t->in.key, c->store->key_id) == 0;
     if (strcmp(t->statement.digest, sql_text(row, 1)) != 0)
-        TRY(fault(c, "statement %lld: its bytes do not have the digest %s", (long long)number, sql_text(row, 1)));
+        TRY(report_fault(c, "statement %lld: its bytes do not have the digest %s", (long long)number, sql_text(row, 1)));
     if (strcmp(statement_type_name(t->statement.type), sql_text(row, 10)) != 0)
-        TRY(fault(c, "statement %lld: it is of another type than the record says", (long long)number));
+        TRY(report_fault(c, "statement %lld: it is of another type than the record says", (long long)number));
     TRY(read_next_key(t));
     TRY(check_signature(c, t));
     TRY(check_receipt(c, t));
-    TRY(check_handle(c, t, sql_text(row, 6)));
+    TRY(check_owner(c, t, sql_text(row, 6)));
     TRY(check_again(c, t));
     if (store_append(&c->rebuilt, &t->in) < 0)
-        return fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
+        return report_fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
     return 0;
 }
 
@@ -212,7 +215,7 @@ static int replay_all(struct checking *c)
     while ((rc = sql_next(&c->from, row)) > 0) {
         struct arena arena = {0};
         struct taken *t = zalloc(sizeof *t);
-        rc = replay(c, row, t, &arena);
+        rc = replay_statement(c, row, t, &arena);
         statement_free(&t->statement);
         free(t);
         arena_free(&arena);
@@ -228,12 +231,12 @@ static int replay_import(struct checking *c, sqlite3_stmt *row)
     const struct contest *contest = contest_find(sql_text(row, 1));
     bool training = strcmp(sql_text(row, 2), "train") == 0;
     const char *source = sql_text(row, 0), *json = sql_text(row, 4), *tsv = training ? sql_text(row, 5) : NULL;
-    if (contest == NULL) return fault(c, "import %s: there is no contest %s", source, sql_text(row, 1));
+    if (contest == NULL) return report_fault(c, "import %s: there is no contest %s", source, sql_text(row, 1));
     if (dawnbench_read(contest, training, sql_text(row, 3), json, strlen(json), tsv, tsv != NULL ? strlen(tsv) : 0, &entry) < 0)
-        return fault(c, "import %s: its files cannot be read again: %s", source, error_text());
+        return report_fault(c, "import %s: its files cannot be read again: %s", source, error_text());
     int rc = store_put_import(&c->rebuilt, entry, 0);
     dawnbench_free(entry);
-    return rc < 0 ? fault(c, "import %s: %s", source, error_text()) : 0;
+    return rc < 0 ? report_fault(c, "import %s: %s", source, error_text()) : 0;
 }
 
 static int replay_imports(struct checking *c)
@@ -289,21 +292,22 @@ static int compare_rows(struct checking *c, const char *what, sqlite3_stmt *here
 {
     for (int i = 2; i < sqlite3_column_count(here); i++)
         if (!same_column(here, there, i))
-            return fault(c, "%s %s %s: %s is \"%.80s\", but the statements give \"%.80s\"", what, sql_text(here, 0),
+            return report_fault(c, "%s %s %s: %s is \"%.80s\", but the statements give \"%.80s\"", what, sql_text(here, 0),
                          sql_text(here, 1), sqlite3_column_name(here, i), sql_text(here, i), sql_text(there, i));
     return 0;
 }
 
-static int merge(struct checking *c, const char *what, sqlite3_stmt *here, sqlite3_stmt *there)
+static int compare_table(struct checking *c, const char *what, sqlite3_stmt *here, sqlite3_stmt *there)
 {
     int a = sql_next(&c->from, here), b = sql_next(&c->rebuilt.sql, there);
     while (a > 0 || b > 0) {
         int sign = a <= 0 ? 1 : b <= 0 ? -1 : compare_names(here, there);
         if (a < 0 || b < 0) break;
         if (sign < 0)
-            TRY(fault(c, "%s %s %s: it is there, but no statement leads to it", what, sql_text(here, 0), sql_text(here, 1)));
+            TRY(report_fault(c, "%s %s %s: it is there, but no statement leads to it", what, sql_text(here, 0),
+                             sql_text(here, 1)));
         else if (sign > 0)
-            TRY(fault(c, "%s %s %s: it should be there, and is not", what, sql_text(there, 0), sql_text(there, 1)));
+            TRY(report_fault(c, "%s %s %s: it should be there, and is not", what, sql_text(there, 0), sql_text(there, 1)));
         else TRY(compare_rows(c, what, here, there));
         if (sign <= 0) a = sql_next(&c->from, here);
         if (sign >= 0) b = sql_next(&c->rebuilt.sql, there);
@@ -317,7 +321,7 @@ static int compare_tables(struct checking *c)
         sqlite3_stmt *here, *there;
         TRY(sql_start(&c->from, &here, tables[i].sql, ""));
         TRY(sql_start(&c->rebuilt.sql, &there, tables[i].sql, ""));
-        int rc = merge(c, tables[i].what, here, there);
+        int rc = compare_table(c, tables[i].what, here, there);
         sql_end(here);
         sql_end(there);
         TRY(rc);
@@ -330,7 +334,7 @@ static int read_head(struct checking *c)
 {
     int rc = store_signed_note(c->store, NULL, &c->head);
     c->signed_ = rc == 0;
-    if (rc == ERR_DATABASE) return fault(c, "%s", error_text());
+    if (rc == ERR_DATABASE) return report_fault(c, "%s", error_text());
     return rc == ERR_MISSING ? 0 : rc;
 }
 
@@ -338,8 +342,8 @@ static int check_head(struct checking *c)
 {
     bool holds = true;
     if (!c->signed_) return 0;
-    if (store_tree_holds(&c->from, &c->head, &holds) < 0) return fault(c, "%s", error_text());
-    return holds ? 0 : fault(c, "the last checkpoint that the board signed, of %lld statements, is not of this record",
+    if (store_tree_holds(&c->from, &c->head, &holds) < 0) return report_fault(c, "%s", error_text());
+    return holds ? 0 : report_fault(c, "the last checkpoint that the board signed, of %lld statements, is not of this record",
                              (long long)c->head.size);
 }
 

@@ -28,13 +28,13 @@ struct shelf_block {
 #define POINT(kind, column, member) POINT_##kind(member)
 enum { TEXTS = 0 ENTRY_COLUMNS(COUNT) };
 
-static const char **text_at(struct entry *e, int i)
+static void list_texts(struct entry *e, const char **texts[TEXTS])
 {
-    return ((const char **[]){ENTRY_COLUMNS(POINT)})[i];
+    memcpy(texts, (const char **[]){ENTRY_COLUMNS(POINT)}, TEXTS * sizeof *texts);
 }
 
 // ---- dictionaries
-static char *folded(const char *text)
+static char *fold_case(const char *text)
 {
     char *copy = copy_text(text);
     for (char *c = copy; *c != 0; c++)
@@ -66,7 +66,7 @@ static void make_room(struct shelf_names *names)
 static int number_of(struct shelf_names *names, const char *text)
 {
     if (names->count == names->room) make_room(names);
-    char *lower = folded(text);
+    char *lower = fold_case(text);
     unsigned slot;
     int found = look_up(names, lower, &slot);
     if (found >= 0) {
@@ -82,7 +82,7 @@ int shelf_name(const struct library *library, enum shelf_column column, const ch
 {
     const struct shelf_names *names = &library->names[column];
     if (names->count == 0) return -1;
-    char *lower = folded(text);
+    char *lower = fold_case(text);
     unsigned slot;
     int found = look_up(names, lower, &slot);
     free(lower);
@@ -148,7 +148,7 @@ static int compare_column(const struct comparison *c, const struct entry *x, con
     return compare_texts(a, b);
 }
 
-static int compare(const struct comparison *c, const struct shelf_row *a, const struct shelf_row *b)
+static int compare_in_order(const struct comparison *c, const struct shelf_row *a, const struct shelf_row *b)
 {
     if (c->sort == SORT_VALUE) return c->descending ? compare_value(b, a) : compare_value(a, b);
     bool a_known, b_known;
@@ -161,7 +161,7 @@ static int compare(const struct comparison *c, const struct shelf_row *a, const 
 static int compare_numbers(const void *a, const void *b, void *comparison)
 {
     const struct comparison *c = comparison;
-    return compare(c, &c->rows[*(const int *)a], &c->rows[*(const int *)b]);
+    return compare_in_order(c, &c->rows[*(const int *)a], &c->rows[*(const int *)b]);
 }
 
 const int *shelf_in_order(struct shelf *s, enum sort sort, bool descending)
@@ -176,25 +176,25 @@ const int *shelf_in_order(struct shelf *s, enum sort sort, bool descending)
 }
 
 // The place of row `row`, present or not, among the first `count` of an order.
-static int position(const struct shelf *s, const struct shelf_order *order, const struct comparison *c, int count, int row)
+static int find_position(const struct shelf *s, const struct shelf_order *order, const struct comparison *c, int count, int row)
 {
     int low = 0, high = count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (compare(c, &s->rows[order->at[middle]], &s->rows[row]) < 0) low = middle + 1;
+        if (compare_in_order(c, &s->rows[order->at[middle]], &s->rows[row]) < 0) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
 // Takes a row out of all orders (before it changes), or puts it in; `count` is the number of rows an order holds before.
-static void reorder(struct shelf *s, int row, int count, bool in)
+static void reorder_row(struct shelf *s, int row, int count, bool in)
 {
     for (int i = 0; i < SORTS * 2; i++) {
         struct shelf_order *order = &s->orders[i / 2][i % 2];
         struct comparison c = {s->rows, (enum sort)(i / 2), i % 2 != 0};
         if (order->at == NULL) continue;
-        int at = position(s, order, &c, count, row);
+        int at = find_position(s, order, &c, count, row);
         size_t after = (size_t)(count - at) * sizeof *order->at;
         BUG_IF(!in && (at == count || order->at[at] != row));
         if (in) memmove(order->at + at + 1, order->at + at, after);
@@ -208,13 +208,16 @@ static struct shelf_block *block_new(const struct entry *entry)
 {
     size_t count = 0, used = 0, lengths[TEXTS];
     struct entry copy = *entry;
-    for (int i = 0; i < TEXTS; i++) count += lengths[i] = strlen(*text_at(&copy, i)) + 1;
+    const char **texts[TEXTS];
+    list_texts(&copy, texts);
+    for (int i = 0; i < TEXTS; i++) count += lengths[i] = strlen(*texts[i]) + 1;
     struct shelf_block *block = zalloc(sizeof *block + count);
     block->entry = copy;
     block->count = count;
+    list_texts(&block->entry, texts);
     for (int i = 0; i < TEXTS; i++) {
-        memcpy(block->texts + used, *text_at(&copy, i), lengths[i]);
-        *text_at(&block->entry, i) = block->texts + used;
+        memcpy(block->texts + used, *texts[i], lengths[i]);
+        *texts[i] = block->texts + used;
         used += lengths[i];
     }
     return block;
@@ -295,14 +298,14 @@ void library_put(struct library *library, const struct contest *contest, enum bo
     int row = shelf_row_of(s, entry->id);
     struct shelf_row fresh = row_of(library, alive, entry);
     if (row >= 0) {
-        reorder(s, row, s->count, false);
+        reorder_row(s, row, s->count, false);
         free(s->rows[row].block);
         s->rows[row] = fresh;
-        reorder(s, row, s->count - 1, true);
+        reorder_row(s, row, s->count - 1, true);
     } else {
         make_room_for_row(s);
         s->rows[s->count] = fresh;
-        reorder(s, s->count, s->count, true);
+        reorder_row(s, s->count, s->count, true);
         s->count++;
         if (entry->id > s->newest_id) s->newest_id = entry->id;
     }
@@ -329,10 +332,12 @@ void shelf_ready(struct shelf *s)
 void shelf_copy(struct shelf *s, int row, bool among_all, struct arena *arena, struct entry *into)
 {
     const struct shelf_block *block = s->rows[row].block;
-    char *texts = arena_alloc(arena, block->count);
-    memcpy(texts, block->texts, block->count);
+    const char **texts[TEXTS];
+    char *copy = arena_alloc(arena, block->count);
+    memcpy(copy, block->texts, block->count);
     *into = block->entry;
-    for (int i = 0; i < TEXTS; i++) *text_at(into, i) = texts + (*text_at(into, i) - block->texts);
+    list_texts(into, texts);
+    for (int i = 0; i < TEXTS; i++) *texts[i] = copy + (*texts[i] - block->texts);
     shelf_ready(s);
     into->rank = among_all || s->checked[row] == 0 ? s->places[row] : s->checked[row];
     into->board = s->board;
@@ -387,7 +392,7 @@ void shelf_want(const struct library *library, const struct filter *f, struct sh
             wanted->only[i] = number >= 0 ? number : -2;
             continue;
         }
-        char *part = folded(texts[i] + 1);
+        char *part = fold_case(texts[i] + 1);
         wanted->names[i] = zalloc((size_t)(names->count + 1) * sizeof *wanted->names[i]);
         for (int n = 0; n < names->count; n++) wanted->names[i][n] = strstr(names->at[n], part) != NULL;
         free(part);

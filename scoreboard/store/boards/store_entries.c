@@ -182,14 +182,14 @@ static void found_add(struct found_list *list, struct shelf *s, int row)
     list->at[list->count++] = (struct found){s, row, at->accepted_ms, at->id, shelf_entry(at)->value};
 }
 
-static int compare_newest(const void *a, const void *b)
+static int compare_newest_rows(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     if (x->accepted_ms != y->accepted_ms) return x->accepted_ms > y->accepted_ms ? -1 : 1;
     return (x->id < y->id) - (x->id > y->id);
 }
 
-static void give(struct found_list *list, int limit, struct arena *arena, struct entries *out)
+static void give_entries(struct found_list *list, int limit, struct arena *arena, struct entries *out)
 {
     *out = (struct entries){.total = list->count, .count = list->count < limit ? list->count : limit};
     out->at = arena_alloc(arena, (size_t)(out->count + 1) * sizeof *out->at);
@@ -220,7 +220,7 @@ int store_history(struct reader *r, const struct filter *f, struct arena *arena,
         struct found one = list.at[i];
         list.at[i] = list.at[list.count - 1 - i], list.at[list.count - 1 - i] = one;
     }
-    give(&list, list.count, arena, out);
+    give_entries(&list, list.count, arena, out);
     return 0;
 }
 
@@ -268,19 +268,19 @@ static int compare_uploads(const void *a, const void *b)
     if (sign == 0 && x->accepted_ms != y->accepted_ms) sign = x->accepted_ms > y->accepted_ms ? -1 : 1;
     if (sign == 0) sign = (int)y->shelf->rank - (int)x->shelf->rank;
     if (sign == 0) sign = (int)x->shelf->board - (int)y->shelf->board;
-    return sign != 0 ? sign : compare_newest(a, b);
+    return sign != 0 ? sign : compare_newest_rows(a, b);
 }
 
 // Keeps one row an upload, and the newest `limit` of those. Returns the moment before which no row is wanted. The list has all
 // rows of an upload's newest moment, so the choice among them does not depend on the limit.
-static int64_t cut(struct found_list *list, int limit)
+static int64_t cut_uploads(struct found_list *list, int limit)
 {
     int kept = 0;
     if (list->count > 0) qsort(list->at, (size_t)list->count, sizeof *list->at, compare_uploads);
     for (int i = 0; i < list->count; i++)
         if (kept == 0 || strcmp(upload_of(&list->at[kept - 1]), upload_of(&list->at[i])) != 0) list->at[kept++] = list->at[i];
     list->count = kept;
-    if (kept > 0) qsort(list->at, (size_t)kept, sizeof *list->at, compare_newest);
+    if (kept > 0) qsort(list->at, (size_t)kept, sizeof *list->at, compare_newest_rows);
     if (kept < limit || limit < 1) return INT64_MIN;
     list->count = limit;
     return list->at[limit - 1].accepted_ms;
@@ -296,7 +296,7 @@ static void take_new(struct newest *n, struct shelf *s, int row)
 {
     if (s->rows[row].accepted_ms < n->oldest) return;
     found_add(&n->list, s, row);
-    if (n->list.count >= 4 * n->limit + 256) n->oldest = cut(&n->list, n->limit);
+    if (n->list.count >= 4 * n->limit + 256) n->oldest = cut_uploads(&n->list, n->limit);
 }
 
 int store_newest(struct reader *r, const struct contest *contest, enum trust least, int limit, struct arena *arena,
@@ -312,8 +312,8 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
         for (int n = s->count - 1; n >= 0; n--)  // the newest are mostly last: the rest costs a comparison a row
             if (s->rows[n].alive && s->rows[n].trust >= least) take_new(&newest, s, n);
     }
-    cut(&newest.list, limit);
-    give(&newest.list, limit, arena, out);
+    cut_uploads(&newest.list, limit);
+    give_entries(&newest.list, limit, arena, out);
     return 0;
 }
 
@@ -325,8 +325,8 @@ void store_uploads_on(struct reader *r, const int *machines, int machine, int li
         for (int n = s->count - 1; n >= 0; n--)
             if (s->rows[n].alive && machines[s->rows[n].name[SHELF_HARDWARE]] == machine) take_new(&newest, s, n);
     }
-    cut(&newest.list, limit);
-    give(&newest.list, limit, arena, out);
+    cut_uploads(&newest.list, limit);
+    give_entries(&newest.list, limit, arena, out);
 }
 
 static bool entry_contains(const struct entry *e, const char *part)
@@ -348,9 +348,9 @@ int store_search(struct reader *r, const char *part, int limit, struct arena *ar
         for (int n = 0; n < s->count; n++)
             if (s->rows[n].alive && entry_contains(shelf_entry(&s->rows[n]), part)) found_add(&list, s, n);
     }
-    cut(&list, INT_MAX);
+    cut_uploads(&list, INT_MAX);
     total = list.count;
-    give(&list, limit, arena, out);
+    give_entries(&list, limit, arena, out);
     out->total = total;
     return 0;
 }
@@ -381,7 +381,7 @@ int store_entries_of(struct reader *r, const char *source, struct arena *arena, 
     TRY(store_catch_up(r));
     int rc = entries_of(r, source, &list);
     if (rc < 0) list.count = 0;
-    give(&list, list.count, arena, out);
+    give_entries(&list, list.count, arena, out);
     return rc;
 }
 
@@ -415,8 +415,8 @@ int store_entries_by(struct reader *r, const char *author, struct arena *arena, 
         }
     }
     say_once(&list);
-    if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest);
-    give(&list, AUTHOR_ROWS, arena, out);
+    if (list.count > 0) qsort(list.at, (size_t)list.count, sizeof *list.at, compare_newest_rows);
+    give_entries(&list, AUTHOR_ROWS, arena, out);
     return 0;
 }
 

@@ -62,7 +62,7 @@ static int compare_words(const void *a, const void *b)
     return strcmp(((const struct spelled *)a)->word, ((const struct spelled *)b)->word);
 }
 
-static struct spelled spell(struct machine_index *x, const char *hardware, int *machine)
+static struct spelled spell_machine(struct machine_index *x, const char *hardware, int *machine)
 {
     char word[RANKING_MACHINE];
     return (struct spelled){arena_text(x->arena, "%s", ranking_machine(hardware, word)), machine};
@@ -75,9 +75,9 @@ static void number_machines(struct reader *r, struct machine_index *x)
     struct spelled *all = zalloc((size_t)(count + 1) * sizeof *all);
     x->hardware_count = names->count;
     x->of_hardware = arena_alloc(x->arena, (size_t)(names->count + 1) * sizeof *x->of_hardware);
-    for (int i = 0; i < names->count; i++) all[i] = spell(x, names->at[i], &x->of_hardware[i]);
+    for (int i = 0; i < names->count; i++) all[i] = spell_machine(x, names->at[i], &x->of_hardware[i]);
     for (int i = 0; i < x->bench_count; i++)
-        all[names->count + i] = spell(x, x->benches[i].hardware, &x->benches[i].machine);
+        all[names->count + i] = spell_machine(x, x->benches[i].hardware, &x->benches[i].machine);
     if (count > 0) qsort(all, (size_t)count, sizeof *all, compare_words);
     x->at = arena_alloc(x->arena, (size_t)(count + 1) * sizeof *x->at);
     for (int i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ static int compare_lines(const struct machine_line *p, const struct machine_line
     return strcmp(p->word, q->word);
 }
 
-static int compare_newest(const void *a, const void *b, void *index)
+static int compare_newest_machines(const void *a, const void *b, void *index)
 {
     const struct machine_index *x = index;
     return compare_lines(&x->at[*(const int *)a].line, &x->at[*(const int *)b].line);
@@ -162,7 +162,7 @@ static void put_in_order(struct machine_index *x)
         x->at[i].line.name = arena_text(x->arena, "%s", ranking_machine_name(x->at[i].hardware, name));
         x->newest[x->newest_count++] = i;
     }
-    if (x->newest_count > 0) qsort_r(x->newest, (size_t)x->newest_count, sizeof *x->newest, compare_newest, x);
+    if (x->newest_count > 0) qsort_r(x->newest, (size_t)x->newest_count, sizeof *x->newest, compare_newest_machines, x);
 }
 
 static int make_index(struct reader *r)

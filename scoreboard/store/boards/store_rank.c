@@ -77,7 +77,7 @@ static int targets_of(const char *name, const struct statement *statement, int64
 }
 
 // A training row is dated by the run's first statement, even if superseded; a latency may be newer.
-static void complete(struct ranked *row, const struct counted *c, const char *source)
+static void complete_entry(struct ranked *row, const struct counted *c, const char *source)
 {
     bool training = row->board == BOARD_TRAINING_TIME || row->board == BOARD_TRAINING_COST;
     struct entry *e = &row->entry;
@@ -99,7 +99,7 @@ static int put_run(struct store *s, const struct counted *c, const char *source,
         struct ranked rows[BOARDS];
         int found = ranking_of_run(&c->statement, targets[i], arena, rows);
         for (int n = 0; n < found; n++) {
-            complete(&rows[n], c, source);
+            complete_entry(&rows[n], c, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
         }
     }
@@ -164,7 +164,7 @@ static int put_group(struct store *s, const char *source, const struct counted *
         if (ranking_is_harder(first, targets[i], canonical_int(first, "target_micro"))) continue;
         int found = ranking_of_group_at(statements, count, count, targets[i], arena, &facts, rows);
         for (int n = 0; n < found; n++) {
-            complete(&rows[n], &whole, source);
+            complete_entry(&rows[n], &whole, source);
             TRY(store_put_entry(s, &rows[n], shelves[i]));
         }
     }

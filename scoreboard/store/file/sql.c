@@ -17,7 +17,7 @@ int sql_fail(struct sql *s, const char *what)
     return database_fail(s->db, s->path, what);
 }
 
-static int prepare(struct sql *s, const char *text, sqlite3_stmt **out)
+static int prepare_statement(struct sql *s, const char *text, sqlite3_stmt **out)
 {
     for (int i = 0; i < s->ready_count; i++) {
         if (s->ready[i].text != text) continue;
@@ -32,9 +32,9 @@ static int prepare(struct sql *s, const char *text, sqlite3_stmt **out)
     return 0;
 }
 
-static int start(struct sql *s, sqlite3_stmt **out, const char *text, const char *types, va_list values)
+static int start_with(struct sql *s, sqlite3_stmt **out, const char *text, const char *types, va_list values)
 {
-    TRY(prepare(s, text, out));
+    TRY(prepare_statement(s, text, out));
     BUG_IF((size_t)sqlite3_bind_parameter_count(*out) != strlen(types));
     BUG_IF(sqlite3_stmt_busy(*out));
     for (int i = 1; types[i - 1] != 0; i++) {
@@ -57,7 +57,7 @@ int sql_start(struct sql *s, sqlite3_stmt **out, const char *text, const char *t
 {
     va_list values;
     va_start(values, types);
-    int rc = start(s, out, text, types, values);
+    int rc = start_with(s, out, text, types, values);
     va_end(values);
     return rc;
 }
@@ -91,7 +91,7 @@ int sql_do(struct sql *s, const char *text, const char *types, ...)
     sqlite3_stmt *statement;
     va_list values;
     va_start(values, types);
-    int rc = start(s, &statement, text, types, values);
+    int rc = start_with(s, &statement, text, types, values);
     va_end(values);
     TRY(rc);
     while ((rc = sql_next(s, statement)) > 0) continue;
@@ -104,7 +104,7 @@ int sql_int(struct sql *s, int64_t *into, int64_t otherwise, const char *text, c
     sqlite3_stmt *statement;
     va_list values;
     va_start(values, types);
-    int rc = start(s, &statement, text, types, values);
+    int rc = start_with(s, &statement, text, types, values);
     va_end(values);
     TRY(rc);
     rc = sql_next(s, statement);
@@ -134,7 +134,7 @@ const char *sql_keep(sqlite3_stmt *statement, int column, struct arena *arena)
 }
 
 // ---- opening
-static void harden(sqlite3 *db)
+static void harden_connection(sqlite3 *db)
 {
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -203,7 +203,7 @@ static int open_connection(const char *path, enum sql_mode mode, struct sql *s)
     snprintf(s->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite gives ":memory:" another meaning
     int flags = mode == SQL_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) return sql_fail(s, "open the record");
-    harden(s->db);
+    harden_connection(s->db);
     if (mode == SQL_READ) sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return mode == SQL_WRITE ? prepare_to_write(s) : check_file(s, mode);
 }

@@ -15,7 +15,7 @@
 
 enum { PLACES = 2, PLACE_BYTES = 4096 };
 
-static char *path_of(const char *record)
+static char *checkpoint_path(const char *record)
 {
     struct text path = {0};
     text_add(&path, "%s.checkpoint", record);
@@ -24,7 +24,7 @@ static char *path_of(const char *record)
 
 int store_head_open(const char *record, bool writes, struct store_head *h)
 {
-    *h = (struct store_head){.path = path_of(record)};
+    *h = (struct store_head){.path = checkpoint_path(record)};
     h->file = open(h->path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW);
     if (h->file >= 0) return 0;
     int rc = fail_errno(errno == ENOENT ? ERR_MISSING : ERR_IO, errno, "cannot open the log's checkpoint %s", h->path);
@@ -48,7 +48,7 @@ static void fill_place(const char *note, char place[PLACE_BYTES])
 
 int store_head_make(const char *record, const char *note)
 {
-    char places[PLACES * PLACE_BYTES] = {0}, *path = path_of(record);
+    char places[PLACES * PLACE_BYTES] = {0}, *path = checkpoint_path(record);
     fill_place(note, places);
     int rc = file_write(path, places, sizeof places);
     free(path);

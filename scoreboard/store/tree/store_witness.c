@@ -17,7 +17,7 @@
 
 enum { COSIGNED_MOST = 1 << 18, ANSWER_LINES = 64 };
 
-static char *path_of(const struct store *s)
+static char *cosigned_path(const struct store *s)
 {
     struct text path = {0};
     text_add(&path, "%s.cosigned", s->path);
@@ -44,7 +44,7 @@ static int parse_list(const char *path, json_t **list)
 
 static int read_list(const struct store *s, json_t **list)
 {
-    char *path = path_of(s);
+    char *path = cosigned_path(s);
     int rc = parse_list(path, list);
     free(path);
     if (rc < 0) json_decref(*list), *list = NULL;
@@ -178,7 +178,7 @@ static int keep_line(const struct store *s, const struct note_witness *w, const 
     const int64_t number = (int64_t)w->number[0] << 24 | w->number[1] << 16 | w->number[2] << 8 | w->number[3];
     json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:s%, s:s}", "witness", w->name, "number", (json_int_t)number, "size",
                                           (json_int_t)size, "checkpoint", signed_text, count, "line", line));
-    char *bytes = json_dumps(list, JSON_COMPACT), *path = path_of(s);
+    char *bytes = json_dumps(list, JSON_COMPACT), *path = cosigned_path(s);
     int rc = bytes != NULL ? file_write(path, bytes, strlen(bytes)) : fail(ERR_INPUT, "the cosignature is not UTF-8");
     free(bytes);
     free(path);
