@@ -21,32 +21,23 @@ static int find_statement(struct store *store, const char *id, struct arena *are
 }
 
 struct wanted {
-    struct audit audit;
-    bool uphold, dismiss;  // an objection
+    struct decision decision;
+    bool withdraw, uphold, dismiss;
 };
 
-static int decide(struct store *store, const struct stored *objection, const struct wanted *w, struct acceptance *done)
-{
-    TRY(store_objection_decide(store, objection->digest, w->uphold, w->audit.by, w->audit.reason, clock_unix_ms(), done));
-    if (done->problem == PROBLEM_NONE)
-        printf("statement %lld: objection %lld is %s\n", (long long)done->sequence, (long long)objection->sequence,
-               w->uphold ? "upheld" : "dismissed");
-    return 0;
-}
-
-static int audit(struct store *store, const char *id, struct wanted *w, struct acceptance *done)
+static int record_decision(struct store *store, const char *id, struct wanted *w, struct acceptance *done)
 {
     struct arena arena = {0};
-    struct stored run;
-    struct audit *decision = &w->audit;
+    struct stored about;
+    struct decision *d = &w->decision;
     const bool objects = w->uphold || w->dismiss;
-    int rc = find_statement(store, id, &arena, &run);
-    decision->digest = rc == 0 ? run.digest : "";
-    if (rc == 0 && objects) rc = decide(store, &run, w, done);
-    else if (rc == 0) rc = store_audit(store, decision, clock_unix_ms(), done);
-    if (rc == 0 && !objects && done->problem == PROBLEM_NONE)
-        printf("statement %lld: run %lld is %s\n", (long long)done->sequence, (long long)run.sequence,
-               decision->withdrawn ? "no longer audited" : "audited");
+    int rc = find_statement(store, id, &arena, &about);
+    d->about = rc == 0 ? about.digest : "";
+    d->verdict = w->uphold ? "upheld" : w->dismiss ? "dismissed" : w->withdraw ? "withdrawn" : "confirmed";
+    if (rc == 0) rc = store_decide(store, d, clock_unix_ms(), done);
+    if (rc == 0 && done->problem == PROBLEM_NONE)
+        printf("statement %lld: %s %lld is %s\n", (long long)done->sequence, objects ? "objection" : "run",
+               (long long)about.sequence, objects ? d->verdict : w->withdraw ? "no longer audited" : "audited");
     arena_free(&arena);
     return rc;
 }
@@ -66,12 +57,12 @@ int cmd_audit(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
     struct wanted w = {0};
-    struct audit *decision = &w.audit;
+    struct decision *decision = &w.decision;
     const struct option options[] = {
         {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
         {OPTION_TEXT, 0, "by", "NAME", "the person who examined the run; shown to everybody", &decision->by, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "what was examined, and the result; shown to everybody", &decision->reason, 0, 0},
-        {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &decision->withdrawn, 0, 0},
+        {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &w.withdraw, 0, 0},
         {OPTION_FLAG, 0, "uphold", NULL, "the objection is right: its run gets a flag", &w.uphold, 0, 0},
         {OPTION_FLAG, 0, "dismiss", NULL, "the objection is not right", &w.dismiss, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
@@ -91,14 +82,14 @@ int cmd_audit(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
-    if (w.uphold + w.dismiss + decision->withdrawn > 1)
+    if (w.uphold + w.dismiss + w.withdraw > 1)
         return fail(ERR_USAGE, "--withdraw, --uphold and --dismiss exclude each other");
     TRY(cmd_audit_check_words("audit", decision->by, decision->reason));
     struct store *store;
     struct acceptance done = {0};
     if (!file_exists(db)) return fail(ERR_DATABASE, "there is no record at %s: name the file with --db", db);
     TRY(store_open(&(struct store_settings){.path = db}, STORE_WRITE, &store));
-    rc = audit(store, argv[1], &w, &done);
+    rc = record_decision(store, argv[1], &w, &done);
     store_close(store);
     free(done.receipt);
     TRY(rc);

@@ -35,7 +35,8 @@ static int add(struct store *store, const struct wanted *w, struct acceptance *d
 
 static int cancel(struct store *store, const struct wanted *w, struct acceptance *done)
 {
-    TRY(store_competition_cancel(store, w->word, w->by, w->reason, clock_unix_ms(), done));
+    const struct decision decision = {"cancelled", w->word, w->by, w->reason};
+    TRY(store_decide(store, &decision, clock_unix_ms(), done));
     if (done->problem == PROBLEM_NONE)
         printf("statement %lld: the competition %s is cancelled\n", (long long)done->sequence, w->word);
     return 0;

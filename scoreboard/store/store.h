@@ -55,13 +55,14 @@ int store_accept(struct store *, const struct envelope *, int64_t now_ms, struct
 // The server itself revokes a key: a revoke statement signed by the server's key.
 int store_revoke(struct store *, const char *key_id, const char *reason, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
-// A person's decision about a run: an audit statement signed by the server's key.
-struct audit {
-    const char *digest;      // of the run
-    bool withdrawn;          // an earlier confirmation no longer holds
+// A person's decision: an audit statement signed by the server's key.
+struct decision {
+    const char *verdict;     // of a run: "confirmed", or "withdrawn" if that no longer holds; of an objection: "upheld" or
+                             // "dismissed"; of a competition: "cancelled"
+    const char *about;       // digest of the statement; of a competition, its name will do
     const char *by, *reason;
 };
-int store_audit(struct store *, const struct audit *, int64_t now_ms, struct acceptance *) MUST_CHECK;
+int store_decide(struct store *, const struct decision *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
 // What a witness is asked about the newest checkpoint (c2sp.org/tlog-witness): the entries that it cosigned before (`old`;
 // negative: as its last answer here says), the proof that the log has only grown since, and the checkpoint.

@@ -19,9 +19,6 @@ struct competition_stored {
 };
 // Opens a competition: a statement with these members (competition_read), signed by the server's key. Takes over the reference.
 int store_competition_open(struct store *, json_t *members, int64_t now_ms, struct acceptance *) MUST_CHECK;
-// Cancels one: a decision, signed by the server's key. From then on it takes nothing.
-int store_competition_cancel(struct store *, const char *name, const char *by, const char *reason, int64_t now_ms,
-                             struct acceptance *) MUST_CHECK;
 
 // Newest first, at most COMPETITIONS_MOST.
 enum { COMPETITIONS_MOST = 500, CONTENDERS_MOST = 1000 };

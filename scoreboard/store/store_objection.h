@@ -8,7 +8,6 @@
 
 struct store;
 struct reader;
-struct acceptance;
 
 struct objection {
     int64_t sequence, accepted_ms;
@@ -20,8 +19,5 @@ struct objection {
 enum { OBJECTIONS_MOST = 100 };
 // Objections to a run, whichever of its statements they name, oldest first; the first OBJECTIONS_MOST.
 int store_objections(struct reader *, int64_t run, struct arena *, struct objection **, int *count) MUST_CHECK;
-// A decision of the operator, signed by the server's key. `digest`: of the objection.
-int store_objection_decide(struct store *, const char *digest, bool upheld, const char *by, const char *reason, int64_t now_ms,
-                           struct acceptance *) MUST_CHECK;
 
 #endif

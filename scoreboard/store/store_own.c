@@ -30,24 +30,28 @@ int store_revoke(struct store *s, const char *key_id, const char *reason, int64_
     return accept_own(s, value, now_ms, out);
 }
 
-static int decide(struct store *s, const char *digest, const char *verdict, const char *by, const char *reason, int64_t now_ms,
-                  struct acceptance *out)
+static int find_competition(struct store *s, const char *name, struct arena *arena, struct competition_stored *c)
 {
-    json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
-                              "statement", digest, "verdict", verdict, "by", by, "reason", reason, "made_ms",
-                              (json_int_t)now_ms);
-    return accept_own(s, value, now_ms, out);
+    struct reader *reader;
+    TRY(store_reader(s, &reader));
+    int rc = store_competition(reader, name, arena, c);
+    store_reader_close(reader);
+    return rc;
 }
 
-int store_audit(struct store *s, const struct audit *audit, int64_t now_ms, struct acceptance *out)
+int store_decide(struct store *s, const struct decision *d, int64_t now_ms, struct acceptance *out)
 {
-    return decide(s, audit->digest, audit->withdrawn ? "withdrawn" : "confirmed", audit->by, audit->reason, now_ms, out);
-}
-
-int store_objection_decide(struct store *s, const char *digest, bool upheld, const char *by, const char *reason, int64_t now_ms,
-                           struct acceptance *out)
-{
-    return decide(s, digest, upheld ? "upheld" : "dismissed", by, reason, now_ms, out);
+    struct arena arena = {0};
+    struct competition_stored c = {.digest = d->about};
+    int rc = strcmp(d->verdict, "cancelled") == 0 ? find_competition(s, d->about, &arena, &c) : 0;
+    if (rc == 0) {
+        json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
+                                  "statement", c.digest, "verdict", d->verdict, "by", d->by, "reason", d->reason, "made_ms",
+                                  (json_int_t)now_ms);
+        rc = accept_own(s, value, now_ms, out);
+    }
+    arena_free(&arena);
+    return rc;
 }
 
 int store_competition_open(struct store *s, json_t *members, int64_t now_ms, struct acceptance *out)
@@ -58,20 +62,6 @@ int store_competition_open(struct store *s, json_t *members, int64_t now_ms, str
     json_object_set_new(members, "board_key", json_string(s->key_id));
     json_object_set_new(members, "made_ms", json_integer(now_ms));
     return accept_own(s, members, now_ms, out);
-}
-
-int store_competition_cancel(struct store *s, const char *name, const char *by, const char *reason, int64_t now_ms,
-                             struct acceptance *out)
-{
-    struct reader *reader;
-    struct arena arena = {0};
-    struct competition_stored c;
-    TRY(store_reader(s, &reader));
-    int rc = store_competition(reader, name, &arena, &c);
-    store_reader_close(reader);
-    if (rc == 0) rc = decide(s, c.digest, "cancelled", by, reason, now_ms, out);
-    arena_free(&arena);
-    return rc;
 }
 
 // A vouch holds the stamps that decide, so anybody who has the run can repeat the judgement without the beats. It comes after the

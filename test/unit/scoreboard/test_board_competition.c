@@ -253,7 +253,7 @@ static int cancel(const char *name, const char *reason, int64_t now_ms)
 {
     free(last.receipt);
     last = (struct acceptance){0};
-    return store_competition_cancel(store, name, "Ann Lee", reason, now_ms, &last);
+    return store_decide(store, &(struct decision){"cancelled", name, "Ann Lee", reason}, now_ms, &last);
 }
 
 static void a_cancelled_competition_takes_nothing(void **state)

@@ -70,9 +70,9 @@ static void test_revoke(void **state)
 static enum problem audit_of(const char *digest, bool withdrawn)
 {
     static int64_t later;  // each decision is one of its own
-    const struct audit audit = {digest, withdrawn, "Ann Lee", "repeated on a machine of ours"};
+    const struct decision audit = {withdrawn ? "withdrawn" : "confirmed", digest, "Ann Lee", "repeated on a machine of ours"};
     free(last.receipt);
-    if (store_audit(store, &audit, FIXTURE_NOW_MS + ++later, &last) < 0) GIVE_UP("%s", error_text());
+    if (store_decide(store, &audit, FIXTURE_NOW_MS + ++later, &last) < 0) GIVE_UP("%s", error_text());
     return last.problem;
 }
 
