@@ -43,9 +43,6 @@ static int find_again(struct attempt *a)
     return RULED;  // no further checks, and nothing is written
 }
 
-// 23 November 2026. Earlier programs do not sign the key of the board.
-#define KEY_SINCE_MS ((int64_t)1795392000000)
-
 // Boards may share a name, so the key decides.
 static int check_board(struct attempt *a)
 {
@@ -57,7 +54,7 @@ static int check_board(struct attempt *a)
         return problem_rule(&a->ruling, PROBLEM_FOREIGN, "the statement is meant for a board with the key %s; this one has %s",
                             key, a->store->key_id);
     STEP(find_again(a));
-    if (*key != 0 || a->in.own || a->now_ms < KEY_SINCE_MS) return 0;  // the server's own statements have its signature
+    if (*key != 0 || a->in.own) return 0;  // the server's own statements have its signature
     return problem_rule(&a->ruling, PROBLEM_FOREIGN,
                         "the statement does not name the key of its board (board_key), %s here: a newer dawn does",
                         a->store->key_id);

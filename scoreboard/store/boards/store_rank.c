@@ -238,46 +238,11 @@ struct pair_judged {
     double score;  // 0 unless PAIR_SCORE
 };
 
-static int64_t end_of(const json_t *run)
-{
-    const json_t *points = json_object_get(run, "points");
-    size_t count = json_array_size(points);
-    return canonical_int(json_array_get(points, count > 0 ? count - 1 : 0), "t_ns");
-}
-
-// Two runs, of which the second may repeat the first. pair_free() ends it, also after a failure.
-struct pair {
-    struct statement run, other;
-    int64_t accepted_ms;  // of the second
-};
-
-static int read_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair *p)
-{
-    *p = (struct pair){0};
-    TRY(store_payload(sql, sequence, &p->run));
-    TRY(store_payload(sql, by, &p->other));
-    return sql_int(sql, &p->accepted_ms, 0, "SELECT accepted_ms FROM statements WHERE sequence = ?", "i", by);
-}
-
-static void pair_free(struct pair *p)
-{
-    statement_free(&p->run);
-    statement_free(&p->other);
-}
-
-// A copy is no reproduction. What was accepted before the checks of pace was judged by its last point alone, and so were
-// statements without the board's key.
-static bool is_copy(const struct pair *p)
-{
-    bool by_pace = check_is_sharp(p->accepted_ms) && canonical_at(p->other.json, "board_key") != NULL;
-    return by_pace ? check_same_times(p->run.json, p->other.json) : end_of(p->run.json) == end_of(p->other.json);
-}
-
-static struct pair_judged judge_figures(const struct pair *p)
+static struct pair_judged judge_figures(const json_t *run, const json_t *other)
 {
     struct replay_judged j;
     struct pair_judged found = {.verdict = PAIR_OTHER};
-    replay_judge(p->run.json, p->other.json, NULL, &j);
+    replay_judge(run, other, NULL, &j);
     if (j.verdict == REPLAY_EXACT) found.verdict = PAIR_EXACT;
     else if (j.verdict != REPLAY_NONE && j.settings > 0 && j.score[1] != RUN_SCORE_NONE)
         found = (struct pair_judged){PAIR_SCORE, run_metric_value(&j.board, j.score[1])};
@@ -285,13 +250,18 @@ static struct pair_judged judge_figures(const struct pair *p)
     return found;
 }
 
+// A copy is no reproduction.
 static int judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair_judged *out)
 {
-    struct pair pair;
-    int rc = read_pair(sql, sequence, by, &pair);
-    if (rc >= 0) *out = is_copy(&pair) ? (struct pair_judged){.verdict = PAIR_COPY} : judge_figures(&pair);
-    pair_free(&pair);
-    return rc < 0 ? rc : 0;
+    struct statement run = {0}, other = {0};
+    int rc = store_payload(sql, sequence, &run);
+    if (rc == 0) rc = store_payload(sql, by, &other);
+    if (rc == 0)
+        *out = check_same_times(run.json, other.json) ? (struct pair_judged){.verdict = PAIR_COPY}
+                                                      : judge_figures(run.json, other.json);
+    statement_free(&run);
+    statement_free(&other);
+    return rc;
 }
 
 // Two payloads, which may have a MiB each, are read for each pair once. A group of a thousand runs with many replays could not be

@@ -37,7 +37,6 @@ struct against {
     struct sql *sql;
     const struct statement *run;
     int64_t superseded;  // the statement that this one replaces; 0: none
-    bool sharp;
     struct findings *findings;
     int mates, alike;  // alike: mates after the first whose last points nearly agree
     double sum;  // of their last scores
@@ -77,7 +76,7 @@ static int check_mate(struct against *a, int64_t sequence, const char *brief)
     const struct run_metric board = curve_board(other);
     int64_t score = curve_last(other, &board);
     a->sum += score != RUN_SCORE_NONE ? run_metric_value(&board, score) : 0;
-    bool read = a->sharp && a->mates <= MATES;
+    bool read = a->mates <= MATES;
     if (!read && a->alike < ALIKE && check_alike(a->run->json, other)) a->alike++, read = true;
     int rc = read ? store_payload(a->sql, sequence, &whole) : 0;
     if (rc == 0) check_group_mate(a->run, whole.json != NULL ? whole.json : other, a->findings);
@@ -126,10 +125,9 @@ int run_others_check(struct store *s, const struct incoming *in, int64_t superse
     char curve[DIGEST_HEX];
     const json_t *run = in->statement->json;
     const char *nonce = canonical_text(run, "group.nonce");
-    struct against a = {.sql = &s->sql, .run = in->statement, .superseded = superseded, .sharp = check_is_sharp(in->accepted_ms),
-                        .findings = in->findings};
+    struct against a = {.sql = &s->sql, .run = in->statement, .superseded = superseded, .findings = in->findings};
     TRY(run_others_curve(in->statement, curve));
-    if (a.sharp) TRY(check_copies(&a, curve));
+    TRY(check_copies(&a, curve));
     if (*nonce == 0) return 0;
     TRY(check_mates(&a, in->handle));
     if (a.foreign) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);

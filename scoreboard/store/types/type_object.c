@@ -22,7 +22,7 @@ static int check_objection(struct store *s, const struct incoming *in, struct ru
     const char *handle = in->handle;
     bool stands;
     TRY(type_object_stands(&s->sql, handle, &stands));
-    if (!stands && check_is_sharp(in->accepted_ms))  // older objections needed a known key alone
+    if (!stands)
         return problem_rule(out, PROBLEM_STANDING, "\"%s\" has no run and no measurement here that still counts, and who objects "
                             "has one", handle);
     const char *digest = canonical_text(in->statement->json, "statement");

@@ -110,43 +110,6 @@ static void lower_is_better_where_it_is(void **state)
     statement_free(&s);
 }
 
-// Signed by the program of commit 9d9e9a2 (test/fixtures): taken today as it was then, at the day it was made.
-static void old_statements_are_accepted(void **state)
-{
-    (void)state;
-    static const int runs[] = {1, 3, 4, 5, 7};
-    close_all();
-    const struct store_settings settings = {.path = path, .origin = "board.example", .anew = true};
-    unlink(path);
-    assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
-    assert_int_equal(store_reader(store, &reader), 0);
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        char name[96], *payload, *signature;
-        size_t count, signature_count;
-        struct statement s;
-        struct text envelope = {0};
-        snprintf(name, sizeof name, "test/fixtures/statements-1/run-%d.json", runs[i]);
-        assert_int_equal(file_read(name, 1 << 20, &payload, &count), 0);
-        strcat(name, ".sig");
-        assert_int_equal(file_read(name, 1 << 20, &signature, &signature_count), 0);
-        assert_int_equal(statement_read(payload, count, &s), 0);
-        assert_int_equal(envelope_write(&s, signature, NULL, &envelope), 0);
-        free(last.receipt);
-        last = (struct acceptance){0};
-        struct envelope e;
-        assert_int_equal(envelope_read(envelope.at, envelope.length, &e), 0);
-        assert_int_equal(store_accept(store, &e, canonical_int(s.json, "ended_ms"), &last), 0);
-        if (last.problem != PROBLEM_NONE) GIVE_UP("%s: %s", name, last.detail);
-        envelope_free(&e);
-        shows(run_page((int64_t)i + 1), runs[i] == 7 ? "0.7612" : "%");
-        statement_free(&s);
-        text_free(&envelope);
-        free(payload);
-        free(signature);
-    }
-    text_free(&answer.body);
-}
-
 static const char *page_at(handler *run, const char *address, const char *word, const char *query)
 {
     const struct request request = {.path = address, .query = query, .word = {word}, .store = store, .reader = reader};
@@ -195,6 +158,6 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(both_versions_rank_alike), TEST(a_curve_is_all_its_scores),
                                        TEST(lower_is_better_where_it_is), TEST(a_group_of_version_2_is_official),
-                                       TEST(old_statements_are_accepted), TEST(a_remembered_digest_is_shown)};
+                                       TEST(a_remembered_digest_is_shown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
