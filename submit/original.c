@@ -31,12 +31,8 @@ static int read_group(struct results *r, const json_t *record, struct original *
 
 static int state(const json_t *record, struct original *o)
 {
-    char *line;
     TRY(record_chain(record));
-    TRY(payload_one_line(record_text(record, "recipe_json"), 1 << 20, &line));
     o->run = stated_run(record);
-    json_object_set_new(json_object_get(o->run, "recipe"), "text", json_string(line));
-    free(line);
     return 0;
 }
 
@@ -199,8 +195,7 @@ static int check_repeatable(struct original *o)
         return fail(ERR_USAGE, "%s was trained by another program, which dawn cannot start", name);
     if (strcmp(status, "done") != 0 && strcmp(status, "missed") != 0)
         return fail(ERR_USAGE, "%s did not finish: its status is %.20s", name, status);
-    if (canonical_int(o->run, "version") < 2 || count == 0)
-        return fail(ERR_USAGE, "%s counts its points in epochs alone: a program before format 3 recorded it", name);
+    if (count == 0) return fail(ERR_USAGE, "%s has no points, so there is nothing to compare", name);
     o->head = canonical_text(json_array_get(points, count - 1), "hash");
     return 0;
 }

@@ -12,13 +12,10 @@
 #include "submit/format/fields.h"
 #include "submit/format/machine_list.h"
 #include "submit/results/stated.h"
-#include "tasks/common/recipe/recipe.h"
 
 // The first five: submit/format/fields.c. The facts of a machine are nine texts of at most 160 bytes.
-enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, PARTS_MAX = 64, TAGS_MAX = 8, FACTS_MAX = 16384,
-       TEXT_MAX = 1 << 20 };
-
-_Static_assert((int)CHECK_PARTS_MAX >= (int)RECIPE_LIST_MAX, "the checks of pace can read every schedule of sides");
+enum { POINTS_MAX = 4000, SEGMENTS_MAX = 4000, DATA_MAX = 8, LATENCIES_MAX = 32, PARTS_MAX = 64, TAGS_MAX = 8,
+       FACTS_MAX = 16384 };
 
 static int compare_words(const void *a, const void *b)
 {
@@ -37,71 +34,27 @@ json_t *payload_tags(const char *const *tags, int count)
     return list;
 }
 
-int payload_one_line(const char *json, size_t limit, char **line)
-{
-    size_t count = strlen(json), used = 0;
-    json_error_t error;
-    if (count > limit) return fail(ERR_INPUT, "it is longer than %zu bytes", limit);
-    json_t *value = json_loadb(json, count, JSON_DECODE_ANY, &error);
-    if (value == NULL) return fail(ERR_INPUT, "it is not JSON at byte %d: %s", error.position, error.text);
-    json_decref(value);
-    char *to = zalloc(count + 1);
-    bool inside = false;
-    for (const char *c = json; *c != 0; c++) {
-        if (!inside && strchr(" \t\r\n", *c) != NULL) continue;
-        if (*c == '"') inside = !inside;
-        to[used++] = *c;
-        if (inside && *c == '\\') to[used++] = *++c;  // a backslash is never the last byte of JSON
-    }
-    *line = to;
-    return 0;
-}
-
 static void put_text(json_t *to, const char *name, const char *text)
 {
     if (text != NULL) json_object_set_new(to, name, json_string(text));
 }
 
-static int put_recipe(json_t *to, const json_t *record)
+static void put_words(json_t *to, const struct payload_words *w, const json_t *record)
 {
-    char *line;
-    if (payload_one_line(record_text(record, "recipe_json"), TEXT_MAX, &line) < 0)
-        return fail_prefix(ERR_INPUT, "the recipe of run %lld cannot be submitted: ", (long long)record_int(record, "id"));
-    put_text(json_object_get(to, "recipe"), "text", line);
-    free(line);
-    return 0;
-}
-
-// True if the stored recipe trains as the recipe of that name in this repository does or did. It compares canonical forms, so a
-// run stays closed when the program learns a key. Any number format is allowed (docs/rules.md).
-static bool is_published(const char *name, const char *json)
-{
-    struct recipe stored;
-    return recipe_parse_stored("the record", json, strlen(json), &stored) == 0 && recipe_is_published(name, &stored);
-}
-
-static void put_words(json_t *to, const struct payload_words *w, bool outside, bool published)
-{
+    bool began_anew = json_array_size(json_object_get(record, "files")) == 0;  // recipes do not name files
+    bool closed = !w->open && began_anew && record_int(record, "recipe_published") != 0 && !record_is_outside(record);
     put_text(to, "type", "run");
     put_text(to, "board", w->board);
     put_text(to, "board_key", w->board_key);
     put_text(to, "handle", w->handle);
     put_text(to, "team", w->team != NULL ? w->team : "");
-    put_text(to, "division", outside || !published || w->open ? "open" : "closed");
+    put_text(to, "division", closed ? "closed" : "open");
     if (w->note != NULL && *w->note) put_text(to, "note", w->note);
     if (w->code_url != NULL && *w->code_url) put_text(to, "code_url", w->code_url);
     put_text(to, "supersedes", w->supersedes);
     if (w->competition != NULL)
         json_object_set_new(to, "competition", json_pack("{s:s, s:s}", "statement", w->competition, "salt", w->salt));
     json_object_set_new(to, "tags", payload_tags(w->tags, w->tag_count));
-}
-
-static int build(const json_t *record, const struct payload_words *words, json_t *to)
-{
-    bool began_anew = json_array_size(json_object_get(record, "files")) == 0;  // recipes do not name files
-    bool published = began_anew && is_published(record_text(record, "recipe"), record_text(record, "recipe_json"));
-    put_words(to, words, record_is_outside(record), published);
-    return put_recipe(to, record);
 }
 
 // Checks sizes before the record is read, so that texts that no statement can hold are never loaded. All latencies may have one
@@ -197,9 +150,8 @@ int payload_run(struct results *r, int64_t run, const struct payload_words *word
     int rc = check_record(record);
     if (rc == 0) {
         json_t *to = stated_run(record);
-        rc = build(record, words, to);
-        if (rc < 0) json_decref(to);
-        else rc = statement_make(to, statement);
+        put_words(to, words, record);
+        rc = statement_make(to, statement);
     }
     json_decref(record);
     return rc;

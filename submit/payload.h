@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the statement of a run in results.db. Pure: the same record and words give the same bytes at any time on any
-// machine, so that an interrupted submission can be repeated and is recognised. Only the division may differ between versions
-// of this program, because it depends on the built-in recipes. A record may come from a stranger: bad input is an error.
+// Builds the statement of a run in results.db. Pure: the same record and words give the same bytes at any time on any machine, so
+// that an interrupted submission can be repeated and is recognised. A record may come from a stranger: bad input is an error.
 #ifndef DAWN_SUBMIT_PAYLOAD_H
 #define DAWN_SUBMIT_PAYLOAD_H
 
@@ -24,9 +23,5 @@ int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE 
 int payload_run(struct results *, int64_t run, const struct payload_words *, struct statement *) MUST_CHECK;
 // The tags in the order of statements: sorted, each once.
 json_t *payload_tags(const char *const *tags, int count);
-
-// JSON on one line: drops the white space between tokens and keeps the tokens as they were written. free() ends it.
-// ERR_INPUT when it is not JSON or longer than `limit`.
-int payload_one_line(const char *json, size_t limit, char **line) MUST_CHECK;
 
 #endif

@@ -44,7 +44,7 @@ submit/log              : runtime/common submit/format
 submit/keys             : runtime/common submit/format
 submit/results          : submit/results submit/format runtime/common
 submit/client           : submit/keys/keyring.h submit/log submit/results/receipts.h submit/format runtime/common
-submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log submit/results submit/format tasks/common/recipe/recipe.h runtime/common
+submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log submit/results submit/format runtime/common
 tasks/common/recipe     : runtime
 tasks/common/step       : tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime

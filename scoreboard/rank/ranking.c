@@ -448,7 +448,7 @@ json_t *ranking_brief(const json_t *run)
 
 static json_t *curve_of(const json_t *run)
 {
-    static const char *const members[] = {"epoch", "step", "epoch_micro", "samples", "k", "scores", "loss"};
+    static const char *const members[] = {"step", "epoch_micro", "samples", "scores", "loss"};
     json_t *points = json_array(), *point;
     size_t i;
     json_array_foreach((json_t *)canonical_at(run, "points"), i, point)

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "submit/client/deliver.h"
-#include "submit/format/chain.h"
 
 static void report_wrong(struct text *t, int *faults, const char *label, const char *sentence)
 {
@@ -72,9 +71,7 @@ static void checks_of(const struct statement *s, int64_t when_ms, struct text *t
     size_t points = json_array_size(canonical_at(s->json, "points"));
     for (int i = 0; i < kept; i++) broken += f.at[i].check == CHECK_CHAIN;
     if (s->type == STATEMENT_RUN && broken == 0)
-        text_entry(t, "chain", "good: root and %zu point%s; %s", points, points == 1 ? "" : "s",
-                   chain_version(s->json) >= CHAIN_BOUND ? "all figures of the record are bound"
-                                                         : "settings, machine and price are not bound (an older record)");
+        text_entry(t, "chain", "good: root and %zu point%s; all figures of the record are bound", points, points == 1 ? "" : "s");
     for (int i = 0; i < kept; i++) {
         char words[FINDING_TEXT + 64];
         enum check check = f.at[i].check;

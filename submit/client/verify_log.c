@@ -72,7 +72,7 @@ static void check_place(struct state *s, struct checkpoint *head)
     if (s->e->now != NULL) begins_with(s, head);
 }
 
-// A receipt of before there was a log carries no proof: the board's tiles have to make one.
+// A receipt without a proof: the board's tiles have to make one.
 static void find_place(struct state *s)
 {
     const struct receipt *r = s->e->receipt;
@@ -80,7 +80,7 @@ static void find_place(struct state *s)
     struct tree_hash leaf, proof[TREE_PROOF];
     int count;
     if (s->e->now == NULL) {
-        text_entry(s->report, "log", "not proved: the receipt is older than the log; the board's address proves it");
+        text_entry(s->report, "log", "not proved: the receipt has no place in the log; the board's address proves it");
         return;
     }
     if (r->sequence > now->size) {

@@ -3,9 +3,9 @@
 // SHA-256 of the run's initial facts. Changing, removing or inserting a point changes every hash after it. Canonical
 // JSON: keys sorted, compact, integers and strings only.
 //
-// From version 3 on the chain binds every member of a statement that describes a run. The root binds the members that are known
-// when the run begins, the last hash those that are known when it ends. Each latency has a hash over its figures and the root. A
-// server recomputes all of them from the statement. The chain has no secret: a forger of all members can forge the hashes, too
+// The chain binds every member of a statement that describes a run. The root binds the members that are known when the run
+// begins, the last hash those that are known when it ends. Each latency has a hash over its figures and the root. A server
+// recomputes all of them from the statement. The chain has no secret: a forger of all members can forge the hashes, too
 // (docs/threats.md).
 #ifndef DAWN_FORMAT_CHAIN_H
 #define DAWN_FORMAT_CHAIN_H
@@ -17,26 +17,9 @@
 
 struct chain {
     unsigned char head[32];
-    int version;
-};
-// Version 1 counted its points in epochs and had one metric. Version 2 bound the points and the digests. A run keeps the version
-// of its beginning, which its record and its statement name (chain_version).
-enum { CHAIN_VERSION = 3, CHAIN_BOUND = 3 /* the first that binds all */ };
-struct chain_root {  // of versions 1 and 2
-    int version;
-    const char *nonce;          // 32 hex digits
-    const char *task_digest;    // 64 hex digits, as the two below
-    const char *binary_digest;
-    const char *const *data_digests;  // in any order
-    int data_count;
-    int64_t seed;
-    const char *recipe_digest;
-    const struct run_metric *metrics;  // part of the root from version 2 on
-    int metric_count;
 };
 struct chain_point {
-    int64_t step;         // version 1: epochs begun
-    int64_t epoch_micro;  // from version 2 on, as stall_ns
+    int64_t step, epoch_micro;
     int64_t t_ns;         // end-to-end clock at the end of its evaluation
     int64_t classic_ns, warm_ns, warm_with_evaluation_ns;
     int64_t samples;      // seen since the start
@@ -46,14 +29,12 @@ struct chain_point {
     int metric_count;
     int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not part of the JSON
 };
-void chain_begin(struct chain *, const struct chain_root *);
-int chain_version(const json_t *run);  // of the run in a statement
-// Version 3, for such a run. Members that the chain does not bind are ignored. ERR_INPUT if a text has no canonical form.
+// Of a run in a statement. Members that the chain does not bind are ignored. ERR_INPUT if a text has no canonical form.
 int chain_bind(struct chain *, const json_t *run) MUST_CHECK;                              // the root
 int chain_end(const struct chain *, const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;   // after the last point
 int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX]) MUST_CHECK;
 void chain_add(struct chain *, const struct chain_point *);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
-bool chain_from_hex(struct chain *, int version, const char *hex);  // continues from a stored head
+bool chain_from_hex(struct chain *, const char *hex);  // continues from a stored head
 
 #endif

@@ -13,28 +13,26 @@
 #define OPTIONAL FIELD_OPTIONAL
 
 #define INT(name, low, high, ...) {name, FIELD_INT, low, high, __VA_ARGS__}
-#define HEAD(type_, version_)                                                                                          \
-    {"type", FIELD_ONE_OF, 0, 0, 0, type_, NULL, "the type of the statement"},                                     \
-    INT("version", 1, version_, 0, NULL, NULL, "version of the type"),                                             \
+#define HEAD(type_)                                                                                                    \
+    {"type", FIELD_ONE_OF, 0, 0, 0, type_, NULL, "the type of the statement"},                                         \
+    INT("version", 1, 1, 0, NULL, NULL, "version of the type"),                                                        \
     {"board", FIELD_WORD, 1, 63, 0, NULL, NULL, "name of the scoreboard it is meant for: it counts on no other"}
 #define BOARD_KEY                                                                                                      \
     {"board_key", FIELD_TEXT, 50, 50, OPTIONAL, NULL, NULL,                                                            \
      "fingerprint of that board's key; a board takes no new statement without it"}
 
-// Version 1 counted its points in epochs and had one metric, a count.
 #define CLOCKS                                                                                                         \
-    INT("epoch", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "epochs begun, 1 for the first"),                                 \
-    INT("step", 1, COUNT_MAX, FIELD_V2, NULL, NULL, "optimiser steps done"),                                           \
-    INT("epoch_micro", 0, COUNT_MAX, FIELD_V2, NULL, NULL, "epochs done, in millionths"),                              \
-    INT("t_ns", 1, NS_MAX, 0, NULL, NULL, "end-to-end clock at the end of the point's evaluation"),                \
-    INT("classic_ns", 0, NS_MAX, 0, NULL, NULL, "classic clock at that moment"),                                   \
-    INT("warm_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock at that moment"),                                         \
-    INT("warm_with_evaluation_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock with evaluations at that moment"),        \
+    INT("step", 1, COUNT_MAX, 0, NULL, NULL, "optimiser steps done"),                                                  \
+    INT("epoch_micro", 0, COUNT_MAX, 0, NULL, NULL, "epochs done, in millionths"),                                     \
+    INT("t_ns", 1, NS_MAX, 0, NULL, NULL, "end-to-end clock at the end of the point's evaluation"),                    \
+    INT("classic_ns", 0, NS_MAX, 0, NULL, NULL, "classic clock at that moment"),                                       \
+    INT("warm_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock at that moment"),                                             \
+    INT("warm_with_evaluation_ns", 0, NS_MAX, 0, NULL, NULL, "warm clock with evaluations at that moment"),            \
     INT("samples", 0, COUNT_MAX, 0, NULL, NULL, "samples trained on since the start")
 
 static const struct field reached[] = {
     CLOCKS,
-    INT("energy_uj", 1, COUNT_MAX, OPTIONAL | FIELD_V2, NULL, NULL, "energy used until then; the run's chain_end binds it"),
+    INT("energy_uj", 1, COUNT_MAX, OPTIONAL, NULL, NULL, "energy used until then; the run's chain_end binds it"),
     {0},
 };
 static const struct field metric[] = {
@@ -51,17 +49,14 @@ static const struct field score[] = {
 };
 static const struct field point[] = {
     CLOCKS,
-    INT("stall_ns", 0, NS_MAX, FIELD_V2, NULL, NULL, "time for which steps waited for data, since the start"),
-    INT("k", 0, COUNT_MAX, OPTIONAL | FIELD_V1, NULL, NULL, "correct items; absent when this epoch was not evaluated"),
-    {"scores", FIELD_LIST, 0, RUN_METRICS_MAX, OPTIONAL | FIELD_V2, NULL, score, "the evaluation; absent when there was none"},
+    INT("stall_ns", 0, NS_MAX, 0, NULL, NULL, "time for which steps waited for data, since the start"),
+    {"scores", FIELD_LIST, 0, RUN_METRICS_MAX, OPTIONAL, NULL, score, "the evaluation; absent when there was none"},
     INT("loss", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "mean training loss in millionths"),
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "h of the hash chain after this point"},
     {0},
 };
 static const struct field segment[] = {
-    {"segment", FIELD_ONE_OF, 0, 0, FIELD_V1, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle", NULL,
-     "its name (docs/rules.md)"},
-    {"segment", FIELD_ONE_OF, 0, 0, FIELD_V2, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle|away", NULL,
+    {"segment", FIELD_ONE_OF, 0, 0, 0, "process|init|data|compile|warmup|train|evaluate|checkpoint|idle|away", NULL,
      "its name (docs/rules.md)"},
     INT("start_ns", 0, NS_MAX, 0, NULL, NULL, "when it was entered, on the end-to-end clock"),
     INT("end_ns", 1, NS_MAX, 0, NULL, NULL, "when it was left"),
@@ -73,7 +68,7 @@ static const struct field part[] = {
     {0},
 };
 #define REMEMBERED                                                                                                     \
-    {"remembered", FIELD_YES, 0, 1, OPTIONAL | FIELD_V2, NULL, NULL,                                                   \
+    {"remembered", FIELD_YES, 0, 1, OPTIONAL, NULL, NULL,                                                              \
      "1: the digest was remembered, or is the one in a pack (docs/rules.md); 0: the bytes were read when the run began"}
 static const struct field data_set[] = {
     {"name", FIELD_WORDS, 1, 64, 0, NULL, NULL, "name of the data set"},
@@ -82,9 +77,9 @@ static const struct field data_set[] = {
     INT("items", 1, COUNT_MAX, 0, NULL, NULL, "number of samples"),
     {"official", FIELD_YES, 0, 1, 0, NULL, NULL, "1: said to be the published set"},
     {"synthetic", FIELD_YES, 0, 1, 0, NULL, NULL, "1: drawn by the program itself"},
-    INT("short_side", 0, 65536, OPTIONAL | FIELD_V2, NULL, NULL,
+    INT("short_side", 0, 65536, OPTIONAL, NULL, NULL,
         "of pictures: pixels to which the shorter side of larger ones was brought before the run; 0: they kept their size"),
-    INT("quality", 0, 100, OPTIONAL | FIELD_V2, NULL, NULL, "JPEG quality of re-encoded pictures; 0: none was re-encoded"),
+    INT("quality", 0, 100, OPTIONAL, NULL, NULL, "JPEG quality of re-encoded pictures; 0: none was re-encoded"),
     REMEMBERED,
     {0},
 };
@@ -113,7 +108,8 @@ static const struct field recipe[] = {
     {"name", FIELD_WORDS, 1, 96, 0, NULL, NULL, "name of the recipe"},
     {"text", FIELD_TEXT, 0, 65536, 0, NULL, NULL,
      "the whole recipe as it was used, on one line; of an outside program its command"},
-    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the text; version 1: of the recipe as results.db held it"},
+    {"digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the text"},
+    {"published", FIELD_YES, 0, 1, 0, NULL, NULL, "1: it trains like the recipe of that name in this repository"},
     {0},
 };
 static const struct field group[] = {
@@ -175,7 +171,7 @@ static const struct field latency[] = {
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine that answered"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "its price; total_micro_usd: of 10,000 items"},
     INT("measured_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
-    {"hash", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL, "hash of the measurement and the root; of a chain of version 3"},
+    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "hash of the measurement and the root"},
     {0},
 };
 
@@ -192,7 +188,7 @@ static const struct field run_ticket[] = {
     {0},
 };
 static const struct field run[] = {
-    HEAD("run", 2),
+    HEAD("run"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the submitter's name on the boards"},
     {"team", FIELD_WORDS, 0, 96, 0, NULL, NULL, "team or organisation, as the author says; may be empty"},
@@ -203,11 +199,8 @@ static const struct field run[] = {
      "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
     {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "name of the task"},
     {"task_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the canonical task, metric, items and target"},
-    {"metric", FIELD_WORD, 1, 32, FIELD_V1, NULL, NULL, "what the target is a share of"},
-    {"metrics", FIELD_LIST, 1, RUN_METRICS_MAX, FIELD_V2, NULL, metric, "what is measured; the first is the board's"},
-    INT("target_micro", 1, 1000000, FIELD_V1, NULL, NULL, "the target in millionths"),
-    INT("target_micro", 1, COUNT_MAX, FIELD_V2, NULL, NULL, "the target of the first metric, in millionths"),
-    INT("items", 1, COUNT_MAX, FIELD_V1, NULL, NULL, "N of \"k of N\"; 1,000,000 for a metric that is not a count"),
+    {"metrics", FIELD_LIST, 1, RUN_METRICS_MAX, 0, NULL, metric, "what is measured; the first is the board's"},
+    INT("target_micro", 1, COUNT_MAX, 0, NULL, NULL, "the target of the first metric, in millionths"),
     {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the run's name: 128 random bits"},
     {"status", FIELD_ONE_OF, 0, 0, 0, "done|missed|interrupted|failed", NULL, "how it ended"},
     INT("seed", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "seed of all random numbers"),
@@ -225,22 +218,20 @@ static const struct field run[] = {
     {"model", FIELD_OBJECT, 0, 0, 0, NULL, model, "what was trained"},
     {"recipe", FIELD_OBJECT, 0, 0, 0, NULL, recipe, "how"},
     {"data", FIELD_LIST, 0, 8, 0, NULL, data_set, "on what; empty when the harness did not own the data"},
-    {"damaged", FIELD_OBJECT, 0, 0, OPTIONAL | FIELD_V2, NULL, damaged, "pictures that turned out to be damaged in the run"},
-    {"files", FIELD_LIST, 1, 3, OPTIONAL | FIELD_V2, NULL, file, "what the run took besides its data"},
-    INT("chain", 2, 3, OPTIONAL | FIELD_V2, NULL, NULL,
-        "version of the hash chain; 3 binds all that the record says; 2, or absent: points and digests alone"),
+    {"damaged", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, damaged, "pictures that turned out to be damaged in the run"},
+    {"files", FIELD_LIST, 1, 3, OPTIONAL, NULL, file, "what the run took besides its data"},
     {"chain_root", FIELD_HEX, 64, 64, 0, NULL, NULL, "h0 of the hash chain"},
-    {"replay_of", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
+    {"replay_of", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL,
      "last hash of the points of the run that this one repeats (dawn replay)"},
-    {"chain_end", FIELD_HEX, 64, 64, OPTIONAL | FIELD_V2, NULL, NULL,
-     "last hash of a chain of version 3, over the run's end; absent if the run did not finish"},
+    {"chain_end", FIELD_HEX, 64, 64, OPTIONAL, NULL, NULL,
+     "last hash of the chain, over the run's end; absent if the run did not finish"},
     {"points", FIELD_LIST, 0, 4000, 0, NULL, point, "the curve"},
-    {"work", FIELD_LIST, 0, 64, OPTIONAL | FIELD_V2, NULL, part, "parts of the schedule in order, where a sample's cost changes"},
+    {"work", FIELD_LIST, 0, 64, OPTIONAL, NULL, part, "parts of the schedule in order, where a sample's cost changes"},
     {"segments", FIELD_LIST, 0, 4000, 0, NULL, segment, "what the stopwatch saw, without gaps"},
     {"reached", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, reached, "the first point that meets the target; absent when none does"},
-    INT("resumed", 0, COUNT_MAX, FIELD_V2, NULL, NULL, "how often the training was interrupted and resumed"),
+    INT("resumed", 0, COUNT_MAX, 0, NULL, NULL, "how often the training was interrupted and resumed"),
     {"group", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, group, "the announced group it belongs to"},
-    {"ticket", FIELD_OBJECT, 0, 0, OPTIONAL | FIELD_V2, NULL, run_ticket, "the ticket that a board issued before it began"},
+    {"ticket", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, run_ticket, "the ticket that a board issued before it began"},
     {"price", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, price, "what an hour costs, and what the run did"},
     {"hardware", FIELD_OBJECT, 0, 0, 0, NULL, hardware, "the machine"},
     {"software", FIELD_OBJECT, 0, 0, 0, NULL, software, "the program"},
@@ -256,7 +247,7 @@ static const struct field run[] = {
     {0},
 };
 static const struct field withdraw[] = {
-    HEAD("withdraw", 1),
+    HEAD("withdraw"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own statement that is withdrawn"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "why; shown"},
@@ -264,7 +255,7 @@ static const struct field withdraw[] = {
     {0},
 };
 static const struct field amend[] = {
-    HEAD("amend", 1),
+    HEAD("amend"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the own run that is amended"},
     {"team", FIELD_WORDS, 0, 96, OPTIONAL, NULL, NULL, "as in a run"},
@@ -275,7 +266,7 @@ static const struct field amend[] = {
     {0},
 };
 static const struct field rotate[] = {
-    HEAD("rotate", 1),
+    HEAD("rotate"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose keys"},
     {"key", FIELD_TEXT, 80, 80, 0, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
@@ -283,7 +274,7 @@ static const struct field rotate[] = {
     {0},
 };
 static const struct field revoke[] = {
-    HEAD("revoke", 1),
+    HEAD("revoke"),
     BOARD_KEY,
     {"key", FIELD_TEXT, 50, 50, 0, NULL, NULL,
      "fingerprint of the key: \"SHA256:...\"; signed by itself or by the server's key"},
@@ -292,7 +283,7 @@ static const struct field revoke[] = {
     {0},
 };
 static const struct field audit[] = {
-    HEAD("audit", 1),
+    HEAD("audit"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of what was decided about"},
     {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|cancelled|upheld|dismissed", NULL,
@@ -335,7 +326,7 @@ static const struct field scaling[] = {
     {0},
 };
 static const struct field bench[] = {
-    HEAD("bench", 1),
+    HEAD("bench"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose measurement"},
     {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "name of the task"},
@@ -354,7 +345,7 @@ static const struct field bench[] = {
     {0},
 };
 static const struct field competition[] = {
-    HEAD("competition", 1),
+    HEAD("competition"),
     BOARD_KEY,
     {"name", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "its name in addresses"},
     {"title", FIELD_WORDS, 1, 96, 0, NULL, NULL, "its name for people"},
@@ -377,7 +368,7 @@ static const struct field committed[] = {
     {0},
 };
 static const struct field commit[] = {
-    HEAD("commit", 1),
+    HEAD("commit"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "the participant's name on the boards"},
     {"competition", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the competition"},
@@ -386,7 +377,7 @@ static const struct field commit[] = {
     {0},
 };
 static const struct field object[] = {
-    HEAD("object", 1),
+    HEAD("object"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run that it is about"},
     {"reason", FIELD_WORDS, 1, 1000, 0, NULL, NULL, "what is wrong with it; shown"},
@@ -401,7 +392,7 @@ static const struct field ticket_group[] = {
     {0},
 };
 static const struct field ticket[] = {
-    HEAD("ticket", 1),
+    HEAD("ticket"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose run it will be"},
     {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "as in the run, like the members after it"},
@@ -421,7 +412,7 @@ static const struct field stamp[] = {
     {0},
 };
 static const struct field vouch[] = {
-    HEAD("vouch", 1),
+    HEAD("vouch"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the run"},
     {"ticket", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of its ticket"},
@@ -450,11 +441,11 @@ static const struct field receipt_log[] = {
     {0},
 };
 const struct field receipt_fields[] = {
-    HEAD("receipt", 2),
+    HEAD("receipt"),
     INT("sequence", 1, COUNT_MAX, 0, NULL, NULL, "number of the statement in the log"),
     INT("accepted_ms", 0, MS_MAX, 0, NULL, NULL, "when it was accepted: what orders ties"),
     {"payload", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of the statement"},
     {"signer", FIELD_TEXT, 50, 50, 0, NULL, NULL, "fingerprint of its key"},
-    {"log", FIELD_OBJECT, 0, 0, FIELD_V2, NULL, receipt_log, "its place in the board's log (docs/log.md)"},
+    {"log", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, receipt_log, "its place in the board's log (docs/log.md)"},
     {0},
 };

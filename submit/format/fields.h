@@ -22,12 +22,12 @@ enum field_kind {
     FIELD_TAGS,    // low to high different words of at most 32 characters
 };
 enum { BENCH_SETTINGS = 256, BENCH_SCALING = 16 };  // rows of a statement of type bench
-enum { FIELD_OPTIONAL = 1, FIELD_V1 = 2 /* only in version 1 */, FIELD_V2 = 4 /* only in version 2 */ };
+enum { FIELD_OPTIONAL = 1 };
 struct field {
     const char *name;
     enum field_kind kind;
     int64_t low, high;
-    unsigned presence;            // of FIELD_OPTIONAL, FIELD_V1, FIELD_V2
+    unsigned presence;            // 0 or FIELD_OPTIONAL
     const char *words;
     const struct field *members;  // ends with name NULL
     const char *what;
@@ -35,7 +35,6 @@ struct field {
 extern const struct field *const statement_fields[STATEMENT_TYPES];
 extern const struct field receipt_fields[];
 
-// The value's own member "version" decides which members are known.
 // ERR_INPUT names the member ("points[3].k"). `what` begins the sentence: "the payload".
 int fields_check(const char *what, const struct field *, const json_t *) MUST_CHECK;
 // The same for one member that a person typed, before a statement exists: ERR_USAGE, and `what` names it: "the note". For tags it

@@ -12,7 +12,6 @@ enum { PATH_MAX_BYTES = 160 };
 // The place of the walk: ": points[3].k", or "" for a value without a name.
 struct walk {
     const char *what;
-    int64_t version;  // of the statement
     char path[PATH_MAX_BYTES];
 };
 
@@ -40,6 +39,7 @@ static int check_int(const struct walk *w, const json_t *value, int64_t low, int
     if (!json_is_integer(value)) return wrong(w, "must be a whole number");
     int64_t n = json_integer_value(value);
     if (n >= low && n <= high) return 0;
+    if (low == high) return fail(ERR_INPUT, "%s%s must be %lld; got %lld", w->what, w->path, (long long)low, (long long)n);
     return fail(ERR_INPUT, "%s%s must be between %lld and %lld; got %lld", w->what, w->path, (long long)low,
                 (long long)high, (long long)n);
 }
@@ -183,16 +183,10 @@ static int check_value(struct walk *w, const struct field *f, const json_t *valu
     }
 }
 
-static bool is_of(const struct field *f, int64_t version)
-{
-    unsigned only = f->presence & (FIELD_V1 | FIELD_V2);
-    return only == 0 || only == (version == 2 ? FIELD_V2 : FIELD_V1);
-}
-
-static const struct field *find(const struct field *fields, const char *name, int64_t version)
+static const struct field *find(const struct field *fields, const char *name)
 {
     for (; fields->name != NULL; fields++)
-        if (strcmp(fields->name, name) == 0 && is_of(fields, version)) return fields;
+        if (strcmp(fields->name, name) == 0) return fields;
     return NULL;
 }
 
@@ -206,14 +200,14 @@ static int check_members(struct walk *w, const struct field *fields, const json_
     json_t *item;
     json_object_foreach((json_t *)value, key, item)
     {
-        if (find(fields, key, w->version) != NULL) continue;
+        if (find(fields, key) != NULL) continue;
         bool plain = strlen(key) <= 64 && canonical_check_words(key, strlen(key)) == 0;  // bytes of a stranger
         enter(w, plain ? key : "(a name that cannot be shown)");
         return wrong(w, "is a member nobody knows");
     }
     for (const struct field *f = fields; f->name != NULL; f++) {
         const json_t *member = json_object_get(value, f->name);
-        if (!is_of(f, w->version) || (member == NULL && (f->presence & FIELD_OPTIONAL))) continue;
+        if (member == NULL && f->presence == FIELD_OPTIONAL) continue;
         size_t back = enter(w, f->name);
         if (member == NULL) return wrong(w, "is missing");
         TRY(check_value(w, f, member));
@@ -224,15 +218,14 @@ static int check_members(struct walk *w, const struct field *fields, const json_
 
 int fields_check(const char *what, const struct field *fields, const json_t *value)
 {
-    int64_t version = json_integer_value(json_object_get(value, "version"));
-    struct walk w = {.what = what, .version = version == 2 ? 2 : 1};  // other versions are refused by the member's bounds
+    struct walk w = {.what = what};
     return check_members(&w, fields, value);
 }
 
 int fields_check_typed(const char *what, const struct field *fields, const char *name, const char *text)
 {
     struct walk w = {.what = what};
-    const struct field *f = find(fields, name, 0);
+    const struct field *f = find(fields, name);
     BUG_IF(f == NULL);
     if (f->kind == FIELD_TAGS) f = &tag;
     json_t *value = json_string_nocheck(text);  // bytes that are no UTF-8 have a sentence of their own

@@ -17,9 +17,9 @@ static json_t *log_json(const struct receipt_log *log)
 
 int receipt_write(const struct receipt *r, char **bytes, size_t *count)
 {
-    json_t *json = json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:s}", "type", "receipt", "version", r->log.size > 0 ? 2 : 1,
-                             "board", r->board, "sequence", (json_int_t)r->sequence, "accepted_ms",
-                             (json_int_t)r->accepted_ms, "payload", r->payload, "signer", r->signer);
+    json_t *json = json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:s}", "type", "receipt", "version", 1, "board", r->board,
+                             "sequence", (json_int_t)r->sequence, "accepted_ms", (json_int_t)r->accepted_ms, "payload",
+                             r->payload, "signer", r->signer);
     if (json != NULL && r->log.size > 0) json_object_set_new(json, "log", log_json(&r->log));
     if (json == NULL) return fail(ERR_INPUT, "the receipt holds text that is not UTF-8");
     int rc = fields_check("the receipt", receipt_fields, json);

@@ -65,8 +65,8 @@ int envelope_write(const struct statement *, const char *signature, const char *
 void envelope_free(struct envelope *);
 
 // The answer to an accepted statement, canonical and signed with the server's own key (RECEIPT_NAMESPACE):
-// {"accepted_ms":..,"board":"..","log":{..},"payload":"<digest>","sequence":..,"signer":"SHA256:..","type":"receipt","version":2}
-// Version 1 has no "log", whose proof submit/log/proof.h checks.
+// {"accepted_ms":..,"board":"..","log":{..},"payload":"<digest>","sequence":..,"signer":"SHA256:..","type":"receipt","version":1}
+// A board without a log leaves out "log", whose proof submit/log/proof.h checks.
 enum { RECEIPT_PROOF = 64, RECEIPT_SIGNATURE = 93 };
 struct receipt {
     int64_t sequence, accepted_ms;
@@ -74,7 +74,7 @@ struct receipt {
     char payload[DIGEST_HEX];  // digest of the statement
     char signer[SSHKEY_ID];    // key of the statement
     struct receipt_log {
-        int64_t size;          // of the tree that ends with the statement's entry; 0: version 1
+        int64_t size;          // of the tree that ends with the statement's entry; 0: the board keeps no log
         char root[DIGEST_HEX];
         char proof[RECEIPT_PROOF][DIGEST_HEX];
         int proof_count;

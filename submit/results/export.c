@@ -70,7 +70,7 @@ static int add_rest(struct results *r, json_t *whole)
 int export_json(struct results *r, int64_t id, struct text *into)
 {
     json_t *runs = json_array();
-    json_t *whole = json_pack("{s:s, s:i, s:o}", "type", "dawn-results", "format", (int)r->format, "runs", runs);
+    json_t *whole = json_pack("{s:s, s:i, s:o}", "type", "dawn-results", "format", RESULT_FORMAT, "runs", runs);
     int rc = add_runs(r, id, runs);
     if (rc == 0 && id == 0) rc = add_rest(r, whole);
     if (rc == 0) {

@@ -24,7 +24,7 @@ int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
 // The path of the weights at the end of a run (or a row of runs): beside results.db, unless the record names another folder.
 // NULL if the run has none; free() ends it.
 char *record_weights(const struct results *, const json_t *run);
-// The absolute path of the data that the user named for a run; NULL: none, or the run is older than format 13. free() it.
+// The absolute path of the data that the user named for a run; NULL: none. free() it.
 int record_folder(struct results *, int64_t id, char **path) MUST_CHECK;
 // The processes that a run began with, at least 1, and the machines that they were on.
 int record_processes(const json_t *record, int *machines);
@@ -35,9 +35,6 @@ int record_find_weights(struct results *, const char *task, int64_t *id) MUST_CH
 // Checks that the hashes of a run from record_read follow from its figures and from each other, and its crossing from its
 // points. ERR_INPUT with a sentence if not: the file was changed.
 int record_chain(const json_t *record) MUST_CHECK;
-// True if the hashes bind all members of a statement. False if they bind only the points and the digests, because an older
-// program began the run.
-bool record_bound(const json_t *record);
 int record_group(struct results *, int64_t group, json_t **runs, struct group_facts *) MUST_CHECK;
 
 int64_t record_int(const json_t *row, const char *key);       // 0 if the key is missing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a record is unchanged. For a run whose chain is of version 1 or 2, only the points and the digests are bound.
+// Checks that a record is unchanged.
 // Cost: one SHA-256 a point and a latency, one of the recipe.
 #include <stdlib.h>
 #include <string.h>
@@ -47,27 +47,10 @@ static int check_digests(const json_t *run, const struct run_metric *board)
     return 0;
 }
 
-static void begin_old(const json_t *run, struct chain *chain, const struct run_metric *metrics, int count)
-{
-    const json_t *data = json_object_get(run, "data_sets"), *files = json_object_get(run, "files");
-    size_t sets = json_array_size(data), others = json_array_size(files);
-    const char **digests = zalloc((sets + others + 1) * sizeof *digests);
-    for (size_t i = 0; i < sets; i++) digests[i] = record_text(json_array_get(data, i), "digest");
-    for (size_t i = 0; i < others; i++) digests[sets + i] = record_text(json_array_get(files, i), "digest");
-    chain_begin(chain, &(struct chain_root){
-                           .version = (int)record_int(run, "chain"), .nonce = record_text(run, "nonce"),
-                           .task_digest = record_text(run, "task_digest"),
-                           .binary_digest = record_text(json_object_get(run, "software_facts"), "binary_digest"),
-                           .data_digests = digests, .data_count = (int)(sets + others), .seed = record_int(run, "seed"),
-                           .recipe_digest = record_text(run, "recipe_digest"), .metrics = metrics, .metric_count = count});
-    free(digests);
-}
-
-static int check_root(const json_t *run, const json_t *stated, struct chain *chain, const struct run_metric *metrics, int count)
+static int check_root(const json_t *run, const json_t *stated, struct chain *chain)
 {
     char hex[DIGEST_HEX];
-    if (!record_bound(run)) begin_old(run, chain, metrics, count);
-    else TRY(chain_bind(chain, stated));
+    TRY(chain_bind(chain, stated));
     chain_hex(chain, hex);
     if (strcmp(hex, record_text(run, "chain_root")) == 0) return 0;
     return fail(ERR_INPUT, "the root is %.12s..., but the run's facts give %.12s...", record_text(run, "chain_root"), hex);
@@ -138,7 +121,7 @@ static int check_all(const json_t *run, const json_t *stated)
     struct chain chain;
     TRY(check_texts(run, metrics, count));
     TRY(check_digests(run, &metrics[0]));
-    TRY(check_root(run, stated, &chain, metrics, count));
+    TRY(check_root(run, stated, &chain));
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
         TRY(check_point(point, i, &chain, metrics, count));
@@ -146,14 +129,8 @@ static int check_all(const json_t *run, const json_t *stated)
             first = point;
     }
     TRY(check_crossing(run, first));
-    if (!record_bound(run)) return 0;
     TRY(check_end(run, stated, &chain));
     return check_latencies(run, stated);
-}
-
-bool record_bound(const json_t *run)
-{
-    return record_int(run, "chain") >= CHAIN_BOUND;
 }
 
 int record_chain(const json_t *run)

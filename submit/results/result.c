@@ -150,7 +150,6 @@ static int bind_end(struct run *run)
 {
     json_t *record;
     char hash[DIGEST_HEX];
-    if (run->chain.version < CHAIN_BOUND) return 0;  // an older program began the run
     TRY(record_read(run->results, run->id, &record));
     json_t *stated = stated_run(record);
     int rc = chain_end(&run->chain, stated, hash);

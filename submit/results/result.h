@@ -33,7 +33,7 @@ enum run_status {
 const char *run_status_name(enum run_status);
 
 enum results_mode {
-    RESULTS_WRITE,  // creates the file or converts it to the newest format; refuses a read-only file
+    RESULTS_WRITE,  // creates the file if it does not exist; refuses a read-only file
     RESULTS_READ,   // the file must exist; never changes a record
 };
 // `path` NULL: $DAWN_RESULTS, else results.db in the current folder.
@@ -96,7 +96,8 @@ struct run_facts {
     int64_t parameters;         // number of trained and frozen parameters
     int64_t flops_per_sample;   // of one forward pass
     const char *recipe;         // name
-    const char *recipe_json;    // the whole recipe as used; stored word for word
+    const char *recipe_json;    // the whole recipe as used, on one line; stored word for word
+    bool published;             // it trains like the recipe of that name in this repository
     const char *precision, *device;
     int64_t threads, batch, seed;
     int64_t views;        // forward passes of an item in an evaluation

@@ -9,13 +9,12 @@
 #include "submit/format/chain.h"
 #include "submit/results/result.h"
 
-enum { RESULT_FORMAT = 13, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
+enum { RESULT_FORMAT = 1, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 
 struct results {
     sqlite3 *db;
     char *path;
-    int64_t format;    // RESULT_FORMAT while open: a writer converts the file, a reader a copy in memory
-    bool writes, migrates;
+    bool writes;
     int64_t started_ns, patience_ns;  // start of the current statement, and its time limit
     char owner[128];  // this process: boot, process number and start time, so that a later process can tell that it has ended
 };

@@ -48,7 +48,7 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
         price ? price->date : NULL, clock_unix_ms());
 }
 
-// Binds the measurement to its run's root if the root binds all members of a statement.
+// Binds the measurement to its run's root.
 static int bind_latency(struct results *r, int64_t run, int64_t id)
 {
     json_t *record, *row;
@@ -58,7 +58,7 @@ static int bind_latency(struct results *r, int64_t run, int64_t id)
     TRY(record_read(r, run, &record));
     json_array_foreach(json_object_get(record, "latencies"), i, row)
     {
-        if (record_int(row, "id") != id || record_int(record, "chain") < CHAIN_BOUND) continue;
+        if (record_int(row, "id") != id) continue;
         json_t *stated = stated_latency(row);
         rc = chain_latency(record_text(record, "chain_root"), stated, hash);
         json_decref(stated);

@@ -117,111 +117,43 @@ static int number_of(struct results *r, const char *sql, int64_t *value)
     return failed;
 }
 
-// The tables of format n result from the first n files in order.
 static const char *schema_sql(int64_t format)
 {
-    static const char *const paths[RESULT_FORMAT] = {
-        "submit/results/schema/tables.sql", "submit/results/schema/tables_2.sql", "submit/results/schema/tables_3.sql",
-        "submit/results/schema/tables_4.sql", "submit/results/schema/tables_5.sql", "submit/results/schema/tables_6.sql",
-        "submit/results/schema/tables_7.sql", "submit/results/schema/tables_8.sql", "submit/results/schema/tables_9.sql",
-        "submit/results/schema/tables_10.sql", "submit/results/schema/tables_11.sql", "submit/results/schema/tables_12.sql",
-        "submit/results/schema/tables_13.sql",
-    };
-    BUG_IF(format < 1 || format > RESULT_FORMAT);
-    const struct embedded *file = embedded_find(paths[format - 1]);
-    if (file == NULL) BUG(paths[format - 1]);
+    static const char path[] = "submit/results/schema/tables.sql";
+    const struct embedded *file = embedded_find(path);
+    if (format != RESULT_FORMAT || file == NULL) BUG(path);
     return file->at;
 }
 
 static const struct database_kind record_tables = {"a results.db", RESULT_APPLICATION_ID, RESULT_FORMAT, schema_sql};
 
-static int add_formats(struct results *r)
-{
-    int64_t format = 0;
-    TRY(number_of(r, "PRAGMA user_version", &format));  // another process may have converted the file first
-    return database_add_formats(r->db, r->path, &record_tables, format, "convert the tables to the newest format");
-}
-
-// Converts an empty file (format 0) or one of an older format to this format, whole or not at all. Some tables are dropped
-// and created again; rows that refer to them must survive.
+// Makes the tables in an empty file, all or none. Another process may have done so meanwhile.
 static int add_tables(struct results *r)
 {
-    r->migrates = true;
-    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
-    int rc = result_begin_transaction(r);
-    if (rc == 0) rc = result_end_transaction(r, add_formats(r));
-    sqlite3_db_config(r->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-    r->migrates = false;
-    return rc;
-}
-
-static int check_format(struct results *r)
-{
-    int64_t application = 0;
-    TRY(number_of(r, "PRAGMA application_id", &application));
-    TRY(number_of(r, "PRAGMA user_version", &r->format));
-    if (application != RESULT_APPLICATION_ID || r->format < 1)
-        return fail(ERR_DATABASE, "%s is the database of another program, not a results.db", r->path);
-    if (r->format > RESULT_FORMAT)
-        return fail(ERR_DATABASE, "%s was written by a newer DAWN (format %lld; this one knows formats up to %d)", r->path,
-                    (long long)r->format, RESULT_FORMAT);
-    return database_check_schema(r->db, r->path, &record_tables, r->format);
-}
-
-static void harden(struct results *);
-
-// A reader changes no file. It converts a copy in memory to the newest format, so all other code knows only that one.
-static int read_copy(struct results *r)
-{
-    sqlite3 *copy;
-    if (sqlite3_open(":memory:", &copy) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", r->db, "main");
-    int step = backup != NULL ? sqlite3_backup_step(backup, -1) : SQLITE_ERROR;
-    sqlite3_backup_finish(backup);
-    if (step != SQLITE_DONE) {
-        sqlite3_close(copy);
-        return fail(ERR_DATABASE, "%s cannot be read: %s", r->path, sqlite3_errstr(step));
-    }
-    if (sqlite3_close(r->db) != SQLITE_OK) BUG("results.db closed with a statement left open");
-    r->db = copy;
-    r->writes = true;
-    harden(r);
-    int rc = add_tables(r);
-    r->writes = false;
-    return rc;
-}
-
-// A conversion would remove the tables of an older program that still writes a run.
-static int check_writers(struct results *r)
-{
-    sqlite3_stmt *statement;
-    bool lives = false;
-    if (sqlite3_prepare_v2(r->db, "SELECT owner FROM runs WHERE status = 'running'", -1, &statement, NULL) != SQLITE_OK)
-        return result_fail(r, "look for running runs");
-    while (!lives && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *owner = (const char *)sqlite3_column_text(statement, 0);
-        lives = owner != NULL && result_owner_lives(owner);
-    }
-    sqlite3_finalize(statement);
-    if (!lives) return 0;
-    return fail(ERR_DATABASE, "an older program is writing a run to %s: wait for its end, or name another file", r->path);
+    int64_t format = 0;
+    TRY(result_begin_transaction(r));
+    int rc = number_of(r, "PRAGMA user_version", &format);
+    if (rc == 0) rc = database_add_formats(r->db, r->path, &record_tables, format, "create the tables");
+    return result_end_transaction(r, rc);
 }
 
 static int check_file(struct results *r, enum results_mode mode)
 {
-    int64_t application = 0, version = 0, tables = 0;
+    int64_t application = 0, format = 0, tables = 0;
     TRY(number_of(r, "SELECT count(*) FROM sqlite_schema", &tables));
     TRY(number_of(r, "PRAGMA application_id", &application));
-    TRY(number_of(r, "PRAGMA user_version", &version));
-    if (tables == 0 && application == 0 && version == 0) {
+    TRY(number_of(r, "PRAGMA user_version", &format));
+    if (tables == 0 && application == 0 && format == 0) {
         if (mode == RESULTS_READ) return fail(ERR_DATABASE, "%s is empty: no run has been recorded in it", r->path);
         TRY(add_tables(r));
+        application = RESULT_APPLICATION_ID, format = RESULT_FORMAT;
     }
-    TRY(check_format(r));
-    if (r->format == RESULT_FORMAT) return 0;
-    if (mode == RESULTS_WRITE) TRY(check_writers(r));
-    TRY(mode == RESULTS_READ ? read_copy(r) : add_tables(r));
-    return check_format(r);
+    if (application != RESULT_APPLICATION_ID || format < 1)
+        return fail(ERR_DATABASE, "%s is the database of another program, not a results.db", r->path);
+    if (format != RESULT_FORMAT)
+        return fail(ERR_DATABASE, "%s is a results.db of format %lld, and this DAWN reads format %d alone", r->path,
+                    (long long)format, RESULT_FORMAT);
+    return database_check_schema(r->db, r->path, &record_tables, RESULT_FORMAT);
 }
 
 static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d)
@@ -240,13 +172,8 @@ static int allow(void *context, int action, const char *a, const char *b, const 
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
     case SQLITE_CREATE_TABLE:
-    case SQLITE_ALTER_TABLE:
     case SQLITE_CREATE_INDEX:
     case SQLITE_REINDEX: return r->writes ? SQLITE_OK : SQLITE_DENY;
-    case SQLITE_DROP_TABLE:
-    case SQLITE_DROP_INDEX:
-    case SQLITE_CREATE_TEMP_TABLE:
-    case SQLITE_DROP_TEMP_TABLE: return r->migrates ? SQLITE_OK : SQLITE_DENY;
     default: return SQLITE_DENY;
     }
 }

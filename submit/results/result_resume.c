@@ -20,8 +20,6 @@ static int check_run(const json_t *run, int64_t step)
     if (strcmp(status, "interrupted") != 0 && strcmp(status, "failed") != 0)
         return fail(ERR_USAGE, "run %lld is %s: only an interrupted one can be resumed", id, status);
     if (step < 0) return fail(ERR_USAGE, "run %lld cannot be resumed at step %lld", id, (long long)step);
-    if (record_int(run, "chain") < 2)
-        return fail(ERR_UNSUPPORTED, "run %lld was begun by an older program, which counted epochs", id);
     if (record_chain(run) == 0) return 0;
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
@@ -73,7 +71,7 @@ static void restore_run(struct run *run, const json_t *record, int64_t step)
         run->last_score = score;
         run->reached = run->reached || run_metric_meets(&run->metrics[0], score, run->target_micro);
     }
-    BUG_IF(!chain_from_hex(&run->chain, (int)record_int(record, "chain"), head));  // record_chain computed this hash
+    BUG_IF(!chain_from_hex(&run->chain, head));  // record_chain computed this hash
 }
 
 static int store_resumed(struct run *run, int64_t step)

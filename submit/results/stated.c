@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "submit/format/chain.h"
 #include "submit/format/machine_list.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
@@ -23,27 +22,24 @@ static const struct source run_sources[] = {
     {"seed", NULL},      {"precision", NULL},   {"device", NULL},       {"threads", NULL},    {"batch", NULL},
     {"views", NULL},     {"input_size", NULL},  {"stop_at_target", NULL}, {"synthetic", NULL}, {"official", NULL},
     {"started_ms", NULL}, {"replay_of", NULL}, {"chain_root", NULL}, {"chain_end", NULL}, {"peak_memory_bytes", NULL},
-    {"energy_uj", NULL},
-    {NULL, NULL},
+    {"energy_uj", NULL}, {"resumed", NULL}, {NULL, NULL},
 };
 static const struct source model_sources[] = {
     {"name", "model"}, {"parameters", NULL}, {"flops_per_sample", NULL}, {"weights_digest", NULL}, {NULL, NULL},
 };
-// A run with a chain of version 1 becomes a statement of version 1. Otherwise its hashes would not match.
-static const struct source reached_sources[2][10] = {
-    {{"epoch", "reached_step"}, {"t_ns", "reached_ns"}, {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
-     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"}, {NULL, NULL}},
-    {{"step", "reached_step"}, {"epoch_micro", "reached_epoch_micro"}, {"t_ns", "reached_ns"},
-     {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
-     {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"},
-     {"energy_uj", "reached_energy_uj"}, {NULL, NULL}},
+static const struct source recipe_sources[] = {
+    {"name", "recipe"}, {"text", "recipe_json"}, {"digest", "recipe_digest"}, {"published", "recipe_published"}, {NULL, NULL},
 };
-static const struct source point_sources[2][13] = {
-    {{"epoch", "step"}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL}, {"warm_with_evaluation_ns", NULL},
-     {"samples", NULL}, {"loss", "loss_micro"}, {"hash", NULL}, {NULL, NULL}},
-    {{"step", NULL}, {"epoch_micro", NULL}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL},
-     {"warm_with_evaluation_ns", NULL}, {"samples", NULL}, {"stall_ns", NULL}, {"scores", NULL}, {"loss", "loss_micro"},
-     {"hash", NULL}, {NULL, NULL}},
+static const struct source reached_sources[] = {
+    {"step", "reached_step"}, {"epoch_micro", "reached_epoch_micro"}, {"t_ns", "reached_ns"},
+    {"classic_ns", "reached_classic_ns"}, {"warm_ns", "reached_warm_ns"},
+    {"warm_with_evaluation_ns", "reached_warm_with_evaluation_ns"}, {"samples", "reached_samples"},
+    {"energy_uj", "reached_energy_uj"}, {NULL, NULL},
+};
+static const struct source point_sources[] = {
+    {"step", NULL}, {"epoch_micro", NULL}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL},
+    {"warm_with_evaluation_ns", NULL}, {"samples", NULL}, {"stall_ns", NULL}, {"scores", NULL}, {"loss", "loss_micro"},
+    {"hash", NULL}, {NULL, NULL},
 };
 static const struct source metric_sources[] = {
     {"name", NULL}, {"unit", NULL}, {"lower_is_better", NULL}, {"items", NULL}, {NULL, NULL},
@@ -234,31 +230,6 @@ static int64_t ended_ms(const json_t *record)
     return start > 0 && ms > 0 && start < INT64_MAX - ms ? start + ms : start;
 }
 
-// The metrics and the curve, in the version of the run's chain.
-static void put_points(json_t *to, const json_t *record)
-{
-    const json_t *points = json_object_get(record, "points");
-    const struct run_metric board = curve_board(record);
-    int version = record_int(record, "chain") > 1 ? 2 : 1;
-    json_t *list = copied_list(points, point_sources[version - 1]);
-    put_int(to, "version", version);
-    json_object_set_new(to, "points", list);
-    if (version == 2) {
-        json_object_set_new(to, "metrics", copied_list(json_object_get(record, "metrics"), metric_sources));
-        put_int(to, "resumed", record_int(record, "resumed"));
-        if (record_int(record, "chain") >= CHAIN_BOUND) put_int(to, "chain", record_int(record, "chain"));
-        if (json_array_size(json_object_get(record, "work")) > 0)
-            json_object_set_new(to, "work", copied_list(json_object_get(record, "work"), part_sources));
-        return;
-    }
-    put_text(to, "metric", board.name);
-    put_int(to, "items", run_metric_scale(&board));
-    for (size_t i = 0; i < json_array_size(points); i++) {
-        int64_t k = curve_score(json_array_get(points, i), &board);
-        if (k != RUN_SCORE_NONE) put_int(json_array_get(list, i), "k", k);
-    }
-}
-
 // Known only at the end of a run, so it is not a member of `data`, which the root of the chain binds.
 static void put_damaged(json_t *to, const json_t *record)
 {
@@ -270,41 +241,31 @@ static void put_damaged(json_t *to, const json_t *record)
     json_decref(counts);
 }
 
-// The energy up to the target is stated only beside that of the whole run, and only if the hash of the run's end binds it. Older
-// programs did not bind it. While a run ends, it has no such hash yet.
-static void drop_unbound_energy(json_t *to, const json_t *record)
+// The energy up to the target is stated only beside that of the whole run, which bounds it.
+static void drop_lone_energy(json_t *to, const json_t *record)
 {
-    const json_t *points = json_object_get(record, "points");
     json_t *reached = json_object_get(to, "reached");
-    size_t count = json_array_size(points);
-    struct chain chain;
-    char hex[DIGEST_HEX];
-    if (json_object_get(reached, "energy_uj") == NULL || count == 0) return;
-    bool bound = record_int(record, "chain") >= CHAIN_BOUND && record_has(record, "energy_uj");
-    if (bound && !record_has(record, "chain_end")) return;
-    bound = bound &&
-            chain_from_hex(&chain, CHAIN_BOUND, record_text(json_array_get(points, count - 1), "hash")) &&
-            chain_end(&chain, to, hex) == 0 && strcmp(hex, record_text(record, "chain_end")) == 0;
-    if (!bound) json_object_del(reached, "energy_uj");
+    if (reached != NULL && !record_has(record, "energy_uj")) json_object_del(reached, "energy_uj");
 }
 
 json_t *stated_run(const json_t *record)
 {
-    const json_t *files = json_object_get(record, "files");
-    json_t *to = copied(record, run_sources), *recipe = json_object();
+    const json_t *files = json_object_get(record, "files"), *work = json_object_get(record, "work");
+    json_t *to = copied(record, run_sources);
+    put_int(to, "version", 1);
     put_text(to, "evaluated_by", record_is_outside(record) ? "self" : "harness");
     put_int(to, "ended_ms", ended_ms(record));
     json_object_set_new(to, "model", copied(record, model_sources));
-    put_text(recipe, "name", record_text(record, "recipe"));
-    put_text(recipe, "digest", record_text(record, "recipe_digest"));
-    json_object_set_new(to, "recipe", recipe);
+    json_object_set_new(to, "recipe", copied(record, recipe_sources));
     json_object_set_new(to, "data", copied_list(json_object_get(record, "data_sets"), data_sources));
     if (json_array_size(files) > 0) json_object_set_new(to, "files", copied_list(files, file_sources));
     put_damaged(to, record);
-    put_points(to, record);
+    json_object_set_new(to, "metrics", copied_list(json_object_get(record, "metrics"), metric_sources));
+    json_object_set_new(to, "points", copied_list(json_object_get(record, "points"), point_sources));
+    if (json_array_size(work) > 0) json_object_set_new(to, "work", copied_list(work, part_sources));
     json_object_set_new(to, "segments", copied_list(json_object_get(record, "segments"), segment_sources));
     bool reached = record_has(record, "reached_ns");
-    if (reached) json_object_set_new(to, "reached", copied(record, reached_sources[record_int(record, "chain") > 1]));
+    if (reached) json_object_set_new(to, "reached", copied(record, reached_sources));
     int64_t ns = record_int(record, "reached_ns"), price = record_int(record, "price_micro_per_hour");
     put_price(to, record, reached && ns >= 0 && price > 0 ? cost_training_micro(ns, price) : -1);
     put_group(to, record);
@@ -312,6 +273,6 @@ json_t *stated_run(const json_t *record)
         json_object_set_new(to, "ticket", copied(json_object_get(record, "ticket"), ticket_sources));
     put_program(to, record);
     put_latencies(to, record);
-    drop_unbound_energy(to, record);
+    drop_lone_energy(to, record);
     return to;
 }

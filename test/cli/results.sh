@@ -5,35 +5,30 @@ set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/status.sh"
 
-python3 - "$ROOT/submit/results/schema/tables.sql" <<'PYTHON'
-import hashlib, json, sqlite3, sys
-canonical = lambda value: json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-digest = lambda data: hashlib.sha256(data).hexdigest()
-db = sqlite3.connect("results.db")
-db.executescript(open(sys.argv[1]).read())
-db.executescript("PRAGMA application_id = %d; PRAGMA user_version = 1" % 0x4441574E)
-def row(table, **values):
-    names = ", ".join(values)
-    db.execute("INSERT INTO %s (%s) VALUES (%s)" % (table, names, ", ".join("?" * len(values))), tuple(values.values()))
-row("machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
+python3 -B - "$ROOT" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1] + "/test/cli")
+from bind_record import add, bind, canonical, digest, new
+db = new(sys.argv[1], "results.db")
+add(db, "machines", id=1, digest="m", cpu="Some CPU", cpu_flags="avx2", sockets=1, cores_online=2, cores_usable=2,
     memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
-row("software", id=1, digest="s", commit_name="", dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64, libraries="")
+add(db, "software", id=1, digest="s", commit_name="", dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64, libraries="")
 task = digest(canonical({"items": 10000, "metric": "top1", "target_micro": 940000, "task": "cifar10"}))
 for run, synthetic in ((1, 0), (2, 1)):
-    chain = hashlib.sha256(canonical({"binary": "b" * 64, "data": [], "nonce": "%032x" % run, "recipe": digest(b"{}"), "seed": run,
-                                      "task": task})).digest()
-    row("runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
-        task_digest=task, metric="top1", target_micro=940000, model="record", parameters=1000, flops_per_sample=10,
-        recipe="default", recipe_json="{}", recipe_digest=digest(b"{}"), precision="f32", device="cpu", threads=2, batch=2000,
-        seed=run, items=10000, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=1 - synthetic, machine=1,
-        software=1, started_ms=1700000000000, chain_root=chain.hex(), reached_epoch=2, reached_ns=60 * 10**9,
-        reached_classic_ns=36 * 10**9, reached_warm_ns=30 * 10**9, reached_warm_with_evaluation_ns=50 * 10**9,
-        reached_samples=100000)
+    add(db, "runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
+        task_digest=task, target_micro=940000, model="record", parameters=1000, flops_per_sample=10, recipe="default",
+        recipe_json="{}", recipe_digest=digest(b"{}"), recipe_published=0, precision="f32", device="cpu", threads=2, batch=2000,
+        seed=run, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=1 - synthetic, machine=1, software=1,
+        started_ms=1700000000000, ended_ms=1700000061000, resumed=0, chain_root="", reached_step=2, reached_epoch_micro=2 * 10**6,
+        reached_ns=60 * 10**9, reached_classic_ns=36 * 10**9, reached_warm_ns=30 * 10**9,
+        reached_warm_with_evaluation_ns=50 * 10**9, reached_samples=100000)
+    add(db, "metrics", run=run, number=0, name="top1", unit="%", lower_is_better=0, items=10000)
     for epoch, k in ((1, 9000), (2, 9417)):
-        point = dict(epoch=epoch, t_ns=30 * epoch * 10**9, classic_ns=18 * epoch * 10**9, warm_ns=15 * epoch * 10**9,
-                     warm_with_evaluation_ns=25 * epoch * 10**9, samples=50000 * epoch, k=k)
-        chain = hashlib.sha256(chain + canonical(dict(point, loss=1000000))).digest()
-        row("points", run=run, loss_micro=1000000, hash=chain.hex(), **point)
+        add(db, "points", run=run, step=epoch, epoch_micro=epoch * 10**6, t_ns=30 * epoch * 10**9, classic_ns=18 * epoch * 10**9,
+            warm_ns=15 * epoch * 10**9, warm_with_evaluation_ns=25 * epoch * 10**9, samples=50000 * epoch, stall_ns=0,
+            loss_micro=1000000, hash="")
+        add(db, "scores", run=run, step=epoch, metric=0, score=k)
+    bind(db, run)
 db.commit()
 PYTHON
 
@@ -160,14 +155,16 @@ grep -q synthetic err
 [ ! -e board2 ]
 cmp results.db before.db # reading changed nothing
 
-[ "$(wc -l <tables/receipts.csv)" = 1 ] # format 1 had none
-python3 - "$ROOT/submit/results/schema/tables_2.sql" <<'PYTHON'
+[ "$(wc -l <tables/receipts.csv)" = 1 ]
+python3 -B - "$ROOT" <<'PYTHON'
 import shutil, sqlite3, sys
+sys.path.insert(0, sys.argv[1] + "/test/cli")
+from bind_record import bind
 shutil.copy("results.db", "second.db")
 db = sqlite3.connect("second.db")
-db.executescript(open(sys.argv[1]).read() + "PRAGMA user_version = 2")
 db.execute("UPDATE runs SET device = 'outside' WHERE id = 2")
 db.execute("INSERT INTO outside VALUES (2, 'python3 train.py', 'PyTorch 2.4', 8)")
+bind(db, 2)
 db.execute("INSERT INTO receipts VALUES (1, 1, 'run', 'board', 'https://board.example', ?, NULL, 12, 5, 'SHA256:k', '{}', 's')", ("d" * 64,))
 db.execute("INSERT INTO receipts VALUES (2, 1, 'withdraw', 'board', 'https://board.example', ?, NULL, 13, 6, 'SHA256:k', '{}', 's')", ("e" * 64,))
 db.commit()
@@ -184,7 +181,7 @@ grep -q self-evaluated out
 python3 -c '
 import json
 d = json.load(open("out"))
-assert d["format"] >= 11 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
+assert d["format"] == 1 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
 assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
 [ "$(status "$DAWN" results export --db second.db --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/receipts.csv)" = 3 ]
@@ -192,13 +189,13 @@ cmp second.db before.db
 
 # ---- every reader of a record checks its chain
 [ "$(status "$DAWN" results verify)" = 0 ]
-old='good: root and 2 points; settings, machine and price are not bound, because an older program began it'
-printf 'run 1  %s\nrun 2  %s\n' "$old" "$old" | cmp - out
+good='good: root and 2 points; all that is submitted is bound'
+printf 'run 1  %s\nrun 2  %s\n' "$good" "$good" | cmp - out
 python3 - <<'PYTHON'
 import shutil, sqlite3
 shutil.copy("results.db", "changed.db")
 db = sqlite3.connect("changed.db")
-db.execute("UPDATE points SET k = 12012 WHERE run = 1 AND epoch = 2")
+db.execute("UPDATE scores SET score = 12012 WHERE run = 1 AND step = 2")
 db.commit()
 PYTHON
 [ "$(status "$DAWN" results verify --db changed.db)" = 1 ]
@@ -231,7 +228,7 @@ grep -q '^group 1  MISSING: 3 of its 3 runs are not in the record$' out
 [ "$(status "$DAWN" results --db changed.db)" = 0 ]
 grep -q '120.12% .* BROKEN$' out
 cp changed.db both.db
-python3 -c 'import sqlite3; d = sqlite3.connect("both.db"); d.execute("UPDATE points SET k = 1 WHERE run = 2"); d.commit()'
+python3 -c 'import sqlite3; d = sqlite3.connect("both.db"); d.execute("UPDATE scores SET score = 1 WHERE run = 2"); d.commit()'
 "$DAWN" results --db both.db | grep -q ' record [*] BROKEN$'
 "$DAWN" results --db both.db | awk '/^ / && length > 80 { exit 1 }'
 grep -q 'dawn results verify' out
@@ -290,7 +287,7 @@ import sqlite3
 db = sqlite3.connect("elsewhere/other.db")
 db.execute("PRAGMA user_version = 99")'
 [ "$(status "$DAWN" results)" = 1 ]
-grep -q newer err
+grep -q 'of format 99' err
 echo 'This is not a database, but a text that is long enough to be read as one.' >letter
 [ "$(status "$DAWN" results --db letter)" = 1 ]
 grep -q 'not a database' err

@@ -105,7 +105,7 @@ expect 1 'signature *WRONG' "$DAWN" verify signed/tail.json
 expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key dawn
 expect 0 'good: it is the one' "$DAWN" verify signed/run-1.json --key config/dawn/keys/dawn.pub
 expect 1 'key *WRONG' "$DAWN" verify signed/run-1.json --key server_key.pub
-sed 's/"k":9417/"k":9517/' signed/run-1.json >signed/forged.json
+sed 's/"score":9417/"score":9517/' signed/run-1.json >signed/forged.json
 cp signed/run-1.json.sig signed/forged.json.sig
 expect 1 'signature *WRONG' "$DAWN" verify signed/forged.json
 grep -q 'chain *WRONG' out
@@ -294,10 +294,13 @@ if command -v script >/dev/null; then
     grep -q 'Nothing was sent' quiet
     lacks quiet waiting
     cp fresh.db ask.db
-    python3 - ask.db <<'PYTHON'
+    python3 -B - ask.db "$ROOT" <<'PYTHON'
 import sqlite3, sys
+sys.path.insert(0, sys.argv[2] + "/test/cli")
+from bind_record import bind
 d = sqlite3.connect(sys.argv[1])
 d.execute("UPDATE software SET flags = '-O2 -g' || replace(printf('%.*c', 60, 'z'), 'z', ' -fxyz') || ' -last'")
+bind(d, 3)
 d.commit()
 PYTHON
     for answer in n y; do

@@ -112,7 +112,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for digest, (sequence, payload, signatures, answer) in list(self.accepted.items()):
             if len(words) in (5, 6) and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
                 if self.mode == "tampered":
-                    payload = payload.replace(b'"k":9417', b'"k":9517')
+                    payload = payload.replace(b'"score":9417', b'"score":9517')
                     signatures = dict(signatures, **{k: signatures["signature"] for k in signatures})
                 whole = {"sequence": sequence, "envelope": dict(signatures, payload=payload.decode())}
                 part = {"": json.dumps(whole).encode(), "payload": payload, "signature": signatures["signature"].encode(),

@@ -189,7 +189,7 @@ truncate -s 30730000 short/data_batch_2.bin
 printf '\310' | dd of=short/data_batch_2.bin bs=1 seek=21511 conv=notrunc status=none # record 7 has label 200
 says 1 'data_batch_2.bin.*21511' "$DAWN" train cifar10 --data short --set epochs=0.1
 
-# ---- results.db: another file, a newer one, a read-only one; the file stays as it was
+# ---- results.db: another file, one of another format, a read-only one; the file stays as it was
 cp results.db before.db
 echo "not a database" >text.db
 says 1 'text.db' "$DAWN" train cifar10 $quick --db text.db
@@ -198,7 +198,7 @@ import shutil, sqlite3
 shutil.copy("results.db", "newer.db")
 c = sqlite3.connect("newer.db"); c.execute("pragma user_version = 99"); c.commit()
 PY
-says 1 'newer' "$DAWN" train cifar10 $quick --db newer.db
+says 1 'of format 99' "$DAWN" train cifar10 $quick --db newer.db
 says 1 'nosuch' "$DAWN" train cifar10 $quick --db nosuch/results.db
 cmp results.db before.db
 
@@ -221,3 +221,13 @@ wait $pid || status=$?
 test $status = 130
 grep -q "stopped by a signal" err.txt
 "$DAWN" results show last --db int.db | grep -q interrupted
+
+# ---- the record says if the recipe is a published one, in any number format
+"$DAWN" train cifar10 --data synthetic --set precision=f32 --target 1 --save "" --db published.db >out.txt 2>err.txt &
+pid=$!
+wait_for "$DAWN" results show last --db published.db
+kill -TERM $pid
+wait $pid || true
+published() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("SELECT recipe_published FROM runs").fetchone())' "$1"; }
+test "$(published published.db)" = 1
+test "$(published int.db)" = 0

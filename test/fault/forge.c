@@ -26,7 +26,6 @@ static json_t *true_run(const char *handle)
 {
     char nonce[33];
     json_t *run = fixture_run();
-    fixture_bind(run);
     snprintf(nonce, sizeof nonce, "%032x", ++number);
     json_object_del(run, "group");
     fixture_set(run, "handle", json_string(handle));
@@ -113,7 +112,9 @@ static const struct attack {
     ATTACK(REFUSED, WORK, quarter_of_the_samples), ATTACK(REFUSED, WORK, no_evaluation),
     ATTACK(REFUSED, SPEED, evaluation_of_a_millisecond),
     ATTACK(REFUSED, CONTRADICTION, half_of_the_schedule), ATTACK(REFUSED, CONTRADICTION, other_batch_than_the_recipe),
-    ATTACK(REFUSED, CONTRADICTION, away_without_an_interruption), ATTACK(FLAGGED, RECIPE, other_text_in_an_old_chain),
+    ATTACK(REFUSED, CONTRADICTION, away_without_an_interruption), ATTACK(REFUSED, RECIPE, schedule_under_another_name),
+    ATTACK(REFUSED, RECIPE, schedule_given_twice), ATTACK(REFUSED, RECIPE, schedule_of_nan),
+    ATTACK(REFUSED, RECIPE, schedule_on_one_level), ATTACK(REFUSED, DIVISION, recipe_of_nobody),
     ATTACK(REFUSED, DATA, one_training_item), ATTACK(FLAGGED, SPEED_UNKNOWN, small_images),
     ATTACK(REFUSED, DIVISION, small_model), ATTACK(REFUSED, DIVISION, cheap_model),
     ATTACK(FLAGGED, BETTER, too_good),
@@ -146,7 +147,7 @@ static const struct attack {
     EDIT(edit_batch), EDIT(edit_views), EDIT(edit_threads), EDIT(edit_precision), EDIT(edit_machine), EDIT(edit_price),
     EDIT(edit_replay),
     EDIT(edit_recipe_text), EDIT(edit_segments), EDIT(edit_memory), EDIT(edit_weights), EDIT(edit_latency), EDIT(drop_end),
-    EDIT(drop_hash),
+    EDIT(edit_hash),
 };
 
 static void play_runs(void)

@@ -10,6 +10,7 @@
 #include "submit/results/result.h"
 
 #define SECOND ((int64_t)1000000000)
+#define FIXTURE_RECIPE "{\"data\":{\"batch\":2000},\"schedule\":{\"epochs\":10}}"
 #define DIGEST_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define DIGEST_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define DIGEST_C "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
@@ -36,7 +37,7 @@ static inline struct run_facts fixture_facts(int64_t seed, const struct stopwatc
 {
     return (struct run_facts){.task = "cifar10", .metrics = &fixture_metric, .metric_count = 1, .target_micro = 940000,
                               .model = "record", .parameters = 1972792, .flops_per_sample = 123456789, .recipe = "default",
-                              .recipe_json = "{\"batch\":2000}", .precision = "bf16", .device = "cpu", .threads = 2,
+                              .recipe_json = FIXTURE_RECIPE, .precision = "bf16", .device = "cpu", .threads = 2,
                               .batch = 2000, .seed = seed, .views = 6, .input_size = 32, .stop_at_target = true,
                               .data = fixture_data, .data_count = 2, .machine = &fixture_machine,
                               .software = &fixture_software, .price = &fixture_price, .stopwatch = stopwatch};

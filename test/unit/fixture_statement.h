@@ -5,6 +5,7 @@
 #define DAWN_TEST_FIXTURE_STATEMENT_H
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,45 +43,19 @@ static inline json_t *fixture_item(json_t *run, const char *list, size_t i)
     return item;
 }
 
-// The hashes of the end and of each latency, of a chain of version 3.
-static inline void fixture_bind_rest(json_t *run, const struct chain *chain)
-{
-    char hex[DIGEST_HEX];
-    json_t *latency;
-    size_t i;
-    if (chain_end(chain, run, hex) < 0) abort();
-    fixture_set(run, "chain_end", json_string(hex));
-    json_array_foreach(json_object_get(run, "latencies"), i, latency)
-    {
-        if (chain_latency(canonical_text(run, "chain_root"), latency, hex) < 0) abort();
-        json_object_set_new(latency, "hash", json_string(hex));
-    }
-}
-
 // The root and every hash anew, after anything they depend on has changed.
 static inline void fixture_chain(json_t *run)
 {
-    const char *digests[8];
-    json_t *data = json_object_get(run, "data"), *points = json_object_get(run, "points");
-    for (size_t i = 0; i < json_array_size(data); i++) digests[i] = canonical_text(json_array_get(data, i), "digest");
+    json_t *points = json_object_get(run, "points"), *latency;
+    size_t i;
     struct chain chain;
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(run, metrics);
     char hex[DIGEST_HEX];
-    bool bound = chain_version(run) >= CHAIN_BOUND;
-    if (bound && chain_bind(&chain, run) < 0) abort();
-    if (!bound)
-        chain_begin(&chain, &(struct chain_root){.version = (int)canonical_int(run, "version"),
-                                                 .nonce = canonical_text(run, "nonce"),
-                                                 .task_digest = canonical_text(run, "task_digest"),
-                                                 .binary_digest = canonical_text(run, "software.binary_digest"),
-                                                 .data_digests = digests, .data_count = (int)json_array_size(data),
-                                                 .seed = canonical_int(run, "seed"),
-                                                 .recipe_digest = canonical_text(run, "recipe.digest"), .metrics = metrics,
-                                                 .metric_count = count});
+    if (chain_bind(&chain, run) < 0) abort();
     chain_hex(&chain, hex);
     fixture_set(run, "chain_root", json_string(hex));
-    for (size_t i = 0; i < json_array_size(points); i++) {
+    for (i = 0; i < json_array_size(points); i++) {
         json_t *p = json_array_get(points, i);
         struct chain_point link = {
             .step = curve_step(p), .epoch_micro = curve_epoch_micro(p), .t_ns = canonical_int(p, "t_ns"),
@@ -93,7 +68,20 @@ static inline void fixture_chain(json_t *run)
         chain_hex(&chain, hex);
         json_object_set_new(p, "hash", json_string(hex));
     }
-    if (bound) fixture_bind_rest(run, &chain);
+    if (chain_end(&chain, run, hex) < 0) abort();
+    fixture_set(run, "chain_end", json_string(hex));
+    json_array_foreach(json_object_get(run, "latencies"), i, latency)
+    {
+        if (chain_latency(canonical_text(run, "chain_root"), latency, hex) < 0) abort();
+        json_object_set_new(latency, "hash", json_string(hex));
+    }
+}
+
+// The score of a metric at a point that was evaluated.
+static inline void fixture_score(json_t *run, size_t point, int metric, int64_t score)
+{
+    json_object_set_new(json_array_get(json_object_get(fixture_item(run, "points", point), "scores"), (size_t)metric), "score",
+                        json_integer(score));
 }
 
 // Computes the rules' digest and the chain again, after a change of the rules.
@@ -109,7 +97,7 @@ static inline void fixture_rules(json_t *run)
 // reached, status and cost, as they follow from the points; then the chain.
 static inline void fixture_follow(json_t *run)
 {
-    static const char *const figures[] = {"epoch", "step", "epoch_micro", "t_ns", "classic_ns", "warm_ns",
+    static const char *const figures[] = {"step", "epoch_micro", "t_ns", "classic_ns", "warm_ns",
                                           "warm_with_evaluation_ns", "samples"};
     json_t *points = json_object_get(run, "points"), *price = json_object_get(run, "price"), *reached = NULL;
     const struct run_metric board = curve_board(run);
@@ -121,8 +109,7 @@ static inline void fixture_follow(json_t *run)
         met = run_metric_meets(&board, curve_score(p, &board), target);
         if (!met || reached != NULL) continue;
         reached = json_object();
-        for (int f = 0; f < 8; f++)
-            if (json_object_get(p, figures[f]) != NULL) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
+        for (int f = 0; f < 7; f++) json_object_set(reached, figures[f], json_object_get(p, figures[f]));
     }
     json_t *energy = json_incref((json_t *)canonical_at(run, "reached.energy_uj"));
     if (reached != NULL && energy != NULL) json_object_set(reached, "energy_uj", energy);
@@ -146,12 +133,27 @@ static inline void fixture_segment(json_t *run, const char *name, int64_t *at, i
     *at += ns;
 }
 
+// The text and its digest, without the chain.
+static inline void fixture_recipe(json_t *run, const char *text)
+{
+    char hex[DIGEST_HEX];
+    digest_bytes(text, strlen(text), hex);
+    fixture_set(run, "recipe.text", json_string(text));
+    fixture_set(run, "recipe.digest", json_string(hex));
+}
+
 // Epochs of about 10 s, evaluations of about 2 s, a millisecond to write each down, after 2 s of making ready. No two
-// epochs are equally long. `scores`: correct items, -1: not evaluated.
+// epochs are equally long. `scores`: correct items, -1: not evaluated. The recipe has as many epochs.
 static inline void fixture_curve(json_t *run, const int64_t *scores, int epochs)
 {
+    const int64_t batch = canonical_int(run, "batch"), samples = FIXTURE_EPOCH_SAMPLES / batch * batch;
+    const struct run_metric board = curve_board(run);
     int64_t at = 0, classic = 2050000000, warm = 0, evaluated = 0;
     json_t *points = json_array();
+    char recipe[96];
+    snprintf(recipe, sizeof recipe, "{\"data\":{\"batch\":%lld},\"schedule\":{\"epochs\":%d}}", (long long)batch,
+             epochs > 0 ? epochs : FIXTURE_EPOCHS);
+    fixture_recipe(run, recipe);
     fixture_set(run, "segments", json_array());
     fixture_segment(run, "process", &at, 50000000);
     fixture_segment(run, "data", &at, 2000000000);
@@ -160,11 +162,15 @@ static inline void fixture_curve(json_t *run, const int64_t *scores, int epochs)
         fixture_segment(run, "train", &at, train);
         if (evaluate > 0) fixture_segment(run, "evaluate", &at, evaluate);
         classic += train, warm += train, evaluated += evaluate;
-        json_t *p = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:i, s:s}", "epoch", i + 1, "t_ns", (json_int_t)at, "classic_ns",
+        json_t *p = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:i, s:s}", "step", (json_int_t)(i + 1) * samples / batch,
+                              "epoch_micro", (json_int_t)(i + 1) * 1000000, "t_ns", (json_int_t)at, "classic_ns",
                               (json_int_t)classic, "warm_ns", (json_int_t)warm, "warm_with_evaluation_ns",
-                              (json_int_t)(warm + evaluated), "samples", (json_int_t)(i + 1) * FIXTURE_EPOCH_SAMPLES, "loss",
+                              (json_int_t)(warm + evaluated), "samples", (json_int_t)(i + 1) * samples, "stall_ns", i, "loss",
                               2500000 / (i + 1), "hash", FIXTURE_HEX);
-        if (scores[i] >= 0) json_object_set_new(p, "k", json_integer(scores[i]));
+        if (scores[i] >= 0)
+            json_object_set_new(p, "scores",
+                                json_pack("[{s:s, s:I}, {s:s, s:I}]", "metric", board.name, "score", (json_int_t)scores[i],
+                                          "metric", "log_loss", "score", (json_int_t)(2000000 / (i + 1))));
         json_array_append_new(points, p);
         fixture_segment(run, "checkpoint", &at, 1000000);
     }
@@ -307,12 +313,12 @@ static inline void fixture_words(json_t *run)
 {
     static const char *const words[][2] = {
         {"type", "run"}, {"board", "test"}, {"handle", "ada"}, {"team", "Analytical Engines"}, {"division", "closed"},
-        {"evaluated_by", "harness"}, {"task", "cifar10"}, {"metric", "top1"}, {"nonce", "0123456789abcdef0123456789abcdef"},
+        {"evaluated_by", "harness"}, {"task", "cifar10"}, {"nonce", "0123456789abcdef0123456789abcdef"},
         {"precision", "bf16"}, {"device", "cpu"}};
     static const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"version", 1}, {"target_micro", 940000}, {"items", 10000}, {"seed", 7}, {"threads", 16}, {"batch", 1000},
+    } numbers[] = {{"version", 1}, {"target_micro", 940000}, {"seed", 7}, {"threads", 16}, {"batch", 1000}, {"resumed", 0},
                    {"views", 6}, {"input_size", 32}, {"stop_at_target", 0}, {"synthetic", 0}, {"official", 1},
                    {"started_ms", FIXTURE_NOW_MS - 130000}, {"ended_ms", FIXTURE_NOW_MS}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) fixture_set(run, words[i][0], json_string(words[i][1]));
@@ -330,10 +336,10 @@ static inline json_t *fixture_run(void)
                 json_pack("{s:s, s:i, s:i, s:s}", "name", "record", "parameters", 1971640, "flops_per_sample", 211085918,
                           "weights_digest", FIXTURE_HEX));
     fixture_set(run, "recipe",
-                json_pack("{s:s, s:s, s:s}", "name", "cifar10", "text", "{\"batch\":1000,\"epochs\":10}", "digest", FIXTURE_HEX));
-    char hex[DIGEST_HEX];
-    digest_bytes(canonical_text(run, "recipe.text"), strlen(canonical_text(run, "recipe.text")), hex);
-    fixture_set(run, "recipe.digest", json_string(hex));
+                json_pack("{s:s, s:s, s:s, s:i}", "name", "cifar10", "text", "", "digest", "", "published", 1));
+    fixture_set(run, "metrics",
+                json_pack("[{s:s, s:s, s:i, s:i}, {s:s, s:s, s:i, s:i}]", "name", "top1", "unit", "%", "lower_is_better", 0,
+                          "items", 10000, "name", "log_loss", "unit", "", "lower_is_better", 1, "items", 0));
     fixture_set(run, "data",
                 json_pack("[o, o]", fixture_data("train", c->train_digest, 50000), fixture_data("test", c->test_digest, 10000)));
     fixture_set(run, "group",
@@ -349,45 +355,6 @@ static inline json_t *fixture_run(void)
     fixture_curve(run, scores, FIXTURE_EPOCHS);
     fixture_rules(run);
     return run;
-}
-
-// The same run as a statement of version 2: steps of `batch` samples, and a second metric beside the board's.
-static inline void fixture_upgrade(json_t *run)
-{
-    json_t *points = json_object_get(run, "points"), *p;
-    int64_t items = canonical_int(run, "items"), batch = canonical_int(run, "batch");
-    const char *metric = canonical_text(run, "metric");
-    size_t i;
-    json_array_foreach(points, i, p)
-    {
-        json_t *k = json_object_get(p, "k");
-        json_object_set_new(p, "step", json_integer(canonical_int(p, "samples") / batch));
-        json_object_set_new(p, "epoch_micro", json_integer(canonical_int(p, "epoch") * 1000000));
-        json_object_set_new(p, "stall_ns", json_integer((json_int_t)i));
-        if (k != NULL)
-            json_object_set_new(p, "scores",
-                                json_pack("[{s:s, s:I}, {s:s, s:I}]", "metric", metric, "score", json_integer_value(k), "metric",
-                                          "log_loss", "score", (json_int_t)(2000000 / (i + 1))));
-        json_object_del(p, "k");
-        json_object_del(p, "epoch");
-    }
-    fixture_set(run, "metrics",
-                json_pack("[{s:s, s:s, s:i, s:I}, {s:s, s:s, s:i, s:i}]", "name", metric, "unit", "%", "lower_is_better", 0,
-                          "items", (json_int_t)items, "name", "log_loss", "unit", "", "lower_is_better", 1, "items", 0));
-    fixture_set(run, "version", json_integer(2));
-    fixture_set(run, "resumed", json_integer(0));
-    json_object_del(run, "metric");
-    json_object_del(run, "items");
-    fixture_follow(run);
-    fixture_rules(run);
-}
-
-// The same with a chain of version 3.
-static inline void fixture_bind(json_t *run)
-{
-    fixture_upgrade(run);
-    fixture_set(run, "chain", json_integer(CHAIN_BOUND));
-    fixture_follow(run);
 }
 
 #endif

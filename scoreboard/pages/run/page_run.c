@@ -183,27 +183,23 @@ static void score_cells(struct page *page, const struct shown *shown, const json
 static void curve_table(struct page *page, const struct shown *shown)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
-    bool steps = shown_int(shown, "version") > 1;
     html_add(
         page->out,
         "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
         "curve\" tabindex=\"0\">"
         "<table class=\"small\"><caption>Every point; times are at the end of its evaluation, and exact in the signed "
-        "statement</caption><thead><tr><th scope=\"col\">Epoch</th>");
-    if (steps) html_add(page->out, "<th scope=\"col\">Step</th>");
-    html_add(page->out, "<th scope=\"col\">End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th "
-                        "scope=\"col\">Samples</th>");
+        "statement</caption><thead><tr><th scope=\"col\">Epoch</th><th scope=\"col\">Step</th><th scope=\"col\">"
+        "End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th scope=\"col\">Samples</th>");
     for (int m = 0; m < shown->metric_count; m++)
         html_add(page->out, "<th scope=\"col\"><bdi>%s</bdi></th>", shown->metrics[m].name);
     html_add(page->out, "<th scope=\"col\">Loss</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
         char samples[TEXT_FIGURE], epoch[CURVE_PLACE];
-        html_add(page->out, "<tr><th scope=\"row\">%s</th>", curve_epoch(point, epoch));
-        if (steps) html_add(page->out, "<td>%lld</td>", (long long)curve_step(point));
-        html_add(page->out, "<td>%s</td><td>%s</td><td>%s</td><td>%s</td>",
-                 page_span_text(page, canonical_int(point, "t_ns")), page_span_text(page, canonical_int(point, "classic_ns")),
-                 page_span_text(page, canonical_int(point, "warm_ns")), text_count(samples, canonical_int(point, "samples")));
+        html_add(page->out, "<tr><th scope=\"row\">%s</th><td>%lld</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>",
+                 curve_epoch(point, epoch), (long long)curve_step(point), page_span_text(page, canonical_int(point, "t_ns")),
+                 page_span_text(page, canonical_int(point, "classic_ns")), page_span_text(page, canonical_int(point, "warm_ns")),
+                 text_count(samples, canonical_int(point, "samples")));
         score_cells(page, shown, point);
         if (shown_has_loss(point))
             html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);

@@ -53,13 +53,13 @@ static void unpack(const struct statement *statement, struct findings *out, stru
                           .synthetic = canonical_int(json, "synthetic") != 0,
                           .official = canonical_int(json, "official") != 0,
                           .self = strcmp(canonical_text(json, "evaluated_by"), "self") == 0,
-                          .version = (int)canonical_int(json, "version"),
                           .target_micro = canonical_int(json, "target_micro"),
                           .count = json_array_size(points),
                           .span_count = json_array_size(spans)};
     s->contest = contest_of(canonical_text(json, "task"), s->synthetic);
     if (s->contest != NULL && s->contest->synthetic != s->synthetic) s->contest = NULL;  // "demo" takes drawn data alone
-    s->axis = s->version == 1 ? "epoch" : "step";
+    const char *recipe = canonical_text(json, "recipe.text");  // bytes of the submitter
+    s->recipe = json_loadb(recipe, strlen(recipe), JSON_REJECT_DUPLICATES, NULL);
     s->metric_count = curve_metrics(json, s->metrics);
     s->items = run_metric_scale(&s->metrics[0]);
     s->points = zalloc((s->count + 1) * sizeof *s->points);
@@ -119,6 +119,7 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
     if (s.strict) check_work(&s);
     if (s.strict) check_fields(&s);
     if (s.strict) check_reference(&s);
+    json_decref(s.recipe);
     free(s.points);
     free(s.spans);
 }

@@ -35,9 +35,9 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
     CHECK(TICKET, "ticket", REJECT, "its seed is that of its ticket")                                                  \
+    CHECK(RECIPE, "recipe", REJECT, "the recipe of a run of DAWN is JSON that states its epochs and its batch")        \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
     CHECK(PACE, "same-pace", FLAG, "most of its intervals are not those of another run times one factor")              \
-    CHECK(RECIPE, "recipe", FLAG, "the recipe's digest is that of the recipe's text")                                  \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic is below 70% of the hardware's")                              \
     CHECK(SUPERLINEAR, "superlinear", FLAG, "no row of a scaling is above 125% of the ideal speedup")                  \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \

@@ -42,8 +42,8 @@ static bool point_agrees(struct subject *s, size_t i, const struct sums *sums)
                   {"warm (with evaluation)", p->warm_with_evaluation_ns, sums->with_evaluation}};
     for (size_t c = 0; c < sizeof clocks / sizeof *clocks; c++) {
         if (clocks[c].claimed == clocks[c].sum) continue;
-        finding_add(s->out, CHECK_CLOCKS, "point %zu, %s %lld: the %s clock says %lld ns, but its segments sum to %lld", i,
-                    s->axis, (long long)p->step, clocks[c].name, (long long)clocks[c].claimed, (long long)clocks[c].sum);
+        finding_add(s->out, CHECK_CLOCKS, "point %zu, step %lld: the %s clock says %lld ns, but its segments sum to %lld", i,
+                    (long long)p->step, clocks[c].name, (long long)clocks[c].claimed, (long long)clocks[c].sum);
         return false;
     }
     return true;

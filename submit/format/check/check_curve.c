@@ -28,15 +28,14 @@ static void check_order(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *before = i > 0 ? &s->points[i - 1] : &origin, *p = &s->points[i];
         const char *fault = time ? time_fault(before, p) : NULL;
-        if (fault != NULL) finding_add(s->out, CHECK_TIME_ORDER, "point %zu, %s %lld: %s", i, s->axis, (long long)p->step, fault);
+        if (fault != NULL) finding_add(s->out, CHECK_TIME_ORDER, "point %zu, step %lld: %s", i, (long long)p->step, fault);
         time = time && fault == NULL;
         if (!epochs) continue;
         epochs = p->step > before->step && p->epoch_micro >= before->epoch_micro && p->samples >= before->samples &&
                  p->stall_ns >= before->stall_ns && p->stall_ns <= p->t_ns;
         if (!epochs)
-            finding_add(s->out, CHECK_EPOCH_ORDER, "point %zu: %s %lld with %lld samples follows %s %lld with %lld", i, s->axis,
-                        (long long)p->step, (long long)p->samples, s->axis, (long long)before->step,
-                        (long long)before->samples);
+            finding_add(s->out, CHECK_EPOCH_ORDER, "point %zu: step %lld with %lld samples follows step %lld with %lld", i,
+                        (long long)p->step, (long long)p->samples, (long long)before->step, (long long)before->samples);
     }
     s->in_order = time && epochs;
 }
@@ -60,12 +59,12 @@ static bool metric_twice(const struct subject *s)
     return false;
 }
 
-// Finds the first metric with an impossible score: a count lies between 0 and N. Version 1 wrote values as counts.
+// Finds the first metric with an impossible score: a count lies between 0 and N.
 static int wild_score(const struct subject *s, size_t i)
 {
     for (int m = 0; m < s->metric_count; m++) {
         int64_t score = s->points[i].score[m];
-        bool count = s->version == 1 || s->metrics[m].items > 0;
+        bool count = s->metrics[m].items > 0;
         if (count && score != RUN_SCORE_NONE && (score < 0 || score > run_metric_scale(&s->metrics[m]))) return m;
     }
     return -1;
@@ -78,7 +77,7 @@ static void check_scores(struct subject *s)
         const struct check_point *p = &s->points[i];
         int m = wild_score(s, i);
         if (m >= 0)
-            finding_add(s->out, CHECK_SCORE, "point %zu, %s %lld: %lld correct of %lld items", i, s->axis, (long long)p->step,
+            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %lld correct of %lld items", i, (long long)p->step,
                         (long long)p->score[m], (long long)run_metric_scale(&s->metrics[m]));
         else if (odd_names(s, i))
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores do not match the run's metrics", i,
@@ -94,7 +93,7 @@ static void check_scores(struct subject *s)
 static void check_scale(struct subject *s)
 {
     int64_t best = -1;
-    bool count = s->version == 1 || s->metrics[0].items > 0;
+    bool count = s->metrics[0].items > 0;
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].score[0] > best) best = s->points[i].score[0];
     if (!count) return;
@@ -113,39 +112,18 @@ static void check_scale(struct subject *s)
 
 // ---- chain
 
-static void begin_old(const struct subject *s, struct chain *chain)
-{
-    const json_t *data = json_object_get(s->json, "data"), *files = json_object_get(s->json, "files");
-    const char *digests[8 + 3];
-    size_t sets = json_array_size(data), count = sets + json_array_size(files);
-    BUG_IF(count > sizeof digests / sizeof *digests);
-    for (size_t i = 0; i < count; i++)
-        digests[i] = canonical_text(i < sets ? json_array_get(data, i) : json_array_get(files, i - sets), "digest");
-    chain_begin(chain, &(struct chain_root){.version = s->version,
-                                            .metrics = s->metrics,
-                                            .metric_count = s->metric_count,
-                                            .nonce = canonical_text(s->json, "nonce"),
-                                            .task_digest = canonical_text(s->json, "task_digest"),
-                                            .binary_digest = canonical_text(s->json, "software.binary_digest"),
-                                            .data_digests = digests,
-                                            .data_count = (int)count,
-                                            .seed = canonical_int(s->json, "seed"),
-                                            .recipe_digest = canonical_text(s->json, "recipe.digest")});
-}
-
 static bool is_root(struct subject *s, struct chain *chain)
 {
     const char *root = canonical_text(s->json, "chain_root");
     char hex[DIGEST_HEX];
-    if (chain_version(s->json) < CHAIN_BOUND) begin_old(s, chain);
-    else if (chain_bind(chain, s->json) < 0) BUG("a canonical statement has no canonical form");
+    if (chain_bind(chain, s->json) < 0) BUG("a canonical statement has no canonical form");
     chain_hex(chain, hex);
     if (strcmp(root, hex) == 0) return true;
     finding_add(s->out, CHECK_CHAIN, "the root is %.12s..., but the run's facts give %.12s...", root, hex);
     return false;
 }
 
-// The end and the latencies, which a chain of version 3 also binds. The recipe's text is published; its digest is in the root.
+// The end and the latencies. The recipe's text is published; its digest is in the root.
 static void check_bound(struct subject *s, const struct chain *chain)
 {
     const json_t *latencies = json_object_get(s->json, "latencies");
@@ -185,12 +163,12 @@ static void check_chain(struct subject *s)
         chain_add(&chain, &point);
         chain_hex(&chain, hex);
         if (strcmp(p->hash, hex) != 0) {
-            finding_add(s->out, CHECK_CHAIN, "point %zu, %s %lld: its hash is %.12s..., but its figures give %.12s...",
-                        i, s->axis, (long long)p->step, p->hash, hex);
+            finding_add(s->out, CHECK_CHAIN, "point %zu, step %lld: its hash is %.12s..., but its figures give %.12s...",
+                        i, (long long)p->step, p->hash, hex);
             return;
         }
     }
-    if (chain_version(s->json) >= CHAIN_BOUND) check_bound(s, &chain);
+    check_bound(s, &chain);
 }
 
 // ---- results
@@ -217,16 +195,15 @@ static void check_crossing(struct subject *s)
         return;
     }
     if (r == NULL) {
-        finding_add(s->out, CHECK_CROSSING, "%s %lld meets the target, but the run does not claim it", s->axis,
+        finding_add(s->out, CHECK_CROSSING, "step %lld meets the target, but the run does not claim it",
                     (long long)p->step);
         return;
     }
     const struct {
         const char *name;
         int64_t value;
-    } figures[] = {{s->axis, p->step}, {s->version == 1 ? "epoch" : "epoch_micro", s->version == 1 ? p->step : p->epoch_micro},
-                   {"t_ns", p->t_ns}, {"classic_ns", p->classic_ns}, {"warm_ns", p->warm_ns},
-                   {"warm_with_evaluation_ns", p->warm_with_evaluation_ns}, {"samples", p->samples}};
+    } figures[] = {{"step", p->step}, {"epoch_micro", p->epoch_micro}, {"t_ns", p->t_ns}, {"classic_ns", p->classic_ns},
+                   {"warm_ns", p->warm_ns}, {"warm_with_evaluation_ns", p->warm_with_evaluation_ns}, {"samples", p->samples}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         int64_t said = canonical_int(r, figures[i].name);
         if (said == figures[i].value) continue;

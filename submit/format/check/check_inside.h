@@ -23,11 +23,10 @@ struct subject {
     const struct contest *contest;  // the contest of its board; NULL: none
     const char *status;
     bool synthetic, official, self;
-    int version;                    // of the statement
+    json_t *recipe;                 // its text, parsed; NULL: it is not JSON
     struct run_metric metrics[RUN_METRICS_MAX];
     int metric_count;
     int64_t items, target_micro;    // N of the board's metric, 1,000,000 for a value; its target
-    const char *axis;               // the unit of points: "step", in version 1 "epoch"
     struct check_point *points;
     size_t count;
     struct check_span *spans;
@@ -50,6 +49,8 @@ void check_speed(struct subject *, const struct statement *);  // arithmetic, in
 void check_bench(const json_t *, bool sharp, struct findings *);
 void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting
 void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
+// A number of the recipe in its section; NAN if the text does not have it.
+double check_recipe_number(const struct subject *, const char *section, const char *key);
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.
 #define CHECK_FLOP_PER_JOULE 20e12
 // Watts that the stated processors and GPUs cannot exceed.

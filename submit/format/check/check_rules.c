@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks against the rules and the published data: task, data, group, money, latencies, program. Integers only, so two programs
 // agree to the last micro-dollar.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "submit/format/chain.h"
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/price.h"
@@ -60,25 +60,22 @@ static void check_task(struct subject *s)
                     target_text(metric, s->target_micro, target), target_text(metric, c->target_micro[0], boards));
 }
 
-// The recipe's digest is the signer's word. The same statement says if a program scored itself.
+// That the recipe is a published one is the signer's word. The same statement says if a program scored itself.
 static void check_division(struct subject *s)
 {
-    if (s->self && strcmp(canonical_text(s->json, "division"), "closed") == 0)
-        finding_add(s->out, CHECK_DIVISION, "a run that scored itself belongs in the open division");
-    else if (json_array_size(json_object_get(s->json, "files")) > 0 && strcmp(canonical_text(s->json, "division"), "closed") == 0)
+    if (strcmp(canonical_text(s->json, "division"), "closed") != 0) return;
+    if (s->self) finding_add(s->out, CHECK_DIVISION, "a run that scored itself belongs in the open division");
+    else if (canonical_int(s->json, "recipe.published") == 0)
+        finding_add(s->out, CHECK_DIVISION, "a run whose recipe is not a published one belongs in the open division");
+    else if (json_array_size(json_object_get(s->json, "files")) > 0)
         finding_add(s->out, CHECK_DIVISION, "a run that took files besides its data belongs in the open division");
 }
 
-// Division and schedule are read from the recipe's text. Records of older programs have the digest of another form of the text,
-// which is flagged and not refused.
+// Checks of the schedule read the recipe, so a text that hides it, or that another parser reads otherwise, is refused.
 static void check_recipe(struct subject *s)
 {
-    const char *text = canonical_text(s->json, "recipe.text"), *said = canonical_text(s->json, "recipe.digest");
-    char hex[DIGEST_HEX];
-    if (s->self || chain_version(s->json) != 2 || !s->strict) return;  // from version 3 on part of check_chain
-    digest_bytes(text, strlen(text), hex);
-    if (strcmp(hex, said) != 0)
-        finding_add(s->out, CHECK_RECIPE, "the recipe's digest is %.12s..., but its text has %.12s...", said, hex);
+    if (!s->self && (isnan(check_recipe_number(s, "schedule", "epochs")) || isnan(check_recipe_number(s, "data", "batch"))))
+        finding_add(s->out, CHECK_RECIPE, "its text is no JSON, or lacks the number schedule.epochs or data.batch");
 }
 
 // ---- data
@@ -314,7 +311,7 @@ static void check_latencies(struct subject *s)
         snprintf(what, sizeof what, "latency %zu", i);
         check_times(s, i, latency);
         if (fault != NULL) finding_add(s->out, CHECK_ELIGIBLE, "latency %zu is called eligible, but %s", i, fault);
-        if (k > items && (s->version == 1 || s->contest == NULL || s->contest->board.items > 0))
+        if (k > items && (s->contest == NULL || s->contest->board.items > 0))
             finding_add(s->out, CHECK_SCORE, "latency %zu: %lld correct of %lld items", i, (long long)k, (long long)items);
         if (price == NULL) continue;
         int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");

@@ -23,17 +23,10 @@ struct schedule {
     struct part parts[PARTS_MAX];
 };
 
-// A key of the recipe, in its section, or without a section as older programs wrote it.
-static const json_t *recipe_value(const json_t *recipe, const char *section, const char *key)
-{
-    const json_t *value = json_object_get(json_object_get(recipe, section), key);
-    return value != NULL ? value : json_object_get(recipe, key);
-}
-
 // Samples of the whole schedule, even if the run was interrupted: whole batches of each epoch.
-static double planned_samples(const struct subject *s, const json_t *recipe)
+static double planned_samples(const struct subject *s)
 {
-    double epochs = json_number_value(recipe_value(recipe, "schedule", "epochs"));
+    double epochs = check_recipe_number(s, "schedule", "epochs");
     int64_t batch = canonical_int(s->json, "batch"), items = curve_items(s->json, "train");
     if (batch > 0 && items >= batch && epochs > 0 && epochs <= 1e6) return ceil(epochs * (double)(items / batch)) * (double)batch;
     return s->count > 0 ? (double)s->points[s->count - 1].samples : 0;
@@ -60,10 +53,10 @@ static bool read_work(const struct subject *s, struct schedule *schedule)
     return true;
 }
 
-static bool read_resolutions(const struct subject *s, const json_t *recipe, struct schedule *schedule)
+static bool read_resolutions(const struct subject *s, struct schedule *schedule)
 {
-    const json_t *sides = recipe_value(recipe, "data", "resolution");
-    double full = (double)canonical_int(s->json, "input_size"), samples = planned_samples(s, recipe), cost = usual_cost(s);
+    const json_t *sides = json_object_get(json_object_get(s->recipe, "data"), "resolution");
+    double full = (double)canonical_int(s->json, "input_size"), samples = planned_samples(s), cost = usual_cost(s);
     size_t count = json_is_array(sides) ? json_array_size(sides) : 0;
     if (count < 1 || count > CHECK_PARTS_MAX || !(full > 0) || !(samples > 0)) return false;
     for (size_t i = 0; i < count; i++) {
@@ -80,13 +73,10 @@ static struct schedule read_schedule(const struct subject *s)
 {
     struct schedule schedule = {0};
     if (read_work(s, &schedule)) return schedule;
-    const char *text = canonical_text(s->json, "recipe.text");
-    json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // bytes of the submitter
-    if (!read_resolutions(s, recipe, &schedule)) {
+    if (!read_resolutions(s, &schedule)) {
         double cost = usual_cost(s);
         schedule = (struct schedule){.known = cost > 0, .count = 1, .parts = {{0, cost > 0 ? cost : 1}}};
     }
-    json_decref(recipe);
     return schedule;
 }
 

@@ -12,15 +12,15 @@
 
 // A training step has a whole batch. An epoch visits every sample once, except those that fill no batch: at most one batch in
 // each of 8 buckets of lengths, and never more than three of four. Only texts have buckets: where the contest says that a stored
-// item may be several samples (windows of one text). Version 1 counted begun epochs and no steps.
+// item may be several samples (windows of one text).
 static bool samples_fit(const struct subject *s, const struct check_point *p, int64_t items)
 {
     const double buckets = !s->sharp || s->contest == NULL || s->contest->samples_per_item > 1 ? 8 : 1;
     double batch = (double)canonical_int(s->json, "batch"), epochs = (double)p->epoch_micro * 1e-6, all = (double)items;
-    double begun = s->version == 1 ? epochs - 1 : epochs, samples = (double)p->samples;
+    double samples = (double)p->samples;
     double most = epochs * all * (double)(s->contest != NULL ? s->contest->samples_per_item : 1);
-    double least = begun * fmax(all - buckets * batch, all / 4);
-    if (s->version > 1 && samples != (double)p->step * batch) return false;
+    double least = epochs * fmax(all - buckets * batch, all / 4);
+    if (samples != (double)p->step * batch) return false;
     return samples <= most * (1 + 1e-5) + 1 && samples >= least * (1 - 1e-5) - fmin(batch, all);
 }
 
@@ -31,11 +31,11 @@ static void check_samples(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         if (p->samples == 0 || p->warm_ns == 0)
-            finding_add(s->out, CHECK_WORK, "point %zu, %s %lld: nothing was trained before it (%lld samples in %lld ns)", i,
-                        s->axis, (long long)p->step, (long long)p->samples, (long long)p->warm_ns);
+            finding_add(s->out, CHECK_WORK, "point %zu, step %lld: nothing was trained before it (%lld samples in %lld ns)", i,
+                        (long long)p->step, (long long)p->samples, (long long)p->warm_ns);
         else if (!samples_fit(s, p, items))
-            finding_add(s->out, CHECK_WORK, "point %zu, %s %lld: %lld samples do not follow from %g epochs of %lld items in "
-                        "batches of %lld", i, s->axis, (long long)p->step, (long long)p->samples, (double)p->epoch_micro * 1e-6,
+            finding_add(s->out, CHECK_WORK, "point %zu, step %lld: %lld samples do not follow from %g epochs of %lld items in "
+                        "batches of %lld", i, (long long)p->step, (long long)p->samples, (double)p->epoch_micro * 1e-6,
                         (long long)items, (long long)canonical_int(s->json, "batch"));
         else continue;
         return;
@@ -59,11 +59,11 @@ static void check_evaluations(struct subject *s)
         before += ns;
         double rate = work / ((double)ns * 1e-9);
         if (ns <= 0)
-            finding_add(s->out, CHECK_WORK, "point %zu, %s %lld: it has a score, but no time was spent on evaluating", i, s->axis,
+            finding_add(s->out, CHECK_WORK, "point %zu, step %lld: it has a score, but no time was spent on evaluating", i,
                         (long long)p->step);
         else if (peak > 0 && rate > peak)
-            finding_add(s->out, CHECK_SPEED, "point %zu, %s %lld: its evaluation took %.3g ms: %.4g%% of the stated hardware's "
-                        "peak", i, s->axis, (long long)p->step, (double)ns * 1e-6, 100 * rate / peak);
+            finding_add(s->out, CHECK_SPEED, "point %zu, step %lld: its evaluation took %.3g ms: %.4g%% of the stated hardware's "
+                        "peak", i, (long long)p->step, (double)ns * 1e-6, 100 * rate / peak);
         else continue;
         return;
     }
@@ -71,21 +71,16 @@ static void check_evaluations(struct subject *s)
 
 // ---- the schedule
 
-// A key of the recipe's text in its section; NAN if the text does not have it.
-static double recipe_number(const json_t *recipe, const char *section, const char *key)
+double check_recipe_number(const struct subject *s, const char *section, const char *key)
 {
-    const json_t *value = json_object_get(json_object_get(recipe, section), key);
-    if (value == NULL) value = json_object_get(recipe, key);
+    const json_t *value = json_object_get(json_object_get(s->recipe, section), key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 // A run goes through the schedule of its own recipe, to within a step, and stops earlier only at its target.
 static void check_schedule(struct subject *s)
 {
-    const char *text = canonical_text(s->json, "recipe.text");
-    json_t *recipe = json_loadb(text, strlen(text), JSON_REJECT_DUPLICATES, NULL);  // bytes of the submitter
-    double epochs = recipe_number(recipe, "schedule", "epochs"), batch = recipe_number(recipe, "data", "batch");
-    json_decref(recipe);
+    double epochs = check_recipe_number(s, "schedule", "epochs"), batch = check_recipe_number(s, "data", "batch");
     if (!isnan(batch) && batch != (double)canonical_int(s->json, "batch"))
         finding_add(s->out, CHECK_CONTRADICTION, "the run has batches of %lld samples, and its recipe of %g",
                     (long long)canonical_int(s->json, "batch"), batch);
@@ -201,5 +196,5 @@ void check_work(struct subject *s)
     check_model(s);
     if (!s->sharp) return;
     if (s->in_order) check_evaluations(s);
-    if (s->version > 1 && s->in_order) check_schedule(s);
+    if (s->in_order) check_schedule(s);
 }

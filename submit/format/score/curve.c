@@ -5,27 +5,15 @@
 #include <string.h>
 
 #include "submit/format/canonical.h"
-#include "submit/format/score/contest.h"
 
 enum { MILLION = 1000000 };
-
-// Version 1 wrote a value as k of 1,000,000.
-static struct run_metric metric_of_version_1(const json_t *run)
-{
-    const struct contest *contest = contest_find(canonical_text(run, "task"));
-    int64_t items = canonical_int(run, "items");
-    bool value = contest_is_share(contest) && items == MILLION;
-    return (struct run_metric){.name = canonical_text(run, "metric"), .unit = value ? "" : "%", .items = value ? 0 : items};
-}
 
 int curve_metrics(const json_t *run, struct run_metric into[RUN_METRICS_MAX])
 {
     const json_t *list = json_object_get(run, "metrics");
     size_t count = json_array_size(list);
-    if (count == 0) {
-        into[0] = metric_of_version_1(run);
-        return 1;
-    }
+    into[0] = (struct run_metric){.name = "", .unit = ""};
+    if (count == 0) return 1;
     if (count > RUN_METRICS_MAX) count = RUN_METRICS_MAX;
     for (size_t i = 0; i < count; i++) {
         const json_t *m = json_array_get(list, i);
@@ -68,8 +56,6 @@ int64_t curve_items(const json_t *run, const char *split)
 
 int64_t curve_score(const json_t *point, const struct run_metric *metric)
 {
-    const json_t *k = json_object_get(point, "k");
-    if (k != NULL) return json_integer_value(k);
     const json_t *scores = json_object_get(point, "scores");
     for (size_t i = 0; i < json_array_size(scores); i++) {
         const json_t *one = json_array_get(scores, i);
@@ -89,19 +75,12 @@ int64_t curve_last(const json_t *run, const struct run_metric *metric)
 
 int64_t curve_step(const json_t *point)
 {
-    return canonical_int(point, json_object_get(point, "step") != NULL ? "step" : "epoch");
-}
-
-// The number comes from outside. Epochs beyond the largest value become that value.
-static int64_t in_micro(int64_t epochs)
-{
-    return epochs < INT64_MAX / MILLION ? epochs * MILLION : INT64_MAX;
+    return canonical_int(point, "step");
 }
 
 int64_t curve_epoch_micro(const json_t *point)
 {
-    if (json_object_get(point, "step") != NULL) return canonical_int(point, "epoch_micro");
-    return in_micro(canonical_int(point, "epoch"));
+    return canonical_int(point, "epoch_micro");
 }
 
 char *curve_epoch(const json_t *point, char into[CURVE_PLACE])
@@ -116,7 +95,8 @@ char *curve_epoch(const json_t *point, char into[CURVE_PLACE])
 char *curve_place(const json_t *point, char into[CURVE_PLACE])
 {
     char epoch[CURVE_PLACE];
-    bool whole = curve_epoch_micro(point) == in_micro(curve_step(point));  // counted in epochs: the step adds nothing
+    int64_t micro = curve_epoch_micro(point);
+    bool whole = micro % MILLION == 0 && micro / MILLION == curve_step(point);  // counted in epochs: the step adds nothing
     if (whole) snprintf(into, CURVE_PLACE, "epoch %.24s", curve_epoch(point, epoch));
     else snprintf(into, CURVE_PLACE, "epoch %.24s, step %lld", curve_epoch(point, epoch), (long long)curve_step(point));
     return into;

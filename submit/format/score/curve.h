@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the run axis: metrics, steps, epochs and scores of a run's JSON of any version. A run is a statement of version 1
-// (epochs, one "k") or 2, or a row of results.db from record_read, which has the members of version 2.
+// Reads the run axis: metrics, steps, epochs and scores of a run's JSON. A run is a statement or a row of results.db from
+// record_read: both have these members.
 #ifndef DAWN_FORMAT_CURVE_H
 #define DAWN_FORMAT_CURVE_H
 
@@ -20,7 +20,7 @@ int64_t curve_items(const json_t *run, const char *split);  // items of "train" 
 // RUN_SCORE_NONE if the point has no score of that metric.
 int64_t curve_score(const json_t *point, const struct run_metric *);
 int64_t curve_last(const json_t *run, const struct run_metric *);  // of the last point that has one
-int64_t curve_step(const json_t *point);         // version 1: epochs begun
+int64_t curve_step(const json_t *point);
 int64_t curve_epoch_micro(const json_t *point);
 enum { CURVE_PLACE = 64 };
 char *curve_epoch(const json_t *point, char into[CURVE_PLACE]);  // "3", "2.5": no more decimals than are needed

@@ -57,7 +57,6 @@ static int find_others(const json_t *a, const json_t *b, struct text *t)
         bool same;
         const char *sentence;
     } needs[] = {
-        {canonical_int(a, "version") >= 2 && canonical_int(b, "version") >= 2, "one of them counts its points in epochs alone"},
         {curve_ended(a) && curve_ended(b), "one of them did not finish"},
         {strcmp(canonical_text(a, "evaluated_by"), "harness") == 0 && strcmp(canonical_text(b, "evaluated_by"), "harness") == 0,
          "the harness did not evaluate both"},

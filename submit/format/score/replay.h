@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides if one run repeats another, by the rule of docs/rules.md, for `dawn replay` and for a scoreboard. A run is the JSON
-// of a statement of version 2. Pure functions.
+// of a statement. Pure functions.
 #ifndef DAWN_FORMAT_REPLAY_H
 #define DAWN_FORMAT_REPLAY_H
 

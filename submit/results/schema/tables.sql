@@ -40,12 +40,13 @@ CREATE TABLE groups (
     task TEXT NOT NULL,
     model TEXT NOT NULL,
     recipe TEXT NOT NULL,
-    target_micro INTEGER NOT NULL CHECK (target_micro BETWEEN 1 AND 1000000),
+    target_micro INTEGER NOT NULL CHECK (target_micro > 0),
     planned INTEGER NOT NULL CHECK (planned > 0),
     announced_ms INTEGER NOT NULL,
     ended_ms INTEGER
 ) STRICT;
 
+-- chain_end is NULL if the run did not come to its end.
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     nonce TEXT NOT NULL UNIQUE,
@@ -56,20 +57,19 @@ CREATE TABLE runs (
     group_index INTEGER,
     task TEXT NOT NULL,
     task_digest TEXT NOT NULL,
-    metric TEXT NOT NULL,
-    target_micro INTEGER NOT NULL CHECK (target_micro BETWEEN 1 AND 1000000),
+    target_micro INTEGER NOT NULL CHECK (target_micro > 0),
     model TEXT NOT NULL,
     parameters INTEGER NOT NULL,
     flops_per_sample INTEGER NOT NULL,
     recipe TEXT NOT NULL,
     recipe_json TEXT NOT NULL,
     recipe_digest TEXT NOT NULL,
+    recipe_published INTEGER NOT NULL CHECK (recipe_published IN (0, 1)),
     precision TEXT NOT NULL,
     device TEXT NOT NULL,
     threads INTEGER NOT NULL,
     batch INTEGER NOT NULL,
     seed INTEGER NOT NULL,
-    items INTEGER NOT NULL CHECK (items > 0),
     views INTEGER NOT NULL,
     input_size INTEGER NOT NULL,
     stop_at_target INTEGER NOT NULL CHECK (stop_at_target IN (0, 1)),
@@ -83,8 +83,11 @@ CREATE TABLE runs (
     price_date TEXT,
     started_ms INTEGER NOT NULL,
     ended_ms INTEGER,
+    resumed INTEGER NOT NULL CHECK (resumed >= 0),
     chain_root TEXT NOT NULL,
-    reached_epoch INTEGER,
+    chain_end TEXT,
+    reached_step INTEGER,
+    reached_epoch_micro INTEGER,
     reached_ns INTEGER,
     reached_classic_ns INTEGER,
     reached_warm_ns INTEGER,
@@ -98,6 +101,28 @@ CREATE TABLE runs (
     UNIQUE (group_id, group_index)
 ) STRICT;
 
+-- The first metric is the board's; target_micro of the run belongs to it. items: N of a score that is k of N; 0: the score is a
+-- value in millionths.
+CREATE TABLE metrics (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number BETWEEN 0 AND 7),
+    name TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    lower_is_better INTEGER NOT NULL CHECK (lower_is_better IN (0, 1)),
+    items INTEGER NOT NULL CHECK (items >= 0),
+    PRIMARY KEY (run, number),
+    UNIQUE (run, name)
+) STRICT, WITHOUT ROWID;
+
+-- Parts of the schedule, in order, where what training on a sample costs changes. None: it is the same for all.
+CREATE TABLE parts (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number >= 0),
+    samples INTEGER NOT NULL CHECK (samples > 0),
+    flops_per_sample INTEGER NOT NULL CHECK (flops_per_sample > 0),
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE data_sets (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     name TEXT NOT NULL,
@@ -109,19 +134,73 @@ CREATE TABLE data_sets (
     PRIMARY KEY (run, name, split)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE points (
+-- Of data sets of pictures: how they were packed, and how many were damaged. NULL: the run did not come to its end.
+CREATE TABLE pictures (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    epoch INTEGER NOT NULL,
-    t_ns INTEGER NOT NULL,
-    classic_ns INTEGER NOT NULL,
-    warm_ns INTEGER NOT NULL,
-    warm_with_evaluation_ns INTEGER NOT NULL,
-    samples INTEGER NOT NULL,
-    k INTEGER CHECK (k >= 0),
-    loss_micro INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (run, epoch)
+    split TEXT NOT NULL CHECK (split IN ('train', 'test')),
+    short_side INTEGER NOT NULL CHECK (short_side >= 0),
+    quality INTEGER NOT NULL CHECK (quality BETWEEN 0 AND 100),
+    damaged INTEGER CHECK (damaged >= 0),
+    PRIMARY KEY (run, split)
 ) STRICT, WITHOUT ROWID;
+
+-- The files that a run took besides its data, such as the weights that it began with.
+CREATE TABLE files (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('weights', 'vocab', 'vectors')),
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    PRIMARY KEY (run, kind)
+) STRICT, WITHOUT ROWID;
+
+-- How the digests of a run's data and files were found when it began. A drawn data set has no row.
+CREATE TABLE readings (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    part TEXT NOT NULL CHECK (part IN ('train', 'test', 'weights', 'vocab', 'vectors')),
+    remembered INTEGER NOT NULL CHECK (remembered IN (0, 1)),
+    PRIMARY KEY (run, part)
+) STRICT, WITHOUT ROWID;
+
+-- Where --data found the data. The path stays on this machine: no statement, export or page has it.
+CREATE TABLE folders (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    path TEXT NOT NULL
+) STRICT;
+
+-- The processes of a run that several devices trained together. A run of one process has no row.
+CREATE TABLE places (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    step INTEGER NOT NULL CHECK (step >= 0),
+    rank INTEGER NOT NULL CHECK (rank >= 0),
+    machine INTEGER NOT NULL REFERENCES machines (id),
+    machine_number INTEGER NOT NULL CHECK (machine_number >= 0),
+    device TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    PRIMARY KEY (run, step, rank)
+) STRICT, WITHOUT ROWID;
+
+-- The ticket that a scoreboard issued before the run began.
+CREATE TABLE tickets (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    statement TEXT NOT NULL,
+    board_key TEXT NOT NULL,
+    proof TEXT NOT NULL
+) STRICT;
+
+-- Which run a replay repeats (`dawn replay`).
+CREATE TABLE replays (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    head TEXT NOT NULL
+) STRICT;
+
+-- Runs that an outside program reported itself.
+CREATE TABLE outside (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    command TEXT NOT NULL,
+    framework TEXT NOT NULL,
+    devices INTEGER NOT NULL CHECK (devices > 0)
+) STRICT;
 
 CREATE TABLE segments (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -132,6 +211,40 @@ CREATE TABLE segments (
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE points (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    step INTEGER NOT NULL CHECK (step > 0),
+    epoch_micro INTEGER NOT NULL CHECK (epoch_micro >= 0),
+    t_ns INTEGER NOT NULL,
+    classic_ns INTEGER NOT NULL,
+    warm_ns INTEGER NOT NULL,
+    warm_with_evaluation_ns INTEGER NOT NULL,
+    samples INTEGER NOT NULL,
+    stall_ns INTEGER NOT NULL CHECK (stall_ns >= 0),
+    loss_micro INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (run, step)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE scores (
+    run INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    metric INTEGER NOT NULL,
+    score INTEGER NOT NULL,
+    PRIMARY KEY (run, step, metric),
+    FOREIGN KEY (run, step) REFERENCES points (run, step) ON DELETE CASCADE,
+    FOREIGN KEY (run, metric) REFERENCES metrics (run, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE energy (
+    run INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    uj INTEGER NOT NULL CHECK (uj > 0),
+    PRIMARY KEY (run, step),
+    FOREIGN KEY (run, step) REFERENCES points (run, step) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- hash is NULL if the measurement belongs to no run.
 CREATE TABLE latencies (
     id INTEGER PRIMARY KEY,
     run INTEGER REFERENCES runs (id) ON DELETE SET NULL,
@@ -151,7 +264,7 @@ CREATE TABLE latencies (
     whole_p50_ns INTEGER NOT NULL,
     whole_p90_ns INTEGER NOT NULL,
     whole_p99_ns INTEGER NOT NULL,
-    k INTEGER NOT NULL CHECK (k BETWEEN 0 AND items),
+    k INTEGER NOT NULL CHECK (k >= 0),
     views INTEGER NOT NULL,
     target_micro INTEGER NOT NULL,
     eligible INTEGER NOT NULL CHECK (eligible IN (0, 1)),
@@ -167,7 +280,158 @@ CREATE TABLE latencies (
     price_micro_per_hour INTEGER CHECK (price_micro_per_hour >= 0),
     price_source TEXT,
     price_date TEXT,
-    measured_ms INTEGER NOT NULL
+    measured_ms INTEGER NOT NULL,
+    hash TEXT
 ) STRICT;
 
 CREATE INDEX latencies_by_run ON latencies (run);
+
+-- The answers of scoreboards.
+CREATE TABLE receipts (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    type TEXT NOT NULL CHECK (type IN ('run', 'withdraw', 'amend')),
+    board TEXT NOT NULL,
+    server TEXT NOT NULL,
+    statement TEXT NOT NULL,
+    supersedes TEXT,
+    sequence INTEGER NOT NULL CHECK (sequence > 0),
+    accepted_ms INTEGER NOT NULL,
+    server_key TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    UNIQUE (board, statement)
+) STRICT;
+
+CREATE INDEX receipts_by_run ON receipts (run);
+
+-- The statements of runs that enter a competition, as they were committed to, so that the same bytes can be sent later.
+CREATE TABLE commitments (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    competition TEXT NOT NULL,
+    name TEXT NOT NULL,
+    board TEXT NOT NULL,
+    server_key TEXT NOT NULL,
+    handle TEXT NOT NULL,
+    statement TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    made_ms INTEGER NOT NULL,
+    sequence INTEGER CHECK (sequence > 0),
+    receipt TEXT,
+    signature TEXT,
+    PRIMARY KEY (competition, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE benches (
+    id INTEGER PRIMARY KEY,
+    sweep INTEGER NOT NULL,
+    task TEXT NOT NULL,
+    samples TEXT NOT NULL,
+    data TEXT NOT NULL,
+    noise INTEGER NOT NULL CHECK (noise IN (0, 1)),
+    model TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    recipe_digest TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    fusion INTEGER NOT NULL CHECK (fusion IN (0, 1)),
+    device TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    batch INTEGER NOT NULL CHECK (batch > 0),
+    size TEXT NOT NULL,
+    ignored INTEGER NOT NULL CHECK (ignored >= 0),
+    timed INTEGER NOT NULL CHECK (timed > 0),
+    whole INTEGER NOT NULL CHECK (whole IN (0, 1)),
+    step_ns INTEGER NOT NULL CHECK (step_ns > 0),
+    step_low_ns INTEGER NOT NULL,
+    step_high_ns INTEGER NOT NULL,
+    accepted INTEGER NOT NULL CHECK (accepted >= 0),
+    others_micro INTEGER CHECK (others_micro >= 0),
+    energy_uj INTEGER CHECK (energy_uj > 0),
+    flops INTEGER NOT NULL CHECK (flops >= 0),
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    bound_ns INTEGER,
+    peak_flops INTEGER,
+    peak_bytes INTEGER,
+    memory_bytes INTEGER NOT NULL CHECK (memory_bytes >= 0),
+    machine INTEGER NOT NULL REFERENCES machines (id),
+    software INTEGER NOT NULL REFERENCES software (id),
+    measured_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE bench_repeats (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    step_ns INTEGER NOT NULL CHECK (step_ns > 0),
+    variation_micro INTEGER,
+    slope_micro INTEGER,
+    extended INTEGER NOT NULL CHECK (extended >= 0),
+    accepted INTEGER NOT NULL CHECK (accepted IN (0, 1)),
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bench_memory (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    class TEXT NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes > 0),
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bench_operators (
+    bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    operator TEXT NOT NULL,
+    pass TEXT NOT NULL CHECK (pass IN ('forward', 'backward', 'update')),
+    nodes INTEGER NOT NULL CHECK (nodes > 0),
+    ns INTEGER NOT NULL CHECK (ns >= 0),
+    flops INTEGER NOT NULL CHECK (flops >= 0),
+    bytes INTEGER NOT NULL CHECK (bytes >= 0),
+    bound_ns INTEGER,
+    PRIMARY KEY (bench, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bench_receipts (
+    id INTEGER PRIMARY KEY,
+    sweep INTEGER NOT NULL,
+    board TEXT NOT NULL,
+    server TEXT NOT NULL,
+    statement TEXT NOT NULL,
+    sequence INTEGER NOT NULL CHECK (sequence > 0),
+    accepted_ms INTEGER NOT NULL,
+    server_key TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    UNIQUE (board, statement)
+) STRICT;
+
+CREATE TABLE scalings (
+    id INTEGER PRIMARY KEY,
+    sweep INTEGER NOT NULL,
+    task TEXT NOT NULL,
+    samples TEXT NOT NULL,
+    data TEXT NOT NULL,
+    noise INTEGER NOT NULL CHECK (noise IN (0, 1)),
+    model TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    device TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    processes INTEGER NOT NULL CHECK (processes > 0),
+    machines INTEGER NOT NULL CHECK (machines > 0),
+    batch INTEGER NOT NULL CHECK (batch > 0),
+    size TEXT NOT NULL,
+    step_ns INTEGER NOT NULL CHECK (step_ns > 0),
+    gradient_bytes INTEGER NOT NULL CHECK (gradient_bytes >= 0),
+    exchanges INTEGER NOT NULL CHECK (exchanges >= 0),
+    machine INTEGER NOT NULL REFERENCES machines (id),
+    software INTEGER NOT NULL REFERENCES software (id),
+    measured_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE scaling_reductions (
+    scaling INTEGER NOT NULL REFERENCES scalings (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    bytes INTEGER NOT NULL CHECK (bytes > 0),
+    ns INTEGER NOT NULL CHECK (ns > 0),
+    PRIMARY KEY (scaling, number)
+) STRICT, WITHOUT ROWID;

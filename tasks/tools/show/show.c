@@ -261,7 +261,6 @@ static void add_digests(struct text *t, const json_t *run, const struct page_sty
     const json_t *ticket = json_object_get(run, "ticket");
     if (ticket != NULL)
         page_line(t, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
-    if (!record_bound(run)) page_line(t, "", "settings, machine and price are not bound: an older program began the run");
     page_line(t, "nonce", "%s", record_text(run, "nonce"));
 }
 

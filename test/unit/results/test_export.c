@@ -97,7 +97,7 @@ static void csv_has_a_line_a_row(void **state)
     text_free(&text);
     assert_int_equal(export_csv(r, "runs", 0, &text), 0);
     assert_null(strstr(text.at, "owner"));
-    assert_non_null(strstr(text.at, ",\"{\"\"batch\"\":2000}\","));
+    assert_non_null(strstr(text.at, ",\"{\"\"data\"\":{\"\"batch\"\":2000},\"\"schedule\"\":{\"\"epochs\"\":10}}\","));
     text_free(&text);
     for (int i = 0; export_tables[i] != NULL; i++) {
         assert_int_equal(export_csv(r, export_tables[i], 0, &text), 0);

@@ -324,6 +324,7 @@ static void every_address_answers(void **state)
     (void)state;
     json_object_set_new(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", "fedcba9876543210fedcba9876543210", "index", 2,
                                                 "planned", 5, "announced_ms", canonical_int(run, "started_ms") - 1000));
+    fixture_chain(run);
     fixture_sign(run, &ada, &envelope);
     body_case(envelope.at, 201, "receipt");
     text_free(&envelope);

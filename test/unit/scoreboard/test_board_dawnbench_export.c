@@ -29,6 +29,7 @@ static json_t *make_run(void)
     int64_t total = cost_inference_micro(canonical_int(cheap, "whole_mean_ns"), 10000, 50000);
     json_object_set_new(price, "total_micro_usd", json_integer(total));
     json_array_append_new(json_object_get(run, "latencies"), cheap);
+    fixture_chain(run);
     return run;
 }
 

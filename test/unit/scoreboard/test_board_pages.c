@@ -62,7 +62,6 @@ static void a_run_has_two_costs_and_says_which_ranks(void **state)
 static json_t *run_with_energy(const char *handle, int number, int64_t joules)
 {
     json_t *run = run_of(handle, number);
-    fixture_bind(run);
     fixture_set(run, "reached.energy_uj", json_integer(joules * 1000000));
     fixture_set(run, "energy_uj", json_integer(joules * 1100000));
     fixture_chain(run);

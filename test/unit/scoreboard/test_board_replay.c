@@ -14,8 +14,8 @@ static enum trust trust_of(const char *id)
 static json_t *scattered(int number)
 {
     json_t *run = group_run_of("ada", number, number);
-    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9400 + 10 * number));
-    fixture_bind(run);
+    fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9400 + 10 * number);
+    fixture_chain(run);
     return run;
 }
 
@@ -88,7 +88,6 @@ static void test_replayed_alone(void **state)
 {
     (void)state;
     json_t *first = run_of("ada", 1), *near, *same;
-    fixture_bind(first);
     near = repeated(first, "bob", 2, 9449);
     same = json_deep_copy(first);
     fixture_set(same, "handle", json_string("eve"));
@@ -111,8 +110,7 @@ static void test_group_better_than_reference(void **state)
     (void)state;
     for (int i = 1; i <= 5; i++) {
         json_t *run = group_run_of("ada", i, i);
-        json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9460 + i));
-        fixture_bind(run);
+        fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9460 + i);
         assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
         assert_int_equal(last.findings.flags, i == 5);
     }
@@ -189,8 +187,6 @@ static void test_reads_few_mates(void **state)
     json_t *first = group_run_of("ada", 1, 1), *like = group_run_of("ada", 4, 4);
     json_t *loss = json_object_get(fixture_item(first, "points", FIXTURE_EPOCHS - 1), "loss");
     json_object_set(fixture_item(like, "points", FIXTURE_EPOCHS - 1), "loss", loss);
-    fixture_bind(first);
-    fixture_bind(like);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     do_sql("CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) "
            "SELECT i FROM n; "

@@ -89,7 +89,7 @@ static void test_refusals(void **state)
     fixture_set(run, "board", json_string("elsewhere"));
     assert_int_equal(hand_in(run, &ada), PROBLEM_FOREIGN);
     run = run_of("ada", 1);
-    fixture_set(run, "reached.epoch", json_integer(3));
+    fixture_set(run, "reached.step", json_integer(3));
     assert_int_equal(hand_in(run, &ada), PROBLEM_CHECKS);
     assert_true(last.findings.rejects > 0);
     assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_UNKNOWN_KEY);
@@ -118,7 +118,7 @@ static void test_same_head(void **state)
 {
     (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
-    json_t *copy = run_of("bob", 1);
+    json_t *copy = to_board(run_of("bob", 1));
     fixture_set(copy, "nonce", json_string("ffffffffffffffffffffffffffffffff"));
     assert_int_equal(hand_in(copy, &bob), PROBLEM_CONFLICT);
     assert_non_null(strstr(last.detail, "another person"));

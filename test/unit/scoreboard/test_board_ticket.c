@@ -50,7 +50,6 @@ static void put_ticket(json_t *run, const struct given *g)
 static json_t *run_with(const struct given *g, int number)
 {
     json_t *run = run_of("ada", number);
-    fixture_bind(run);
     fixture_vary(run, number);
     put_ticket(run, g);
     return run;
@@ -328,7 +327,6 @@ static void groups_of_others(void **state)
     (void)state;
     for (int i = 1; i <= 2; i++) {
         json_t *run = run_of("ada", i);
-        fixture_bind(run);
         fixture_vary(run, i);
         fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", GROUP, "index", i, "planned", 5, "announced_ms",
                                             (json_int_t)(FIXTURE_NOW_MS - 300000)));

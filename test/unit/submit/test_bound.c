@@ -6,10 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "submit/format/chain.h"
 #include "submit/format/check/check.h"
 #include "submit/results/record.h"
-#include "submit/results/stated.h"
 
 #include <cmocka.h>
 
@@ -172,7 +170,7 @@ static void rows_that_come_and_go_are_noticed(void **state)
         "DELETE FROM energy", "DELETE FROM segments WHERE number > 3",
         "DELETE FROM data_sets WHERE split = 'train'", "UPDATE runs SET group_id = NULL", "UPDATE runs SET price_date = NULL",
         "INSERT INTO outside VALUES (1, 'a', 'b', 2)", "UPDATE latencies SET hash = NULL", "UPDATE runs SET chain_end = NULL",
-        "UPDATE runs SET status = 'missed'", "UPDATE runs SET chain = 2", "UPDATE runs SET chain_root = recipe_digest",
+        "UPDATE runs SET status = 'missed'", "UPDATE runs SET recipe_published = 1", "UPDATE runs SET chain_root = recipe_digest",
         "UPDATE runs SET ended_ms = NULL", "UPDATE runs SET resumed = 1",
     };
     int64_t id = rich_run();
@@ -194,40 +192,12 @@ static void what_no_statement_says_may_change(void **state)
     free(original);
 }
 
-// An older program did not bind the energy up to the target at the end of a run.
-static void energy_that_is_not_bound_is_not_stated(void **state)
-{
-    (void)state;
-    int64_t id = usual_run(9);
-    char *payload = payload_of(id), hex[DIGEST_HEX];
-    json_t *record;
-    struct chain chain;
-    assert_non_null(strstr(payload, "\"energy_uj\":300000000"));  // of the third point, which met the target
-    free(payload);
-    assert_int_equal(record_read(r, id, &record), 0);
-    json_t *stated = stated_run(record), *points = json_object_get(record, "points");
-    json_object_del(json_object_get(stated, "reached"), "energy_uj");
-    assert_true(chain_from_hex(&chain, CHAIN_BOUND, record_text(json_array_get(points, json_array_size(points) - 1), "hash")));
-    assert_int_equal(chain_end(&chain, stated, hex), 0);
-    json_decref(stated);
-    json_decref(record);
-    char edit[160];
-    snprintf(edit, sizeof edit, "UPDATE runs SET chain_end = '%s'", hex);
-    assert_true(run_sql(edit));
-    payload = payload_of(id);
-    assert_true(chain_holds(id));
-    assert_null(strstr(payload, "\"energy_uj\":300000000"));
-    assert_non_null(strstr(payload, "\"energy_uj\":500000000"));  // of the whole run
-    free(payload);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(edits_of_columns_are_noticed), TEST(edits_of_an_outside_run_are_noticed),
         TEST(rows_that_come_and_go_are_noticed), TEST(what_no_statement_says_may_change),
-        TEST(energy_that_is_not_bound_is_not_stated),
     };
     return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks on statements of version 2: several metrics, steps, work by parts, trainings that were resumed.
+// The checks on several metrics, steps, recipes, work by parts, trainings that were resumed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,13 +9,6 @@
 #include "test/unit/fixture_statement.h"
 
 #include <cmocka.h>
-
-static json_t *run_2(void)
-{
-    json_t *run = fixture_run();
-    fixture_upgrade(run);
-    return run;
-}
 
 static struct findings found(json_t *run)
 {
@@ -29,6 +22,7 @@ static struct findings found(json_t *run)
 
 static void expect_nothing(json_t *run)
 {
+    fixture_chain(run);
     struct findings f = found(run);
     if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
 }
@@ -49,29 +43,74 @@ static json_t *score_at(json_t *run, size_t point, size_t metric)
 static void good_runs_pass(void **state)
 {
     (void)state;
-    expect_nothing(run_2());
-    json_t *run = run_2();
+    expect_nothing(fixture_run());
+    json_t *run = fixture_run();
     for (size_t i = 0; i < 5; i++) json_object_del(fixture_item(run, "points", i), "scores");  // evaluated in its second half
     fixture_follow(run);
     expect_nothing(run);
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(score_at(run, 3, 1), "score", json_integer(-7));  // a value may be anything
     fixture_chain(run);
     expect_nothing(run);
 }
 
-static void the_recipe_is_the_one_that_is_published(void **state)
+static void the_recipe_is_the_one_of_its_digest(void **state)
 {
     (void)state;
-    json_t *run = run_2();
-    fixture_set(run, "recipe.text", json_string("{\"batch\":1000,\"epochs\":2}"));
-    expect(run, CHECK_RECIPE, "but its text has");
+    json_t *run = fixture_run();
+    fixture_set(run, "recipe.text", json_string("{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":9}}"));
+    fixture_chain(run);
+    expect(run, CHECK_CHAIN, "but its text has");
+}
+
+// Another parser may read each of these as the schedule of a shorter training.
+static void a_recipe_that_hides_its_schedule_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "x", "[]", "{}", "10", "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":NaN}}",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"Epochs\":10}}",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":\"10\"}}",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\"epochs\":9}}",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":1e999}}",
+        "{\"data\":{\"batch\":99999999999999999999},\"schedule\":{\"epochs\":10}}", "{\"schedule\":{\"epochs\":10}}",
+        "{\"batch\":1000,\"epochs\":10}", "{\"data.batch\":1000,\"schedule.epochs\":10}",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}} x",
+        "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_t *run = fixture_run();
+        fixture_recipe(run, texts[i]);
+        fixture_chain(run);
+        expect(run, CHECK_RECIPE, "its text is no JSON, or lacks");
+    }
+    json_t *run = fixture_run();  // the command of another program
+    fixture_set(run, "evaluated_by", json_string("self"));
+    fixture_set(run, "division", json_string("open"));
+    fixture_recipe(run, "python3 train.py");
+    fixture_chain(run);
+    struct findings f = found(run);
+    for (int i = 0; i < f.count; i++) assert_true(f.at[i].check != CHECK_RECIPE);
+}
+
+static void the_closed_division_takes_published_recipes(void **state)
+{
+    (void)state;
+    json_t *run = fixture_run();
+    fixture_set(run, "recipe.published", json_integer(0));
+    fixture_chain(run);
+    expect(run, CHECK_DIVISION, "is not a published one");
+    run = fixture_run();
+    fixture_set(run, "recipe.published", json_integer(0));
+    fixture_set(run, "division", json_string("open"));
+    fixture_chain(run);
+    expect_nothing(run);
 }
 
 static void the_closed_division_takes_no_files(void **state)
 {
     (void)state;
-    json_t *run = run_2();
+    json_t *run = fixture_run();
     fixture_set(run, "files", json_pack("[{s:s, s:s, s:s, s:i}]", "kind", "weights", "name", "a.safetensors", "digest",
                                         FIXTURE_HEX, "bytes", 7));
     expect(run, CHECK_DIVISION, "took files");
@@ -80,30 +119,30 @@ static void the_closed_division_takes_no_files(void **state)
 static void wrong_scores_are_refused(void **state)
 {
     (void)state;
-    json_t *run = run_2();
+    json_t *run = fixture_run();
     json_object_set_new(score_at(run, 4, 0), "score", json_integer(10001));
     fixture_follow(run);
     expect(run, CHECK_SCORE, "point 4, step 250: 10001 correct of 10000 items");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(score_at(run, 4, 0), "score", json_integer(-1));
     fixture_follow(run);
     expect(run, CHECK_SCORE, "-1 correct");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(score_at(run, 4, 1), "metric", json_string("accuracy"));
     fixture_follow(run);
     expect(run, CHECK_SCORE, "point 4, step 250: its scores do not match");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(score_at(run, 4, 1), "metric", json_string("top1"));  // two for one
     fixture_follow(run);
     expect(run, CHECK_SCORE, "its scores do not match");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(fixture_item(run, "metrics", 1), "name", json_string("top1"));
     fixture_follow(run);
     expect(run, CHECK_SCORE, "named twice");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(score_at(run, 4, 1), "score", json_integer(1));  // the hashes are as they were
     expect(run, CHECK_CHAIN, "point 4, step 250: its hash is");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(fixture_item(run, "metrics", 1), "unit", json_string("nats"));
     expect(run, CHECK_CHAIN, "the root is");
 }
@@ -116,19 +155,19 @@ static void steps_and_epochs_grow(void **state)
         int64_t value;
     } cases[] = {{"step", 100}, {"epoch_micro", 1999999}, {"stall_ns", 0}, {"samples", 99999}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *run = run_2();
+        json_t *run = fixture_run();
         json_object_set_new(fixture_item(run, "points", 2), cases[i].name, json_integer(cases[i].value));
         fixture_follow(run);
         expect(run, CHECK_EPOCH_ORDER, "point 2: step");
     }
-    json_t *run = run_2();
+    json_t *run = fixture_run();
     json_object_set_new(fixture_item(run, "points", 9), "stall_ns", json_integer((int64_t)1 << 50));  // longer than the run
     fixture_follow(run);
     expect(run, CHECK_EPOCH_ORDER, "point 9: step");
-    run = run_2();
+    run = fixture_run();
     fixture_set(run, "reached.step", json_integer(1));
     expect(run, CHECK_CROSSING, "has step 450, but 1 is claimed");
-    run = run_2();
+    run = fixture_run();
     fixture_set(run, "reached.epoch_micro", json_integer(1));
     expect(run, CHECK_CROSSING, "has epoch_micro 9000000, but 1 is claimed");
 }
@@ -136,23 +175,23 @@ static void steps_and_epochs_grow(void **state)
 static void the_metric_is_that_of_the_board(void **state)
 {
     (void)state;
-    json_t *run = run_2();
+    json_t *run = fixture_run();
     json_array_append(json_object_get(run, "metrics"), fixture_item(run, "metrics", 0));
     json_array_remove(json_object_get(run, "metrics"), 0);  // the loss is first now
     fixture_follow(run);
     fixture_rules(run);
     expect(run, CHECK_TASK, "cifar10 is measured as top1, not as log_loss");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(fixture_item(run, "metrics", 0), "lower_is_better", json_integer(1));
     fixture_follow(run);
     fixture_rules(run);
     expect(run, CHECK_TASK, "measured as top1");
-    run = run_2();
+    run = fixture_run();
     json_object_set_new(fixture_item(run, "metrics", 0), "items", json_integer(0));
     fixture_follow(run);
     fixture_rules(run);
     expect(run, CHECK_TASK, "measured over 10000 items");
-    run = run_2();
+    run = fixture_run();
     fixture_set(run, "target_micro", json_integer(94000000));  // of a count, a slip; of a value, it could be
     fixture_follow(run);
     fixture_rules(run);
@@ -163,7 +202,7 @@ static void the_metric_is_that_of_the_board(void **state)
 static void values_have_no_scale(void **state)
 {
     (void)state;
-    json_t *run = run_2(), *point;
+    json_t *run = fixture_run(), *point;
     size_t i;
     fixture_set(run, "task", json_string("squad"));
     fixture_set(run, "evaluated_by", json_string("self"));
@@ -203,7 +242,7 @@ static void model_of_no_recipe(json_t *run)
 // Two parts: the first at a quarter of the arithmetic of the second.
 static json_t *with_work(int64_t flops)
 {
-    json_t *run = run_2();
+    json_t *run = fixture_run();
     fixture_set(run, "work", json_pack("[{s:i, s:I}, {s:i, s:I}]", "samples", 250000, "flops_per_sample", (json_int_t)flops / 4,
                                        "samples", 250000, "flops_per_sample", (json_int_t)flops));
     return run;
@@ -222,7 +261,7 @@ static void work_comes_by_parts(void **state)
     json_t *run = with_work(600000000);
     model_of_no_recipe(run);  // the parts are all there is to know
     expect_nothing(run);
-    run = run_2();
+    run = fixture_run();
     model_of_no_recipe(run);
     expect(run, CHECK_SPEED_UNKNOWN, "is not known");
 }
@@ -233,7 +272,7 @@ static void a_resumed_training_was_away(void **state)
     (void)state;
     const int64_t away = 3600000000000;
     for (int honest = 0; honest < 2; honest++) {
-        json_t *run = run_2(), *segments = json_object_get(run, "segments"), *p;
+        json_t *run = fixture_run(), *segments = json_object_get(run, "segments"), *p;
         size_t i, at = 5;  // after the first point's checkpoint
         int64_t from = canonical_int(json_array_get(segments, at - 1), "end_ns");
         for (i = at; i < json_array_size(segments); i++) {
@@ -258,7 +297,9 @@ static void a_resumed_training_was_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_recipe_is_the_one_that_is_published),
+        cmocka_unit_test(the_recipe_is_the_one_of_its_digest),
+        cmocka_unit_test(a_recipe_that_hides_its_schedule_is_refused),
+        cmocka_unit_test(the_closed_division_takes_published_recipes),
         cmocka_unit_test(the_closed_division_takes_no_files),
         cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
         cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),

@@ -10,6 +10,7 @@
 #include "runtime/common/base/embed.h"
 #include "submit/format/check/check.h"
 #include "submit/format/score/reference.h"
+#include "tasks/common/recipe/recipe.h"
 #include "test/unit/fixture_statement.h"
 
 #include <cmocka.h>
@@ -111,25 +112,35 @@ static void a_score_beyond_the_bound_is_flagged(void **state)
     (void)state;
     json_t *run = fixture_run();
     assert_false(is_flagged(run));
-    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9491));
+    fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9491);
     fixture_follow(run);
     assert_false(is_flagged(run));
-    json_object_set_new(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "k", json_integer(9493));
+    fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9493);
     fixture_follow(run);
     assert_true(is_flagged(run));
     fixture_set(run, "status", json_string("failed"));
+    fixture_chain(run);
     assert_false(is_flagged(run));
     json_decref(run);
 }
 
-// It met the target after 9 epochs, and no run of that very text before its end, at 10.5.
+// It met the target after 9 epochs, and no run of that very text before its end, at 9.5.
 static void epochs_of_the_same_text_are_compared(void **state)
 {
     (void)state;
+    static const int64_t scores[] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410};
     json_t *run = fixture_run();
-    fixture_set(run, "recipe.digest", json_string("1a5406e94edd49951b543334ce6faf2d947b47e5da5d7c91b2969a09317b68f5"));
-    fixture_follow(run);
+    struct recipe recipe;
+    assert_int_equal(recipe_embedded("cifar10", &recipe), 0);
+    char *text = recipe_line(&recipe);
+    fixture_set(run, "batch", json_integer(recipe.batch));
+    fixture_set(run, "stop_at_target", json_integer(1));
+    fixture_curve(run, scores, 9);
+    assert_false(is_flagged(run));  // of another text
+    fixture_recipe(run, text);
+    fixture_chain(run);
     assert_true(is_flagged(run));
+    free(text);
     json_decref(run);
 }
 

@@ -22,7 +22,6 @@ static int set_up(void **state)
 {
     (void)state;
     original = fixture_run();
-    fixture_bind(original);
     replay = json_deep_copy(original);
     fixture_slow(replay, 700000000);
     fixture_set(replay, "nonce", json_string("00000000000000000000000000000001"));

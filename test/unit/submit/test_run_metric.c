@@ -63,29 +63,18 @@ static json_t *parsed(const char *text)
     return value;
 }
 
-static void both_versions_are_read(void **state)
+static void curves_are_read(void **state)
 {
     (void)state;
     struct run_metric metrics[RUN_METRICS_MAX];
     char place[CURVE_PLACE];
-    json_t *old = parsed("{\"task\":\"squad\",\"metric\":\"f1\",\"items\":1000000,"
-                         "\"points\":[{\"epoch\":2,\"k\":750000},{\"epoch\":3}]}");
-    assert_int_equal(curve_metrics(old, metrics), 1);
-    assert_int_equal(metrics[0].items, 0);  // a value, though version 1 wrote it as a count
-    assert_string_equal(metrics[0].unit, "");
-    assert_int_equal(curve_last(old, &metrics[0]), 750000);
-    const json_t *point = json_array_get(json_object_get(old, "points"), 0);
-    assert_int_equal(curve_step(point), 2);
-    assert_int_equal(curve_epoch_micro(point), 2000000);
-    assert_string_equal(curve_place(point, place), "epoch 2");
-    json_decref(old);
     json_t *run = parsed("{\"metrics\":[{\"name\":\"top5\",\"unit\":\"%\",\"lower_is_better\":0,\"items\":50000},"
                          "{\"name\":\"top1\",\"unit\":\"%\",\"lower_is_better\":0,\"items\":50000}],"
                          "\"points\":[{\"step\":1200,\"epoch_micro\":2500000,\"classic_ns\":3600000000000,"
                          "\"scores\":[{\"metric\":\"top5\",\"score\":46500},{\"metric\":\"top1\",\"score\":38000}]},"
                          "{\"step\":1300,\"epoch_micro\":2700000,\"classic_ns\":3700000000000}]}");
     assert_int_equal(curve_metrics(run, metrics), 2);
-    point = json_array_get(json_object_get(run, "points"), 0);
+    const json_t *point = json_array_get(json_object_get(run, "points"), 0);
     assert_int_equal(curve_score(point, &metrics[1]), 38000);
     assert_string_equal(curve_place(point, place), "epoch 2.5, step 1200");
     assert_int_equal(curve_score(json_array_get(json_object_get(run, "points"), 1), &metrics[0]), RUN_SCORE_NONE);
@@ -94,8 +83,11 @@ static void both_versions_are_read(void **state)
     assert_string_equal(log.at, "epoch\thours\ttop5Accuracy\ttop1Accuracy\n2.5\t1.0000000000\t93.0000\t76.0000\n");
     text_free(&log);
     json_decref(run);
-    json_t *far = parsed("{\"epoch\":1125899906842624}");  // the most that the table of members lets in
-    assert_true(curve_epoch_micro(far) > 0);
+    json_t *whole = parsed("{\"step\":2,\"epoch_micro\":2000000}");  // of a program that counts epochs alone
+    assert_string_equal(curve_place(whole, place), "epoch 2");
+    json_decref(whole);
+    json_t *far = parsed("{\"step\":1125899906842624,\"epoch_micro\":0}");  // the most that the table of members lets in
+    assert_string_equal(curve_place(far, place), "epoch 0, step 1125899906842624");
     json_decref(far);
     assert_int_equal(curve_metrics(NULL, metrics), 1);
 }
@@ -129,7 +121,7 @@ static void contests_say_what_they_measure(void **state)
     char old[DIGEST_HEX], now[DIGEST_HEX], lower[DIGEST_HEX];
     const struct run_metric as_count = {"f1", "", false, 1000000}, falls = {"f1", "", true, 0};
     assert_int_equal(contest_digest("squad", &squad->board, 750000, now), 0);
-    assert_int_equal(contest_digest("squad", &as_count, 750000, old), 0);  // as version 1 had it: the rules are the same
+    assert_int_equal(contest_digest("squad", &as_count, 750000, old), 0);  // the rules are the same
     assert_int_equal(contest_digest("squad", &falls, 750000, lower), 0);
     assert_string_equal(old, now);
     assert_string_not_equal(now, lower);
@@ -141,7 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets_are_met_to_the_last_item), cmocka_unit_test(scores_read_in_their_unit),
-        cmocka_unit_test(both_versions_are_read),           cmocka_unit_test(groups_know_the_direction),
+        cmocka_unit_test(curves_are_read),                  cmocka_unit_test(groups_know_the_direction),
         cmocka_unit_test(contests_say_what_they_measure),
     };
     return cmocka_run_group_tests_name("run_metric", tests, NULL, NULL);

@@ -58,11 +58,7 @@ static void find_members(const char **at, const struct field *fields, const char
 {
     for (const struct field *f = fields; f->name != NULL; f++) {
         struct text row = {0};
-        const char *only = f->presence & FIELD_V1 ? "version 1" : f->presence & FIELD_V2 ? "version 2" : "";
-        const char *optional = f->presence & FIELD_OPTIONAL ? "may be absent" : "";
-        text_add(&row, "| `%s%s`", before, f->name);
-        if (*only || *optional) text_add(&row, " (%s%s%s)", only, *only && *optional ? ", " : "", optional);
-        text_add(&row, " | ");
+        text_add(&row, "| `%s%s`%s | ", before, f->name, f->presence == FIELD_OPTIONAL ? " (may be absent)" : "");
         bounds(f, &row);
         text_add(&row, " | %s |\n", f->what);
         find_row(at, row.at, "docs/statements.md");

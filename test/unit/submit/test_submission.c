@@ -201,7 +201,7 @@ static void texts_are_shown_once_with_their_runs(void **state)
     struct text shown = {0};
     submission_texts(&all, true, &shown);
     assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: record\n  model.name          runs 3, 6: other\n"));
-    assert_non_null(strstr(shown.at, "\n  recipe.text         {\"batch\":2000}\n"));
+    assert_non_null(strstr(shown.at, "\n  recipe.text         " FIXTURE_RECIPE "\n"));
     assert_non_null(strstr(shown.at, "runs 1-2: f32"));
     text_free(&shown);
     submissions_free(&all);

@@ -10,12 +10,16 @@
 #include "data/fetch/source.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
+#include "submit/format/check/check.h"
 #include "data/read/imagenet/imagenet.h"
 #include "submit/format/score/contest.h"
 #include "tasks/tasks.h"
+#include "tasks/common/recipe/recipe.h"
 #include "tasks/common/train/trainer.h"
 
 #include <cmocka.h>
+
+_Static_assert((int)CHECK_PARTS_MAX >= (int)RECIPE_LIST_MAX, "the checks of pace read every schedule of sides");
 
 static void cifar10_is_this_programs_cifar10(void **state)
 {
