@@ -78,7 +78,7 @@ static void print_key(const struct recipe *r, const struct recipe_key *k, size_t
         text_add(&right, "\nhere ");
         recipe_add_value(&right, r, k, false);
     }
-    if (k->old && strcmp(k->old, k->path + section)) text_add(&right, "\nshort: %s", k->old);
+    if (k->brief && strcmp(k->brief, k->path + section)) text_add(&right, "\nshort: %s", k->brief);
     print_wrapped(left.at, KEY_COLUMN, right.at);
     text_free(&left);
     text_free(&right);

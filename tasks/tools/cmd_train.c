@@ -53,7 +53,7 @@ static int take_options(const struct resume *from, struct train_options *o)
     const struct state_facts *f = state_facts(from->state);
     const struct resume_note *note = &from->note;
     TRY(task_find(f->task, &o->task));
-    TRY(recipe_parse_stored("the recipe of the state", f->recipe, strlen(f->recipe), &o->recipe));
+    TRY(recipe_parse("the recipe of the state", f->recipe, strlen(f->recipe), &o->recipe));
     o->data_name = f->data;
     if (!o->data_folder) o->data_folder = note->folder;
     if (!o->pace.steps && !o->pace.ns) o->pace = note->pace;

@@ -34,15 +34,6 @@ grep -q '"resolution": \[24, 32\],$' mine.json
 "$DAWN" recipe cifar10 --set schedule.epochs=3 --set data.resolution=24,32 --set data.flip=never | cmp - mine.json
 "$DAWN" recipe cifar10 --set tail_epochs=.5 | grep -q '"tail_epochs": 0.5,$'
 
-# Files in the flat form of older programs: the same recipes. (That of cifar10 was another one then: test_recipe reads it.)
-for name in airbench94 resnet synthetic; do
-    "$DAWN" recipe $name >now
-    "$DAWN" recipe --file "$ROOT/test/fixtures/recipes/$name.json" | cmp - now
-    "$DAWN" recipe $name --canonical >now
-    "$DAWN" recipe --file "$ROOT/test/fixtures/recipes/$name.json" --canonical | cmp - now
-    [ "$(wc -l <now)" = 1 ]
-done
-
 # ---- keys: those that apply, by section
 [ "$(status "$DAWN" recipe --keys)" = 0 ]
 narrow
@@ -77,8 +68,11 @@ refused '--canonical needs a recipe' "$DAWN" recipe --canonical
 refused '--model needs a recipe' "$DAWN" recipe --model resnet9
 echo '{"epochs": 3,' >cut.json
 refused 'cut.json, line' "$DAWN" recipe --file cut.json
-echo '{"batch": 0}' >zero.json
-refused 'zero.json: "batch" must be between 1' "$DAWN" recipe --file zero.json
+[ "$("$DAWN" recipe cifar10 --canonical | wc -l)" = 1 ]
+echo '{"epochs": 8}' >level.json
+refused 'level.json: "epochs" must be in its section (schedule.epochs)' "$DAWN" recipe --file level.json
+echo '{"data": {"batch": 0}}' >zero.json
+refused 'zero.json: "data.batch" must be between 1' "$DAWN" recipe --file zero.json
 [ "$(status "$DAWN" recipe --file none.json)" = 1 ]
 grep -q 'none.json' err
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a recipe file, as a stored text, and their first line as --set. An accepted recipe prints as JSON that reads
-// back as the same recipe, has a canonical form that reads back as itself, passes the checks, and gives a schedule within its
-// bounds.
+// Any bytes as a recipe file, and their first line as --set. An accepted recipe prints as JSON that reads back as the same
+// recipe, passes the checks, and gives a schedule within its bounds.
 #include "tasks/common/recipe/recipe.h"
 
 #include <stdlib.h>
@@ -18,11 +17,11 @@ static void check_schedule(const struct recipe *r)
 }
 
 // `text` reads back as a recipe that prints as the same text. Frees it.
-static void check_reads_back(char *text, char *(*print)(const struct recipe *))
+static void check_reads_back(char *text)
 {
     struct recipe again;
     if (recipe_parse("again", text, strlen(text), &again) < 0) BUG(error_text());
-    char *second = print(&again);
+    char *second = recipe_json(&again);
     BUG_IF(strcmp(text, second) != 0);
     free(text);
     free(second);
@@ -38,18 +37,14 @@ static void check_taken(const struct recipe *r)
     char *same = recipe_canonical(&again);
     BUG_IF(strcmp(canonical, same) != 0);
     free(same);
-    check_reads_back(json, recipe_json);
-    check_reads_back(canonical, recipe_canonical);
+    free(canonical);
+    check_reads_back(json);
     check_schedule(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct recipe r;
-    if (recipe_parse_stored("fuzz", (const char *)bytes, count, &r) == 0)
-        check_taken(&r);
-    else
-        BUG_IF(strncmp(error_text(), "fuzz", 4) != 0);
     if (recipe_parse("fuzz", (const char *)bytes, count, &r) == 0)
         check_taken(&r);
     else

@@ -60,32 +60,17 @@ bool recipe_trains(const struct recipe *r, const char *task)
 struct given {
     const char *where;
     const struct recipe_table *table;
-    bool flat, stored;
     int count;
     const struct recipe_key *key[RECIPE_KEYS_MAX];
     const json_t *value[RECIPE_KEYS_MAX];
 };
 
-static const char *name_in_text(const struct given *g, const struct recipe_key *k)
-{
-    return g->flat && k->old ? k->old : k->path;
-}
-
 static const struct recipe_key *find_given(const struct given *g, const char *path)
 {
     const struct recipe_key *keys[RECIPE_KEYS_MAX];
     for (int i = recipe_keys(g->table, keys) - 1; i >= 0; i--)
-        if (!strcmp(keys[i]->path, path) || (g->flat && keys[i]->old && !strcmp(keys[i]->old, path))) return keys[i];
+        if (!strcmp(keys[i]->path, path)) return keys[i];
     return NULL;
-}
-
-static int add_given(struct given *g, const struct recipe_key *k, const json_t *v)
-{
-    for (int i = 0; i < g->count; i++)
-        if (g->key[i] == k) return fail(ERR_USAGE, "%s: \"%s\" is given twice", g->where, k->path);
-    g->key[g->count] = k;
-    g->value[g->count++] = v;
-    return 0;
 }
 
 static int refuse_key(const struct given *g, const char *path)
@@ -106,9 +91,10 @@ static int collect_given(struct given *g, const json_t *object, const char *sect
     json_object_foreach((json_t *)object, name, v) {
         char path[RECIPE_TEXT_MAX];
         bool whole = snprintf(path, sizeof path - 1, "%s%s", section, name) < (int)sizeof path - 1;
-        const struct recipe_key *k = whole && (g->flat || !strchr(name, '.')) ? find_given(g, path) : NULL;
+        const struct recipe_key *k = whole && !strchr(name, '.') ? find_given(g, path) : NULL;
         if (k) {
-            TRY(add_given(g, k, v));
+            g->key[g->count] = k;  // JSON names no member twice
+            g->value[g->count++] = v;
         } else if (!json_is_object(v) || !whole) {
             return refuse_key(g, path);
         } else if (!recipe_is_section(g->table, path)) {
@@ -127,62 +113,29 @@ static bool is_selector(const struct recipe_key *k)
     return k->offset == RECIPE_AT(model) || k->offset == RECIPE_AT(optimiser) || k->offset == RECIPE_AT(shape);
 }
 
-static bool same_value(const struct recipe *a, const struct recipe_key *of_a, const struct recipe *b,
-                       const struct recipe_key *of_b)
-{
-    struct text x = {0}, y = {0};
-    recipe_add_value(&x, a, of_a, true);
-    recipe_add_value(&y, b, of_b, true);
-    bool same = !strcmp(x.at, y.at);
-    text_free(&x);
-    text_free(&y);
-    return same;
-}
-
 static int set_one_given(const struct given *g, struct recipe *r, int i)
 {
-    return recipe_set_value(g->where, name_in_text(g, g->key[i]), r, g->key[i], g->value[i]);
-}
-
-// Refuses a key that does not apply, or drops it if its value has no effect.
-static int drop_given(const struct given *g, const struct recipe *r, int i)
-{
-    const struct recipe_key *k = g->key[i];
-    struct recipe alone = *r;
-    TRY(set_one_given(g, &alone, i));
-    if (g->stored || (g->flat && recipe_is_default(&alone, k))) return 0;
-    if (g->flat && k->like && same_value(&alone, k, r, find_given(g, k->like))) return 0;
-    return recipe_refuse(g->where, r, k);
+    return recipe_set_value(g->where, g->key[i]->path, r, g->key[i], g->value[i]);
 }
 
 static int set_given(const struct given *g, struct recipe *r)
 {
     for (int i = 0; i < g->count; i++)
         if (is_selector(g->key[i])) TRY(set_one_given(g, r, i));
-    for (int i = 0; i < g->count; i++)
-        if (recipe_applies(r, g->key[i])) TRY(set_one_given(g, r, i));
-    for (int i = 0; i < g->count; i++)
-        if (!recipe_applies(r, g->key[i])) TRY(drop_given(g, r, i));
+    for (int i = 0; i < g->count; i++) {
+        if (!recipe_applies(r, g->key[i])) return recipe_refuse(g->where, r, g->key[i]);
+        TRY(set_one_given(g, r, i));
+    }
     return check_whole(g->where, r);
 }
 
-static bool is_flat(const json_t *root)
+static int parse_root(const char *where, const json_t *root, struct recipe *into)
 {
-    const char *name;
-    json_t *v;
-    json_object_foreach((json_t *)root, name, v)
-        if (json_is_object(v)) return false;
-    return true;
-}
-
-static int parse_root(const char *where, const json_t *root, bool stored, struct recipe *into)
-{
-    struct given g = {.where = where, .flat = is_flat(root), .stored = stored};
+    struct given g = {.where = where};
     struct recipe r;
     if (!json_is_object(root)) return fail(ERR_USAGE, "%s: a recipe is a JSON object", where);
     recipe_defaults(NULL, &r);
-    const json_t *model = json_object_get(root, "model"), *dotted = json_object_get(root, "model.name");
-    const char *name = json_string_value(!g.flat ? json_object_get(model, "name") : model ? model : dotted);
+    const char *name = json_string_value(json_object_get(json_object_get(root, "model"), "name"));
     TRY(recipe_find_table(where, name ? name : r.model, &g.table));
     recipe_defaults(g.table, &r);
     TRY(collect_given(&g, root, ""));
@@ -191,24 +144,14 @@ static int parse_root(const char *where, const json_t *root, bool stored, struct
     return 0;
 }
 
-static int parse_recipe(const char *where, const char *bytes, size_t count, bool stored, struct recipe *into)
+int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
 {
     json_error_t error;
     json_t *root = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, &error);
     if (!root) return fail(ERR_USAGE, "%s, line %d: not JSON: %s", where, error.line, error.text);
-    int rc = parse_root(where, root, stored, into);
+    int rc = parse_root(where, root, into);
     json_decref(root);
     return rc;
-}
-
-int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *into)
-{
-    return parse_recipe(where, bytes, count, false, into);
-}
-
-int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *into)
-{
-    return parse_recipe(where, bytes, count, true, into);
 }
 
 int recipe_file(const char *path, struct recipe *into)
@@ -326,34 +269,13 @@ int recipe_embedded(const char *name, struct recipe *into)
     return fail_unknown(ERR_USAGE, "recipe", name, names, "\"dawn recipe\" lists them");
 }
 
-// SHA-256 of the canonical forms that recipes of this repository had in earlier versions. Their runs stay closed.
-static const struct {
-    const char *name, *digest;
-} former[] = {
-    {"cifar10", "df402d11f33f41a3bd240db1bb2a819f0cfe1d5c9eaa70451db9b1d810286227"},     // until 22 November 2026
-    {"fulcrum-e1", "2a2c382e3cc0f55c76f59e8135783228a1078366e6a133fed4d418ace4d88cbc"},  // the same
-    {"imagenette", "ecbe808f6ecece6c3521b0d65b654c193766af733aab12ef7f8bd6a1351e1971"},  // the same
-    {"minilm", "58aed5af95a9bff00e1e2ff2c717c5c98ab2361bd5689aa4fbf3b5f6570f5180"},      // the same
-    {"imagenet-224", "41c7f99483ef29a0856e3b39790c9ac8185292efc9d8276bd10bca3f683bcba5"},  // until 23 November 2026
-    {"one-view", "27a31af81cc54a8298b3c71e3322800988849239e50d620a35fa4c16435de52f"},      // the same
-};
-
-static bool is_former(const char *name, const char *canonical)
-{
-    char digest[DIGEST_HEX];
-    digest_bytes(canonical, strlen(canonical), digest);
-    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
-        if (strcmp(former[i].name, name) == 0 && strcmp(former[i].digest, digest) == 0) return true;
-    return false;
-}
-
 bool recipe_is_published(const char *name, const struct recipe *r)
 {
     struct recipe published, same_type = *r;
     if (recipe_embedded(name, &published) < 0) return false;
     same_type.precision = published.precision;
     char *ours = recipe_canonical(&published), *theirs = recipe_canonical(&same_type);
-    bool same = strcmp(ours, theirs) == 0 || is_former(name, theirs);
+    bool same = strcmp(ours, theirs) == 0;
     free(ours);
     free(theirs);
     return same;

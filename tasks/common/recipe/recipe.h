@@ -2,9 +2,6 @@
 // A recipe: everything about a training that is not code, as a small JSON file in sections. One table holds every key
 // (recipe_keys.c and the task's own rows) with its bounds, its default and its meaning. An unknown key, a value out of
 // bounds, a wrong type or a key that does not apply to the model or the optimiser is an error that names the key.
-//
-// The parser reads two forms: sections ("schedule": {"epochs": 8}), and the flat form of older programs ("epochs": 8).
-// Recipes are printed in sections.
 #ifndef DAWN_RECIPE_H
 #define DAWN_RECIPE_H
 
@@ -72,12 +69,8 @@ struct recipe {
 // An embedded recipe by name ("cifar10", "synthetic", "airbench94", ...). The error for an unknown name suggests the nearest.
 int recipe_embedded(const char *name, struct recipe *) MUST_CHECK;
 int recipe_file(const char *path, struct recipe *) MUST_CHECK;
-// The pure parser of both forms of JSON. `where` names the text in errors. Absent keys take their defaults. A flat text may
-// hold a key that does not apply, but only at its default.
+// The pure parser. `where` names the text in errors. Absent keys take their defaults.
 int recipe_parse(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
-// Parses a text that a program stored in a record or beside weights. Keys that do not apply are dropped, because they had no
-// effect on that run.
-int recipe_parse_stored(const char *where, const char *bytes, size_t count, struct recipe *) MUST_CHECK;
 
 // Assigns "epochs=10", "schedule.epochs=10", "resolution=24,28,32". All changes are made together, and each key must apply
 // to the resulting recipe. On failure the recipe is unchanged.
@@ -95,8 +88,7 @@ char *recipe_line(const struct recipe *);
 // in its shortest form; without name and about. Two recipes train alike if and only if their canonical forms are equal.
 // A key that a later program adds with its default changes no canonical form.
 char *recipe_canonical(const struct recipe *);
-// True if the recipe trains like the embedded recipe of that name. Any number format is allowed (docs/rules.md). The
-// comparison uses canonical forms, so a stored recipe stays published when the program learns a key.
+// True if the recipe trains like the embedded recipe of that name. Any number format is allowed (docs/rules.md).
 bool recipe_is_published(const char *name, const struct recipe *);
 // Calls row(context, recipe) for each embedded recipe until a row fails.
 int recipe_each(int (*row)(void *, const struct recipe *), void *) MUST_CHECK;

@@ -183,7 +183,7 @@ static const struct recipe_key *find_exact(const struct recipe_table *t, const c
     const struct recipe_key *keys[RECIPE_KEYS_MAX];
     int count = recipe_keys(t, keys);
     for (int i = 0; i < count; i++)
-        if (!strcmp(keys[i]->path, name) || (keys[i]->old && !strcmp(keys[i]->old, name))) return keys[i];
+        if (!strcmp(keys[i]->path, name) || (keys[i]->brief && !strcmp(keys[i]->brief, name))) return keys[i];
     return NULL;
 }
 
@@ -197,7 +197,7 @@ static int unknown_key(const char *where, const struct recipe_table *t, const ch
             return fail(ERR_USAGE, "%s: task %s has no key \"%.60s\" (task %s has)", where, t->task, name,
                         recipe_tables[i]->task);
     for (int i = 0; i < count; i++)
-        if (keys[i]->old) names[n++] = keys[i]->old;
+        if (keys[i]->brief) names[n++] = keys[i]->brief;
     for (int i = 0; i < count; i++) names[n++] = keys[i]->path;
     fail_unknown(ERR_USAGE, "recipe key", name, names, "\"dawn recipe --keys\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", where);

@@ -23,7 +23,7 @@ enum {
 
 struct recipe_key {
     const char *path;             // its sections and its name: "optimiser.filters.lr"
-    const char *old;              // its name in the flat form, also short for --set; NULL: the flat form has no such key
+    const char *brief;            // a short name, for --set and people; NULL: none
     enum recipe_kind kind;
     size_t offset;                // in struct recipe; RECIPE_AT, RECIPE_OWN
     double low, high;             // bounds of a number, or of each number of a list
@@ -35,7 +35,6 @@ struct recipe_key {
     unsigned rules;               // bits of the optimisers that use it; 0: all
     unsigned shapes;              // bits of the shapes of the decay (enum recipe_shape) that use it; 0: all
     unsigned part;                // bit of the part that the model must have; 0: every model
-    const char *like;  // flat form: another key; a value equal to that key's is accepted even if this key does not apply
 };
 #define RECIPE_AT(field) offsetof(struct recipe, field)
 #define RECIPE_OWN(type, field) (offsetof(struct recipe, own) + offsetof(type, field))
@@ -57,7 +56,7 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
 // Collects all keys of a table and the common keys, each section together. Returns their number.
 int recipe_keys(const struct recipe_table *, const struct recipe_key *into[RECIPE_KEYS_MAX]);
 int recipe_keys_applying(const struct recipe *, const struct recipe_key *into[RECIPE_KEYS_MAX]);
-// Finds a key by path, by old name, or by the end of its path ("filters.lr") if no other path ends so.
+// Finds a key by path, by short name, or by the end of its path ("filters.lr") if no other path ends so.
 int recipe_find_key(const char *where, const struct recipe_table *, const char *name, const struct recipe_key **) MUST_CHECK;
 bool recipe_is_section(const struct recipe_table *, const char *path);
 // Fails with a sentence that names the key.

@@ -202,8 +202,8 @@ static int check_training(const char *path, const json_t *record, const struct s
 {
     struct recipe ours, recorded;
     const char *text = record_text(record, "recipe_json");
-    TRY(recipe_parse_stored(path, f->recipe, strlen(f->recipe), &ours));
-    TRY(recipe_parse_stored("the record's recipe", text, strlen(text), &recorded));
+    TRY(recipe_parse(path, f->recipe, strlen(f->recipe), &ours));
+    TRY(recipe_parse("the record's recipe", text, strlen(text), &recorded));
     char *a = recipe_canonical(&ours), *b = recipe_canonical(&recorded);
     bool same = !strcmp(a, b);
     free(a), free(b);

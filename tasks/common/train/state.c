@@ -265,7 +265,7 @@ static int check_recipe(const struct state *s, const struct recipe *here)
 {
     struct recipe there;
     const char *text = s->view.facts.recipe;
-    TRY(recipe_parse_stored(s->path, text, strlen(text), &there));
+    TRY(recipe_parse(s->path, text, strlen(text), &there));
     there.precision = here->precision;
     char *a = recipe_canonical(&there), *b = recipe_canonical(here);
     bool same = !strcmp(a, b);

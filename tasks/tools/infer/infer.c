@@ -16,7 +16,7 @@ static int load_recipe(const struct checkpoint *c, const struct infer_options *o
     if (json && o->recipe_option)
         return fail(ERR_USAGE, "%s holds the recipe that it was trained with, and --%s cannot change that", path,
                     o->recipe_option);
-    if (json) return recipe_parse_stored(path, json, strlen(json), r);
+    if (json) return recipe_parse(path, json, strlen(json), r);
     if (!o->recipe)
         return fail(ERR_INPUT, "%s does not name its model (written by another program?): name it with --model", path);
     *r = *o->recipe;

@@ -94,7 +94,7 @@ static int train_again(const struct choice *c, const struct original *o)
     TRY(choose_threads(&c->where));
     TRY(task_find(canonical_text(run, "task"), &options.task));
     TRY(task_files_check(&c->where.files, options.task->name, options.task->takes));
-    TRY(recipe_parse_stored("the recipe of the run", text, strlen(text), &options.recipe));
+    TRY(recipe_parse("the recipe of the run", text, strlen(text), &options.recipe));
     TRY(price_choose(c->instance, c->cost, &price, &known));
     options.price = known ? &price : NULL;
     TRY(tell_start(c, o, device, options.threads));

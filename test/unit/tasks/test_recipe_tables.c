@@ -60,7 +60,7 @@ static void a_key_of_another_task_is_refused(void **state)
     struct recipe r;
     REFUSED(parse("{\"model\": {\"name\": \"speller\"}, \"evaluation\": {\"views\": 2}}", &r),
             "task letters has no key \"evaluation.views\" (task cifar10 has)");
-    REFUSED(parse("{\"model\": \"speller\", \"views\": 1}", &r), "task letters has no key \"views\"");
+    REFUSED(parse("{\"model\": {\"name\": \"speller\"}, \"views\": 1}", &r), "task letters has no key \"views\"");
     REFUSED(parse("{\"data\": {\"stride\": 8}}", &r), "task cifar10 has no key \"data.stride\" (task letters has)");
     OK(parse("{}", &r));
     REFUSED(recipe_set(&r, "data.stride=8"), "task cifar10 has no key \"data.stride\"");
@@ -76,7 +76,7 @@ static void a_model_belongs_to_a_task(void **state)
     char path[] = "/tmp/dawn-recipe-XXXXXX.json";
     int file = mkstemps(path, 5);
     assert_true(file >= 0);
-    dprintf(file, "{\"name\": \"spell\", \"model\": \"speller\"}");
+    dprintf(file, "{\"name\": \"spell\", \"model\": {\"name\": \"speller\"}}");
     close(file);
     struct choose c = {.recipe = path};
     struct chosen chosen;
