@@ -129,7 +129,7 @@ TASKS := $(foreach t,$(patsubst tasks/%/contest.json,%,$(wildcard tasks/*/contes
 KINDS := $(sort $(patsubst data/read/%/,%,$(dir $(wildcard data/read/*/*.c))))
 BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*.c)))
 BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard tasks/*/contest.json submit/format/*/*.json scoreboard/store/file/schema/*.sql scoreboard/pages/assets/*) \
-    $(addprefix docs/,rules.md submit.md record.md statements.md threats.md))
+    $(patsubst %,$(B)/docs/%.html,rules submit record statements threats))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
 # Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.
 UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/runtime/test_dnn_plans.c),$(wildcard test/unit/test_*.c test/unit/*/test_*.c)))
@@ -223,7 +223,7 @@ $(B)/$(1).c: $(2) $(B)/$(1).list Makefile
 	for f in $(2); do i=$$$$((i + 1)); echo "extern const char embedded_$$$$i[];"; \
 	    printf '__asm__(".pushsection .rodata\\n.global embedded_%d\\nembedded_%d: .incbin \\"%s\\"\\n.byte 0\\n.popsection");\n' $$$$i $$$$i $$$$f; done; \
 	i=0; echo 'const struct embedded embedded_files[] = {'; \
-	for f in $(2); do i=$$$$((i + 1)); echo "    {\"$$$$f\", embedded_$$$$i, $$$$(wc -c <$$$$f)},"; done; \
+	for f in $(2); do i=$$$$((i + 1)); echo "    {\"$$$${f#$(B)/docs/}\", embedded_$$$$i, $$$$(wc -c <$$$$f)},"; done; \
 	echo '    {0},'; echo '};'; } >$$@
 $(B)/$(1).o: $(B)/$(1).c
 	$$(Q)$$(CC) $$(BASE_FLAGS) -Wno-missing-field-initializers -c $$< -o $$@
@@ -248,6 +248,11 @@ endef
 $(eval $(call registry_rule,task_folders,tasks/tasks.h,const struct task *const,tasks_@[],tasks_@,$(TASKS)))
 $(eval $(call registry_rule,recipe_tables,tasks/common/recipe/recipe_keys.h,const struct recipe_table,recipe_table_@,&recipe_table_@,$(TASKS)))
 $(eval $(call registry_rule,kind_folders,data/kind.h,const struct kind *const,kinds_@[],kinds_@,$(KINDS)))
+
+$(B)/docs/%.html: docs/%.md scoreboard/pages/document.py
+	$(call say,PAGE,$@)
+	@mkdir -p $(@D)
+	$(Q)python3 scoreboard/pages/document.py $< >$@
 
 # A list is written only when it changes; what is made from it is then made again.
 write_if_new = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@

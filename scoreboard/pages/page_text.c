@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of text: rules and other documents of the repository, and the meaning of trust.
-#include <stdlib.h>
+// Pages of text: rules and other documents of the repository (document.py makes their HTML), and the meaning of trust.
 #include <string.h>
 
 #include "runtime/common/base/embed.h"
-#include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
 
 // The documents' example of a board is this one.
-static char *with_address(const struct page *page, const char *document)
+static void add_document(struct page *page, const char *html)
 {
     static const char example[] = "https://board.example";
-    struct text words = {0};
-    for (const char *at = document, *next; at != NULL; at = next) {
-        next = strstr(at, example);
-        text_bytes(&words, at, next != NULL ? (size_t)(next - at) : strlen(at));
-        if (next == NULL) break;
-        text_add(&words, "%s", page_address(page));
-        next += sizeof example - 1;
+    for (const char *next; (next = strstr(html, example)) != NULL; html = next + sizeof example - 1) {
+        text_bytes(page->out, html, (size_t)(next - html));
+        html_add(page->out, "%s", page_address(page));
     }
-    return words.at;
+    text_add(page->out, "%s", html);
 }
 
 static int document(struct page *page, const char *path, const char *title, const char *about)
@@ -28,12 +22,7 @@ static int document(struct page *page, const char *path, const char *title, cons
     if (file == NULL) return fail(ERR_MISSING, "this build lacks the file %s", path);
     page_begin(page, title, about, (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\">\n");
-    size_t before = page->out->length;
-    char *words = with_address(page, file->at);
-    if (words != NULL) markdown_write(page->out, words);
-    free(words);
-    if (page->out->length == before)
-        html_add(page->out, "<h1>%s</h1><p>This document is empty in this build.</p>", title);
+    add_document(page, file->at);
     html_add(page->out, "</article>\n");
     page_end(page);
     return 0;
@@ -41,27 +30,27 @@ static int document(struct page *page, const char *path, const char *title, cons
 
 static int show_rules(struct page *page)
 {
-    return document(page, "docs/rules.md", "Rules", "What is measured, and how the program enforces it");
+    return document(page, "rules.html", "Rules", "What is measured, and how the program enforces it");
 }
 
 static int show_submit(struct page *page)
 {
-    return document(page, "docs/submit.md", "Take part", "How to submit a run");
+    return document(page, "submit.html", "Take part", "How to submit a run");
 }
 
 static int show_record(struct page *page)
 {
-    return document(page, "docs/record.md", "Another framework", "How any training program can take part");
+    return document(page, "record.html", "Another framework", "How any training program can take part");
 }
 
 static int show_statements(struct page *page)
 {
-    return document(page, "docs/statements.md", "Statements", "The format of signed statements");
+    return document(page, "statements.html", "Statements", "The format of signed statements");
 }
 
 static int show_threats(struct page *page)
 {
-    return document(page, "docs/threats.md", "Threats", "Which attacks are stopped, which become visible, and which remain");
+    return document(page, "threats.html", "Threats", "Which attacks are stopped, which become visible, and which remain");
 }
 
 static int show_trust(struct page *page)

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runtime/common/draw/html.h"
-#include "scoreboard/pages/markdown.h"
 #include "scoreboard/pages/page.h"
 
 #include <cmocka.h>
@@ -158,48 +157,12 @@ static void a_problem_is_a_whole_page(void **state)
     text_free(&answer.body);
 }
 
-static void markdown_is_the_subset_we_use(void **state)
-{
-    (void)state;
-    static const char *const cases[][2] = {
-        {"# A `b` *c*\n", "<h1>A <code>b</code> <em>c</em></h1>\n"},
-        {"a\nb **c**\n\nd", "<p>a b <strong>c</strong></p>\n<p>d</p>\n"},
-        {"<!-- no -->\nx\n", "<p>x</p>\n"},
-        {"- a\n  b\n- c\n\n1. d\n", "<ul>\n<li>a b</li>\n<li>c</li></ul>\n<ol>\n<li>d</li></ol>\n"},
-        {"[r](rules.md) [s](docs/submit.md) [w](https://example.org/) [f](formats.md) [j](javascript:x)\n",
-         "<p><a href=\"/rules\">r</a> <a href=\"/submit\">s</a> <a href=\"https://example.org/\">w</a> f j</p>\n"},
-        {"<script> & \"x\" [a **b `c\n", "<p>&lt;script&gt; &amp; &quot;x&quot; [a **b `c</p>\n"},
-        {"## Groups: the *official* result\n## Groups: the official result\n",
-         "<h2 id=\"groups-the-official-result\">Groups: the <em>official</em> result</h2>\n"
-         "<h2>Groups: the official result</h2>\n"},
-        {"[a](docs/record.md#x) [b](threats.md) [c](statements.mdx)\n",
-         "<p><a href=\"/record#x\">a</a> <a href=\"/threats\">b</a> c</p>\n"},
-        {"a\n\n    b <c>\n\n      d\n\ne\n",
-         "<p>a</p>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\"><code>b &lt;c&gt;\n\n  d\n</code></pre>\n<p>e</p>\n"},
-        {"2 * 3 * 4\n", "<p>2 * 3 * 4</p>\n"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct text out = {0};
-        markdown_write(&out, cases[i][0]);
-        assert_string_equal(out.at, cases[i][1]);
-        text_free(&out);
-    }
-    struct text out = {0};
-    markdown_write(&out, "| a | b |\n|---|--:|\n| `x \\| y` | <z> |\n\n```sh\n<code> *x*\n");
-    assert_non_null(strstr(out.at, "<th scope=\"col\">a</th><th scope=\"col\">b</th></tr>"));
-    assert_non_null(strstr(out.at, "<td><code>x | y</code></td><td>&lt;z&gt;</td></tr>"));
-    assert_non_null(strstr(out.at, "<code>&lt;code&gt; *x*\n</code></pre>"));
-    text_free(&out);
-    markdown_write(&out, "");
-    assert_null(out.at);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_text_stays_text),    cmocka_unit_test(conversions_are_printf_s),
         cmocka_unit_test(links_lead_to_the_web_only), cmocka_unit_test(parts_of_addresses_are_encoded),
-        cmocka_unit_test(a_problem_is_a_whole_page),  cmocka_unit_test(markdown_is_the_subset_we_use),
+        cmocka_unit_test(a_problem_is_a_whole_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void test_values(void **state)
     OK(parse("{\"schedule\": {\"epochs\": 3}, \"data\": {\"batch\": 64, \"resolution\": [], \"flip\": \"never\"},"
              " \"model\": {\"activation\": \"silu\", \"widths\": [8, 16.0, 24]}, \"name\": \"m\\u00e4rz\","
              " \"optimiser\": {\"rule\": \"adamw\", \"weight_decay\": 1e-3}}", &r));
-    assert_true(r.epochs == 3 && r.batch == 64 && OWN(&r)->activation == ACT_SILU && OWN(&r)->flip == FLIP_NEVER);
+    assert_true(r.epochs == 3 && r.batch == 64 && OWN(r)->activation == ACT_SILU && OWN(r)->flip == FLIP_NEVER);
     assert_int_equal(r.optimiser, OPTIMISER_ADAMW);
     assert_int_equal(r.resolution.count, 0);
     assert_int_equal(r.widths.count, 3);
