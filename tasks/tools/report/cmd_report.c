@@ -12,24 +12,24 @@
 static const char *const forms[] = {"html", "md", "csv", NULL};
 
 // Uses --format, else the ending of the file's name. A name without an ending, and standard output, get HTML.
-static int choose_form(const char *format, const char *to, enum report_form *form)
+static int choose_form(const char *format, const char *to, enum sheet_form *form)
 {
     const char *slash = strrchr(to, '/'), *name = slash ? slash + 1 : to, *end = *name ? strrchr(name + 1, '.') : NULL;
-    const char *wanted = format ? format : end ? end + 1 : forms[REPORT_HTML];
+    const char *wanted = format ? format : end ? end + 1 : forms[SHEET_HTML];
     for (int i = 0; forms[i]; i++) {
-        *form = (enum report_form)i;
+        *form = (enum sheet_form)i;
         if (!strcmp(wanted, forms[i])) return 0;
     }
     if (format) return fail_unknown(ERR_USAGE, "format", format, forms, NULL);
     return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format says what it holds", to);
 }
 
-static int write_report(const char *db, enum report_form form, const char *to)
+static int write_report(const char *db, enum sheet_form form, const char *to)
 {
     struct results *r;
     struct text text = {0};
     TRY(results_open(db, RESULTS_READ, &r));
-    int rc = form == REPORT_CSV ? 0 : cmd_chain_warn("report", r, 0);  // its CSV has no figures of runs
+    int rc = form == SHEET_CSV ? 0 : cmd_chain_warn("report", r, 0);  // its CSV has no figures of runs
     if (rc == 0) rc = report_write(r, form, &text);
     results_close(r);
     if (rc == 0 && !strcmp(to, "-")) fwrite(text.at, 1, text.length, stdout);
@@ -42,7 +42,7 @@ static int write_report(const char *db, enum report_form form, const char *to)
 int cmd_report(int argc, char **argv)
 {
     const char *to = "report.html", *format = NULL;
-    enum report_form form;
+    enum sheet_form form;
     const struct option options[] = {
         {OPTION_PATH, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "html, md or csv (default: by the name of FILE)", &format, 0, 0},

@@ -3,16 +3,14 @@
 // groups of measurements are shown, and the report says how many it leaves out.
 #include "tasks/tools/report/report_inside.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/clock.h"
-#include "runtime/common/base/embed.h"
-#include "runtime/common/draw/html.h"
-#include "runtime/common/draw/markdown.h"
+#include "tasks/tools/show/page.h"
 
 enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
 
@@ -118,32 +116,10 @@ static void free_all(struct report_data *d)
     free(d->group);
 }
 
-// ---- HTML
-
-static void begin_html(const struct results *r, struct text *into)
-{
-    const struct embedded *style = embedded_find("runtime/common/draw/style.css");
-    char date[24] = "";
-    time_t now = (time_t)(clock_unix_ms() / 1000);
-    struct tm day;
-    if (gmtime_r(&now, &day)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &day);
-    if (!style) BUG("the stylesheet is not in the program");
-    html_add(into, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>DAWN report</title>\n"
-                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                   "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n");
-    text_bytes(into, style->at, style->size);
-    html_add(into, "</style>\n</head>\n<body>\n<div class=\"width\">\n<main>\n<h1>DAWN report</h1>\n"
-                   "<p class=\"lead\">%s, %s UTC, DAWN %s</p>\n", result_file(r), date, build_version());
-}
-
-static void add_sheet_html(struct sheet *s, struct text *into)
-{
-    if (sheet_rows(s)) sheet_html(s, into);
-    sheet_free(s);
-}
+// ---- the page
 
 // The tasks of the runs, each once, in the order of their first run.
-static void add_curves_html(const struct report_data *d, struct text *into)
+static void add_curves(const struct report_data *d, struct text *into)
 {
     for (size_t i = 0; i < json_array_size(d->runs); i++) {
         const json_t *run = json_array_get(d->runs, i);
@@ -153,134 +129,101 @@ static void add_curves_html(const struct report_data *d, struct text *into)
     }
 }
 
-static void add_limits(const struct report_data *d, bool html, struct text *into)
+static void add_words(enum sheet_form form, struct text *into, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add_words(enum sheet_form form, struct text *into, const char *format, ...)
 {
-    const char *begin = html ? "<p>" : "\n", *end = html ? "</p>" : "";
-    if (json_array_size(d->runs) == RUNS_MOST) text_add(into, "%sThe last %d runs.%s\n", begin, RUNS_MOST, end);
-    if (d->groups == GROUPS_MOST) text_add(into, "%sThe last %d settings that were measured.%s\n", begin, GROUPS_MOST, end);
+    char words[ERROR_TEXT_MAX + 200];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(words, sizeof words, format, values);
+    va_end(values);
+    sheet_words(form, words, into);
 }
 
 // Says of each run that was changed what does not follow from its figures.
-static void add_broken(const struct report_data *d, bool html, struct text *into)
+static void add_broken(const struct report_data *d, enum sheet_form form, struct text *into)
 {
     size_t i;
     json_t *run;
     json_array_foreach(d->runs, i, run)
-    {
-        struct text line = {0};
-        if (!record_has(run, "broken")) continue;
-        text_add(&line, "BROKEN: run %lld was changed since the training wrote it: %s.", (long long)record_int(run, "id"),
-                 record_text(run, "broken"));
-        if (html) html_add(into, "<p>%s</p>\n", line.at);
-        else text_add(into, "\n"), markdown_add(into, line.at), text_add(into, "\n");
-        text_free(&line);
+        if (record_has(run, "broken"))
+            add_words(form, into, "BROKEN: run %lld was changed since the training wrote it: %s.",
+                      (long long)record_int(run, "id"), record_text(run, "broken"));
+}
+
+static void add_runs(const struct report_data *d, enum sheet_form form, struct text *into)
+{
+    struct sheet s;
+    if (!json_array_size(d->runs)) return;
+    sheet_heading(form, 2, "Runs", into);
+    report_runs(d, &s);
+    sheet_put(&s, form, into);
+    add_broken(d, form, into);
+    if (form == SHEET_HTML) add_curves(d, into);
+}
+
+static void add_throughput(const struct report_data *d, enum sheet_form form, struct text *into)
+{
+    struct sheet s;
+    if (d->groups == 0) return;
+    sheet_heading(form, 2, "Throughput", into);
+    sheet_words(form, "20 steps ignored, then the median of repeats of 100 steps each; \"short\" says that the step was too slow "
+                      "for the whole protocol. The first five columns are DLPerf's; the range is over the repeats; others: "
+                      "processors that other programs used; steady: windows of steps that varied and drifted little.", into);
+    for (int g = 0; g < d->groups; g++) {
+        struct text name = {0};
+        report_group_name(&d->group[g], &name);
+        sheet_heading(form, 3, name.at, into);
+        text_free(&name);
+        report_throughput(&d->group[g], &s);
+        sheet_put(&s, form, into);
+        report_lines(&d->group[g], &s);
+        sheet_put(&s, form, into);
+        if (form == SHEET_HTML) report_group_charts(d, g, into);
     }
 }
 
-static void add_scaling_html(const struct report_data *d, struct text *into)
+static void add_scaling(const struct report_data *d, enum sheet_form form, struct text *into)
 {
     struct sheet s;
     if (!json_array_size(d->scalings)) return;
-    html_add(into, "<h2>Scaling</h2>\n<p>The same batch in each process. The speedup compares samples per second with the first "
-                   "row. Predictions add the reduction, as a line through measured ones gives it, to the step of one "
-                   "process.</p>\n");
+    sheet_heading(form, 2, "Scaling", into);
+    sheet_words(form, "The same batch in each process. The speedup compares samples per second with the first row. Predictions "
+                      "add the reduction, as a line through measured ones gives it, to the step of one process.", into);
     for (size_t at = 0, first; at < json_array_size(d->scalings);) {
         first = at;
         report_scaling(d, &at, &s);
-        add_sheet_html(&s, into);
+        sheet_put(&s, form, into);
         report_predictions(d, first, &s);
-        add_sheet_html(&s, into);
+        sheet_put(&s, form, into);
     }
 }
 
-static void write_html(const struct results *r, const struct report_data *d, struct text *into)
+static void write_page(const struct results *r, const struct report_data *d, enum sheet_form form, struct text *into)
 {
     struct sheet s;
-    begin_html(r, into);
-    if (json_array_size(d->runs)) {
-        html_add(into, "<h2>Runs</h2>\n");
-        report_runs(d, &s);
-        add_sheet_html(&s, into);
-        add_broken(d, true, into);
-        add_curves_html(d, into);
-    }
-    if (d->groups)
-        html_add(into, "<h2>Throughput</h2>\n<p>20 steps ignored, then the median of repeats of 100 steps each; "
-                       "<q>short</q> says that the step was too slow for the whole protocol. The first five columns are "
-                       "DLPerf's; the range is over the repeats; others: processors that other programs used; steady: "
-                       "windows of steps that varied and drifted little.</p>\n");
-    for (int g = 0; g < d->groups; g++) {
-        struct text name = {0};
-        report_group_name(&d->group[g], &name);
-        html_add(into, "<h3>%s</h3>\n", name.at);
-        text_free(&name);
-        report_throughput(&d->group[g], &s);
-        add_sheet_html(&s, into);
-        report_lines(&d->group[g], &s);
-        add_sheet_html(&s, into);
-        report_group_charts(d, g, into);
-    }
-    add_scaling_html(d, into);
-    add_limits(d, true, into);
-    html_add(into, "<h2>Environment</h2>\n");
+    char date[32];
+    sheet_page(form, "DAWN report", into);
+    add_words(form, into, "%s, %s UTC, DAWN %s", result_file(r), page_when(date, clock_unix_ms()), build_version());
+    add_runs(d, form, into);
+    add_throughput(d, form, into);
+    add_scaling(d, form, into);
+    if (json_array_size(d->runs) == RUNS_MOST) add_words(form, into, "The last %d runs.", RUNS_MOST);
+    if (d->groups == GROUPS_MOST) add_words(form, into, "The last %d settings that were measured.", GROUPS_MOST);
+    sheet_heading(form, 2, "Environment", into);
     report_machines(d, &s);
-    add_sheet_html(&s, into);
+    sheet_put(&s, form, into);
     report_software(d, &s);
-    add_sheet_html(&s, into);
-    html_add(into, "</main>\n</div>\n</body>\n</html>\n");
-}
-
-// ---- Markdown
-
-static void add_sheet_markdown(struct sheet *s, struct text *into)
-{
-    if (sheet_rows(s)) sheet_markdown(s, into);
-    sheet_free(s);
-}
-
-static void write_markdown(const struct results *r, const struct report_data *d, struct text *into)
-{
-    struct sheet s;
-    text_add(into, "# DAWN report\n\n");
-    markdown_add(into, result_file(r));
-    text_add(into, "\n");
-    report_runs(d, &s);
-    add_sheet_markdown(&s, into);
-    add_broken(d, false, into);
-    for (int g = 0; g < d->groups; g++) {
-        struct text name = {0};
-        report_group_name(&d->group[g], &name);
-        text_add(into, "\n## ");
-        markdown_add(into, name.at);
-        text_add(into, "\n");
-        text_free(&name);
-        report_throughput(&d->group[g], &s);
-        add_sheet_markdown(&s, into);
-        report_lines(&d->group[g], &s);
-        add_sheet_markdown(&s, into);
-    }
-    for (size_t at = 0, first; at < json_array_size(d->scalings);) {
-        if (at == 0) text_add(into, "\n## Scaling\n");
-        first = at;
-        report_scaling(d, &at, &s);
-        add_sheet_markdown(&s, into);
-        report_predictions(d, first, &s);
-        add_sheet_markdown(&s, into);
-    }
-    add_limits(d, false, into);
-    text_add(into, "\n## Environment\n");
-    report_machines(d, &s);
-    add_sheet_markdown(&s, into);
-    report_software(d, &s);
-    add_sheet_markdown(&s, into);
+    sheet_put(&s, form, into);
+    sheet_page_end(form, into);
 }
 
 // ---- all forms
 
-static int check_content(const struct results *r, const struct report_data *d, enum report_form form)
+static int check_content(const struct results *r, const struct report_data *d, enum sheet_form form)
 {
     const bool measured = d->groups > 0 || json_array_size(d->scalings) > 0;
-    if (form == REPORT_CSV && !measured)
+    if (form == SHEET_CSV && !measured)
         return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv\" writes the runs",
                     result_file(r));
     if (!json_array_size(d->runs) && !measured)
@@ -288,18 +231,16 @@ static int check_content(const struct results *r, const struct report_data *d, e
     return 0;
 }
 
-int report_write(struct results *r, enum report_form form, struct text *into)
+int report_write(struct results *r, enum sheet_form form, struct text *into)
 {
     struct report_data d = {0};
     struct sheet s;
     int rc = read_all(r, &d);
     if (rc == 0) rc = check_content(r, &d, form);
-    if (rc == 0 && form == REPORT_HTML) write_html(r, &d, into);
-    if (rc == 0 && form == REPORT_MARKDOWN) write_markdown(r, &d, into);
-    if (rc == 0 && form == REPORT_CSV) {
+    if (rc == 0 && form != SHEET_CSV) write_page(r, &d, form, into);
+    if (rc == 0 && form == SHEET_CSV) {
         report_all_throughput(&d, &s);
-        sheet_csv(&s, into);
-        sheet_free(&s);
+        sheet_put(&s, form, into);
     }
     free_all(&d);
     return rc;

@@ -5,11 +5,10 @@
 #ifndef DAWN_REPORT_H
 #define DAWN_REPORT_H
 
-#include "runtime/common/base/text.h"
 #include "submit/results/record.h"
+#include "tasks/tools/show/sheet.h"
 
-enum report_form { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
 // ERR_DATABASE if the record has neither a run nor a measurement; for CSV, if it has no measurement.
-int report_write(struct results *, enum report_form, struct text *into) MUST_CHECK;
+int report_write(struct results *, enum sheet_form, struct text *into) MUST_CHECK;
 
 #endif

@@ -4,7 +4,6 @@
 #define DAWN_REPORT_INSIDE_H
 
 #include "tasks/tools/report/report.h"
-#include "tasks/tools/report/sheet.h"
 
 // Measurements that differ in the batch only, ordered by batch. Of equal batches the last is kept.
 struct report_group {

@@ -4,20 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "submit/format/score/curve.h"
 #include "tasks/tools/forecast/roofline.h"
 #include "tasks/tools/measure/sweep.h"
-
-static void add_date(struct sheet *s, int64_t ms)
-{
-    char text[24] = "";
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm day;
-    if (gmtime_r(&seconds, &day)) strftime(text, sizeof text, "%Y-%m-%d %H:%M", &day);
-    sheet_add(s, "%s", text);
-}
+#include "tasks/tools/show/page.h"
 
 // Adds a cell for a figure that may be unknown.
 static void add_figure(struct sheet *s, bool known, const char *text)
@@ -29,11 +20,11 @@ static void add_figure(struct sheet *s, bool known, const char *text)
 
 static void add_run(const json_t *run, struct sheet *s)
 {
-    char a[TEXT_FIGURE];
+    char a[TEXT_FIGURE], date[32];
     struct run_metric board = curve_board(run);
     int64_t energy = record_int(run, "reached_energy_uj");
     sheet_add(s, "%lld%s", (long long)record_int(run, "id"), record_int(run, "synthetic") ? " (synthetic)" : "");
-    add_date(s, record_int(run, "started_ms"));
+    sheet_add(s, "%s", page_when(date, record_int(run, "started_ms")));
     sheet_add(s, "%s", record_text(run, "task"));
     sheet_add(s, "%s", record_text(run, "model"));
     sheet_add(s, "%s, %s", record_text(run, "device"), record_text(run, "precision"));

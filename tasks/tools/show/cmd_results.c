@@ -137,10 +137,10 @@ static int export_document(struct results *r, const char *word, const struct cho
     TRY(record_find(r, word != NULL ? word : "last", &id));
     TRY(cmd_chain_warn("results", r, id));
     int rc = 0;
-    if (strcmp(c->format, "html") == 0) rc = document_html(r, id, &text);
+    if (strcmp(c->format, "html") == 0) rc = document_page(r, id, SHEET_HTML, &text);
     else if (strcmp(c->format, "svg") == 0) rc = document_svg(r, id, &text);
     else if (strcmp(c->format, "mllog") == 0) rc = mllog_export(r, id, c->author, &text);
-    else rc = document_md(r, id, &text);
+    else rc = document_page(r, id, SHEET_MARKDOWN, &text);
     if (rc == 0) return write_and_free(&text, c->to);
     text_free(&text);
     return rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts are collected once and written as HTML or Markdown.
+// One run: its curves, its facts and its points.
 #include "tasks/tools/show/document.h"
 
 #include <stdarg.h>
@@ -8,46 +8,40 @@
 #include <string.h>
 
 #include "runtime/common/draw/chart.h"
-#include "runtime/common/draw/html.h"
-#include "runtime/common/draw/markdown.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
 #include "tasks/tools/show/plot.h"
 
-enum { FACTS_MAX = 48, VALUE = 400 };
-struct facts {
-    struct {
-        char label[40], value[VALUE];
-    } at[FACTS_MAX];
-    int count;
-};
+enum { VALUE = 400 };
 
-static void add(struct facts *f, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void add(struct facts *f, const char *label, const char *format, ...)
+// Unknown facts are left out.
+static void add(struct sheet *facts, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void add(struct sheet *facts, const char *label, const char *format, ...)
 {
+    char value[VALUE];
     va_list values;
-    BUG_IF(f->count == FACTS_MAX);
-    snprintf(f->at[f->count].label, sizeof f->at->label, "%s", label);
     va_start(values, format);
-    vsnprintf(f->at[f->count].value, VALUE, format, values);
+    vsnprintf(value, sizeof value, format, values);
     va_end(values);
-    if (*f->at[f->count].value) f->count++;  // unknown facts are left out
+    if (!*value) return;
+    sheet_add(facts, "%s", label);
+    sheet_add(facts, "%s", value);
 }
 
-static void add_clock(struct facts *f, const json_t *run, const char *label, const char *key)
+static void add_clock(struct sheet *f, const json_t *run, const char *label, const char *key)
 {
     char figure[TEXT_FIGURE];
     if (record_has(run, key)) add(f, label, "%s", page_span(figure, record_int(run, key)));
 }
 
-static void add_count(struct facts *f, const json_t *run, const char *label, const char *key)
+static void add_count(struct sheet *f, const json_t *run, const char *label, const char *key)
 {
     char figure[TEXT_FIGURE];
     if (record_int(run, key) > 0) add(f, label, "%s", text_count(figure, record_int(run, key)));
 }
 
-static void add_result(struct facts *f, const json_t *run)
+static void add_result(struct sheet *f, const json_t *run)
 {
     struct run_metric metrics[RUN_METRICS_MAX];
     char a[TEXT_FIGURE], cost[COST_TEXT], date[32];
@@ -72,7 +66,7 @@ static void add_result(struct facts *f, const json_t *run)
     }
 }
 
-static void add_setting(struct facts *f, const json_t *run)
+static void add_setting(struct sheet *f, const json_t *run)
 {
     const json_t *m = json_object_get(run, "machine_facts"), *s = json_object_get(run, "software_facts");
     const json_t *outside = json_object_get(run, "outside");
@@ -96,13 +90,6 @@ static void add_setting(struct facts *f, const json_t *run)
     add(f, "System", "%s", record_text(m, "os"));
     add(f, "Source", "%s", record_text(s, "commit_name"));
     add(f, "Nonce", "%s", record_text(run, "nonce"));
-}
-
-static void gather(const json_t *run, struct facts *f)
-{
-    f->count = 0;
-    add_result(f, run);
-    add_setting(f, run);
 }
 
 // ---- SVG
@@ -169,133 +156,47 @@ int document_svg(struct results *r, int64_t id, struct text *into)
     return curves > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
 }
 
-// ---- the curve as a table
+// ---- the page
 
-enum { COLUMNS = 3 + RUN_METRICS_MAX, CELL = 64 };
-struct table {
-    int columns, rows;
-    char (*cell)[COLUMNS][CELL];  // [row][column]; row 0 is the head
-};
-
-static void fill_head(const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
-{
-    strcpy(cell[0], "epoch");
-    strcpy(cell[1], "training loss");
-    for (int m = 0; m < metrics; m++) snprintf(cell[2 + m], CELL, "%.60s", contest_metric_title(metric[m].name));
-    strcpy(cell[2 + metrics], "time");
-}
-
-static void fill_row(const json_t *point, const struct run_metric *metric, int metrics, char cell[COLUMNS][CELL])
-{
-    char epoch[CURVE_PLACE], figure[TEXT_FIGURE];
-    snprintf(cell[0], CELL, "%s", curve_epoch(point, epoch));
-    snprintf(cell[1], CELL, "%s", page_loss(figure, point));
-    for (int m = 0; m < metrics; m++)
-        snprintf(cell[2 + m], CELL, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
-    snprintf(cell[2 + metrics], CELL, "%s", page_span(figure, record_int(point, "t_ns")));
-}
-
-// free() ends the cells.
-static void make_table(const json_t *run, struct table *table)
+static void add_points(struct sheet *s, const json_t *run)
 {
     struct run_metric metric[RUN_METRICS_MAX];
-    const json_t *points = json_object_get(run, "points");
-    int count = (int)json_array_size(points), metrics = curve_metrics(run, metric);
-    *table = (struct table){.columns = metrics + 3, .rows = count + 1};
-    table->cell = zalloc((size_t)table->rows * sizeof *table->cell);
-    fill_head(metric, metrics, table->cell[0]);
-    for (int i = 0; i < count; i++) fill_row(json_array_get(points, (size_t)i), metric, metrics, table->cell[1 + i]);
-}
-
-// ---- HTML
-
-static void add_html_points(struct text *t, const json_t *run)
-{
-    struct table table;
-    make_table(run, &table);
-    bool any = table.rows > 1;
-    if (any) text_add(t, "<table class=\"points\">\n");
-    for (int row = 0; any && row < table.rows; row++) {
-        text_add(t, "<tr>");
-        for (int i = 0; i < table.columns; i++) {
-            text_add(t, row == 0 ? "<th>" : "<td>");
-            html_add(t, "%s", table.cell[row][i]);
-        }
-        text_add(t, "\n");
+    char figure[TEXT_FIGURE], epoch[CURVE_PLACE];
+    struct text columns = {0};
+    const json_t *points = json_object_get(run, "points"), *point;
+    int metrics = curve_metrics(run, metric);
+    size_t i;
+    text_add(&columns, "#epoch|#training loss");
+    for (int m = 0; m < metrics; m++) text_add(&columns, "|#%s", contest_metric_title(metric[m].name));
+    text_add(&columns, "|#time");
+    sheet_begin(s, "The curve", columns.at);
+    text_free(&columns);
+    json_array_foreach((json_t *)points, i, point)
+    {
+        sheet_add(s, "%s", curve_epoch(point, epoch));
+        sheet_add(s, "%s", page_loss(figure, point));
+        for (int m = 0; m < metrics; m++)
+            sheet_add(s, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
+        sheet_add(s, "%s", page_span(figure, record_int(point, "t_ns")));
     }
-    if (any) text_add(t, "</table>\n");
-    free(table.cell);
 }
 
-static void add_html(struct text *t, const json_t *run)
-{
-    struct facts facts;
-    gather(run, &facts);
-    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width\">\n<title>DAWN run %lld</title>\n"
-                "<style>body{font:16px/1.5 sans-serif;max-width:46em;margin:2em auto;padding:0 1em}"
-                "th{text-align:left;font-weight:normal;color:#555;padding-right:1.5em;vertical-align:top}"
-                "td{overflow-wrap:anywhere}.points{margin-top:2em}"
-                ".points th,.points td{text-align:right;padding:0 1.5em 0 0;font-variant-numeric:tabular-nums}</style>\n"
-                "<h1>Run %lld</h1>\n",
-             (long long)record_int(run, "id"), (long long)record_int(run, "id"));
-    add_chart(t, run);
-    text_add(t, "<table>\n");
-    for (int i = 0; i < facts.count; i++) {
-        text_add(t, "<tr><th>");
-        html_add(t, "%s", facts.at[i].label);
-        text_add(t, "<td>");
-        html_add(t, "%s", facts.at[i].value);
-        text_add(t, "\n");
-    }
-    text_add(t, "</table>\n");
-    add_html_points(t, run);
-    text_add(t, "</html>\n");
-}
-
-int document_html(struct results *r, int64_t id, struct text *into)
+int document_page(struct results *r, int64_t id, enum sheet_form form, struct text *into)
 {
     json_t *run;
+    struct sheet s;
+    char title[32];
     TRY(record_read(r, id, &run));
-    add_html(into, run);
-    json_decref(run);
-    return 0;
-}
-
-// ---- Markdown
-
-static void add_md_points(struct text *t, const json_t *run)
-{
-    struct table table;
-    make_table(run, &table);
-    text_add(t, "\n");
-    for (int row = 0; row < table.rows; row++) {
-        for (int i = 0; i < table.columns; i++) {
-            text_add(t, "| ");
-            markdown_add(t, table.cell[row][i]);
-            text_add(t, " ");
-        }
-        text_add(t, "|\n");
-        for (int i = 0; row == 0 && i < table.columns; i++) text_add(t, i + 1 < table.columns ? "|---:" : "|---:|\n");
-    }
-    free(table.cell);
-}
-
-int document_md(struct results *r, int64_t id, struct text *into)
-{
-    json_t *run;
-    struct facts facts;
-    TRY(record_read(r, id, &run));
-    gather(run, &facts);
-    text_add(into, "# Run %lld\n\n|  |  |\n|---|---|\n", (long long)id);
-    for (int i = 0; i < facts.count; i++) {
-        text_add(into, "| ");
-        markdown_add(into, facts.at[i].label);
-        text_add(into, " | ");
-        markdown_add(into, facts.at[i].value);
-        text_add(into, " |\n");
-    }
-    add_md_points(into, run);
+    snprintf(title, sizeof title, "Run %lld", (long long)id);
+    sheet_page(form, title, into);
+    if (form == SHEET_HTML) add_chart(into, run);
+    sheet_begin(&s, "The run", "what|value");
+    add_result(&s, run);
+    add_setting(&s, run);
+    sheet_put(&s, form, into);
+    add_points(&s, run);
+    sheet_put(&s, form, into);
+    sheet_page_end(form, into);
     json_decref(run);
     return 0;
 }

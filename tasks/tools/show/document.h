@@ -5,9 +5,9 @@
 #define DAWN_SHOW_DOCUMENT_H
 
 #include "tasks/tools/show/page.h"
+#include "tasks/tools/show/sheet.h"
 
-int document_html(struct results *, int64_t id, struct text *into) MUST_CHECK;
+int document_page(struct results *, int64_t id, enum sheet_form, struct text *into) MUST_CHECK;
 int document_svg(struct results *, int64_t id, struct text *into) MUST_CHECK;  // the curves alone; refuses a run without curves
-int document_md(struct results *, int64_t id, struct text *into) MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
 #include "tasks/tools/report/report.h"
 #include "submit/results/result_bench.h"
 #include "submit/results/result_scaling.h"
-#include "tasks/tools/report/sheet.h"
+#include "tasks/tools/show/sheet.h"
 #include "test/unit/fixture_record.h"
 
 static void says(const struct text *text, const char *words)
@@ -57,7 +57,7 @@ static void test_html(void **state)
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "record");
-    if (report_write(r, REPORT_HTML, &text) < 0) fail_msg("%s", error_text());
+    if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<!DOCTYPE html>");
     says(&text, "@media print");
     says(&text, "prefers-color-scheme: dark");
@@ -88,12 +88,12 @@ static void test_markdown_and_csv(void **state)
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "record");
-    assert_int_equal(report_write(r, REPORT_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
     says(&text, "| node\\_num | gpu\\_num\\_per\\_node | batch\\_size\\_per\\_device | samples/s | speedup |");
     says(&text, "| 1 | 1 | 8 | 1600.00 | 1.00 |");
     says(&text, "| 1 | 1 | 32 | 1882.35 | 1.00 |");
     text_free(&text);
-    assert_int_equal(report_write(r, REPORT_CSV, &text), 0);
+    assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
     says(&text, "task,model,setting,node_num,gpu_num_per_node,batch_size_per_device,samples/s,speedup,step_ns,memory_bytes,"
                 "noise\ncifar10,record,cpu bf16,1,1,8,1600.00,1.00,5000000,8000000,0\n");
     text_free(&text);
@@ -125,7 +125,7 @@ static void test_scaling(void **state)
     int64_t first = 0, second = 0;
     add_scaling(r, "record", &first, 1, 100000000);
     add_scaling(r, "record", &first, 2, 125000000);
-    if (report_write(r, REPORT_HTML, &text) < 0) fail_msg("%s", error_text());
+    if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<h2>Scaling</h2>");
     says(&text, ">1.60</td>");
     says(&text, ">80.0%</td>");
@@ -136,12 +136,12 @@ static void test_scaling(void **state)
     never_says(&text, "nan");
     text_free(&text);
     add_scaling(r, "other", &second, 2, 125000000);  // without a single process there is no prediction
-    assert_int_equal(report_write(r, REPORT_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
     says(&text, "## Scaling");
     says(&text, "| 1 | 2 | 100 | 1600.00 | 1.60 | 80.0% | 1 |");
     says(&text, "| 1 | 2 | 100 | 1600.00 | 2.00 | 100.0% | 1 |");
     text_free(&text);
-    assert_int_equal(report_write(r, REPORT_CSV, &text), 0);
+    assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
     says(&text, "cifar10,record,cpu bf16,1,2,100,1600.00,1.60,125000000,,1\n");
     text_free(&text);
     results_close(r);
@@ -154,11 +154,11 @@ static void test_text_of_strangers(void **state)
     struct text text = {0};
     fill(r, "</style><script>alert(1)</script>|`x` # head");
     add_bench(r, 64, 1000000, "two\n# lines");
-    assert_int_equal(report_write(r, REPORT_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
     never_says(&text, "<script");
     says(&text, "&lt;script&gt;");
     text_free(&text);
-    assert_int_equal(report_write(r, REPORT_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
     never_says(&text, "<script");
     never_says(&text, "\n# lines");
     says(&text, "\\|\\`x\\` \\# head");
@@ -171,14 +171,14 @@ static void test_nothing_to_report(void **state)
     (void)state;
     struct text text = {0};
     struct results *r = open_db(RESULTS_WRITE);
-    assert_int_equal(report_write(r, REPORT_HTML, &text), ERR_DATABASE);
+    assert_int_equal(report_write(r, SHEET_HTML, &text), ERR_DATABASE);
     assert_non_null(strstr(error_text(), "nothing to report"));
     struct run_facts facts = fixture_facts(1, NULL);
     fixture_run(r, &facts, NULL, 0);  // a run without a point
-    assert_int_equal(report_write(r, REPORT_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
     never_says(&text, "<svg");
     text_free(&text);
-    assert_int_equal(report_write(r, REPORT_CSV, &text), ERR_DATABASE);
+    assert_int_equal(report_write(r, SHEET_CSV, &text), ERR_DATABASE);
     assert_non_null(strstr(error_text(), "no measurement"));
     results_close(r);
 }
@@ -194,10 +194,10 @@ static void test_sheets(void **state)
     sheet_add(&s, "%s", "");
     sheet_add(&s, "%d", 2);
     assert_int_equal(sheet_rows(&s), 2);
-    sheet_csv(&s, &text);
+    sheet_print(&s, SHEET_CSV, &text);
     assert_string_equal(text.at, "name,value\n\"a,\"\"b\"\"\",1\n,2\n");
     text_free(&text);
-    sheet_html(&s, &text);
+    sheet_print(&s, SHEET_HTML, &text);
     says(&text, "<caption>T &amp; t</caption>");
     says(&text, "<td class=\"number value\">1</td>");
     text_free(&text);

@@ -325,14 +325,14 @@ static void documents_quote_what_they_show(void **state)
     facts.machine = &hostile;
     int64_t id = fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
     struct text text = {0};
-    assert_int_equal(document_html(r, id, &text), 0);
+    assert_int_equal(document_page(r, id, SHEET_HTML, &text), 0);
     assert_null(strstr(text.at, "<script"));
     has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;CPU&quot;");
     has(&text, "<path class=\"line look-0\" d=\"");
     text_free(&text);
-    assert_int_equal(document_md(r, id, &text), 0);
+    assert_int_equal(document_page(r, id, SHEET_MARKDOWN, &text), 0);
     has(&text, "&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; \"CPU\" \\| \\`x\\` \\[2J");
-    has(&text, "| 2 | 1.2500 | 94.00% | 29.0 s |\n");
+    has(&text, "\n| 2 | 1.2500 | 94.00% | 29.0 s |");
     text_free(&text);
     assert_int_equal(document_svg(r, id, &text), 0);
     assert_true(strncmp(text.at, "<svg xmlns=", 11) == 0);
@@ -340,7 +340,7 @@ static void documents_quote_what_they_show(void **state)
     int64_t one = fixture_run(r, &facts, (const int64_t[]){9400}, 1);
     assert_int_equal(document_svg(r, one, &text), ERR_INPUT);
     text_free(&text);
-    assert_int_equal(document_html(r, one, &text), 0);
+    assert_int_equal(document_page(r, one, SHEET_HTML, &text), 0);
     text_free(&text);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/tools/report/sheet.h"
+#include "tasks/tools/show/sheet.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/common/base/embed.h"
 #include "runtime/common/draw/html.h"
 #include "runtime/common/draw/markdown.h"
 
@@ -61,7 +62,7 @@ static void add_head(const char *head, bool figures, struct text *into)
     html_add(into, "</th>");
 }
 
-void sheet_html(const struct sheet *s, struct text *into)
+static void write_html(const struct sheet *s, struct text *into)
 {
     html_add(into, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table class=\"small sheet\"><caption>"
              "%s</caption>\n<thead><tr>", s->title, s->title);
@@ -77,7 +78,7 @@ void sheet_html(const struct sheet *s, struct text *into)
     html_add(into, "</tbody></table></div>\n");
 }
 
-void sheet_markdown(const struct sheet *s, struct text *into)
+static void write_markdown(const struct sheet *s, struct text *into)
 {
     text_add(into, "\n**");
     markdown_add(into, s->title);
@@ -97,7 +98,7 @@ void sheet_markdown(const struct sheet *s, struct text *into)
     text_add(into, "\n");
 }
 
-void sheet_csv(const struct sheet *s, struct text *into)
+static void write_csv(const struct sheet *s, struct text *into)
 {
     for (int c = 0; c < s->columns; c++) {
         text_add(into, "%s", c ? "," : "");
@@ -108,4 +109,61 @@ void sheet_csv(const struct sheet *s, struct text *into)
         text_csv(into, s->cell[i]);
     }
     text_add(into, "\n");
+}
+
+void sheet_print(const struct sheet *s, enum sheet_form form, struct text *into)
+{
+    if (form == SHEET_HTML) write_html(s, into);
+    else if (form == SHEET_MARKDOWN) write_markdown(s, into);
+    else write_csv(s, into);
+}
+
+void sheet_put(struct sheet *s, enum sheet_form form, struct text *into)
+{
+    if (sheet_rows(s) > 0) sheet_print(s, form, into);
+    sheet_free(s);
+}
+
+void sheet_page(enum sheet_form form, const char *title, struct text *into)
+{
+    const struct embedded *style = embedded_find("runtime/common/draw/style.css");
+    if (style == NULL) BUG("the stylesheet is not in the program");
+    if (form == SHEET_HTML) {
+        html_add(into, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n", title);
+        text_bytes(into, style->at, style->size);
+        html_add(into, "</style>\n</head>\n<body>\n<div class=\"width\">\n<main>\n<h1>%s</h1>\n", title);
+    } else {
+        text_add(into, "# ");
+        markdown_add(into, title);
+        text_add(into, "\n");
+    }
+}
+
+void sheet_heading(enum sheet_form form, int level, const char *words, struct text *into)
+{
+    if (form == SHEET_HTML) {
+        html_add(into, "<h%d>%s</h%d>\n", level, words, level);
+    } else {
+        text_add(into, "\n%.*s ", level, "######");
+        markdown_add(into, words);
+        text_add(into, "\n");
+    }
+}
+
+void sheet_words(enum sheet_form form, const char *words, struct text *into)
+{
+    if (form == SHEET_HTML) {
+        html_add(into, "<p>%s</p>\n", words);
+    } else {
+        text_add(into, "\n");
+        markdown_add(into, words);
+        text_add(into, "\n");
+    }
+}
+
+void sheet_page_end(enum sheet_form form, struct text *into)
+{
+    if (form == SHEET_HTML) text_add(into, "</main>\n</div>\n</body>\n</html>\n");
 }
