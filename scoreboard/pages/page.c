@@ -369,26 +369,6 @@ void page_rank_tabs(struct page *page, enum view view, const struct filter *here
     html_add(page->out, "</ul></nav></div>\n");
 }
 
-int page_read_trust(const struct page *page, enum trust *least)
-{
-    const char *query = page->request->query;
-    *least = TRUST_CHECKED;
-    if (query == NULL || *query == 0 || strcmp(query, "trust=checked") == 0) return 0;
-    if (strcmp(query, "trust=imported") != 0) return fail(ERR_INPUT, "this page takes trust=imported and nothing else");
-    *least = TRUST_IMPORTED;
-    return 0;
-}
-
-void page_trust_tabs(struct page *page, enum trust least)
-{
-    const char *path = page->request->path;
-    html_add(page->out, "<nav class=\"tabs ranks\" aria-label=\"Checked entries or all\"><ul>");
-    page_tab(page, path, "Checked", least == TRUST_CHECKED);
-    page_tab(page, arena_text(&page->arena, "%s?trust=%s", path, trust_word(TRUST_IMPORTED)), "All entries",
-             least == TRUST_IMPORTED);
-    html_add(page->out, "</ul></nav>\n");
-}
-
 const char *page_task_title(const char *name)
 {
     const struct contest *contest = contest_find(name);

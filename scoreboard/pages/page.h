@@ -63,12 +63,10 @@ void page_tab(struct page *, const char *address, const char *label, bool here);
 enum view { VIEW_BOARD, VIEW_HISTORY, VIEW_PARETO, VIEW_CSV, VIEW_JSON };
 const char *page_view_address(struct arena *, enum view, const struct filter *);
 void page_rank_tabs(struct page *, enum view, const struct filter *here);  // single runs or groups; checked ones or all
-// The level of trust that a page of several boards asks for: checked, or with ?trust=imported any. And its tabs.
-int page_read_trust(const struct page *, enum trust *least) MUST_CHECK;
-void page_trust_tabs(struct page *, enum trust least);
 
 // ---- page_history.c: pictures of a board, nothing where there is no entry
 void page_history_chart(struct page *, const struct filter *, const struct entries *, enum chart_size);
+void page_history_spark(struct page *, const struct entries *);  // the same as a small picture without axes
 // The fastest `most` entries of training time that have a cost; `without`: those that have none.
 int page_pareto_read(struct page *, struct filter, int most, struct entry **rows, int *count, int *without) MUST_CHECK;
 void page_pareto_chart(struct page *, const struct entry *rows, int count, bool *front, enum chart_size);
@@ -102,7 +100,5 @@ void page_board_table(struct page *, const struct filter *, const struct entries
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 // "12 more entries are self-evaluated, imported or flagged", with a link to them; nothing if `below` is 0.
 void page_unchecked(struct page *, enum view, const struct filter *, int64_t below);
-void page_bests(struct page *, const struct contest *, enum trust least, struct entry *best[BOARDS][RANKS]);
-int page_find_bests(struct page *, const struct contest *, enum trust least, struct entry *best[BOARDS][RANKS]) MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@
 #include "runtime/common/draw/chart.h"
 #include "scoreboard/pages/page_form.h"
 
-enum { PARETO_MOST = 1000, NAME_MOST = 24 };  // NAME_MOST: bytes of an author beside a point
+enum { PARETO_MOST = 1000 };
 
 static const struct crumb *ways_up(struct page *page, const struct filter *filter, bool board)
 {
@@ -31,16 +31,10 @@ static void latency_label(double value, char into[CHART_LABEL])
     snprintf(into, CHART_LABEL, "%.3g ms", value);
 }
 
-// The label of a record: "4 min 57 s, ada".
-static const char *entry_name(struct page *page, const struct entry *entry)
+// Points are numbered by their places on the board, which the tables of the same page show.
+static const char *place_name(struct page *page, const struct entry *entry)
 {
-    char value[BOARD_VALUE];
-    bool item = entry->board == BOARD_INFERENCE_COST;
-    board_value(item ? BOARD_TRAINING_COST : entry->board, item ? entry->value * 10000 : entry->value, value);
-    const char *who = *entry->author ? entry->author : entry->model;
-    int length = (int)strlen(who), kept = length > NAME_MOST ? NAME_MOST : length;
-    while (kept < length && kept > 0 && ((unsigned char)who[kept] & 0xc0) == 0x80) kept--;  // between two characters
-    return arena_text(&page->arena, "%s, %.*s%s", value, kept, who, kept < length ? "\xe2\x80\xa6" : "");
+    return arena_text(&page->arena, "%lld", (long long)entry->rank);
 }
 
 static const char *entry_words(struct page *page, const struct entry *entry)
@@ -67,7 +61,7 @@ void page_history_chart(struct page *page, const struct filter *filter, const st
         at[i] = (struct chart_point){.x = (double)entries->at[i].accepted_ms / 1000,
                                      .y = entries->at[i].value * scale,
                                      .what = entry_words(page, &entries->at[i]),
-                                     .name = entry_name(page, &entries->at[i])};
+                                     .name = place_name(page, &entries->at[i])};
     struct chart_series series = {
         .label = "record", .at = at, .count = entries->count, .line = CHART_STEPS, .marks = true};
     char first[BOARD_VALUE], last[BOARD_VALUE];
@@ -77,7 +71,7 @@ void page_history_chart(struct page *page, const struct filter *filter, const st
                                    board_value(filter->board, entries->at[entries->count - 1].value, last));
     struct chart chart = {.size = size,
                           .id = "c-history",
-                          .title = "The record over time; lower is better",
+                          .title = "Record over time; numbers are places",
                           .about = about,
                           .x = {"date of acceptance", CHART_DATES, NULL},
                           .y = value_axis(filter->board),
@@ -86,9 +80,26 @@ void page_history_chart(struct page *page, const struct filter *filter, const st
     chart_draw(page->out, &chart);
 }
 
+void page_history_spark(struct page *page, const struct entries *entries)
+{
+    enum { WIDTH = 120, HEIGHT = 32, EDGE = 4 };
+    const struct entry *first = &entries->at[0], *last = &entries->at[entries->count - 1];
+    struct chart_span x = chart_span(CHART_DATES, (double)first->accepted_ms / 1000, (double)last->accepted_ms / 1000),
+                      y = chart_span(CHART_LOG, last->value, first->value);
+    char from[BOARD_VALUE], to[BOARD_VALUE];
+    x.from = EDGE, x.to = WIDTH - EDGE, y.from = HEIGHT - EDGE, y.to = EDGE;
+    html_add(page->out, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"Record over time, %d "
+                        "steps from %s to %s\"><path class=\"line look-0\" d=\"", WIDTH, HEIGHT, WIDTH, HEIGHT, entries->count,
+             board_value(first->board, first->value, from), board_value(last->board, last->value, to));
+    for (int i = 0; i < entries->count; i++)
+        html_add(page->out, "%s%.1f%s%.1f", i == 0 ? "M" : "H", chart_place(&x, (double)entries->at[i].accepted_ms / 1000),
+                 i == 0 ? " " : "V", chart_place(&y, entries->at[i].value));
+    html_add(page->out, "H%d\"/></svg>", WIDTH);
+}
+
 static void history_table(struct page *page, const struct entries *entries)
 {
-    static const char *const heads[] = {"date", "Accepted", "value", "Record", "number", "Change", "model", "Model and hardware",
+    static const char *const heads[] = {"date", "Accepted", "place", "Place", "value", "Record", "number", "Change", "model", "Model and hardware",
                                         "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, newest first");
     page_row_heads(page, heads);
@@ -99,7 +110,7 @@ static void history_table(struct page *page, const struct entries *entries)
             page_moment(page->out, entry->accepted_ms);
         else
             page_day(page->out, entry->date);
-        html_add(page->out, "</th>");
+        html_add(page->out, "</th><td role=\"cell\" class=\"place\">%lld</td>", (long long)entry->rank);
         page_row_value(page, entry);
         if (i > 0 && entries->at[i - 1].value > 0)
             html_add(page->out, "<td role=\"cell\" class=\"number\">\xe2\x88\x92%.1f%%</td>",
@@ -172,14 +183,14 @@ int page_pareto_read(struct page *page, struct filter filter, int most, struct e
 
 static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
 {
-    static const char *const heads[] = {"front", "Front", "value", "Time", "number", "Cost", "model", "Model and hardware",
+    static const char *const heads[] = {"front", "Front", "place", "Place", "value", "Time", "number", "Cost", "model", "Model and hardware",
                                         "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front");
     page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {
         html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"front\">");
         if (front[i]) html_add(page->out, "<span aria-hidden=\"true\">\xe2\x97\x8f</span><span class=\"hidden\">front</span>");
-        html_add(page->out, "</td>");
+        html_add(page->out, "</td><td role=\"cell\" class=\"place\">%lld</td>", (long long)rows[i].rank);
         page_row_value(page, &rows[i]);
         html_add(page->out, "<td role=\"cell\" class=\"number\">");
         page_money(page->out, rows[i].cost);
@@ -203,7 +214,7 @@ void page_pareto_chart(struct page *page, const struct entry *rows, int count, b
         if (front[i] || size == CHART_ACROSS)
             point.what = arena_text(&page->arena, "%s, %s", entry_words(page, &rows[i]),
                                     board_value(BOARD_TRAINING_COST, rows[i].cost, cost));
-        if (front[i]) point.name = entry_name(page, &rows[i]);
+        if (front[i]) point.name = place_name(page, &rows[i]);
         if (front[i])
             best[kept++] = point, cheapest = rows[i].cost;
         else
@@ -220,7 +231,7 @@ void page_pareto_chart(struct page *page, const struct entry *rows, int count, b
     struct chart chart = {
         .size = size,
         .id = "c-pareto",
-        .title = "Training time against cost; lower left is better",
+        .title = "Time against cost; numbers are places",
         .about = arena_text(&page->arena, "%d entries with a price, %d of them on the front.", count, kept),
         .x = {"training time (log scale)", CHART_LOG_SECONDS, NULL},
         .y = {"USD (log scale)", CHART_LOG, dollar_label},

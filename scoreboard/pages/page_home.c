@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front page: an introduction, the records of every task, news, how to take part.
-// Workload: most visits begin here. Cost: eight queries a task, each for one row.
+// The front page: who leads every task, news, how to take part.
+// Workload: most visits begin here. Cost: one to three passes over the training times of each task.
+#include <stdio.h>
+
 #include "scoreboard/pages/page.h"
 
 enum { HOME_NEWEST = 8 };
-
-static void totals_line(struct page *page, const struct totals *totals)
-{
-    const struct {
-        int64_t count;
-        const char *one, *many;
-    } parts[] = {{totals->runs, "signed run", "signed runs"},
-                 {totals->groups, "group", "groups"},
-                 {totals->people, "person", "people"},
-                 {totals->imports, "entry of DAWNBench's archive", "entries of DAWNBench's archive"}};
-    html_add(page->out, "<ul class=\"totals\">");
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        html_add(page->out, "<li>");
-        page_count(page->out, parts[i].count, parts[i].one, parts[i].many);
-        html_add(page->out, "</li>");
-    }
-    html_add(page->out, "</ul>");
-}
 
 static void take_part(struct page *page)
 {
@@ -36,67 +20,84 @@ static void take_part(struct page *page)
                         "href=\"/rules\">The rules</a></p></section>\n");
 }
 
-static bool any_best(struct entry *best[BOARDS][RANKS])
+// Who leads a task in training time: by an official group, else by a single run, else by an entry of DAWNBench's archive. Each of
+// `records` was the best when it was accepted, and the last one leads.
+static int find_leader(struct page *page, struct filter *filter, struct entries *records)
 {
-    for (int i = 0; i < BOARDS * RANKS; i++)
-        if (best[i / RANKS][i % RANKS] != NULL) return true;
-    return false;
+    static const struct {
+        enum rank rank;
+        enum trust least;
+    } order[] = {{RANK_GROUP, TRUST_CHECKED}, {RANK_CLASSIC, TRUST_CHECKED}, {RANK_CLASSIC, TRUST_IMPORTED}};
+    const struct contest *contest = filter->contest;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        *filter = filter_plain(contest, BOARD_TRAINING_TIME, order[i].rank);
+        filter->trust = order[i].least;
+        if (order[i].least == TRUST_IMPORTED) snprintf(filter->source, sizeof filter->source, "dawnbench");
+        TRY(store_history(page->reader, filter, &page->arena, records));
+        if (records->count > 0) return 0;
+    }
+    return 0;
 }
 
-static void empty_contest(struct page *page, const struct contest *contest)
+static void task_row(struct page *page, const struct filter *filter, const struct entries *records)
 {
-    html_add(page->out, "<p>No records yet: <a href=\"/submit\">be the first</a>.</p><ul class=\"links\">");
-    for (int i = 0; i < BOARDS; i++)
-        html_add(page->out, "<li><a href=\"/boards/%s/%s\">%s</a></li>", contest->name, board_word((enum board)i),
-                 board_title((enum board)i));
-    html_add(page->out, "</ul>\n");
+    const struct contest *contest = filter->contest;
+    const struct entry *leader = records->count > 0 ? &records->at[records->count - 1] : NULL;
+    bool grey = leader == NULL || leader->trust < TRUST_CHECKED || contest->synthetic;
+    html_add(page->out, "<tr role=\"row\" class=\"%s\"><th scope=\"row\" role=\"rowheader\"><a href=\"/boards/%s\">%s</a><small>",
+             grey ? "unchecked" : "", contest->name, contest->title);
+    if (contest->synthetic) html_add(page->out, "drawn images, no results");
+    else page_score(page->out, contest, (double)contest->target_micro[0] / 1e6);
+    html_add(page->out, "%s%s</small></th>", contest->synthetic ? "" : " ", contest->synthetic ? "" : contest->metric_title);
+    if (leader == NULL) {
+        html_add(page->out, "<td role=\"cell\" class=\"none\" colspan=\"6\">No entry yet: <a href=\"/boards/%s/%s\">be the "
+                            "first</a></td></tr>\n", contest->name, board_word(filter->board));
+        return;
+    }
+    page_row_value(page, leader);
+    page_row_names(page, leader);
+    html_add(page->out, "<td role=\"cell\" class=\"date\">");
+    page_day(page->out, leader->date);
+    html_add(page->out, "</td><td role=\"cell\" class=\"spark\"><a href=\"%s\">",
+             page_view_address(&page->arena, VIEW_HISTORY, filter));
+    page_history_spark(page, records);
+    html_add(page->out, "</a></td></tr>\n");
 }
 
 static int show_home(struct page *page)
 {
+    static const char *const heads[] = {"row", "Task and target", "value", "Time", "model", "Model and machine", "who", "Who leads",
+                                        "trust", "Trust", "date", "When", "spark", "Record over time", NULL};
     int count;
     const struct contest *contests = contest_table(&count);
-    struct entry *best[CONTESTS_MAX][BOARDS][RANKS];
-    BUG_IF(count > CONTESTS_MAX);
-    enum trust least;
-    TRY(page_read_trust(page, &least));
-    for (int i = 0; i < count; i++) TRY(page_find_bests(page, &contests[i], least, best[i]));
-    struct entries newest, *rows;
+    struct filter leaders[CONTESTS_MAX];
+    struct entries records[CONTESTS_MAX], newest, *rows;
     struct totals totals;
-    TRY(store_newest(page->reader, NULL, least, HOME_NEWEST, &page->arena, &newest));
+    if (page->request->query != NULL && *page->request->query != 0) return fail(ERR_INPUT, "the front page takes no query");
+    for (int i = 0; i < count; i++) {
+        leaders[i].contest = &contests[i];
+        TRY(find_leader(page, &leaders[i], &records[i]));
+    }
+    TRY(store_newest(page->reader, NULL, TRUST_CHECKED, HOME_NEWEST, &page->arena, &newest));
     TRY(page_uploads_read(page, &newest, &rows));
     TRY(store_totals(page->reader, &totals));
 
     page_begin(page, "Boards",
                "Time and cost to train a model to a fixed accuracy, and how fast it answers: open, signed, verifiable.",
                NULL);
-    html_add(page->out, "<section class=\"hero\"><h1>How long until it has learned?</h1><p class=\"lead\">These boards "
-                        "rank the time and the cost of training a model to a stated accuracy, and the speed of the trained "
-                        "model. Every run is signed, shows its whole curve, and can be verified by anyone. Runs that DAWN's "
-                        "harness evaluated and a program checked come first. Self-evaluated entries and those of DAWNBench's "
-                        "archive are one click away, marked.</p>");
-    totals_line(page, &totals);
-    html_add(page->out, "</section>\n");
-    page_trust_tabs(page, least);
-    if (least < TRUST_CHECKED)
-        page_note(page->out, "info", "All entries.",
-                  "Only their authors measured some of these figures. Each row says how far it was checked.");
-    html_add(page->out, "<div class=\"contests\">\n");
-    for (int i = 0; i < count; i++) {
-        bool any = any_best(best[i]);
-        html_add(page->out,
-                 "<section class=\"contest%s%s\" aria-labelledby=\"task-%s\"><h2 id=\"task-%s\"><a "
-                 "href=\"/boards/%s\">%s</a></h2><p>%s</p>\n",
-                 contests[i].synthetic ? " demo" : "", any ? "" : " none", contests[i].name, contests[i].name, contests[i].name,
-                 contests[i].title, contests[i].about);
-        page_demo_note(page, &contests[i]);
-        if (any)
-            page_bests(page, &contests[i], least, best[i]);
-        else
-            empty_contest(page, &contests[i]);
-        html_add(page->out, "</section>\n");
-    }
-    html_add(page->out, "</div>\n<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
+    html_add(page->out, "<h1>How fast can a model be trained?</h1><p class=\"lead\">Each task has a target. The time to it counts, "
+                        "from the first byte read. Every run is signed, and anyone can verify it.</p>\n");
+    page_open_table(page, "small cards leaders", "The best training time of each task; grey: an entry of DAWNBench's archive, or a "
+                                                 "demonstration");
+    page_row_heads(page, heads);
+    for (int i = 0; i < count; i++) task_row(page, &leaders[i], &records[i]);
+    html_add(page->out, "</tbody></table></div>\n<p class=\"quiet\">");
+    page_count(page->out, totals.runs, "signed run", "signed runs");
+    html_add(page->out, " by ");
+    page_count(page->out, totals.people, "person", "people");
+    html_add(page->out, ", and ");
+    page_count(page->out, totals.imports, "entry", "entries");
+    html_add(page->out, " of DAWNBench's archive.</p>\n<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
     if (newest.count > 0)
         page_uploads(page, &newest, rows, "The newest uploads to all boards except the demonstration");
     else

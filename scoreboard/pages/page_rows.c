@@ -51,27 +51,23 @@ static void model_cell(struct page *page, const struct entry *entry)
 {
     html_add(page->out, "<a class=\"clamp\" href=\"%s\"><bdi>%s</bdi></a>", page_entry_address(&page->arena, entry),
              *entry->model ? entry->model : entry_name(&page->arena, entry));
-    if (strcmp(entry->division, "open") == 0) html_add(page->out, "<small>open division</small>");
-    if (*entry->group && entry->runs == 1) html_add(page->out, "<small>of a group</small>");
+    if (strcmp(entry->division, "open") == 0) html_add(page->out, "<small>open</small>");
 }
 
+// One line: a group's mean with half of its 95% interval, which is even on both sides; else how far it is from the best.
 static void value_cell(struct page *page, const struct entry *entry, double best)
 {
     html_add(page->out, "<strong>");
     page_figure(page->out, entry->board, entry->value);
     html_add(page->out, "</strong>");
-    if (best > 0 && isfinite(entry->value / best) && entry->rank > 1)
-        html_add(page->out, "<small class=\"times\">%.*f \xc3\x97 the best</small>", entry->value / best < 10 ? 2 : 0,
-                 entry->value / best);
-    if (entry->runs < 2) return;
-    html_add(page->out, "<small>95%%: <span class=\"span\">");
-    page_figure(page->out, entry->board, entry->low);
-    html_add(page->out, "</span> to <span class=\"span\">");
-    page_figure(page->out, entry->board, entry->high);
-    html_add(page->out, "</span></small><small>mean of %d runs</small>", entry->runs);
-    if (entry->p >= 0 && entry->p < 0.01)
-        html_add(page->out, "<small title=\"p: chance of a mean score this high if the true mean were at the target\">p "
-                            "&lt; 0.01</small>");
+    if (entry->runs > 1) {
+        html_add(page->out, " <small class=\"span\" title=\"95%% interval of the mean of %d runs%s\">\xc2\xb1 ", entry->runs,
+                 entry->p >= 0 && entry->p < 0.01 ? "; p < 0.01" : "");
+        page_figure(page->out, entry->board, entry->high - entry->value);
+        html_add(page->out, "</small>");
+    } else if (best > 0 && isfinite(entry->value / best) && entry->value / best >= 1.005) {
+        html_add(page->out, " <small class=\"span\">%.*f\xc3\x97</small>", entry->value / best < 10 ? 2 : 0, entry->value / best);
+    }
 }
 
 static void cost_cell(struct page *page, const struct entry *entry)
@@ -96,7 +92,7 @@ struct column {
     enum sort sort;  // SORTS: not sortable
     const char *label, *class;
 };
-enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, SCORE, COST, ENERGY, VIEWS, TRUST_LEVEL, DATE, PICK, COLUMNS };
+enum { PLACE, VALUE, MODEL, AUTHOR, HARDWARE, FRAMEWORK, SCORE, COST, ENERGY, TRUST_LEVEL, DATE, PICK, COLUMNS };
 static const struct column columns[COLUMNS] = {
     [PLACE] = {SORTS, "Place", "place"},
     [VALUE] = {SORT_VALUE, "Value", "value"},
@@ -107,7 +103,6 @@ static const struct column columns[COLUMNS] = {
     [SCORE] = {SORT_SCORE, "Score", "number"},
     [COST] = {SORT_COST, "Cost", "number"},
     [ENERGY] = {SORT_ENERGY, "Energy", "number energy"},
-    [VIEWS] = {SORTS, "Views", "number views"},
     [TRUST_LEVEL] = {SORT_TRUST, "Trust", "trust"},
     [DATE] = {SORT_DATE, "Date", "date"},
     [PICK] = {SORTS, "Compare", "pick"},
@@ -138,15 +133,14 @@ static bool can_pick(const struct entry *entry)
 // cannot be compared.
 static void choose_columns(const struct filter *filter, const struct entries *entries, bool shown[COLUMNS])
 {
-    int views = 0, picks = 0, energies = 0, costs = 0;
+    int picks = 0, energies = 0, costs = 0;
     for (int i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->at[i];
-        views += entry->views > 0, picks += can_pick(entry), energies += entry->energy >= 0, costs += entry->cost >= 0;
+        picks += can_pick(entry), energies += entry->energy >= 0, costs += entry->cost >= 0;
     }
     for (int i = 0; i < COLUMNS; i++) shown[i] = true;
     shown[COST] = costs > 0 && filter->board != BOARD_TRAINING_COST && filter->board != BOARD_INFERENCE_COST;
     shown[ENERGY] = energies > 0;
-    shown[VIEWS] = views > 0;
     shown[PICK] = picks > 1;
 }
 
@@ -203,9 +197,6 @@ static void board_cell(struct page *page, const struct filter *filter, const str
     case SCORE: page_score(out, filter->contest, entry->accuracy); break;
     case COST: cost_cell(page, entry); break;
     case ENERGY: page_energy(out, entry->energy); break;
-    case VIEWS:
-        words_cell(page, entry->views > 0 ? arena_text(&page->arena, "%lld", (long long)entry->views) : "");
-        break;
     case TRUST_LEVEL:
         trust_cell(page, entry);
         if (entry->flags > 0)
@@ -386,66 +377,6 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
     page_row_heads(page, heads[rows]);
     for (int i = 0; i < entries->count; i++) small_row(page, &entries->at[i], rows);
     html_add(page->out, "</tbody></table></div>\n");
-}
-
-// ---- records ----------------------------------------------------------------------------------------------------------
-int page_find_bests(struct page *page, const struct contest *contest, enum trust least, struct entry *best[BOARDS][RANKS])
-{
-    for (int board = 0; board < BOARDS; board++) {
-        for (int rank = 0; rank < RANKS; rank++) {
-            struct filter filter = filter_plain(contest, (enum board)board, (enum rank)rank);
-            filter.trust = least;
-            filter.limit = 1;
-            struct entries entries;
-            TRY(store_entries(page->reader, &filter, &page->arena, &entries));
-            best[board][rank] = entries.count > 0 ? entries.at : NULL;
-        }
-    }
-    return 0;
-}
-
-static void record_cell(struct page *page, const struct entry *entry, const char *label)
-{
-    html_add(page->out, "<td data-label=\"%s\" role=\"cell\"><div>", label);
-    if (entry == NULL) {
-        html_add(page->out, "<span class=\"quiet\">none yet</span></div></td>");
-        return;
-    }
-    html_add(page->out, "<a class=\"figure\" href=\"%s\">", page_entry_address(&page->arena, entry));
-    page_value(page->out, entry->board, entry->value);
-    html_add(page->out, "</a><small><bdi>%s</bdi>", entry->author);
-    if (*entry->hardware) html_add(page->out, ", <bdi>%s</bdi>", entry->hardware);
-    html_add(page->out, "</small>");
-    trust_cell(page, entry);
-    html_add(page->out, "</div></td>");
-}
-
-// A rank without any record has no column; if only one rank is left, its cells are in one line.
-void page_bests(struct page *page, const struct contest *contest, enum trust least, struct entry *best[BOARDS][RANKS])
-{
-    static const char *const labels[RANKS] = {[RANK_CLASSIC] = "Single run", [RANK_GROUP] = "Official group"};
-    int records[RANKS] = {0};
-    for (int i = 0; i < BOARDS * RANKS; i++) records[i % RANKS] += best[i / RANKS][i % RANKS] != NULL;
-    bool both = records[RANK_GROUP] > 0 && records[RANK_CLASSIC] > 0;
-    html_add(page->out,
-             "<table class=\"records cards%s\" role=\"table\"><caption>Current records, %s%s</caption><thead "
-             "role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Board</th>",
-             both ? "" : " one", contest->title,
-             records[RANK_GROUP] == 0 ? "; no official group yet" : "");
-    for (int rank = RANKS - 1; rank >= 0; rank--)
-        if (records[rank] > 0)
-            html_add(page->out, "<th scope=\"col\" role=\"columnheader\">%s</th>", labels[rank]);
-    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
-    for (int board = 0; board < BOARDS; board++) {
-        struct filter all = filter_plain(contest, (enum board)board, best[board][RANK_GROUP] != NULL ? RANK_GROUP : RANK_CLASSIC);
-        all.trust = least;
-        html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a href=\"%s\">%s</a></th>",
-                 page_view_address(&page->arena, VIEW_BOARD, &all), board_title(all.board));
-        for (int rank = RANKS - 1; rank >= 0; rank--)
-            if (records[rank] > 0) record_cell(page, best[board][rank], labels[rank]);
-        html_add(page->out, "</tr>\n");
-    }
-    html_add(page->out, "</tbody></table>\n");
 }
 
 // A sentence that says why a board always stays empty; NULL if it can have entries.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task: its description, and the best five of each of its boards. Cost: eight queries for five rows each.
+// A task: its description, and the best three of each of its boards. Cost: eight queries for three rows each.
+#include <string.h>
+
 #include "scoreboard/pages/page.h"
 
-enum { TASK_BEST = 5 };
+enum { TASK_BEST = 3 };
 
 static void about(struct page *page, const struct contest *contest)
 {
@@ -64,13 +66,34 @@ static void board(struct page *page, const struct contest *contest, enum board b
     html_add(page->out, "</section>\n");
 }
 
+// The level of trust that the page asks for: checked, or with ?trust=imported any. And its tabs.
+static int read_trust(const struct page *page, enum trust *least)
+{
+    const char *query = page->request->query;
+    *least = TRUST_CHECKED;
+    if (query == NULL || *query == 0 || strcmp(query, "trust=checked") == 0) return 0;
+    if (strcmp(query, "trust=imported") != 0) return fail(ERR_INPUT, "this page takes trust=imported and nothing else");
+    *least = TRUST_IMPORTED;
+    return 0;
+}
+
+static void show_trust_tabs(struct page *page, enum trust least)
+{
+    const char *path = page->request->path;
+    html_add(page->out, "<nav class=\"tabs ranks\" aria-label=\"Checked entries or all\"><ul>");
+    page_tab(page, path, "Checked", least == TRUST_CHECKED);
+    page_tab(page, arena_text(&page->arena, "%s?trust=%s", path, trust_word(TRUST_IMPORTED)), "All entries",
+             least == TRUST_IMPORTED);
+    html_add(page->out, "</ul></nav>\n");
+}
+
 static int show_task(struct page *page)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
     enum trust least;
     TRY(request_contest(page->request, &contest));
-    TRY(page_read_trust(page, &least));
+    TRY(read_trust(page, &least));
     for (int b = 0; b < BOARDS; b++) {
         for (int r = 0; r < RANKS; r++) {
             struct filter filter = filter_plain(contest, (enum board)b, (enum rank)r);
@@ -81,7 +104,7 @@ static int show_task(struct page *page)
     }
     page_begin(page, contest->title, contest->about, (const struct crumb[]){{0}});
     about(page, contest);
-    page_trust_tabs(page, least);
+    show_trust_tabs(page, least);
     for (int b = 0; b < BOARDS; b++) board(page, contest, (enum board)b, least, found[b]);
     page_end(page);
     return 0;

@@ -328,7 +328,7 @@ def main():
     board_page = urllib.request.urlopen(full + "/boards/cifar10/training-time?sort=model&trust=imported").read().decode()
     archive = re.search(r"/archive/CIFAR10/train/[^\"]+", board_page).group()
     compare = "/compare?" + "&".join("run=" + run.rsplit("/", 1)[1] for run in runs[:4])
-    paths = ["/", "/?trust=imported", "/boards/cifar10", "/boards/cifar10?trust=imported", "/boards/demo?trust=imported", "/boards/cifar10/training-time", ALL,
+    paths = ["/", "/boards/cifar10", "/boards/cifar10?trust=imported", "/boards/demo?trust=imported", "/boards/cifar10/training-time", ALL,
              ALL + "&sort=model&order=desc&framework=~oo", ALL + "&sort=model&order=desc", ALL + "&sort=author&order=desc", ALL + "&sort=energy&energy_max=150000", "/boards/cifar10/training-cost?trust=imported",
              "/boards/demo/training-time?trust=imported", "/boards/demo/training-time?limit=1&trust=imported", "/boards/cifar10/training-time/history?trust=imported",
              "/boards/cifar10/pareto?trust=imported", runs[-1], group, archive, compare, "/people/ada", "/people", "/search?q=net", "/prices", "/api.html", "/log", "/rules", "/submit",
@@ -339,7 +339,7 @@ def main():
     browser = Browser(script=True)
     try:
         looks(browser, pages)
-        printed(browser, [full + path for path in ("/?trust=imported", "/boards/cifar10?trust=imported", ALL, "/boards/cifar10/training-time/history?trust=imported", "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
+        printed(browser, [full + path for path in ("/", "/boards/cifar10?trust=imported", ALL, "/boards/cifar10/training-time/history?trust=imported", "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
         phone(browser, full + ALL + "&limit=38", 38)
         for path in ("/", ALL + "&limit=20", runs[-1], compare, "/submit"):
             by_keyboard(browser, full + path)

@@ -185,7 +185,7 @@ def main():
         found, headers, body = get(base + path)
         if found != 404 or not json.loads(body)["detail"]:
             wrong.append("%s: %d, and the problem says %s" % (path, found, body))
-    for path in ("/compare", "/compare?run=&run=", "/compare?run=&group=", "/search?q=nothing+has+this", "/search?q=1", "/search?q=%3Cb%3E", "/?trust=imported", "/boards/squad/training-time?target=0.73", "/boards/cifar10/pareto?rank=group"):
+    for path in ("/compare", "/compare?run=&run=", "/compare?run=&group=", "/search?q=nothing+has+this", "/search?q=1", "/search?q=%3Cb%3E", "/boards/cifar10?trust=imported", "/boards/squad/training-time?target=0.73", "/boards/cifar10/pareto?rank=group"):
         found, headers, body = get(base + path)
         if found != 200:
             wrong.append("%s: %d" % (path, found))

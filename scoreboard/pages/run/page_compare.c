@@ -110,11 +110,14 @@ static int read_group(struct page *page, const char *nonce, struct side *side)
 static void chart_all(struct page *page, const struct compared *c)
 {
     struct chart_series series[COMPARE_MOST];
-    struct chart_level target = {shown_target(&c->sides[0].shown), "target"};
-    bool one_target = true;
-    int any = 0, drawn = 0;
-    for (int i = 1; i < c->count; i++)
-        one_target = one_target && shown_target(&c->sides[i].shown) == target.y;
+    struct chart_level targets[COMPARE_MOST];
+    int any = 0, drawn = 0, levels = 0;
+    for (int i = 0; i < c->count; i++) {
+        const double y = shown_target(&c->sides[i].shown);
+        bool drawn_before = false;
+        for (int n = 0; n < levels; n++) drawn_before = drawn_before || targets[n].y == y;
+        if (!drawn_before) targets[levels++] = (struct chart_level){y, arena_text(&page->arena, "target %.6g", y)};
+    }
     for (int i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];
         struct chart_point *points = side->band.at;
@@ -133,8 +136,8 @@ static void chart_all(struct page *page, const struct compared *c)
                           .y = shown_axis(c->sides[0].shown.contest),
                           .series = series,
                           .series_count = drawn,
-                          .levels = &target,
-                          .level_count = one_target ? 1 : 0};
+                          .levels = targets,
+                          .level_count = levels};
     chart_draw(page->out, &chart);
 }
 
@@ -324,25 +327,59 @@ static void trust_row(struct page *page, const struct compared *c)
     html_add(page->out, "</tr>\n");
 }
 
-static void table_of(struct page *page, const struct compared *c)
+// True if all sides have the same text, or the same figure.
+static bool is_same_row(const struct compared *c, const struct row *row)
 {
-    page_open_table(page, "small beside", "Side by side; small figures are differences from the first column");
+    const bool text = row->kind == ROW_TEXT || row->kind == ROW_DIGEST;
+    const struct side *first = &c->sides[0];
+    for (int i = 1; i < c->count; i++) {
+        const struct side *side = &c->sides[i];
+        if (text && strcmp(shown_text(&side->shown, row->path), shown_text(&first->shown, row->path)) != 0) return false;
+        if (!text && figure_of(side, row) != figure_of(first, row)) return false;
+    }
+    return true;
+}
+
+static void open_columns(struct page *page, const struct compared *c, const char *caption)
+{
+    page_open_table(page, "small beside", caption);
     html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Figure</th>");
     for (int i = 0; i < c->count; i++)
         html_add(page->out, "<th scope=\"col\" role=\"columnheader\"><a href=\"%s\"><bdi>%s</bdi></a></th>",
                  c->sides[i].address, c->sides[i].name);
     html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
-    score_row(page, c);
-    target_row(page, c);
-    for (int m = 1; m < c->sides[0].shown.metric_count; m++) metric_row(page, c, &c->sides[0].shown.metrics[m]);
-    trust_row(page, c);
+}
+
+// Returns the number of rows. NULL: only counts them.
+static int write_rows(struct page *page, const struct compared *c, bool same)
+{
+    int count = 0;
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        if (is_empty_row(c, &rows[r])) continue;
+        if (is_empty_row(c, &rows[r]) || is_same_row(c, &rows[r]) != same) continue;
+        count++;
+        if (page == NULL) continue;
         begin_row(page, rows[r].label);
         for (int i = 0; i < c->count; i++) one_cell(page, c, i, &rows[r]);
         html_add(page->out, "</tr>\n");
     }
+    return count;
+}
+
+static void table_of(struct page *page, const struct compared *c)
+{
+    open_columns(page, c, "Side by side; small figures are differences from the first column");
+    score_row(page, c);
+    target_row(page, c);
+    for (int m = 1; m < c->sides[0].shown.metric_count; m++) metric_row(page, c, &c->sides[0].shown.metrics[m]);
+    trust_row(page, c);
+    write_rows(page, c, false);
     html_add(page->out, "</tbody></table></div>\n");
+    const int same = write_rows(NULL, c, true);
+    if (same == 0) return;
+    html_add(page->out, "<details><summary>%d row%s the same for all</summary>", same, same == 1 ? " is" : "s are");
+    open_columns(page, c, "The same for all");
+    write_rows(page, c, true);
+    html_add(page->out, "</tbody></table></div></details>\n");
 }
 
 // ---- the page -----------------------------------------------------------------------------------------------------------

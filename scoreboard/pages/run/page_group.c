@@ -52,17 +52,27 @@ static void verdict(struct page *page, const struct gathered *g)
     if (self)
         page_note(page->out, "warn", "Self-evaluated.",
                   "The trained programs reported their own scores. Such a group is never called checked.");
-    html_add(page->out,
-             "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of "
-             "%d</dd></div><div><dt>Mean time"
-             "<small>end-to-end, whole schedule</small></dt><dd>",
-             facts->finished, facts->planned);
-    page_value(page->out, BOARD_TRAINING_TIME, facts->seconds.mean);
-    html_add(page->out, "</dd></div><div><dt>Mean score<small>%s, of the last evaluations</small></dt><dd>",
-             shown_axis(contest).title);
-    page_score(page->out, contest, facts->accuracy.mean);
-    html_add(page->out, "</dd></div><div><dt>p<small>chance of a mean this high if the true mean were at the "
-                        "target</small></dt><dd>");
+    const struct group_mean *time = &facts->seconds, *score = &facts->accuracy;
+    const struct run_metric plain = {.unit = "%"};
+    const bool spread = facts->finished > 1;  // one run has neither deviation nor interval
+    char low[BOARD_VALUE], high[BOARD_VALUE], sigma[TEXT_FIGURE];
+    html_add(page->out, "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of %d</dd>"
+                        "</div><div><dt>Mean time<small>end-to-end, whole schedule", facts->finished, facts->planned);
+    if (spread)
+        html_add(page->out, "; 95%% interval %s to %s; standard deviation %s",
+                 board_value(BOARD_TRAINING_TIME, group_low(time), low), board_value(BOARD_TRAINING_TIME, time->high, high),
+                 page_span_text(page, (int64_t)(time->sigma * 1e9)));
+    html_add(page->out, "</small></dt><dd>");
+    page_value(page->out, BOARD_TRAINING_TIME, time->mean);
+    html_add(page->out, "</dd></div><div><dt>Mean score<small>%s, of the last evaluations", shown_axis(contest).title);
+    if (spread)
+        html_add(page->out, "; 95%% interval %s to %s; standard deviation %s", page_score_text(contest, score->low, low),
+                 page_score_text(contest, score->high, high),
+                 run_metric_spread_text(contest ? &contest->board : &plain, score->sigma, facts->finished, sigma));
+    html_add(page->out, "</small></dt><dd>");
+    page_score(page->out, contest, score->mean);
+    html_add(page->out, "</dd></div><div><dt>p<small>chance of a mean this high if the true mean were at the target "
+                        "(Student's t)</small></dt><dd>");
     if (facts->finished > 1 && facts->p < 0.0001)
         html_add(page->out, "&lt; 0.0001");
     else if (facts->finished > 1)
@@ -70,47 +80,6 @@ static void verdict(struct page *page, const struct gathered *g)
     else
         html_add(page->out, "-");
     html_add(page->out, "</dd></div></dl>\n");
-}
-
-// A mean's cells. One run has neither deviation nor interval.
-static void mean_cells(struct page *page, bool defined, const char *const words[4])
-{
-    if (defined)
-        html_add(page->out, "<td>%s</td><td>%s</td><td>%s to %s</td>", words[0], words[1], words[2], words[3]);
-    else
-        html_add(page->out, "<td>%s</td><td>-</td><td>-</td>", words[0]);
-}
-
-static const char *score_text(struct page *page, const struct contest *contest, double score)
-{
-    char words[TEXT_FIGURE];
-    return arena_text(&page->arena, "%s", page_score_text(contest, score, words));
-}
-
-static void statistics(struct page *page, const struct gathered *g)
-{
-    const struct contest *contest = g->runs[0].contest;
-    const struct group_mean *s = &g->facts.seconds, *a = &g->facts.accuracy;
-    const struct run_metric plain = {.unit = "%"};
-    char sigma[TEXT_FIGURE];
-    bool defined = g->facts.finished > 1;
-    if (g->facts.finished < 1) return;
-    const char *const times[] = {page_span_text(page, (int64_t)(s->mean * 1e9)), page_span_text(page, (int64_t)(s->sigma * 1e9)),
-                                 page_span_text(page, (int64_t)(group_low(s) * 1e9)),
-                                 page_span_text(page, (int64_t)(s->high * 1e9))};
-    const char *const scores[] = {score_text(page, contest, a->mean),
-                                  run_metric_spread_text(contest ? &contest->board : &plain, a->sigma, g->facts.finished, sigma),
-                                  score_text(page, contest, a->low), score_text(page, contest, a->high)};
-    page_open_table(page, "small tight",
-                    arena_text(&page->arena, "Statistics over %d run%s (Student's t; the standard deviation is the sample's)",
-                               g->facts.finished, defined ? "s" : ""));
-    html_add(page->out, "<thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Mean</th><th scope=\"col\">Standard "
-                        "deviation</th><th scope=\"col\">95%% interval of the mean</th></tr></thead><tbody><tr><th "
-                        "scope=\"row\">Time</th>");
-    mean_cells(page, defined, times);
-    html_add(page->out, "</tr><tr><th scope=\"row\">Score, %s</th>", shown_axis(contest).title);
-    mean_cells(page, defined, scores);
-    html_add(page->out, "</tr></tbody></table></div>\n");
 }
 
 static const struct shown *run_with_index(const struct gathered *g, int64_t index)
@@ -216,16 +185,18 @@ static int write_page(struct page *page, const struct gathered *g)
 {
     const struct shown *first = &g->runs[0];
     const char *nonce = page->request->word[0];
-    shown_begin(page, first, arena_text(&page->arena, "group %.8s", nonce),
+    char score[TEXT_FIGURE];
+    const char *mean = arena_text(&page->arena, "%s in %s, the mean of %d run%s, on %s",
+                                  page_score_text(first->contest, g->facts.accuracy.mean, score),
+                                  page_span_text(page, (int64_t)(g->facts.seconds.mean * 1e9)), g->facts.finished,
+                                  g->facts.finished == 1 ? "" : "s", shown_where(page, first));
+    if (g->facts.finished == 0) mean = arena_text(&page->arena, "No result yet of %d announced runs", g->planned);
+    shown_begin(page, first, mean, arena_text(&page->arena, "group %.8s", nonce),
                 "A group of runs, announced before the first began");
     page_demo_note(page, first->contest);
     verdict(page, g);
-    html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
-    page_person_link(page, first->stored.handle);
-    html_add(page->out,
-             "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></"
-             "div><div><dt>Announced</dt><dd>",
-             shown_text(first, "model.name"), shown_hardware(page, first));
+    html_add(page->out, "<dl class=\"facts\"><div><dt>Hardware</dt><dd><bdi>%s</bdi></dd></div><div><dt>Announced</dt><dd>",
+             shown_hardware(page, first));
     page_moment(page->out, shown_int(first, "group.announced_ms"));
     for (int i = 0; i < g->places.count; i++) {
         if (g->places.at[i].board != BOARD_TRAINING_TIME || g->places.at[i].energy < 0) continue;
@@ -241,7 +212,6 @@ static int write_page(struct page *page, const struct gathered *g)
     runs_chart(page, g);
     html_add(page->out, "</div>\n");
     TRY(runs_table(page, g));
-    statistics(page, g);
     html_add(page->out,
              "<p class=\"links\"><a href=\"/api/v1/groups/%s\">JSON</a> <a "
              "href=\"/rules#groups-the-official-result\">Rules of groups</a></p>\n",

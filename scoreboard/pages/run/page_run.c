@@ -126,12 +126,10 @@ static void hardware(struct page *page, const struct shown *shown, const struct 
 static int facts(struct page *page, const struct shown *shown, const struct entries *places)
 {
     const struct stored *stored = &shown->stored;
-    html_add(page->out, "<dl class=\"facts\"><div><dt>Author</dt><dd>");
-    page_person_link(page, stored->handle);
+    html_add(page->out, "<dl class=\"facts\">");
     if (stored->team != NULL && *stored->team)
-        html_add(page->out, " <small>(of <bdi>%s</bdi>, as the author says)</small>", stored->team);
-    html_add(page->out, "</dd></div><div><dt>Model</dt><dd><bdi>%s</bdi></dd></div><div><dt>Hardware</dt><dd>",
-             shown_text(shown, "model.name"));
+        html_add(page->out, "<div><dt>Team</dt><dd><bdi>%s</bdi> <small>(as the author says)</small></dd></div>", stored->team);
+    html_add(page->out, "<div><dt>Hardware</dt><dd>");
     hardware(page, shown, places);
     html_add(page->out,
              "</dd></div><div><dt>Framework</dt><dd><bdi>%s</bdi></dd></div><div><dt>Division</dt><dd>%s</dd></div><div><dt>"
@@ -241,7 +239,13 @@ static void score_chart(struct page *page, const struct shown *shown)
         html_add(page->out, " after %s.</p>\n", page_span_text(page, (int64_t)llround(points[0].x * 1e9)));
         return;
     }
-    struct chart_series series = {.label = "score", .at = points, .count = count, .marks = count <= 80};
+    const int64_t met_ns = shown_int(shown, "reached.t_ns");
+    struct chart_point met = {.x = (double)met_ns / 1e9};
+    for (int i = 0; i < count; i++)
+        if (points[i].x == met.x) met.y = points[i].y;
+    struct chart_series series[] = {{.label = "score", .at = points, .count = count, .marks = count <= 80},
+                                    {.label = arena_text(&page->arena, "target met after %s", page_span_text(page, met_ns)),
+                                     .at = &met, .count = 1, .line = CHART_NONE, .marks = true, .look = 1}};
     struct chart_level target = {shown_target(shown), "target"};
     const char *about =
         arena_text(&page->arena, "%d evaluations, from %.4g to %.4g in %s; the target is %.4g.", count, points[0].y,
@@ -251,8 +255,8 @@ static void score_chart(struct page *page, const struct shown *shown)
                           .about = about,
                           .x = {"end-to-end time", CHART_SECONDS, NULL},
                           .y = shown_axis(shown->contest),
-                          .series = &series,
-                          .series_count = 1,
+                          .series = series,
+                          .series_count = shown_reached(shown) ? 2 : 1,
                           .levels = &target,
                           .level_count = 1};
     chart_draw(page->out, &chart);
@@ -260,7 +264,7 @@ static void score_chart(struct page *page, const struct shown *shown)
 
 static void curve(struct page *page, const struct shown *shown)
 {
-    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\">Curve</h2>");
+    html_add(page->out, "<section aria-labelledby=\"curve\"><h2 id=\"curve\" class=\"hidden\">Curve</h2>");
     score_chart(page, shown);
     loss_chart(page, shown);
     html_add(page->out, "</section>\n");
@@ -342,16 +346,17 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
 {
     const struct stored *stored = &shown->stored;
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
-    shown_begin(page, shown, run, "A run: curve, clocks, checks, and how to verify it.");
+    shown_begin(page, shown, shown_sentence(page, shown), run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
     objection_notes(page, around->objections, around->objection_count);
-    headline(page, shown);
     html_add(page->out, "<div class=\"pair\">");
-    TRY(facts(page, shown, &around->places));
-    if (around->places.count > 0) page_rows(page, &around->places, ROWS_PLACES, "On the boards");
-    html_add(page->out, "</div>\n<div class=\"pair\">");
     curve(page, shown);
+    html_add(page->out, "<div>");
+    headline(page, shown);
+    TRY(facts(page, shown, &around->places));
+    html_add(page->out, "</div></div>\n<div class=\"pair\">");
     clocks(page, shown);
+    if (around->places.count > 0) page_rows(page, &around->places, ROWS_PLACES, "On the boards");
     html_add(page->out, "</div>\n");
     if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
     run_latencies(page, shown);

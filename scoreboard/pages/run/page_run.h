@@ -34,8 +34,11 @@ double shown_ranked_cost(const struct shown *);        // USD: the classic clock
 double shown_score(const struct contest *, double score);
 struct chart_axis shown_axis(const struct contest *);
 struct chart_axis shown_loss_axis(void);
-// Begins the page of a run, or of a group by one of its runs: "MODEL by AUTHOR (run 3)" for the name "run 3".
-void shown_begin(struct page *, const struct shown *, const char *name, const char *about);
+const char *shown_where(struct page *, const struct shown *);     // "one thread of AMD EPYC", "8 x NVIDIA H200"
+const char *shown_sentence(struct page *, const struct shown *);  // "94% in 13.08 s on one thread of AMD EPYC"
+// Begins the page of a run, or of a group by one of its runs: a sentence with the result, then "MODEL by AUTHOR (run 3)" for the
+// name "run 3".
+void shown_begin(struct page *, const struct shown *, const char *sentence, const char *name, const char *about);
 
 // The curve of several runs as one: at each common point the means, the lowest and the highest of time and score, or of loss if
 // a run was evaluated only once. Returns the number of points; 0 if the runs have no two points in common.

@@ -145,15 +145,43 @@ struct chart_axis shown_axis(const struct contest *contest)
                                .label = is_percent ? chart_percent : chart_number};
 }
 
-void shown_begin(struct page *page, const struct shown *shown, const char *name, const char *about)
+const char *shown_where(struct page *page, const struct shown *shown)
+{
+    const char *words = shown_hardware(page, shown), *comma = strrchr(words, ',');
+    char name[RANKING_MACHINE_NAME];
+    ranking_machine_name(words, name);
+    if (comma == NULL || strstr(comma, " thread") == NULL) return words;
+    const int64_t threads = shown_int(shown, "threads");
+    return arena_text(&page->arena, "%s of %s", threads == 1 ? "one thread" : comma + 2, name);
+}
+
+// The result as a sentence: "94% in 13.08 s on one thread of AMD EPYC", by the clock that is ranked.
+const char *shown_sentence(struct page *page, const struct shown *shown)
+{
+    char score[TEXT_FIGURE];
+    const struct contest *contest = shown->contest;
+    const double last = shown_last(shown);
+    const char *target = contest_is_share(contest)
+                             ? arena_text(&page->arena, "%s %.6g", contest->metric_title, shown_target(shown))
+                             : arena_text(&page->arena, "%.6g%%", shown_target(shown));
+    const char *where = shown_where(page, shown);
+    const char *classic = page_span_text(page, shown_int(shown, "reached.classic_ns"));
+    if (shown_reached(shown)) return arena_text(&page->arena, "%s in %s on %s", target, classic, where);
+    if (isnan(last)) return arena_text(&page->arena, "Nothing evaluated on %s", where);
+    return arena_text(&page->arena, "%s, below %s, after %s on %s", page_score_text(contest, last, score), target,
+                      page_span_text(page, shown_whole_ns(shown)), where);
+}
+
+void shown_begin(struct page *page, const struct shown *shown, const char *sentence, const char *name, const char *about)
 {
     const struct contest *contest = shown->contest;
     const char *task = contest != NULL ? contest->title : shown_text(shown, "task");
     const char *crumb = arena_text(&page->arena, "%c%s", toupper((unsigned char)*name), name + 1);
     const struct crumb ways[] = {
         {task, contest != NULL ? arena_text(&page->arena, "/boards/%s", contest->name) : "/"}, {crumb, NULL}};
-    const char *model = shown_text(shown, "model.name"), *author = shown->stored.handle;
-    const char *in_title = arena_text(&page->arena, "%s by %s (%s)", model, author, name);
-    page_begin(page, in_title, about, ways);
-    html_add(page->out, "<p class=\"over\">%s</p><h1><bdi>%s</bdi> by <bdi>%s</bdi> (%s)</h1>\n", task, model, author, name);
+    page_begin(page, arena_text(&page->arena, "%s (%s)", sentence, name), about, ways);
+    html_add(page->out, "<p class=\"over\">%s</p><h1><bdi>%s</bdi></h1><p class=\"lead\"><bdi>%s</bdi> by ", task, sentence,
+             shown_text(shown, "model.name"));
+    page_person_link(page, shown->stored.handle);
+    html_add(page->out, " (%s)</p>\n", name);
 }
