@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Competitions: the list, and each with its dates, its rules and who committed. A page depends on the record alone, as all do: it
-// shows moments and never says which of them has passed. Workload: some competitions a year. Cost: a query, and one a contender.
+// Competitions: the list, and each with its phase, its dates, its rules and who committed. The page of one depends on the clock, so
+// it is never cached. Workload: some competitions a year. Cost: a query, and one per contender.
+#include "runtime/common/base/clock.h"
 #include "scoreboard/pages/page.h"
 
 static void what_is_ranked(struct page *page, const struct competition *c)
@@ -87,6 +88,39 @@ static void dates(struct page *page, const struct competition_stored *c)
     }
     html_add(page->out, "<div><dt>Statement</dt><dd><a href=\"/runs/%lld\">%lld</a>, signed by this board</dd></div></dl>\n",
              (long long)c->sequence, (long long)c->sequence);
+}
+
+// The phase, and how long it lasts. A static copy shows the phase of the moment at which it was made.
+static void phase(struct page *page, const struct competition *c)
+{
+    static const char *const phases[][2] = {[COMPETITION_AHEAD] = {"Not open yet.", "Opens in"},
+                                            [COMPETITION_COMMITS] = {"Open for commitments.", "Time left:"},
+                                            [COMPETITION_REVEALS] = {"Runs are being published.", "Time left:"},
+                                            [COMPETITION_OVER] = {"Over.", ""}};
+    const int64_t ends[] = {c->begins_ms, c->commits_until_ms, c->reveals_until_ms};
+    const int64_t now = page_is_copy(page) ? page->request->settings->copy_ms : clock_unix_ms();
+    const enum competition_phase here = competition_phase(c, now);
+    html_add(page->out, "<p class=\"note %s\"><strong>%s</strong> %s ", here == COMPETITION_OVER ? "info" : "good", phases[here][0],
+             phases[here][1]);
+    const int64_t minutes = here != COMPETITION_OVER ? (ends[here] - now) / 60000 : 0, days = minutes / 1440;
+    if (days > 1) html_add(page->out, "%lld days", (long long)days);
+    else if (here != COMPETITION_OVER) html_add(page->out, "%lld h %lld min", (long long)minutes / 60, (long long)minutes % 60);
+    html_add(page->out, "</p>\n");
+}
+
+// The first three, from the moment that somebody has a place.
+static void podium(struct page *page, const struct competition *c, const struct contender *list, int count)
+{
+    if (count == 0 || list[0].place == 0) return;
+    html_add(page->out, "<dl class=\"headline\">");
+    for (int i = 0; i < count && i < 3 && list[i].place > 0; i++) {
+        html_add(page->out, "<div><dt>%d. ", i + 1);
+        page_person_link(page, list[i].handle);
+        html_add(page->out, "<small><bdi>%s</bdi>, <bdi>%s</bdi></small></dt><dd>", list[i].entry.model, list[i].entry.hardware);
+        page_figure(page->out, c->board, list[i].entry.value);
+        html_add(page->out, "</dd></div>");
+    }
+    html_add(page->out, "</dl>\n");
 }
 
 static void contender_row(struct page *page, const struct competition *c, const struct contender *one)
@@ -182,7 +216,9 @@ static int show_one(struct page *page)
     page_begin(page, c.about.title, "A competition", (const struct crumb[]){{"Competitions", "/competitions"}, {0}});
     html_add(page->out, "<h1><bdi>%s</bdi></h1>\n", c.about.title);
     cancelled_note(page, &c);
+    if (c.cancelled == 0) phase(page, &c.about);
     if (c.about.contest != NULL) page_demo_note(page, c.about.contest);
+    podium(page, &c.about, list, count);
     html_add(page->out, "<p><bdi>%s</bdi></p>\n", c.about.rules);
     if (*c.about.url != 0) {
         html_add(page->out, "<p>");
@@ -203,5 +239,6 @@ int page_competitions(const struct request *request, struct answer *answer)
 
 int page_competition(const struct request *request, struct answer *answer)
 {
+    answer->live = true;
     return page_make(request, answer, show_one);
 }

@@ -94,6 +94,29 @@ static int announced(struct page *page, const char *handle)
     return 0;
 }
 
+// A checked row comes before one that is not.
+static bool is_better(const struct entry *a, const struct entry *b)
+{
+    const bool checked = a->trust >= TRUST_CHECKED;
+    return checked != (b->trust >= TRUST_CHECKED) ? checked : a->value < b->value;
+}
+
+// Keeps of each board the best row.
+static void keep_best_rows(struct entries *entries)
+{
+    int kept = 0;
+    for (int i = 0; i < entries->count; i++) {
+        const struct entry *one = &entries->at[i];
+        int n = 0;
+        while (n < kept && (strcmp(entries->at[n].contest, one->contest) != 0 || entries->at[n].board != one->board ||
+                            entries->at[n].order != one->order))
+            n++;
+        if (n == kept || is_better(one, &entries->at[n])) entries->at[n] = *one;
+        kept += n == kept;
+    }
+    entries->count = kept;
+}
+
 static int show_person(struct page *page)
 {
     struct person person;
@@ -108,8 +131,10 @@ static int show_person(struct page *page)
              "<h1><bdi>%s</bdi></h1><p class=\"lead\">A handle belongs to the first person who signed with it. A "
              "signature does not show who that is.</p>\n",
              person.handle);
+    const bool all = entries.total == entries.count;
+    keep_best_rows(&entries);
     if (entries.count > 0)
-        page_rows(page, &entries, ROWS_PLACES, entries.total > entries.count ? "On the boards: the newest" : "On the boards");
+        page_rows(page, &entries, ROWS_PLACES, all ? "The best on each board" : "The best on each board, of the newest entries");
     TRY(announced(page, person.handle));
     html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
     for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);

@@ -16,14 +16,35 @@ static void add_document(struct page *page, const char *html)
     text_add(page->out, "%s", html);
 }
 
+// Links to the sections of a document that was written from `html` on.
+static void contents(struct page *page, const char *html)
+{
+    static const char head[] = "<h2 id=\"";
+    html = copy_text(html);  // the links are written behind it
+    html_add(page->out, "<nav class=\"contents\" aria-label=\"Contents\"><ul>\n");
+    for (const char *at = html; (at = strstr(at, head)) != NULL;) {
+        at += sizeof head - 1;
+        const int id = (int)strcspn(at, "\""), words = (int)strcspn(at + id + 2, "<");
+        html_add(page->out, "<li><a href=\"#%.*s\">", id, at);
+        text_bytes(page->out, at + id + 2, (size_t)words);  // escaped already
+        html_add(page->out, "</a></li>\n");
+    }
+    html_add(page->out, "</ul></nav>\n");
+    free((char *)html);
+}
+
 static int document(struct page *page, const char *path, const char *title, const char *about)
 {
     const struct embedded *file = embedded_find(path);
     if (file == NULL) return fail(ERR_MISSING, "this build lacks the file %s", path);
     page_begin(page, title, about, (const struct crumb[]){{0}});
-    html_add(page->out, "<article class=\"prose\">\n");
+    html_add(page->out, "<div class=\"with-contents\"><article class=\"prose\">
+");
+    size_t before = page->out->length;
     add_document(page, file->at);
     html_add(page->out, "</article>\n");
+    contents(page, page->out->at + before);
+    html_add(page->out, "</div>\n");
     page_end(page);
     return 0;
 }
