@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Competitions: the list, and each with its phase, its dates, its rules and who committed. The page of one depends on the clock, so
-// it is never cached. Workload: some competitions a year. Cost: a query, and one per contender.
+// Competitions: the list, and each with its phase, its dates, its rules and who committed. The page of a competition depends on
+// the clock, so it is never cached. Workload: some competitions a year. Cost: a query, and one per contender.
 #include "runtime/common/base/clock.h"
 #include "scoreboard/pages/page.h"
 
@@ -100,8 +100,8 @@ static void phase(struct page *page, const struct competition *c)
     const int64_t ends[] = {c->begins_ms, c->commits_until_ms, c->reveals_until_ms};
     const int64_t now = page_is_copy(page) ? page->request->settings->copy_ms : clock_unix_ms();
     const enum competition_phase here = competition_phase(c, now);
-    html_add(page->out, "<p class=\"note %s\"><strong>%s</strong> %s ", here == COMPETITION_OVER ? "info" : "good", phases[here][0],
-             phases[here][1]);
+    html_add(page->out, "<p class=\"note %s\"><strong>%s</strong> %s ", here == COMPETITION_OVER ? "info" : "good",
+             phases[here][0], phases[here][1]);
     const int64_t minutes = here != COMPETITION_OVER ? (ends[here] - now) / 60000 : 0, days = minutes / 1440;
     if (days > 1) html_add(page->out, "%lld days", (long long)days);
     else if (here != COMPETITION_OVER) html_add(page->out, "%lld h %lld min", (long long)minutes / 60, (long long)minutes % 60);

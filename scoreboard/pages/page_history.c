@@ -99,8 +99,8 @@ void page_history_spark(struct page *page, const struct entries *entries)
 
 static void history_table(struct page *page, const struct entries *entries)
 {
-    static const char *const heads[] = {"date", "Accepted", "place", "Place", "value", "Record", "number", "Change", "model", "Model and hardware",
-                                        "who", "Author", "trust", "Trust", NULL};
+    static const char *const heads[] = {"date", "Accepted", "place", "Place", "value", "Record", "number", "Change",
+                                        "model", "Model and hardware", "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, newest first");
     page_row_heads(page, heads);
     for (int i = entries->count - 1; i >= 0; i--) {
@@ -183,8 +183,8 @@ int page_pareto_read(struct page *page, struct filter filter, int most, struct e
 
 static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
 {
-    static const char *const heads[] = {"front", "Front", "place", "Place", "value", "Time", "number", "Cost", "model", "Model and hardware",
-                                        "who", "Author", "trust", "Trust", NULL};
+    static const char *const heads[] = {"front", "Front", "place", "Place", "value", "Time", "number", "Cost",
+                                        "model", "Model and hardware", "who", "Author", "trust", "Trust", NULL};
     page_open_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front");
     page_row_heads(page, heads);
     for (int i = 0; i < count; i++) {

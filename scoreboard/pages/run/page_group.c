@@ -56,8 +56,8 @@ static void verdict(struct page *page, const struct gathered *g)
     const struct run_metric plain = {.unit = "%"};
     const bool spread = facts->finished > 1;  // one run has neither deviation nor interval
     char low[BOARD_VALUE], high[BOARD_VALUE], sigma[TEXT_FIGURE];
-    html_add(page->out, "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of %d</dd>"
-                        "</div><div><dt>Mean time<small>end-to-end, whole schedule", facts->finished, facts->planned);
+    html_add(page->out, "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of %d"
+                        "</dd></div><div><dt>Mean time<small>end-to-end, whole schedule", facts->finished, facts->planned);
     if (spread)
         html_add(page->out, "; 95%% interval %s to %s; standard deviation %s",
                  board_value(BOARD_TRAINING_TIME, group_low(time), low), board_value(BOARD_TRAINING_TIME, time->high, high),
