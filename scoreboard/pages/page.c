@@ -312,13 +312,20 @@ void page_demo_note(struct page *page, const struct contest *contest)
                   "nothing about the rank of a machine or a model.");
 }
 
-void page_open_table(struct page *page, const char *class, const char *caption)
+void page_table(struct page *page, const char *class, const char *caption, const char *heads)
 {
     int n = ++page->tables;
     html_add(page->out,
              "<div class=\"scroll\" role=\"region\" aria-labelledby=\"table-%d\" tabindex=\"0\"><table class=\"%s\" "
-             "role=\"table\"><caption id=\"table-%d\">%s</caption>",
+             "role=\"table\"><caption id=\"table-%d\">%s</caption><thead role=\"rowgroup\"><tr role=\"row\">",
              n, class, n, caption);
+    for (const char *at = heads; *at != 0;) {
+        const int name = (int)strcspn(at, ":"), label = (int)strcspn(at + name + 1, "|");
+        html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%.*s\">%.*s</th>", name, at, label, at + name + 1);
+        at += name + 1 + label;
+        at += *at == '|';
+    }
+    if (*heads != 0) html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
 void page_tab(struct page *page, const char *address, const char *label, bool here)

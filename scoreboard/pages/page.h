@@ -54,8 +54,9 @@ void page_note(struct text *, const char *kind, const char *title, const char *s
 void page_demo_note(struct page *, const struct contest *);  // on all pages of the demonstration
 const char *page_task_title(const char *name);          // "CIFAR10" for "cifar10"; the name itself if there is none
 
-// Opens a small table in a scrolling region, before its <thead>; the caption names both. "</table></div>" ends it.
-void page_open_table(struct page *, const char *class, const char *caption);
+// Begins a small table in a scrolling region; the caption names both. `heads`: "class:Label|class:Label"; "": the row of its
+// head follows. "</tbody></table></div>" ends it.
+void page_table(struct page *, const char *class, const char *caption, const char *heads);
 
 // An entry of a bar of tabs; `here`: it is the one shown.
 void page_tab(struct page *, const char *address, const char *label, bool here);
@@ -85,11 +86,9 @@ void page_rows(struct page *, const struct entries *, enum rows, const char *cap
 // Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: those of each.
 int page_uploads_read(struct page *, const struct entries *uploads, struct entries **rows) MUST_CHECK;
 void page_uploads(struct page *, const struct entries *uploads, const struct entries *rows, const char *caption);
-// Cells of other small tables of entries: a value that leads to its entry; model with hardware, author, trust. And their head,
-// from pairs of class and label.
+// Cells of other small tables of entries: a value that leads to its entry; model with hardware, author, trust.
 void page_row_value(struct page *, const struct entry *);
 void page_row_names(struct page *, const struct entry *);
-void page_row_heads(struct page *, const char *const *heads);
 // Opens a cell of a table "small cards labelled", whose rows are blocks of figures with their labels on narrow screens. And the
 // cell that names the row.
 void page_cell(struct page *, const char *label);

@@ -23,10 +23,8 @@ static void deadline(struct page *page, int64_t ms)
 // ---- the list
 static void list_table(struct page *page, const struct competition_stored *list, int count)
 {
-    static const char *const heads[] = {"row", "Competition", "", "Ranked by", "", "Commitments until", "", "Runs until",
-                                        "", "Committed", NULL};
-    page_open_table(page, "small cards labelled", "Newest first; times are UTC");
-    page_row_heads(page, heads);
+    page_table(page, "small cards labelled", "Newest first; times are UTC",
+               "row:Competition|:Ranked by|:Commitments until|:Runs until|:Committed");
     for (int i = 0; i < count; i++) {
         const struct competition *c = &list[i].about;
         page_row_name(page);
@@ -172,10 +170,9 @@ static void contenders(struct page *page, const struct competition_stored *c, co
                         "a handle is the word of the author.</p>\n",
              (long long)c->entered);
     if (count == 0) return;
-    const char *const heads[] = {"row", "Place and author", "", page_figure_name(c->about.board), "", "Model and hardware", "",
-                                 "Trust", "", "Committed", "", "Runs sent", "", "Remarks", NULL};
-    page_open_table(page, "small cards labelled", "Those with a place first; equal figures in the order of the commitments");
-    page_row_heads(page, heads);
+    page_table(page, "small cards labelled", "Those with a place first; equal figures in the order of the commitments",
+               arena_text(&page->arena, "row:Place and author|:%s|:Model and hardware|:Trust|:Committed|:Runs sent|:Remarks",
+                          page_figure_name(c->about.board)));
     for (int i = 0; i < count; i++) contender_row(page, &c->about, &list[i]);
     html_add(page->out, "</tbody></table></div>\n");
     if (c->contenders > count) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", count);

@@ -99,10 +99,8 @@ void page_history_spark(struct page *page, const struct entries *entries)
 
 static void history_table(struct page *page, const struct entries *entries)
 {
-    static const char *const heads[] = {"date", "Accepted", "place", "Place", "value", "Record", "number", "Change",
-                                        "model", "Model and hardware", "who", "Author", "trust", "Trust", NULL};
-    page_open_table(page, "small cards", "The same data as a table, newest first");
-    page_row_heads(page, heads);
+    page_table(page, "small cards", "The same data as a table, newest first",
+               "date:Accepted|place:Place|value:Record|number:Change|model:Model and hardware|who:Author|trust:Trust");
     for (int i = entries->count - 1; i >= 0; i--) {
         const struct entry *entry = &entries->at[i];
         html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"date\">");
@@ -183,10 +181,8 @@ int page_pareto_read(struct page *page, struct filter filter, int most, struct e
 
 static void pareto_table(struct page *page, const struct entry *rows, int count, const bool *front)
 {
-    static const char *const heads[] = {"front", "Front", "place", "Place", "value", "Time", "number", "Cost",
-                                        "model", "Model and hardware", "who", "Author", "trust", "Trust", NULL};
-    page_open_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front");
-    page_row_heads(page, heads);
+    page_table(page, "small cards", "The same data as a table, fastest first; \xe2\x97\x8f marks the front",
+               "front:Front|place:Place|value:Time|number:Cost|model:Model and hardware|who:Author|trust:Trust");
     for (int i = 0; i < count; i++) {
         html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"front\">");
         if (front[i]) html_add(page->out, "<span aria-hidden=\"true\">\xe2\x97\x8f</span><span class=\"hidden\">front</span>");

@@ -67,8 +67,6 @@ static void task_row(struct page *page, const struct filter *filter, const struc
 
 static int show_home(struct page *page)
 {
-    static const char *const heads[] = {"row", "Task and target", "value", "Time", "model", "Model and machine",
-                                        "who", "Who leads", "trust", "Trust", "date", "When", "spark", "Record over time", NULL};
     int count;
     const struct contest *contests = contest_table(&count);
     struct filter leaders[CONTESTS_MAX];
@@ -88,9 +86,10 @@ static int show_home(struct page *page)
                NULL);
     html_add(page->out, "<h1>How fast can a model be trained?</h1><p class=\"lead\">Each task has a target. The time to it "
                         "counts, from the first byte read. Every run is signed, and anyone can verify it.</p>\n");
-    page_open_table(page, "small cards leaders",
-                    "The best training time of each task; grey: an entry of DAWNBench's archive, or a demonstration");
-    page_row_heads(page, heads);
+    page_table(page, "small cards leaders",
+                    "The best training time of each task; grey: an entry of DAWNBench's archive, or a demonstration",
+               "row:Task and target|value:Time|model:Model and machine|who:Who leads|trust:Trust|date:When|"
+               "spark:Record over time");
     for (int i = 0; i < count; i++) task_row(page, &leaders[i], &records[i]);
     html_add(page->out, "</tbody></table></div>\n<p class=\"quiet\">");
     page_count(page->out, totals.runs, "signed run", "signed runs");

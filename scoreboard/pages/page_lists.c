@@ -12,9 +12,7 @@ enum { PEOPLE_MOST = 1000, FOUND_MOST = 40 };
 // ---- people -----------------------------------------------------------------------------------------------------------
 static void people_table(struct page *page, const struct people *people)
 {
-    page_open_table(page, "small", "The last to submit first");
-    html_add(page->out, "<thead><tr><th scope=\"col\">Handle</th><th scope=\"col\">Runs</th><th scope=\"col\">Newest "
-                        "run</th></tr></thead><tbody>\n");
+    page_table(page, "small", "The last to submit first", "row:Handle|:Runs|:Newest run");
     for (int i = 0; i < people->count; i++) {
         const struct person_line *one = &people->at[i];
         html_add(page->out, "<tr><th scope=\"row\">");
@@ -119,10 +117,8 @@ static int show_prices(struct page *page)
                         "yourself with "
                         "<code>--cost-per-hour USD</code>; the run then says that it is yours.</p>\n");
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
-    static const char *const heads[] = {"stem", "Instance", "number", "An hour", "words", "Machine", "date", "As of",
-                                        "words", "Source", NULL};
-    page_open_table(page, "small cards", "On-demand prices in US dollars per hour");
-    page_row_heads(page, heads);
+    page_table(page, "small cards", "On-demand prices in US dollars per hour",
+               "stem:Instance|number:An hour|words:Machine|date:As of|words:Source");
     TRY(price_table(price_row, page));
     html_add(page->out, "</tbody></table></div>\n");
     page_end(page);
@@ -132,9 +128,7 @@ static int show_prices(struct page *page)
 // ---- the API ----------------------------------------------------------------------------------------------------------
 static void api_table(struct page *page, const struct route *routes)
 {
-    static const char *const heads[] = {"method", "Method", "stem", "Address", "words", "What it is", NULL};
-    page_open_table(page, "small cards", "Every address of the API");
-    page_row_heads(page, heads);
+    page_table(page, "small cards", "Every address of the API", "method:Method|stem:Address|words:What it is");
     for (; routes->method != NULL; routes++) {
         if (strncmp(routes->pattern, "/api/", 5) != 0 && strncmp(routes->pattern, "/log/", 5) != 0) continue;
         html_add(page->out, "<tr role=\"row\"><td role=\"cell\" class=\"method\">%s</td><th scope=\"row\" role=\"rowheader\" "
@@ -150,9 +144,8 @@ static void api_table(struct page *page, const struct route *routes)
 
 static void filter_table(struct page *page)
 {
-    static const char *const heads[] = {"stem", "Key", "words", "Values", "words", "What it does", NULL};
-    page_open_table(page, "small cards", "Keys that filter and order a board, on its page, as CSV and as JSON");
-    page_row_heads(page, heads);
+    page_table(page, "small cards", "Keys that filter and order a board, on its page, as CSV and as JSON",
+               "stem:Key|words:Values|words:What it does");
     for (int i = 0; i < filter_keys(); i++) {
         struct filter_key key;
         filter_key(i, &key);

@@ -6,16 +6,6 @@
 
 enum { LOG_PAGE = 100 };
 
-static void table_head(struct page *page, const char *caption, bool who)
-{
-    static const char *const heads[] = {"stem", "Number", "date", "Accepted", "type", "Statement", "trust", "State",
-                                        "rest", "SHA-256", NULL};
-    static const char *const with_who[] = {"stem", "Number", "date", "Accepted", "type", "Statement", "name", "Author",
-                                           "trust", "State", "rest", "SHA-256", NULL};
-    page_open_table(page, "small cards", caption);
-    page_row_heads(page, who ? with_who : heads);
-}
-
 static void state_cell(struct page *page, const struct stored *one)
 {
     html_add(page->out, "<td role=\"cell\" class=\"trust\">");
@@ -34,7 +24,9 @@ static void state_cell(struct page *page, const struct stored *one)
 
 static void statements(struct page *page, const struct stored *at, int count, bool who, const char *caption)
 {
-    table_head(page, caption, who);
+    page_table(page, "small cards", caption,
+               who ? "stem:Number|date:Accepted|type:Statement|name:Author|trust:State|rest:SHA-256"
+                   : "stem:Number|date:Accepted|type:Statement|trust:State|rest:SHA-256");
     for (int i = 0; i < count; i++) {
         html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\"><a href=\"/runs/%lld\">%lld</a>"
                             "</th><td role=\"cell\" class=\"date\">", (long long)at[i].sequence, (long long)at[i].sequence);

@@ -326,10 +326,7 @@ int page_uploads_read(struct page *page, const struct entries *uploads, struct e
 
 void page_uploads(struct page *page, const struct entries *uploads, const struct entries *rows, const char *caption)
 {
-    static const char *const heads[] = {"row", "Model", "results", "Results", "who", "Author", "date", "Date",
-                                        "trust", "Trust", NULL};
-    page_open_table(page, "small cards", caption);
-    page_row_heads(page, heads);
+    page_table(page, "small cards", caption, "row:Model|results:Results|who:Author|date:Date|trust:Trust");
     for (int i = 0; i < uploads->count; i++) {
         const struct entry *entry = &uploads->at[i];
         html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><a class=\"clamp\" "
@@ -348,14 +345,6 @@ void page_uploads(struct page *page, const struct entries *uploads, const struct
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-void page_row_heads(struct page *page, const char *const *heads)
-{
-    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
-    for (; *heads != NULL; heads += 2)
-        html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\">%s</th>", heads[0], heads[1]);
-    html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
-}
-
 void page_cell(struct page *page, const char *label)
 {
     html_add(page->out, "<td role=\"cell\" data-label=\"%s\">", label);
@@ -368,13 +357,11 @@ void page_row_name(struct page *page)
 
 void page_rows(struct page *page, const struct entries *entries, enum rows rows, const char *caption)
 {
-    const char *value = rows == ROWS_BEST ? page_figure_name(entries->at[0].board) : "Value";
-    const char *const heads[][16] = {
-        [ROWS_BEST] = {"place", "Place", "value", value, "model", "Model and hardware", "who", "Author", "trust", "Trust"},
-        [ROWS_PLACES] = {"row", "Board", "place", "Place", "value", value, "trust", "Trust"},
-    };
-    page_open_table(page, "small cards", caption);
-    page_row_heads(page, heads[rows]);
+    if (rows == ROWS_PLACES) page_table(page, "small cards", caption, "row:Board|place:Place|value:Value|trust:Trust");
+    else
+        page_table(page, "small cards", caption,
+                   arena_text(&page->arena, "place:Place|value:%s|model:Model and hardware|who:Author|trust:Trust",
+                              page_figure_name(entries->at[0].board)));
     for (int i = 0; i < entries->count; i++) small_row(page, &entries->at[i], rows);
     html_add(page->out, "</tbody></table></div>\n");
 }

@@ -80,10 +80,8 @@ static int show_trust(struct page *page)
     html_add(page->out, "<article class=\"prose\"><h1>What trust means here</h1><p class=\"lead\">A signature proves "
                         "who said it, not that it is true. Every row therefore shows how far it has been checked, by a "
                         "word and a shape. Boards show checked and better entries first; <strong>All entries</strong> "
-                        "shows the others too.</p><div class=\"scroll\" "
-                        "role=\"region\" aria-label=\"Levels\" tabindex=\"0\">"
-                        "<table class=\"small\"><caption>Levels, lowest first</caption><thead><tr><th "
-                        "scope=\"col\">Level</th><th scope=\"col\">What it means</th></tr></thead><tbody>\n");
+                        "shows the others too.</p>");
+    page_table(page, "small", "Levels, lowest first", ":Level|:What it means");
     for (int i = 0; i < TRUSTS; i++) {
         html_add(page->out, "<tr><th scope=\"row\">");
         page_badge(page->out, (enum trust)i);

@@ -47,12 +47,8 @@ static void facts(struct page *page, const struct dawnbench_entry *entry)
 
 static void curve_table(struct page *page, const struct dawnbench_entry *entry)
 {
-    html_add(page->out,
-             "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
-             "curve\" tabindex=\"0\"><table class=\"small\">"
-             "<caption>As in the file</caption><thead><tr><th scope=\"col\">Epoch</th><th "
-             "scope=\"col\">Hours</th><th scope=\"col\">%s</th></tr></thead><tbody>\n",
-             entry->contest->metric_title);
+    html_add(page->out, "<details><summary>The curve as a table</summary>");
+    page_table(page, "small", "As in the file", arena_text(&page->arena, ":Epoch|:Hours|:%s", entry->contest->metric_title));
     for (int i = 0; i < entry->point_count; i++)
         html_add(page->out, "<tr><th scope=\"row\">%.6g</th><td>%.6g</td><td>%.6g</td></tr>\n", entry->points[i].epoch,
                  entry->points[i].hours, entry->points[i].score);

@@ -112,13 +112,12 @@ static void setting_row(struct page *page, const json_t *bench, const json_t *on
 
 static void settings_table(struct page *page, const json_t *bench)
 {
-    static const char *const heads[] = {"row", "Batch", "", "Sample", "", "Type", "", "Throughput", "", "Step", "", "Arithmetic",
-                                        "", "Memory by plan", "", "Energy a sample", "", "Steady", "", "Used by others", NULL};
     const json_t *settings = canonical_at(bench, "settings");
-    page_open_table(page, "small cards labelled",
+    page_table(page, "small cards labelled",
                     "Steps of one batch, timed as docs/measuring.md says; the median of the repeats. Used by others: processors "
-                    "that other programs used meanwhile");
-    page_row_heads(page, heads);
+                    "that other programs used meanwhile",
+               "row:Batch|:Sample|:Type|:Throughput|:Step|:Arithmetic|:Memory by plan|:Energy a sample|:Steady|"
+               ":Used by others");
     for (size_t i = 0; i < json_array_size(settings); i++) setting_row(page, bench, json_array_get(settings, i));
     html_add(page->out, "</tbody></table></div>\n");
 }

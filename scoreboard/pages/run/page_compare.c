@@ -342,8 +342,8 @@ static bool is_same_row(const struct compared *c, const struct row *row)
 
 static void open_columns(struct page *page, const struct compared *c, const char *caption)
 {
-    page_open_table(page, "small beside", caption);
-    html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Figure</th>");
+    page_table(page, "small beside", caption, "");
+    html_add(page->out, "<th scope=\"col\" role=\"columnheader\">Figure</th>");
     for (int i = 0; i < c->count; i++)
         html_add(page->out, "<th scope=\"col\" role=\"columnheader\"><a href=\"%s\"><bdi>%s</bdi></a></th>",
                  c->sides[i].address, c->sides[i].name);

@@ -116,10 +116,7 @@ static int run_row(struct page *page, const struct shown *run, int64_t index)
 
 static int runs_table(struct page *page, const struct gathered *g)
 {
-    html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs\" tabindex=\"0\"><table "
-                        "class=\"small tight\"><caption>Every announced run</caption><thead><tr><th scope=\"col\">Number</th>"
-                        "<th scope=\"col\">Run</th><th scope=\"col\">Seed</th><th scope=\"col\">Whole schedule</th><th "
-                        "scope=\"col\">Last evaluation</th><th scope=\"col\">State</th></tr></thead><tbody>\n");
+    page_table(page, "small tight", "Every announced run", ":Number|:Run|:Seed|:Whole schedule|:Last evaluation|:State");
     for (int64_t i = 1; i <= g->planned && i <= GROUP_SHOWN; i++) TRY(run_row(page, run_with_index(g, i), i));
     html_add(page->out, "</tbody></table></div>\n");
     return 0;

@@ -45,9 +45,8 @@ static int show_machines(struct page *page)
                  "dawn bench cifar10 --batch 64,128,256,512\n"
                  "dawn submit --bench all --server http://THIS-SITE --handle YOUR-NAME");
     if (all.count > 0) {
-        static const char *const heads[] = {"row", "Machine", "", "Uploads on boards", "", "Measurements", "", "Newest", NULL};
-        page_open_table(page, "small cards labelled", "The last to change first");
-        page_row_heads(page, heads);
+        page_table(page, "small cards labelled", "The last to change first",
+                   "row:Machine|:Uploads on boards|:Measurements|:Newest");
         for (int i = 0; i < all.count; i++) machine_row(page, &all.at[i]);
         html_add(page->out, "</tbody></table></div>\n");
     } else {
@@ -63,10 +62,8 @@ static int show_machines(struct page *page)
 
 static void bench_table(struct page *page)
 {
-    static const char *const heads[] = {"row", "Task and model", "", "Batch", "", "Type", "", "Throughput", "", "Arithmetic",
-                                        "", "In use", "", "Version", "", "Author", "", "Measured", NULL};
-    page_open_table(page, "small cards labelled", "Training steps of one batch, the newest measurement first");
-    page_row_heads(page, heads);
+    page_table(page, "small cards labelled", "Training steps of one batch, the newest measurement first",
+               "row:Task and model|:Batch|:Type|:Throughput|:Arithmetic|:In use|:Version|:Author|:Measured");
 }
 
 // The rows of one kind of measurement, below the head of their table if there are any.

@@ -282,14 +282,13 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
-    static const char *const heads[] = {"stem", "Clock", "number", "Time", "number", "Exactly", "words", "What counts", NULL};
     char place[CURVE_PLACE];
     if (!shown_reached(shown)) return;
-    page_open_table(page, "small cards",
+    page_table(page, "small cards",
                     arena_text(&page->arena, "Clocks at the first evaluation that met the target (%s, %lld samples)",
                                curve_place(canonical_at(shown->statement.json, "reached"), place),
-                               (long long)shown_int(shown, "reached.samples")));
-    page_row_heads(page, heads);
+                               (long long)shown_int(shown, "reached.samples")),
+               "stem:Clock|number:Time|number:Exactly|words:What counts");
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         int64_t ns = shown_int(shown, clocks[i][1]);
         html_add(page->out, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\" class=\"stem\">%s</th><td role=\"cell\" "

@@ -64,10 +64,7 @@ static void one_latency(struct page *page, const struct shown *shown, const json
     chart_bars(page->out, arena_text(&page->arena, "c-latency-%zu", number),
                "Time of an answer, preprocessing included",
                "Four bars: the mean and the 50th, 90th and 99th percentiles.", parts, 4);
-    html_add(page->out, "<div class=\"scroll\" role=\"region\" aria-label=\"Latency\" tabindex=\"0\"><table "
-                        "class=\"small\"><caption>Latency of an item</caption><thead>"
-                        "<tr><th scope=\"col\">Figure</th><th scope=\"col\">With preprocessing</th><th "
-                        "scope=\"col\">Forward pass alone</th></tr></thead><tbody>");
+    page_table(page, "small", "Latency of an item", ":Figure|:With preprocessing|:Forward pass alone");
     for (int i = 0; i < 4; i++)
         html_add(page->out, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td></tr>", marks[i][0], parts[i].figure,
                  milliseconds(page, canonical_int(latency, model_marks[i])));
@@ -153,14 +150,12 @@ void run_machine(struct page *page, const struct shown *shown)
 
 void run_data(struct page *page, const struct shown *shown)
 {
-    static const char *const heads[] = {"stem", "Name", "type", "Part", "number", "Items",
-                                        "type", "Kind", "rest", "SHA-256", NULL};
     const json_t *data = canonical_at(shown->statement.json, "data");
     html_add(page->out, "<section aria-labelledby=\"data\"><h2 id=\"data\">Data and recipe</h2>");
     if (json_array_size(data) == 0)
         html_add(page->out, "<p>DAWN's harness did not control the data of this run.</p>");
     else
-        page_open_table(page, "small cards", "Data sets"), page_row_heads(page, heads);
+        page_table(page, "small cards", "Data sets", "stem:Name|type:Part|number:Items|type:Kind|rest:SHA-256");
     for (size_t i = 0; i < json_array_size(data); i++) {
         const json_t *set = json_array_get(data, i);
         char figure[TEXT_FIGURE];
@@ -254,13 +249,9 @@ void run_checks(struct page *page, const struct shown *shown)
     } else {
         html_add(page->out, "<p>No check raised a flag.</p>");
     }
-    html_add(page->out,
-             "<details><summary>All %d checks</summary><div class=\"scroll\" role=\"region\" aria-label=\"Checks\" "
-             "tabindex=\"0\"><table class=\"small\"><caption>The checks at acceptance, and objections; a statement "
-             "that fails a rejecting check is refused</caption><thead><tr><th "
-             "scope=\"col\">Check</th><th scope=\"col\">It requires that</th>"
-             "<th scope=\"col\">Kind</th><th scope=\"col\">Outcome</th></tr></thead><tbody>\n",
-             CHECKS);
+    html_add(page->out, "<details><summary>All %d checks</summary>", CHECKS);
+    page_table(page, "small", "The checks at acceptance, and objections; a statement that fails a rejecting check is refused",
+               ":Check|:It requires that|:Kind|:Outcome");
     for (int i = 0; i < CHECKS; i++)
         html_add(page->out, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>%s</td></tr>\n",
                  check_code((enum check)i), check_what((enum check)i),

@@ -42,12 +42,10 @@ static void figures(struct page *page, const json_t *bench, const json_t *row, c
 
 void scaling_table(struct page *page)
 {
-    static const char *const heads[] = {"row", "Task and model", "", "Processes", "", "Batch of each", "", "Step", "",
-                                        "Throughput", "", "Speedup", "", "Efficiency", "", "Each on", "", "Author", "",
-                                        "Measured", NULL};
-    page_open_table(page, "small cards labelled", "A step over growing numbers of processes, the newest measurement first. "
-                    "Speedup and efficiency are those against the first row of a measurement");
-    page_row_heads(page, heads);
+    page_table(page, "small cards labelled", "A step over growing numbers of processes, the newest measurement first. "
+                    "Speedup and efficiency are those against the first row of a measurement",
+               "row:Task and model|:Processes|:Batch of each|:Step|:Throughput|:Speedup|:Efficiency|:Each on|:Author|"
+               ":Measured");
 }
 
 int scaling_rows(struct page *page, const struct stored *stored)
@@ -111,13 +109,11 @@ static void picture(struct page *page, const json_t *rows)
 
 void scaling_body(struct page *page, const json_t *bench)
 {
-    static const char *const heads[] = {"row", "Sample", "", "Processes", "", "Batch of each", "", "Step", "", "Throughput",
-                                        "", "Speedup", "", "Efficiency", "", "Added up", NULL};
     const json_t *rows = canonical_at(bench, "scaling");
     if (json_array_size(rows) > 1) picture(page, rows);
-    page_open_table(page, "small cards labelled", "Steps timed as docs/scaling.md says; the median of the repeats. Added up: "
-                    "bytes of gradients that a step adds up over the processes");
-    page_row_heads(page, heads);
+    page_table(page, "small cards labelled", "Steps timed as docs/scaling.md says; the median of the repeats. Added up: "
+                    "bytes of gradients that a step adds up over the processes",
+               "row:Sample|:Processes|:Batch of each|:Step|:Throughput|:Speedup|:Efficiency|:Added up");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         char figure[TEXT_FIGURE];
