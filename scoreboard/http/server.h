@@ -19,7 +19,7 @@ struct request {
     size_t body_count;
     struct store *store;
     struct reader *reader;            // this thread's
-    int64_t now_ms;                   // POST only: GET answers depend on the store alone
+    int64_t now_ms;                   // POST only: GET answers depend on the store alone, unless `live`
     const struct server_settings *settings;
 };
 struct answer {

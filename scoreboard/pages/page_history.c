@@ -88,8 +88,8 @@ void page_history_spark(struct page *page, const struct entries *entries)
                       y = chart_span(CHART_LOG, last->value, first->value);
     char from[BOARD_VALUE], to[BOARD_VALUE];
     x.from = EDGE, x.to = WIDTH - EDGE, y.from = HEIGHT - EDGE, y.to = EDGE;
-    html_add(page->out, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"Record over time, %d "
-                        "steps from %s to %s\"><path class=\"line look-0\" d=\"", WIDTH, HEIGHT, WIDTH, HEIGHT, entries->count,
+    html_add(page->out, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"Record over time: %d "
+                        "from %s to %s\"><path class=\"line look-0\" d=\"", WIDTH, HEIGHT, WIDTH, HEIGHT, entries->count,
              board_value(first->board, first->value, from), board_value(last->board, last->value, to));
     for (int i = 0; i < entries->count; i++)
         html_add(page->out, "%s%.1f%s%.1f", i == 0 ? "M" : "H", chart_place(&x, (double)entries->at[i].accepted_ms / 1000),

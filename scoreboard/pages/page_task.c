@@ -87,20 +87,34 @@ static void show_trust_tabs(struct page *page, enum trust least)
     html_add(page->out, "</ul></nav>\n");
 }
 
+static int read_best(struct page *page, const struct contest *contest, enum trust least, struct entries found[BOARDS][RANKS],
+                     int *count)
+{
+    *count = 0;
+    for (int i = 0; i < BOARDS * RANKS; i++) {
+        struct entries *of = &found[i / RANKS][i % RANKS];
+        struct filter filter = filter_plain(contest, (enum board)(i / RANKS), (enum rank)(i % RANKS));
+        filter.trust = least;
+        filter.limit = TASK_BEST;
+        TRY(store_entries(page->reader, &filter, &page->arena, of));
+        *count += of->count;
+    }
+    return 0;
+}
+
 static int show_task(struct page *page)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
+    const char *query = page->request->query;
     enum trust least;
+    int count;
     TRY(request_contest(page->request, &contest));
     TRY(read_trust(page, &least));
-    for (int b = 0; b < BOARDS; b++) {
-        for (int r = 0; r < RANKS; r++) {
-            struct filter filter = filter_plain(contest, (enum board)b, (enum rank)r);
-            filter.trust = least;
-            filter.limit = TASK_BEST;
-            TRY(store_entries(page->reader, &filter, &page->arena, &found[b][r]));
-        }
+    TRY(read_best(page, contest, least, found, &count));
+    if (count == 0 && (query == NULL || *query == 0)) {  // as the front page: the archive, until something is checked
+        least = TRUST_IMPORTED;
+        TRY(read_best(page, contest, least, found, &count));
     }
     page_begin(page, contest->title, contest->about, (const struct crumb[]){{0}});
     about(page, contest);

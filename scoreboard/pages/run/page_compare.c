@@ -350,7 +350,7 @@ static void open_columns(struct page *page, const struct compared *c, const char
     html_add(page->out, "</tr></thead><tbody role=\"rowgroup\">\n");
 }
 
-// Returns the number of rows. NULL: only counts them.
+// Rows that are the same for all sides, or those that are not; returns how many. NULL: only counts them.
 static int write_rows(struct page *page, const struct compared *c, bool same)
 {
     int count = 0;

@@ -373,6 +373,30 @@ static void places_follow_values(void **state)
 }
 
 // ---- what others see
+// Its page at a moment: static copies are of one.
+static const char *page_at(int64_t ms)
+{
+    const struct server_settings copy = {.copy_ms = ms};
+    assert_int_equal(ask_page(page_competition, (struct request){.path = "/", .word = {"winter"}, .settings = &copy}), 0);
+    assert_true(answer.live);  // never cached
+    return answer.body.at;
+}
+
+static void a_page_says_the_phase_and_who_leads(void **state)
+{
+    (void)state;
+    static const char head[] = "<dt>1. <a href=\"/people/ada\">";
+    open_one(RANK_CLASSIC);
+    assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
+    assert_shows(page_at(COMMITS_UNTIL - HOUR / 2), "<strong>Open for commitments.</strong> Time left: 0 h 30 min<");
+    assert_hides(page_at(COMMITS_UNTIL - 1), head);
+    assert_int_equal(hand_in_at(entering(run_of("ada", 1)), &ada, NULL, COMMITS_UNTIL), PROBLEM_NONE);
+    assert_shows(page_at(COMMITS_UNTIL), "Runs are being published.");
+    assert_shows(page_at((int64_t)4102444800000), "<strong>Over.</strong>");
+    assert_shows(page_at((int64_t)4102444800000), head);
+    assert_shows(page_at(1000), "<strong>Not open yet.</strong> Opens in ");
+}
+
 static void pages_show_it(void **state)
 {
     (void)state;
@@ -509,7 +533,8 @@ int main(void)
         TEST(newcomers_commit_seldom), TEST(entries_are_not_counted), TEST(a_dropped_board_hides_nothing),
         TEST(a_cancelled_competition_takes_nothing),
         TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
-        TEST(single_runs_are_no_group), TEST(pages_show_it), TEST(check_notices_altered_tables),
+        TEST(single_runs_are_no_group), TEST(pages_show_it),
+        TEST(a_page_says_the_phase_and_who_leads), TEST(check_notices_altered_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

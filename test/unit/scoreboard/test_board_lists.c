@@ -68,6 +68,13 @@ static void a_group_compares_with_a_run(void **state)
     assert_shows(page, ">Target</th><td role=\"cell\">94.00%</td><td role=\"cell\">94.00%</td>");
     assert_hides(page, "Different targets.");
     assert_hides(page, "Energy to the target");  // neither run has any
+    const char *same = strstr(page, " rows are the same for all</summary>");
+    assert_non_null(same);
+    assert_true(strstr(page, ">Precision</th>") > same && strstr(page, ">Time to the target, classic</th>") < same);
+    assert_shows(page, ">target 94</text>");
+    page = page_of(page_person, "bob", NULL);  // a row per board: the better run
+    assert_int_equal(times_in(page, ">CIFAR10: Training time</a>"), 1);
+    assert_shows(page, "<a href=\"/runs/6\">");
 }
 
 static void a_group_has_a_band_and_boxes(void **state)

@@ -106,6 +106,8 @@ static void headings_say_whose_and_what(void **state)
     assert_shows(page, "<p class=\"lead\"><bdi>record</bdi> by <a href=\"/people/ada\"><bdi>ada</bdi></a> (run 1)</p>");
     assert_shows(page, "<li><a href=\"/boards/cifar10\"><bdi>CIFAR10</bdi></a></li><li aria-current=\"page\"><bdi>Run 1<");
     assert_hides(page, "from start to end");
+    assert_true(strstr(page, "id=\"c-curve") < strstr(page, "<dl class=\"headline\">"));  // the curve comes first
+    assert_shows(page, "<bdi>target met after 1 min ");
     assert_shows(page, "<title>other: below 0.1%");  // process and checkpoint, less than a thousandth each
     assert_hides(page, "<title>checkpoint: ");
 }
@@ -387,8 +389,10 @@ static void only_checked_figures_are_headlines(void **state)
     const char *page = page_of(page_board, "/", "cifar10", "training-time", NULL);
     assert_shows(page, "No checked run yet.");
     assert_shows(page, "?rank=classic&amp;trust=imported\">Show 3 more entries</a>");
+    assert_shows(page_of(page_task, "/", "cifar10", NULL, NULL), "old V100");
     page = page_of(page_home, "/", NULL, NULL, NULL);
     assert_hides(page, "bob");
+    assert_shows(page, "aria-label=\"Record over time: 1 from 0.36 s to 0.36 s\"");
     assert_shows(page, "old V100");  // the archive leads, in grey, until a checked entry does
     assert_hides(page, "<tr role=\"row\" class=\"\">");
     assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_NONE);
@@ -450,6 +454,13 @@ static void an_empty_board_says_what_leads_onto_it(void **state)
     assert_shows(page, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
 }
 
+static void a_document_has_its_contents(void **state)
+{
+    (void)state;
+    const char *page = page_of(page_rules, "/rules", NULL, NULL, NULL);
+    assert_shows(page, "<li><a href=\"#groups-the-official-result\">Groups: the official result</a></li>");
+}
+
 static void the_demonstration_has_a_target(void **state)
 {
     (void)state;
@@ -478,6 +489,7 @@ int main(void)
         TEST(one_is_no_plural),
         TEST(only_checked_figures_are_headlines),
         TEST(an_empty_board_says_what_leads_onto_it),
+        TEST(a_document_has_its_contents),
         TEST(the_demonstration_has_a_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
