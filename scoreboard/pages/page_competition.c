@@ -195,7 +195,8 @@ static void how_to_enter(struct page *page, const struct competition *c)
 {
     const char *what = c->rank == RANK_GROUP ? "--group GROUP" : "--run RUN";
     html_add(page->out, "<h2>How to enter</h2><p>Before the first deadline this commits to a run of your record that is on no "
-                        "board yet. After it, the same command without <code>%s</code> publishes what you committed to.</p>",
+                        "board yet. After it, the same command without <code>%s</code> publishes the runs of your "
+                        "commitment.</p>",
              what);
     page_command(page, "enter", arena_text(&page->arena, "dawn submit --server http://THIS-SITE --competition %s %s", c->name,
                                            what));

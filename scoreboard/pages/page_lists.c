@@ -112,13 +112,13 @@ static int price_row(void *to, const struct price *price)
 static int show_prices(struct page *page)
 {
     page_begin(page, "Prices", "The prices of machines that are known by name", (const struct crumb[]){{0}});
-    html_add(page->out, "<h1>Prices</h1><p class=\"lead\">The prices an hour of the machines that <code>--instance "
+    html_add(page->out, "<h1>Prices</h1><p class=\"lead\">The prices per hour of the machines that <code>--instance "
                         "NAME</code> knows. A price is left out where sources disagree. For any other machine give the price "
                         "yourself with "
                         "<code>--cost-per-hour USD</code>; the run then says that it is yours.</p>\n");
     page_command(page, "price-command", "dawn train cifar10 --instance c7i.xlarge");
     page_table(page, "small cards", "On-demand prices in US dollars per hour",
-               "stem:Instance|number:An hour|words:Machine|date:As of|words:Source");
+               "stem:Instance|number:Per hour|words:Machine|date:As of|words:Source");
     TRY(price_table(price_row, page));
     html_add(page->out, "</tbody></table></div>\n");
     page_end(page);

@@ -59,7 +59,7 @@ static const struct {
     COLUMN("tags", TEXT, tags, "Words separated by blanks"),
     COLUMN("sequence", ABOVE_0, sequence, "Of the statement; of a group its last"),
     COLUMN("devices", ABOVE_0, devices, ""),
-    COLUMN("views", ABOVE_0, views, "Forward passes an item in the evaluation"),
+    COLUMN("views", ABOVE_0, views, "Forward passes per item in the evaluation"),
     COLUMN("flags", INTEGER, flags, "Checks that raised a flag"),
     COLUMN("self_evaluated", INTEGER, self, "1: the program that was trained scored itself"),
     COLUMN("energy", KNOWN, energy, "Joules of training: of a run up to the target, of a group the mean of its whole runs"),

@@ -30,7 +30,7 @@ static const struct recipe_key keys[] = {
     {"model.widths", "widths", KEY_LIST, AT(widths), 1, 4096, NULL, "",
      .about = "channels of the groups of the network; empty: its own"},
     {"model.first_activation", "first_activation", KEY_CHOICE, OWN(first_activation), 0, 0, activations, "gelu",
-     .about = "after the first layer", .part = PART_FIRST_ACTIVATION, .like = "model.activation"},
+     .about = "after the first layer", .part = PART_FIRST_ACTIVATION},
     {"model.activation", "activation", KEY_CHOICE, OWN(activation), 0, 0, activations, "gelu", .about = "everywhere else"},
     {"model.pool", "pool", KEY_CHOICE, OWN(pool), 0, 0, pools, "global",
      .about = "before the head: the whole image, or a window of 3", .part = PART_POOL},

@@ -34,7 +34,7 @@ static void facts(struct page *page, const struct dawnbench_entry *entry)
         html_add(page->out, "</dd></div>");
     }
     if (entry->cost_per_hour >= 0)
-        html_add(page->out, "<div><dt>Price</dt><dd>$%.4g an hour</dd></div>", entry->cost_per_hour);
+        html_add(page->out, "<div><dt>Price</dt><dd>$%.4g per hour</dd></div>", entry->cost_per_hour);
     if (entry->latency_ms >= 0)
         html_add(page->out, "<div><dt>Latency</dt><dd>%.4g ms per item</dd></div>", entry->latency_ms);
     if (entry->score >= 0) {

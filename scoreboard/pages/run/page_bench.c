@@ -95,7 +95,7 @@ static void setting_row(struct page *page, const json_t *bench, const json_t *on
     arithmetic_cell(page, one);
     page_cell(page, "Memory by plan");
     html_add(page->out, "%s</td>", text_size(figure, (double)canonical_int(one, "memory_bytes")));
-    page_cell(page, "Energy a sample");
+    page_cell(page, "Energy per sample");
     if (canonical_at(one, "energy_uj") != NULL)
         html_add(page->out, "%.4g J</td>",
                  (double)canonical_int(one, "energy_uj") * 1e-6 / (double)canonical_int(one, "batch"));
@@ -116,7 +116,7 @@ static void settings_table(struct page *page, const json_t *bench)
     page_table(page, "small cards labelled",
                     "Steps of one batch, timed as docs/measuring.md says; the median of the repeats. Used by others: processors "
                     "that other programs used meanwhile",
-               "row:Batch|:Sample|:Type|:Throughput|:Step|:Arithmetic|:Memory by plan|:Energy a sample|:Steady|"
+               "row:Batch|:Sample|:Type|:Throughput|:Step|:Arithmetic|:Memory by plan|:Energy per sample|:Steady|"
                ":Used by others");
     for (size_t i = 0; i < json_array_size(settings); i++) setting_row(page, bench, json_array_get(settings, i));
     html_add(page->out, "</tbody></table></div>\n");

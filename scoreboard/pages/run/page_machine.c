@@ -39,7 +39,7 @@ static int show_machines(struct page *page)
     page_begin(page, "Machines", "Runs and measurements by machine", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Machines</h1><p class=\"lead\">By the model of the GPU, or of the processor if it computed. Each "
                         "page has the machine's uploads on all boards, at every level of trust, and the throughput that "
-                        "people measured on it with <code>dawn bench</code>. The names are those that authors state; nobody "
+                        "people measured on it with <code>dawn bench</code>. Authors state the names, and nobody "
                         "confirms them.</p>\n");
     page_command(page, "machine-commands",
                  "dawn bench cifar10 --batch 64,128,256,512\n"
@@ -125,7 +125,7 @@ static int show_machine(struct page *page)
     page_count(page->out, machine.benches, "measurement", "measurements");
     html_add(page->out, ". <a href=\"/api/v1/machines/%s\">JSON</a></p>\n", machine.word);
     page_note(page->out, "info", "A name is a claim.",
-              "Authors state what they computed on, and nobody confirms it. This page has every upload that states this name.");
+              "Authors state their machine, and nobody confirms it. This page lists every upload with this name.");
     TRY(measurements(page, &machine, &list));
     const char *caption = uploads.total > uploads.count ? "On the boards: the newest 100 uploads, at every level of trust"
                                                         : "On the boards, the newest first, at every level of trust";

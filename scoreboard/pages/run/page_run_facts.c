@@ -96,7 +96,7 @@ static void price(struct page *page, const struct shown *shown)
     }
     html_add(page->out, "<div><dt>Price</dt><dd>");
     page_money(page->out, (double)shown_int(shown, "price.micro_usd_per_hour") / 1e6);
-    html_add(page->out, " an hour, <bdi>%s</bdi> on %s</dd></div>",
+    html_add(page->out, " per hour, <bdi>%s</bdi> on %s</dd></div>",
              strcmp(shown_text(shown, "price.source"), "user") == 0 ? "given by the author"
                                                                     : shown_text(shown, "price.source"),
              shown_text(shown, "price.date"));

@@ -43,7 +43,7 @@ static void figures(struct page *page, const json_t *bench, const json_t *row, c
 void scaling_table(struct page *page)
 {
     page_table(page, "small cards labelled", "A step over growing numbers of processes, the newest measurement first. "
-                    "Speedup and efficiency are those against the first row of a measurement",
+                    "Speedup and efficiency are relative to the first row of a measurement",
                "row:Task and model|:Processes|:Batch of each|:Step|:Throughput|:Speedup|:Efficiency|:Each on|:Author|"
                ":Measured");
 }
