@@ -38,8 +38,7 @@ static int document(struct page *page, const char *path, const char *title, cons
     const struct embedded *file = embedded_find(path);
     if (file == NULL) return fail(ERR_MISSING, "this build lacks the file %s", path);
     page_begin(page, title, about, (const struct crumb[]){{0}});
-    html_add(page->out, "<div class=\"with-contents\"><article class=\"prose\">
-");
+    html_add(page->out, "<div class=\"with-contents\"><article class=\"prose\">\n");
     size_t before = page->out->length;
     add_document(page, file->at);
     html_add(page->out, "</article>\n");

@@ -247,6 +247,12 @@ static void broken_games_are_refused(void **state)
     bench_close(&b);
 }
 
+static void print_reason(void *context)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", error_text());
+}
+
 // With a file's name: trains in two slices, on as many processes as there are, and writes what it learned (cli/ranks_tasks).
 static int train_together(const char *path)
 {
@@ -263,7 +269,7 @@ static int train_together(const char *path)
     int rc = ranks_rank() == 0 ? file_write(path, bytes, count + sizeof *score) : 0;
     free(bytes);
     bench_close(&b);
-    return ranks_close(rc) == RANKS_ALONE || rc < 0;
+    return ranks_close(rc, print_reason, NULL) == RANKS_ALONE || rc < 0;
 }
 
 int main(int argc, char **argv)

@@ -534,7 +534,7 @@ static void test_schedule_of_e1(void **state)
     OK(recipe_embedded("fulcrum-e1", &r));
     assert_int_equal(recipe_steps(&r, 32), 284);
     assert_int_equal(recipe_decay_end(&r, 32), 272);
-    assert_int_equal(recipe_whole_steps(r.whiten_bias_epochs, 32), 7);
+    assert_int_equal(recipe_whole_steps(OWN(r)->whiten_bias_epochs, 32), 7);
     for (int step = 0; step < 284; step++)
         assert_int_equal(recipe_side(&r, step, 284, 32), step < 96 ? 24 : step < 192 ? 28 : 32);
     struct schedule s = recipe_rate(&r, 32);
