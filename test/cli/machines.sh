@@ -77,8 +77,9 @@ import sqlite3
 db = sqlite3.connect("results.db")
 for processes, ns in ((1, 4000000), (2, 5000000)):
     db.execute("""INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,
-        machines, batch, size, step_ns, gradient_bytes, machine, software, measured_ms) SELECT 1, task, samples, data, noise, model,
-        recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, machine, software, measured_ms FROM benches WHERE id = 1""",
+        machines, batch, size, step_ns, gradient_bytes, exchanges, machine, software, measured_ms) SELECT 1, task, samples, data,
+        noise, model, recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, 1, machine, software, measured_ms FROM benches
+        WHERE id = 1""",
         (processes, ns))
 db.commit()
 PYTHON
