@@ -186,11 +186,6 @@ static int build_as(struct results *r, struct submission *s, const json_t *kept,
 static int build_as_last(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words)
 {
     const char *supersedes = record_has(s->last, "supersedes") ? record_text(s->last, "supersedes") : NULL;
-    struct payload_words older = *words;
-    older.board_key = NULL;  // older programs did not name the board's key
-    TRY(build_as(r, s, kept, &older, supersedes));
-    s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
-    if (s->nothing_new) return 0;
     TRY(build_as(r, s, kept, words, supersedes));
     s->nothing_new = strcmp(s->statement.digest, record_text(s->last, "statement")) == 0;
     return 0;

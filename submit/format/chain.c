@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/base/arena.h"
 #include "submit/format/canonical.h"
 
 // Takes over the reference.

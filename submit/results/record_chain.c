@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a record is unchanged.
-// Cost: one SHA-256 a point and a latency, one of the recipe.
-#include <stdlib.h>
+// Checks that a record is unchanged. Cost: one SHA-256 a point and a latency, one of the recipe.
 #include <string.h>
 
-#include "runtime/common/base/arena.h"
 #include "submit/format/canonical.h"
 #include "submit/format/chain.h"
 #include "submit/format/score/contest.h"

@@ -3,7 +3,6 @@
 // those of a machine. Fractions are allowed here, because every result is a comparison with wide margins.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/check/check_inside.h"
