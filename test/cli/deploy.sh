@@ -23,7 +23,7 @@ finish() { for p in $proxy $server; do kill "$p" 2>/dev/null && wait "$p" 2>/dev
 trap finish EXIT
 
 # The server, with the words of the unit but for places and the port.
-command=$(sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p' $unit)
+command=$(sed -n 's/^ExecStart=[^ ]*dawn-scoreboard //p' "$unit")
 [ -n "$command" ]
 command=$(sed "s#/var/lib/dawn#$PWD#; s#127.0.0.1:8080#127.0.0.1:0#; s#\${ORIGIN}#board.example#g" <<<"$command")
 "$BOARD" $command >said 2>&1 &
@@ -116,7 +116,7 @@ server=''
 
 if command -v systemd-analyze >/dev/null; then
     ln -s "$BOARD" board # the path of the tree may have a blank
-    sed "s#@PREFIX@/bin/dawn-scoreboard#$PWD/board#; s#^User=.*##" $unit >dawn-scoreboard.service
+    sed "s#@PREFIX@/bin/dawn-scoreboard#$PWD/board#; s#^User=.*##" "$unit" >dawn-scoreboard.service
     systemd-analyze verify --man=no ./dawn-scoreboard.service 2>unit.err || { cat unit.err; exit 1; }
     if grep -i 'dawn-scoreboard.service.*unknown' unit.err; then exit 1; fi
 fi
