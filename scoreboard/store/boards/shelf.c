@@ -286,14 +286,15 @@ struct shelf *shelf_find(struct library *library, const struct contest *contest,
     return NULL;
 }
 
-void library_put(struct library *library, const struct contest *contest, enum board board, enum rank rank, int64_t target_micro,
-                 bool alive, const struct entry *entry)
+void library_put(struct library *library, const struct contest *contest, int64_t target_micro, bool alive,
+                 const struct entry *entry)
 {
-    struct shelf *s = shelf_find(library, contest, board, rank, target_micro);
+    struct shelf *s = shelf_find(library, contest, entry->board, entry->order, target_micro);
     if (s == NULL) {
         library->shelves = grow(library->shelves, (size_t)(library->count + 1) * sizeof *library->shelves);
         s = &library->shelves[library->count++];
-        *s = (struct shelf){.contest = contest, .board = board, .rank = rank, .target_micro = target_micro};
+        *s = (struct shelf){.contest = contest, .board = entry->board, .rank = entry->order,
+                            .target_micro = target_micro};
     }
     int row = shelf_row_of(s, entry->id);
     struct shelf_row fresh = row_of(library, alive, entry);

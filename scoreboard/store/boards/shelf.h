@@ -45,9 +45,8 @@ struct library {
     struct shelf_names names[SHELF_COLUMNS];
 };
 void library_free(struct library *);
-// A new row or a newer form of one; the entry's texts are copied.
-void library_put(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro, bool alive,
-                 const struct entry *);
+// A new row or a newer form of one, on the entry's board in its order; the entry's texts are copied.
+void library_put(struct library *, const struct contest *, int64_t target_micro, bool alive, const struct entry *);
 
 // NULL: no such row ever existed.
 struct shelf *shelf_find(struct library *, const struct contest *, enum board, enum rank, int64_t target_micro);

@@ -58,11 +58,12 @@ static void take_entry(struct reader *r, sqlite3_stmt *row)
     const struct contest *contest = contest_find(sql_text(row, 1));
     const int64_t board = sql_column(row, 2), rank = sql_column(row, 3);
     if (contest == NULL || board < 0 || board >= BOARDS || rank < 0 || rank >= RANKS) return;
-    struct entry entry = {.id = sql_column(row, 0), .contest = contest->name, .upheld = sql_column(row, 6)}, *e = &entry;
+    struct entry entry = {.id = sql_column(row, 0), .contest = contest->name, .board = (enum board)board,
+                          .order = (enum rank)rank, .upheld = sql_column(row, 6)}, *e = &entry;
     int at = 7;
     ENTRY_COLUMNS(SQL_TAKE)
     if ((unsigned)e->trust >= TRUSTS) return;
-    library_put(r->library, contest, (enum board)board, (enum rank)rank, sql_column(row, 4), sql_column(row, 5) != 0, e);
+    library_put(r->library, contest, sql_column(row, 4), sql_column(row, 5) != 0, e);
 }
 
 static int load_changes(struct reader *r)

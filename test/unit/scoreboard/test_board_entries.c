@@ -374,7 +374,7 @@ static void test_names_of_the_archive(void **state)
         e->id = i + 1;
         e->contest = e->group = e->source = e->team = e->model = e->hardware = e->framework = e->precision = e->division = "";
         e->date = e->code_url = e->tags = "";
-        library_put(&library, contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_CLASSIC, 940000, true, e);
+        library_put(&library, contest_find("cifar10"), 940000, true, e);
     }
     struct shelf *s = shelf_find(&library, contest_find("cifar10"), BOARD_TRAINING_TIME, RANK_CLASSIC, 940000);
     for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {

@@ -179,6 +179,10 @@ static void test_check_finds(void **state)
          "UPDATE statements SET payload = CAST(replace(CAST(payload AS TEXT), '\"seed\":8,', '\"seed\":1,') AS BLOB) WHERE "
          "sequence = 1",
          "signature"},
+        {"INSERT INTO statements SELECT 4, digest || 'x', type, payload, signature, countersignature, key, handle, accepted_ms, "
+         "receipt, receipt_signature FROM statements WHERE sequence = 1",
+         "DELETE FROM statements WHERE sequence = 4",
+         "statement 4: it should have been refused: this run has been submitted as statement"},
         {"INSERT INTO imports VALUES ('CIFAR10/train/x', 'cifar10', 'CIFAR10', 'train', 'x', '{', '', '', 0)",
          "DELETE FROM imports", "read again"},
     };

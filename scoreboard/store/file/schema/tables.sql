@@ -80,7 +80,7 @@ CREATE INDEX replays_head ON replays (head);
 CREATE TABLE judged (
     run INTEGER NOT NULL REFERENCES statements (sequence),
     by INTEGER NOT NULL REFERENCES statements (sequence),  -- a run of another person with the same curve, or one that names it
-    verdict INTEGER NOT NULL,  -- enum pair_verdict of store_inside.h
+    verdict INTEGER NOT NULL,  -- enum pair_verdict of store_rank.c
     score REAL NOT NULL,       -- of `by`: the group of `run` decides about it; 0 for other verdicts
     PRIMARY KEY (run, by)
 ) STRICT, WITHOUT ROWID;
