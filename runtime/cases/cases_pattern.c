@@ -16,11 +16,12 @@ static int pattern_conv(struct case_build *b, const char *name, int x, int64_t c
 }
 
 // g_norm with its values drawn at random; its running statistics are compared.
-static int pattern_norm(struct case_build *b, const char *name, int x, bool training, bool scale)
+static int pattern_norm_lengths(struct case_build *b, const char *name, int x, int lengths, const struct norm_layer *l)
 {
     char slot[64];
+    bool training = l->training, scale = l->scale;
     b->g->trains = b->options.gradient;
-    int y = g_norm(b->g, name, x, training, scale, true, 1e-5f, 0.6f);
+    int y = g_norm_lengths(b->g, name, x, lengths, l);
     snprintf(slot, sizeof slot, "%s.bias", name);
     case_adopt(b, slot, DRAW_NORMAL, 0.3, true);
     snprintf(slot, sizeof slot, "%s.weight", name);
@@ -32,6 +33,23 @@ static int pattern_norm(struct case_build *b, const char *name, int x, bool trai
     case_adopt(b, slot, DRAW_POSITIVE, 1.0, false);
     if (training) case_watch(b, slot);
     return y;
+}
+
+static int pattern_norm(struct case_build *b, const char *name, int x, bool training, bool scale)
+{
+    return pattern_norm_lengths(b, name, x, NONE, &(struct norm_layer){training, scale, true, 1e-5f, 0.6f});
+}
+
+// p: 0 an activation that is not 0 at 0, 1 a sum, 2 a max pool before it, 3 a convolution before it, to be folded. None may
+// become part of a norm whose padding is zeros.
+static void build_norm_lengths(struct case_build *b)
+{
+    const int kind = b->row->p[0];
+    int x = pattern_x(b, 5, 6, 4, 8), lengths = case_input(b, "lengths", SHAPE(5), I32, DRAW_INDEX, 4), from = x;
+    if (kind == 2) from = g_maxpool(b->g, x, 2, 2);
+    if (kind == 3) from = pattern_conv(b, "w", x, 8, 8, 3, 1);
+    int y = pattern_norm_lengths(b, "norm", from, lengths, &(struct norm_layer){kind != 3, false, true, 1e-5f, 0.6f});
+    case_result(b, kind == 0 ? g_act(b->g, y, ACT_SIGMOID) : kind == 1 ? g_add(b->g, y, x) : y);
 }
 
 // p: side. The group of the record network: the odd last row of the first convolution need not be computed.
@@ -220,6 +238,10 @@ const struct op_case cases_pattern[] = {
     {"group of an odd side", OP_COUNT, build_group, TRAINS, {9}, 0},
     {"group of an even side", OP_COUNT, build_group, TRAINS, {8}, 0},
     {"norm, activation", OP_COUNT, build_norm_act, TRAINS, {0}, 0},
+    {"norm with lengths, activation", OP_COUNT, build_norm_lengths, TRAINS, {0}, 0},
+    {"norm with lengths, sum", OP_COUNT, build_norm_lengths, TRAINS, {1}, 0},
+    {"max pool, norm with lengths", OP_COUNT, build_norm_lengths, TRAINS, {2}, 0},
+    {"convolution, norm with lengths: not to be folded", OP_COUNT, build_norm_lengths, CASE_PATTERN | CASE_FOLD, {3}, 0},
     {"norm that is read twice", OP_COUNT, build_shared, TRAINS, {0}, 0},
     {"bias, activation", OP_COUNT, build_bias_act, TRAINS, {0}, 0},
     {"norm, sum, relu", OP_COUNT, build_residual, TRAINS, {0, ACT_RELU}, 0},
