@@ -142,17 +142,24 @@ static int64_t label_in(const struct xent *o, int64_t row)
     return label < o->k ? label : -1;
 }
 
-// Long rows have eight sums, so that no addition waits for the one before.
+// Long rows have several sums, so that no addition waits for the one before.
 static double sum_chunk(const float *x, int64_t n)
 {
-    enum { LONG = 1024, SUMS = 8 };
-    double part[SUMS] = {0}, sum = 0;
-    int64_t whole = n < LONG ? 0 : n / SUMS * SUMS;
-    for (int64_t i = 0; i < whole; i += SUMS)
-        for (int j = 0; j < SUMS; j++) part[j] += x[i + j];
-    for (int j = 0; j < SUMS; j++) sum += part[j];
+    enum { LONG = 1024 };
+    double sum = 0, part[4] = {0};
+    int64_t whole = n < LONG ? 0 : n / 4 * 4;
+    for (int64_t i = 0; i < whole; i += 4)
+        part[0] += x[i], part[1] += x[i + 1], part[2] += x[i + 2], part[3] += x[i + 3];
+    if (whole) sum = (part[0] + part[1]) + (part[2] + part[3]);
     for (int64_t i = whole; i < n; i++) sum += x[i];
     return sum;
+}
+
+static float top_of_chunk(const float *x, int64_t n, float top)
+{
+#pragma omp simd reduction(max : top)
+    for (int64_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+    return top;
 }
 
 struct xent_sums {
@@ -162,10 +169,9 @@ struct xent_sums {
 
 static void add_chunk(const struct xent *o, struct xent_sums *a, float *x, int64_t n, const float *target)
 {
-    float top = a->top;
     if (o->step->node->attr.loss.smoothing > 0) a->flat += sum_chunk(x, n);
     for (int64_t i = 0; target && i < n; i++) a->dot += (double)target[i] * (double)x[i], a->total += (double)target[i];
-    for (int64_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+    float top = top_of_chunk(x, n, a->top);
     a->power *= a->power > 0 ? exp((double)a->top - (double)top) : 1;
     a->top = top;
     o->step->cpu->loops->exp_shifted(x, n, top);
