@@ -69,6 +69,7 @@ struct head {
     int aheads;
 };
 
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 static bool takes_pairs(const struct cpu_device *cpu, enum dtype t)
@@ -164,7 +165,7 @@ static void clear_rows(const struct attending *o, struct matrix m, int64_t first
 }
 
 // Rows of a head are short and kilobytes apart, which no prefetcher of a processor follows. While a block of queries is computed,
-// its rows of the next head come into the second cache.
+// its rows of the next head come into the second cache, and as large a part of the keys.
 static void begin_ahead(const struct attending *o, struct head *h, int64_t next, int64_t end)
 {
     int64_t b = next / o->h, head = next % o->h;
@@ -183,9 +184,9 @@ static void begin_ahead(const struct attending *o, struct head *h, int64_t next,
 static void fetch_ahead(const struct attending *o, const struct head *h, int64_t first)
 {
     enum { LINE = 64, SECOND_CACHE = 2 };
-    int64_t bytes = o->d * (int64_t)dtype_size(o->dtype);
+    int64_t bytes = o->d * (int64_t)dtype_size(o->dtype), last = least_of(first + QUERIES, o->t);
     for (int i = 0; i < h->aheads; i++)
-        for (int64_t t = first; t < first + QUERIES && t < h->ahead[i].rows; t++) {
+        for (int64_t t = first * h->ahead[i].rows / o->t; t < last * h->ahead[i].rows / o->t; t++) {
             const char *row = row_of(o, h->ahead[i], t);
             for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
         }
@@ -196,8 +197,6 @@ static int64_t length_of(const int32_t *length, int64_t b, int64_t most)
     int64_t n = length ? length[b] : most;
     return n < 0 ? 0 : n > most ? most : n;
 }
-
-static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // How many keys a query sees.
 static int64_t seen_by(const struct attending *o, const struct head *h, int64_t query)
