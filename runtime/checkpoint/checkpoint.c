@@ -174,12 +174,12 @@ static int check_slot(const struct checkpoint *c, const struct slot *slot)
     return 0;
 }
 
-int checkpoint_load(const struct checkpoint *c, struct session *s)
+int checkpoint_load(const struct checkpoint *c, struct session *s, bool partly)
 {
     const struct store *store = s->store;
     for (int i = 0; i < store->count; i++)
         if (checkpoint_has(store->slot[i])) TRY(check_slot(c, store->slot[i]));
-    for (int i = 0; i < c->view.tensors; i++) {
+    for (int i = 0; i < c->view.tensors && !partly; i++) {
         const struct safetensor *t = &c->view.tensor[i];
         if (!store_find(store, t->name))
             return fail(ERR_INPUT, "%s has a tensor \"%s\" at offset %zu that the model does not know", c->path,

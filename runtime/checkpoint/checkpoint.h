@@ -28,10 +28,11 @@ struct checkpoint;  // an open, fully checked file, with all of its bytes
 int checkpoint_open(const char *path, struct checkpoint **) MUST_CHECK;
 const char *checkpoint_meta(const struct checkpoint *, const char *key);  // NULL: none; lives as long as the checkpoint
 const char *checkpoint_digest(const struct checkpoint *);                 // of the file's bytes
-// Uploads every saved slot of the store. A tensor that is missing, unknown, or of another shape or type is an error. All checks
-// come before the first upload, so that the session keeps its weights after an error.
+// Uploads every saved slot of the store. A tensor that is missing or of another shape or type is an error, and so is an unknown
+// one unless `partly`: the session has some of the programs of a training. All checks come before the first upload, so that the
+// session keeps its weights after an error.
 // The caller must make folded filters (fuse_fold) again afterwards.
-int checkpoint_load(const struct checkpoint *, struct session *) MUST_CHECK;
+int checkpoint_load(const struct checkpoint *, struct session *, bool partly) MUST_CHECK;
 void checkpoint_close(struct checkpoint *);
 
 // Weights of another program or another model (checkpoint_import.c). A tensor goes to the slot of its name, else to the slot

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tasks that stream their samples, on one process and on two: each takes its slices of every batch and its batches of the
 # evaluation. Outputs that the host judges (answers) reach all processes. Weights, losses and scores are the same, byte for byte.
+# So are those of a task that decides what runs (test/second/driven.c), where its test was built.
 set -eu
 . "$ROOT/test/mpi.sh"
 
@@ -26,3 +27,10 @@ slices="--threads 1 --no-stop --set data.slices=2"
 same pictures imagenette --data pictures $slices --set widths=4,4,8,8 --set resolution=32 --set evaluation.side=32 --set epochs=2 \
     --set warmup_epochs=0.2 --target 0.001
 same stories squad --data stories $slices --set epochs=0.1 --set warmup_epochs=0.05 --target 0.0001
+
+driven=$(dirname "$FAULT")/unit/tasks/test_driven
+if [ -x "$driven" ]; then
+    "$driven" one.bin
+    mpirun -n 2 "$driven" two.bin
+    [ -s one.bin ] && cmp one.bin two.bin
+fi

@@ -18,8 +18,15 @@ static void keeps_an_average_on_cuda(void **state)
     second_keeps_an_average("cuda");
 }
 
+static void runs_what_the_task_says_on_cuda(void **state)
+{
+    (void)state;
+    driven_reaches_its_target("cuda");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trains_on_cuda), cmocka_unit_test(keeps_an_average_on_cuda)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trains_on_cuda), cmocka_unit_test(keeps_an_average_on_cuda),
+                                       cmocka_unit_test(runs_what_the_task_says_on_cuda)};
     return cmocka_run_group_tests_name("second task, cuda", tests, NULL, NULL);
 }

@@ -33,26 +33,26 @@ static int generated(struct step *s)
 {
     int ones = constant(s, "ones", SHAPE(s->is.batch, WIDE), F32, 1);
     int noise = g_dropout(s->g, ones, step_key(s), step_count(s), 0.5f, step_site(s));
-    return linear(s, noise, "generator", WIDE, GROUP_GENERATOR);
+    return g_act(s->g, linear(s, noise, "generator", WIDE, GROUP_GENERATOR), ACT_TANH);
 }
 
-static int criticise(struct step *s, int x, int labels)
+static int criticise(struct step *s, int x, int labels, bool mean)
 {
-    return g_xent(s->g, linear(s, x, "critic", 2, GROUP_CRITIC), labels, 0, false);
+    return g_xent(s->g, linear(s, x, "critic", 2, GROUP_CRITIC), labels, 0, mean);
 }
 
 static void critic(struct step *s)
 {
-    step_mean_loss(s, "real", criticise(s, step_input(s, "board"), step_input(s, "label")), rows_of(s, "valid"), 1);
+    step_mean_loss(s, "real", criticise(s, step_input(s, "board"), step_input(s, "label"), false), rows_of(s, "valid"), 1);
     int fake = constant(s, "fake", SHAPE(s->is.batch), I32, 1);
     int all = constant(s, "all", SHAPE(1), F32, (float)s->is.batch);
-    step_mean_loss(s, "fake", criticise(s, generated(s), fake), all, 1);
+    step_mean_loss(s, "fake", criticise(s, generated(s), fake, false), all, 1);
 }
 
 static void generator(struct step *s)
 {
     int real = graph_state(s->g, "real", SHAPE(s->is.batch), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
-    step_loss(s, criticise(s, generated(s), real), s->is.batch);
+    step_loss(s, criticise(s, generated(s), real, true), 1);
 }
 
 static void player(struct step *s)
@@ -143,9 +143,11 @@ static int judge_end(void *state, int64_t score[METRICS_MAX])
 static int rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     (void)c;
-    const struct optim_settings sgd = {.momentum = 0.9f};
-    rule[0] = (struct rule){"all", ANY, ANY, OPTIMISER_SGD, sgd, 0.1, schedule_constant(1), schedule_constant(1)};
-    return 1;
+    const struct optim_settings plain = {.decay = 0.1f}, sgd = {.momentum = 0.9f};
+    const struct schedule one = schedule_constant(1);
+    rule[0] = (struct rule){"game", 1u << GROUP_CRITIC | 1u << GROUP_GENERATOR, ANY, OPTIMISER_SGD, plain, 0.05, one, one};
+    rule[1] = (struct rule){"player", ANY, ANY, OPTIMISER_SGD, sgd, 0.1, one, one};
+    return 2;
 }
 
 static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};

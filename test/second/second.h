@@ -5,6 +5,8 @@
 
 #include "test/unit/fixture_trainer.h"
 
+#include <math.h>
+
 enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
 
 extern const struct task task_second, task_driven;
@@ -72,6 +74,25 @@ static inline void second_reaches_its_target(const char *device)
     assert_true(judged >= 800000 && judged <= 1000000);
     assert_int_equal(b.trainer->programs, 2);
     assert_true(b.trainer->samples <= 4 * 600 && b.trainer->samples == b.trainer->at * 20);
+    bench_close(&b);
+}
+
+static inline void driven_reaches_its_target(const char *device)
+{
+    struct bench b;
+    int64_t before[METRICS_MAX], after[METRICS_MAX];
+    second_open_with(&b, &task_driven, device, 2, (const char *const[]){"precision=f32", "schedule.epochs=20", NULL});
+    assert_int_equal(trainer_begin(b.trainer, 1), 0);
+    if (trainer_evaluate(b.trainer, before) < 0) fail_msg("%s", error_text());
+    while (b.trainer->at < b.trainer->steps)
+        if (trainer_step(b.trainer) < 0) fail_msg("%s", error_text());
+    if (trainer_evaluate(b.trainer, after) < 0) fail_msg("%s", error_text());
+    struct trainer_sums sums;
+    if (trainer_sums(b.trainer, true, &sums) < 0) fail_msg("%s", error_text());
+    assert_true(isfinite(sums.loss) && sums.means == 4);
+    for (int i = 0; i < sums.means; i++) assert_true(sums.mean[i].loss > 0.01 && sums.mean[i].loss < 10);
+    print_message("%s: %.3f to %.3f\n", device, (double)before[0] * 1e-6, (double)after[0] * 1e-6);
+    assert_true(before[0] < 600000 && after[0] >= 900000);
     bench_close(&b);
 }
 

@@ -37,7 +37,7 @@ static int load_weights(struct serving *s, struct infer_figures *f)
     const struct model *m = s->setting.model;
     const struct checkpoint_import how = {m->prefixes, NULL};
     struct checkpoint_imported done;
-    if (checkpoint_is_own(s->weights)) return checkpoint_load(s->weights, s->session);
+    if (checkpoint_is_own(s->weights)) return checkpoint_load(s->weights, s->session, s->setting.task->step != NULL);
     TRY(checkpoint_import(s->weights, s->session, &how, &done));
     snprintf(f->imported, sizeof f->imported, "%s", done.text);
     return 0;

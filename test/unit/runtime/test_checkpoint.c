@@ -274,7 +274,7 @@ static void load(struct session *s, const char *path, int want)
 {
     struct checkpoint *c;
     assert_int_equal(checkpoint_open(path, &c), 0);
-    assert_int_equal(checkpoint_load(c, s), want);
+    assert_int_equal(checkpoint_load(c, s, false), want);
     checkpoint_close(c);
 }
 
@@ -301,7 +301,7 @@ static void test_round_trip(void **state)
     momentum[5] = 3;
     assert_int_equal(session_put(b, "counter", &counter, 0, sizeof counter), 0);
     assert_int_equal(session_put(b, "momentum", momentum, 0, sizeof momentum), 0);
-    assert_int_equal(checkpoint_load(c, b), 0);
+    assert_int_equal(checkpoint_load(c, b, false), 0);
     checkpoint_close(c);
 
     float twice_a = total_after_a_run(a), twice_b = total_after_a_run(b);

@@ -95,19 +95,8 @@ static void a_step_runs_what_the_task_says(void **state)
 static void reaches_its_target(void **state)
 {
     (void)state;
-    static const char *const devices[] = {"ref", "cpu"};
-    for (int i = 0; i < 2; i++) {
-        struct bench b;
-        int64_t before[METRICS_MAX], after[METRICS_MAX];
-        open_driven(&b, devices[i], "schedule.epochs=20");
-        assert_int_equal(trainer_begin(b.trainer, 1), 0);
-        assert_int_equal(trainer_evaluate(b.trainer, before), 0);
-        take_steps(&b, b.trainer->steps);
-        if (trainer_evaluate(b.trainer, after) < 0) fail_msg("%s", error_text());
-        print_message("%s: %.3f to %.3f\n", devices[i], (double)before[0] * 1e-6, (double)after[0] * 1e-6);
-        assert_true(before[0] < 600000 && after[0] >= 900000);
-        bench_close(&b);
-    }
+    driven_reaches_its_target("ref");
+    driven_reaches_its_target("cpu");
 }
 
 enum { TESTS = 130 };

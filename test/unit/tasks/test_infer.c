@@ -89,6 +89,24 @@ static void scores_agree(void **state)
     }
 }
 
+// Requests whose answers several programs compute.
+static void answers_are_decoded(void **state)
+{
+    (void)state;
+    int64_t want[METRICS_MAX];
+    struct infer_figures f;
+    struct dataset *data = second_data(600, 130);
+    save(&task_driven, true, want);
+    struct infer_options o = {.task = &task_driven, .data = data, .files = {.weights = path}, .device = "cpu", .threads = 2,
+                              .precision = PRECISION_F32, .warmup = 5};
+    for (int singles = 0; singles < 2; singles++) {
+        o.singles = singles;
+        measure(&o, &f);
+        assert_true(f.items == 130 && f.score[0] == want[0] && llabs(f.score[1] - want[1]) < 10);
+    }
+    dataset_close(data);
+}
+
 static void other_weights_need_a_model(void **state)
 {
     (void)state;
@@ -206,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(scores_agree),
+        TEST(answers_are_decoded),
         TEST(other_weights_need_a_model),
         TEST(answers_are_written),
         cmocka_unit_test(percentiles_are_nearest_ranks),
