@@ -47,6 +47,7 @@ submit/client           : submit/keys/keyring.h submit/log submit/results/receip
 submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log submit/results submit/format runtime/common
 tasks/common/recipe     : runtime
 tasks/common/step       : tasks/common/recipe data runtime
+tasks/common/layers     : tasks/common/step tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
 tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
 tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime

@@ -13,9 +13,11 @@ const struct model cifar10_models[] = {
     {0},
 };
 
-int networks_conv(struct step *s, int x, int w, int stride, int pad)
+struct net networks_net(struct step *s, float eps)
 {
-    struct conv_attr a = {.stride = {stride, stride}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1,
-                          .winograd = (enum winograd)cifar10_keys(s->setting->recipe)->winograd};
-    return g_conv_full(s->g, x, w, NONE, &a);
+    const struct cifar10_keys *own = cifar10_keys(s->setting->recipe);
+    struct net n = net_of(s);
+    n.act = (enum act)own->activation, n.winograd = (enum winograd)own->winograd;
+    n.eps = eps, n.momentum = (float)own->norm_momentum;
+    return n;
 }

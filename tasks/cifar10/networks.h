@@ -5,7 +5,7 @@
 #define DAWN_CIFAR10_NETWORKS_H
 
 #include "tasks/cifar10/keys.h"
-#include "tasks/common/step/step.h"
+#include "tasks/common/layers/net.h"
 
 // Groups of parameters. The bias of the whitening layer trains at first and is frozen early.
 enum { GROUP_REST, GROUP_WHITENING };
@@ -17,8 +17,7 @@ int record_begin(const struct setting *, struct session *, struct dataset *);  /
 void resnet9_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-// A convolution without a bias, by the products that the recipe allows (model.winograd).
-int networks_conv(struct step *, int x, int w, int stride, int pad);
+struct net networks_net(struct step *, float eps);  // activation, norms and products of the recipe
 
 // Computes the first layer of the record network from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
 // patches, each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].

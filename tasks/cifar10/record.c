@@ -19,24 +19,16 @@ static int filters(struct graph *g, const char *name, int64_t k, int64_t side, i
     return graph_param(g, name, SHAPE(k, side, side, c), dirac, ROLE_FILTER);
 }
 
-static int norm_act(struct step *s, const char *name, int x)
+static int conv_group(struct net *n, int number, int x, int64_t c, int64_t k)
 {
-    const struct recipe *r = s->setting->recipe;
-    x = g_norm(s->g, name, x, step_trains(s), false, true, 1e-12f, (float)cifar10_keys(r)->norm_momentum);
-    return g_act(s->g, x, (enum act)cifar10_keys(r)->activation);
-}
-
-static int conv_group(struct step *s, int number, int x, int64_t c, int64_t k)
-{
-    struct graph *g = s->g;
+    struct graph *g = n->g;
     const char *name = arena_text(&g->arena, "group%d", number);
     graph_scope(g, "%s.1", name);
-    x = networks_conv(s, x, filters(g, arena_text(&g->arena, "%s.conv1.weight", name), k, 3, c), 1, 1);
-    x = g_maxpool(g, x, 2, 2);
-    x = norm_act(s, arena_text(&g->arena, "%s.norm1", name), x);
+    x = net_conv_by(n, x, filters(g, net_join(n, name, "conv1.weight"), k, 3, c), 1, 1);
+    x = net_norm_act(n, net_join(n, name, "norm1"), g_maxpool(g, x, 2, 2));
     graph_scope(g, "%s.2", name);
-    x = networks_conv(s, x, filters(g, arena_text(&g->arena, "%s.conv2.weight", name), k, 3, k), 1, 1);
-    return norm_act(s, arena_text(&g->arena, "%s.norm2", name), x);
+    x = net_conv_by(n, x, filters(g, net_join(n, name, "conv2.weight"), k, 3, k), 1, 1);
+    return net_norm_act(n, net_join(n, name, "norm2"), x);
 }
 
 static int whitening(struct step *s, int x, int64_t wide)
@@ -57,26 +49,24 @@ static int whitening(struct step *s, int x, int64_t wide)
 
 void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
-    static const double usual[] = {64, 256, 256};
     struct graph *g = s->g;
-    const struct recipe *r = s->setting->recipe;
-    const struct recipe_list *w = &r->widths;
-    if (w->count && w->count != 3) graph_fail(g, ERR_USAGE, "the record network needs three widths; got %d", w->count);
+    struct net n = networks_net(s, 1e-12f);
+    int64_t width[] = {64, 256, 256};
+    n.unscaled = true;
+    net_take(&n, "model.widths", &s->setting->recipe->widths, width, 3);
     if (g->error) return;
-    const double *width = w->count ? w->at : usual;
     int x = in[0];
     int64_t wide = 2 * WHITEN_SIDE * WHITEN_SIDE * shape_last(&g->value[x].shape);
     x = whitening(s, x, wide);
-    for (int i = 0; i < 3; i++) x = conv_group(s, i + 1, x, (int64_t)(i ? width[i - 1] : (double)wide), (int64_t)width[i]);
+    for (int i = 0; i < 3; i++) x = conv_group(&n, i + 1, x, i ? width[i - 1] : wide, width[i]);
     graph_scope(g, "head");
     if (g->error) return;
-    x = cifar10_keys(r)->pool == POOL_WINDOW ? g_maxpool(g, x, 3, 3) : g_maxpool_global(g, x);
+    x = cifar10_keys(s->setting->recipe)->pool == POOL_WINDOW ? g_maxpool(g, x, 3, 3) : g_maxpool_global(g, x);
     if (g->error) return;
-    int64_t n = g->value[x].shape.dim[0], features = shape_count(&g->value[x].shape) / n;
-    struct shape shape = SHAPE(s->setting->data->classes, features);
-    int head = graph_param(g, "head.weight", shape, (struct init){INIT_UNIT_UNIFORM, 1}, ROLE_MATRIX);
-    x = g_linear(g, g_reshape(g, x, SHAPE(n, features)), head, NONE, F32);
-    out[0] = g_scale(g, x, 1.0f / (float)features);
+    const struct shape *shape = &g->value[x].shape;
+    float features = (float)(shape_count(shape) / shape->dim[0]);
+    const struct net_dense head = {s->setting->data->classes, F32, {INIT_UNIT_UNIFORM, 1}, {INIT_ZERO, 0}, true};
+    out[0] = g_scale(g, net_head(&n, "head", x, &head), 1.0f / features);
 }
 
 int record_begin(const struct setting *setting, struct session *session, struct dataset *data)

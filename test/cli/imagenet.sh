@@ -109,7 +109,7 @@ says 2 "packed by an earlier version with seed 6" "$DAWN" $old --seed 5 --runs 2
 rm -f results.db
 says 2 "belongs to task imagenet, not to cifar10" "$DAWN" train cifar10 --recipe pictures
 says 2 "belongs to task cifar10, not to imagenette" "$DAWN" train imagenette --recipe cifar10
-says 2 "resnet18 has|a ResNet has 4 stages" "$DAWN" train imagenette --data pictures --set widths=4,4
+says 2 'this network has 4 numbers in "model.widths"; got 2' "$DAWN" train imagenette --data pictures --set widths=4,4
 says 2 "least_area" "$DAWN" train imagenette --data pictures --set least_area=.1,.2,.3
 says 2 "batch of 401 is larger than the data set of 400" "$DAWN" train imagenette --data pictures --batch 401
 mkdir -p empty other/train/n01440764 other/val/n01440764

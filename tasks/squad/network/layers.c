@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/network/layers.h"
 
+#include "tasks/common/layers/net.h"
 #include "tasks/squad/keys.h"
 #include "tasks/squad/sample/passages.h"
 #include "tasks/squad/text/features.h"
@@ -48,12 +49,9 @@ int layers_matrix(struct reading *r, const char *name, int64_t out, int64_t in)
 
 static int add_linear(struct reading *r, const char *name, int x, int64_t out, enum dtype to)
 {
-    struct graph *g = r->g;
-    if (g->error) return NONE;
-    int64_t in = shape_last(&g->value[x].shape);
-    int w = layers_matrix(r, name, out, in);
-    int b = graph_param(g, arena_text(&g->arena, "%s.bias", name), SHAPE(out), uniform_of(in), ROLE_BIAS);
-    return g_linear(g, x, w, b, to);
+    struct net n = net_of(r->step);
+    struct init init = uniform_of(net_channels(&n, x));
+    return net_dense(&n, name, x, &(struct net_dense){out, to, init, init, false});
 }
 
 int layers_join(struct reading *r, const int x[], int count)
