@@ -102,10 +102,10 @@ int cmd_data_fetch(int argc, char **argv)
     const char *to = NULL;
     const struct option options[] = {
         {OPTION_TEXT, 0, "mirror", "URL",
-         "another source of the archive: its URL or its folder's URL (https; http only on this machine)", &fetch.mirror, 0,
-         0},
+         "another source of its parts: the URL of their folder or of the one archive (https; http only here)",
+         &fetch.mirror, 0, 0},
         {OPTION_PATH, 0, "from", "FILE",
-         "a local archive, or a folder with the files of squad; they are checked, too",
+         "its archive, or a folder with its parts where it has several; they are checked, too",
          &fetch.from, 0, 0},
         {OPTION_PATH, 0, "to", "DIR", "the folder for data sets " DATA_PLACES, &to, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},

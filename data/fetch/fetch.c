@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetches a published data set with libcurl: an archive, which is then unpacked, or single files of a folder.
+// Fetches a published data set with libcurl: archives, which are then unpacked, and single files, from one host or several.
 //
 // Invariant: only bytes with the published size and SHA-256 are unpacked. Other bytes are kept under another name, so that
 // no download is lost. TLS is verified; plain http is used only if --mirror names it. Cost: the download, one pass of
-// SHA-256 over the archive, and one of unpacking.
+// SHA-256 over each part, and one of unpacking.
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -293,55 +293,16 @@ static char *fetch_join(const char *folder, const char *name)
     return path.at;
 }
 
-// ---- an archive
+// ---- the parts of a source
 
-static char *fetch_archive_url(const struct source *source, const char *mirror)
+static char *fetch_url(const struct source *source, const struct source_part *part, const char *mirror)
 {
-    const char *ending = strrchr(source->archive, '.');
-    size_t length = strlen(mirror), tail = strlen(ending);
-    if (length > tail && strcmp(mirror + length - tail, ending) == 0) return copy_text(mirror);
-    return fetch_join(mirror, source->archive);
+    const char *name = source_part_name(part), *ending = strrchr(name, '.');
+    if (mirror == NULL) return copy_text(part->url);
+    size_t length = strlen(mirror), tail = ending != NULL ? strlen(ending) : 0;
+    bool whole = source->part[1].url == NULL && tail > 0 && length > tail && strcmp(mirror + length - tail, ending) == 0;
+    return whole ? copy_text(mirror) : fetch_join(mirror, name);
 }
-
-// Unpacks or packs the archive. All of it appears, or nothing.
-static int fetch_take(const struct source *source, const struct fetch_options *options, const char *archive)
-{
-    if (!source->packed) return unpack_archive(source, archive, options->to);
-    struct packer_report report;
-    struct text to = {0};
-    text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
-    struct packer_choice pack = {.flavour = imagenet_flavour(source->name), .from = archive, .to = to.at,
-                                 .quality = FETCH_QUALITY, .progress = options->packing, .note = options->note,
-                                 .context = options->context};
-    int rc = packer_run(&pack, &report);
-    text_free(&to);
-    return rc;
-}
-
-static int fetch_archive(const struct source *source, const struct fetch_options *options)
-{
-    struct text title = {0};
-    text_add(&title, "the archive of %s", source->title);
-    struct wanted wanted = {title.at, source->archive, NULL, source->bytes, source->sha256, true};
-    int rc;
-    if (options->from != NULL) {
-        rc = fetch_check(&wanted, options->from, NULL);
-        if (rc == 0) rc = fetch_take(source, options, options->from);
-    } else {
-        char *url = fetch_archive_url(source, options->mirror != NULL ? options->mirror : source->url);
-        char *archive = fetch_join(options->to, source->archive);
-        wanted.url = url;
-        rc = fetch_over_network(&wanted, options, options->to);
-        if (rc == 0) rc = fetch_take(source, options, archive);
-        if (rc == 0) unlink(archive);  // a checked archive is kept if it could not be unpacked
-        free(archive);
-        free(url);
-    }
-    text_free(&title);
-    return rc;
-}
-
-// ---- single files
 
 static int fetch_copy(const struct wanted *wanted, const char *from, const char *to)
 {
@@ -354,35 +315,76 @@ static int fetch_copy(const struct wanted *wanted, const char *from, const char 
     return rc;
 }
 
-static int fetch_file(const struct source *source, const struct source_file *file, const struct fetch_options *options,
-                      const char *folder)
+// A part of this machine, for --from: the file itself if the source is one archive, else a file of that folder.
+static char *fetch_local(const struct source *source, const struct source_part *part, const char *from)
 {
+    bool alone = source->part[1].url == NULL && source_part_file(source, part) == NULL;
+    return alone ? copy_text(from) : fetch_join(from, source_part_name(part));
+}
+
+// Gets one part, checked. *at: where it is.
+static int fetch_part(const struct source *source, const struct source_part *part, const struct fetch_options *options,
+                      const char *folder, char **at)
+{
+    const struct source_file *file = source_part_file(source, part);
+    const char *name = source_part_name(part), *to = file != NULL ? folder : options->to;
+    bool alone = file == NULL && source->part[1].url == NULL;
     struct text title = {0};
-    text_add(&title, "%s of %s", file->name, source->title);
-    struct wanted wanted = {title.at, file->name, NULL, file->bytes, file->sha256, false};
+    text_add(&title, "%s of %s", alone ? "the archive" : name, source->title);
+    struct wanted wanted = {title.at, name, NULL, file ? file->bytes : part->bytes, file ? file->sha256 : part->sha256,
+                            file == NULL};
+    char *url = fetch_url(source, part, options->mirror), *local = NULL;
     int rc;
-    if (options->from != NULL) {
-        char *from = fetch_join(options->from, file->name), *to = fetch_join(folder, file->name);
-        rc = fetch_copy(&wanted, from, to);
-        free(to);
-        free(from);
-    } else {
-        char *url = fetch_join(options->mirror != NULL ? options->mirror : source->url, file->name);
+    *at = fetch_join(to, name);
+    if (options->from == NULL) {
         wanted.url = url;
-        rc = fetch_over_network(&wanted, options, folder);
-        free(url);
+        rc = fetch_over_network(&wanted, options, to);
+    } else {
+        local = fetch_local(source, part, options->from);
+        rc = file != NULL ? fetch_copy(&wanted, local, *at) : fetch_check(&wanted, local, NULL);
+        if (file == NULL) {
+            free(*at);
+            *at = local, local = NULL;
+        }
     }
+    free(local);
+    free(url);
     text_free(&title);
     return rc;
 }
 
-static int fetch_files(const struct source *source, const struct fetch_options *options)
+// Unpacks or packs the archives. All of them appear, or nothing.
+static int fetch_take(const struct source *source, const struct fetch_options *options, char *const *archive, int count)
 {
-    char *folder = fetch_join(options->to, source->folder);
-    int rc = file_make_folder(folder);
-    for (const struct source_file *file = source->file; file->name != NULL && rc == 0; file++)
-        rc = fetch_file(source, file, options, folder);
-    free(folder);
+    if (!source->packed) return unpack_archives(source, (const char *const *)archive, count, options->to);
+    struct packer_report report;
+    struct text to = {0};
+    text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
+    struct packer_choice pack = {.flavour = imagenet_flavour(source->name), .from = archive[0], .to = to.at,
+                                 .quality = FETCH_QUALITY, .progress = options->packing, .note = options->note,
+                                 .context = options->context};
+    int rc = packer_run(&pack, &report);
+    text_free(&to);
+    return rc;
+}
+
+static int fetch_parts(const struct source *source, const struct fetch_options *options, const char *folder)
+{
+    char *archive[SOURCE_PARTS_MAX] = {NULL};
+    int rc = 0, archives = 0;
+    for (const struct source_part *part = source->part; part->url != NULL && rc == 0; part++) {
+        char *at = NULL;
+        bool plain = source_part_file(source, part) != NULL;
+        if (plain) rc = file_make_folder(folder);
+        if (rc == 0) rc = fetch_part(source, part, options, folder, &at);
+        if (!plain) archive[archives++] = at;
+        else free(at);
+    }
+    if (rc == 0 && archives > 0) rc = fetch_take(source, options, archive, archives);
+    for (int i = 0; i < archives; i++) {
+        if (rc == 0 && options->from == NULL) unlink(archive[i]);  // a checked archive is kept if it could not be unpacked
+        free(archive[i]);
+    }
     return rc;
 }
 
@@ -412,5 +414,8 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     text_free(&note);
     TRY(rc);
     TRY(file_make_folder(options->to));
-    return source->archive != NULL ? fetch_archive(source, options) : fetch_files(source, options);
+    char *folder = fetch_join(options->to, source->folder);
+    rc = fetch_parts(source, options, folder);
+    free(folder);
+    return rc;
 }

@@ -17,8 +17,8 @@ struct fetch_options {
     void *context;
 };
 
-// The archive's size and SHA-256 are checked before anything is unpacked. Each file of a source without an archive is
-// checked before it gets its name. An interrupted download is kept as NAME.part and resumed the next time; one with a wrong
+// The size and SHA-256 of every archive are checked before anything is unpacked, and those of every single file before it gets
+// its name. An interrupted download is kept as NAME.part and resumed the next time; one with a wrong
 // digest is kept as NAME.bad.
 int fetch_source(const struct source *, const struct fetch_options *) MUST_CHECK;
 

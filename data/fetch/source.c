@@ -20,6 +20,19 @@ const struct source *source_find(const char *name)
     return source;
 }
 
+const char *source_part_name(const struct source_part *part)
+{
+    const char *slash = strrchr(part->url, '/');
+    return slash != NULL ? slash + 1 : part->url;
+}
+
+const struct source_file *source_part_file(const struct source *source, const struct source_part *part)
+{
+    for (const struct source_file *file = source->file; file->name != NULL; file++)
+        if (strcmp(file->name, source_part_name(part)) == 0) return file;
+    return NULL;
+}
+
 int source_absent(const struct source *source, const char *given, const char *needs)
 {
     struct stat st;

@@ -5,7 +5,7 @@
 
 #include "data/kind.h"
 
-enum { SOURCE_FILES_MAX = 8 };
+enum { SOURCE_FILES_MAX = 16, SOURCE_PARTS_MAX = 8 };
 
 struct source_file {
     const char *name;
@@ -14,14 +14,19 @@ struct source_file {
     const char *sha256;  // of the published file; NULL: not checked
 };
 
+// What is downloaded, each from a host of its own. A part with the name of one of the set's files is that file, and its bytes and
+// digest are the file's; any other is an archive of whatever format libarchive reads, from which the set's files are taken.
+struct source_part {
+    const char *url;     // https; its last part is the name
+    int64_t bytes;
+    const char *sha256;
+};
+
 struct source {
     const char *name, *title;
     const char *page;     // a page about it for people
-    const char *url;      // https
-    const char *archive;  // the last part of the URL; NULL: single files in the folder `url`, which ends in "/"
-    int64_t bytes;                              // of the archive, or of all files
-    const char *sha256;                         // of the archive
-    const char *folder;                         // the folder in the archive, which is also the target
+    struct source_part part[SOURCE_PARTS_MAX];  // ends with a NULL url
+    const char *folder;                         // the target, below the folder of all data sets
     bool packed;                                // packed into NAME.dawnpack (data/pack) instead of that folder
     struct source_file file[SOURCE_FILES_MAX];  // ends with a NULL name
     const char *content[SPLIT_COUNT];           // dataset_content_digest of the published records
@@ -29,6 +34,8 @@ struct source {
 };
 
 const struct source *source_at(int i);               // all published data sets in turn; NULL after the last
+const char *source_part_name(const struct source_part *);
+const struct source_file *source_part_file(const struct source *, const struct source_part *);  // NULL: an archive
 const struct source *source_find(const char *name);  // NULL if it is not a published data set
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;

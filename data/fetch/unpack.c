@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks a gzipped tar with libarchive. Names in the archive never become paths: a member is extracted if the last part of
-// its name is a file of the source's table, and gets the table's name. So nothing is written outside the folder. Links,
-// devices and all other members are skipped.
+// Unpacks archives of any format that libarchive reads. Names in an archive never become paths: a member is extracted if the
+// last part of its name is a file of the source's table, and gets the table's name. So nothing is written outside the folder.
+// Links, devices and all other members are skipped. A compressed file that is no archive is one member that has its name
+// without the ending.
 //
 // Invariant: every file has exactly the table's size, and all files are complete before the first gets its name. Cost: one
 // pass over the archive, 64 KB of memory.
@@ -15,7 +16,7 @@
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/whole.h"
 
-enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1000 };
+enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1 << 20 };
 
 struct unpack {
     const struct source *source;
@@ -24,14 +25,18 @@ struct unpack {
     struct whole whole[SOURCE_FILES_MAX];
 };
 
-static int unpack_wanted(const struct source *source, struct archive_entry *entry)
+static int unpack_wanted(const struct unpack *unpack, struct archive_entry *entry)
 {
-    const char *name = archive_entry_pathname(entry);
+    bool raw = archive_format(unpack->archive) == ARCHIVE_FORMAT_RAW;
+    const char *name = raw ? unpack->path : archive_entry_pathname(entry);
     if (name == NULL || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) return -1;
     const char *slash = strrchr(name, '/');
     if (slash != NULL) name = slash + 1;
-    for (int i = 0; source->file[i].name != NULL; i++) {
-        if (strcmp(source->file[i].name, name) == 0) return i;
+    const char *dot = raw ? strrchr(name, '.') : NULL;
+    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    for (int i = 0; unpack->source->file[i].name != NULL; i++) {
+        const char *wanted = unpack->source->file[i].name;
+        if (strlen(wanted) == length && strncmp(wanted, name, length) == 0) return i;
     }
     return -1;
 }
@@ -77,38 +82,57 @@ static int unpack_members(struct unpack *unpack)
                         archive_error_string(unpack->archive));
         }
         if (members == UNPACK_MEMBERS_MAX) return fail(ERR_INPUT, "%s has more than %d members", unpack->path, members);
-        int i = unpack_wanted(unpack->source, entry);
+        int i = unpack_wanted(unpack, entry);
         if (i >= 0) TRY(unpack_file(unpack, i));
     }
-    for (int i = 0; unpack->source->file[i].name != NULL; i++) {
-        if (unpack->whole[i].path == NULL)
-            return fail(ERR_INPUT, "%s does not have %s", unpack->path, unpack->source->file[i].name);
-    }
-    for (int i = 0; unpack->source->file[i].name != NULL; i++) TRY(whole_commit(&unpack->whole[i]));
     return 0;
 }
 
-static int unpack_open(struct unpack *unpack)
+static int unpack_one(struct unpack *unpack)
 {
     unpack->archive = archive_read_new();
     if (unpack->archive == NULL) return fail(ERR_MEMORY, "not enough memory to unpack %s", unpack->path);
-    archive_read_support_filter_gzip(unpack->archive);
-    archive_read_support_format_tar(unpack->archive);
-    if (archive_read_open_filename(unpack->archive, unpack->path, UNPACK_BLOCK) != ARCHIVE_OK) {
-        return fail(ERR_INPUT, "cannot unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
-    }
-    return unpack_members(unpack);
+    archive_read_support_filter_all(unpack->archive);
+    archive_read_support_format_all(unpack->archive);
+    archive_read_support_format_raw(unpack->archive);
+    int rc = archive_read_open_filename(unpack->archive, unpack->path, UNPACK_BLOCK);
+    if (rc == ARCHIVE_OK) rc = unpack_members(unpack);
+    else rc = fail(ERR_INPUT, "cannot unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
+    archive_read_free(unpack->archive);
+    return rc;
 }
 
-int unpack_archive(const struct source *source, const char *archive, const char *to)
+// True if the file is a part of its own.
+static bool unpack_is_plain(const struct source *source, const struct source_file *file)
+{
+    for (const struct source_part *part = source->part; part->url != NULL; part++)
+        if (source_part_file(source, part) == file) return true;
+    return false;
+}
+
+static int unpack_commit(struct unpack *unpack, int archives)
+{
+    const struct source_file *file = unpack->source->file;
+    for (int i = 0; file[i].name != NULL; i++)
+        if (unpack->whole[i].path == NULL && !unpack_is_plain(unpack->source, &file[i]))
+            return fail(ERR_INPUT, "%s%s does not have %s", unpack->path, archives > 1 ? ", as the others," : "", file[i].name);
+    for (int i = 0; file[i].name != NULL; i++)
+        if (unpack->whole[i].path != NULL) TRY(whole_commit(&unpack->whole[i]));
+    return 0;
+}
+
+int unpack_archives(const struct source *source, const char *const *archive, int count, const char *to)
 {
     struct text folder = {0};
     text_add(&folder, "%s/%s", to, source->folder);
-    struct unpack unpack = {.source = source, .path = archive, .folder = folder.at};
+    struct unpack unpack = {.source = source, .folder = folder.at};
     int rc = file_make_folder(folder.at);
-    if (rc == 0) rc = unpack_open(&unpack);
+    for (int i = 0; i < count && rc == 0; i++) {
+        unpack.path = archive[i];
+        rc = unpack_one(&unpack);
+    }
+    if (rc == 0) rc = unpack_commit(&unpack, count);
     for (int i = 0; i < SOURCE_FILES_MAX; i++) whole_end(&unpack.whole[i]);
-    archive_read_free(unpack.archive);
     text_free(&folder);
     return rc;
 }

@@ -6,10 +6,8 @@ const struct source cifar10_source = {
     .name = "cifar10",
     .title = "CIFAR-10",
     .page = "https://www.cs.toronto.edu/~kriz/cifar.html",
-    .url = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-    .archive = "cifar-10-binary.tar.gz",
-    .bytes = 170052171,
-    .sha256 = "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+    .part = {{"https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", 170052171,
+              "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"}},
     .folder = "cifar-10-batches-bin",
     .file =
         {

@@ -6,10 +6,8 @@ const struct source imagenette_source = {
     .name = "imagenette",
     .title = "Imagenette",
     .page = "https://github.com/fastai/imagenette",
-    .url = "https://s3.amazonaws.com/fast-ai-imageclas/imagenette2-160.tgz",
-    .archive = "imagenette2-160.tgz",
-    .bytes = 99003388,
-    .sha256 = "64d0c4859f35a461889e0147755a999a48b49bf38a7e0f9bd27003f10db02fe5",
+    .part = {{"https://s3.amazonaws.com/fast-ai-imageclas/imagenette2-160.tgz", 99003388,
+              "64d0c4859f35a461889e0147755a999a48b49bf38a7e0f9bd27003f10db02fe5"}},
     .folder = "imagenette2-160",
     .packed = true,
     .content =

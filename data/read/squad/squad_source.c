@@ -6,8 +6,8 @@ const struct source squad_source = {
     .name = "squad",
     .title = "SQuAD 1.1",
     .page = "https://rajpurkar.github.io/SQuAD-explorer/",
-    .url = "https://rajpurkar.github.io/SQuAD-explorer/dataset/",
-    .bytes = 30288272 + 4854279,
+    .part = {{.url = "https://rajpurkar.github.io/SQuAD-explorer/dataset/train-v1.1.json"},
+             {.url = "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json"}},
     .folder = "squad",
     .file =
         {

@@ -20,7 +20,7 @@ enum { PAYLOAD = 300000 };
 static struct source source = {
     .name = "small",
     .title = "Small",
-    .archive = "archive.tar.gz",
+    .part = {{.url = "https://example.invalid/archive.tar.gz"}},
     .folder = "small-bin",
     .file = {{"one.bin", SPLIT_TRAIN, PAYLOAD, NULL}},
 };
@@ -49,9 +49,9 @@ static void make_archive(void)
     archive_write_free(out);
     struct stat st;
     assert_int_equal(stat(at("served.tar.gz"), &st), 0);
-    source.bytes = st.st_size;
+    source.part[0].bytes = st.st_size;
     assert_int_equal(digest_file(at("served.tar.gz"), digest), 0);
-    source.sha256 = digest;
+    source.part[0].sha256 = digest;
 }
 
 static void start_server(void)
@@ -144,8 +144,8 @@ static void a_plain_download(void **state)
     (void)state;
     if (fetch("whole", 1) != 0) fail_msg("%s", error_text());
     assert_unpacked();
-    assert_int_equal(last_have, source.bytes);
-    assert_int_equal(last_total, source.bytes);
+    assert_int_equal(last_have, source.part[0].bytes);
+    assert_int_equal(last_total, source.part[0].bytes);
     assert_string_equal(requests(), "/whole/archive.tar.gz -\n");
     assert_int_equal(fetch("whole/archive.tar.gz", 1), 0);  // the archive's own URL does as well
     assert_int_equal(fetch("redirect", 1), 0);
@@ -156,12 +156,12 @@ static void resumes_after_a_cut(void **state)
     (void)state;
     char range[96];
     assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try resumes there");
-    assert_int_equal(part_size(), source.bytes / 2);
+    assert_int_equal(part_size(), source.part[0].bytes / 2);
     assert_false(file_exists(at("out/small-bin")));
     if (fetch("cut", 1) != 0) fail_msg("%s", error_text());  // another call, as after a restart
     assert_unpacked();
     snprintf(range, sizeof range, "/cut/archive.tar.gz -\n/cut/archive.tar.gz bytes=%lld-\n",
-             (long long)source.bytes / 2);
+             (long long)source.part[0].bytes / 2);
     assert_string_equal(requests(), range);
     if (fetch("cut", 2) != 0) fail_msg("%s", error_text());  // and within one call
     assert_unpacked();
@@ -182,7 +182,7 @@ static void a_wrong_range_is_not_pasted(void **state)
     (void)state;
     assert_fails(fetch("wrongrange", 1), ERR_NETWORK, "bytes are kept in");
     assert_fails(fetch("wrongrange", 4), ERR_NETWORK, "sent another range");
-    assert_int_equal(part_size(), source.bytes / 2);
+    assert_int_equal(part_size(), source.part[0].bytes / 2);
 }
 
 static void answers_that_say_no(void **state)
@@ -208,14 +208,14 @@ static void a_wrong_digest_unpacks_nothing(void **state)
     char other[DIGEST_HEX];
     memset(other, 'a', 64);
     other[64] = '\0';
-    source.sha256 = other;
+    source.part[0].sha256 = other;
     assert_fails(fetch("whole", 1), ERR_INPUT, "it is not used, and the file is kept as");
     assert_non_null(strstr(error_text(), digest));  // what it got
     assert_non_null(strstr(error_text(), other));   // what it expected
     assert_true(file_exists(at("out/archive.tar.gz.bad")));
     assert_false(file_exists(at("out/small-bin")));
     assert_int_equal(part_size(), -1);
-    source.sha256 = digest;
+    source.part[0].sha256 = digest;
     assert_int_equal(fetch("whole", 1), 0);  // and the next try is not in its way
     assert_unpacked();
 }
@@ -284,11 +284,12 @@ static void from_a_file(void **state)
 static void files_without_an_archive(void **state)
 {
     (void)state;
-    struct source plain = {.name = "plain", .title = "Plain", .folder = "plain", .bytes = 2 * source.bytes};
+    struct source plain = {.name = "plain", .title = "Plain", .folder = "plain", .part = {
+        {.url = "https://one.invalid/a/train.json"}, {.url = "https://two.invalid/dev.json"}}};
     char mirror[64], *bytes;
     size_t count;
     for (int i = 0; i < 2; i++)
-        plain.file[i] = (struct source_file){i == 0 ? "train.json" : "dev.json", i, source.bytes, digest};
+        plain.file[i] = (struct source_file){i == 0 ? "train.json" : "dev.json", i, source.part[0].bytes, digest};
     snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/whole", port);
     struct fetch_options options = {.mirror = mirror, .to = at("out"), .attempts = 1};
     if (fetch_source(&plain, &options) != 0) fail_msg("%s", error_text());

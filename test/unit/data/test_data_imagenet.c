@@ -360,7 +360,7 @@ static void a_fetched_archive_is_packed(void **state)
     struct source source = *source_find("imagenette");
     struct fetch_options fetch = {.from = at("a.tgz"), .to = at("data")};
     assert_fails(fetch_source(&source, &fetch), ERR_INPUT, "the archive of Imagenette has 99003388");
-    source.bytes = st.st_size, source.sha256 = hex;
+    source.part[0].bytes = st.st_size, source.part[0].sha256 = hex;
     if (fetch_source(&source, &fetch) < 0) fail_msg("%s", error_text());
     assert_int_equal(dataset_open("imagenette", at("data"), &ds), 0);
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 20);

@@ -8,6 +8,7 @@
 #include <archive_entry.h>
 
 #include "data/fetch/unpack.h"
+#include "runtime/common/base/arena.h"
 
 static const struct source source = {
     .name = "small",
@@ -50,7 +51,7 @@ static void make_archive(const struct member *members)
 
 static int unpack(void)
 {
-    return unpack_archive(&source, at("a.tar.gz"), at("out"));
+    return unpack_archives(&source, (const char *const[]){at("a.tar.gz")}, 1, at("out"));
 }
 
 static void assert_nothing_unpacked(void)
@@ -131,11 +132,53 @@ static void broken_archives(void **state)
     assert_fails(unpack(), ERR_INPUT, "a.tar.gz");
 }
 
+// Writes an archive of one member. A format of NULL: the compressed bytes alone.
+static void make_other(const char *file, const char *format, const char *filter, const struct member *member)
+{
+    struct archive *out = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    int rc = format != NULL ? archive_write_set_format_by_name(out, format) : archive_write_set_format_raw(out);
+    assert_int_equal(rc, ARCHIVE_OK);
+    if (filter != NULL) assert_int_equal(archive_write_add_filter_by_name(out, filter), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(out, at(file)), ARCHIVE_OK);
+    archive_entry_set_pathname(entry, member->name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, member->size);
+    assert_int_equal(archive_write_header(out, entry), ARCHIVE_OK);
+    for (int64_t i = 0; i < member->size; i++) assert_int_equal(archive_write_data(out, "x", 1), 1);
+    archive_entry_free(entry);
+    assert_int_equal(archive_write_close(out), ARCHIVE_OK);
+    archive_write_free(out);
+}
+
+// The files of a set may lie in several archives of several formats. One that lacks a file lets none appear.
+static void several_archives(void **state)
+{
+    (void)state;
+    static const struct member one = {"a/one.bin", 300000, NULL}, two = {"two.bin", 5, NULL};
+    static const char *const formats[][2] = {{"zip", NULL}, {"7zip", NULL}, {"ustar", "xz"}, {"gnutar", "bzip2"}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        make_other("one.any", formats[i][0], formats[i][1], &one);
+        make_other("two.bin.gz", NULL, "gzip", &two);
+        char *const archives[] = {copy_text(at("one.any")), copy_text(at("two.bin.gz"))};
+        assert_fails(unpack_archives(&source, (const char *const *)archives, 1, at("out")), ERR_INPUT, "does not have two.bin");
+        assert_nothing_unpacked();
+        if (unpack_archives(&source, (const char *const *)archives, 2, at("out")) != 0) fail_msg("%s", error_text());
+        assert_int_equal(size_of("out/small-bin/one.bin"), 300000);
+        assert_int_equal(size_of("out/small-bin/two.bin"), 5);
+        unlink(at("out/small-bin/one.bin"));
+        unlink(at("out/small-bin/two.bin"));
+        free(archives[0]);
+        free(archives[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(wanted_files_come_out), TEST(no_path_leaves_the_folder), TEST(links_are_passed_over),
-        TEST(sizes_must_be_right),   TEST(broken_archives),
+        TEST(sizes_must_be_right),   TEST(broken_archives), TEST(several_archives),
     };
     return cmocka_run_group_tests_name("data_unpack", tests, NULL, NULL);
 }
