@@ -341,12 +341,12 @@ int dataset_name_failure(struct dataset *ds, enum split split, int64_t index, in
 
 int dataset_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
-    return ds->kind->digest(ds, split, hex);
+    return (ds->kind->digest != NULL ? ds->kind->digest : source_digest)(ds, split, hex);
 }
 
 int dataset_content_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
-    return ds->kind->content_digest(ds, split, hex);
+    return (ds->kind->content_digest != NULL ? ds->kind->content_digest : source_digest)(ds, split, hex);
 }
 
 int dataset_layout(struct dataset *ds, char hex[DIGEST_HEX])
@@ -359,7 +359,7 @@ int dataset_layout(struct dataset *ds, char hex[DIGEST_HEX])
 
 static int dataset_judge(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    TRY(ds->kind->verify(ds, read, verdict));
+    TRY((ds->kind->verify != NULL ? ds->kind->verify : source_verify)(ds, read, verdict));
     ds->facts.official = *verdict == DATASET_OFFICIAL || *verdict == DATASET_REORDERED;
     return 0;
 }

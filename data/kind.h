@@ -40,6 +40,7 @@ struct kind {
     void (*sample_name)(struct dataset *, enum split, int64_t index, struct text *);
     // Starts reading samples that will be needed soon into the page cache and returns. NULL: no use.
     void (*want)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count);
+    // All three may be NULL in a kind whose `source` lists its files with their SHA-256 (source_digest, source_verify).
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     // A digest that differs between copies with the same content whose batches would differ; NULL: there are none.

@@ -4,6 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/manifest.h"
+#include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
+
 const struct source *source_at(int i)
 {
     for (int k = 0; dataset_kind(k) != NULL; k++) {
@@ -40,4 +44,62 @@ int source_absent(const struct source *source, const char *given, const char *ne
         return fail(ERR_USAGE, "%s is a file; --data names the folder that has the files of %s", given, source->title);
     return fail(ERR_MISSING, "there is no %s in %s: %s is missing; \"dawn data fetch %s\" gets it, --data names another folder",
                 source->title, given, needs, source->name);
+}
+
+// ---- the files themselves, for kinds that identify their bytes in no other way
+
+// The SHA-256 of a file of an open set, remembered unless `read`. *read_ms: when its bytes were read, if they were remembered;
+// else now.
+static int source_file_digest(const struct dataset *ds, const struct source_file *file, bool read, char hex[DIGEST_HEX],
+                              int64_t *read_ms)
+{
+    struct text path = {0};
+    bool remembered = false;
+    *read_ms = clock_unix_ms();
+    text_add(&path, "%s/%s", ds->facts.folder, file->name);
+    int rc = read ? digest_file(path.at, hex) : manifest_digest(path.at, hex, &remembered);
+    struct manifest manifest = {0};
+    struct manifest_key key;
+    if (rc == 0 && remembered && manifest_key_of(path.at, &key) == 0) {
+        manifest_load(&manifest);
+        const struct manifest_file *known = manifest_find(&manifest, path.at, &key);
+        if (known != NULL) *read_ms = known->read_ms;
+        manifest_free(&manifest);
+    }
+    text_free(&path);
+    return rc;
+}
+
+int source_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    const int64_t now_ms = clock_unix_ms();
+    *verdict = DATASET_OFFICIAL;
+    ds->facts.read_ms = INT64_MAX;
+    ds->facts.remembered = true;
+    for (const struct source_file *file = ds->source->file; file->name != NULL; file++) {
+        char hex[DIGEST_HEX];
+        int64_t read_ms;
+        if (file->sha256 == NULL) continue;
+        TRY(source_file_digest(ds, file, read, hex, &read_ms));
+        if (strcmp(hex, file->sha256) != 0) *verdict = DATASET_CUSTOM;
+        if (read_ms < ds->facts.read_ms) ds->facts.read_ms = read_ms;
+        if (read_ms >= now_ms) ds->facts.remembered = false;
+    }
+    return 0;
+}
+
+int source_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
+{
+    struct text lines = {0};
+    int files = 0, rc = 0;
+    for (const struct source_file *file = ds->source->file; file->name != NULL && rc == 0; file++) {
+        int64_t read_ms;
+        if (file->split != split) continue;
+        rc = source_file_digest(ds, file, false, hex, &read_ms);
+        text_add(&lines, "%s  %s\n", hex, file->name);
+        files++;
+    }
+    if (rc == 0 && files != 1) digest_bytes(lines.at != NULL ? lines.at : "", lines.length, hex);
+    text_free(&lines);
+    return rc;
 }

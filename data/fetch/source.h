@@ -37,6 +37,10 @@ const struct source *source_at(int i);               // all published data sets 
 const char *source_part_name(const struct source_part *);
 const struct source_file *source_part_file(const struct source *, const struct source_part *);  // NULL: an archive
 const struct source *source_find(const char *name);  // NULL if it is not a published data set
+// What a kind has that says nothing else (data/kind.h): the files of facts.folder are compared with the list of names and
+// SHA-256, and the digest of a split is that of its file or, of several, that of the lines "SHA-256  NAME".
+int source_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
+int source_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;
 

@@ -8,6 +8,7 @@
 #include <archive_entry.h>
 
 #include "data/fetch/unpack.h"
+#include "data/kind.h"
 #include "runtime/common/base/arena.h"
 
 static const struct source source = {
@@ -174,11 +175,48 @@ static void several_archives(void **state)
     }
 }
 
+static void close_nothing(struct dataset *ds)
+{
+    (void)ds;
+}
+
+// A kind that says nothing of digests is known by its files.
+static void files_identify_a_set(void **state)
+{
+    (void)state;
+    static const char hello[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+    static const struct source listed = {.name = "listed", .title = "Listed",
+                                         .file = {{"a", SPLIT_TRAIN, 5, hello}, {"b", SPLIT_TRAIN, 5, hello},
+                                                  {"c", SPLIT_TEST, 5, hello}, {"names", SPLIT_COUNT, 3, NULL}}};
+    static const struct kind kind = {.name = "listed", .source = &listed, .close = close_nothing};
+    struct dataset ds = {.kind = &kind, .source = &listed, .facts = {.name = "listed", .folder = at("")}};
+    enum dataset_verdict verdict;
+    char hex[DIGEST_HEX], lines[DIGEST_HEX];
+    for (const char *name = "abc"; *name; name++) put((char[]){*name, 0}, "hello", 5);
+    assert_int_equal(dataset_verify(&ds, &verdict), 0);
+    assert_true(verdict == DATASET_OFFICIAL && dataset_facts(&ds)->official && dataset_facts(&ds)->read_ms > 0);
+    assert_int_equal(dataset_check(&ds, &verdict), 0);
+    assert_int_equal(verdict, DATASET_OFFICIAL);
+    assert_int_equal(dataset_digest(&ds, SPLIT_TEST, hex), 0);
+    assert_string_equal(hex, hello);
+    char text[256];
+    int length = snprintf(text, sizeof text, "%s  a\n%s  b\n", hello, hello);
+    digest_bytes(text, (size_t)length, lines);
+    assert_int_equal(dataset_content_digest(&ds, SPLIT_TRAIN, hex), 0);
+    assert_string_equal(hex, lines);
+    put("b", "hallo", 5);
+    assert_int_equal(dataset_verify(&ds, &verdict), 0);
+    assert_true(verdict == DATASET_CUSTOM && !dataset_facts(&ds)->official);
+    assert_int_equal(unlink(at("c")), 0);
+    assert_true(dataset_verify(&ds, &verdict) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(wanted_files_come_out), TEST(no_path_leaves_the_folder), TEST(links_are_passed_over),
         TEST(sizes_must_be_right),   TEST(broken_archives), TEST(several_archives),
+        TEST(files_identify_a_set),
     };
     return cmocka_run_group_tests_name("data_unpack", tests, NULL, NULL);
 }
