@@ -92,6 +92,7 @@ void sending_close(struct sending *s)
 int sending_ask(const struct sending *s, const char *question)
 {
     char line[64] = "";
+    if (*s->signer.key.application) fprintf(stderr, "the key is in hardware: touch it when it blinks\n");
     if (s->yes) return 0;
     if (!isatty(STDIN_FILENO))
         return fail(ERR_USAGE, "nothing was sent: there is no terminal for the question; --yes agrees without it");

@@ -340,7 +340,7 @@ static int find_key(const char *wanted, char id[SSHKEY_ID])
         snprintf(id, SSHKEY_ID, "%s", wanted);
         return 0;
     }
-    if (strncmp(wanted, "ssh-ed25519 ", 12) == 0) {
+    if (strncmp(wanted, "ssh-ed25519 ", 12) == 0 || strncmp(wanted, "sk-ssh-ed25519@", 15) == 0) {
         TRY(sshkey_read_line(wanted, strlen(wanted), &found.key));
         sshkey_id(&found.key, id);
         return 0;

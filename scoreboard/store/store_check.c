@@ -99,7 +99,7 @@ static int check_receipt(struct checking *c, const struct taken *t)
     long long number = t->in.sequence;
     if (receipt_read(t->in.receipt, strlen(t->in.receipt), t->in.receipt_signature, &receipt, &key) < 0)
         return report_fault(c, "statement %lld: its receipt does not hold: %s", number, error_text());
-    if (memcmp(key.at, c->store->key.at, sizeof key.at) != 0)
+    if (!sshkey_same(&key, &c->store->key))
         return report_fault(c, "statement %lld: another key signed its receipt", number);
     if (receipt.sequence != number || receipt.accepted_ms != t->in.accepted_ms || strcmp(receipt.board, c->store->origin) != 0 ||
         strcmp(receipt.payload, t->statement.digest) != 0 || strcmp(receipt.signer, t->in.key) != 0)

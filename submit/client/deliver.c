@@ -17,7 +17,7 @@ static int check_receipt(const struct delivery *d, const struct client_board *bo
 {
     char id[SSHKEY_ID], key[SSHKEY_ID];
     struct checkpoint head;
-    if (memcmp(d->server.at, board->key.at, sizeof board->key.at) != 0)
+    if (!sshkey_same(&d->server, &board->key))
         return fail(ERR_NETWORK, "the receipt is signed by %s, not by the key of the board, %s", sshkey_id(&d->server, id),
                     sshkey_id(&board->key, key));
     if (strcmp(d->receipt.board, board->name) != 0)
@@ -138,7 +138,7 @@ static int check_signer(struct client *c, const struct statement *s, const struc
     struct sshkey key;
     int rc = delivery_part(c, s->digest, "signature", &signature);
     if (rc == 0) rc = sshsig_verify(signature.at, signature.length, statement_namespace(s->type), s->payload, s->count, &key);
-    if (rc == 0 && memcmp(key.at, signer->at, sizeof key.at) != 0)
+    if (rc == 0 && !sshkey_same(&key, signer))
         rc = fail(ERR_NETWORK, "%s returns %.12s signed by another key", client_address(c), s->digest);
     text_free(&signature);
     return rc;

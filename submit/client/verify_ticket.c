@@ -98,7 +98,7 @@ static int vouch_of(struct client *c, const struct client_board *board, const st
     if (rc == 0) rc = delivery_part(c, name, "signature", &signature);
     if (rc == 0) rc = statement_read(payload.at, payload.length, &w);
     if (rc == 0) rc = sshsig_verify(signature.at, signature.length, statement_namespace(w.type), w.payload, w.count, &key);
-    if (rc == 0 && memcmp(key.at, board->key.at, sizeof key.at) != 0)
+    if (rc == 0 && !sshkey_same(&key, &board->key))
         rc = fail(ERR_INPUT, "the board did not sign its word about the clock");
     if (rc == 0) rc = check_vouch(run, &w, issued_ms, &stamps);
     if (rc == 0)

@@ -56,9 +56,9 @@ static int read_countersignature(const json_t *json, struct envelope *e)
     struct sshkey named;
     TRY(sshkey_read_line(key, strlen(key), &named));
     TRY(sshsig_verify(text, count, statement_namespace(s->type), s->payload, s->count, &e->next_key));
-    if (memcmp(named.at, e->next_key.at, sizeof named.at) != 0)
+    if (!sshkey_same(&named, &e->next_key))
         return fail(ERR_INPUT, "the countersignature was not made by the key that the rotation names");
-    if (memcmp(e->key.at, e->next_key.at, sizeof e->key.at) == 0)
+    if (sshkey_same(&e->key, &e->next_key))
         return fail(ERR_INPUT, "a rotation must name another key than the one that signs it");
     e->countersignature = copy_text(text);
     return 0;

@@ -269,7 +269,7 @@ static const struct field rotate[] = {
     HEAD("rotate"),
     BOARD_KEY,
     {"handle", FIELD_HANDLE, 1, 39, 0, NULL, NULL, "whose keys"},
-    {"key", FIELD_TEXT, 80, 80, 0, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
+    {"key", FIELD_TEXT, 80, 240, 0, NULL, NULL, "the new public key: \"ssh-ed25519 AAAA...\", without a comment"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };

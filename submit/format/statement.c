@@ -53,6 +53,7 @@ static int check_keys(enum statement_type type, const json_t *json)
     struct sshkey read;
     char line[SSHKEY_TEXT];
     TRY(sshkey_read_line(key, strlen(key), &read));
+    read.comment[0] = '\0';
     if (strcmp(sshkey_line(&read, line), key) != 0)
         return fail(ERR_INPUT, "the payload: key must be the line ssh-keygen writes, without a comment");
     return 0;

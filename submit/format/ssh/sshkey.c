@@ -10,23 +10,22 @@
 #include <string.h>
 
 #include "runtime/common/base/arena.h"
-#include "submit/format/ssh/sshwire.h"
 
 #define PRIVATE "OPENSSH PRIVATE KEY"
 static const char magic[] = "openssh-key-v1";  // its NUL belongs to it
-enum { LONGEST = 16384, BLOCK = 8, BASE64_KEY = 68 };
+enum { LONGEST = 16384, BLOCK = 8, BASE64_KEY = sodium_base64_ENCODED_LEN(SSHWIRE_KEY, sodium_base64_VARIANT_ORIGINAL) };
 
 bool sshkey_same(const struct sshkey *a, const struct sshkey *b)
 {
-    return memcmp(a->at, b->at, sizeof a->at) == 0;
+    return memcmp(a->at, b->at, sizeof a->at) == 0 && strcmp(a->application, b->application) == 0;
 }
 
 char *sshkey_id(const struct sshkey *key, char into[SSHKEY_ID])
 {
     unsigned char blob[SSHWIRE_KEY], digest[crypto_hash_sha256_BYTES];
     struct sshwire_out out = {blob, 0, sizeof blob};
-    sshwire_put_key(&out, key->at);
-    crypto_hash_sha256(digest, blob, sizeof blob);
+    sshwire_put_key(&out, key->at, key->application);
+    crypto_hash_sha256(digest, blob, out.count);
     memcpy(into, "SHA256:", 7);
     sodium_bin2base64(into + 7, SSHKEY_ID - 7, digest, sizeof digest, sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
     return into;
@@ -41,11 +40,11 @@ bool sshkey_is_id(const char *text)
 char *sshkey_line(const struct sshkey *key, char into[SSHKEY_TEXT])
 {
     unsigned char blob[SSHWIRE_KEY];
-    char base64[BASE64_KEY + 1];
+    char base64[BASE64_KEY];
     struct sshwire_out out = {blob, 0, sizeof blob};
-    sshwire_put_key(&out, key->at);
-    sodium_bin2base64(base64, sizeof base64, blob, sizeof blob, sodium_base64_VARIANT_ORIGINAL);
-    snprintf(into, SSHKEY_TEXT, "ssh-ed25519 %s%s%s", base64, *key->comment ? " " : "", key->comment);
+    sshwire_put_key(&out, key->at, key->application);
+    sodium_bin2base64(base64, sizeof base64, blob, out.count, sodium_base64_VARIANT_ORIGINAL);
+    snprintf(into, SSHKEY_TEXT, "%s %s%s%s", sshwire_type(key->application), base64, *key->comment ? " " : "", key->comment);
     return into;
 }
 
@@ -61,7 +60,7 @@ void sshkey_set_comment(struct sshkey *key, const char *at, size_t count)
 
 int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
 {
-    unsigned char blob[BASE64_KEY];
+    unsigned char blob[SSHWIRE_KEY];
     size_t blob_count = 0;
     memset(key, 0, sizeof *key);
     if (count > 0 && line[count - 1] == '\n') count--;
@@ -70,15 +69,17 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
     if (memchr(line, '\n', count) != NULL) return fail(ERR_INPUT, "a public key is one line; got several");
     const char *blank = memchr(line, ' ', count);
     const size_t type = blank != NULL ? (size_t)(blank - line) : count;
-    if (type != 11 || memcmp(line, "ssh-ed25519", 11) != 0)
-        return fail(ERR_INPUT, "not an Ed25519 public key: it does not begin with \"ssh-ed25519 \"");
+    const char *hardware = sshwire_type("ssh:");
+    const bool is_hardware = type == strlen(hardware) && memcmp(line, hardware, type) == 0;
+    if (!is_hardware && (type != 11 || memcmp(line, "ssh-ed25519", 11) != 0))
+        return fail(ERR_INPUT, "not an Ed25519 public key: it does not begin with \"ssh-ed25519 \" or \"%s \"", hardware);
     const char *base64 = line + (type < count ? type + 1 : count), *end = line + count;
     blank = memchr(base64, ' ', (size_t)(end - base64));
     const size_t length = (size_t)((blank != NULL ? blank : end) - base64);
-    if (length != BASE64_KEY || sodium_base642bin(blob, sizeof blob, base64, length, NULL, &blob_count, NULL,
-                                                  sodium_base64_VARIANT_ORIGINAL) != 0)
-        return fail(ERR_INPUT, "the public key is damaged: \"ssh-ed25519 \" is not followed by %d base64 digits", BASE64_KEY);
-    TRY(sshwire_key(sshwire_over(blob, blob_count), key->at));
+    if (sodium_base642bin(blob, sizeof blob, base64, length, NULL, &blob_count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+        return fail(ERR_INPUT, "the public key is damaged: what follows \"ssh-ed25519 \" is not base64, or too long");
+    TRY(sshwire_key(sshwire_over(blob, blob_count), key->at, key->application));
+    if (is_hardware != (*key->application != 0)) return fail(ERR_INPUT, "the public key is damaged: it is of another type");
     if (blank != NULL) sshkey_set_comment(key, blank + 1, (size_t)(end - blank - 1));
     return 0;
 }
@@ -89,10 +90,10 @@ static char *write_secret(const struct sshkey_secret *secret, uint32_t check)
     enum { TEXT = 1024 };
     unsigned char raw[512], inside[320], blob[SSHWIRE_KEY];
     struct sshwire_out out = {raw, 0, sizeof raw}, in = {inside, 0, sizeof inside}, key = {blob, 0, sizeof blob};
-    sshwire_put_key(&key, secret->key.at);
+    sshwire_put_key(&key, secret->key.at, "");
     sshwire_put_u32(&in, check);
     sshwire_put_u32(&in, check);
-    sshwire_put_key(&in, secret->key.at);
+    sshwire_put_key(&in, secret->key.at, "");
     sshwire_put_string(&in, secret->secret, sizeof secret->secret);
     sshwire_put_word(&in, secret->key.comment);
     for (unsigned char pad = 1; in.count % BLOCK != 0; pad++) sshwire_put(&in, &pad, 1);
@@ -102,7 +103,7 @@ static char *write_secret(const struct sshkey_secret *secret, uint32_t check)
     sshwire_put_word(&out, "none");
     sshwire_put_word(&out, "");
     sshwire_put_u32(&out, 1);
-    sshwire_put_string(&out, blob, sizeof blob);
+    sshwire_put_string(&out, blob, key.count);
     sshwire_put_string(&out, inside, in.count);
     char *text = zalloc(TEXT);
     sshwire_armour(PRIVATE, raw, out.count, text, TEXT);
@@ -115,8 +116,8 @@ char *sshkey_write_secret(const struct sshkey_secret *secret)
 {
     unsigned char blob[SSHWIRE_KEY], digest[crypto_hash_sha256_BYTES];  // the same key always gives the same file
     struct sshwire_out out = {blob, 0, sizeof blob};
-    sshwire_put_key(&out, secret->key.at);
-    crypto_hash_sha256(digest, blob, sizeof blob);
+    sshwire_put_key(&out, secret->key.at, "");
+    crypto_hash_sha256(digest, blob, out.count);
     struct sshwire wire = sshwire_over(digest, sizeof digest);
     return write_secret(secret, sshwire_u32(&wire));
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ed25519 keys in OpenSSH's formats: the public line, the fingerprint, the private key file. The bytes of such files
-// come from outside: pure parsers with limits.
+// Ed25519 keys in OpenSSH's formats, also those of hardware (FIDO): the public line, the fingerprint, the private key file of a
+// server. The bytes come from outside: pure parsers with limits.
 #ifndef DAWN_FORMAT_SSHKEY_H
 #define DAWN_FORMAT_SSHKEY_H
 
-#include "runtime/common/base/error.h"
+#include "submit/format/ssh/sshwire.h"
 
-enum { SSHKEY_COMMENT = 128, SSHKEY_TEXT = 256, SSHKEY_ID = 51 };
+enum { SSHKEY_COMMENT = 128, SSHKEY_TEXT = 384, SSHKEY_ID = 51 };
 struct sshkey {
-    unsigned char at[32];          // the public key
-    char comment[SSHKEY_COMMENT];  // plain printable text; "": none
+    unsigned char at[32];                   // the public key
+    char application[SSHWIRE_APPLICATION];  // of a key in hardware; "": another key
+    char comment[SSHKEY_COMMENT];           // plain printable text; "": none
 };
 struct sshkey_secret {
     struct sshkey key;
@@ -22,7 +23,7 @@ char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
 bool sshkey_is_id(const char *text);
 // Makes the plain text of `key->comment`: other bytes become "?", blanks at the ends are dropped, long text is cut.
 void sshkey_set_comment(struct sshkey *, const char *at, size_t count);
-// "ssh-ed25519 AAAA... comment", without a line end.
+// "ssh-ed25519 AAAA... comment", or with the type of hardware keys, without a line end.
 char *sshkey_line(const struct sshkey *, char into[SSHKEY_TEXT]);
 int sshkey_read_line(const char *line, size_t count, struct sshkey *) MUST_CHECK;  // a .pub file's bytes, or one line of it
 

@@ -59,24 +59,36 @@ bool sshwire_done(const struct sshwire *wire)
     return !wire->bad && wire->at == wire->end;
 }
 
-static bool is_type(struct sshwire type)
+const char *sshwire_type(const char *application)
 {
-    const size_t count = sshwire_left(&type);
-    if (type.bad || count == 0 || count > 64) return false;
-    for (; type.at < type.end; type.at++)
-        if (*type.at < 0x21 || *type.at > 0x7e || *type.at == '"') return false;
+    return *application ? "sk-ssh-ed25519@openssh.com" : "ssh-ed25519";
+}
+
+// Of a type and of an application: 1 to 63 printable characters, which need no quotes.
+static bool is_word(struct sshwire word)
+{
+    const size_t count = sshwire_left(&word);
+    if (word.bad || count == 0 || count >= SSHWIRE_APPLICATION) return false;
+    for (; word.at < word.end; word.at++)
+        if (*word.at < 0x21 || *word.at > 0x7e || *word.at == '"') return false;
     return true;
 }
 
-int sshwire_key(struct sshwire blob, unsigned char at[32])
+int sshwire_key(struct sshwire blob, unsigned char at[32], char application[SSHWIRE_APPLICATION])
 {
-    struct sshwire type = sshwire_string(&blob);
-    if (!is_type(type)) return fail(ERR_INPUT, "the public key is damaged");
-    if (sshwire_left(&type) != 11 || memcmp(type.at, "ssh-ed25519", 11) != 0)
-        return fail(ERR_INPUT, "the key is of type %.*s; only ssh-ed25519 is accepted", (int)sshwire_left(&type), type.at);
+    struct sshwire again = blob, type = sshwire_string(&blob), word = {0};
+    memset(application, 0, SSHWIRE_APPLICATION);
+    if (!is_word(type)) return fail(ERR_INPUT, "the public key is damaged");
+    const bool hardware = sshwire_is(&again, sshwire_type("ssh:"));
+    if (!hardware && (sshwire_left(&type) != 11 || memcmp(type.at, "ssh-ed25519", 11) != 0))
+        return fail(ERR_INPUT, "the key is of type %.*s; only ssh-ed25519 and sk-ssh-ed25519@openssh.com are accepted",
+                    (int)sshwire_left(&type), type.at);
     struct sshwire key = sshwire_string(&blob);
-    if (sshwire_left(&key) != 32 || !sshwire_done(&blob)) return fail(ERR_INPUT, "the public key is damaged");
+    if (hardware) word = sshwire_string(&blob);
+    if (sshwire_left(&key) != 32 || !sshwire_done(&blob) || (hardware && !is_word(word)))
+        return fail(ERR_INPUT, "the public key is damaged");
     memcpy(at, key.at, 32);
+    if (hardware) memcpy(application, word.at, sshwire_left(&word));
     return 0;
 }
 
@@ -105,10 +117,11 @@ void sshwire_put_word(struct sshwire_out *out, const char *word)
     sshwire_put_string(out, word, strlen(word));
 }
 
-void sshwire_put_key(struct sshwire_out *out, const unsigned char at[32])
+void sshwire_put_key(struct sshwire_out *out, const unsigned char at[32], const char *application)
 {
-    sshwire_put_word(out, "ssh-ed25519");
+    sshwire_put_word(out, sshwire_type(application));
     sshwire_put_string(out, at, 32);
+    if (*application) sshwire_put_word(out, application);
 }
 
 void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room)

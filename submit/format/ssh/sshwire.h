@@ -17,8 +17,11 @@ struct sshwire sshwire_string(struct sshwire *);       // a reader of the string
 size_t sshwire_left(const struct sshwire *);
 bool sshwire_is(struct sshwire *, const char *word);   // reads a string; true if it is this word
 bool sshwire_done(const struct sshwire *);             // no mistake, and no bytes are left
-// "ssh-ed25519" and 32 bytes, nothing behind them. ERR_INPUT names another type of key.
-int sshwire_key(struct sshwire blob, unsigned char at[32]) MUST_CHECK;
+// "ssh-ed25519" and 32 bytes; or the type of hardware keys (FIDO), 32 bytes and the application that they sign for, which is ""
+// otherwise. Nothing behind them. ERR_INPUT names another type of key.
+enum { SSHWIRE_APPLICATION = 64 };
+int sshwire_key(struct sshwire blob, unsigned char at[32], char application[SSHWIRE_APPLICATION]) MUST_CHECK;
+const char *sshwire_type(const char *application);
 
 // Writing. The caller provides enough room; too little is a BUG.
 struct sshwire_out {
@@ -29,8 +32,8 @@ void sshwire_put(struct sshwire_out *, const void *bytes, size_t count);
 void sshwire_put_u32(struct sshwire_out *, uint32_t);
 void sshwire_put_string(struct sshwire_out *, const void *bytes, size_t count);
 void sshwire_put_word(struct sshwire_out *, const char *word);
-enum { SSHWIRE_KEY = 51 };  // bytes of the public key's blob
-void sshwire_put_key(struct sshwire_out *, const unsigned char at[32]);
+enum { SSHWIRE_KEY = 160 };  // room for the public key's blob
+void sshwire_put_key(struct sshwire_out *, const unsigned char at[32], const char *application);
 
 // "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.
 void sshwire_armour(const char *what, const void *bytes, size_t count, char *into, size_t room);

@@ -328,7 +328,7 @@ static void published_keys(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         unsigned char typed[33];
-        struct sshkey key = {{0}, ""};
+        struct sshkey key = {.comment = ""};
         size_t count;
         const char *base64 = keys[i] + strlen(keys[i]) - 44;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(keys[i], "+"), keys[i]);

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "submit/format/ssh/sshsig.h"
-#include "submit/format/ssh/sshwire.h"
 #include "test/unit/submit/fixture_keys.h"
 
 #include <cmocka.h>
@@ -38,12 +37,6 @@ static void known_signature(void **state)
     assert_string_equal(sshsig_sign(SPACE, WORDS, strlen(WORDS), &secret, text), known);
     assert_int_equal(sshsig_verify(known, KNOWN, SPACE, WORDS, strlen(WORDS), &key), 0);
     assert_memory_equal(&key, &secret.key, sizeof key);
-    // the parts, as an agent's signature comes in
-    unsigned char bytes[SSHSIG_SIGNED], signature[64];
-    size_t count = sshsig_signed(SPACE, WORDS, strlen(WORDS), bytes);
-    assert_int_equal(count, 6 + 4 + strlen(SPACE) + 4 + 4 + 6 + 4 + 64);
-    crypto_sign_detached(signature, NULL, bytes, count, secret.secret);
-    assert_string_equal(sshsig_armour(SPACE, &secret.key, signature, text), known);
 }
 
 static void other_words_are_refused(void **state)
@@ -114,7 +107,7 @@ static int verify_with(enum wrong wrong)
     // The order of the group: S + L signs the same words, were it not refused.
     static const unsigned char order[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
                                             0xa2, 0xde, 0xf9, 0xde, 0x14, [31] = 0x10};
-    unsigned char raw[1024], blob[128], inner[128], bytes[SSHSIG_SIGNED], signature[64];
+    unsigned char raw[1024], blob[128], inner[128], bytes[256], signature[64];
     char text[SSHSIG_MAX];
     struct sshwire_out out = {raw, 0, sizeof raw}, key = {blob, 0, sizeof blob}, sig = {inner, 0, sizeof inner};
     struct sshwire_out claim = {bytes, 0, sizeof bytes};
@@ -189,6 +182,65 @@ static void one_signature_has_one_text(void **state)
     assert_int_equal(verify(text, KNOWN), ERR_INPUT);
 }
 
+// What a hardware key makes of the words: it signs digests, its flags and its counter.
+static const char *hardware_signature(const struct sshkey *key, const struct sshkey_secret *secret, char text[SSHSIG_MAX])
+{
+    unsigned char raw[1024], blob[SSHWIRE_KEY], inner[128], bytes[256], own[69], digest[64];
+    struct sshwire_out out = {raw, 0, sizeof raw}, key_out = {blob, 0, sizeof blob}, sig = {inner, 0, sizeof inner};
+    struct sshwire_out claim = {bytes, 0, sizeof bytes};
+    crypto_hash_sha512(digest, (const unsigned char *)WORDS, strlen(WORDS));
+    sshwire_put(&claim, "SSHSIG", 6);
+    sshwire_put_word(&claim, SPACE);
+    sshwire_put_word(&claim, "");
+    sshwire_put_word(&claim, "sha512");
+    sshwire_put_string(&claim, digest, 64);
+    crypto_hash_sha256(own, (const unsigned char *)key->application, strlen(key->application));
+    memcpy(own + 32, (const unsigned char[]){1, 0, 0, 2, 9}, 5);
+    crypto_hash_sha256(own + 37, bytes, claim.count);
+    crypto_sign_detached(digest, NULL, own, sizeof own, secret->secret);
+    sshwire_put_key(&key_out, key->at, key->application);
+    sshwire_put_word(&sig, "sk-ssh-ed25519@openssh.com");
+    sshwire_put_string(&sig, digest, 64);
+    sshwire_put(&sig, own + 32, 5);
+    sshwire_put(&out, "SSHSIG", 6);
+    sshwire_put_u32(&out, 1);
+    sshwire_put_string(&out, blob, key_out.count);
+    sshwire_put_word(&out, SPACE);
+    sshwire_put_word(&out, "");
+    sshwire_put_word(&out, "sha512");
+    sshwire_put_string(&out, inner, sig.count);
+    sshwire_armour("SSH SIGNATURE", raw, out.count, text, SSHSIG_MAX);
+    return text;
+}
+
+static void hardware_keys_sign(void **state)
+{
+    (void)state;
+    struct sshkey_secret secret;
+    struct sshkey key, back;
+    char text[SSHSIG_MAX], line[SSHKEY_TEXT], signers[SSHKEY_TEXT + 64];
+    secret_of(9, "", &secret);
+    key = secret.key;
+    strcpy(key.application, "ssh:dawn");
+    size_t count = strlen(hardware_signature(&key, &secret, text));
+    assert_int_equal(sshsig_verify(text, count, SPACE, WORDS, strlen(WORDS), &back), 0);
+    assert_true(sshkey_same(&back, &key) && !sshkey_same(&back, &secret.key));
+    for (size_t bit = 0; bit < count * 8; bit++) {
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+        if (verify(text, count) != ERR_INPUT) fail_msg("bit %zu may be flipped", bit);
+        text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
+    }
+    snprintf(signers, sizeof signers, "me namespaces=\"" SPACE "\" %s\n", sshkey_line(&key, line));
+    assert_int_equal(sshkey_read_line(line, strlen(line), &back), 0);
+    assert_true(sshkey_same(&back, &key));
+    line[0] = 'x';
+    assert_int_equal(sshkey_read_line(line + 3, strlen(line + 3), &back), ERR_INPUT);  // "ssh-ed25519@openssh.com"
+    put("signers", signers, "644");
+    put("words", WORDS, "644");
+    put("hardware", text, "644");
+    assert_int_equal(shell("ssh-keygen -Y verify -f signers -I me -n " SPACE " -s hardware <words"), 0);
+}
+
 static void ssh_keygen_agrees(void **state)
 {
     (void)state;
@@ -235,6 +287,7 @@ int main(void)
         cmocka_unit_test(every_byte_counts),
         cmocka_unit_test(every_field_is_checked),
         cmocka_unit_test(one_signature_has_one_text),
+        cmocka_unit_test_setup_teardown(hardware_keys_sign, enter, leave),
         cmocka_unit_test_setup_teardown(ssh_keygen_agrees, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

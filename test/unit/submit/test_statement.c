@@ -237,6 +237,11 @@ static void other_types_read_back(void **state)
     assert_int_equal(statement_make(rotation(line), &s), 0);
     assert_int_equal(s.type, STATEMENT_ROTATE);
     statement_free(&s);
+    strcat(line, " ");
+    assert_int_equal(statement_make(rotation(line), &s), ERR_INPUT);
+    strcat(line, "bob");
+    assert_int_equal(statement_make(rotation(line), &s), ERR_INPUT);
+    line[80] = '\0';
     line[79]--;
     line[30] = '*';
     assert_int_equal(statement_make(rotation(line), &s), ERR_INPUT);
