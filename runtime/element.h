@@ -33,6 +33,42 @@ DAWN_BOTH float element_exp(float x)
     return p * power;
 }
 
+// e^x for any x, infinity and 0 included; relative error below 7e-7.
+DAWN_BOTH float element_exp_any(float x)
+{
+#ifdef __CUDA_ARCH__
+    return expf(x);
+#else
+    float root = element_exp(0.5f * x);
+    return root * root;
+#endif
+}
+
+// The logarithm of any x, relative error below 1.2e-7 (musl's polynomial).
+DAWN_BOTH float element_log(float x)
+{
+#ifdef __CUDA_ARCH__
+    return logf(x);
+#else
+    int tiny = x < 1.17549435e-38f;  // subnormal
+    float z = tiny ? x * 8388608.0f : x;
+    uint32_t bits;
+    memcpy(&bits, &z, 4);
+    bits -= 0x3f3504f3u;  // sqrt(1/2): z = 2^n (1 + f) with 1 + f in [sqrt(1/2), sqrt(2))
+    float n = (float)((int32_t)bits >> 23) - (tiny ? 23.0f : 0.0f);
+    bits = (bits & 0x7fffffu) + 0x3f3504f3u;
+    memcpy(&z, &bits, 4);
+    float f = z - 1.0f, s = f / (2.0f + f), s2 = s * s, s4 = s2 * s2, half = 0.5f * f * f;
+    float r = s2 * (0.66666662693f + s4 * 0.28498786688f) + s4 * (0.40000972152f + s4 * 0.24279078841f);
+    float y = s * (half + r) + n * 9.0580006145e-06f - half + f + n * 6.9313812256e-01f;
+    y = x > 0.0f ? y : x == 0.0f ? -INFINITY : NAN;
+    return x == INFINITY ? x : y;
+#endif
+}
+
+DAWN_BOTH float element_sqrt(float x) { return sqrtf(x); }
+DAWN_BOTH float element_pow(float x, float to) { return powf(x, to); }  // a call per element: no formula in a hot loop
+
 // Parts of the activations, for numbers known to be in range. Integer minima and shifts replace conditions and conversions,
 // which is up to a third faster in a vector loop. (A reciprocal by Newton steps was slower than the division on Zen 5:
 // docs/performance.md.)
@@ -99,7 +135,7 @@ DAWN_BOTH float element_inverse(float x)
 #endif
 }
 
-DAWN_BOTH float element_sigmoid(float x) { return element_inverse(1.0f + element_exp_minus(x)); }
+DAWN_BOTH float element_sigmoid_near(float x) { return element_inverse(1.0f + element_exp_minus(x)); }
 
 // Gaussian distribution function by Abramowitz and Stegun 7.1.26, absolute error below 4e-7; *density is phi(x).
 DAWN_BOTH float element_gauss(float x, float *density)
@@ -135,8 +171,8 @@ DAWN_BOTH float element_tanh_slope(float x)
     return x != x ? x : 4.0f * e * s * s;  // 1 - tanh^2, without the cancellation
 }
 
-DAWN_BOTH float element_logistic(float x) { return x != x ? x : element_sigmoid(x); }
-DAWN_BOTH float element_logistic_slope(float x)
+DAWN_BOTH float element_sigmoid(float x) { return x != x ? x : element_sigmoid_near(x); }
+DAWN_BOTH float element_sigmoid_slope(float x)
 {
     float e = element_exp_minus(x), s = element_inverse(1.0f + e);
     return x != x ? x : e * s * s;
@@ -147,7 +183,7 @@ DAWN_BOTH float element_gelu_tanh(float x)
 {
     float z = x * x;
     z = z < 1024.0f ? z : 1024.0f;
-    return x * element_sigmoid(x * (1.5957691216f + 0.07135481283f * z));
+    return x * element_sigmoid_near(x * (1.5957691216f + 0.07135481283f * z));
 }
 DAWN_BOTH float element_gelu_tanh_slope(float x)
 {
@@ -159,7 +195,7 @@ DAWN_BOTH float element_gelu_tanh_slope(float x)
 
 DAWN_BOTH float element_relu(float x) { return x > 0.0f ? x : 0.0f; }
 DAWN_BOTH float element_relu_slope(float x) { return x > 0.0f ? 1.0f : 0.0f; }
-DAWN_BOTH float element_silu(float x) { return x * element_sigmoid(x); }
+DAWN_BOTH float element_silu(float x) { return x * element_sigmoid_near(x); }
 DAWN_BOTH float element_silu_slope(float x)
 {
     float e = element_exp_minus(x), s = element_inverse(1.0f + e);
@@ -174,6 +210,14 @@ DAWN_BOTH float element_gelu_slope(float x)
 {
     float density, below = element_gauss(x, &density);
     return below + x * density;
+}
+
+// log(1 + e^x) without overflow: the larger of x and 0, plus log1p(e^-|x|).
+DAWN_BOTH float element_softplus(float x)
+{
+    float e = element_exp_minus(x < 0.0f ? -x : x), u = 1.0f + e;
+    float rest = element_log(u) - ((u - 1.0f) - e) / u;
+    return x != x ? x : (x > 0.0f ? x : 0.0f) + rest;
 }
 
 // ---- augmentation: the draws for one sample, from key = {seed low, seed high, epoch, 0}
@@ -218,6 +262,26 @@ DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, 
     // Not r.v[i & 3]: on a GPU an index puts the draw into memory.
     uint32_t low = i & 1u ? r.v[1] : r.v[0], high = i & 1u ? r.v[3] : r.v[2];
     return rng_unit(i & 2u ? high : low) >= p;
+}
+
+// Two normal numbers of 24 bits each (Box-Muller): radius[0, 5.8) times cosine and sine, absolute error below 1e-6. Cephes'
+// polynomials on an eighth of a turn.
+DAWN_BOTH void element_normals(uint32_t u, uint32_t v, float *first, float *second)
+{
+    float radius = sqrtf(-2.0f * element_log((float)((u >> 8) + 1u) * 0x1p-24f));
+    float t = 4.0f * rng_unit(v), n = (t + 12582912.0f) - 12582912.0f, x = (t - n) * 1.57079633f, z = x * x;
+    float s = x + x * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
+    float c = 1.0f - 0.5f * z + z * z * (4.1666645683e-2f + z * (-1.3887316255e-3f + z * 2.4433157118e-5f));
+    int quarter = (int)n, odd = quarter & 1;
+    float a = odd ? s : c, b = odd ? c : s;
+    *first = radius * ((quarter + 1) & 2 ? -a : a);
+    *second = radius * (quarter & 2 ? -b : b);
+}
+// Elements i .. i + 3 of OP_RANDOM at this step; i is a multiple of four.
+DAWN_BOTH struct rng4 element_random_draw(const int32_t key[4], uint32_t step, uint32_t site, uint64_t i)
+{
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    return rng_philox(seed, (uint32_t)(i >> 2), (uint32_t)(i >> 34), RNG_RANDOM | site << 8, step);
 }
 
 // Dropout of the probabilities of attention. `row` numbers (sample, head, query). One draw serves eight keys that are 16 apart,

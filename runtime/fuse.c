@@ -85,11 +85,11 @@ static bool has_lengths(const struct node *n)
 static void norm_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_ACT || n->in[1] != NONE) return;
+    if (node_act(n) == ACT_NONE) return;
     struct node *norm = only_source(m, i, OP_NORM);
     if (!norm) norm = only_source(m, i, OP_NORM_INFER);
     if (!norm || norm->attr.norm.act != ACT_NONE || has_lengths(norm)) return;  // act(0) of padding may not be 0
-    norm->attr.norm.act = n->attr.act.act;
+    norm->attr.norm.act = node_act(n);
     absorb(m, i, norm);
 }
 
@@ -118,35 +118,43 @@ static void pool_norm(struct match *m, int i)
 static void bias_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_ACT || n->in[1] != NONE) return;
+    if (node_act(n) == ACT_NONE) return;
     struct node *bias = only_source(m, i, OP_ACT);
-    if (!bias || bias->in[1] == NONE || bias->attr.act.act != ACT_NONE) return;
-    bias->attr.act.act = n->attr.act.act;
+    if (!bias || bias->attr.act.act != ACT_NONE) return;
+    bias->attr.act.act = node_act(n);
     absorb(m, i, bias);
 }
 
 static void conv_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_ACT || m->g->value[n->out[0]].trains) return;
+    int bias = n->op == OP_ACT ? n->in[1] : NONE;
+    if ((bias == NONE && node_act(n) == ACT_NONE) || m->g->value[n->out[0]].trains) return;
     struct node *conv = only_source(m, i, OP_CONV);
-    if (!conv || conv->attr.conv.act != ACT_NONE || (conv->in[2] != NONE && n->in[1] != NONE)) return;
+    if (!conv || conv->attr.conv.act != ACT_NONE || (conv->in[2] != NONE && bias != NONE)) return;
     // A bias may be the result of a node that comes after the convolution.
-    if (n->in[1] != NONE && !m->g->value[n->in[1]].slot) return;
-    if (n->in[1] != NONE) conv->in[2] = n->in[1];
-    conv->attr.conv.act = n->attr.act.act;
+    if (bias != NONE && !m->g->value[bias].slot) return;
+    if (bias != NONE) conv->in[2] = bias;
+    conv->attr.conv.act = bias != NONE ? n->attr.act.act : node_act(n);
     absorb(m, i, conv);
 }
 
+// The activation that follows the sum; ACT_KINDS if the node is no sum.
+static enum act act_of_sum(const struct node *n)
+{
+    int act = n && n->op == OP_MAP ? (int)n->attr.map.formula - (int)MAP_ADD : ACT_KINDS;
+    return act >= 0 && act < ACT_KINDS ? (enum act)act : ACT_KINDS;
+}
+
+// In training relu alone, whose slope is that of the result: the others would keep both terms.
 static void add_act(struct match *m, int i)
 {
-    struct node *n = &m->g->node[i];
-    if (n->op != OP_ACT || n->in[1] != NONE) return;
-    struct node *add = only_source(m, i, OP_ADD);
-    if (!add || !shape_equal(&m->g->value[add->in[0]].shape, &m->g->value[add->in[1]].shape)) return;
-    if (n->attr.act.act != ACT_RELU && m->g->value[n->out[0]].trains) return;
-    add->op = OP_ADD_ACT;
-    add->attr.act.act = n->attr.act.act;
+    struct node *n = &m->g->node[i], *add = only_source(m, i, OP_MAP);
+    enum act act = node_act(n);
+    if (act == ACT_NONE || act_of_sum(add) != ACT_NONE) return;
+    if (!shape_equal(&m->g->value[add->in[0]].shape, &m->g->value[add->in[1]].shape)) return;
+    if (act != ACT_RELU && m->g->value[n->out[0]].trains) return;
+    add->attr.map.formula = (enum map)(MAP_ADD + (int)act);
     absorb(m, i, add);
 }
 
@@ -182,10 +190,9 @@ static void norm_add(struct match *m, int i)
 {
     struct graph *g = m->g;
     struct node *n = &g->node[i];
-    if ((n->op != OP_ADD && n->op != OP_ADD_ACT) || n->in[0] == n->in[1]) return;
+    enum act act = act_of_sum(n);
+    if ((act != ACT_NONE && act != ACT_RELU) || n->in[0] == n->in[1]) return;
     if (!shape_equal(&g->value[n->in[0]].shape, &g->value[n->in[1]].shape)) return;
-    enum act act = n->op == OP_ADD ? ACT_NONE : n->attr.act.act;
-    if (act != ACT_NONE && act != ACT_RELU) return;
     int a = norm_for_sum(m, n->in[0]), b = norm_for_sum(m, n->in[1]), from = a > b ? a : b;
     if (from == NONE || touched_between(g, from, i)) return;
     struct node norm = g->node[from];
@@ -202,8 +209,8 @@ static void add_layer_norm(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
     if (n->op != OP_LAYER_NORM || n->in[1] != NONE) return;
-    struct node *add = only_source(m, i, OP_ADD);
-    if (!add || m->g->value[add->in[0]].shape.rank != m->g->value[add->in[1]].shape.rank) return;
+    struct node *add = only_source(m, i, OP_MAP);
+    if (act_of_sum(add) != ACT_NONE || m->g->value[add->in[0]].shape.rank != m->g->value[add->in[1]].shape.rank) return;
     int side = 0;
     struct node *drop = source_of(m, add, 0, OP_DROPOUT);
     if (!drop) drop = source_of(m, add, 1, OP_DROPOUT), side = drop != NULL;
@@ -290,7 +297,7 @@ static int fold(struct match *m, int i, struct graph *prepare)
         absorb(m, i, pool);
     } else {  // the norm's place is taken by its activation
         int x = norm->in[0], y = norm->out[0];
-        *norm = (struct node){.op = OP_ACT, .phase = norm->phase, .scope = norm->scope, .attr.act = {act}};
+        *norm = (struct node){.op = OP_MAP, .phase = norm->phase, .scope = norm->scope, .attr.map = {.formula = (enum map)act}};
         for (int j = 0; j < MAX_IN; j++) norm->in[j] = NONE;
         for (int j = 0; j < MAX_OUT; j++) norm->out[j] = NONE;
         norm->in[0] = x, norm->out[0] = y;
@@ -362,10 +369,10 @@ static void conv_pool(struct match *m, int i, struct device *device)
 static void conv_pool_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];
-    if (n->op != OP_ACT || n->in[1] != NONE || m->g->value[n->out[0]].trains) return;
+    if (node_act(n) == ACT_NONE || m->g->value[n->out[0]].trains) return;
     struct node *conv = only_source(m, i, OP_CONV);
     if (!conv || !conv->attr.conv.pool || conv->attr.conv.act != ACT_NONE || conv->out[0] != n->in[0]) return;
-    conv->attr.conv.act = n->attr.act.act;
+    conv->attr.conv.act = node_act(n);
     absorb(m, i, conv);
 }
 

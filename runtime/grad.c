@@ -64,7 +64,7 @@ static int check_outputs(struct graph *g, const struct node *n, const int *dy)
 {
     for (int o = 1; o < MAX_OUT && !(op_table[n->op].flags & OP_FLAG_GRADS); o++)
         if (dy[o] != NONE)
-            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its output %d", op_table[n->op].name, o), g->error;
+            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its output %d", node_name(n), o), g->error;
     return 0;
 }
 
@@ -77,7 +77,7 @@ static int check_slots(struct walk *w, int i, int first)
             int v = g->node[k].in[j];
             if (v == NONE || !g->value[v].slot || v >= w->values || w->written[v] < i) continue;
             return graph_fail(g, ERR_SHAPE, "the gradient of %s reads \"%s\", which is overwritten before that",
-                              op_table[g->node[i].op].name, g->value[v].slot->name), g->error;
+                              node_name(&g->node[i]), g->value[v].slot->name), g->error;
         }
     return 0;
 }
@@ -98,7 +98,7 @@ static int differentiate_node(struct walk *w, int i)
         int v = n.in[j];
         if (v == NONE || !g->value[v].trains) continue;
         if (dx[j] == NONE)
-            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its input %d", op_table[n.op].name, j), g->error;
+            return graph_fail(g, ERR_SHAPE, "%s has no gradient for its input %d", node_name(&n), j), g->error;
         TRY(add_gradient(w, v, dx[j]));
     }
     return g->error;

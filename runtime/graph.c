@@ -17,8 +17,26 @@ const struct op_info op_table[OP_COUNT] = {
 
 const char *act_name(enum act a)
 {
-    static const char *const names[ACT_KINDS] = {"none", "relu", "gelu", "silu", "tanh", "gelu_tanh", "sigmoid"};
+#define ACT(ID, name) #name,
+    static const char *const names[ACT_KINDS] = {"none", ACT_LIST(ACT)};
+#undef ACT
     return names[a];
+}
+
+const char *node_name(const struct node *n)
+{
+#define MAP(ID, name, ...) [MAP_##ID] = {#name, #name "_grad"},
+    static const char *const names[MAP_KINDS][2] = {
+#include "runtime/map.def"
+    };
+#undef MAP
+    if (n->op != OP_MAP && n->op != OP_MAP_GRAD) return op_table[n->op].name;
+    return names[n->attr.map.formula][n->op == OP_MAP_GRAD];
+}
+
+enum act node_act(const struct node *n)
+{
+    return n->op == OP_MAP && (int)n->attr.map.formula < ACT_KINDS ? (enum act)n->attr.map.formula : ACT_NONE;
 }
 
 size_t value_bytes_below(const struct value *v, int axis, int64_t *above)
@@ -184,7 +202,7 @@ int node_refuse(const struct graph *g, const struct node *n, const char *device,
     snprintf(why, sizeof why, "%s", error_text());
     const struct value *v = node_out(g, n, 0) ? node_out(g, n, 0) : node_in(g, n, 0);
     return fail(rc, "the %s cannot run %s (%s -> %s %s) of graph %s: %s", device, n->scope && *n->scope ? n->scope : "a node",
-                op_table[n->op].name, dtype_name(v->dtype), shape_text(shape, &v->shape), g->name, why);
+                node_name(n), dtype_name(v->dtype), shape_text(shape, &v->shape), g->name, why);
 }
 
 struct cost node_cost(const struct graph *g, const struct node *n)

@@ -17,7 +17,18 @@ enum op {
 };
 
 enum { NONE = -1, MAX_IN = 9, MAX_OUT = 7 };
-enum act { ACT_NONE, ACT_RELU, ACT_GELU, ACT_SILU, ACT_TANH, ACT_GELU_TANH, ACT_SIGMOID, ACT_KINDS };  // gelu is the erf form
+// Activations, which many operators apply to their results: formulas of map.def with one input. gelu is the erf form.
+#define ACT_LIST(ACT)                                                                                                  \
+    ACT(RELU, relu) ACT(GELU, gelu) ACT(SILU, silu) ACT(TANH, tanh) ACT(GELU_TANH, gelu_tanh) ACT(SIGMOID, sigmoid)
+#define ACT(ID, name) ACT_##ID,
+enum act { ACT_NONE, ACT_LIST(ACT) ACT_KINDS };
+#undef ACT
+// An activation has the same number here; MAP_ADD + act is the sum with that activation.
+#define MAP(ID, ...) MAP_##ID,
+enum map { MAP_NONE,
+#include "runtime/map.def"
+    MAP_KINDS };
+#undef MAP
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
 enum winograd { WINOGRAD_NONE, WINOGRAD_DATA, WINOGRAD_ALL };  // data: results and their gradients; all: filter gradients, too
 enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then reversed every epoch
@@ -38,7 +49,8 @@ struct matmul_attr {
 };
 struct pool_attr {
     int64_t k[2], stride[2];
-    int64_t pad[2];    // MAXPOOL: rows and columns of -infinity on both sides; smaller than the window
+    int64_t pad[2];    // rows and columns on both sides that never win a maximum; smaller than the window
+    bool counts_pad;   // AVGPOOL: the mean is over all positions of a window; else over those inside the image
     int64_t x_h, x_w;  // size of the input, for backward; windows that do not fit whole are dropped
 };
 struct norm_attr {
@@ -66,8 +78,9 @@ struct recurrent_attr {
 struct act_attr {
     enum act act;
 };
-struct scale_attr {
-    float factor;
+struct map_attr {
+    enum map formula;
+    float p, q;  // P and Q of the formula
 };
 struct cast_attr {
     enum dtype to;
@@ -77,6 +90,18 @@ struct dropout_attr {
     int site;     // tells apart the dropouts of one graph
     bool shared;  // one draw serves all dimensions between the first and the last
 };
+struct random_attr {
+    struct shape shape;
+    enum dtype to;
+    bool normal;  // mean a and deviation b; else uniform in [a, b), before it is rounded to the type
+    float a, b;
+    int site;     // tells apart the nodes of one graph; dropouts have numbers of their own
+};
+struct top_attr {
+    int64_t k;
+    int64_t n;  // TOP_GRAD: the last dimension of dx
+};
+enum { TOP_MOST = 64 };
 struct mask_attr {
     float fill;
     int axis;  // dimension of the lengths; 0: the last
@@ -136,10 +161,12 @@ union attr {
     struct attention_attr attention;
     struct recurrent_attr recurrent;
     struct act_attr act;
-    struct scale_attr scale;
+    struct map_attr map;
     struct cast_attr cast;
     struct dropout_attr dropout;
     struct mask_attr mask;
+    struct random_attr random;
+    struct top_attr top;
     struct move_attr move;
     struct loss_attr loss;
     struct augment_attr augment;
@@ -213,6 +240,7 @@ int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[..,C
 int g_maxpool(struct graph *, int x, int k, int stride);
 int g_maxpool_pad(struct graph *, int x, int k, int stride, int pad);  // padded with -infinity
 int g_avgpool(struct graph *, int x, int k, int stride);
+int g_avgpool_full(struct graph *, int x, const struct pool_attr *);
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
 // `training`: by the statistics of the batch, which move the running ones; else by the running ones.
@@ -251,10 +279,14 @@ int g_lstm_layer(struct graph *, const char *name, int layer, int x, int64_t hid
 // One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H], w_ih[3H,C], w_hh[3H,H] and biases
 // [3H] (parts reset, update, new) -> h'[B,H].
 int g_gru_cell(struct graph *, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh);
+// A formula of map.def: of one input with its attributes, or of two or three (in[2] NONE), of which all but the first may lack
+// leading dimensions of the first.
+int g_map(struct graph *, enum map formula, int x, float p, float q);
+int g_map_of(struct graph *, enum map formula, const int in[3]);
 int g_act(struct graph *, int x, enum act);
 int g_bias(struct graph *, int x, int bias);
-int g_add(struct graph *, int a, int b);  // b may lack leading dimensions of a
-int g_mul(struct graph *, int a, int b);  // b may lack leading dimensions of a
+int g_add(struct graph *, int a, int b);
+int g_mul(struct graph *, int a, int b);
 int g_scale(struct graph *, int x, float factor);
 int g_cast(struct graph *, int x, enum dtype);
 int g_reshape(struct graph *, int x, struct shape);
@@ -263,9 +295,13 @@ int g_concat(struct graph *, const int x[], int count, int axis);
 int g_slice(struct graph *, int x, int axis, int64_t begin, int64_t end);
 int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
+int g_reduce_max(struct graph *, int x, unsigned axes);  // as g_reduce; the first maximum gets the gradient
+int g_top(struct graph *, int x, int64_t k, int *index);  // x[..,N] -> the k largest [..,k], and their indices (i32)
+int g_argmax(struct graph *, int x);  // x[..,N] -> i32[..]; of equal elements the first
 int g_gather(struct graph *, int x, int index);  // the uploader of the index checks its range (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);
 int g_dropout_shared(struct graph *, int x, int key, int step, float p, int site);  // x[B,..,C] by one mask[B,C]
+int g_random(struct graph *, const struct random_attr *, int key, int step);
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);
@@ -319,5 +355,7 @@ static inline size_t value_bytes(const struct value *v)
 }
 size_t value_bytes_below(const struct value *, int axis, int64_t *above);  // of one index of `axis`; how many runs of them
 const char *act_name(enum act);
+const char *node_name(const struct node *);  // of the operator, or of the formula of a map
+enum act node_act(const struct node *);  // of a map that is an activation alone; else ACT_NONE
 
 #endif

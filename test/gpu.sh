@@ -109,7 +109,7 @@ device_checks() { # PROGRAM...
 # Few and small cases, because every launch is a hundred times slower; DAWN's kernels only, because the libraries are not ours
 # to fix.
 few='conv 3x3 pad 1|conv_dgrad 3x3 stride 2|conv_wgrad 3x3 stride 2|13 images, 10|matmul nn|norm plain|pool_norm scale'
-few="$few|norm_grad scale bias silu|maxpool_grad 2x2 of|avgpool 2x2|act gelu|act_grad of 64|reduce tall|gather of 32"
+few="$few|norm_grad scale bias silu|maxpool_grad 2x2 of|avgpool 2x2|act bias gelu|act_grad of 64|reduce tall|gather of 32"
 few="$few|gather_grad with|resize to a fifth|softmax 33|xent 10, mean|xent_grad 10, mean|momentum|unit_norm|transpose 3-D"
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -n 1)
 sanitize() { # TOOL

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct op_case *const case_lists[] = {cases_conv, cases_pool, cases_norm, cases_element, cases_move,
-                                                   cases_loss, cases_data, cases_optim, cases_attention, cases_recurrent,
-                                                   cases_pattern, NULL};
+static const struct op_case *const case_lists[] = {
+    cases_conv, cases_pool, cases_norm, cases_element, cases_map, cases_top, cases_move, cases_loss, cases_data, cases_optim,
+    cases_attention, cases_recurrent, cases_pattern, NULL};
 
 const struct op_case *case_next(const struct op_case *after)
 {

@@ -44,8 +44,8 @@ struct op_case {
     double slack;        // allowed error in roundings of f32, relative to the size of a result; 0: 16
 };
 // One list per family, each ended by a row without a name.
-extern const struct op_case cases_conv[], cases_pool[], cases_norm[], cases_element[], cases_move[], cases_loss[],
-    cases_data[], cases_optim[], cases_attention[], cases_recurrent[], cases_pattern[];
+extern const struct op_case cases_conv[], cases_pool[], cases_norm[], cases_element[], cases_map[], cases_top[],
+    cases_move[], cases_loss[], cases_data[], cases_optim[], cases_attention[], cases_recurrent[], cases_pattern[];
 const struct op_case *case_next(const struct op_case *after);  // walks all lists; NULL starts and ends
 
 struct case_options {

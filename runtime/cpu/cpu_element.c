@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: activations with and without a bias, sums, products, casts, dropout, masks. One pass each.
+// Element-wise operators besides formulas: activations with a bias, casts, dropout, random numbers, masks. One pass each.
 #include "runtime/cpu/cpu_work.h"
 
 enum { BLOCK = 16384, CHUNK = 1024 };
@@ -41,7 +41,7 @@ static void begin_act(struct act_work *o, struct cpu_step *s, const float *bias)
     const struct value *x = cpu_in(s, 0);
     o->step = s, o->dtype = x->dtype;
     carve_act(o, s->work, shape_last(&x->shape), s->cpu->threads);
-    for (int64_t i = 0; i < o->k.width; i++) o->k.mean[i] = 0, o->k.a[i] = 1, o->k.b[i] = bias ? bias[i % o->c] : 0;
+    for (int64_t i = 0; i < o->k.width; i++) o->k.mean[i] = 0, o->k.a[i] = 1, o->k.b[i] = bias[i % o->c];
 }
 
 static void act_piece(void *context, int64_t first, int64_t end, int thread)
@@ -94,55 +94,7 @@ static size_t act_workspace(struct cpu_device *cpu, const struct graph *g, const
     return carve_act(NULL, NULL, shape_last(&g->value[n->in[0]].shape), cpu->threads);
 }
 
-// ---- passes without a bias
-static void flat_piece(void *context, int64_t begin_at, int64_t end, int thread)
-{
-    (void)thread;
-    const struct cpu_step *s = context;
-    const struct loops *loops = s->cpu->loops;
-    enum dtype t = cpu_in(s, 0)->dtype;
-    const void *a = cpu_at(t, s->in[0], begin_at), *b = s->in[1] ? cpu_at(t, s->in[1], begin_at) : NULL;
-    void *y = cpu_at(t, s->out[0], begin_at);
-    int64_t n = end - begin_at;
-    if (s->node->op == OP_ADD)
-        loops->add(t, a, b, y, n);
-    else if (s->node->op == OP_MUL)
-        loops->mul(t, a, b, y, n);
-    else
-        loops->scale(t, a, s->node->attr.scale.factor, y, n);
-}
-
-static int flat_run(struct cpu_step *s)
-{
-    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)), CPU_GRAIN, flat_piece, s);
-    return 0;
-}
-
-// b goes with every run of as many elements of a.
-static void spread_piece(void *context, int64_t first, int64_t end, int thread)
-{
-    (void)thread;
-    const struct cpu_step *s = context;
-    enum dtype t = cpu_in(s, 0)->dtype;
-    int64_t n = cpu_count(cpu_in(s, 1));
-    void (*of)(enum dtype, const void *, const void *, void *, int64_t) =
-        s->node->op == OP_ADD ? s->cpu->loops->add : s->cpu->loops->mul;
-    for (int64_t i = first; i < end; i++) of(t, cpu_at(t, s->in[0], i * n), s->in[1], cpu_at(t, s->out[0], i * n), n);
-}
-
-static int spread_run(struct cpu_step *s)
-{
-    int64_t n = cpu_count(cpu_in(s, 1));
-    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)) / n, cpu_grain(n), spread_piece, s);
-    return 0;
-}
-
-static int two_prepare(struct cpu_step *s)
-{
-    s->run = cpu_count(cpu_in(s, 0)) == cpu_count(cpu_in(s, 1)) ? flat_run : spread_run;
-    return 0;
-}
-
+// ---- the others
 // A row is the dimension of the lengths with those below it, of `below` elements.
 static int64_t mask_row(const struct value *x, const struct mask_attr *a, int64_t *below)
 {
@@ -176,27 +128,6 @@ static int mask_run(struct cpu_step *s)
 {
     int64_t below, n = mask_row(cpu_in(s, 0), &s->node->attr.mask, &below);
     if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)) / n, cpu_grain(n), mask_piece, s);
-    return 0;
-}
-
-static int flat_prepare(struct cpu_step *s)
-{
-    s->run = flat_run;
-    return 0;
-}
-
-static void add_act_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    (void)thread;
-    const struct cpu_step *s = context;
-    enum dtype t = cpu_in(s, 0)->dtype;
-    s->cpu->loops->add_act(t, s->node->attr.act.act, cpu_at(t, s->in[0], begin), cpu_at(t, s->in[1], begin),
-                           cpu_at(t, s->out[0], begin), end - begin);
-}
-
-static int add_act_run(struct cpu_step *s)
-{
-    if (s->out[0]) threads_for(cpu_count(cpu_in(s, 0)), CPU_GRAIN, add_act_piece, s);
     return 0;
 }
 
@@ -302,18 +233,29 @@ static int dropout_run(struct cpu_step *s)
     return 0;
 }
 
+static void random_piece(void *context, int64_t first, int64_t end, int thread)
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    const struct random_attr *a = &s->node->attr.random;
+    s->cpu->loops->random(a, first, end - first, s->in[0], *(const uint32_t *)s->in[1], cpu_at(a->to, s->out[0], first));
+}
+
+static int random_run(struct cpu_step *s)
+{
+    if (s->out[0]) threads_for(cpu_count(cpu_out(s, 0)), CPU_GRAIN, random_piece, s);
+    return 0;
+}
+
 CPU_PREPARE(act)
 CPU_PREPARE(act_grad)
 CPU_PREPARE(cast)
 CPU_PREPARE(dropout)
+CPU_PREPARE(random)
 CPU_PREPARE(mask)
 const struct cpu_op cpu_act = {.workspace = act_workspace, .prepare = act_prepare};
 const struct cpu_op cpu_act_grad = {.workspace = act_workspace, .prepare = act_grad_prepare};
-CPU_PREPARE(add_act)
-const struct cpu_op cpu_add_act = {.prepare = add_act_prepare};
-const struct cpu_op cpu_add = {.prepare = two_prepare};
-const struct cpu_op cpu_mul = {.prepare = two_prepare};
-const struct cpu_op cpu_scale = {.prepare = flat_prepare};
 const struct cpu_op cpu_cast = {.prepare = cast_prepare};
 const struct cpu_op cpu_dropout = {.workspace = dropout_workspace, .prepare = dropout_prepare};
+const struct cpu_op cpu_random = {.prepare = random_prepare};
 const struct cpu_op cpu_mask = {.prepare = mask_prepare};

@@ -35,19 +35,34 @@ static void window_inside(int64_t first, int64_t k, int64_t size, int64_t *begin
     *end = size - first < k ? size - first : k;
 }
 
+// What window (p, q) of a mean pool multiplies its sum by.
+static float mean_share(const struct pool *o, int64_t p, int64_t q)
+{
+    const struct pool_attr *a = o->attr;
+    int64_t r0 = 0, r1 = a->k[0], s0 = 0, s1 = a->k[1];
+    if (!a->counts_pad) {
+        window_inside(p * a->stride[0] - a->pad[0], a->k[0], o->h, &r0, &r1);
+        window_inside(q * a->stride[1] - a->pad[1], a->k[1], o->w, &s0, &s1);
+    }
+    return 1.0f / (float)((r1 - r0) * (s1 - s0));
+}
+
 static void mean_pixel(const struct pool *o, const void *image, int64_t p, int64_t q, int64_t to)
 {
     const struct pool_attr *a = o->attr;
-    float sum[CHUNK];
+    int64_t top = p * a->stride[0] - a->pad[0], left = q * a->stride[1] - a->pad[1], r0, r1, s0, s1;
+    window_inside(top, a->k[0], o->h, &r0, &r1);
+    window_inside(left, a->k[1], o->w, &s0, &s1);
+    float sum[CHUNK], share = mean_share(o, p, q);
     for (int64_t c = 0; c < o->c; c += CHUNK) {
         int64_t n = o->c - c < CHUNK ? o->c - c : CHUNK;
         memset(sum, 0, sizeof sum);
-        for (int64_t r = 0; r < a->k[0]; r++)
-            for (int64_t s = 0; s < a->k[1]; s++) {
-                int64_t pixel = (p * a->stride[0] + r) * o->w + q * a->stride[1] + s;
+        for (int64_t r = r0; r < r1; r++)
+            for (int64_t s = s0; s < s1; s++) {
+                int64_t pixel = (top + r) * o->w + left + s;
                 o->loops->add_scaled(o->dtype, cpu_at(o->dtype, image, pixel * o->c + c), n, 1.0f, sum);
             }
-        o->loops->scale(F32, sum, 1.0f / (float)(a->k[0] * a->k[1]), sum, n);
+        o->loops->scale(F32, sum, share, sum, n);
         o->loops->narrow(o->dtype, sum, cpu_at(o->dtype, o->y, to + c), n);
     }
 }
@@ -137,8 +152,9 @@ static void unmax_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
 static void unmean_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
 {
     const struct pool_attr *a = o->attr;
-    float acc[CHUNK], share = 1.0f / (float)(a->k[0] * a->k[1]);
+    float acc[CHUNK];
     int64_t p0, p1, q0, q1, to = ((n * o->h + y) * o->w + x) * o->c;
+    y += a->pad[0], x += a->pad[1];
     windows_over(y, a->k[0], a->stride[0], o->p, &p0, &p1);
     windows_over(x, a->k[1], a->stride[1], o->q, &q0, &q1);
     for (int64_t c = 0; c < o->c; c += CHUNK) {
@@ -147,7 +163,7 @@ static void unmean_pixel(const struct pool *o, int64_t n, int64_t y, int64_t x)
         for (int64_t p = p0; p <= p1; p++)
             for (int64_t q = q0; q <= q1; q++) {
                 const void *dy = cpu_at(o->dtype, o->x, ((n * o->p + p) * o->q + q) * o->c + c);
-                o->loops->add_scaled(o->dtype, dy, count, share, acc);
+                o->loops->add_scaled(o->dtype, dy, count, mean_share(o, p, q), acc);
             }
         o->loops->narrow(o->dtype, acc, cpu_at(o->dtype, o->y, to + c), count);
     }

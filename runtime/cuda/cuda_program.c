@@ -43,7 +43,7 @@ struct program {
 enum { WHAT = 256 };
 static const char *step_text(char into[WHAT], const char *doing, const struct cuda_step *s)
 {
-    snprintf(into, WHAT, "%s %s of %s in graph %s", doing, op_table[s->node->op].name,
+    snprintf(into, WHAT, "%s %s of %s in graph %s", doing, node_name(s->node),
              s->node->scope && *s->node->scope ? s->node->scope : "a node", s->graph->name ? s->graph->name : "without a name");
     return into;
 }

@@ -5,7 +5,7 @@ int op_same(struct graph *g, const struct node *n, int a, int b)
 {
     const struct value *x = op_in(g, n, a), *y = op_in(g, n, b);
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    const char *name = op_table[n->op].name;
+    const char *name = node_name(n);
     NEED(x && y, g, "%s lacks an input", name);
     NEED(shape_equal(&x->shape, &y->shape) && x->dtype == y->dtype, g, "%s of %s %s and %s %s", name,
          shape_text(s, &x->shape), dtype_name(x->dtype), shape_text(t, &y->shape), dtype_name(y->dtype));

@@ -33,7 +33,6 @@ int op_avgpool_infer(struct graph *g, struct node *n)
 {
     struct shape y;
     TRY(pooled(g, n, &y));
-    NEED(!n->attr.pool.pad[0] && !n->attr.pool.pad[1], g, "a mean pool has no padding");
     op_out(g, n, 0, y, op_in(g, n, 0)->dtype);
     return 0;
 }
@@ -105,6 +104,11 @@ int g_maxpool_pad(struct graph *g, int x, int k, int stride, int pad)
 int g_avgpool(struct graph *g, int x, int k, int stride)
 {
     return pool_window(g, OP_AVGPOOL, x, (struct pool_attr){.k = {k, k}, .stride = {stride, stride}});
+}
+
+int g_avgpool_full(struct graph *g, int x, const struct pool_attr *a)
+{
+    return pool_window(g, OP_AVGPOOL, x, *a);
 }
 
 static int global(struct graph *g, enum op op, int x)

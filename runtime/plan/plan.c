@@ -63,7 +63,7 @@ static int stale_aliases(const struct plan *p)
             int root = n->in[i] == NONE ? NONE : p->place[n->in[i]].root;
             if (root == NONE || root == n->in[i] || !persistent(p, root) || since[root] <= since[n->in[i]]) continue;
             rc = fail(ERR_SHAPE, "graph \"%s\", %s: %s reads \"%s\" through a reshape made before it was overwritten",
-                      g->name, n->scope, op_table[n->op].name, g->value[root].slot->name);
+                      g->name, n->scope, node_name(n), g->value[root].slot->name);
         }
         for (int i = 0; i < MAX_OUT; i++)
             if (n->out[i] != NONE) since[n->out[i]] = at + 1;

@@ -7,7 +7,6 @@
 
 #include "runtime/common/base/clock.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -77,44 +76,6 @@ double ref_round(enum dtype type, double value)
 void ref_round_all(enum dtype type, double *d, int64_t count)
 {
     for (int64_t i = 0; i < count && type != F32; i++) d[i] = ref_round(type, d[i]);  // f32 values were read as f32
-}
-
-static double gelu_tanh_of(double x) { return sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x); }
-
-double ref_act_value(enum act act, double x)
-{
-    switch (act) {
-    case ACT_NONE: return x;
-    case ACT_RELU: return x > 0.0 ? x : 0.0;
-    case ACT_GELU: return x * 0.5 * erfc(-x * M_SQRT1_2);
-    case ACT_SILU: return x / (1.0 + exp(-x));
-    case ACT_TANH: return tanh(x);
-    case ACT_GELU_TANH: return 0.5 * x * (1.0 + tanh(gelu_tanh_of(x)));
-    case ACT_SIGMOID: return 1.0 / (1.0 + exp(-x));
-    case ACT_KINDS: break;
-    }
-    BUG("unknown activation");
-}
-
-double ref_act_slope(enum act act, double x)
-{
-    switch (act) {
-    case ACT_NONE: return 1.0;
-    case ACT_RELU: return x > 0.0 ? 1.0 : 0.0;
-    case ACT_GELU: return 0.5 * erfc(-x * M_SQRT1_2) + x * exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
-    case ACT_SILU: {
-        double s = 1.0 / (1.0 + exp(-x));
-        return s * (1.0 + x * (1.0 - s));
-    }
-    case ACT_TANH: return 1.0 - tanh(x) * tanh(x);
-    case ACT_GELU_TANH: {
-        double t = tanh(gelu_tanh_of(x));
-        return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * sqrt(2.0 / M_PI) * (1.0 + 3.0 * 0.044715 * x * x);
-    }
-    case ACT_SIGMOID: return 1.0 / (1.0 + exp(-x)) / (1.0 + exp(x));
-    case ACT_KINDS: break;
-    }
-    BUG("unknown activation");
 }
 
 // ---- the device

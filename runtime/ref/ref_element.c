@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: activations with their bias, sums, products, casts and dropout.
+// Element-wise operators besides formulas: activations with their bias, casts, dropout, random numbers.
 #include "runtime/ref/ref.h"
 
 #include "runtime/element.h"
@@ -10,7 +10,7 @@ void ref_act(const struct ref_step *s)
     int64_t count = shape_count(shape), last = shape_last(shape);
     double *x = ref_read(s, 0), *bias = ref_read(s, 1);
     for (int64_t i = 0; i < count; i++)
-        x[i] = ref_act_value(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
+        x[i] = ref_act_value(s->node->attr.act.act, x[i] + bias[i % last]);
     ref_write(s, 0, x);
 }
 
@@ -20,43 +20,11 @@ void ref_act_grad(const struct ref_step *s)
     int64_t count = shape_count(shape), last = shape_last(shape);
     double *dx = ref_read(s, 0), *x = ref_read(s, 1), *bias = ref_read(s, 2), *dbias = ref_zeros(s, last);
     for (int64_t i = 0; i < count; i++) {
-        dx[i] *= ref_act_slope(s->node->attr.act.act, x[i] + (bias ? bias[i % last] : 0.0));
+        dx[i] *= ref_act_slope(s->node->attr.act.act, x[i] + bias[i % last]);
         dbias[i % last] += dx[i];
     }
     ref_write(s, 0, dx);
     ref_write(s, 1, dbias);
-}
-
-void ref_add(const struct ref_step *s)
-{
-    double *a = ref_read(s, 0), *b = ref_read(s, 1);
-    int64_t period = shape_count(&ref_in(s, 1)->shape);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] += b[i % period];
-    ref_write(s, 0, a);
-}
-
-void ref_add_act(const struct ref_step *s)
-{
-    double *a = ref_read(s, 0), *b = ref_read(s, 1);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
-        a[i] = ref_act_value(s->node->attr.act.act, a[i] + b[i]);
-    ref_write(s, 0, a);
-}
-
-void ref_mul(const struct ref_step *s)
-{
-    double *a = ref_read(s, 0), *b = ref_read(s, 1);
-    int64_t period = shape_count(&ref_in(s, 1)->shape);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++) a[i] *= b[i % period];
-    ref_write(s, 0, a);
-}
-
-void ref_scale(const struct ref_step *s)
-{
-    double *x = ref_read(s, 0);
-    for (int64_t i = 0, count = shape_count(&ref_in(s, 0)->shape); i < count; i++)
-        x[i] *= (double)s->node->attr.scale.factor;
-    ref_write(s, 0, x);
 }
 
 void ref_cast(const struct ref_step *s) { ref_write(s, 0, ref_read(s, 0)); }
@@ -89,6 +57,25 @@ void ref_drop(const struct ref_step *s, double *x, int64_t count, int input, flo
     uint32_t step = *(const uint32_t *)s->in[input + 1];
     for (int64_t i = 0; i < count; i++)
         x[i] = element_keeps(key, step, (uint32_t)site, (uint64_t)i, p) ? x[i] / (1.0 - (double)p) : 0.0;
+}
+
+// Of a draw, elements 0 and 1 are from its first two words, 2 and 3 from the others.
+static double random_at(const struct random_attr *a, struct rng4 r, int64_t i)
+{
+    if (!a->normal) return (double)a->a + ((double)a->b - (double)a->a) * (double)rng_unit(r.v[i & 3]);
+    double u = (double)((r.v[i & 2] >> 8) + 1) * 0x1p-24, turn = 2.0 * M_PI * (double)rng_unit(r.v[(i & 2) + 1]);
+    return (double)a->a + (double)a->b * sqrt(-2.0 * log(u)) * (i & 1 ? sin(turn) : cos(turn));
+}
+
+void ref_random(const struct ref_step *s)
+{
+    const struct random_attr *a = &s->node->attr.random;
+    uint32_t step = *(const uint32_t *)s->in[1];
+    int64_t count = shape_count(&a->shape);
+    double *y = ref_zeros(s, count);
+    for (int64_t i = 0; i < count; i++)
+        y[i] = random_at(a, element_random_draw(s->in[0], step, (uint32_t)a->site, (uint64_t)i), i);
+    ref_write(s, 0, y);
 }
 
 void ref_mask(const struct ref_step *s)

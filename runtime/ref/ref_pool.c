@@ -60,6 +60,14 @@ void ref_maxpool_grad(const struct ref_step *s)
     ref_write(s, 0, sum);
 }
 
+// What the sum of a window is divided by.
+static double pooling_size(const struct pooling *g, int64_t i)
+{
+    int64_t window = g->a->k[0] * g->a->k[1], inside = 0;
+    for (int64_t at = 0; at < window; at++) inside += pooling_source(g, i, at) >= 0;
+    return (double)(g->a->counts_pad ? window : inside);
+}
+
 void ref_avgpool(const struct ref_step *s)
 {
     const struct value *y = ref_out(s, 0);
@@ -69,8 +77,11 @@ void ref_avgpool(const struct ref_step *s)
     const double *x = ref_read(s, 0);
     double *sum = ref_zeros(s, count);
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t at = 0; at < window; at++) sum[i] += x[pooling_source(&g, i, at)];
-        sum[i] /= (double)window;
+        for (int64_t at = 0; at < window; at++) {
+            int64_t from = pooling_source(&g, i, at);
+            if (from >= 0) sum[i] += x[from];
+        }
+        sum[i] /= pooling_size(&g, i);
     }
     ref_write(s, 0, sum);
 }
@@ -84,6 +95,9 @@ void ref_avgpool_grad(const struct ref_step *s)
     const double *dy = ref_read(s, 0);
     double *sum = ref_zeros(s, shape_count(&dx->shape));
     for (int64_t i = 0; i < g.n * g.p * g.q * g.c; i++)
-        for (int64_t at = 0; at < window; at++) sum[pooling_source(&g, i, at)] += dy[i] / (double)window;
+        for (int64_t at = 0; at < window; at++) {
+            int64_t to = pooling_source(&g, i, at);
+            if (to >= 0) sum[to] += dy[i] / pooling_size(&g, i);
+        }
     ref_write(s, 0, sum);
 }

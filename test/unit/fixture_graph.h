@@ -114,6 +114,19 @@ static inline int count_op(const struct graph *g, enum op op)
     return n;
 }
 
+// Maps with a formula in [first, end).
+static inline int count_map(const struct graph *g, int first, int end)
+{
+    int count = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        int formula = (int)g->node[i].attr.map.formula;
+        count += g->node[i].op == OP_MAP && formula >= first && formula < end;
+    }
+    return count;
+}
+
+static inline int count_acts(const struct graph *g) { return count_map(g, MAP_RELU, ACT_KINDS) + count_op(g, OP_ACT); }
+
 static inline struct node *find_op(const struct graph *g, enum op op)  // the first; NULL: none
 {
     for (int i = 0; i < g->nodes; i++)

@@ -70,6 +70,13 @@ struct sru_word {
     float *dbias_forget, *dbias_reset;               // added to
 };
 
+// A run of a formula of map.def: the value, or dy times a slope. Inputs that are not read may be NULL; `to` may be a or dy.
+struct map_run {
+    const void *a, *b, *c, *y, *dy;
+    void *to;
+    float p, q;
+};
+
 // LOOP(name, arguments) declares a member of struct loops and a function of every instruction set.
 #define LOOPS_LIST                                                                                                     \
     /* ---- types: any float type to f32 and back */                                                                   \
@@ -96,12 +103,13 @@ struct sru_word {
     LOOP(unpool_max, (enum dtype, const struct window *, int64_t n, void *dx)) /* sum of dy where `at` is the tap */   \
     LOOP(add_scaled, (enum dtype, const void *x, int64_t n, float factor, float *acc)) /* acc += factor x */           \
     /* ---- element-wise */                                                                                            \
-    LOOP(add, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
-    LOOP(add_act, (enum dtype, enum act, const void *a, const void *b, void *y, int64_t n))                            \
-    LOOP(mul, (enum dtype, const void *a, const void *b, void *y, int64_t n))                                          \
+    LOOP(map, (enum dtype, enum map, int part, const struct map_run *, int64_t n)) /* part 0: the value; 1, 2, 3: dy times   \
+            the slope of a, b, c */                                                                                    \
     LOOP(scale, (enum dtype, const void *x, float factor, void *y, int64_t n))                                         \
     LOOP(dropout, (enum dtype, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step, int site,   \
                    float p, void *y)) /* x and y start at element `first` of the tensor */                             \
+    LOOP(random, (const struct random_attr *, int64_t first, int64_t n, const int32_t *key, uint32_t step, void *y))   \
+    LOOP(any_above, (const float *x, int64_t n, float least, bool *any)) /* any x is not at most `least` */           \
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
     /* ---- layer norm: one row */                                                                                     \
     LOOP(layer_norm, (const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype, void *y,\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise loops: casts, sums, products, dropout, pixels to floats, bilinear blending, optimisers. Each is one pass: every
-// argument is read once or written once.
+// Element-wise loops besides formulas: casts, dropout, random numbers, pixels to floats, bilinear blending, optimisers. Each is
+// one pass: every argument is read once or written once.
 #include "runtime/cpu/loops/loops_inside.h"
 
 #include <math.h>
@@ -27,39 +27,6 @@ void LOOPS_NAME(narrow)(enum dtype t, const float *x, void *y, int64_t n)
     EACH_TYPE(t, narrow_of, x, y, n);
 }
 
-ALWAYS void add_of(enum dtype t, const void *a, const void *b, void *y, int64_t n)
-{
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) put(t, y, i, get(t, a, i) + get(t, b, i));
-}
-
-void LOOPS_NAME(add)(enum dtype t, const void *a, const void *b, void *y, int64_t n)
-{
-    EACH_TYPE(t, add_of, a, b, y, n);
-}
-
-ALWAYS void add_act_of(enum dtype t, enum act act, const void *a, const void *b, void *y, int64_t n)
-{
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) put(t, y, i, activate(act, get(t, a, i) + get(t, b, i)));
-}
-
-void LOOPS_NAME(add_act)(enum dtype t, enum act act, const void *a, const void *b, void *y, int64_t n)
-{
-    EACH_ACT(t, act, add_act_of, a, b, y, n);
-}
-
-ALWAYS void mul_of(enum dtype t, const void *a, const void *b, void *y, int64_t n)
-{
-    INDEPENDENT
-    for (int64_t i = 0; i < n; i++) put(t, y, i, get(t, a, i) * get(t, b, i));
-}
-
-void LOOPS_NAME(mul)(enum dtype t, const void *a, const void *b, void *y, int64_t n)
-{
-    EACH_TYPE(t, mul_of, a, b, y, n);
-}
-
 ALWAYS void scale_of(enum dtype t, const void *x, float factor, void *y, int64_t n)
 {
     INDEPENDENT
@@ -81,28 +48,57 @@ ALWAYS void drop_run(enum dtype t, const void *x, const float *draw, int64_t n, 
     }
 }
 
+// The draws that serve elements i .. end, at most DRAWS, and whole groups: a row may need fewer. Returns their number.
+enum { SERVED = 4 };
+ALWAYS int64_t draw_blocks(int64_t i, int64_t end, const int32_t *key, uint32_t purpose, uint32_t step, uint32_t (*v)[DRAWS])
+{
+    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
+    int64_t draws = (end - i + SERVED * LANE_GROUP - 1) / SERVED & -LANE_GROUP;
+    if (draws > DRAWS) draws = DRAWS;
+    for (int64_t j = 0; j < DRAWS; j++) {
+        uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
+        v[0][j] = (uint32_t)block, v[1][j] = (uint32_t)(block >> 32), v[2][j] = purpose, v[3][j] = step;
+    }
+    philox_all(seed, v, (int)draws);
+    return draws;
+}
+
 // element_keeps(), with one draw for four adjacent elements.
 void LOOPS_NAME(dropout)(enum dtype t, const void *x, int64_t first, int64_t n, const int32_t *key, uint32_t step,
                          int site, float p, void *y)
 {
-    uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;
     uint32_t v[4][DRAWS];
-    float mask[4 * DRAWS];
-    for (int64_t i = first & ~INT64_C(3); i < first + n; i += 4 * DRAWS) {
-        enum { SERVED = 4 };
-        int64_t draws = (first + n - i + SERVED * LANE_GROUP - 1) / SERVED & -LANE_GROUP;  // whole groups: a row may need fewer
-        if (draws > DRAWS) draws = DRAWS;
-        for (int64_t j = 0; j < DRAWS; j++) {
-            uint64_t block = ((uint64_t)i >> 2) + (uint64_t)j;
-            v[0][j] = (uint32_t)block, v[1][j] = (uint32_t)(block >> 32);
-            v[2][j] = RNG_DROPOUT | (uint32_t)site << 8, v[3][j] = step;
-        }
-        philox_all(seed, v, (int)draws);
+    float mask[SERVED * DRAWS];
+    for (int64_t i = first & ~INT64_C(3); i < first + n; i += SERVED * DRAWS) {
+        int64_t draws = draw_blocks(i, first + n, key, RNG_DROPOUT | (uint32_t)site << 8, step, v);
         for (int64_t j = 0; j < (draws & -LANE_GROUP); j++)
             for (int64_t w = 0; w < 4; w++) mask[4 * j + w] = rng_unit(v[w][j]);
         int64_t low = i < first ? first : i, high = i + 4 * DRAWS < first + n ? i + 4 * DRAWS : first + n;
         EACH_TYPE(t, drop_run, from(t, x, low - first), mask + (low - i), high - low, p, into(t, y, low - first));
     }
+}
+
+void LOOPS_NAME(random)(const struct random_attr *a, int64_t first, int64_t n, const int32_t *key, uint32_t step, void *y)
+{
+    uint32_t v[4][DRAWS];
+    float x[SERVED * DRAWS], scale = a->normal ? a->b : a->b - a->a;
+    for (int64_t i = first & ~INT64_C(3); i < first + n; i += SERVED * DRAWS) {
+        int64_t draws = draw_blocks(i, first + n, key, RNG_RANDOM | (uint32_t)a->site << 8, step, v);
+        for (int64_t j = 0; j < (draws & -LANE_GROUP) && a->normal; j++)
+            for (int64_t w = 0; w < 4; w += 2) element_normals(v[w][j], v[w + 1][j], &x[4 * j + w], &x[4 * j + w + 1]);
+        for (int64_t j = 0; j < (draws & -LANE_GROUP) && !a->normal; j++)
+            for (int64_t w = 0; w < 4; w++) x[4 * j + w] = rng_unit(v[w][j]);
+        for (int64_t j = 0; j < SERVED * draws; j++) x[j] = a->a + scale * x[j];
+        int64_t low = i < first ? first : i, high = i + SERVED * DRAWS < first + n ? i + SERVED * DRAWS : first + n;
+        EACH_TYPE(a->to, narrow_of, x + (low - i), into(a->to, y, low - first), high - low);
+    }
+}
+
+void LOOPS_NAME(any_above)(const float *x, int64_t n, float least, bool *any)
+{
+    int above = 0;
+    for (int64_t i = 0; i < n; i++) above |= !(x[i] <= least);
+    *any = above;
 }
 
 void LOOPS_NAME(exp_shifted)(float *x, int64_t n, float shift)

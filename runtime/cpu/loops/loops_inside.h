@@ -83,23 +83,17 @@ ALWAYS void *into(enum dtype t, void *x, int64_t i)
 
 ALWAYS float activate(enum act act, float z)
 {
-    if (act == ACT_RELU) return element_relu(z);
-    if (act == ACT_GELU) return element_gelu(z);
-    if (act == ACT_SILU) return element_silu(z);
-    if (act == ACT_TANH) return element_tanh(z);
-    if (act == ACT_GELU_TANH) return element_gelu_tanh(z);
-    if (act == ACT_SIGMOID) return element_logistic(z);
+#define ACT(ID, name) if (act == ACT_##ID) return element_##name(z);
+    ACT_LIST(ACT)
+#undef ACT
     return z;
 }
 
 ALWAYS float slope(enum act act, float z)
 {
-    if (act == ACT_RELU) return element_relu_slope(z);
-    if (act == ACT_GELU) return element_gelu_slope(z);
-    if (act == ACT_SILU) return element_silu_slope(z);
-    if (act == ACT_TANH) return element_tanh_slope(z);
-    if (act == ACT_GELU_TANH) return element_gelu_tanh_slope(z);
-    if (act == ACT_SIGMOID) return element_logistic_slope(z);
+#define ACT(ID, name) if (act == ACT_##ID) return element_##name##_slope(z);
+    ACT_LIST(ACT)
+#undef ACT
     return 1.0f;
 }
 
@@ -176,22 +170,18 @@ ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
             name(F16, __VA_ARGS__);                                                                                    \
     } while (0)
 
+// Calls name(type, activation, ...) with both as constants.
 #define EACH_ACT(t, act, name, ...)                                                                                    \
     do {                                                                                                               \
-        if ((act) == ACT_SILU)                                                                                         \
-            EACH_TYPE(t, name, ACT_SILU, __VA_ARGS__);                                                                 \
-        else if ((act) == ACT_GELU)                                                                                    \
-            EACH_TYPE(t, name, ACT_GELU, __VA_ARGS__);                                                                 \
-        else if ((act) == ACT_RELU)                                                                                    \
-            EACH_TYPE(t, name, ACT_RELU, __VA_ARGS__);                                                                 \
-        else if ((act) == ACT_TANH)                                                                                    \
-            EACH_TYPE(t, name, ACT_TANH, __VA_ARGS__);                                                                 \
-        else if ((act) == ACT_GELU_TANH)                                                                               \
-            EACH_TYPE(t, name, ACT_GELU_TANH, __VA_ARGS__);                                                            \
-        else if ((act) == ACT_SIGMOID)                                                                                 \
-            EACH_TYPE(t, name, ACT_SIGMOID, __VA_ARGS__);                                                              \
-        else                                                                                                           \
-            EACH_TYPE(t, name, ACT_NONE, __VA_ARGS__);                                                                 \
+        switch (act) {                                                                                                 \
+        case ACT_RELU: EACH_TYPE(t, name, ACT_RELU, __VA_ARGS__); break;                                               \
+        case ACT_GELU: EACH_TYPE(t, name, ACT_GELU, __VA_ARGS__); break;                                               \
+        case ACT_SILU: EACH_TYPE(t, name, ACT_SILU, __VA_ARGS__); break;                                               \
+        case ACT_TANH: EACH_TYPE(t, name, ACT_TANH, __VA_ARGS__); break;                                               \
+        case ACT_GELU_TANH: EACH_TYPE(t, name, ACT_GELU_TANH, __VA_ARGS__); break;                                     \
+        case ACT_SIGMOID: EACH_TYPE(t, name, ACT_SIGMOID, __VA_ARGS__); break;                                         \
+        default: EACH_TYPE(t, name, ACT_NONE, __VA_ARGS__);                                                            \
+        }                                                                                                              \
     } while (0)
 
 #endif

@@ -10,7 +10,7 @@ ALWAYS void sru_of(enum act act, const struct sru_word *w, int64_t n)
     float *c = w->c, *h = w->h;
     INDEPENDENT
     for (int64_t j = 0; j < n; j++) {
-        float f = element_logistic(forget[j] + bias_forget[j]), r = element_logistic(reset[j] + bias_reset[j]);
+        float f = element_sigmoid(forget[j] + bias_forget[j]), r = element_sigmoid(reset[j] + bias_reset[j]);
         float state = f * (c[j] - candidate[j]) + candidate[j];
         c[j] = state;
         h[j] = r * (mask[j] * activate(act, state) - skip[j]) + skip[j];
@@ -25,7 +25,7 @@ ALWAYS void sru_back_of(enum act act, const struct sru_word *w, int64_t n)
     float *dbias_forget = w->dbias_forget, *dbias_reset = w->dbias_reset;
     INDEPENDENT
     for (int64_t j = 0; j < n; j++) {
-        float f = element_logistic(forget[j] + bias_forget[j]), r = element_logistic(reset[j] + bias_reset[j]);
+        float f = element_sigmoid(forget[j] + bias_forget[j]), r = element_sigmoid(reset[j] + bias_reset[j]);
         float a = activate(act, now[j]), g = dh[j];
         float steep = act == ACT_TANH ? 1.0f - a * a : slope(act, now[j]);
         float dr = g * (mask[j] * a - skip[j]) * r * (1.0f - r);
@@ -62,7 +62,7 @@ void LOOPS_NAME(lstm)(float *gates, float *c, float *h, int64_t n)
     float *in = gates, *forget = gates + n, *cell = gates + 2 * n, *out = gates + 3 * n;
     INDEPENDENT
     for (int64_t j = 0; j < (n & -SCAN_LANES); j++) {
-        float i = element_logistic(in[j]), f = element_logistic(forget[j]), o = element_logistic(out[j]);
+        float i = element_sigmoid(in[j]), f = element_sigmoid(forget[j]), o = element_sigmoid(out[j]);
         float g = element_tanh(cell[j]), state = f * c[j] + i * g;
         in[j] = i, forget[j] = f, cell[j] = g, out[j] = o;
         c[j] = state;

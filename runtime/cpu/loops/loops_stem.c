@@ -12,24 +12,12 @@ enum { WHOLE = STEM_LANES / LANES, MOST = WHOLE * 3 / 4 };             // vector
 static void activate_row(float *v, int64_t count, enum act act)
 {
     switch (act) {
-    case ACT_RELU:
-        for (int64_t i = 0; i < count; i++) v[i] = element_relu(v[i]);
+#define ACT(ID, name)                                                                                                  \
+    case ACT_##ID:                                                                                                     \
+        for (int64_t i = 0; i < count; i++) v[i] = element_##name(v[i]);                                               \
         break;
-    case ACT_GELU:
-        for (int64_t i = 0; i < count; i++) v[i] = element_gelu(v[i]);
-        break;
-    case ACT_SILU:
-        for (int64_t i = 0; i < count; i++) v[i] = element_silu(v[i]);
-        break;
-    case ACT_TANH:
-        for (int64_t i = 0; i < count; i++) v[i] = element_tanh(v[i]);
-        break;
-    case ACT_GELU_TANH:
-        for (int64_t i = 0; i < count; i++) v[i] = element_gelu_tanh(v[i]);
-        break;
-    case ACT_SIGMOID:
-        for (int64_t i = 0; i < count; i++) v[i] = element_logistic(v[i]);
-        break;
+        ACT_LIST(ACT)
+#undef ACT
     default: break;
     }
 }

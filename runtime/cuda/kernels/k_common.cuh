@@ -86,77 +86,45 @@ template <int N, typename T> __device__ static inline void store(T *to, const fl
     *(lanes<T, N> *)to = v;
 }
 
-__device__ static inline float act_value(enum act act, float x)
-{
-    return act == ACT_RELU        ? element_relu(x)
-           : act == ACT_GELU      ? element_gelu(x)
-           : act == ACT_SILU      ? element_silu(x)
-           : act == ACT_TANH      ? element_tanh(x)
-           : act == ACT_GELU_TANH ? element_gelu_tanh(x)
-           : act == ACT_SIGMOID   ? element_logistic(x)
-                                  : x;
-}
-__device__ static inline float act_slope(enum act act, float x)
-{
-    return act == ACT_RELU        ? element_relu_slope(x)
-           : act == ACT_GELU      ? element_gelu_slope(x)
-           : act == ACT_SILU      ? element_silu_slope(x)
-           : act == ACT_TANH      ? element_tanh_slope(x)
-           : act == ACT_GELU_TANH ? element_gelu_tanh_slope(x)
-           : act == ACT_SIGMOID   ? element_logistic_slope(x)
-                                  : 1.0f;
-}
-
 // The activation of several elements with one branch for all.
 template <int N> __device__ static inline void act_all(enum act act, float (&v)[N])
 {
     switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) v[i] = element_relu(v[i]);
+#define ACT(ID, name)                                                                                                  \
+    case ACT_##ID:                                                                                                     \
+        for (int i = 0; i < N; i++) v[i] = element_##name(v[i]);                                                       \
         break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) v[i] = element_gelu(v[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) v[i] = element_silu(v[i]);
-        break;
-    case ACT_TANH:
-        for (int i = 0; i < N; i++) v[i] = element_tanh(v[i]);
-        break;
-    case ACT_GELU_TANH:
-        for (int i = 0; i < N; i++) v[i] = element_gelu_tanh(v[i]);
-        break;
-    case ACT_SIGMOID:
-        for (int i = 0; i < N; i++) v[i] = element_logistic(v[i]);
-        break;
+        ACT_LIST(ACT)
+#undef ACT
     default: break;
     }
+}
+__device__ static inline float act_value(enum act act, float x)
+{
+    float v[1] = {x};
+    act_all<1>(act, v);
+    return v[0];
 }
 
 // Multiplies dy by the activation's slope at x.
 template <int N> __device__ static inline void slope_all(enum act act, const float (&x)[N], float (&dy)[N])
 {
     switch (act) {
-    case ACT_RELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_relu_slope(x[i]);
+#define ACT(ID, name)                                                                                                  \
+    case ACT_##ID:                                                                                                     \
+        for (int i = 0; i < N; i++) dy[i] *= element_##name##_slope(x[i]);                                             \
         break;
-    case ACT_GELU:
-        for (int i = 0; i < N; i++) dy[i] *= element_gelu_slope(x[i]);
-        break;
-    case ACT_SILU:
-        for (int i = 0; i < N; i++) dy[i] *= element_silu_slope(x[i]);
-        break;
-    case ACT_TANH:
-        for (int i = 0; i < N; i++) dy[i] *= element_tanh_slope(x[i]);
-        break;
-    case ACT_GELU_TANH:
-        for (int i = 0; i < N; i++) dy[i] *= element_gelu_tanh_slope(x[i]);
-        break;
-    case ACT_SIGMOID:
-        for (int i = 0; i < N; i++) dy[i] *= element_logistic_slope(x[i]);
-        break;
+        ACT_LIST(ACT)
+#undef ACT
     default: break;
     }
+}
+
+__device__ static inline float act_slope(enum act act, float x)
+{
+    float v[1] = {x}, d[1] = {1.0f};
+    slope_all<1>(act, v, d);
+    return d[0];
 }
 
 // ---- sums in a fixed order

@@ -6,17 +6,6 @@
 
 #include "runtime/cuda/kernels/k_layout.cuh"
 
-static const unsigned MOST_BLOCKS = 132 * 32;  // more waves gain nothing; threads stride instead
-
-static unsigned stride_blocks(int64_t count, int lanes)
-{
-    unsigned blocks = blocks_for(k_divide_up(count, lanes));
-    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
-}
-
-__device__ static inline int64_t first_lane(int lanes) { return ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * lanes; }
-__device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.x * K_BLOCK * lanes; }
-
 // ---- act
 
 // Adds the bias to N adjacent elements; the first belongs to `channel`.
@@ -40,19 +29,18 @@ template <typename T> __global__ void act(const struct k_act k)
     enum { N = wide<T>::N };
     const T *x = (const T *)k.x;
     T *y = (T *)k.y;
-    int64_t at = first_lane(N), stride = next_lane(N), channel = 0, step = 0;
-    if (k.bias) channel = at % k.channels, step = stride % k.channels;
+    int64_t at = first_lane(N), stride = next_lane(N), channel = at % k.channels, step = stride % k.channels;
     for (; at + N <= k.count; at += stride) {
         float v[N];
         load<N>(x + at, v);
-        if (k.bias) add_bias<N>(k.bias, channel, k.channels, v);
+        add_bias<N>(k.bias, channel, k.channels, v);
         act_all<N>(k.act, v);
         store<N>(y + at, v);
         channel += step;
         if (channel >= k.channels) channel -= k.channels;
     }
     for (; at < k.count; at++, channel = channel + 1 == k.channels ? 0 : channel + 1)
-        y[at] = from_float<T>(act_value(k.act, to_float(x[at]) + (k.bias ? k.bias[channel] : 0.0f)));
+        y[at] = from_float<T>(act_value(k.act, to_float(x[at]) + k.bias[channel]));
 }
 
 K_LAUNCHER(k_act)
@@ -68,13 +56,13 @@ template <typename T> __global__ void act_grad(const struct k_act_grad k)
     enum { N = wide<T>::N };
     const T *x = (const T *)k.x, *dy = (const T *)k.dy;
     T *dx = (T *)k.dx;
-    int64_t count = k.rows * k.channels, at = first_lane(N), stride = next_lane(N), channel = 0, step = 0;
-    if (k.bias) channel = at % k.channels, step = stride % k.channels;
+    int64_t count = k.rows * k.channels, at = first_lane(N), stride = next_lane(N), channel = at % k.channels;
+    const int64_t step = stride % k.channels;
     for (; at + N <= count; at += stride) {
         float v[N], d[N];
         load<N>(x + at, v);
         load<N>(dy + at, d);
-        if (k.bias) add_bias<N>(k.bias, channel, k.channels, v);
+        add_bias<N>(k.bias, channel, k.channels, v);
         slope_all<N>(k.act, v, d);
         store<N>(dx + at, d);
         channel += step;
@@ -82,7 +70,7 @@ template <typename T> __global__ void act_grad(const struct k_act_grad k)
     }
     for (; at < count; at++, channel = channel + 1 == k.channels ? 0 : channel + 1)
         dx[at] = from_float<T>(to_float(dy[at]) *
-                               act_slope(k.act, to_float(x[at]) + (k.bias ? k.bias[channel] : 0.0f)));
+                               act_slope(k.act, to_float(x[at]) + k.bias[channel]));
 }
 
 struct bias_grad {
@@ -97,7 +85,7 @@ template <typename T, int N> __global__ void act_grad_bias(const struct bias_gra
     const struct k_act_grad &k = o.k;
     struct columns_spot s = columns_begin(o.of);
     float bias[N] = {0.0f}, sum[N] = {0.0f};
-    if (k.bias && s.row < s.end) load<N>(k.bias + s.column, bias);
+    if (s.row < s.end) load<N>(k.bias + s.column, bias);
     for (int64_t row = s.row; row < s.end; row += o.of.down) {
         int64_t at = row * k.channels + s.column;
         float d[N];
@@ -129,65 +117,6 @@ K_LAUNCHER(k_act_grad)
     if (error != cudaSuccess || o.of.chunks == 1) return error;
     struct k_finish finish = {k->partial, k->dbias, F32, 1.0f, k->channels, k->channels, o.of.chunks};
     return k_finish(stream, &finish);
-}
-
-// ---- add, mul, scale
-
-template <typename T> __global__ void flat(const struct k_flat k)
-{
-    enum { N = wide<T>::N };
-    const T *a = (const T *)k.a, *b = (const T *)k.b;
-    T *y = (T *)k.y;
-    int64_t at = first_lane(N), stride = next_lane(N), place = at, step = stride;
-    if (k.period < k.count) place = at % k.period, step = stride % k.period;
-    for (; at + N <= k.count; at += stride) {
-        float v[N], w[N];
-        load<N>(a + at, v);
-        if (k.op == OP_SCALE) {
-            for (int i = 0; i < N; i++) v[i] *= k.factor;
-        } else {
-            if (k.period % N == 0 || k.period == k.count) load<N>(b + place, w);
-            else
-                for (int i = 0; i < N; i++) w[i] = to_float(b[(place + i) % k.period]);
-            for (int i = 0; i < N; i++) v[i] = k.op == OP_ADD ? v[i] + w[i] : v[i] * w[i];
-        }
-        store<N>(y + at, v);
-        place += step;
-        if (k.period < k.count && place >= k.period) place -= k.period;
-    }
-    for (; at < k.count; at++) {
-        float v = to_float(a[at]), w = k.op == OP_SCALE ? k.factor : to_float(b[at % k.period]);
-        y[at] = from_float<T>(k.op == OP_ADD ? v + w : v * w);
-    }
-}
-
-K_LAUNCHER(k_flat)
-{
-    const struct k_flat *k = (const struct k_flat *)args;
-    BY_FLOAT(k->type, T, return launch(flat<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
-}
-
-template <typename T> __global__ void add_act(const struct k_add_act k)
-{
-    enum { N = wide<T>::N };
-    const T *a = (const T *)k.a, *b = (const T *)k.b;
-    T *y = (T *)k.y;
-    int64_t at = first_lane(N), stride = next_lane(N);
-    for (; at + N <= k.count; at += stride) {
-        float v[N], w[N];
-        load<N>(a + at, v);
-        load<N>(b + at, w);
-        for (int i = 0; i < N; i++) v[i] += w[i];
-        act_all<N>(k.act, v);
-        store<N>(y + at, v);
-    }
-    for (; at < k.count; at++) y[at] = from_float<T>(act_value(k.act, to_float(a[at]) + to_float(b[at])));
-}
-
-K_LAUNCHER(k_add_act)
-{
-    const struct k_add_act *k = (const struct k_add_act *)args;
-    BY_FLOAT(k->type, T, return launch(add_act<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
 }
 
 // ---- cast: through f32, exact except for i32 to floats, where the specification rounds to f32 first as well
@@ -283,6 +212,32 @@ K_LAUNCHER(k_dropout)
         BY_FLOAT(k->type, T, return launch(dropout_shared<T>, blocks_for(k->count), K_BLOCK, stream, *k));
     }
     BY_FLOAT(k->type, T, return launch(dropout<T>, stride_blocks(k->count, wide<T>::N), K_BLOCK, stream, *k));
+}
+
+// ---- random: a draw serves four elements
+
+template <typename T> __global__ void random_numbers(const struct k_random k)
+{
+    const int64_t at = first_lane(4);
+    if (at >= k.count) return;
+    const struct rng4 r = element_random_draw(k.key, (uint32_t)*k.step, k.site, (uint64_t)at);
+    float v[4];
+    if (k.normal) {
+        element_normals(r.v[0], r.v[1], &v[0], &v[1]);
+        element_normals(r.v[2], r.v[3], &v[2], &v[3]);
+    } else {
+        for (int i = 0; i < 4; i++) v[i] = rng_unit(r.v[i]);
+    }
+    for (int i = 0; i < 4; i++) v[i] = k.a + k.b * v[i];
+    if (at + 4 <= k.count) store<4>((T *)k.y + at, v);
+    else
+        for (int i = 0; i < 4 && at + i < k.count; i++) ((T *)k.y)[at + i] = from_float<T>(v[i]);
+}
+
+K_LAUNCHER(k_random)
+{
+    const struct k_random *k = (const struct k_random *)args;
+    BY_FLOAT(k->type, T, return launch(random_numbers<T>, blocks_for(k_divide_up(k->count, 4)), K_BLOCK, stream, *k));
 }
 
 // ---- mask

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: activations with their bias, sums, products, factors, casts, dropout. One pass each, with 16-byte
-// loads and stores for any number of channels; results may overwrite x (or a). Only the gradient of a bias needs two passes and
+// Element-wise operators besides formulas: activations with their bias, casts, dropout, random numbers. One pass each, with
+// 16-byte loads and stores for any number of channels; results may overwrite x. Only the gradient of a bias needs two passes and
 // scratch: k_reduce.h describes how columns are summed.
 #ifndef DAWN_K_ELEMENT_H
 #define DAWN_K_ELEMENT_H
@@ -9,7 +9,7 @@
 
 struct k_act {          // y = act(x + bias)
     const void *x;
-    const float *bias;  // [channels], or NULL
+    const float *bias;  // [channels]
     void *y;
     int64_t count, channels;
     enum dtype type;    // of x and y
@@ -19,7 +19,7 @@ K_LAUNCHER(k_act);
 
 struct k_act_grad {     // dx = dy act'(x + bias), dbias = sums of dx over rows
     const void *dy, *x;
-    const float *bias;  // or NULL
+    const float *bias;
     void *dx;           // or NULL
     float *dbias;       // or NULL
     float *partial;     // k_columns_bytes(k_columns_of(type, 1, rows, channels)) if dbias is wanted
@@ -28,25 +28,6 @@ struct k_act_grad {     // dx = dy act'(x + bias), dbias = sums of dx over rows
     enum act act;
 };
 K_LAUNCHER(k_act_grad);
-
-struct k_flat {         // a + b, a * b or factor * a, by op
-    const void *a, *b;
-    void *y;
-    int64_t count, period;  // period: elements of b, which is repeated
-    float factor;
-    enum op op;
-    enum dtype type;
-};
-K_LAUNCHER(k_flat);
-
-struct k_add_act {      // y = act(a + b)
-    const void *a, *b;
-    void *y;
-    int64_t count;
-    enum dtype type;
-    enum act act;
-};
-K_LAUNCHER(k_add_act);
 
 struct k_cast {         // from and to differ
     const void *x;
@@ -67,6 +48,17 @@ struct k_dropout {
     enum dtype type;
 };
 K_LAUNCHER(k_dropout);
+
+struct k_random {
+    const int32_t *key, *step;
+    void *y;
+    int64_t count;
+    float a, b;         // y = a + b * a number of the distribution
+    uint32_t site;
+    bool normal;
+    enum dtype type;
+};
+K_LAUNCHER(k_random);
 
 struct k_mask {             // rows of `row` elements, `below` per position, `each` per sample: `fill` outside [first, length)
     const void *x;

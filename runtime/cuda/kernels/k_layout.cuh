@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts on the GPU: the offset of an element among dimensions with strides; for column sums, where a thread of a block starts
-// (k_reduce.h describes the blocks) and how a block's sums are combined, in an order that depends only on the layout.
+// Layouts on the GPU: the vectors of an element-wise thread; the offset of an element among dimensions with strides; for column
+// sums, where a thread of a block starts (k_reduce.h describes the blocks) and how a block's sums are combined, in an order that
+// depends only on the layout.
 #ifndef DAWN_K_LAYOUT_CUH
 #define DAWN_K_LAYOUT_CUH
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_reduce.h"
+
+// ---- element-wise: a thread takes vectors, a grid apart
+
+static const unsigned MOST_BLOCKS = 132 * 32;  // more waves gain nothing; threads stride instead
+
+static inline unsigned stride_blocks(int64_t count, int lanes)
+{
+    unsigned blocks = blocks_for(k_divide_up(count, lanes));
+    return blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+}
+
+__device__ static inline int64_t first_lane(int lanes) { return ((int64_t)blockIdx.x * K_BLOCK + threadIdx.x) * lanes; }
+__device__ static inline int64_t next_lane(int lanes) { return (int64_t)gridDim.x * K_BLOCK * lanes; }
+
+// ---- dimensions
 
 __device__ static inline int64_t dims_place(const struct k_dims &o, int64_t i)
 {

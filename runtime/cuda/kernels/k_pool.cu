@@ -27,17 +27,27 @@ template <int N> __device__ static inline pool_spot pool_spot_of(const struct k_
 
 // ---- forward
 
-// The first pixel of a window, which may lie in the padding: read only what is inside.
+// A window whose first pixel may lie in the padding: rows [r0, r1) and columns [c0, c1) of it are inside.
 struct pool_corner {
     int64_t line, column;
+    int r0, r1, c0, c1;
 };
 
-__device__ static inline pool_corner corner_of(const struct k_pool &k, const pool_spot &s)
+__device__ static inline pool_corner corner_of(const struct k_pool &k, int64_t p, int64_t q)
 {
-    pool_corner c;
-    c.line = (int64_t)s.line * k.stride[0].by - k.pad[0];
-    c.column = (int64_t)s.column * k.stride[1].by - k.pad[1];
-    return c;
+    pool_corner o;
+    o.line = p * k.stride[0].by - k.pad[0];
+    o.column = q * k.stride[1].by - k.pad[1];
+    o.r0 = o.line < 0 ? (int)-o.line : 0, o.c0 = o.column < 0 ? (int)-o.column : 0;
+    o.r1 = k.h - o.line < k.k[0] ? (int)(k.h - o.line) : k.k[0];
+    o.c1 = k.w - o.column < k.k[1] ? (int)(k.w - o.column) : k.k[1];
+    return o;
+}
+
+// What a mean divides the sum of a window by.
+__device__ static inline float mean_size(const struct k_pool &k, const pool_corner &o)
+{
+    return k.counts_pad ? (float)k.k[0] * (float)k.k[1] : (float)(o.r1 - o.r0) * (float)(o.c1 - o.c0);
 }
 
 template <typename T>
@@ -50,10 +60,8 @@ template <typename T, int N> __global__ void pool_max(const struct k_pool k)
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
-    const pool_corner corner = corner_of(k, s);
-    const int r0 = corner.line < 0 ? (int)-corner.line : 0, c0 = corner.column < 0 ? (int)-corner.column : 0;
-    const int r1 = k.h - corner.line < k.k[0] ? (int)(k.h - corner.line) : k.k[0];
-    const int c1 = k.w - corner.column < k.k[1] ? (int)(k.w - corner.column) : k.k[1];
+    const pool_corner corner = corner_of(k, s.line, s.column);
+    const int r0 = corner.r0, r1 = corner.r1, c0 = corner.c0, c1 = corner.c1;
     float best[N];
     int where[N];
     load<N>(pixel_at<T>(k, s, corner.line + r0, corner.column + c0), best);
@@ -81,16 +89,15 @@ template <typename T, int N> __global__ void pool_mean(const struct k_pool k)
 {
     const pool_spot s = pool_spot_of<N>(k);
     if (!s.live) return;
-    const pool_corner corner = corner_of(k, s);
-    const T *x = pixel_at<T>(k, s, corner.line, corner.column);
+    const pool_corner corner = corner_of(k, s.line, s.column);
     float sum[N] = {};
-    for (int r = 0; r < k.k[0]; r++)
-        for (int c = 0; c < k.k[1]; c++) {
+    for (int r = corner.r0; r < corner.r1; r++)
+        for (int c = corner.c0; c < corner.c1; c++) {
             float v[N];
-            load<N>(x + ((int64_t)r * k.w + c) * k.c, v);
+            load<N>(pixel_at<T>(k, s, corner.line + r, corner.column + c), v);
             for (int i = 0; i < N; i++) sum[i] += v[i];
         }
-    const float count = (float)k.k[0] * (float)k.k[1];
+    const float count = mean_size(k, corner);
     for (int i = 0; i < N; i++) sum[i] /= count;
     store<N>((T *)k.to + s.to, sum);
 }
@@ -114,7 +121,6 @@ template <typename T, int N, bool MOST> __global__ void pool_back(const struct k
     int p0, p1, q0, q1;
     windows_over(line, k.k[0], k.stride[0], k.p, &p0, &p1);
     windows_over(column, k.k[1], k.stride[1], k.q, &q0, &q1);
-    const float part = 1.0f / ((float)k.k[0] * (float)k.k[1]);
     float sum[N] = {};
     for (int p = p0; p <= p1; p++)
         for (int q = q0; q <= q1; q++) {
@@ -126,6 +132,7 @@ template <typename T, int N, bool MOST> __global__ void pool_back(const struct k
                 const int mine = (line - p * (int)k.stride[0].by) * k.k[1] + column - q * (int)k.stride[1].by;
                 for (int i = 0; i < N; i++) sum[i] += where.at[i] == mine ? dy[i] : 0.0f;
             } else {
+                const float part = 1.0f / mean_size(k, corner_of(k, p, q));
                 for (int i = 0; i < N; i++) sum[i] += dy[i] * part;
             }
         }

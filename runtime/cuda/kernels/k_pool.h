@@ -21,6 +21,7 @@ struct k_pool {
     struct k_divide stride[2];
     int64_t c, h, w, p, q;  // x is h by w, y is p by q
     int k[2], pad[2];
+    bool counts_pad;        // K_AVGPOOL: divide by the whole window
 };
 K_LAUNCHER(k_pool);
 

@@ -50,8 +50,8 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) sru(cons
     for (int i = 0; i < s.n; i++) {
         const int64_t at = unit_at(k, s, i), from = part_at(s, at);
         const float candidate = to_float(u[from]), skip = to_float(x ? x[at] : u[from + 3 * k.units]);
-        const float f = element_logistic(to_float(u[from + k.units]) + s.bias_forget);
-        const float r = element_logistic(to_float(u[from + 2 * k.units]) + s.bias_reset);
+        const float f = element_sigmoid(to_float(u[from + k.units]) + s.bias_forget);
+        const float r = element_sigmoid(to_float(u[from + 2 * k.units]) + s.bias_reset);
         c = f * (c - candidate) + candidate;
         if (k.c) ((T *)k.c)[at] = from_float<T>(c);
         if (k.h) ((T *)k.h)[at] = from_float<T>(r * (s.mask * act_value(k.act, c) - skip) + skip);
@@ -82,8 +82,8 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) sru_grad
         const int64_t at = unit_at(k, s, i), from = part_at(s, at);
         const float before = i > 0 ? to_float(states[unit_at(k, s, i - 1)]) : 0.0f, g = to_float(((const T *)k.dh)[at]);
         const float candidate = to_float(u[from]), skip = to_float(x ? x[at] : u[from + 3 * k.units]);
-        const float f = element_logistic(to_float(u[from + k.units]) + s.bias_forget);
-        const float r = element_logistic(to_float(u[from + 2 * k.units]) + s.bias_reset);
+        const float f = element_sigmoid(to_float(u[from + k.units]) + s.bias_forget);
+        const float r = element_sigmoid(to_float(u[from + 2 * k.units]) + s.bias_reset);
         const float dr = g * (s.mask * act_value(k.act, now) - skip) * r * (1.0f - r);
         const float d = dc + g * r * s.mask * act_slope(k.act, now), df = d * (before - candidate) * f * (1.0f - f);
         if (du) {
@@ -205,7 +205,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm(con
 #pragma unroll
             for (int part = 0; part < GATES; part++) {
                 const float z = to_float(((const T *)k.x)[from + part * k.units]) + gates[(part * k.units + j) * SAMPLES + b];
-                v[part] = part == 2 ? element_tanh(z) : element_logistic(z);
+                v[part] = part == 2 ? element_tanh(z) : element_sigmoid(z);
                 if (k.gates) ((T *)k.gates)[from + part * k.units] = from_float<T>(v[part]);
             }
             const float c = v[1] * cell[j * SAMPLES + b] + v[0] * v[2];

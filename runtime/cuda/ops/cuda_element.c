@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators: activations with and without a bias, sums, products, factors, casts, dropout.
+// Element-wise operators besides formulas: activations with a bias, casts, dropout, random numbers, masks.
 #include "runtime/cuda/kernels/k_element.h"
 #include "runtime/cuda/ops/cuda_move.h"
 
@@ -31,26 +31,6 @@ static size_t act_grad_workspace(struct cuda_device *cuda, const struct graph *g
     return k_columns_bytes(k_columns_of(x->dtype, 1, shape_rows(&x->shape), shape_last(&x->shape)));
 }
 
-static int flat_prepare(struct cuda_step *s)
-{
-    const struct value *a = cuda_in(s, 0);
-    enum op op = s->node->op;
-    if (s->out[0])
-        CUDA_LAUNCH(s, k_flat, .a = s->in[0], .b = s->in[1], .y = s->out[0], .count = cuda_count(a),
-                    .period = cuda_count(op == OP_SCALE ? a : cuda_in(s, 1)),
-                    .factor = op == OP_SCALE ? s->node->attr.scale.factor : 0.0f, .op = op, .type = a->dtype);
-    return 0;
-}
-
-static int add_act_prepare(struct cuda_step *s)
-{
-    const struct value *a = cuda_in(s, 0);
-    if (s->out[0])
-        CUDA_LAUNCH(s, k_add_act, .a = s->in[0], .b = s->in[1], .y = s->out[0], .count = cuda_count(a), .type = a->dtype,
-                    .act = s->node->attr.act.act);
-    return 0;
-}
-
 static int cast_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0), *y = cuda_out(s, 0);
@@ -75,6 +55,16 @@ static int dropout_prepare(struct cuda_step *s)
     return 0;
 }
 
+static int random_prepare(struct cuda_step *s)
+{
+    const struct random_attr *a = &s->node->attr.random;
+    if (s->out[0])
+        CUDA_LAUNCH(s, k_random, .key = s->in[0], .step = s->in[1], .y = s->out[0], .count = cuda_count(cuda_out(s, 0)),
+                    .a = a->a, .b = a->normal ? a->b : a->b - a->a, .site = (uint32_t)a->site, .normal = a->normal,
+                    .type = a->to);
+    return 0;
+}
+
 static int mask_prepare(struct cuda_step *s)
 {
     const struct value *x = cuda_in(s, 0);
@@ -91,10 +81,7 @@ static int mask_prepare(struct cuda_step *s)
 
 const struct cuda_op cuda_act = {.prepare = act_prepare};
 const struct cuda_op cuda_act_grad = {.prepare = act_grad_prepare, .workspace = act_grad_workspace};
-const struct cuda_op cuda_add = {.prepare = flat_prepare};
-const struct cuda_op cuda_add_act = {.prepare = add_act_prepare};
-const struct cuda_op cuda_mul = {.prepare = flat_prepare};
-const struct cuda_op cuda_scale = {.prepare = flat_prepare};
 const struct cuda_op cuda_cast = {.prepare = cast_prepare};
 const struct cuda_op cuda_dropout = {.prepare = dropout_prepare};
+const struct cuda_op cuda_random = {.prepare = random_prepare};
 const struct cuda_op cuda_mask = {.prepare = mask_prepare};

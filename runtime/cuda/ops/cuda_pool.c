@@ -20,7 +20,7 @@ static struct k_pool pool_geometry(const struct pool_attr *a, const struct value
         .across = k_divide_by(r[3] / per), .columns = k_divide_by(r[2]), .lines = k_divide_by(r[1]),
         .stride = {k_divide_by(a->stride[0]), k_divide_by(a->stride[1])},
         .c = d[3], .h = d[1], .w = d[2], .p = e[1], .q = e[2], .k = {(int)a->k[0], (int)a->k[1]},
-        .pad = {(int)a->pad[0], (int)a->pad[1]},
+        .pad = {(int)a->pad[0], (int)a->pad[1]}, .counts_pad = a->counts_pad,
     };
 }
 

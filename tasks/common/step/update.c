@@ -108,7 +108,8 @@ int update_accumulate(struct step *s, struct tally *tally, int tallies)
         if (sum == NONE) break;
         g->value[sum].slot->role = ROLE_DERIVED;  // the sum holds nothing between two steps, so no state stores it
         if (part == PART_FIRST) graph_node_over(g, OP_ASSIGN, (int[]){sum, *v}, 2, NULL, &sum, NULL);
-        if (part == PART_MIDDLE) graph_node_over(g, OP_ADD, (int[]){sum, *v}, 2, NULL, &sum, NULL);
+        if (part == PART_MIDDLE)
+            graph_node_over(g, OP_MAP, (int[]){sum, *v}, 2, &(union attr){.map = {.formula = MAP_ADD}}, &sum, NULL);
         if (part == PART_LAST) *v = g_add(g, sum, *v);
     }
     return g->error;

@@ -18,7 +18,7 @@ enum dtype roofline_dtype(const struct graph *g, const struct node *n)
 static struct roofline_row row_of(const struct graph *g, const struct node *n, const struct device_facts *f)
 {
     struct cost cost = node_cost(g, n);
-    struct roofline_row r = {.name = op_table[n->op].name,
+    struct roofline_row r = {.name = node_name(n),
                              .scope = n->scope,
                              .pass = n->phase,
                              .nodes = 1,

@@ -64,7 +64,7 @@ static void add_nodes(const struct trial *t, json_t *events)
     for (int at = 0; at < p->count; at++) {
         const struct node *n = &p->graph->node[p->order[at]];
         struct cost cost = node_cost(p->graph, n);
-        json_t *o = span(op_table[n->op].name, roofline_pass(n->phase), STEP_PROCESS, 1 + (int)n->phase, now, t->ns[at]);
+        json_t *o = span(node_name(n), roofline_pass(n->phase), STEP_PROCESS, 1 + (int)n->phase, now, t->ns[at]);
         json_object_set_new(o, "args", json_pack("{ss sf sf}", "layer", n->scope, "flops", cost.flops, "bytes",
                                                  cost.read + cost.written));
         json_array_append_new(events, o);

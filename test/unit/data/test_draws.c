@@ -28,7 +28,8 @@ struct use {
 };
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP, CROP_DECODED,
-    JITTER, DROPOUT, ATTENTION, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, CASE_VALUES, CASE_LADDER, USES, NO_USE
+    JITTER, DROPOUT, ATTENTION, RANDOM,
+    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, CASE_VALUES, CASE_LADDER, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -46,6 +47,7 @@ static const struct use uses[USES] = {
     [JITTER] = {"colours", RNG_JITTER, {0, 0}, {0, 0}},
     [DROPOUT] = {"dropout", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [ATTENTION] = {"dropout of attention", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
+    [RANDOM] = {"random numbers", RNG_RANDOM, {0, 0xffffff}, ANY_WORD, .site = true},
     [NOISE] = {"noise", RNG_SYNTHETIC, {0, DATASET_FIELDS - 1}, {0, UINT32_MAX - 1}, KEY_NOISE},
     [NOISE_LENGTHS] = {"lengths of noise", RNG_SYNTHETIC, {0, 0}, {UINT32_MAX, UINT32_MAX}, KEY_NOISE},
     [PICTURES] = {"sizes of pictures", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_PICTURES},
@@ -104,6 +106,7 @@ static const struct place places[] = {
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cpu/loops/loops_element.c", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
+    {"runtime/cpu/loops/loops_element.c", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
     {"runtime/cpu/product/pairs_scores.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cuda/kernels/k_element.cu", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
     {"runtime/cuda/kernels/k_layer_norm.cu", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
@@ -111,6 +114,7 @@ static const struct place places[] = {
     {"runtime/element.h", "RNG_DROPOUT", 2, {DROPOUT, ATTENTION}},
     {"runtime/element.h", "RNG_FLIP", 2, {FLIP_EACH, FLIP_ONCE}},
     {"runtime/element.h", "RNG_JITTER", 1, {JITTER, NO_USE}},
+    {"runtime/element.h", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
     {"runtime/store.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
 };

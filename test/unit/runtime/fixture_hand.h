@@ -91,7 +91,7 @@ static void want_slot(const char *name, int n, const double *value)
     assert_int_equal(session_get(session, name, room, slot_bytes(slot)), 0);
     for (int i = 0; i < n; i++) {
         double got = element_get(slot->dtype, room, i);
-        if (isnan(value[i]) ? !isnan(got) : !(fabs(got - value[i]) <= 1e-6 * fmax(1.0, fabs(value[i]))))
+        if (got != value[i] && (isnan(value[i]) ? !isnan(got) : !(fabs(got - value[i]) <= 1e-6 * fmax(1.0, fabs(value[i])))))
             fail_msg("%s[%d] is %.9g, not %.9g", name, i, got, value[i]);
     }
 }

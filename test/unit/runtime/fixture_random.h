@@ -52,8 +52,8 @@ static inline int random_node(struct dice *d, struct graph *g, const int *pool, 
         return g_add(g, v, graph_node(g, OP_BROADCAST, &r, 1, &(union attr){.move = {.shape = s, .factor = 0.7f}}, NULL));
     }
     case 9: {  // something with several outputs
-        int out[2];
-        graph_node(g, OP_ACT_GRAD, (int[]){v, u}, 2, &(union attr){.act = {ACT_GELU}}, out);
+        int out[3];
+        graph_node(g, OP_MAP_GRAD, (int[]){v, u, u}, 3, &(union attr){.map = {.formula = MAP_MUL}}, out);
         return out[0];
     }
     default: {  // an update: persistent values are read before and after it

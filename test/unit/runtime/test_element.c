@@ -42,7 +42,7 @@ static double true_relu(double x) { return x > 0.0 ? x : 0.0; }
 
 static float tangent(float x) { return element_tanh(x); }
 static float tangent_slope(float x) { return element_tanh_slope(x); }
-static float logistic_slope(float x) { return element_logistic_slope(x); }
+static float logistic_slope(float x) { return element_sigmoid_slope(x); }
 static float gelu_tanh(float x) { return element_gelu_tanh(x); }
 static float gelu_tanh_slope(float x) { return element_gelu_tanh_slope(x); }
 
@@ -96,6 +96,35 @@ static void test_activations(void **state)
     assert_true(most < 4e-7);
 }
 
+static float exponential_any(float x) { return element_exp_any(x); }
+static float logarithm(float x) { return element_log(x); }
+static float softplus(float x) { return element_softplus(x); }
+static double true_softplus(double x) { return fmax(x, 0.0) + log1p(exp(-fabs(x))); }
+
+static void test_formulas(void **state)
+{
+    (void)state;
+    assert_true(worst(exponential_any, exp, -86.0, 88.0, STEPS, 0.0) < 7e-7);
+    assert_true(element_exp_any(89.0f) == INFINITY && element_exp_any(INFINITY) == INFINITY);
+    assert_true(element_exp_any(-200.0f) == 0.0f && element_exp_any(-INFINITY) == 0.0f && isnan(element_exp_any(NAN)));
+    assert_true(worst(logarithm, log, 1e-6, 4.0, STEPS, 1e-30) < 1.2e-7);
+    assert_true(worst(logarithm, log, 0.99, 1.01, STEPS, 1e-30) < 1.2e-7);  // near zero, too
+    assert_true(worst(logarithm, log, 1e-40, 1e-37, STEPS, 0.0) < 1.2e-7);  // subnormal numbers
+    assert_true(worst(logarithm, log, 1.0, 3e38, STEPS, 0.0) < 1.2e-7);
+    assert_true(element_log(0.0f) == -INFINITY && element_log(INFINITY) == INFINITY);
+    assert_true(isnan(element_log(-1.0f)) && isnan(element_log(NAN)) && isnan(element_log(-INFINITY)));
+    assert_true(worst(softplus, true_softplus, -80.0, 80.0, STEPS, 0.0) < 5e-7);
+    assert_true(element_softplus(1e9f) == 1e9f && isnan(element_softplus(NAN)) && element_softplus(-INFINITY) < 1e-37f);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        struct rng4 r = rng_draw(3, RNG_TEST, 0, i, 0);
+        uint32_t u = i < 2 ? i * UINT32_MAX : r.v[0], v = r.v[1] & (i < 64 ? 0xe0000000u : UINT32_MAX);
+        float a, b;
+        element_normals(u, v, &a, &b);
+        double radius = sqrt(-2.0 * log(((double)(u >> 8) + 1.0) * 0x1p-24)), turn = 2.0 * M_PI * (double)rng_unit(v);
+        assert_true(fabs((double)a - radius * cos(turn)) < 1e-6 && fabs((double)b - radius * sin(turn)) < 1e-6);
+    }
+}
+
 static void test_activations_far_out(void **state)
 {
     (void)state;
@@ -114,8 +143,8 @@ static void test_activations_far_out(void **state)
     assert_true(element_relu_slope(0.0f) == 0.0f && element_relu_slope(1e-30f) == 1.0f);
     // A diverged run must be visible: NaN stays NaN.
     assert_true(isnan(element_silu(NAN)) && isnan(element_gelu(NAN)));
-    assert_true(isnan(element_tanh(NAN)) && isnan(element_logistic(NAN)) && isnan(element_gelu_tanh(NAN)));
-    assert_true(isnan(element_tanh_slope(NAN)) && isnan(element_logistic_slope(NAN)) && isnan(element_gelu_tanh_slope(NAN)));
+    assert_true(isnan(element_tanh(NAN)) && isnan(element_sigmoid(NAN)) && isnan(element_gelu_tanh(NAN)));
+    assert_true(isnan(element_tanh_slope(NAN)) && isnan(element_sigmoid_slope(NAN)) && isnan(element_gelu_tanh_slope(NAN)));
 }
 
 // The derivatives against central differences, which need no libm.
@@ -230,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp),
         cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_formulas),
         cmocka_unit_test(test_activations_far_out),
         cmocka_unit_test(test_slopes_are_slopes),
         cmocka_unit_test(test_reflect),

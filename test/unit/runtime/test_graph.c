@@ -72,7 +72,20 @@ static int bad_pool(struct graph *g, int x) { return g_maxpool(g, x, 8, 1); }
 static int bad_padding(struct graph *g, int x) { return g_maxpool_pad(g, x, 3, 2, 3); }
 static int bad_mean(struct graph *g, int x)
 {
-    return graph_node(g, OP_AVGPOOL, &x, 1, &(union attr){.pool = {.k = {3, 3}, .stride = {2, 2}, .pad = {1, 1}}}, NULL);
+    return g_avgpool_full(g, x, &(struct pool_attr){.k = {3, 3}, .stride = {2, 2}, .pad = {3, 1}});
+}
+static int bad_formula(struct graph *g, int x) { return g_map(g, MAP_KINDS, x, 0, 0); }
+static int bad_inputs(struct graph *g, int x) { return g_map_of(g, MAP_EXP, (int[]){x, x, NONE}); }
+static int bad_third(struct graph *g, int x) { return g_map_of(g, MAP_SELECT, (int[]){x, x, NONE}); }
+static int bad_spread(struct graph *g, int x) { return g_map_of(g, MAP_MAX, (int[]){x, input(g, "s", SHAPE(2)), NONE}); }
+static int bad_top(struct graph *g, int x) { return g_top(g, x, 5, NULL); }
+static int bad_maximum(struct graph *g, int x) { return g_reduce_max(g, x, 1u << 4); }
+static int bad_random(struct graph *g, int x)
+{
+    (void)x;
+    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    return g_random(g, &(struct random_attr){.shape = SHAPE(4), .to = I32}, key, step);
 }
 static int bad_key(struct graph *g, int x)
 {
@@ -113,7 +126,8 @@ static int bad_input(struct graph *g, int x)
 }
 static int bad_over(struct graph *g, int x)
 {
-    return graph_node_over(g, OP_SCALE, &x, 1, NULL, (int[]){input(g, "small", SHAPE(2))}, NULL);
+    union attr neg = {.map = {.formula = MAP_NEG}};
+    return graph_node_over(g, OP_MAP, &x, 1, &neg, (int[]){input(g, "small", SHAPE(2))}, NULL);
 }
 
 static void test_refusals(void **state)
@@ -128,7 +142,14 @@ static void test_refusals(void **state)
         {bad_groups, "in 4 groups"},
         {bad_pool, "8 x 8 is larger than 2x7x9x4"},
         {bad_padding, "smaller than its window"},
-        {bad_mean, "a mean pool has no padding"},
+        {bad_mean, "smaller than its window"},
+        {bad_formula, "without a formula"},
+        {bad_inputs, "exp takes 1 inputs"},
+        {bad_third, "select lacks an input"},
+        {bad_spread, "max of 2x7x9x4 f32 and 2 f32"},
+        {bad_top, "top 5 of 4"},
+        {bad_maximum, "not there"},
+        {bad_random, "random numbers are floats"},
         {bad_key, "a key wants an index"},
         {bad_add, "add of 2x7x9x4 f32 and 2x7x9x4 bf16"},
         {bad_reshape, "2x7x9x4 cannot be reshaped to 2x7"},

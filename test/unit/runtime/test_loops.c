@@ -208,11 +208,11 @@ static void test_elements(void **state)
         for (int t = 0; t < 3; t++) {
             enum dtype type = types[t];
             fill(type, a, 1003, 5), fill(type, b, 1003, 6);
-            variant[v]->add(type, a, b, y[0], 1003);
+            variant[v]->map(type, MAP_ADD, 0, &(struct map_run){.a = a, .b = b, .to = y[0]}, 1003);
             for (int i = 0; i < 1003; i++)
                 element_set(type, y[1], i, element_get(type, a, i) + element_get(type, b, i));
             assert_close(type, y[0], y[1], 1003, 1);
-            variant[v]->mul(type, a, b, y[0], 1003);
+            variant[v]->map(type, MAP_MUL, 0, &(struct map_run){.a = a, .b = b, .to = y[0]}, 1003);
             for (int i = 0; i < 1003; i++)
                 element_set(type, y[1], i, element_get(type, a, i) * element_get(type, b, i));
             assert_close(type, y[0], y[1], 1003, 1);

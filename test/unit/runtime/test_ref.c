@@ -238,7 +238,7 @@ static void test_activations(void **state)
     int biased = out(g_bias(g, x, bias));
     node(OP_ACT_GRAD, (int[]){dy, x, bias}, 3, &(union attr){.act = {ACT_GELU}}, o);
     int dx = out(o[0]), dbias = out(o[1]);
-    int slope = out(node(OP_ACT_GRAD, (int[]){dy, x}, 2, &(union attr){.act = {ACT_SILU}}, NULL));
+    int slope = out(node(OP_MAP_GRAD, (int[]){dy, x}, 2, &(union attr){.map = {.formula = MAP_SILU}}, NULL));
     run();
     WANT(relu, 0, 0, 2);
     WANT(gelu, -0.158655254, 0, 1.954499736);  // tables of the normal distribution: .158655254, .977249868
@@ -267,6 +267,118 @@ static void test_simple_elements(void **state)
     WANT(whole, 1, 1, 301);
 }
 
+static int map1(enum map formula, int x, float p, float q) { return out(g_map(g, formula, x, p, q)); }
+static int map2(enum map formula, int a, int b) { return out(g_map_of(g, formula, (int[]){a, b, NONE})); }
+
+static void test_formulas(void **state)
+{
+    (void)state;
+    int a = IN(F32, SHAPE(4), 1, -2, 0, 0.25), b = IN(F32, SHAPE(4), -1, -2, NAN, 4), small = IN(F32, SHAPE(2), 10, 20);
+    int c = IN(F32, SHAPE(2, 2), 1, 0, 2, 3), d = IN(F32, SHAPE(2, 2), 5, 6, 7, 8);
+    int sub = map2(MAP_SUB, a, b), div = map2(MAP_DIV, a, b), less = map2(MAP_LESS, a, b), equal = map2(MAP_EQUAL, a, b);
+    int min = map2(MAP_MIN, a, b), max = map2(MAP_MAX, a, b), neg = map1(MAP_NEG, a, 0, 0), abs = map1(MAP_ABS, a, 0, 0);
+    int square = map1(MAP_SQUARE, a, 0, 0), shift = map1(MAP_SHIFT, a, 3, 0), clamp = map1(MAP_CLAMP, a, -1, 0.5f);
+    int root = map1(MAP_SQRT, a, 0, 0), turned = map1(MAP_RECIPROCAL, a, 0, 0), power = map1(MAP_POW, a, 3, 0);
+    int exponential = map1(MAP_EXP, a, 0, 0), logarithm = map1(MAP_LOG, a, 0, 0), leaky = map1(MAP_LEAKY_RELU, a, 0.5f, 0);
+    int plus = map1(MAP_SOFTPLUS, a, 0, 0), select = out(g_map_of(g, MAP_SELECT, (int[]){c, d, small}));
+    run();
+    WANT(sub, 2, 0, NAN, -3.75);
+    WANT(div, -1, 1, NAN, 0.0625);
+    WANT(less, 0, 0, 0, 1);
+    WANT(equal, 0, 1, 0, 0);
+    WANT(min, -1, -2, NAN, 0.25);
+    WANT(max, 1, -2, NAN, 4);
+    WANT(neg, -1, 2, 0, -0.25);
+    WANT(abs, 1, 2, 0, 0.25);
+    WANT(square, 1, 4, 0, 0.0625);
+    WANT(shift, 4, 1, 3, 3.25);
+    WANT(clamp, 0.5, -1, 0, 0.25);
+    WANT(root, 1, NAN, 0, 0.5);
+    WANT(turned, 1, -0.5, INFINITY, 4);
+    WANT(power, 1, -8, 0, 0.015625);
+    WANT(exponential, 2.718281828, 0.135335283, 1, 1.284025417);
+    WANT(logarithm, 0, NAN, -INFINITY, -1.386294361);
+    WANT(leaky, 1, -1, 0, 0.25);
+    WANT(plus, 1.313261688, 0.126928011, 0.693147181, 0.825939407);  // log(1 + e^x)
+    WANT(select, 5, 20, 7, 8);
+}
+
+static void test_top(void **state)
+{
+    (void)state;
+    // Of equals the first; NaN last, in order.
+    int x = IN(F32, SHAPE(2, 4), 3, 7, 7, 3, NAN, -INFINITY, NAN, -1), at, dy = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6);
+    int y = out(g_top(g, x, 3, &at)), where = out(at), first = out(g_argmax(g, x));
+    int back = out(node(OP_TOP_GRAD, (int[]){at, dy}, 2, &(union attr){.top = {.k = 3, .n = 4}}, NULL));
+    int z = IN(F32, SHAPE(2, 3, 2), 1, 2, 3, 4, 5, 6, 7, -8, 9, -10, 0, -12);
+    int leading = out(g_reduce_max(g, z, 3u)), last = out(g_reduce_max(g, z, 4u)), all = out(g_reduce_max(g, z, 7u));
+    run();
+    WANT(y, 7, 7, 3, -1, -INFINITY, NAN);
+    WANT(where, 1, 2, 0, 3, 1, 0);
+    WANT(first, 1, 3);
+    WANT(back, 3, 1, 2, 0, 6, 5, 0, 4);
+    WANT(leading, 9, 6);
+    WANT(last, 2, 4, 6, 7, 9, 0);
+    WANT(all, 9);
+}
+
+static void test_mean_pool_padded(void **state)
+{
+    (void)state;
+    int x = IN(F32, SHAPE(1, 2, 2, 1), 1, 2, 3, 4), dy = IN(F32, SHAPE(1, 2, 2, 1), 8, 12, 24, 4);
+    struct pool_attr a = {.k = {2, 2}, .stride = {2, 2}, .pad = {1, 1}, .x_h = 2, .x_w = 2}, counts = a;
+    counts.counts_pad = true;
+    int inside = out(g_avgpool_full(g, x, &a)), whole = out(g_avgpool_full(g, x, &counts));
+    int back = out(node(OP_AVGPOOL_GRAD, &dy, 1, &(union attr){.pool = a}, NULL));
+    int back_whole = out(node(OP_AVGPOOL_GRAD, &dy, 1, &(union attr){.pool = counts}, NULL));
+    run();
+    WANT(inside, 1, 2, 3, 4);  // a corner each
+    WANT(whole, 0.25, 0.5, 0.75, 1);
+    WANT(back, 8, 12, 24, 4);
+    WANT(back_whole, 2, 3, 6, 1);
+}
+
+// The moments of a distribution from 40000 numbers, whose own deviation is a hundredth of it.
+static void hold_moments(bool normal, double mean, double square)
+{
+    enum { COUNT = 40000 };
+    static double x[COUNT];
+    double sum = 0, squares = 0;
+    const int32_t key[4] = {5, 6, 0, 0};
+    for (uint32_t i = 0; i < COUNT; i += 4) {
+        struct rng4 r = element_random_draw(key, 9, 3, i);
+        for (int j = 0; j < 4; j += 2) {
+            float a = rng_unit(r.v[j]), b = rng_unit(r.v[j + 1]);
+            if (normal) element_normals(r.v[j], r.v[j + 1], &a, &b);
+            x[i + (uint32_t)j] = (double)a, x[i + (uint32_t)j + 1] = (double)b;
+        }
+    }
+    for (int i = 0; i < COUNT; i++) sum += x[i], squares += x[i] * x[i];
+    assert_true(fabs(sum / COUNT - mean) < 0.02);
+    assert_true(fabs(squares / COUNT - square) < 0.04);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    int key = IN(I32, SHAPE(4), 5, 6, 0, 0), step = IN(I32, SHAPE(1), 9);
+    struct random_attr a = {.shape = SHAPE(6), .to = F32, .a = 2, .b = 6, .site = 3}, b = a;
+    b.normal = true;
+    int flat = out(g_random(g, &a, key, step)), bell = out(g_random(g, &b, key, step));
+    run();
+    double want[2][6];
+    for (int i = 0; i < 6; i++) {
+        struct rng4 r = element_random_draw((const int32_t[]){5, 6, 0, 0}, 9, 3, (uint64_t)i);
+        float n[4];
+        element_normals(r.v[0], r.v[1], &n[0], &n[1]), element_normals(r.v[2], r.v[3], &n[2], &n[3]);
+        want[0][i] = 2.0 + 4.0 * (double)rng_unit(r.v[i & 3]), want[1][i] = 2.0 + 6.0 * (double)n[i & 3];
+    }
+    want_many(flat, 6, want[0]);
+    want_many(bell, 6, want[1]);
+    hold_moments(false, 0.5, 1.0 / 3.0);
+    hold_moments(true, 0.0, 1.0);
+}
+
 static void test_dropout(void **state)
 {
     (void)state;
@@ -292,7 +404,8 @@ int main(void)
         TEST(test_conv), TEST(test_conv_channels_and_groups), TEST(test_conv_back), TEST(test_conv_rounds_filters),
         TEST(test_matmul), TEST(test_pools), TEST(test_pools_back), TEST(test_pools_padded),
         TEST(test_norm), TEST(test_norm_back), TEST(test_pool_norm), TEST(test_norm_fold), TEST(test_activations),
-        TEST(test_simple_elements), TEST(test_dropout),
+        TEST(test_simple_elements), TEST(test_formulas), TEST(test_top), TEST(test_mean_pool_padded), TEST(test_random),
+        TEST(test_dropout),
     };
     return cmocka_run_group_tests_name("ref", tests, NULL, NULL);
 }

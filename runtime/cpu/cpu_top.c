@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The k largest of each row: a sorted list, into which an element goes if it beats the last. Vector loops skip elements that do
+// not. Cost: one pass over x.
+#include "runtime/cpu/cpu_work.h"
+
+enum { CHUNK = 1024, SKIP = 64 };
+
+struct top_list {
+    float x[TOP_MOST];
+    int32_t at[TOP_MOST];
+    int64_t count, most;
+};
+
+static bool precedes(float x, float y) { return x > y || (y != y && x == x); }  // any number precedes NaN
+
+static void insert_top(struct top_list *o, float x, int64_t at)
+{
+    if (o->count == o->most && !precedes(x, o->x[o->most - 1])) return;
+    int64_t to = o->count < o->most ? o->count++ : o->most - 1;
+    for (; to > 0 && precedes(x, o->x[to - 1]); to--) o->x[to] = o->x[to - 1], o->at[to] = o->at[to - 1];
+    o->x[to] = x, o->at[to] = (int32_t)at;
+}
+
+static void scan_row(const struct loops *loops, enum dtype t, const void *row, int64_t n, struct top_list *o)
+{
+    float x[CHUNK];
+    for (int64_t c = 0; c < n; c += CHUNK) {
+        int64_t count = n - c < CHUNK ? n - c : CHUNK;
+        loops->widen(t, cpu_at(t, row, c), x, count);
+        for (int64_t i = 0; i < count; i += SKIP) {
+            int64_t end = i + SKIP < count ? i + SKIP : count;
+            bool any = true;
+            if (o->count == o->most) loops->any_above(x + i, end - i, o->x[o->most - 1], &any);
+            for (int64_t j = i; any && j < end; j++) insert_top(o, x[j], c + j);
+        }
+    }
+}
+
+static void top_piece(void *context, int64_t begin, int64_t end, int thread)  // rows
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    const struct value *x = cpu_in(s, 0);
+    int64_t n = shape_last(&x->shape), k = s->node->attr.top.k;
+    for (int64_t r = begin; r < end; r++) {
+        struct top_list o;
+        o.count = 0, o.most = k;
+        scan_row(s->cpu->loops, x->dtype, cpu_at(x->dtype, s->in[0], r * n), n, &o);
+        if (s->out[0]) s->cpu->loops->narrow(x->dtype, o.x, cpu_at(x->dtype, s->out[0], r * k), k);
+        if (s->out[1]) memcpy((int32_t *)s->out[1] + r * k, o.at, (size_t)k * sizeof *o.at);
+    }
+}
+
+static void top_grad_piece(void *context, int64_t begin, int64_t end, int thread)  // rows
+{
+    (void)thread;
+    const struct cpu_step *s = context;
+    int64_t n = s->node->attr.top.n, k = shape_last(&cpu_in(s, 0)->shape);
+    size_t size = dtype_size(cpu_in(s, 1)->dtype);
+    const int32_t *at = s->in[0];
+    memset((char *)s->out[0] + (size_t)(begin * n) * size, 0, (size_t)((end - begin) * n) * size);
+    for (int64_t j = begin * k; j < end * k; j++)
+        if (at[j] >= 0 && at[j] < n)
+            memcpy((char *)s->out[0] + (size_t)(j / k * n + at[j]) * size, (const char *)s->in[1] + (size_t)j * size, size);
+}
+
+static int top_run(struct cpu_step *s)
+{
+    const struct shape *x = &cpu_in(s, 0)->shape;
+    threads_for(shape_rows(x), cpu_grain(shape_last(x)), top_piece, s);
+    return 0;
+}
+
+static int top_grad_run(struct cpu_step *s)
+{
+    if (s->out[0]) threads_for(shape_rows(&cpu_in(s, 0)->shape), cpu_grain(s->node->attr.top.n), top_grad_piece, s);
+    return 0;
+}
+
+CPU_PREPARE(top)
+CPU_PREPARE(top_grad)
+const struct cpu_op cpu_top = {.prepare = top_prepare};
+const struct cpu_op cpu_top_grad = {.prepare = top_grad_prepare};

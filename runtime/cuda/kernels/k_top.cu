@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp, or for long rows a block, takes a row. It looks k times for the first element behind the one found before, in the order
+// of the result, so there is no list to keep. Cost: k passes over a row, all but the first from the cache.
+#include "runtime/cuda/kernels/k_top.h"
+
+#include "runtime/cuda/kernels/k_common.cuh"
+
+struct top_spot {
+    float x;
+    int at;  // -1: none
+};
+
+// True if a comes before b: larger, or equal and earlier; any number comes before NaN.
+__device__ static inline bool precedes(const top_spot &a, const top_spot &b)
+{
+    const bool same = a.x == b.x || (a.x != a.x && b.x != b.x);
+    return same ? a.at < b.at : a.x > b.x || b.x != b.x;
+}
+
+__device__ static inline top_spot first_of(const top_spot &a, const top_spot &b)
+{
+    return b.at < 0 || (a.at >= 0 && precedes(a, b)) ? a : b;
+}
+
+__device__ static inline top_spot warp_first(top_spot best)
+{
+    for (int apart = K_WARP / 2; apart > 0; apart /= 2) {
+        top_spot other;
+        other.x = __shfl_xor_sync(0xffffffffu, best.x, apart);
+        other.at = __shfl_xor_sync(0xffffffffu, best.at, apart);
+        best = first_of(best, other);
+    }
+    return best;
+}
+
+template <typename T, int THREADS> __global__ void top_rows(const struct k_top k)
+{
+    __shared__ top_spot room[K_BLOCK / K_WARP];
+    const int lane = (int)(threadIdx.x % THREADS);
+    const int64_t row = (int64_t)blockIdx.x * (K_BLOCK / THREADS) + threadIdx.x / THREADS;
+    if (row >= k.rows) return;  // a whole warp or block at once
+    const T *x = (const T *)k.x + row * k.n;
+    top_spot last = {0.0f, -1};
+    for (int j = 0; j < k.k; j++) {
+        top_spot best = {0.0f, -1};
+        for (int64_t i = lane; i < k.n; i += THREADS) {
+            const top_spot spot = {to_float(x[i]), (int)i};
+            if (last.at < 0 || precedes(last, spot)) best = first_of(best, spot);
+        }
+        best = warp_first(best);
+        if (THREADS > K_WARP) {
+            if (threadIdx.x % K_WARP == 0) room[threadIdx.x / K_WARP] = best;
+            __syncthreads();
+            for (int w = 0; w < THREADS / K_WARP; w++) best = first_of(best, room[w]);
+            __syncthreads();
+        }
+        if (lane == 0 && k.y) ((T *)k.y)[row * k.k + j] = x[best.at];
+        if (lane == 0 && k.at) k.at[row * k.k + j] = best.at;
+        last = best;
+    }
+}
+
+// A block writes a row: zeros, then the k gradients.
+template <typename T> __global__ void top_back(const struct k_top k)
+{
+    T *dx = (T *)k.y + (int64_t)blockIdx.x * k.n;
+    for (int64_t i = threadIdx.x; i < k.n; i += K_BLOCK) dx[i] = from_float<T>(0.0f);
+    __syncthreads();
+    if ((int)threadIdx.x >= k.k) return;
+    const int64_t j = (int64_t)blockIdx.x * k.k + threadIdx.x;
+    const int32_t at = k.at_from[j];
+    if (at >= 0 && at < k.n) dx[at] = ((const T *)k.x)[j];
+}
+
+template <typename T> static cudaError_t top_of(const struct k_top *k, cudaStream_t stream)
+{
+    if (k->at_from) return launch(top_back<T>, (unsigned)k->rows, K_BLOCK, stream, *k);
+    if (k->n > 1024) return launch(top_rows<T, K_BLOCK>, (unsigned)k->rows, K_BLOCK, stream, *k);
+    return launch(top_rows<T, K_WARP>, blocks_for(k->rows, K_BLOCK / K_WARP), K_BLOCK, stream, *k);
+}
+
+K_LAUNCHER(k_top)
+{
+    const struct k_top *k = (const struct k_top *)args;
+    BY_FLOAT(k->type, T, return top_of<T>(k, stream));
+}
