@@ -88,8 +88,7 @@ const struct op_case cases_map[] = {
     {#name, OP_MAP, build_map, CASE_HALF | ((back) > 0 ? CASE_GRADIENT : 0), {MAP_##ID, 1, 7, 37}, 32},                \
     {#name "_grad", OP_MAP_GRAD, build_map_grad, CASE_HALF, {MAP_##ID, 1, 7, 37}, 32},                                 \
     {#name ", many rows", OP_MAP, build_map, CASE_HALF, {MAP_##ID, 1, 3001, 11}, 32},                                  \
-    {#name " 6M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_##ID, 1, 96100, 64}, 0},                             \
-    {#name "_grad 6M", OP_MAP_GRAD, build_map_grad, CASE_HALF | CASE_LARGE, {MAP_##ID, 1, 96100, 64}, 0},
+    {#name " 1M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_##ID, 1, 16384, 64}, 0},
 #include "runtime/map.def"
 #undef MAP
     {"shift of one element", OP_MAP, build_map, HG, {MAP_SHIFT, 1, 1, 1}, 0},
@@ -103,5 +102,9 @@ const struct op_case cases_map[] = {
     {"add of positions, many rows", OP_MAP, build_map, CASE_HALF, {MAP_ADD, 40, 64, 24, 1}, 0},
     {"mul by positions, many rows", OP_MAP, build_map, CASE_HALF, {MAP_MUL, 40, 64, 24, 1}, 0},
     {"max of rows, many rows", OP_MAP, build_map, CASE_HALF, {MAP_MAX, 40, 640, 3, 2}, 0},
+    {"add 6M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_ADD, 1, 96100, 64}, 0},
+    {"add_relu 6M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_ADD_RELU, 1, 96100, 64}, 0},
+    {"gelu 6M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_GELU, 1, 96100, 64}, 0},
+    {"gelu_grad 6M", OP_MAP_GRAD, build_map_grad, CASE_HALF | CASE_LARGE, {MAP_GELU, 1, 96100, 64}, 0},
     {0},
 };
