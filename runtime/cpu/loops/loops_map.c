@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-#define A get(t, r->a, i)
-#define B get(t, r->b, i)
-#define C get(t, r->c, i)
-#define Y get(t, r->y, i)
-#define D get(t, r->dy, i)
+#define A get(t, a, i)
+#define B get(t, b, i)
+#define C get(t, c, i)
+#define Y get(t, y, i)
+#define D get(t, dy, i)
 #define P p
 #define Q q
 #define F(name) element_##name
@@ -20,9 +20,9 @@
 
 ALWAYS void map_of(enum dtype t, enum map formula, int part, const struct map_run *r, int64_t n)
 {
+    const void *a = r->a, *b = r->b, *c = r->c, *y = r->y, *dy = r->dy;
     void *to = r->to;
     const float p = r->p, q = r->q;
-    (void)p, (void)q;
     switch (formula) {
 #define MAP(ID, name, inputs, flops, back, value, da, db, dc)                                                          \
     case MAP_##ID:                                                                                                     \
