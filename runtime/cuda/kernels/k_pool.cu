@@ -44,10 +44,16 @@ __device__ static inline pool_corner corner_of(const struct k_pool &k, int64_t p
     return o;
 }
 
-// What a mean divides the sum of a window by.
-__device__ static inline float mean_size(const struct k_pool &k, const pool_corner &o)
+// What the mean of window (p, q) divides its sum by.
+__device__ static inline float mean_size(const struct k_pool &k, int p, int q)
 {
-    return k.counts_pad ? (float)k.k[0] * (float)k.k[1] : (float)(o.r1 - o.r0) * (float)(o.c1 - o.c0);
+    int rows = k.k[0], columns = k.k[1];
+    if (!k.counts_pad) {
+        const int top = p * (int)k.stride[0].by - k.pad[0], left = q * (int)k.stride[1].by - k.pad[1];
+        rows = min(top + rows, (int)k.h) - max(top, 0);
+        columns = min(left + columns, (int)k.w) - max(left, 0);
+    }
+    return (float)rows * (float)columns;
 }
 
 template <typename T>
@@ -97,7 +103,7 @@ template <typename T, int N> __global__ void pool_mean(const struct k_pool k)
             load<N>(pixel_at<T>(k, s, corner.line + r, corner.column + c), v);
             for (int i = 0; i < N; i++) sum[i] += v[i];
         }
-    const float count = mean_size(k, corner);
+    const float count = mean_size(k, (int)s.line, (int)s.column);
     for (int i = 0; i < N; i++) sum[i] /= count;
     store<N>((T *)k.to + s.to, sum);
 }
@@ -132,7 +138,7 @@ template <typename T, int N, bool MOST> __global__ void pool_back(const struct k
                 const int mine = (line - p * (int)k.stride[0].by) * k.k[1] + column - q * (int)k.stride[1].by;
                 for (int i = 0; i < N; i++) sum[i] += where.at[i] == mine ? dy[i] : 0.0f;
             } else {
-                const float part = 1.0f / mean_size(k, corner_of(k, p, q));
+                const float part = 1.0f / mean_size(k, p, q);
                 for (int i = 0; i < N; i++) sum[i] += dy[i] * part;
             }
         }
