@@ -3,7 +3,7 @@
 //
 // A state holds all slots of the store (weights, statistics, optimiser state, averages, counters, sums, schedules, whitening
 // filters) except those that can be computed again: the data, the order of an epoch, folded filters. It also holds the
-// identity of the training and a text of the caller (clocks, chain of the record).
+// state of the task's host code (task.h), the identity of the training and a text of the caller (clocks, chain of the record).
 //
 // The file: "DAWNstat", the version of this format u64, the length of the header u64 (all little-endian), a header in JSON,
 // the bytes of the slots in the order of the header and without gaps, the SHA-256 of everything before it (32 bytes).

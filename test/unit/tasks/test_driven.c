@@ -236,6 +236,36 @@ static void broken_games_are_refused(void **state)
     bench_close(&b);
 }
 
+// A state with games and one without are no states of each other's training.
+static void a_state_has_the_games(void **state)
+{
+    (void)state;
+    struct task bare = task_driven;
+    struct host forgetful = *task_driven.host;
+    const struct task *const tasks[] = {&task_driven, &bare};
+    static const char *const says[] = {"no state of the host", "a slot \"host \""};
+    char path[] = "/tmp/dawn-driven-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    forgetful.save = NULL, bare.host = &forgetful;
+    for (int i = 0; i < 2; i++) {
+        struct bench from, to;
+        struct state *saved;
+        second_open_task(&from, tasks[!i], "null", 1, "precision=f32");
+        assert_int_equal(trainer_begin(from.trainer, 1), 0);
+        assert_int_equal(state_save(path, from.trainer, &state_run), 0);
+        bench_close(&from);
+        second_open_task(&to, tasks[i], "null", 1, "precision=f32");
+        assert_int_equal(state_open(path, &saved), 0);
+        assert_int_equal(state_load(saved, to.trainer, &state_run, STATE_SAME), ERR_INPUT);
+        assert_non_null(strstr(error_text(), says[i]));
+        state_close(saved);
+        bench_close(&to);
+    }
+    unlink(path);
+}
+
 static void print_reason(void *context)
 {
     (void)context;
@@ -273,6 +303,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(goes_on_after_kill),
         cmocka_unit_test(means_are_over_the_rows_of_the_batch),
         cmocka_unit_test(broken_games_are_refused),
+        cmocka_unit_test(a_state_has_the_games),
     };
     return cmocka_run_group_tests_name("driven tasks", tests, NULL, NULL);
 }
