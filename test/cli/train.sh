@@ -163,7 +163,7 @@ says 2 'no device.*"gpu"' "$DAWN" train cifar10 --data synthetic --device gpu
 says 2 'exclude each other' "$DAWN" train cifar10 --data synthetic --instance c7i.large --cost-per-hour 1
 says 2 'c7i.large' "$DAWN" train cifar10 --data synthetic --instance c7i.larg
 says 2 'no folder' "$DAWN" train cifar10 --data nowhere
-printf '{"epochs": 3, "wdths": [1]}' >bad.json
+printf '{"schedule": {"epochs": 3}, "model": {"wdths": [1]}}' >bad.json
 says 2 'bad.json.*wdths.*widths' "$DAWN" train cifar10 --data synthetic --recipe ./bad.json
 printf '{"epochs": ' >bad.json
 says 2 'bad.json, line 1' "$DAWN" train cifar10 --data synthetic --recipe ./bad.json

@@ -191,7 +191,7 @@ static void a_launch_that_fails_names_the_node(void **state)
     (void)state;
     struct session *s = small_on("on", "off");
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
-    REFUSED(session_ready(s), "cuda: launching act of body.act2 in graph small: a launch configuration was rejected");
+    REFUSED(session_ready(s), "cuda: launching silu of body.act2 in graph small: a launch configuration was rejected");
     session_done(s);
     static const char *const calls[] = {
         "cudaEventCreateWithFlags", "cudaStreamBeginCapture", "cudaStreamUpdateCaptureDependencies", "cudaStreamGetCaptureInfo",
@@ -210,7 +210,7 @@ static void a_launch_that_fails_names_the_node(void **state)
     s = small_on("off", "off");
     start(s);
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorLaunchOutOfResources);
-    REFUSED(session_run(s, 0), "launching act of body.act2 in graph small");
+    REFUSED(session_run(s, 0), "launching silu of body.act2 in graph small");
     OK(session_run(s, 0));  // the error is not remembered
     int64_t ns[8];
     emulate_fail("cudaLaunchHostFunc", cudaErrorInvalidValue);
@@ -237,7 +237,7 @@ static void what_fails_on_the_gpu_is_found(void **state)
     s = small_on("off", "on");
     start(s);
     emulate_fail_after("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
-    REFUSED(session_run(s, 0), "cuda: running act of body.act2 in graph small: a kernel accessed memory");
+    REFUSED(session_run(s, 0), "cuda: running silu of body.act2 in graph small: a kernel accessed memory");
     session_done(s);
     emulate_fail(NULL, cudaSuccess);
 }

@@ -112,7 +112,7 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) attend_d
     if (s.there && s.lane == 0) k.delta[s.row] = sum;
 }
 
-template <typename T> static __global__ void __launch_bounds__(K_BLOCK) attend_queries(const struct k_attention k)
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK, 3) attend_queries(const struct k_attention k)
 {
     __shared__ float room[WARPS][2][K_ATTENTION_CHANNELS];
     const spot s = spot_of(k, k.tokens);

@@ -33,14 +33,14 @@ template <typename T> __global__ void act(const struct k_act k)
     for (; at + N <= k.count; at += stride) {
         float v[N];
         load<N>(x + at, v);
-        add_bias<N>(k.bias, channel, k.channels, v);
+        if (k.bias) add_bias<N>(k.bias, channel, k.channels, v);  // a convolution may lack one
         act_all<N>(k.act, v);
         store<N>(y + at, v);
         channel += step;
         if (channel >= k.channels) channel -= k.channels;
     }
     for (; at < k.count; at++, channel = channel + 1 == k.channels ? 0 : channel + 1)
-        y[at] = from_float<T>(act_value(k.act, to_float(x[at]) + k.bias[channel]));
+        y[at] = from_float<T>(act_value(k.act, to_float(x[at]) + (k.bias ? k.bias[channel] : 0.0f)));
 }
 
 K_LAUNCHER(k_act)

@@ -27,8 +27,8 @@ struct use {
     bool site;            // `above` is the site of a node, of which a graph has one each (test_squad_model proves it)
 };
 enum {
-    INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP, CROP_DECODED,
-    JITTER, DROPOUT, ATTENTION, RANDOM,
+    INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
+    CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, CASE_VALUES, CASE_LADDER, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
@@ -38,6 +38,7 @@ static const struct use uses[USES] = {
     [ORDER_SAMPLES] = {"order of samples", RNG_ORDER, {0, 0}, {0, 0}},
     [ORDER_CUT] = {"order of batches", RNG_ORDER, {0, 0}, {1, 1}},
     [ORDER_PAGES] = {"order of pages", RNG_ORDER, {0, 0}, {2, 2}},
+    [ORDER_GROWN] = {"samples of a growing set", RNG_ORDER, {0, 0}, {3, 3}},
     [PACK] = {"order of a pack", RNG_PACK, {0, 0}, {0, 0}},
     [FLIP_EACH] = {"flips", RNG_FLIP, {0, 0}, {0, 0}, .only = RESIDENT},
     [FLIP_ONCE] = {"alternating flips", RNG_FLIP, {0, 0}, {0, 0}, .only = ALTERNATE},  // the recipe chooses one of the two
@@ -95,7 +96,7 @@ struct place {
     int use[2];
 };
 static const struct place places[] = {
-    {"data/feed/order.c", "RNG_ORDER", 3, {ORDER_SAMPLES, ORDER_CUT}},  // and ORDER_PAGES
+    {"data/feed/order.c", "RNG_ORDER", 4, {ORDER_SAMPLES, ORDER_CUT}},  // and ORDER_PAGES, ORDER_GROWN
     {"data/image/crop.c", "RNG_CROP", 1, {CROP_DECODED, NO_USE}},
     {"data/image/crop.c", "RNG_FLIP", 1, {FLIP_DECODED, NO_USE}},
     {"data/pack/packer.c", "RNG_PACK", 1, {PACK, NO_USE}},
@@ -165,7 +166,7 @@ static void every_use_is_listed(void **state)
     (void)state;
     static const char *const rooms[] = {"runtime", "data", "tasks", "submit", "scoreboard"};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) assert_int_equal(nftw(rooms[i], count_file, 16, FTW_PHYS), 0);
-    bool listed[USES + 2] = {[ORDER_PAGES] = true};
+    bool listed[USES + 2] = {[ORDER_PAGES] = true, [ORDER_GROWN] = true};
     for (int i = 0; i < PLACES; i++) {
         if (found[i] != places[i].lines)
             fail_msg("%s has %d lines with %s, not %d", places[i].file, found[i], places[i].purpose, places[i].lines);

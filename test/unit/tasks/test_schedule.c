@@ -14,7 +14,7 @@ static void test_schedule(void **state)
 {
     (void)state;
     struct recipe r;
-    OK(parse("{\"epochs\": 2.5, \"resolution\": [24, 28, 32]}", &r));
+    OK(parse("{\"schedule\": {\"epochs\": 2.5}, \"data\": {\"resolution\": [24, 28, 32]}}", &r));
     assert_int_equal(recipe_steps(&r, 10), 25);
     assert_int_equal(recipe_steps(&r, 7), 18);  // 17.5: the last part of a step is a step
     OK(recipe_set(&r, "epochs=.3"));
@@ -86,7 +86,7 @@ static void test_shape(void **state)
 {
     (void)state;
     struct recipe r;
-    OK(parse("{\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}", &r));
+    OK(parse("{\"schedule\": {\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}}", &r));
     for (int shape = 0; shape < 2; shape++) {
         if (shape) OK(recipe_set(&r, "schedule.shape=cosine"));
         struct schedule s = recipe_rate(&r, 10);
