@@ -179,6 +179,19 @@ size() {
     done
 }
 
+# Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
+# budget that is raised says in its commit what for.
+BUDGETS='data 13000  runtime 39500  tasks 25000  submit 18000  scoreboard 20500  test 61000'
+budget() {
+    set -- $BUDGETS
+    while [ $# -gt 0 ]; do
+        n=$({ code; sources -name '*.sql' -o -name '*.json'; sources -path './test/*.sh' -o -path './test/*.py'; } |
+            grep "^\./$1/" | xargs -r cat | wc -l)
+        [ "$n" -le "$2" ] || echo "$1: budget: $n lines, more than $2"
+        shift 2
+    done
+}
+
 width() {
     code | xargs -r awk 'length > 130 { print FILENAME ":" FNR ": width: more than 130 columns" }'
 }
@@ -218,7 +231,7 @@ quotes() {
     library | forbid quotes '"[^"]*`dawn[ -]' 'messages quote a command with "", not with backticks'
 }
 
-RULES='layering circles licence size width marks places printing leaving pool clocks quotes'
+RULES='layering circles licence size budget width marks places printing leaving pool clocks quotes'
 
 check() { # FOLDER: prints the breaches, fails when there are any
     local found
@@ -287,6 +300,7 @@ self_test() {
     expect licence docs/a.md '# A\n'
     expect licence .ci/run '#!/bin/sh\n'
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
+    expect budget data/a.json "$(printf '1\\n%.0s' $(seq 13001))"
     expect width data/a.c "$c// $(printf 'a%.0s' $(seq 128))\n"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"
