@@ -80,7 +80,7 @@ int cmd_eval_bleu(int argc, char **argv)
     bool json = false;
     struct bleu_rules rules = {0};
     const struct option options[] = {
-        {OPTION_TEXT, 't', "tokenize", "RULES", "13a (default), intl, t2t, or none for text in words", &tokenize, 0, 0},
+        {OPTION_TEXT, 't', "tokenize", "RULES", "13a, intl, t2t, or none for text in words", &tokenize, 0, 0},
         {OPTION_FLAG, 'l', "lowercase", NULL, "ignore case", &rules.lowercase, 0, 0},
         {OPTION_FLAG, 'j', "json", NULL, "one JSON object with all counts", &json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
