@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sentence of an error stays in the thread that failed (error.h), so it is carried over to the calling thread.
 //
-// Invariant: the failure reported is the one of the lowest piece, whichever thread met its failure first.
+// Invariant: the failure reported is the one of the lowest piece, independent of which thread failed first.
 // Cost: one kilobyte per thread; a crew also starts its threads (some 20 us each).
 #include "data/pieces.h"
 

@@ -35,7 +35,7 @@ static int cpu_open(int index, int threads, struct device **into)
     if (index != 0) return fail(ERR_USAGE, "device cpu:%d does not exist: there is one cpu device", index);
     if (threads < 0) return fail(ERR_USAGE, "the number of threads must not be negative; got %d", threads);
     const char *level = getenv("DAWN_ISA");
-    if (level && !isa_is_known(level)) return fail(ERR_USAGE, "DAWN_ISA=%s: it is base, avx2 or avx512", level);
+    if (level && *level && !isa_is_known(level)) return fail(ERR_USAGE, "DAWN_ISA=%s: it is base, avx2 or avx512", level);
     threads_set(threads);
     struct cpu_device *cpu = zalloc(sizeof *cpu);
     cpu->base.type = &device_cpu;

@@ -17,7 +17,7 @@ struct objection {
     const char *by, *why;               // of the decision, or ""
 };
 enum { OBJECTIONS_MOST = 100 };
-// Objections to a run, whichever of its statements they name, oldest first; the first OBJECTIONS_MOST.
+// Objections to a run, by any of its statements, oldest first; the first OBJECTIONS_MOST.
 int store_objections(struct reader *, int64_t run, struct arena *, struct objection **, int *count) MUST_CHECK;
 
 #endif

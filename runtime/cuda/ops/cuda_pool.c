@@ -9,7 +9,7 @@ static int channels_of(enum dtype type, int64_t c)  // per thread
     return c % wide == 0 ? wide : 1;
 }
 
-// `large` holds the windows, `small` has one pixel per window, `result` is whichever of the two is computed.
+// `large` holds the windows, `small` has one pixel per window, `result` is the one of the two that is computed.
 static struct k_pool pool_geometry(const struct pool_attr *a, const struct value *large, const struct value *small,
                               const struct value *result)
 {

@@ -62,7 +62,7 @@ int type_commit_check_run(struct store *, const struct incoming *run, struct rul
 // ---- type_object.c
 // True if the person has a run or a measurement that was neither withdrawn nor replaced.
 int type_object_stands(struct sql *, const char *handle, bool *stands) MUST_CHECK;
-// Objections that were upheld against a run, whichever of its statements they name. Each counts as a flag.
+// Objections that were upheld against a run, by any of its statements. Each counts as a flag.
 int type_object_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
 // Adds a finding for each of them to `into`. Later decisions change it, so it is no finding of the acceptance.
 int type_object_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;

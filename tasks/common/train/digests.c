@@ -59,7 +59,7 @@ int digests_start(struct dataset *data, const struct task_files *files, struct d
     d->data = data;
     d->files = *files;
     atomic_init(&d->owners, 2);
-    (void)threads_count();  // sets the number of threads here, not in whichever thread asks first
+    (void)threads_count();  // sets the number of threads here, not in the thread that happens to ask first
     int error = pthread_create(&d->thread, NULL, work, d);
     if (error) {
         free(d);

@@ -147,8 +147,7 @@ int trainer_count_calls(const struct trainer *t, int64_t step, struct trainer_ca
 
 // ---- the position after `at` steps
 
-// Parts of a batch are numbered through the whole training, so that each slice has draws of its own, whichever process computes
-// it.
+// Parts of a batch are numbered through the whole training, so that each slice has draws of its own, on any process.
 static int number_runs(struct trainer *t, const char *name, int64_t runs)
 {
     struct slot *slot = store_find(t->session->store, name);

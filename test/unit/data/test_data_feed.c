@@ -241,7 +241,7 @@ static void a_bad_sample_is_named(void **state)
         choice.threads = threads;
         task.sleeps = threads > 1;
         task.bad_index = 3 * BATCH + 9;
-        task.bad_index_2 = 3 * BATCH + 2;  // the first of the two, whichever thread meets it
+        task.bad_index_2 = 3 * BATCH + 2;  // the first of the two, on any thread
         struct feed *f = feed_of(&choice);
         assert_int_equal(feed_begin(f, 1, 0), 0);
         for (int b = 0; b < 3; b++) {

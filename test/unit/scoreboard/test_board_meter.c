@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of an address for the meter: one for each client, whichever socket it came through, and a proxy on this machine
+// The number of an address for the meter: one for each client, on any socket, and a proxy on this machine
 // speaks for its clients.
 #include <arpa/inet.h>
 #include <setjmp.h>
