@@ -56,6 +56,16 @@ static void build_correct(struct case_build *b)
     case_node(b, (int[]){x, labels, counter}, 3, &(union attr){.loss = {.k = p[3]}}, &counter);
 }
 
+// p: samples, positions, classes, k
+static void build_correct_words(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_input(b, "logits", SHAPE(p[0], p[1], p[2]), b->options.type, DRAW_NORMAL, 1.0);
+    int labels = case_input(b, "labels", SHAPE(p[0], p[1]), I32, DRAW_INDEX, p[2]);
+    int counter = case_input(b, "counter", SHAPE(1), I32, DRAW_CONSTANT, 1000);
+    case_node(b, (int[]){x, labels, counter}, 3, &(union attr){.loss = {.k = p[3]}}, &counter);
+}
+
 // p: type of the total
 static void build_accumulate(struct case_build *b)
 {
@@ -111,6 +121,7 @@ const struct op_case cases_loss[] = {
     {"correct top 5", OP_CORRECT, build_correct, CASE_HALF, {57, 33, I32, 5, 0}, 0},
     {"correct of 1000", OP_CORRECT, build_correct, CASE_HALF, {61, 1000, I32, 5, 0}, 0},
     {"correct with equal logits", OP_CORRECT, build_correct, CASE_HALF, {40, 10, U8, 3, 1}, 0},
+    {"correct of words", OP_CORRECT, build_correct_words, CASE_HALF, {9, 7, 33, 2}, 0},
     {"accumulate f32", OP_ACCUMULATE, build_accumulate, 0, {F32}, 0},
     {"accumulate i32", OP_ACCUMULATE, build_accumulate, 0, {I32}, 0},
     {"softmax 100000 x 10", OP_SOFTMAX, build_softmax, LARGE, {100000, 10}, 0},

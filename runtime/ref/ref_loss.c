@@ -97,7 +97,7 @@ void ref_xent_grad(const struct ref_step *s)
 void ref_correct(const struct ref_step *s)
 {
     const struct shape *shape = &ref_in(s, 0)->shape;
-    int64_t rows = shape->dim[0], n = shape->dim[1];
+    int64_t rows = shape_rows(shape), n = shape_last(shape);
     const double *x = ref_read(s, 0);
     double counter = ref_get(s, 2, 0);
     for (int64_t r = 0; r < rows; r++, x += n) {
