@@ -98,6 +98,7 @@ static int step(struct drive *d)
         TRY(drive_run(d, CRITIC));
     }
     TRY(drive_run(d, GENERATOR));
+    TRY(drive_run(d, DRIVEN_POLICY));  // a step may run programs that do not train
     TRY(drive_next(d, DRIVEN_GAMES));
     return drive_run(d, PLAYER);
 }

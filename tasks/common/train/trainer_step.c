@@ -123,10 +123,12 @@ static int count_batch(struct drive *d, int feed)
 static int count_run(struct drive *d, int program)
 {
     struct counting *c = d->owner;
+    const struct task_program *p = task_program(&c->t->setting, program);
     int place = place_of(c->t, program);
-    BUG_IF(place == NONE);
+    BUG_IF(!p || (place == NONE && p->feed != FEED_NONE));
+    if (place == NONE) return 0;  // it neither trains nor takes a batch
     c->calls->runs[place]++;
-    return use_batch(c->t, task_program(&c->t->setting, program), c->fresh);
+    return use_batch(c->t, p, c->fresh);
 }
 
 int trainer_walk(const struct trainer *t, int64_t step, struct drive *d)
