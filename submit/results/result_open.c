@@ -13,7 +13,6 @@
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
-#include "runtime/common/base/embed.h"
 #include "runtime/common/base/database.h"
 #include "submit/results/result_inside.h"
 
@@ -117,24 +116,14 @@ static int number_of(struct results *r, const char *sql, int64_t *value)
     return failed;
 }
 
-static const char *schema_sql(int64_t format)
-{
-    static const char path[] = "submit/results/schema/tables.sql";
-    const struct embedded *file = embedded_find(path);
-    if (format != RESULT_FORMAT || file == NULL) BUG(path);
-    return file->at;
-}
-
-static const struct database_kind record_tables = {"a results.db", RESULT_APPLICATION_ID, RESULT_FORMAT, schema_sql};
+static const struct database_kind record_tables = {"a results.db", "submit/results/schema/tables.sql", RESULT_APPLICATION_ID,
+                                                   RESULT_FORMAT};
 
 // Makes the tables in an empty file, all or none. Another process may have done so meanwhile.
 static int add_tables(struct results *r)
 {
-    int64_t format = 0;
     TRY(result_begin_transaction(r));
-    int rc = number_of(r, "PRAGMA user_version", &format);
-    if (rc == 0) rc = database_add_formats(r->db, r->path, &record_tables, format, "create the tables");
-    return result_end_transaction(r, rc);
+    return result_end_transaction(r, database_make_tables(r->db, r->path, &record_tables));
 }
 
 static int check_file(struct results *r, enum results_mode mode)
@@ -153,7 +142,7 @@ static int check_file(struct results *r, enum results_mode mode)
     if (format != RESULT_FORMAT)
         return fail(ERR_DATABASE, "%s is a results.db of format %lld, and this DAWN reads format %d alone", r->path,
                     (long long)format, RESULT_FORMAT);
-    return database_check_schema(r->db, r->path, &record_tables, RESULT_FORMAT);
+    return database_check_schema(r->db, r->path, &record_tables);
 }
 
 static int allow(void *context, int action, const char *a, const char *b, const char *c, const char *d)

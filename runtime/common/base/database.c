@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/common/base/embed.h"
 #include "runtime/common/base/text.h"
 
 // Says why the system refuses to open a file for reading and writing. SQLite does not keep the reason.
@@ -68,34 +70,45 @@ static int schema_text(sqlite3 *db, struct text *into)
     return rc;
 }
 
-int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *kind, int64_t format)
+static const char *sql_of(const struct database_kind *kind)
+{
+    const struct embedded *file = embedded_find(kind->tables);
+    if (file == NULL) BUG(kind->tables);
+    return file->at;
+}
+
+int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *kind)
 {
     sqlite3 *pattern;
     struct text ours = {0}, theirs = {0};
     if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    for (int64_t f = 1; f <= format; f++)
-        if (sqlite3_exec(pattern, kind->sql(f), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
+    if (sqlite3_exec(pattern, sql_of(kind), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
     schema_text(pattern, &ours);
     sqlite3_close(pattern);
     int rc = 0;
     if (schema_text(db, &theirs) != SQLITE_DONE) rc = database_fail(db, path, "read the schema");
     else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
-        rc = fail(ERR_DATABASE, "%s has been altered: its tables differ from %s of format %lld", path, kind->name,
-                  (long long)format);
+        rc = fail(ERR_DATABASE, "%s has been altered: its tables differ from %s of format %d", path, kind->name, kind->format);
     text_free(&ours);
     text_free(&theirs);
     return rc;
 }
 
-int database_add_formats(sqlite3 *db, const char *path, const struct database_kind *kind, int64_t format, const char *what)
+static int user_version(void *context, int columns, char **value, char **name)
 {
-    for (; format < kind->newest; format++) {
-        char pragmas[96];
-        snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%lld", kind->application_id,
-                 (long long)format + 1);
-        if (sqlite3_exec(db, kind->sql(format + 1), NULL, NULL, NULL) != SQLITE_OK ||
-            sqlite3_exec(db, pragmas, NULL, NULL, NULL) != SQLITE_OK)
-            return database_fail(db, path, what);
-    }
+    (void)columns, (void)name;
+    *(int *)context = atoi(value[0]);
     return 0;
+}
+
+int database_make_tables(sqlite3 *db, const char *path, const struct database_kind *kind)
+{
+    char pragmas[96];
+    int format = 0;
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id=%d; PRAGMA user_version=%d", kind->application_id, kind->format);
+    bool bad = sqlite3_exec(db, "PRAGMA user_version", user_version, &format, NULL) != SQLITE_OK;
+    if (!bad && format == 0)
+        bad = sqlite3_exec(db, sql_of(kind), NULL, NULL, NULL) != SQLITE_OK ||
+              sqlite3_exec(db, pragmas, NULL, NULL, NULL) != SQLITE_OK;
+    return bad ? database_fail(db, path, "create the tables") : 0;
 }

@@ -10,17 +10,15 @@
 // "cannot WHAT: PATH is locked by another program": ERR_DATABASE with the last error of `db` as a sentence.
 int database_fail(sqlite3 *db, const char *path, const char *what);
 
-// The tables of a kind of database. `sql` gives the statements that turn format n - 1 into format n; format 0 is empty.
 struct database_kind {
-    const char *name;  // "a results.db"
-    int application_id, newest;
-    const char *(*sql)(int64_t format);
+    const char *name;    // "a results.db"
+    const char *tables;  // the embedded file with its SQL
+    int application_id, format;
 };
-// Fails unless the schema is, to the letter, that of the format: a stranger may have altered the file.
-int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *, int64_t format) MUST_CHECK;
-// Converts the tables from `format` to the newest. The caller opens a transaction before and ends it after. `what` is for
-// database_fail.
-int database_add_formats(sqlite3 *db, const char *path, const struct database_kind *, int64_t format,
-                         const char *what) MUST_CHECK;
+// Fails unless the schema is the kind's to the letter: a stranger may have altered the file.
+int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *) MUST_CHECK;
+// Makes the tables in an empty file, and nothing in a file that has them. The caller opens a transaction before and ends it
+// after.
+int database_make_tables(sqlite3 *db, const char *path, const struct database_kind *) MUST_CHECK;
 
 #endif

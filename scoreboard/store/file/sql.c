@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "runtime/common/base/database.h"
-#include "runtime/common/base/embed.h"
 
 int sql_fail(struct sql *s, const char *what)
 {
@@ -146,23 +145,14 @@ static void harden_connection(sqlite3 *db)
     sqlite3_busy_timeout(db, 5000);
 }
 
-static const char *schema_sql(int64_t format)
-{
-    static const char path[] = "scoreboard/store/file/schema/tables.sql";
-    const struct embedded *file = embedded_find(path);
-    if (format != SQL_FORMAT || file == NULL) BUG(path);
-    return file->at;
-}
-
-static const struct database_kind scoreboard_tables = {"a scoreboard", SQL_APPLICATION_ID, SQL_FORMAT, schema_sql};
+static const struct database_kind scoreboard_tables = {"a scoreboard", "scoreboard/store/file/schema/tables.sql",
+                                                       SQL_APPLICATION_ID, SQL_FORMAT};
 
 // Makes the tables in an empty file, all or none. Another process may have done so meanwhile.
 static int add_tables(struct sql *s)
 {
-    int64_t format;
     TRY(sql_do(s, "BEGIN IMMEDIATE", ""));
-    int rc = sql_int(s, &format, 0, "PRAGMA user_version", "");
-    if (rc == 0) rc = database_add_formats(s->db, s->path, &scoreboard_tables, format, "create the tables");
+    int rc = database_make_tables(s->db, s->path, &scoreboard_tables);
     if (rc == 0) rc = sql_do(s, "COMMIT", "");
     if (rc < 0) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return rc;
@@ -182,7 +172,7 @@ static int check_file(struct sql *s, enum sql_mode mode)
     if (format != SQL_FORMAT)
         return fail(ERR_DATABASE, "%s is a scoreboard's record of format %lld; this dawn-scoreboard knows format %d alone",
                     s->path, (long long)format, SQL_FORMAT);
-    return database_check_schema(s->db, s->path, &scoreboard_tables, SQL_FORMAT);
+    return database_check_schema(s->db, s->path, &scoreboard_tables);
 }
 
 static int prepare_to_write(struct sql *s)
