@@ -160,14 +160,17 @@ int openssh_sign(const struct openssh_signing *s, char into[SSHSIG_MAX])
     char folder[PATH_ROOM - 64], file[PATH_ROOM - 8], key[PATH_ROOM - 8], line[SSHKEY_TEXT];
     const char *above = getenv("TMPDIR");
     if (above == NULL || *above == 0) above = "/tmp";
-    if (snprintf(folder, sizeof folder, "%s/dawn-sign-XXXXXX", above) >= (int)sizeof folder || mkdtemp(folder) == NULL)
-        return fail_errno(ERR_IO, errno, "cannot make a folder in %.200s", above);
+    const bool fits = snprintf(folder, sizeof folder, "%s/dawn-sign-XXXXXX", above) < (int)sizeof folder;
+    if (!fits || mkdtemp(folder) == NULL)
+        return fail_errno(ERR_IO, fits ? errno : ENAMETOOLONG, "cannot make a folder in %.200s", above);
     snprintf(file, sizeof file, "%s/statement", folder);
     snprintf(key, sizeof key, "%s/key.pub", folder);
     sshkey_line(s->key, line);
     int rc = file_write(file, s->message, s->count);
     if (rc == 0 && s->path == NULL) rc = file_write(key, line, strlen(line));
     if (rc == 0) rc = sign_file(s, s->path != NULL ? s->path : key, file, into);
+    unlink(file);
+    snprintf(file, sizeof file, "%s/statement.sig", folder);  // which ssh-keygen may leave when it is stopped
     unlink(file);
     unlink(key);
     rmdir(folder);
