@@ -22,7 +22,7 @@ static const struct program_command commands[] = {
     {"data", cmd_data, "fetch, import, check and show data sets"},
     {"results", cmd_results, "list, show, compare and export recorded runs"},
     {"report", cmd_report, "make a page of the record"},
-    {"keys", cmd_keys, "make, list, import, rotate and revoke signing keys"},
+    {"keys", cmd_keys, "make, list, rotate and revoke signing keys"},
     {"submit", cmd_submit, "sign recorded runs and submit them to a scoreboard"},
     {"verify", cmd_verify, "check a signed run: signature, hash chain, figures, receipt"},
     {"replay", cmd_replay, "train a recorded run once more and compare the figures"},

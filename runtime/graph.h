@@ -305,7 +305,6 @@ int g_random(struct graph *, const struct random_attr *, int key, int step);
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);
-int g_zero_past(struct graph *, int x, int lengths);  // x[B,T,..]: 0 from the length on
 int g_softmax(struct graph *, int x);
 // Labels outside [0, K) are ignored.
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);

@@ -2,7 +2,7 @@
 // Walks the segments of a JPEG up to its frame header, or reads the first chunk of a PNG. So the size and the coding of a
 // picture are known before a decoder allocates anything, and undecodable pictures are refused.
 //
-// Cost: about ten steps per picture; no pixel is read. Fuzzed: test/fuzz/fuzz_head.c.
+// Cost: about ten steps per picture; no pixel is read. Fuzzed: test/fuzz/fuzz_convert.c.
 #include "data/image/head.h"
 
 #include <string.h>

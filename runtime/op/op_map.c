@@ -66,6 +66,7 @@ int op_map_grad_infer(struct graph *g, struct node *n)
     NEED(dtype_is_float(dy->dtype), g, "%s wants floats", node_name(n));
     for (int i = 1; i < 1 + MAP_INPUTS; i++)
         if (n->in[i] != NONE) TRY(check_spread(g, n, i));
+    if (n->in[1 + MAP_INPUTS] != NONE) TRY(op_same(g, n, 0, 1 + MAP_INPUTS));
     for (int i = 0; i < MAP_INPUTS; i++) op_out(g, n, i, dy->shape, dy->dtype);
     for (int i = formula_of(n)->inputs; i < MAP_INPUTS; i++) op_drop(n, i);
     return 0;

@@ -124,7 +124,7 @@ json.dump(dict(e, more="x"), open("envelope2.json", "w"))
 PYTHON
 expect 0 'signature *good' "$DAWN" verify envelope.json
 expect 1 'envelope *WRONG' "$DAWN" verify envelope2.json
-[ "$(sql results.db 'SELECT count(*) FROM receipts')" = 0 ] # nothing was sent; the file is of the newest format now
+[ "$(sql results.db 'SELECT count(*) FROM receipts')" = 0 ] # nothing was sent
 
 # ---- sending: cut off after the server took it, again, and again
 expect 1 'does not answer' "$DAWN" submit --handle ada --server "$base/cut" --run 1 --yes

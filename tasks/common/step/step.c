@@ -180,6 +180,7 @@ int step_tries(struct step *s, int metric)
 
 int step_total(struct step *s, int metric)
 {
+    BUG_IF(step_trains(s));  // the loop neither clears nor joins totals of a training
     char *name = arena_text(&s->g->arena, "%s.total", s->setting->task->metrics[metric].name);
     return count_state(s, &counts_of(s)->total[metric], name, F32);
 }

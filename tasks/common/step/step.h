@@ -81,7 +81,7 @@ void step_loss(struct step *, int loss, int64_t terms);
 void step_mean_loss(struct step *, const char *name, int sum, int rows, float factor);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct
 int step_tries(struct step *, int metric);                // for a METRIC_RATIO and a METRIC_MEAN
-int step_total(struct step *, int metric);                // f32[1], for g_accumulate: the sum of a METRIC_MEAN
+int step_total(struct step *, int metric);                // f32[1], for g_accumulate: the sum of a METRIC_MEAN; in an evaluation
 // Passes a value to the task's judge after each batch of an evaluation. The first dimension of the value is the batch. Does
 // nothing in a training step.
 void step_output(struct step *, int number, int value);

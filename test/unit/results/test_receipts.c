@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The additions of format 2 of results.db: receipts are kept once, runs of outside programs are marked.
+// Receipts in results.db are kept once, and runs of outside programs are marked.
 #include <unistd.h>
 
 #include "submit/results/receipts.h"
