@@ -19,6 +19,13 @@ int32_t unicode_next(const char *text, size_t n, size_t *at)
     return code;
 }
 
+size_t unicode_valid(const char *text, size_t n)
+{
+    for (size_t at = 0, before = 0; at < n; before = at)
+        if (unicode_next(text, n, &at) == UNICODE_REPLACEMENT && at == before + 1) return before;
+    return n;
+}
+
 int unicode_put(int32_t code, char into[UNICODE_BYTES])
 {
     return (int)utf8proc_encode_char(code, (utf8proc_uint8_t *)into);

@@ -12,6 +12,7 @@ enum { UNICODE_REPLACEMENT = 0xFFFD, UNICODE_BYTES = 4 };  // UNICODE_BYTES: the
 // The code point at *at, which is below n; advances *at. A byte that does not begin a code point is U+FFFD with length one,
 // so any bytes can be read and positions stay exact.
 int32_t unicode_next(const char *text, size_t n, size_t *at);
+size_t unicode_valid(const char *text, size_t n);  // the number of bytes before the first one that is not UTF-8; n if all are
 int unicode_put(int32_t code, char into[UNICODE_BYTES]);  // returns the number of bytes
 
 bool unicode_is_space(int32_t code);        // the property White_Space

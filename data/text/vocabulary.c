@@ -86,14 +86,14 @@ static void append_word(struct vocabulary *v, const char *word, size_t n, uint32
     if (n > v->longest) v->longest = n;
 }
 
-int32_t vocabulary_add(struct vocabulary *v, const char *word, size_t n)
+int32_t vocabulary_add_times(struct vocabulary *v, const char *word, size_t n, int64_t times)
 {
     BUG_IF(n == 0 || n > UINT32_MAX || v->words == VOCABULARY_WORDS);
     uint32_t hash = vocabulary_hash(VOCABULARY_HASH, word, n), i = find_slot(v, word, n, hash);
     if (v->slot[i] == 0) {
         append_word(v, word, n, hash);
         v->slot[i] = v->words;
-        v->word[v->words - 1].times = 1;
+        v->word[v->words - 1].times = times;
         if (2 * (uint32_t)v->words > v->slots) {
             v->slots *= 2;
             v->slot = grow(v->slot, v->slots * sizeof *v->slot);
@@ -101,8 +101,13 @@ int32_t vocabulary_add(struct vocabulary *v, const char *word, size_t n)
         }
         return v->words - 1;
     }
-    v->word[v->slot[i] - 1].times++;
+    v->word[v->slot[i] - 1].times += times;
     return v->slot[i] - 1;
+}
+
+int32_t vocabulary_add(struct vocabulary *v, const char *word, size_t n)
+{
+    return vocabulary_add_times(v, word, n, 1);
 }
 
 int32_t vocabulary_find_hashed(const struct vocabulary *v, const char *word, size_t n, uint32_t hash)

@@ -19,6 +19,7 @@ int vocabulary_parse(const char *name, const char *bytes, size_t count, struct v
 int vocabulary_open(const char *path, struct vocabulary **) MUST_CHECK;
 
 int32_t vocabulary_add(struct vocabulary *, const char *word, size_t n);  // returns its number, new or old; counts one occurrence
+int32_t vocabulary_add_times(struct vocabulary *, const char *word, size_t n, int64_t times);
 int32_t vocabulary_find(const struct vocabulary *, const char *word, size_t n);  // VOCABULARY_NONE if it is missing
 // Renumbers the words: the most frequent first, words of equal frequency by their bytes. The first `fixed` keep their
 // numbers.
