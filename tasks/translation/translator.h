@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract between networks that translate, their training (translation.c) and their decoding (search.h).
+//
+// A batch has the fields "source" i32[B,S], "source.length" i32[B], "target" i32[B,T] and "target.length" i32[B]: ids of a joint
+// vocabulary, each sequence with its TOKEN_EOS at the end, padded with TOKEN_PAD. S and T are the limits of the batch's bucket.
+// s->is.length is T; in a decoding the most words of an answer of this bucket, its end included.
+//
+// A decoding has B samples with `beam` hypotheses each, N = B x beam; those of a sample are adjacent. Hypotheses grow together,
+// from TOKEN_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
+#ifndef DAWN_TRANSLATION_TRANSLATOR_H
+#define DAWN_TRANSLATION_TRANSLATOR_H
+
+#include "tasks/common/step/step.h"
+
+enum token { TOKEN_PAD, TOKEN_BOS, TOKEN_EOS, TOKEN_UNK, TOKEN_SPECIAL };
+
+// The words that hypotheses have so far. All have the same number.
+struct translator_place {
+    int token;   // i32[N]: the last word of each, at first TOKEN_BOS
+    int at;      // i32[1]: its position, from 0
+    int count;   // i32[N]: at + 1 in each row
+    int64_t beam;
+};
+
+struct translator {
+    // Teacher forcing: the decoder reads `input`, i32[B,T] with TOKEN_BOS first -> [B,T,C], before the output layer.
+    int (*states)(struct step *, int source, int lengths, int input);
+    // What `next` needs of the source, into slots; and the caches as they begin.
+    void (*encode)(struct step *, int source, int lengths, int64_t beam);
+    // One word more for each hypothesis -> [N,C]. It reads "source.length" (step_input), what `encode` kept, and the caches, and
+    // leaves the caches for the next word.
+    int (*next)(struct step *, const struct translator_place *);
+    // The output layer: [..,C] -> logits [..,V] of the activations' type. V is translator_symbols.
+    int (*logits)(struct step *, int states);
+    // Slot `number`, [N,..], of those that follow a hypothesis when the beam is reordered; NONE: there are no more.
+    int (*cache)(struct step *, int64_t hypotheses, int number);
+    // The slot f32[N,S] with the attention of the last word; NULL: the network shows none.
+    const char *attention;
+};
+static inline const struct translator *translator_of(const struct setting *c)
+{
+    return c->model->own;
+}
+static inline int64_t translator_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
+{
+    return c->data->field[0].classes;
+}
+
+extern const struct translator transformer_translator;
+
+#endif
