@@ -18,7 +18,7 @@
 
 #include "runtime/common/base/error.h"
 
-enum { ORDER_BUCKETS = 8 };
+enum { ORDER_BUCKETS = 32 };
 
 enum order_kind {
     ORDER_SHUFFLED,

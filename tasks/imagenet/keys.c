@@ -5,6 +5,7 @@
 #include "data/feed/order.h"
 #include "tasks/imagenet/networks.h"
 
+enum { RESOLUTIONS_MOST = 8 };  // each has programs of its own
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 static const char *const stems[] = {"conv7", "deep", "patch", NULL};
@@ -79,8 +80,8 @@ static int check_imagenet(const char *where, const struct recipe *r)
         return fail(ERR_USAGE, "%s: \"data.least_area\" needs one number, or one for each of the %d of \"data.resolution\"",
                     where, sides);
     TRY(recipe_check_whole(where, "data.resolution", &r->resolution));
-    if (count_different(&r->resolution) > ORDER_BUCKETS)
-        return fail(ERR_USAGE, "%s: \"data.resolution\" may have %d different numbers", where, ORDER_BUCKETS);
+    if (count_different(&r->resolution) > RESOLUTIONS_MOST)
+        return fail(ERR_USAGE, "%s: \"data.resolution\" may have %d different numbers", where, RESOLUTIONS_MOST);
     TRY(recipe_check_whole(where, "model.widths", &r->widths));
     return recipe_check_whole(where, "model.blocks", &imagenet_keys(r)->blocks);
 }

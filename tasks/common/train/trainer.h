@@ -23,7 +23,7 @@ struct trainer_choice {
     struct task_files files; // borrowed
 };
 
-enum { TRAINER_VARIANTS = 64 };
+enum { TRAINER_VARIANTS = 128 };
 struct trainer_variant {
     struct variant is;
     int of, program;  // numbers in the task's table and in the session

@@ -22,14 +22,14 @@ static double waste_of(const struct choosing *c, int from, int to)
 }
 
 // best[b][i]: the least waste of the first i steps in b buckets; from[b][i]: the begin of the last of these buckets.
-static int choose_limits(const struct choosing *c, int limit[ORDER_BUCKETS])
+static int choose_limits(const struct choosing *c, int limit[BUCKETS_MOST])
 {
     static const double never = 1e30;
-    double best[ORDER_BUCKETS + 1][STEPS_MAX + 1];
-    int from[ORDER_BUCKETS + 1][STEPS_MAX + 1] = {0};
-    for (int b = 0; b <= ORDER_BUCKETS; b++)
+    double best[BUCKETS_MOST + 1][STEPS_MAX + 1];
+    int from[BUCKETS_MOST + 1][STEPS_MAX + 1] = {0};
+    for (int b = 0; b <= BUCKETS_MOST; b++)
         for (int i = 0; i <= c->steps; i++) best[b][i] = b == 0 && i == 0 ? 0 : never;
-    for (int b = 1; b <= ORDER_BUCKETS; b++)
+    for (int b = 1; b <= BUCKETS_MOST; b++)
         for (int i = 1; i <= c->steps; i++)
             for (int j = 0; j < i; j++) {
                 if (best[b - 1][j] == never || c->below[i] - c->below[j] < c->least) continue;
@@ -37,7 +37,7 @@ static int choose_limits(const struct choosing *c, int limit[ORDER_BUCKETS])
                 if (waste < best[b][i]) best[b][i] = waste, from[b][i] = j;
             }
     int buckets = 1;
-    for (int b = 2; b <= ORDER_BUCKETS; b++)
+    for (int b = 2; b <= BUCKETS_MOST; b++)
         if (best[b][c->steps] < best[buckets][c->steps]) buckets = b;
     for (int b = buckets, i = c->steps; b > 0; i = from[b--][i]) limit[b - 1] = i;
     return buckets;
@@ -47,7 +47,7 @@ void buckets_choose(const int32_t *lengths, int64_t count, int64_t longest, int6
                     struct order_choice *into)
 {
     struct choosing *c = zalloc(sizeof *c);
-    int limit[ORDER_BUCKETS];
+    int limit[BUCKETS_MOST];
     BUG_IF(longest > BUCKETS_LONGEST);
     for (int64_t i = 0; i < count; i++) {
         int steps = (lengths[i] + BUCKETS_STEP - 1) / BUCKETS_STEP;

@@ -6,7 +6,7 @@
 
 #include "data/feed/order.h"
 
-enum { BUCKETS_STEP = 32, BUCKETS_LONGEST = 4096 };
+enum { BUCKETS_STEP = 32, BUCKETS_LONGEST = 4096, BUCKETS_MOST = 8 };
 
 // Sets `buckets`, `limit` and `batch` of a choice. `least`: the minimum of samples in a bucket, if there are that many. The
 // last limit is the longest length, rounded up, and at most `longest`. No length may exceed `longest`.
