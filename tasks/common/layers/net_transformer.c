@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training reads a whole target at once; a decoding reads one word of each hypothesis and keeps the keys and values of the
+// words before it in a cache. Both write the same layer.
+#include "tasks/common/layers/net_transformer.h"
+
+#include <math.h>
+
+static const struct init ZERO = {INIT_ZERO, 0};
+
+// Glorot and Bengio 2010; the parts of a joint weight begin with less, as in fairseq.
+static struct init glorot(int64_t in, int64_t out, double gain)
+{
+    return (struct init){INIT_UNIFORM, (float)(gain * sqrt(6.0 / (double)(in + out)))};
+}
+
+static int dense(struct net *n, const char *name, int x, int64_t out)
+{
+    struct net_dense d = {out, n->step->setting->dtype, glorot(net_channels(n, x), out, 1), ZERO, false};
+    return net_dense(n, name, x, &d);
+}
+
+// Rows [first, end) of the joint weight and bias of queries, keys and values, in units of the width.
+static int project(struct net *n, const char *name, int x, int first, int end)
+{
+    struct graph *g = n->g;
+    int64_t c = net_channels(n, x);
+    int w = graph_param(g, net_join(n, name, "in_proj_weight"), SHAPE(3 * c, c), glorot(c, c, sqrt(0.5)), ROLE_MATRIX);
+    int b = graph_param(g, net_join(n, name, "in_proj_bias"), SHAPE(3 * c), ZERO, ROLE_BIAS);
+    if (end - first < 3) w = g_slice(g, w, 0, first * c, end * c), b = g_slice(g, b, 0, first * c, end * c);
+    return g_linear(g, x, w, b, n->step->setting->dtype);
+}
+
+static int attend(struct net *n, const char *name, const struct net_transformer *t, struct attention a)
+{
+    bool drops = n->key != NONE && t->attention_p > 0;
+    a.key = n->key, a.step = n->counter;
+    a.attr.heads = t->heads, a.attr.p = drops ? t->attention_p : 0, a.attr.site = step_site(n->step);
+    int y = g_attention(n->g, &a);
+    return dense(n, net_join(n, name, "out_proj"), y, net_channels(n, y));
+}
+
+static int attend_self(struct net *n, const char *name, int x, const struct net_transformer *t)
+{
+    struct graph *g = n->g;
+    const struct net_decoding *d = t->decoding;
+    struct attention a = {.q = project(n, name, x, 0, 3), .kv = NONE, .lengths = t->lengths, .q_lengths = NONE,
+                          .attr.causal = t->decoder};
+    if (d) {
+        int64_t c = net_channels(n, x);
+        int kv = g_slice(g, a.q, 2, c, 3 * c);
+        a.q = g_slice(g, a.q, 2, 0, c), a.kv = g_append(g, d->cache, kv, d->at), a.lengths = d->count, a.attr.causal = false;
+    }
+    return attend(n, name, t, a);
+}
+
+int net_source(struct net *n, const char *name, int memory)
+{
+    return project(n, net_join(n, name, "multihead_attn"), memory, 1, 3);
+}
+
+// Hypotheses of one sample are queries of one sequence.
+static int attend_source(struct net *n, const char *name, int x, const struct net_transformer *t)
+{
+    struct graph *g = n->g;
+    if (g->error) return NONE;
+    const struct shape is = g->value[x].shape;
+    int64_t samples = g->value[t->source].shape.dim[0];
+    int q = g_reshape(g, project(n, name, x, 0, 1), SHAPE(samples, is.dim[0] / samples * is.dim[1], is.dim[2]));
+    struct attention a = {.q = q, .kv = t->source, .lengths = t->source_lengths,
+                          .q_lengths = t->decoding ? NONE : t->lengths};
+    return g_reshape(g, attend(n, name, t, a), is);
+}
+
+static int feed_forward(struct net *n, const char *name, int x, const struct net_transformer *t)
+{
+    int y = g_act(n->g, dense(n, net_join(n, name, "linear1"), x, t->feed_forward), ACT_RELU);
+    if (n->key != NONE && t->act_p > 0) y = g_dropout(n->g, y, n->key, n->counter, t->act_p, step_site(n->step));
+    return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x));
+}
+
+typedef int part(struct net *, const char *, int, const struct net_transformer *);
+
+// x + f(norm(x)), or norm(x + f(x)).
+static int residual(struct net *n, const char *name, int x, const struct net_transformer *t, part *of, const char *below,
+                    const char *norm)
+{
+    struct graph *g = n->g;
+    norm = net_join(n, name, norm);
+    graph_scope(g, "%s%s%s", name, *below ? "." : "", below);
+    name = *below ? net_join(n, name, below) : name;
+    if (t->pre_norm) return g_add(g, x, net_dropout(n, of(n, name, g_layer_norm(g, norm, x, n->eps), t)));
+    return g_layer_norm(g, norm, g_add(g, x, net_dropout(n, of(n, name, x, t))), n->eps);
+}
+
+int net_transformer_layer(struct net *n, const char *name, int x, const struct net_transformer *t)
+{
+    x = residual(n, name, x, t, attend_self, "self_attn", "norm1");
+    if (t->decoder) x = residual(n, name, x, t, attend_source, "multihead_attn", "norm2");
+    return residual(n, name, x, t, feed_forward, "", t->decoder ? "norm3" : "norm2");
+}
+
+void net_positions(int64_t rows, int64_t width, float *into)
+{
+    int64_t half = width / 2;
+    for (int64_t t = 0; t < rows; t++)
+        for (int64_t i = 0; i < half; i++) {
+            double angle = (double)t * exp(-(double)i * log(1e4) / (double)(half > 1 ? half - 1 : 1));
+            into[t * width + i] = (float)sin(angle), into[t * width + half + i] = (float)cos(angle);
+        }
+}

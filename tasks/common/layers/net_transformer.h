@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of a Transformer (Vaswani et al. 2017), with the names of torch.nn.TransformerEncoderLayer and DecoderLayer below NAME:
+// attention to the sequence itself, in a decoder attention to the source, two products with ReLU between; each with a residual,
+// whose norm comes after it or before.
+#ifndef DAWN_LAYERS_TRANSFORMER_H
+#define DAWN_LAYERS_TRANSFORMER_H
+
+#include "tasks/common/layers/net.h"
+
+// Word by word: x[N,1,C] is the word at position `at` of each hypothesis.
+struct net_decoding {
+    int cache;      // slot [N,T,2C]: keys and values of the words before it
+    int at, count;  // i32[1]; i32[N]: at + 1
+};
+
+struct net_transformer {
+    int64_t feed_forward;
+    int heads;
+    bool decoder, pre_norm;
+    float attention_p, act_p;    // dropout of probabilities, and after ReLU; of residuals: of the net
+    int lengths;                 // i32[B]: places of each sequence; of a decoding NONE
+    int source, source_lengths;  // decoder: net_source of this layer [B,S,2C], i32[B]. Of x[N,..] B divides N
+    const struct net_decoding *decoding;  // NULL: the whole sequence
+};
+int net_transformer_layer(struct net *, const char *name, int x, const struct net_transformer *);
+// Keys and values of the source for a decoder's layer: memory[B,S,C] -> [B,S,2C].
+int net_source(struct net *, const char *name, int memory);
+// Sinusoidal positions, f32[rows,width]: sines, then cosines, of wave lengths from 2 pi to 10^4 2 pi (tensor2tensor's order).
+void net_positions(int64_t rows, int64_t width, float *into);
+
+#endif
