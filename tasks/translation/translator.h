@@ -2,28 +2,27 @@
 // The contract between networks that translate, their training (translation.c) and their decoding (search.h).
 //
 // A batch has the fields "source" i32[B,S], "source.length" i32[B], "target" i32[B,T] and "target.length" i32[B]: ids of a joint
-// vocabulary, each sequence with its TOKEN_EOS at the end, padded with TOKEN_PAD. S and T are the limits of the batch's bucket.
+// vocabulary, each sequence with a BPE_EOS at the end, padded with BPE_PAD. S and T are the limits of the batch's bucket.
 // s->is.length is T; in a decoding the most words of an answer of this bucket, its end included.
 //
 // A decoding has B samples with `beam` hypotheses each, N = B x beam; those of a sample are adjacent. Hypotheses grow together,
-// from TOKEN_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
+// from BPE_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
 #ifndef DAWN_TRANSLATION_TRANSLATOR_H
 #define DAWN_TRANSLATION_TRANSLATOR_H
 
+#include "data/text/bpe.h"
 #include "tasks/common/step/step.h"
-
-enum token { TOKEN_PAD, TOKEN_BOS, TOKEN_EOS, TOKEN_UNK, TOKEN_SPECIAL };
 
 // The words that hypotheses have so far. All have the same number.
 struct translator_place {
-    int token;   // i32[N]: the last word of each, at first TOKEN_BOS
+    int token;   // i32[N]: the last word of each, at first BPE_BOS
     int at;      // i32[1]: its position, from 0
     int count;   // i32[N]: at + 1 in each row
     int64_t beam;
 };
 
 struct translator {
-    // Teacher forcing: the decoder reads `input`, i32[B,T] with TOKEN_BOS first -> [B,T,C], before the output layer.
+    // Teacher forcing: the decoder reads `input`, i32[B,T] with BPE_BOS first -> [B,T,C], before the output layer.
     int (*states)(struct step *, int source, int lengths, int input);
     // What `next` needs of the source, into slots; and the caches as they begin.
     void (*encode)(struct step *, int source, int lengths, int64_t beam);
@@ -47,5 +46,6 @@ static inline int64_t translator_symbols(const struct setting *c)  // of the joi
 }
 
 extern const struct translator transformer_translator;
+int transformer_begin(const struct setting *, struct session *, struct dataset *view);
 
 #endif

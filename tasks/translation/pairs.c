@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/translation/pairs.h"
+
+#include "data/kind.h"
+#include "runtime/common/base/rng.h"
+#include "tasks/translation/pair_buckets.h"
+#include "tasks/translation/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVALUATE_BATCH = 128, EVALUATE_BUCKETS = 8, NOISE_LENGTH = 32, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
+
+struct sentences {  // of a split
+    int64_t samples, left_out;
+    int32_t *stored;         // number of each sample in the stored split
+    int32_t *id;
+    int64_t *at, used, room; // the sentences of sample i begin at at[2i] and at[2i+1], and end there
+};
+
+struct pairs {
+    struct dataset *stored;  // borrowed
+    struct bpe *bpe;
+    char digest[DIGEST_HEX];
+    int64_t longest[SPLIT_COUNT];
+    struct sentences split[SPLIT_COUNT];
+    struct pair_buckets buckets[SPLIT_COUNT];
+};
+
+static const char *const sides[] = {"source", "target"};
+
+static struct pairs *pairs_of(const struct dataset *view)
+{
+    return view->own;
+}
+
+const struct bpe *pairs_bpe(const struct dataset *view)
+{
+    return pairs_of(view)->bpe;
+}
+
+const char *pairs_digest(const struct dataset *view)
+{
+    return pairs_of(view)->digest;
+}
+
+// ---- text
+
+static int read_line(struct dataset *stored, enum split split, int64_t sample, int side, struct text *into)
+{
+    const struct field *f = dataset_field(stored, sides[side]);
+    if (!f || f->ragged == FIELD_FIXED || f->dtype != U8)
+        return fail(ERR_INPUT, "%s has no pairs of lines", dataset_facts(stored)->name);
+    size_t room = (size_t)f->shape.dim[f->ragged];
+    int64_t length;
+    if (into->room <= room) into->at = grow(into->at, into->room = room + 1);
+    TRY(dataset_item_of(stored, split, f, sample, into->at, room, &length));
+    into->at[into->length = (size_t)length] = 0;
+    return 0;
+}
+
+int pairs_line(struct dataset *view, enum split split, int64_t sample, int side, struct text *into)
+{
+    const struct pairs *p = pairs_of(view);
+    return read_line(p->stored, split, p->split[split].stored[sample], side, into);
+}
+
+static int count_words(struct pairs *p, struct vocabulary *words)
+{
+    struct text line = {0};
+    int rc = 0;
+    for (int64_t i = 0; i < dataset_facts(p->stored)->count[SPLIT_TRAIN] && rc == 0; i++)
+        for (int side = 0; side < PAIRS_SIDES && rc == 0; side++) {
+            rc = read_line(p->stored, SPLIT_TRAIN, i, side, &line);
+            if (rc == 0) rc = bpe_count_words(line.at, line.length, words);
+        }
+    text_free(&line);
+    return rc;
+}
+
+static int learn_text(struct pairs *p, int64_t merges)
+{
+    if (dataset_facts(p->stored)->count[SPLIT_TRAIN] == 0)
+        return fail(ERR_MISSING, "symbols are learned from the training text, which is not here: name it with --data");
+    struct vocabulary *words = vocabulary_new();
+    struct text code = {0};
+    int rc = count_words(p, words);
+    if (rc == 0) rc = bpe_learn(words, merges, &code);
+    if (rc == 0) rc = bpe_parse("the merges of the training text", code.at, code.length, &p->bpe);
+    if (rc == 0) {
+        bpe_number(p->bpe, words);
+        digest_bytes(code.at, code.length, p->digest);
+    }
+    text_free(&code);
+    vocabulary_free(words);
+    return rc;
+}
+
+// ---- ids
+
+static int32_t *room_for(struct sentences *s, int64_t count)
+{
+    if (s->used + count > s->room) {
+        s->room = 2 * (s->used + count);
+        s->id = grow(s->id, (size_t)s->room * sizeof *s->id);
+    }
+    return s->id + s->used;
+}
+
+// A line of `n` bytes has at most as many symbols.
+static void encode_line(const struct pairs *p, struct sentences *s, const struct text *line)
+{
+    int32_t *into = room_for(s, (int64_t)line->length + 1);
+    int64_t count = bpe_encode(p->bpe, line->at, line->length, into);
+    into[count++] = BPE_EOS;
+    s->used += count;
+}
+
+static void draw_line(struct sentences *s, enum split split, int64_t sample, int side, int32_t symbols)
+{
+    struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)split, (uint32_t)sample, (uint32_t)side);
+    int64_t count = 1 + rng_below(r.v[0], NOISE_LENGTH);
+    int32_t *into = room_for(s, count);
+    for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (symbols - BPE_FIRST));
+    into[count - 1] = BPE_EOS;
+    s->used += count;
+}
+
+// Keeps the sample of which both sentences were added, if they are short enough.
+static int end_sample(struct pairs *p, enum split split, int64_t number, int64_t middle)
+{
+    struct sentences *s = &p->split[split];
+    int64_t first = s->at[2 * s->samples], source = middle - first, target = s->used - middle;
+    if (source > p->longest[split] || target > p->longest[split]) {
+        if (split == SPLIT_TEST)
+            return fail(ERR_INPUT, "sentence %lld of the test set has %lld symbols, and there are %lld positions",
+                        (long long)number + 1, (long long)(source > target ? source : target), (long long)p->longest[split]);
+        s->used = first, s->left_out++;
+        return 0;
+    }
+    s->stored[s->samples++] = (int32_t)number;
+    s->at[2 * s->samples - 1] = middle, s->at[2 * s->samples] = s->used;
+    return 0;
+}
+
+static int encode_split(struct pairs *p, enum split split, int32_t symbols)
+{
+    struct sentences *s = &p->split[split];
+    int64_t count = dataset_facts(p->stored)->count[split], middle = 0;
+    struct text line = {0};
+    int rc = 0;
+    s->stored = zalloc((size_t)(count + 1) * sizeof *s->stored);
+    s->at = zalloc((size_t)(2 * count + 1) * sizeof *s->at);
+    for (int64_t i = 0; i < count && rc == 0; i++) {
+        for (int side = 0; side < PAIRS_SIDES && rc == 0; side++) {
+            middle = s->used;
+            if (p->bpe) rc = read_line(p->stored, split, i, side, &line);
+            if (rc == 0 && p->bpe) encode_line(p, s, &line);
+            else if (rc == 0) draw_line(s, split, i, side, symbols);
+        }
+        if (rc == 0) rc = end_sample(p, split, i, middle);
+    }
+    text_free(&line);
+    return rc;
+}
+
+// ---- the data set
+
+static int pairs_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
+                      int64_t *length)
+{
+    const struct sentences *s = &pairs_of(d)->split[split];
+    const int64_t *at = s->at + 2 * index + (f - d->facts.field);
+    *length = at[1] - at[0];
+    size_t bytes = (size_t)*length * sizeof *s->id;
+    if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
+    memcpy(into, s->id + at[0], bytes);
+    return 0;
+}
+
+static int pairs_lengths(struct dataset *d, enum split split, const struct field *f, int32_t *lengths)
+{
+    const struct sentences *s = &pairs_of(d)->split[split];
+    const int64_t *at = s->at + (f - d->facts.field);
+    for (int64_t i = 0; i < s->samples; i++) lengths[i] = (int32_t)(at[2 * i + 1] - at[2 * i]);
+    return 0;
+}
+
+static void pairs_close(struct dataset *d)
+{
+    struct pairs *p = pairs_of(d);
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        free(p->split[s].stored);
+        free(p->split[s].id);
+        free(p->split[s].at);
+    }
+    bpe_free(p->bpe);
+    free(p);
+}
+
+static const struct kind pairs_kind = {.name = "pairs", .close = pairs_close, .item = pairs_item, .lengths = pairs_lengths};
+
+static void state_facts(const struct setting *c, struct dataset *d, int32_t symbols)
+{
+    const struct pairs *p = pairs_of(d);
+    d->facts = *c->data;
+    d->facts.fields = PAIRS_SIDES;
+    for (int side = 0; side < PAIRS_SIDES; side++)
+        d->facts.field[side] = (struct field){.name = sides[side], .dtype = I32, .shape = SHAPE(PAIRS_LONGEST), .ragged = 0,
+                                              .classes = symbols};
+    for (int s = 0; s < SPLIT_COUNT; s++) d->facts.count[s] = p->split[s].samples;
+}
+
+int pairs_view(const struct setting *c, struct dataset *stored, struct dataset **into)
+{
+    const struct translation_keys *k = translation_keys(c->recipe);
+    bool noise = !strcmp(stored->kind->name, "noise");
+    struct dataset *d = zalloc(sizeof *d);
+    struct pairs *p = d->own = zalloc(sizeof *p);
+    d->kind = &pairs_kind, p->stored = stored;
+    p->longest[SPLIT_TRAIN] = k->length, p->longest[SPLIT_TEST] = k->positions;
+    int rc = noise ? 0 : learn_text(p, k->merges);
+    int32_t symbols = noise ? BPE_FIRST + (int32_t)k->merges + NOISE_CHARACTERS : rc == 0 ? bpe_count(p->bpe) : 0;
+    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT && rc == 0; s++) rc = encode_split(p, s, symbols);
+    if (rc < 0) {
+        pairs_close(d);
+        free(d);
+        return rc;
+    }
+    state_facts(c, d, symbols);
+    *into = d;
+    return 0;
+}
+
+// ---- batches
+
+// Fills a request from its text.
+static int encode_request(void *view, const struct feed_item *item, void *const field[])
+{
+    struct text line = {0};
+    int rc = pairs_line(view, item->split, item->index, PAIRS_SOURCE, &line);
+    int32_t *into = field[0];
+    if (rc == 0) {
+        int64_t count = bpe_encode(pairs_bpe(view), line.at, line.length, into);
+        into[count] = BPE_EOS;
+        *(int32_t *)field[1] = (int32_t)count + 1;
+    }
+    text_free(&line);
+    return rc;
+}
+
+// In an evaluation the lengths of the source alone count, and it alone is read.
+static void read_lengths(const struct dataset *view, enum split split, struct pair_lengths *into)
+{
+    const struct sentences *s = &pairs_of(view)->split[split];
+    into->count = s->samples;
+    for (int side = 0; side < PAIRS_SIDES; side++) {
+        into->of[side] = zalloc((size_t)(s->samples + 1) * sizeof *into->of[side]);
+        for (int64_t i = 0, *at = s->at + side; i < s->samples; i++)
+            into->of[side][i] = split == SPLIT_TEST && side == PAIRS_TARGET ? 1 : (int32_t)(at[2 * i + 1] - at[2 * i]);
+    }
+}
+
+static void free_lengths(struct pair_lengths *l)
+{
+    for (int side = 0; side < PAIRS_SIDES; side++) free(l->of[side]);
+}
+
+int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
+{
+    const struct translation_keys *k = translation_keys(c->recipe);
+    struct pairs *p = pairs_of(f->data);
+    bool trains = f->split == SPLIT_TRAIN;
+    struct pair_buckets *b = &p->buckets[f->split];
+    struct pair_lengths lengths;
+    (void)feed;
+    read_lengths(f->data, f->split, &lengths);
+    b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : EVALUATE_BATCH;
+    b->most = trains ? ORDER_BUCKETS : EVALUATE_BUCKETS;
+    pair_buckets_choose(&lengths, b);
+    free_lengths(&lengths);
+    f->order.buckets = b->count;
+    for (int i = 0; i < b->count; i++)
+        f->order.limit[i] = i, f->order.batch[i] = pair_buckets_batch(b, b->limit[i][PAIRS_TARGET]);
+    for (int side = 0; side < (trains ? PAIRS_SIDES : 1); side++) {
+        struct feed_field *ids = &f->field[f->fields++], *length = &f->field[f->fields++];
+        *ids = (struct feed_field){.name = sides[side], .dtype = I32, .classes = c->data->field[side].classes};
+        *length = (struct feed_field){.name = side ? "target.length" : "source.length", .dtype = I32};
+        for (int i = 0; i < b->count; i++) ids->shape[i] = SHAPE(b->limit[i][side]);
+    }
+    if (!c->single || !p->bpe) return 0;
+    f->fill = encode_request, f->context = f->data;
+    return 0;
+}
+
+int pairs_buckets(const struct setting *c, struct dataset *view, enum split split, int32_t *bucket)
+{
+    struct pair_lengths lengths;
+    (void)c;
+    read_lengths(view, split, &lengths);
+    for (int64_t i = 0; i < lengths.count; i++)
+        bucket[i] = pair_buckets_of(&pairs_of(view)->buckets[split], lengths.of[PAIRS_SOURCE][i], lengths.of[PAIRS_TARGET][i]);
+    free_lengths(&lengths);
+    return 0;
+}
+
+void pairs_note(const struct setting *c, const struct dataset *view, struct text *into)
+{
+    char count[TEXT_FIGURE];
+    (void)c;
+    int64_t n = pairs_of(view)->split[SPLIT_TRAIN].left_out;
+    if (n > 0) text_add(into, "%s of training are longer than data.length and left out", text_count(count, n));
+}

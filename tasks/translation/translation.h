@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, and their models.
+#ifndef DAWN_TRANSLATION_H
+#define DAWN_TRANSLATION_H
+
+#include "tasks/common/step/task.h"
+
+extern const struct task task_multi30k;
+extern const struct task *const tasks_translation[];
+extern const struct model translation_models[];  // ends with name NULL
+
+#endif
