@@ -102,6 +102,10 @@ struct top_attr {
     int64_t n;  // TOP_GRAD: the last dimension of dx
 };
 enum { TOP_MOST = 64 };
+struct reorder_attr {
+    int group;  // rows, at most REORDER_MOST
+};
+enum { REORDER_MOST = 16 };
 struct mask_attr {
     float fill;
     int axis;  // dimension of the lengths; 0: the last
@@ -166,6 +170,7 @@ union attr {
     struct dropout_attr dropout;
     struct mask_attr mask;
     struct random_attr random;
+    struct reorder_attr reorder;
     struct top_attr top;
     struct move_attr move;
     struct loss_attr loss;
@@ -261,6 +266,8 @@ struct attention {
 int g_attention(struct graph *, const struct attention *);
 // Writes x[B,N,..] over cache[B,T,..] from position `at` on, i32[1] or i32[B]; returns cache.
 int g_append(struct graph *, int cache, int x, int at);
+// Moves rows of x[N,..] within groups of rows: what follows the hypotheses of a beam. `at`: i32[1], or NONE. Returns x.
+int g_reorder(struct graph *, int x, int from, int at, int group);
 // Simple recurrent units (Lei et al. 2017), of D directions and H hidden units each. For every direction u[B,T,D*K*H] holds the
 // parts candidate u0, forget u1, reset u2 and, if x is NONE, the skip input u3 in x's place; bias[D*2*H] holds b0 and b1.
 //   f = sigmoid(u1 + b0)  r = sigmoid(u2 + b1)  c = f c + (1 - f) u0  h[B,T,D*H] = r m act(c) + (1 - r) x

@@ -142,8 +142,10 @@ void store_initial(const struct slot *slot, uint64_t seed, void *into)
     int64_t n = shape_count(&slot->shape);
     memset(into, 0, slot_bytes(slot));
     if (slot->init.kind == INIT_ZERO || slot->init.kind == INIT_UPLOAD) return;
-    if (slot->init.kind == INIT_CONSTANT) {
-        for (int64_t i = 0; i < n; i++) element_set(slot->dtype, into, i, slot->init.a);
+    if (slot->init.kind == INIT_CONSTANT || slot->init.kind == INIT_COUNT) {
+        bool counts = slot->init.kind == INIT_COUNT;
+        int64_t each = counts ? (int64_t)slot->init.a : 1;
+        for (int64_t i = 0; i < n; i++) element_set(slot->dtype, into, i, counts ? (double)(i / each) : (double)slot->init.a);
         return;
     }
     BUG_IF(slot->dtype != F32);

@@ -71,6 +71,19 @@ static void build_append(struct case_build *b)
     case_node(b, (int[]){cache, x, at}, 3, NULL, &cache);
 }
 
+// p: rows, positions, size of a position, rows of a group, up to a position, its bound
+static void build_reorder(struct case_build *b)
+{
+    const int *p = b->row->p;
+    bool through = b->options.through;
+    b->options.through = false;  // x is overwritten: it must be the slot
+    int x = case_input(b, "x", SHAPE(p[0], p[1], p[2]), b->options.type, DRAW_NORMAL, 1.0);
+    b->options.through = through;
+    int from = case_input(b, "from", SHAPE(p[0]), I32, DRAW_INDEX, p[0]);
+    int at = p[4] ? case_input(b, "at", SHAPE(1), I32, DRAW_INDEX, p[5]) : NONE;
+    case_node(b, (int[]){x, from, at}, 3, &(union attr){.reorder = {p[3]}}, &x);
+}
+
 // p: n, h, w, c, rows and columns of the result
 static void build_resize(struct case_build *b)
 {
@@ -218,5 +231,10 @@ const struct op_case cases_move[] = {
     {"append a row", OP_APPEND, build_append, CASE_HALF, {3, 9, 1, 24, 0, 9}, 0},
     {"append rows", OP_APPEND, build_append, CASE_HALF, {2, 9, 3, 5, 0, 6}, 0},
     {"append at positions of the samples", OP_APPEND, build_append, CASE_HALF, {6, 5, 1, 17, 1, 8}, 0},
+    {"reorder rows", OP_REORDER, build_reorder, CASE_HALF, {10, 3, 7, 5, 0, 0}, 0},
+    {"reorder long rows", OP_REORDER, build_reorder, CASE_HALF, {8, 1, 1100, 4, 0, 0}, 0},
+    {"reorder up to a position", OP_REORDER, build_reorder, CASE_HALF, {12, 9, 24, 6, 1, 9}, 0},
+    {"reorder up to a position past the end", OP_REORDER, build_reorder, CASE_HALF, {6, 2, 5, 3, 1, 40}, 0},
+    {"reorder a beam 6M", OP_REORDER, build_reorder, LARGE, {320, 50, 384, 5, 1, 50}, 0},
     {0},
 };

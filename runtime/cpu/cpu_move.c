@@ -213,6 +213,52 @@ static int append_run(struct cpu_step *s)
     return 0;
 }
 
+// ---- reorder: the rows of a group that move are copied aside, a stretch of them at a time
+struct reorder {
+    char *x;
+    const int32_t *from;
+    int64_t group, most, positions;  // rows; positions of a row, and those that move
+    size_t bytes;                    // per position
+};
+
+static bool row_moves(const struct reorder *o, int64_t first, int64_t r)
+{
+    int64_t from = o->from[first + r] - first;
+    return from != r && from >= 0 && from < o->group;
+}
+
+static void reorder_piece(void *context, int64_t begin, int64_t end, int thread)  // positions of groups
+{
+    (void)thread;
+    enum { STRETCH = 1024 };
+    const struct reorder *o = context;
+    char aside[REORDER_MOST][STRETCH];
+    size_t row = (size_t)o->most * o->bytes;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t first = i / o->positions * o->group;
+        char *at = o->x + (size_t)(i % o->positions) * o->bytes;
+        for (size_t c = 0; c < o->bytes; c += STRETCH) {
+            size_t n = o->bytes - c < STRETCH ? o->bytes - c : STRETCH;
+            for (int64_t r = 0; r < o->group; r++)
+                if (row_moves(o, first, r)) memcpy(aside[r], at + (size_t)o->from[first + r] * row + c, n);
+            for (int64_t r = 0; r < o->group; r++)
+                if (row_moves(o, first, r)) memcpy(at + (size_t)(first + r) * row + c, aside[r], n);
+        }
+    }
+}
+
+static int reorder_run(struct cpu_step *s)
+{
+    const struct value *x = cpu_in(s, 0);
+    const int32_t *at = s->in[2];
+    int64_t above, groups = x->shape.dim[0] / s->node->attr.reorder.group;
+    struct reorder o = {.x = s->out[0], .from = s->in[1], .group = s->node->attr.reorder.group, .most = at ? x->shape.dim[1] : 1};
+    o.bytes = value_bytes_below(x, at ? 1 : 0, &above);
+    o.positions = at && *at + 1 < o.most ? *at + 1 : o.most;
+    if (o.positions > 0) threads_for(groups * o.positions, cpu_grain((int64_t)o.bytes * o.group / 4), reorder_piece, &o);
+    return 0;
+}
+
 CPU_PREPARE(reshape)
 CPU_PREPARE(transpose)
 CPU_PREPARE(concat)
@@ -221,6 +267,7 @@ CPU_PREPARE(slice_grad)
 CPU_PREPARE(gather)
 CPU_PREPARE(gather_grad)
 CPU_PREPARE(append)
+CPU_PREPARE(reorder)
 const struct cpu_op cpu_reshape = {.prepare = reshape_prepare};
 const struct cpu_op cpu_transpose = {.prepare = transpose_prepare};
 const struct cpu_op cpu_concat = {.prepare = concat_prepare};
@@ -229,3 +276,4 @@ const struct cpu_op cpu_slice_grad = {.prepare = slice_grad_prepare};
 const struct cpu_op cpu_gather = {.prepare = gather_prepare};
 const struct cpu_op cpu_gather_grad = {.workspace = gather_grad_workspace, .prepare = gather_grad_prepare};
 const struct cpu_op cpu_append = {.prepare = append_prepare};
+const struct cpu_op cpu_reorder = {.prepare = reorder_prepare};

@@ -164,6 +164,22 @@ int op_append_infer(struct graph *g, struct node *n)
     return 0;
 }
 
+// ---- reorder: an update of x
+int op_reorder_infer(struct graph *g, struct node *n)
+{
+    struct value *x = op_in(g, n, 0);
+    int64_t rows = x->shape.rank ? x->shape.dim[0] : 0;
+    int group = n->attr.reorder.group;
+    NEED(group >= 1 && group <= REORDER_MOST && rows % group == 0, g, "reorder in groups of %d of %lld rows: it takes 1 to %d",
+         group, (long long)rows, REORDER_MOST);
+    NEED(n->in[1] != NONE, g, "reorder wants the row that each row becomes");
+    TRY(op_per_sample(g, n, 1, rows));
+    if (n->in[2] != NONE) TRY(op_scalar(g, n, 2, I32));
+    NEED(n->in[2] == NONE || x->shape.rank > 1, g, "reorder up to a position wants x[N,T,..]");
+    op_out(g, n, 0, x->shape, x->dtype);
+    return 0;
+}
+
 // ---- reduce, broadcast: each is the other's gradient
 int op_reduce_infer(struct graph *g, struct node *n)
 {
@@ -205,6 +221,7 @@ NO_GRAD(slice_grad)
 NO_GRAD(resize_grad)
 NO_GRAD(gather_grad)
 NO_GRAD(append)
+NO_GRAD(reorder)
 FLOPS_EACH(reshape, 0)
 FLOPS_EACH(transpose, 0)
 FLOPS_EACH(concat, 0)
@@ -215,6 +232,7 @@ FLOPS_EACH(resize_grad, 7)
 FLOPS_EACH(gather, 0)
 FLOPS_EACH(gather_grad, 1)
 FLOPS_EACH(append, 0)
+FLOPS_EACH(reorder, 0)
 FLOPS_EACH(reduce, 1)
 FLOPS_EACH(broadcast, 1)
 
@@ -265,4 +283,9 @@ int g_gather(struct graph *g, int x, int index)
 int g_append(struct graph *g, int cache, int x, int at)
 {
     return graph_node_over(g, OP_APPEND, (int[]){cache, x, at}, 3, NULL, &cache, NULL);
+}
+
+int g_reorder(struct graph *g, int x, int from, int at, int group)
+{
+    return graph_node_over(g, OP_REORDER, (int[]){x, from, at}, 3, &(union attr){.reorder = {group}}, &x, NULL);
 }

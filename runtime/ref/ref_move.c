@@ -213,3 +213,22 @@ void ref_append(const struct ref_step *s)
     }
     ref_write(s, 0, to);
 }
+
+void ref_reorder(const struct ref_step *s)
+{
+    const struct shape *x = &ref_in(s, 0)->shape;
+    int64_t rows = x->dim[0], group = s->node->attr.reorder.group, below = shape_count(x) / rows, moved = below;
+    if (ref_in(s, 2)) {
+        int64_t positions = (int64_t)ref_get(s, 2, 0) + 1;
+        positions = positions < 0 ? 0 : positions > x->dim[1] ? x->dim[1] : positions;
+        moved = below / x->dim[1] * positions;
+    }
+    const double *before = ref_read(s, 0);
+    double *after = ref_read(s, 0);
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t from = (int64_t)ref_get(s, 1, r);
+        for (int64_t i = 0; i < moved && from >= 0 && from / group == r / group; i++)
+            after[r * below + i] = before[from * below + i];
+    }
+    ref_write(s, 0, after);
+}

@@ -54,6 +54,27 @@ K_LAUNCHER(k_append)
     BY_WIDTH(k->width, U, return launch(append<U>, blocks_for(k->rows * k->units), K_BLOCK, stream, *k));
 }
 
+// ---- reorder: a thread holds one unit of each row of a group
+
+template <typename U> __global__ void reorder(const struct k_reorder k)
+{
+    const int64_t i = thread_index(), t = i / k.units % k.positions, row = k.positions * k.units;
+    const int64_t first = i / row * k.group;
+    if (i >= k.groups * row || (k.at && t > *k.at)) return;
+    U *x = (U *)k.x + first * row + i % row, kept[REORDER_MOST];
+    for (int r = 0; r < k.group; r++) {
+        const int64_t from = k.from[first + r] - first;
+        kept[r] = x[(from >= 0 && from < k.group ? from : r) * row];
+    }
+    for (int r = 0; r < k.group; r++) x[r * row] = kept[r];
+}
+
+K_LAUNCHER(k_reorder)
+{
+    const struct k_reorder *k = (const struct k_reorder *)args;
+    BY_WIDTH(k->width, U, return launch(reorder<U>, blocks_for(k->groups * k->positions * k->units), K_BLOCK, stream, *k));
+}
+
 // ---- transpose
 
 template <typename U> __global__ void transpose(const struct k_transpose k)

@@ -75,4 +75,14 @@ struct k_append {
 };
 K_LAUNCHER(k_append);
 
+// Rows of x move within their groups, in units of `width` bytes.
+struct k_reorder {
+    void *x;
+    const int32_t *from;
+    const int32_t *at;     // only positions up to it move; NULL: all
+    int64_t groups, positions, units;  // units per position
+    int group, width;
+};
+K_LAUNCHER(k_reorder);
+
 #endif

@@ -187,6 +187,18 @@ static int append_prepare(struct cuda_step *s)
     return 0;
 }
 
+// ---- reorder
+
+static int reorder_prepare(struct cuda_step *s)
+{
+    const struct value *x = cuda_in(s, 0);
+    int64_t above, group = s->node->attr.reorder.group;
+    size_t bytes = value_bytes_below(x, s->in[2] ? 1 : 0, &above), unit = unit_of(bytes, 0);
+    CUDA_LAUNCH(s, k_reorder, .x = s->out[0], .from = s->in[1], .at = s->in[2], .groups = x->shape.dim[0] / group,
+                .positions = s->in[2] ? x->shape.dim[1] : 1, .units = (int64_t)(bytes / unit), .group = (int)group, .width = (int)unit);
+    return 0;
+}
+
 // ---- gather
 
 static int gather_prepare(struct cuda_step *s)
@@ -224,3 +236,4 @@ const struct cuda_op cuda_slice_grad = {.prepare = slice_grad_prepare};
 const struct cuda_op cuda_gather = {.prepare = gather_prepare};
 const struct cuda_op cuda_gather_grad = {.prepare = gather_grad_prepare, .workspace = gather_grad_workspace};
 const struct cuda_op cuda_append = {.prepare = append_prepare};
+const struct cuda_op cuda_reorder = {.prepare = reorder_prepare};

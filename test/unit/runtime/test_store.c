@@ -43,6 +43,9 @@ static void test_plain(void **state)
     float *upload = initial(slot_of(s, "upload", SHAPE(7), (struct init){INIT_UPLOAD, 3}), 1);
     float *three = initial(slot_of(s, "three", SHAPE(7), (struct init){INIT_CONSTANT, 3}), 1);
     for (int i = 0; i < 7; i++) assert_true(zero[i] == 0 && upload[i] == 0 && three[i] == 3);
+    float *thirds = initial(slot_of(s, "thirds", SHAPE(7), (struct init){INIT_COUNT, 3}), 1);
+    for (int i = 0; i < 7; i++) assert_true(thirds[i] == (float)(i / 3));
+    free(thirds);
     struct slot *whole;
     int32_t n;
     OK(store_slot(s, "whole", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_CONSTANT, 5}, &whole));
