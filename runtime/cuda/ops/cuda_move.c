@@ -195,7 +195,8 @@ static int reorder_prepare(struct cuda_step *s)
     int64_t above, group = s->node->attr.reorder.group;
     size_t bytes = value_bytes_below(x, s->in[2] ? 1 : 0, &above), unit = unit_of(bytes, 0);
     CUDA_LAUNCH(s, k_reorder, .x = s->out[0], .from = s->in[1], .at = s->in[2], .groups = x->shape.dim[0] / group,
-                .positions = s->in[2] ? x->shape.dim[1] : 1, .units = (int64_t)(bytes / unit), .group = (int)group, .width = (int)unit);
+                .positions = s->in[2] ? x->shape.dim[1] : 1, .units = (int64_t)(bytes / unit), .group = (int)group,
+                .width = (int)unit);
     return 0;
 }
 
