@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beam search on the device: two programs of an evaluation for any translator. Scores, histories and the best answer so far lie
+// in slots; the host reads one number, how many samples still search.
+//
+// Of the 2 x beam best continuations of a sample, those that end among the first `beam` are finished, and the best `beam` others
+// go on. A sample is done when `beam` of its hypotheses have finished, or at its limit, where only the end is allowed. TOKEN_PAD
+// and TOKEN_BOS are never chosen. Beam 1 is greedy.
+#ifndef DAWN_TRANSLATION_SEARCH_H
+#define DAWN_TRANSLATION_SEARCH_H
+
+#include "tasks/translation/translator.h"
+
+// What the score of a finished hypothesis of n words, its end included, is divided by: n^alpha (fairseq's lenpen), or
+// ((5 + n) / 6)^alpha (Wu et al. 2016; MLPerf).
+enum search_norm { SEARCH_LENGTH, SEARCH_GNMT };
+struct search {
+    int beam;             // 1 to REORDER_MOST
+    enum search_norm norm;
+    double alpha;
+    double coverage;      // this times the sum of log(min(1, attention that a source word got)) is added to the score; 0: nothing
+    double ratio, extra;  // limit on the words without the end: ratio x words of the source with its end + extra
+};
+
+void search_begin(struct step *, const struct search *);  // encodes the source of the batch
+void search_word(struct step *, const struct search *);   // one word more. Its outputs:
+enum {
+    SEARCH_WORDS,   // i32[B,L], L = step.is.length: the best finished hypothesis
+    SEARCH_COUNT,   // i32[B]: its words without the end; what follows them means nothing
+    SEARCH_SCORE,   // f32[B]: normalised
+};
+struct drive;
+// Runs the two programs on the batch at hand until all samples are done.
+int search_run(struct drive *, const struct search *, int begin, int word) MUST_CHECK;
+
+#endif
