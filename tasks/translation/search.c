@@ -95,7 +95,7 @@ void search_begin(struct step *s, const struct search *search)
     int first = g_scale(g, constant(&o, "sample", SHAPE(o.all), F32, (struct init){INIT_COUNT, (float)o.beam}), (float)o.beam);
     int others = g_map(g, MAP_CLAMP, map2(&o, MAP_SUB, number, first), 0, 1);  // 0 for the first hypothesis of a sample
     step_keep(s, o.score, g_scale(g, others, ABSENT));
-    step_keep(s, o.token, fixed(&o, "bos", SHAPE(o.all), I32, TOKEN_BOS));
+    step_keep(s, o.token, fixed(&o, "bos", SHAPE(o.all), I32, BPE_BOS));
     step_keep(s, o.at, fixed(&o, "begin", SHAPE(1), I32, 0));
     step_keep(s, o.best, fixed(&o, "worst", SHAPE(o.samples, 1), F32, NEVER));
     step_keep(s, o.ended, fixed(&o, "none", SHAPE(o.samples, 1), F32, 0));
@@ -122,7 +122,7 @@ static int logits_of(const struct searching *o, const struct word *w)
                                      .beam = o->beam};
     int z = g_cast(g, o->translator->logits(o->s, o->translator->next(o->s, &place)), F32);
     graph_scope(g, "search");
-    int in[] = {z, fixed(o, "first", SHAPE(o->all), I32, TOKEN_EOS), fixed(o, "last", SHAPE(o->all), I32, (float)o->symbols)};
+    int in[] = {z, fixed(o, "first", SHAPE(o->all), I32, BPE_EOS), fixed(o, "last", SHAPE(o->all), I32, (float)o->symbols)};
     return graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = NEVER}}, NULL);
 }
 
@@ -130,13 +130,13 @@ static void score_words(const struct searching *o, struct word *w)
 {
     struct graph *g = o->g;
     int z = logits_of(o, w), loss[3];
-    int ends = fixed(o, "end", SHAPE(o->all), I32, TOKEN_EOS);
+    int ends = fixed(o, "end", SHAPE(o->all), I32, BPE_EOS);
     g_xent_full(g, (int[]){z, ends, NONE}, 0, false, loss);  // of the end: log of the sum of exponentials, less its logit
-    int sum = g_add(g, loss[1], g_reshape(g, g_slice(g, z, 1, TOKEN_EOS, TOKEN_EOS + 1), SHAPE(o->all)));
+    int sum = g_add(g, loss[1], g_reshape(g, g_slice(g, z, 1, BPE_EOS, BPE_EOS + 1), SHAPE(o->all)));
     w->end = map2(o, MAP_SUB, o->score, loss[1]);
     int best = g_top(g, z, o->each, &w->index);
     int scored = g_add(g, best, repeat(o, map2(o, MAP_SUB, o->score, sum), o->each, 1));
-    int ended = g_map(g, MAP_SHIFT, g_cast(g, w->index, F32), -(float)TOKEN_EOS, 0);
+    int ended = g_map(g, MAP_SHIFT, g_cast(g, w->index, F32), -(float)BPE_EOS, 0);
     w->candidate = choose_by(o, ended, scored, fixed(o, "never", SHAPE(o->each), F32, NEVER));
 }
 

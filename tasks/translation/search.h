@@ -3,11 +3,12 @@
 // in slots; the host reads one number, how many samples still search.
 //
 // Of the 2 x beam best continuations of a sample, those that end among the first `beam` are finished, and the best `beam` others
-// go on. A sample is done when `beam` of its hypotheses have finished, or at its limit, where only the end is allowed. TOKEN_PAD
-// and TOKEN_BOS are never chosen. Beam 1 is greedy.
+// go on. A sample is done when `beam` of its hypotheses have finished, or at its limit, where only the end is allowed. BPE_PAD
+// and BPE_BOS are never chosen. Beam 1 is greedy.
 #ifndef DAWN_TRANSLATION_SEARCH_H
 #define DAWN_TRANSLATION_SEARCH_H
 
+#include "data/text/bpe.h"
 #include "tasks/translation/translator.h"
 
 // What the score of a finished hypothesis of n words, its end included, is divided by: n^alpha (fairseq's lenpen), or

@@ -78,7 +78,7 @@ static void host_next(const struct plain *o, const int *words, int count, double
     double h[C] = {0}, mean[C] = {0}, z[V], sum = 0;
     memset(seen, 0, S * sizeof *seen);
     for (int t = 0; t <= count; t++) {
-        int word = t ? words[t - 1] : TOKEN_BOS;
+        int word = t ? words[t - 1] : BPE_BOS;
         double to[C];
         for (int i = 0; i < C; i++) {
             to[i] = (double)o->E[word * C + i] + (double)o->M[o->first * C + i];
@@ -91,9 +91,9 @@ static void host_next(const struct plain *o, const int *words, int count, double
     for (int v = 0; v < V; v++) {
         z[v] = 0;
         for (int i = 0; i < C; i++) z[v] += (double)o->U[v * C + i] * (h[i] + mean[i] / (count + 1));
-        if (v > TOKEN_BOS) sum += exp(z[v]);
+        if (v > BPE_BOS) sum += exp(z[v]);
     }
-    for (int v = 0; v < V; v++) p[v] = v > TOKEN_BOS ? z[v] - log(sum) : -1e30;
+    for (int v = 0; v < V; v++) p[v] = v > BPE_BOS ? z[v] - log(sum) : -1e30;
 }
 
 static double host_norm(const struct plain *o, double score, int count, const double seen[S])
@@ -126,9 +126,9 @@ static void host_all(const struct plain *o, struct found *h, struct found *best)
 {
     double p[V], seen[S], score = h->score;
     host_next(o, h->words, h->count, p, seen);
-    keep_better(o, h, score + p[TOKEN_EOS], seen, best);
+    keep_better(o, h, score + p[BPE_EOS], seen, best);
     if (h->count == host_limit(o)) return;
-    for (int v = TOKEN_UNK; v < V; v++) {
+    for (int v = BPE_UNKNOWN; v < V; v++) {
         h->words[h->count++] = v, h->score = score + p[v];
         host_all(o, h, best);
         h->count--;
@@ -156,14 +156,14 @@ static void host_beam(const struct plain *o, struct found *best)
         int count = 0, going = 0;
         for (int k = 0; k < alive; k++) {
             host_next(o, live[k].words, t, p, seen[k]);
-            for (int v = TOKEN_EOS; v < V; v++)
-                if (v == TOKEN_EOS || t < limit) c[count++] = (struct candidate){live[k].score + p[v], k, v};
+            for (int v = BPE_EOS; v < V; v++)
+                if (v == BPE_EOS || t < limit) c[count++] = (struct candidate){live[k].score + p[v], k, v};
         }
         qsort(c, (size_t)count, sizeof *c, by_score);
         for (int r = 0; r < count && r < 2 * beam; r++) {
             struct found *h = &live[c[r].from];
-            if (c[r].word == TOKEN_EOS && r < beam) keep_better(o, h, c[r].score, seen[c[r].from], best), ended++;
-            if (c[r].word == TOKEN_EOS || going == beam) continue;
+            if (c[r].word == BPE_EOS && r < beam) keep_better(o, h, c[r].score, seen[c[r].from], best), ended++;
+            if (c[r].word == BPE_EOS || going == beam) continue;
             after[going] = *h;
             after[going].words[after[going].count++] = c[r].word, after[going++].score = c[r].score;
         }
@@ -207,7 +207,7 @@ static void compare_on(const char *device, const struct search *search, bool all
     float **to[] = {&o.W, &o.E, &o.M, &o.F, &o.U, &o.A};
     static const char *const names[] = {"W", "E", "M", "F", "U", "A"};
     for (int i = 0; i < 6; i++) *to[i] = store_find(s->store, names[i]) ? read_slot(s, names[i]) : zalloc(B * S * sizeof(float));
-    for (int i = 0; i < V * C; i++) o.E[i] *= 3, o.F[i] *= 3, o.M[i] *= 3, o.U[i] *= i / C == TOKEN_EOS ? 1 : 2;
+    for (int i = 0; i < V * C; i++) o.E[i] *= 3, o.F[i] *= 3, o.M[i] *= 3, o.U[i] *= i / C == BPE_EOS ? 1 : 2;
     for (int i = 0; i < 6; i++)
         if (store_find(s->store, names[i])) OK(session_put(s, names[i], *to[i], 0, slot_bytes(store_find(s->store, names[i]))));
     for (int twice = 0; twice < 2; twice++) {  // the second batch begins anew
