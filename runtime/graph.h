@@ -16,7 +16,7 @@ enum op {
     OP_COUNT
 };
 
-enum { NONE = -1, MAX_IN = 9, MAX_OUT = 7 };
+enum { NONE = -1, MAX_IN = 10, MAX_OUT = 7 };
 // Activations, which many operators apply to their results: formulas of map.def with one input. gelu is the erf form.
 #define ACT_LIST(ACT)                                                                                                  \
     ACT(RELU, relu) ACT(GELU, gelu) ACT(SILU, silu) ACT(TANH, tanh) ACT(GELU_TANH, gelu_tanh) ACT(SIGMOID, sigmoid)
@@ -278,11 +278,21 @@ int g_sru(struct graph *, int u, int x, int bias, int lengths, const struct recu
 int g_sru_layer(struct graph *, const char *name, int x, int dropped, int64_t hidden, int lengths, const struct recurrent_attr *,
                 int key, int step);
 // LSTM (Hochreiter and Schmidhuber 1997) without peepholes, in PyTorch's order of the gates: input, forget, cell, output.
-// x[B,T,D*4*H] is the input's product with both biases, w[D*4*H,H] the recurrent weights -> h[B,T,D*H].
-int g_lstm(struct graph *, int x, int w, int lengths, int directions);
+// x[B,T,D*4*H] is the input's product with both biases, w[D*4*H,H] the recurrent weights -> h[B,T,D*H]. `states` are the initial
+// ones (h[B,D*H] in the type of x and c[B,D*H] in f32, or NONE: zeros), and the final ones afterwards; NULL: neither.
+struct lstm_states {
+    int h, c;
+};
+struct lstm {
+    int lengths, directions;     // lengths: i32[B], or NONE
+    struct lstm_states *states;
+    int64_t hidden;              // of a layer
+    float range;                 // of a layer: its parameters begin uniform in +-range; 0: as PyTorch's, 1 / sqrt(hidden)
+};
+int g_lstm(struct graph *, int x, int w, const struct lstm *);
 // A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
 // the same with _reverse, for layer 0.
-int g_lstm_layer(struct graph *, const char *name, int layer, int x, int64_t hidden, int lengths, int directions);
+int g_lstm_layer(struct graph *, const char *name, int layer, int x, const struct lstm *);
 // One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H], w_ih[3H,C], w_hh[3H,H] and biases
 // [3H] (parts reset, update, new) -> h'[B,H].
 int g_gru_cell(struct graph *, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh);

@@ -191,10 +191,27 @@ static void build_lstm_layer(struct case_build *b)
     int x = case_param(b, "x", SHAPE(2, 4, 6), b->options.type, DRAW_NORMAL, 1.0);
     int lengths = case_input(b, "lengths", SHAPE(2), I32, DRAW_INDEX, 5);
     g->trains = b->options.gradient;
-    int y = g_lstm_layer(g, "rnn", 1, x, 3, lengths, 2);
+    int y = g_lstm_layer(g, "rnn", 1, x, &(struct lstm){.lengths = lengths, .directions = 2, .hidden = 3});
     for (int i = 0; i < 8; i++)
         case_adopt(b, arena_text(&g->arena, "rnn.%s%s", name[i / 2], i % 2 ? "_reverse" : ""), DRAW_NORMAL, 0.5, true);
     case_result(b, y);
+}
+
+// Results and final states of layers with initial states, whose gradients all count: of several words (p[0]) or one.
+static void build_lstm_states(struct case_build *b)
+{
+    struct graph *g = b->g;
+    int words = b->row->p[0], lengths = NONE;
+    enum dtype t = b->options.type;
+    int x = case_param(b, "x", SHAPE(5, words, 12), t, DRAW_NORMAL, 1.0);
+    int w = case_param(b, "w", SHAPE(12, 3), F32, DRAW_NORMAL, 0.5);
+    if (words > 1) lengths = case_input(b, "lengths", SHAPE(5), I32, DRAW_INDEX, words + 1);
+    struct lstm_states s = {case_param(b, "h0", SHAPE(5, 3), t, DRAW_NORMAL, 0.5),
+                            case_param(b, "c0", SHAPE(5, 3), F32, DRAW_NORMAL, 0.5)};
+    int h = g_lstm(g, x, w, &(struct lstm){.lengths = lengths, .directions = 1, .states = &s});
+    if (g->error) return;
+    int all[] = {g_reshape(g, h, SHAPE(5, words * 3)), s.h, g_cast(g, s.c, t)};
+    case_result(b, g_concat(g, all, 3, 1));
 }
 
 // p: width of x, 6 units. Dropout of what the product reads, one mask per sample.
@@ -256,6 +273,8 @@ const struct op_case cases_pattern[] = {
     {"residual that is read twice, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 1}, 0},
     {"layer of an encoder", OP_COUNT, build_encoder, TRAINS, {0}, 0},
     {"layer of lstm", OP_COUNT, build_lstm_layer, TRAINS, {0}, 0},
+    {"lstm, final states", OP_COUNT, build_lstm_states, TRAINS, {4}, 0},
+    {"lstm, final states of one word", OP_COUNT, build_lstm_states, TRAINS, {1}, 0},
     {"layer of sru", OP_COUNT, build_sru_layer, TRAINS, {5}, 0},
     {"layer of sru with a skip input", OP_COUNT, build_sru_layer, TRAINS, {6}, 0},
     {"gru cell", OP_COUNT, build_gru_cell, TRAINS, {0}, 0},

@@ -25,25 +25,30 @@ static void build_sru(struct case_build *b)
     case_node(b, (int[]){dh, u, x, bias, c, lengths, key, step}, 8, &a, NULL);
 }
 
-// p: samples, words, hidden units, directions, lengths
+// p: samples, words, hidden units, directions, lengths, initial states; backward also: gradients of final ones and not of h
 static void build_lstm(struct case_build *b)
 {
     const int *p = b->row->p;
     enum dtype t = b->options.type;
-    int wide = p[2] * p[3], lengths = NONE;
-    struct shape units = SHAPE(p[0], p[1], wide), parts = SHAPE(p[0], p[1], 4 * wide);
+    int wide = p[2] * p[3], lengths = NONE, h0 = NONE, c0 = NONE;
+    struct shape units = SHAPE(p[0], p[1], wide), parts = SHAPE(p[0], p[1], 4 * wide), state = SHAPE(p[0], wide);
     union attr a = {.recurrent = {.directions = p[3]}};
     bool back = b->row->op == OP_LSTM_GRAD;
-    int first = back ? case_input(b, "dh", units, t, DRAW_NORMAL, 1.0) : case_param(b, "x", parts, t, DRAW_NORMAL, 1.0);
-    int w = case_param(b, "w", SHAPE(4 * wide, p[2]), F32, DRAW_NORMAL, 1.0 / (2.0 + p[2] / 16));
+    int first = back ? case_input(b, "gates", parts, t, DRAW_POSITIVE, 0.5) : case_param(b, "x", parts, t, DRAW_NORMAL, 1.0);
+    int w = NONE, dh = NONE, dh_last = NONE, dc_last = NONE;
+    if (p[1] > 1) w = case_param(b, "w", SHAPE(4 * wide, p[2]), F32, DRAW_NORMAL, 1.0 / (2.0 + p[2] / 16));
     if (p[4]) lengths = case_input(b, "lengths", SHAPE(p[0]), I32, DRAW_INDEX, p[1] + 2);
+    if (p[5] && w != NONE) h0 = case_param(b, "h0", state, t, DRAW_NORMAL, 0.5);
+    if (p[5]) c0 = case_param(b, "c0", state, F32, DRAW_NORMAL, 0.5);
     if (!back) {
-        case_node(b, (int[]){first, w, lengths}, 3, &a, NULL);
+        case_node(b, (int[]){first, w, lengths, h0, c0}, 5, &a, NULL);
         return;
     }
     int h = case_input(b, "h", units, t, DRAW_NORMAL, 0.5), c = case_input(b, "c", units, t, DRAW_NORMAL, 0.5);
-    int gates = case_input(b, "gates", parts, t, DRAW_POSITIVE, 0.5);
-    case_node(b, (int[]){first, w, h, c, gates, lengths}, 6, &a, NULL);
+    if (p[5] < 2) dh = case_input(b, "dh", units, t, DRAW_NORMAL, 1.0);
+    if (p[5]) dh_last = case_input(b, "dh_last", state, t, DRAW_NORMAL, 1.0);
+    if (p[5]) dc_last = case_input(b, "dc_last", state, F32, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){first, w, h, c, lengths, h0, c0, dh, dh_last, dc_last}, 10, &a, NULL);
 }
 
 #define HALF (CASE_HALF | CASE_INSIDE)
@@ -66,14 +71,19 @@ const struct op_case cases_recurrent[] = {
     SRU("of 300 units",            HALF,                   1,  3, 300, 2, 0,  1,  ACT_TANH,  0),
     SRU("of many samples",         HALF,                   21, 4, 33,  2, 1,  1,  ACT_TANH,  10),
     SRU("of 32 x 400, 2 x 128",    LARGE,                  32, 400, 128, 2, 0, 0, ACT_TANH,  20),
-    LSTM("of one direction",       HALF | CASE_GRADIENT,   2,  5, 3,   1, 0),
-    LSTM("of two directions",      HALF | CASE_GRADIENT,   3,  4, 4,   2, 1),
-    LSTM("of one word",            HALF,                   3,  1, 8,   2, 0),
-    LSTM("of one unit",            HALF,                   2,  4, 1,   2, 1),
-    LSTM("of 33 units",            HALF,                   7,  6, 33,  2, 1),
-    LSTM("of 125 units",           HALF,                   5,  4, 125, 2, 1),
-    LSTM("of 260 units",           HALF | CASE_SLOW,       2,  3, 260, 1, 0),
-    LSTM("of many samples",        HALF,                   29, 3, 16,  2, 1),
-    LSTM("of 32 x 400, 2 x 128",   LARGE,                  32, 400, 128, 2, 0),
+    LSTM("of one direction",       HALF | CASE_GRADIENT,   2,  5, 3,   1, 0,  0),
+    LSTM("of two directions",      HALF | CASE_GRADIENT,   3,  4, 4,   2, 1,  0),
+    LSTM("of one word",            HALF,                   3,  1, 8,   2, 0,  0),
+    LSTM("of one unit",            HALF,                   2,  4, 1,   2, 1,  0),
+    LSTM("of 33 units",            HALF,                   7,  6, 33,  2, 1,  0),
+    LSTM("of 125 units",           HALF,                   5,  4, 125, 2, 1,  0),
+    LSTM("of 260 units",           HALF | CASE_SLOW,       2,  3, 260, 1, 0,  0),
+    LSTM("of many samples",        HALF,                   29, 3, 16,  2, 1,  0),
+    LSTM("with states",            HALF | CASE_GRADIENT,   3,  4, 4,   2, 1,  1),
+    LSTM("with final states alone", HALF,                  15, 3, 5,   2, 1,  2),
+    LSTM("with states, one word",  HALF | CASE_GRADIENT,   26, 1, 19,  1, 0,  1),
+    LSTM("with states, 260 units", HALF | CASE_SLOW,       3,  3, 260, 2, 1,  1),
+    LSTM("of 32 x 400, 2 x 128",   LARGE,                  32, 400, 128, 2, 0, 0),
+    LSTM("of 64 x 24, 256",        LARGE,                  64, 24, 256, 1, 1, 1),
     {0},
 };

@@ -85,24 +85,41 @@ int op_sru_grad_infer(struct graph *g, struct node *n)
 }
 
 // ---- LSTM
-static int check_lengths_and_weights(struct graph *g, const struct node *n, int like, int w, int lengths, int64_t wide)
+// Optional input `i` is a state [B,wide] of each sample of input 0.
+static int check_state(struct graph *g, const struct node *n, int i, int64_t wide, enum dtype type)
 {
-    const struct value *x = op_in(g, n, like), *v = op_in(g, n, w);
+    const struct value *v = op_in(g, n, i);
+    struct shape want = SHAPE(op_in(g, n, 0)->shape.dim[0], wide);
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    struct shape want = SHAPE(4 * wide, wide / n->attr.recurrent.directions);
-    NEED(v && v->dtype == F32 && shape_equal(&v->shape, &want), g, "%s wants f32 recurrent weights %s, not %s",
+    NEED(!v || (v->dtype == type && shape_equal(&v->shape, &want)), g, "%s wants %s %s as input %d, not %s %s",
+         op_table[n->op].name, dtype_name(type), shape_text(s, &want), i, dtype_name(v->dtype), shape_text(t, &v->shape));
+    return 0;
+}
+
+// Input 0 is x or gates, 1 the weights; `lengths` and the initial states are the same inputs of both operators.
+static int check_lstm(struct graph *g, const struct node *n, int lengths, int64_t *wide)
+{
+    TRY(check_sequence(g, n, 0, 4, wide));
+    const struct value *x = op_in(g, n, 0), *v = op_in(g, n, 1);
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    struct shape want = SHAPE(4 * *wide, *wide / n->attr.recurrent.directions);
+    bool single = !v && x->shape.dim[1] == 1 && n->in[lengths + 1] == NONE;
+    NEED(single || (v && v->dtype == F32 && shape_equal(&v->shape, &want)), g, "%s wants f32 recurrent weights %s, not %s",
          op_table[n->op].name, shape_text(s, &want), v ? shape_text(t, &v->shape) : "none");
+    TRY(check_state(g, n, lengths + 1, *wide, x->dtype));
+    TRY(check_state(g, n, lengths + 2, *wide, F32));
     return op_per_sample(g, n, lengths, x->shape.dim[0]);
 }
 
 int op_lstm_infer(struct graph *g, struct node *n)
 {
     int64_t wide;
-    TRY(check_sequence(g, n, 0, 4, &wide));
-    TRY(check_lengths_and_weights(g, n, 0, 1, 2, wide));
+    TRY(check_lstm(g, n, 2, &wide));
     const struct value *x = op_in(g, n, 0);
     for (int i = 0; i < 2; i++) op_out(g, n, i, SHAPE(x->shape.dim[0], x->shape.dim[1], wide), x->dtype);
     op_out(g, n, 2, x->shape, x->dtype);
+    op_out(g, n, 3, SHAPE(x->shape.dim[0], wide), x->dtype);
+    op_out(g, n, 4, SHAPE(x->shape.dim[0], wide), F32);
     return 0;
 }
 
@@ -124,24 +141,31 @@ static int weight_gradient(struct graph *g, int d, int before, int directions)
 
 int op_lstm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    int in[] = {dy[0], n->in[1], n->out[0], n->out[1], n->out[2], n->in[2]}, out[2];
-    graph_node(g, OP_LSTM_GRAD, in, 6, &n->attr, out);
-    dx[0] = out[0];
-    if (g->value[n->in[1]].trains) dx[1] = weight_gradient(g, out[0], out[1], n->attr.recurrent.directions);
+    int in[] = {n->out[2], n->in[1], n->out[0], n->out[1], n->in[2], n->in[3], n->in[4], dy[0], dy[3], dy[4]}, out[4];
+    NEED(dy[1] == NONE && dy[2] == NONE, g, "%s has gradients for its results and final states alone", op_table[n->op].name);
+    graph_node(g, OP_LSTM_GRAD, in, 10, &n->attr, out);
+    dx[0] = out[0], dx[3] = out[2], dx[4] = out[3];
+    if (n->in[1] != NONE && g->value[n->in[1]].trains)
+        dx[1] = weight_gradient(g, out[0], out[1], n->attr.recurrent.directions);
     return g->error;
 }
 
 int op_lstm_grad_infer(struct graph *g, struct node *n)
 {
     int64_t wide;
-    TRY(check_sequence(g, n, 0, 1, &wide));
-    TRY(check_lengths_and_weights(g, n, 0, 1, 5, wide));
+    TRY(check_lstm(g, n, 4, &wide));
     TRY(check_units(g, n, 2, 0, wide));
     TRY(check_units(g, n, 3, 0, wide));
-    TRY(check_units(g, n, 4, 0, 4 * wide));
-    const struct value *dh = op_in(g, n, 0);
-    op_out(g, n, 0, op_in(g, n, 4)->shape, dh->dtype);
-    op_out(g, n, 1, dh->shape, dh->dtype);
+    const struct value *gates = op_in(g, n, 0), *h = op_in(g, n, 2);
+    if (n->in[7] != NONE) TRY(check_units(g, n, 7, 0, wide));
+    TRY(check_state(g, n, 8, wide, gates->dtype));
+    TRY(check_state(g, n, 9, wide, F32));
+    op_out(g, n, 0, gates->shape, gates->dtype);
+    op_out(g, n, 1, h->shape, h->dtype);
+    op_out(g, n, 2, SHAPE(h->shape.dim[0], wide), h->dtype);
+    op_out(g, n, 3, SHAPE(h->shape.dim[0], wide), F32);
+    for (int i = 2; i < 4; i++)
+        if (n->in[3 + i] == NONE) op_drop(n, i);
     return 0;
 }
 
@@ -155,14 +179,17 @@ double op_sru_flops(const struct graph *g, const struct node *n)
     return 33.0 * hidden_values(g, n->in[0], n->in[1] == NONE ? 4 : 3);
 }
 double op_sru_grad_flops(const struct graph *g, const struct node *n) { return 48.0 * hidden_values(g, n->in[0], 1); }
-static double recurrent_product(const struct graph *g, int w) { return 8.0 * (double)g->value[w].shape.dim[1]; }
+static double recurrent_product(const struct graph *g, int w)
+{
+    return w == NONE ? 0.0 : 8.0 * (double)g->value[w].shape.dim[1];
+}
 double op_lstm_flops(const struct graph *g, const struct node *n)
 {
     return (recurrent_product(g, n->in[1]) + 44.0) * hidden_values(g, n->in[0], 4);
 }
 double op_lstm_grad_flops(const struct graph *g, const struct node *n)
 {
-    return (recurrent_product(g, n->in[1]) + 32.0) * hidden_values(g, n->in[0], 1);
+    return (recurrent_product(g, n->in[1]) + 32.0) * hidden_values(g, n->in[0], 4);
 }
 NO_GRAD(sru_grad)
 NO_GRAD(lstm_grad)
@@ -189,10 +216,22 @@ int g_sru_layer(struct graph *g, const char *name, int x, int dropped, int64_t h
     return g_sru(g, u, skips ? x : NONE, bias, lengths, a, key, step);
 }
 
-int g_lstm(struct graph *g, int x, int w, int lengths, int directions)
+int g_lstm(struct graph *g, int x, int w, const struct lstm *how)
 {
-    union attr a = {.recurrent = {.directions = directions}};
-    return graph_node(g, OP_LSTM, (int[]){x, w, lengths}, 3, &a, NULL);
+    if (g->error || x == NONE) return NONE;
+    union attr a = {.recurrent = {.directions = how->directions}};
+    struct lstm_states *s = how->states;
+    int in[] = {x, w, how->lengths, s ? s->h : NONE, s ? s->c : NONE}, out[5];
+    const struct value v = g->value[x];
+    // One word, as in decoding: a product of all samples, which needs no packed weights, and the rest element by element.
+    if (in[3] != NONE && v.shape.rank == 3 && v.shape.dim[1] == 1 && how->directions == 1 && how->lengths == NONE) {
+        int flat = g_reshape(g, x, SHAPE(v.shape.dim[0], v.shape.dim[2]));
+        in[0] = g_reshape(g, g_matmul(g, in[3], false, w, true, 1.0f, flat, 1.0f, v.dtype), v.shape);
+        in[1] = in[3] = NONE;
+    }
+    int h = graph_node(g, OP_LSTM, in, 5, &a, out);
+    if (s) *s = (struct lstm_states){out[3], out[4]};
+    return h;
 }
 
 static int lstm_param(struct graph *g, const char *name, const char *what, int layer, bool reverse, struct shape shape,
@@ -202,12 +241,12 @@ static int lstm_param(struct graph *g, const char *name, const char *what, int l
     return graph_param(g, slot, shape, (struct init){INIT_UNIFORM, range}, shape.rank == 1 ? ROLE_BIAS : ROLE_MATRIX);
 }
 
-int g_lstm_layer(struct graph *g, const char *name, int layer, int x, int64_t hidden, int lengths, int directions)
+int g_lstm_layer(struct graph *g, const char *name, int layer, int x, const struct lstm *how)
 {
     if (g->error || x == NONE) return NONE;
-    int64_t c = shape_last(&g->value[x].shape), gates = 4 * hidden;
-    float range = (float)(1.0 / sqrt((double)hidden));  // as PyTorch begins
-    int w[2], u[2], bias[2];
+    int64_t c = shape_last(&g->value[x].shape), hidden = how->hidden, gates = 4 * hidden;
+    float range = how->range > 0 ? how->range : (float)(1.0 / sqrt((double)hidden));
+    int w[2], u[2], bias[2], directions = how->directions;
     BUG_IF(directions < 1 || directions > 2);
     for (int i = 0; i < directions; i++) {
         w[i] = lstm_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
@@ -217,7 +256,7 @@ int g_lstm_layer(struct graph *g, const char *name, int layer, int x, int64_t hi
     }
     if (directions == 2) w[0] = g_concat(g, w, 2, 0), u[0] = g_concat(g, u, 2, 0), bias[0] = g_concat(g, bias, 2, 0);
     if (g->error) return NONE;
-    return g_lstm(g, g_linear(g, x, w[0], bias[0], g->value[x].dtype), u[0], lengths, directions);
+    return g_lstm(g, g_linear(g, x, w[0], bias[0], g->value[x].dtype), u[0], how);
 }
 
 // r = sigmoid(a0 + b0), z = sigmoid(a1 + b1), n = tanh(a2 + r b2), h' = n + z (h - n), with a of x and b of h

@@ -129,8 +129,15 @@ enum { GATES = 4 };  // input, forget, cell, output
 static const double *read_weights(const struct ref_step *s, enum dtype type)
 {
     double *w = ref_read(s, 1);
-    ref_round_all(type, w, shape_count(&ref_in(s, 1)->shape));
+    if (w) ref_round_all(type, w, shape_count(&ref_in(s, 1)->shape));
     return w;
+}
+
+// A copy of input `i`, or zeros.
+static double *read_state(const struct ref_step *s, int i, int64_t count)
+{
+    double *given = ref_read(s, i);
+    return given ? given : ref_zeros(s, count);
 }
 
 // w of one direction times h, added to the gates.
@@ -146,60 +153,60 @@ void ref_lstm(const struct ref_step *s)
     enum dtype type = ref_in(s, 0)->dtype;
     int64_t lines = o.samples * o.d, units = o.h, count = lines * o.t * units;
     const double *x = ref_read(s, 0), *w = read_weights(s, type);
-    double *h = ref_zeros(s, count), *c = ref_zeros(s, count), *gates = ref_zeros(s, GATES * count), *state = ref_zeros(s, units);
+    double *h = ref_zeros(s, count), *c = ref_zeros(s, count), *gates = ref_zeros(s, GATES * count);
+    double *last_h = read_state(s, 3, lines * units), *last_c = read_state(s, 4, lines * units);
     for (int64_t line = 0; line < lines; line++) {
         int64_t d = line % o.d, b = line / o.d, n = length_of(&o, b);
-        for (int64_t j = 0; j < units; j++) state[j] = 0.0;
+        double *state = last_c + line * units, *before = last_h + line * units;
         for (int64_t i = 0; i < n; i++) {
             int64_t at = unit_at(&o, row_of(&o, b, d, i), d, 0);
             double *g = gates + GATES * at;
             for (int64_t k = 0; k < GATES * units; k++) g[k] = x[GATES * at + k];
-            if (i > 0) add_states(&o, w + d * GATES * units * units, h + unit_at(&o, row_of(&o, b, d, i - 1), d, 0), g);
+            if (w) add_states(&o, w + d * GATES * units * units, before, g);
             for (int64_t k = 0; k < GATES * units; k++) g[k] = k / units == 2 ? tanh(g[k]) : sigmoid(g[k]);
             for (int64_t j = 0; j < units; j++) {
                 state[j] = g[units + j] * state[j] + g[j] * g[2 * units + j];
                 c[at + j] = state[j];
-                h[at + j] = ref_round(type, g[3 * units + j] * tanh(state[j]));
+                h[at + j] = before[j] = ref_round(type, g[3 * units + j] * tanh(state[j]));
             }
         }
     }
-    ref_write(s, 0, h);
-    ref_write(s, 1, c);
-    ref_write(s, 2, gates);
+    double *const out[] = {h, c, gates, last_h, last_c};
+    for (int i = 0; i < 5; i++) ref_write(s, i, out[i]);
 }
 
 void ref_lstm_grad(const struct ref_step *s)
 {
-    struct scan o = scan_of(s, 0, 1, 5);
+    struct scan o = scan_of(s, 0, GATES, 4);
     enum dtype type = ref_in(s, 0)->dtype;
     int64_t lines = o.samples * o.d, units = o.h, count = lines * o.t * units;
-    const double *dh = ref_read(s, 0), *w = read_weights(s, type), *h = ref_read(s, 2), *c = ref_read(s, 3);
-    const double *gates = ref_read(s, 4);
+    const double *gates = ref_read(s, 0), *w = read_weights(s, type), *h = ref_read(s, 2), *c = ref_read(s, 3);
+    const double *h0 = read_state(s, 5, lines * units), *c0 = read_state(s, 6, lines * units), *dh = read_state(s, 7, count);
     double *dx = ref_zeros(s, GATES * count), *before = ref_zeros(s, count);
-    double *back = ref_zeros(s, units), *dc = ref_zeros(s, units);
+    double *dh0 = read_state(s, 8, lines * units), *dc0 = read_state(s, 9, lines * units);
     for (int64_t line = 0; line < lines; line++) {
         int64_t d = line % o.d, b = line / o.d, n = length_of(&o, b);
-        const double *mine = w + d * GATES * units * units;
-        for (int64_t j = 0; j < units; j++) back[j] = dc[j] = 0.0;
+        double *back = dh0 + line * units, *dc = dc0 + line * units;
         for (int64_t i = n - 1; i >= 0; i--) {
             int64_t at = unit_at(&o, row_of(&o, b, d, i), d, 0), last = i > 0 ? unit_at(&o, row_of(&o, b, d, i - 1), d, 0) : -1;
-            const double *g = gates + GATES * at;
+            const double *g = gates + GATES * at, *h_last = last < 0 ? h0 + line * units : h + last;
+            const double *c_last = last < 0 ? c0 + line * units : c + last;
             double *to = dx + GATES * at;
             for (int64_t j = 0; j < units; j++) {
                 double in = g[j], forget = g[units + j], cell = g[2 * units + j], out = g[3 * units + j];
-                double all = dh[at + j] + back[j], top = tanh(c[at + j]), first = last < 0 ? 0.0 : c[last + j];
+                double all = dh[at + j] + back[j], top = tanh(c[at + j]);
                 dc[j] += all * out * (1.0 - top * top);
-                to[j] = dc[j] * cell * in * (1.0 - in), to[units + j] = dc[j] * first * forget * (1.0 - forget);
+                to[j] = dc[j] * cell * in * (1.0 - in), to[units + j] = dc[j] * c_last[j] * forget * (1.0 - forget);
                 to[2 * units + j] = dc[j] * in * (1.0 - cell * cell), to[3 * units + j] = all * top * out * (1.0 - out);
                 dc[j] *= forget;
-                before[at + j] = last < 0 ? 0.0 : h[last + j];
+                before[at + j] = h_last[j];
                 back[j] = 0.0;
             }
             ref_round_all(type, to, GATES * units);
-            for (int64_t k = 0; k < GATES * units; k++)
-                for (int64_t j = 0; j < units; j++) back[j] += to[k] * mine[k * units + j];
+            for (int64_t k = 0; w && k < GATES * units; k++)
+                for (int64_t j = 0; j < units; j++) back[j] += to[k] * w[(d * GATES * units + k) * units + j];
         }
     }
-    ref_write(s, 0, dx);
-    ref_write(s, 1, before);
+    double *const out[] = {dx, before, dh0, dc0};
+    for (int i = 0; i < 4; i++) ref_write(s, i, out[i]);
 }

@@ -166,6 +166,12 @@ __device__ static inline int64_t unit_at(const struct k_lstm &k, const group &s,
 }
 __device__ static inline int64_t gate_at(int64_t at, int j) { return (at - j) * GATES + j; }
 
+// Where a state of unit j is in [B,D,H].
+__device__ static inline int64_t state_at(const struct k_lstm &k, const group &s, int b, int j)
+{
+    return ((int64_t)(s.first + b) * k.directions + s.d) * k.units + j;
+}
+
 // sums[b] = the product of the group's rows in shared memory, SAMPLES wide, and a column of the weights.
 template <typename T>
 __device__ static inline void multiply(const T *w, int64_t pitch, const float *rows, int depth, float (&sum)[SAMPLES])
@@ -188,7 +194,12 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm(con
     const group s = group_of(k, n);
     const T *w = (const T *)k.packed + (int64_t)s.d * GATES * k.units * k.units;
     const int side = GATES * k.units;
-    for (int i = (int)threadIdx.x; i < k.units * SAMPLES; i += K_BLOCK) state[i] = cell[i] = 0.0f;
+    for (int i = (int)threadIdx.x; i < k.units * SAMPLES; i += K_BLOCK) {
+        const int j = i / SAMPLES, b = i % SAMPLES;
+        const int64_t at = b < s.count ? state_at(k, s, b, j) : 0;
+        state[i] = k.h0 && b < s.count ? to_float(((const T *)k.h0)[at]) : 0.0f;
+        cell[i] = k.c0 && b < s.count ? k.c0[at] : 0.0f;
+    }
     __syncthreads();
     for (int i = 0; i < s.most; i++) {
         for (int r = (int)threadIdx.x; r < side; r += K_BLOCK) {
@@ -216,6 +227,12 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm(con
         }
         __syncthreads();
     }
+    for (int i = (int)threadIdx.x; i < s.count * k.units; i += K_BLOCK) {
+        const int j = i % k.units, b = i / k.units;
+        const int64_t at = state_at(k, s, b, j);
+        if (k.h_last) ((T *)k.h_last)[at] = from_float<T>(state[j * SAMPLES + b]);
+        if (k.c_last) k.c_last[at] = cell[j * SAMPLES + b];
+    }
     for (int64_t e = threadIdx.x; e < (int64_t)s.count * k.words * k.units; e += K_BLOCK) {
         const int j = (int)(e % k.units), i = (int)(e / k.units % k.words), b = (int)(e / k.units / k.words);
         if (i < s.n[b]) continue;
@@ -231,10 +248,61 @@ static dim3 groups_of(const struct k_lstm *k)
     return dim3((unsigned)k_divide_up(k->samples, SAMPLES), (unsigned)k->directions);
 }
 
+// One word without a product of states: a thread is a hidden unit.
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_word(const struct k_lstm k)
+{
+    const int64_t at = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (at >= (int64_t)k.samples * k.directions * k.units) return;
+    const int64_t from = gate_at(at, (int)(at % k.units));
+    const bool there = length_of(k.length, (int)(at / k.units / k.directions), 1) > 0;
+    float v[GATES] = {0.0f}, c = k.c0 ? k.c0[at] : 0.0f;
+#pragma unroll
+    for (int part = 0; part < GATES; part++) {
+        const float z = to_float(((const T *)k.x)[from + part * k.units]);
+        if (there) v[part] = part == 2 ? element_tanh(z) : element_sigmoid(z);
+        if (k.gates) ((T *)k.gates)[from + part * k.units] = from_float<T>(v[part]);
+    }
+    if (there) c = v[1] * c + v[0] * v[2];
+    const T h = from_float<T>(there ? v[3] * element_tanh(c) : 0.0f);
+    if (k.c) ((T *)k.c)[at] = from_float<T>(there ? c : 0.0f);
+    if (k.h) ((T *)k.h)[at] = h;
+    if (k.h_last) ((T *)k.h_last)[at] = h;
+    if (k.c_last) k.c_last[at] = c;
+}
+
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_word_grad(const struct k_lstm k)
+{
+    const int64_t at = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;
+    if (at >= (int64_t)k.samples * k.directions * k.units) return;
+    const int64_t from = gate_at(at, (int)(at % k.units));
+    const bool there = length_of(k.length, (int)(at / k.units / k.directions), 1) > 0;
+    float v[GATES], d[GATES] = {0.0f}, dc = k.dc_last ? k.dc_last[at] : 0.0f;
+    if (there) {
+#pragma unroll
+        for (int part = 0; part < GATES; part++) v[part] = to_float(((const T *)k.activations)[from + part * k.units]);
+        const float top = element_tanh(to_float(((const T *)k.states)[at])), first = k.c0 ? k.c0[at] : 0.0f;
+        float all = k.dh ? to_float(((const T *)k.dh)[at]) : 0.0f;
+        if (k.dh_last) all += to_float(((const T *)k.dh_last)[at]);
+        dc += all * v[3] * (1.0f - top * top);
+        d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * first * v[1] * (1.0f - v[1]);
+        d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
+        dc *= v[1];
+    }
+    for (int part = 0; k.dx && part < GATES; part++) ((T *)k.dx)[from + part * k.units] = from_float<T>(d[part]);
+    if (k.before) ((T *)k.before)[at] = from_float<T>(0.0f);
+    if (k.dc0) k.dc0[at] = dc;
+}
+
+static unsigned blocks_of_word(const struct k_lstm *k)
+{
+    return blocks_for((int64_t)k->samples * k->directions * k->units);
+}
+
 K_LAUNCHER(k_lstm)
 {
     const struct k_lstm *k = (const struct k_lstm *)args;
     BY_FLOAT(k->type, T, {
+        if (!k->w) return launch(lstm_word<T>, blocks_of_word(k), K_BLOCK, stream, *k);
         TRY_CUDA(pack<T>(k, stream));
         return launch(lstm<T>, groups_of(k), K_BLOCK, stream, *k);
     });
@@ -256,7 +324,10 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
     const T *w = (const T *)k.packed + (int64_t)s.d * GATES * k.units * k.units, *states = (const T *)k.states;
     const int side = GATES * k.units, across = columns_across(k.units), down = K_BLOCK / across;
     const int column = (int)threadIdx.x % across, part_of = (int)threadIdx.x / across, each = (side + down - 1) / down;
-    for (int i = (int)threadIdx.x; i < k.units * SAMPLES; i += K_BLOCK) back[i] = cell[i] = 0.0f;
+    for (int i = (int)threadIdx.x; i < k.units * SAMPLES; i += K_BLOCK) {
+        const int j = i / SAMPLES, b = i % SAMPLES;
+        back[i] = 0.0f, cell[i] = k.dc_last && b < s.count ? k.dc_last[state_at(k, s, b, j)] : 0.0f;
+    }
     for (int i = (int)threadIdx.x; i < side * SAMPLES; i += K_BLOCK) gates[i] = 0.0f;
     __syncthreads();
     for (int i = s.most - 1; i >= 0; i--) {
@@ -267,8 +338,11 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
             float v[GATES], d[GATES];
 #pragma unroll
             for (int part = 0; part < GATES; part++) v[part] = to_float(((const T *)k.activations)[from + part * k.units]);
-            const float top = element_tanh(to_float(states[at])), before = i > 0 ? to_float(states[last]) : 0.0f;
-            const float all = to_float(((const T *)k.dh)[at]) + back[j * SAMPLES + b];
+            const int64_t whole = state_at(k, s, b, j);
+            const float first = k.c0 ? k.c0[whole] : 0.0f;
+            const float top = element_tanh(to_float(states[at])), before = i > 0 ? to_float(states[last]) : first;
+            float all = (k.dh ? to_float(((const T *)k.dh)[at]) : 0.0f) + back[j * SAMPLES + b];
+            if (k.dh_last && i == s.n[b] - 1) all += to_float(((const T *)k.dh_last)[whole]);
             const float dc = cell[j * SAMPLES + b] + all * v[3] * (1.0f - top * top);
             d[0] = dc * v[2] * v[0] * (1.0f - v[0]), d[1] = dc * before * v[1] * (1.0f - v[1]);
             d[2] = dc * v[0] * (1.0f - v[2] * v[2]), d[3] = all * top * v[3] * (1.0f - v[3]);
@@ -279,7 +353,8 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
                 if (k.dx) ((T *)k.dx)[from + part * k.units] = rounded;
             }
             cell[j * SAMPLES + b] = dc * v[1];
-            if (k.before) ((T *)k.before)[at] = i > 0 ? ((const T *)k.outputs)[last] : from_float<T>(0.0f);
+            const T begun = k.h0 ? ((const T *)k.h0)[whole] : from_float<T>(0.0f);
+            if (k.before) ((T *)k.before)[at] = i > 0 ? ((const T *)k.outputs)[last] : begun;
         }
         __syncthreads();
         for (int first = 0; first < k.units; first += across) {
@@ -297,6 +372,13 @@ template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_gra
             __syncthreads();
         }
     }
+    for (int i = (int)threadIdx.x; i < s.count * k.units; i += K_BLOCK) {
+        const int j = i % k.units, b = i / k.units;
+        const int64_t at = state_at(k, s, b, j);
+        const T none = k.dh_last ? ((const T *)k.dh_last)[at] : from_float<T>(0.0f);
+        if (k.dh0) ((T *)k.dh0)[at] = s.n[b] > 0 ? from_float<T>(back[j * SAMPLES + b]) : none;
+        if (k.dc0) k.dc0[at] = cell[j * SAMPLES + b];
+    }
     for (int64_t e = threadIdx.x; e < (int64_t)s.count * k.words * k.units; e += K_BLOCK) {
         const int j = (int)(e % k.units), i = (int)(e / k.units % k.words), b = (int)(e / k.units / k.words);
         if (i < s.n[b]) continue;
@@ -310,6 +392,7 @@ K_LAUNCHER(k_lstm_grad)
 {
     const struct k_lstm *k = (const struct k_lstm *)args;
     BY_FLOAT(k->type, T, {
+        if (!k->w) return launch(lstm_word_grad<T>, blocks_of_word(k), K_BLOCK, stream, *k);
         TRY_CUDA(pack<T>(k, stream));
         return launch(lstm_grad<T>, groups_of(k), K_BLOCK, stream, *k);
     });

@@ -26,14 +26,21 @@ struct k_sru {
 K_LAUNCHER(k_sru);
 K_LAUNCHER(k_sru_grad);
 
-enum { K_LSTM_SAMPLES = 4, K_LSTM_UNITS = 384 };  // of a block; most hidden units a direction (shared memory)
+enum { K_LSTM_SAMPLES = 4, K_LSTM_UNITS = 384 };  // of a block; most hidden units a direction with weights (shared memory)
 
 struct k_lstm {
-    const float *w;                  // [D,4H,H]
+    const float *w;                  // [D,4H,H]; NULL: one word, and no state is multiplied
     const int32_t *length;           // or NULL
+    const void *h0;                  // states, [B,D,H]: initial; or NULL for zeros
+    const float *c0;
     const void *x;                   // forward
-    void *h, *c, *gates;             // forward; or NULL
-    const void *dh, *outputs, *states, *activations;  // backward: h, c and gates
+    void *h, *c, *gates, *h_last;    // forward; or NULL
+    float *c_last;
+    const void *dh_last;             // backward: of the final states; or NULL for zeros
+    const float *dc_last;
+    void *dh0;                       // or NULL
+    float *dc0;
+    const void *dh, *outputs, *states, *activations;  // backward: dh may be NULL; h, c and gates
     void *dx, *before;               // backward; or NULL
     void *packed;                    // k_lstm_bytes: the weights in the type of the activations
     int samples, words, directions, units;

@@ -41,11 +41,16 @@ static size_t sru_grad_workspace(struct cuda_device *cuda, const struct graph *g
 }
 
 // ---- LSTM
+static int64_t lstm_units(const struct graph *g, const struct node *n)
+{
+    return node_in(g, n, 0)->shape.dim[2] / 4 / n->attr.recurrent.directions;
+}
+
 static int lstm_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    int64_t units = node_in(g, n, 1)->shape.dim[1];
-    if (units <= K_LSTM_UNITS) return 0;
+    int64_t units = lstm_units(g, n);
+    if (n->in[1] == NONE || units <= K_LSTM_UNITS) return 0;
     return fail(ERR_UNSUPPORTED, "cuda: an LSTM has at most %d hidden units a direction, not %lld", K_LSTM_UNITS,
                 (long long)units);
 }
@@ -53,21 +58,22 @@ static int lstm_supports(struct cuda_device *cuda, const struct graph *g, const 
 static size_t lstm_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
 {
     (void)cuda;
-    return k_lstm_bytes(n->attr.recurrent.directions, node_in(g, n, 1)->shape.dim[1]);
+    return n->in[1] == NONE ? 0 : k_lstm_bytes(n->attr.recurrent.directions, lstm_units(g, n));
 }
 
 static struct k_lstm lstm_arguments(const struct cuda_step *s)
 {
     const struct value *v = cuda_in(s, 0);
     return (struct k_lstm){.w = s->in[1], .packed = s->work, .samples = (int)v->shape.dim[0], .words = (int)v->shape.dim[1],
-                           .directions = s->node->attr.recurrent.directions, .units = (int)cuda_in(s, 1)->shape.dim[1],
+                           .directions = s->node->attr.recurrent.directions, .units = (int)lstm_units(s->graph, s->node),
                            .type = v->dtype};
 }
 
 static int lstm_prepare(struct cuda_step *s)
 {
     struct k_lstm k = lstm_arguments(s);
-    k.x = s->in[0], k.length = s->in[2], k.h = s->out[0], k.c = s->out[1], k.gates = s->out[2];
+    k.x = s->in[0], k.length = s->in[2], k.h0 = s->in[3], k.c0 = s->in[4];
+    k.h = s->out[0], k.c = s->out[1], k.gates = s->out[2], k.h_last = s->out[3], k.c_last = s->out[4];
     s->launch = k_lstm;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
     return 0;
@@ -76,8 +82,9 @@ static int lstm_prepare(struct cuda_step *s)
 static int lstm_grad_prepare(struct cuda_step *s)
 {
     struct k_lstm k = lstm_arguments(s);
-    k.dh = s->in[0], k.outputs = s->in[2], k.states = s->in[3], k.activations = s->in[4], k.length = s->in[5];
-    k.dx = s->out[0], k.before = s->out[1];
+    k.activations = s->in[0], k.outputs = s->in[2], k.states = s->in[3], k.length = s->in[4], k.h0 = s->in[5], k.c0 = s->in[6];
+    k.dh = s->in[7], k.dh_last = s->in[8], k.dc_last = s->in[9];
+    k.dx = s->out[0], k.before = s->out[1], k.dh0 = s->out[2], k.dc0 = s->out[3];
     s->launch = k_lstm_grad;
     s->args = memcpy(arena_alloc(s->arena, sizeof k), &k, sizeof k);
     return 0;

@@ -186,7 +186,8 @@ int layers_align(struct reading *r, int x, int y)
 
 int layers_lstm(struct reading *r, const char *name, int x, int lengths)
 {
-    return g_lstm_layer(r->g, name, 0, layers_dropout(r, x, r->p), r->hidden, lengths, 2);
+    struct lstm how = {.lengths = lengths, .directions = 2, .hidden = r->hidden};
+    return g_lstm_layer(r->g, name, 0, layers_dropout(r, x, r->p), &how);
 }
 
 // The skip path has no dropout. The product has dropout, and so has the state before its gate.

@@ -86,7 +86,7 @@ static void lstm_direction(struct session *s, int d, const float *x, double *y)
 static void lstm_on(const char *device)
 {
     struct layer l = layer_new(device);
-    layer_run(&l, g_lstm_layer(l.g, "rnn", 0, l.x, UNITS, l.length, 2));
+    layer_run(&l, g_lstm_layer(l.g, "rnn", 0, l.x, &(struct lstm){.lengths = l.length, .directions = 2, .hidden = UNITS}));
     double want[SAMPLES * WORDS * 2 * UNITS] = {0};
     float *x = read_slot(l.s, "x"), *y = read_slot(l.s, "y");
     for (int d = 0; d < 2; d++) lstm_direction(l.s, d, x, want);
@@ -94,6 +94,74 @@ static void lstm_on(const char *device)
     free(x);
     free(y);
     session_done(l.s);
+}
+
+// ---- states of an LSTM, as PyTorch 2 computes them: torch.nn.LSTM in double on packed sequences with lengths 5, 2 and 3.
+// Element i of a tensor is amplitude sin(step (i + 1)); the loss is sum(y) + 2 sum(h_n) + 3 sum(c_n).
+static void put_wave(struct session *s, const char *name, double step, double amplitude)
+{
+    const struct slot *slot = store_find(s->store, name);
+    float *v = zalloc(slot_bytes(slot));
+    for (int64_t i = 0; i < shape_count(&slot->shape); i++) v[i] = (float)(amplitude * sin(step * (double)(i + 1)));
+    OK(session_put(s, name, v, 0, slot_bytes(slot)));
+    free(v);
+}
+
+static void slot_is_near(struct session *s, const char *name, const double *want, int count)
+{
+    float *got = read_slot(s, name);
+    is_near(got, want, count);
+    free(got);
+}
+
+static int sum_of(struct graph *g, int v, float factor)
+{
+    unsigned axes = (1u << g->value[v].shape.rank) - 1u;
+    return g_scale(g, g_reshape(g, g_reduce(g, v, axes, false, F32), SHAPE(1)), factor);
+}
+
+static void states_on(const char *device)
+{
+    static const double last[] = {0.000294560, 0.242531688, -0.068374115, -0.130296795, -0.026207180,
+                                  0.149018789, -0.122482984, 0.021647656, 0.023323052};
+    static const double cell[] = {0.000833082, 0.341264294, -0.150039423, -0.440524398, -0.092925330,
+                                  0.204892817, -0.424489359, 0.079546447, 0.031046773};
+    static const double dh[] = {-0.546765684, -0.592160686, -0.492574100, -0.584999687, 0.136700425,
+                                0.824931505, 0.045996856, 0.290550997, 0.463968121};
+    static const double dc[] = {0.114944981, 0.476016926, 0.402775966, -0.170776613, 0.556876312,
+                                2.315708633, -0.158704604, 0.451521263, 0.497176121};
+    static const struct {
+        const char *name;
+        double step, amplitude;
+    } wave[] = {{"x", 0.7, 1}, {"h", 0.4, 0.5}, {"c", 0.6, 0.8}, {"rnn.weight_ih_l0", 0.3, 0.6}, {"rnn.weight_hh_l0", 0.5, 0.7},
+                {"rnn.bias_ih_l0", 0.9, 0.2}, {"rnn.bias_hh_l0", 1.1, 0.1}};
+    struct layer l = layer_new(device);
+    int of[] = {weight(l.g, "h", SHAPE(SAMPLES, UNITS)), weight(l.g, "c", SHAPE(SAMPLES, UNITS))}, d[2];
+    struct lstm_states states = {of[0], of[1]};
+    struct lstm how = {.lengths = l.length, .directions = 1, .states = &states, .hidden = UNITS};
+    int y = g_lstm_layer(l.g, "rnn", 0, l.x, &how);
+    int loss = g_add(l.g, g_add(l.g, sum_of(l.g, y, 1), sum_of(l.g, states.h, 2)), sum_of(l.g, states.c, 3));
+    OK(graph_check(l.g));
+    OK(grad_of(l.g, loss, of, 2, d));
+    keep(l.g, "last", states.h), keep(l.g, "cell", states.c), keep(l.g, "dh", d[0]), keep(l.g, "dc", d[1]);
+    OK(graph_check(l.g));
+    OK(session_add(l.s, l.g));
+    start(l.s);
+    OK(session_put(l.s, "length", lengths, 0, sizeof lengths));
+    for (size_t i = 0; i < sizeof wave / sizeof *wave; i++) put_wave(l.s, wave[i].name, wave[i].step, wave[i].amplitude);
+    OK(session_run(l.s, 0));
+    slot_is_near(l.s, "last", last, SAMPLES * UNITS);
+    slot_is_near(l.s, "cell", cell, SAMPLES * UNITS);
+    slot_is_near(l.s, "dh", dh, SAMPLES * UNITS);
+    slot_is_near(l.s, "dc", dc, SAMPLES * UNITS);
+    session_done(l.s);
+}
+
+static void test_lstm_states(void **state)
+{
+    (void)state;
+    states_on("ref");
+    states_on("cpu");
 }
 
 static void test_lstm(void **state)
@@ -191,7 +259,8 @@ static void train_scans(struct graph *g)
     int of[] = {weight(g, "u", SHAPE(MANY, LONG, 8 * SRU_UNITS)), weight(g, "x", SHAPE(MANY, LONG, 8 * LSTM_UNITS)),
                 weight(g, "bias", SHAPE(4 * SRU_UNITS))}, grads[3];
     int loss = square_sum(g, g_sru(g, of[0], NONE, of[2], NONE, &a, key, step));
-    loss = g_add(g, loss, square_sum(g, g_lstm(g, of[1], input(g, "w", SHAPE(8 * LSTM_UNITS, LSTM_UNITS)), NONE, 2)));
+    int w = input(g, "w", SHAPE(8 * LSTM_UNITS, LSTM_UNITS));
+    loss = g_add(g, loss, square_sum(g, g_lstm(g, of[1], w, &(struct lstm){.lengths = NONE, .directions = 2})));
     OK(graph_check(g));
     OK(grad_of(g, loss, of, 3, grads));
     keep(g, "du", grads[0]), keep(g, "dx", grads[1]), keep(g, "dbias", grads[2]);
@@ -280,15 +349,22 @@ static int wrong_skip(struct graph *g) { return sru_with(g, SHAPE(2, 3, 18), SHA
 static int few_biases(struct graph *g) { return sru_with(g, SHAPE(2, 3, 16), (struct shape){0}, 4, 2, ACT_TANH); }
 static int wrong_act(struct graph *g) { return sru_with(g, SHAPE(2, 3, 16), (struct shape){0}, 8, 2, ACT_GELU); }
 static int flat_sru(struct graph *g) { return sru_with(g, SHAPE(6, 16), (struct shape){0}, 8, 2, ACT_TANH); }
+static int lstm_with(struct graph *g, struct shape w, int length, int c)
+{
+    struct lstm_states states = {NONE, c};
+    struct lstm how = {.lengths = length, .directions = 2, .states = &states};
+    return g_lstm(g, input(g, "x", SHAPE(2, 3, 24)), input(g, "w", w), &how);
+}
 static int wrong_weights(struct graph *g)
 {
-    return g_lstm(g, input(g, "x", SHAPE(2, 3, 24)), input(g, "w", SHAPE(24, 4)), NONE, 2);
+    return lstm_with(g, SHAPE(24, 4), NONE, NONE);
 }
 static int few_lengths(struct graph *g)
 {
     int n = graph_state(g, "n", SHAPE(3), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
-    return g_lstm(g, input(g, "x", SHAPE(2, 3, 24)), input(g, "w", SHAPE(24, 3)), n, 2);
+    return lstm_with(g, SHAPE(24, 3), n, NONE);
 }
+static int wrong_state(struct graph *g) { return lstm_with(g, SHAPE(24, 3), NONE, input(g, "c", SHAPE(2, 3))); }
 
 static void test_refusals(void **state)
 {
@@ -301,11 +377,13 @@ static void test_refusals(void **state)
     REFUSED(refused(flat_sru), "wants floats [B,T,C]");
     REFUSED(refused(wrong_weights), "recurrent weights 24x3, not 24x4");
     REFUSED(refused(few_lengths), "wants 2 i32");
+    REFUSED(refused(wrong_state), "lstm wants f32 2x6 as input 4, not f32 2x3");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lstm_states),
         cmocka_unit_test(test_lstm),    cmocka_unit_test(test_sru),            cmocka_unit_test(test_gru_cell),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_shared_dropout), cmocka_unit_test(test_refusals),
     };
