@@ -34,8 +34,8 @@ static const char *const root_names[] = {
     "batch", "data", "device", "evaluated_by", "files", "group", "hardware", "input_size", "metrics", "model.flops_per_sample",
     "model.name", "model.parameters", "nonce", "official", "precision", "price.date", "price.instance",
     "price.micro_usd_per_hour", "price.source", "recipe.digest", "recipe.name", "recipe.published", "replay_of", "seed",
-    "software", "started_ms", "stop_at_target", "synthetic", "target_micro", "task", "task_digest", "threads", "ticket", "views",
-    "work", NULL};
+    "software", "started_ms", "step_least", "step_most", "stop_at_target", "synthetic", "target_micro", "task", "task_digest",
+    "threads", "ticket", "views", "work", NULL};
 static const char *const end_names[] = {"damaged", "ended_ms", "energy_uj", "model.weights_digest", "peak_memory_bytes",
                                         "reached.energy_uj", "resumed", "segments", "status", NULL};
 static const char *const latency_names[] = {

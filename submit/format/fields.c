@@ -208,6 +208,8 @@ static const struct field run[] = {
     {"device", FIELD_WORD, 1, 32, 0, NULL, NULL, "device that trained"},
     INT("threads", 0, 65536, 0, NULL, NULL, "threads of the processor in use"),
     INT("batch", 0, COUNT_MAX, 0, NULL, NULL, "samples of a step; 0: not known"),
+    INT("step_least", 1, COUNT_MAX, OPTIONAL, NULL, NULL, "fewest samples of a step, if `step_most` is there; absent: 0"),
+    INT("step_most", 1, COUNT_MAX, OPTIONAL, NULL, NULL, "most samples of a step; absent: every step has `batch`"),
     INT("views", 0, 4096, 0, NULL, NULL, "forward passes an item in an evaluation; 0: not known"),
     INT("input_size", 0, 65536, 0, NULL, NULL, "side of the evaluated images in pixels; 0: no images, or not known"),
     {"stop_at_target", FIELD_YES, 0, 1, 0, NULL, NULL, "1: training stopped at the first evaluation that met the target"},

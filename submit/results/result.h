@@ -100,6 +100,7 @@ struct run_facts {
     bool published;             // it trains like the recipe of that name in this repository
     const char *precision, *device;
     int64_t threads, batch, seed;
+    int64_t step_least, step_most;  // samples of a step; both 0: each has `batch`
     int64_t views;        // forward passes of an item in an evaluation
     int64_t input_size;   // image side in pixels in an evaluation
     bool stop_at_target;  // false: the run completes its schedule

@@ -245,13 +245,13 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
         r, "record the run",
         "INSERT INTO runs (nonce, status, owner, group_id, group_index, task, task_digest, target_micro, model, parameters,"
         " flops_per_sample, recipe, recipe_json, recipe_digest, recipe_published, precision, device, threads, batch,"
-        " seed, views, input_size, stop_at_target, synthetic, official, machine, software, price_instance,"
+        " step_least, step_most, seed, views, input_size, stop_at_target, synthetic, official, machine, software, price_instance,"
         " price_micro_per_hour, price_source, price_date, started_ms, resumed, chain_root) VALUES"
-        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,'')",
-        "ttpptti" "tii" "ttti" "tt" "iiiii" "iii" "iitptti", nonce, r->owner, f->group, f->group_index, f->task, task,
+        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,'')",
+        "ttpptti" "tii" "ttti" "tt" "iippiii" "iii" "iitptti", nonce, r->owner, f->group, f->group_index, f->task, task,
         f->target_micro, f->model, f->parameters, f->flops_per_sample, f->recipe, f->recipe_json, recipe, (int64_t)f->published,
-        f->precision, f->device, f->threads, f->batch, f->seed, f->views, f->input_size, (int64_t)f->stop_at_target,
-        (int64_t)synthetic, (int64_t)official, machine, program, price ? price->instance : NULL,
+        f->precision, f->device, f->threads, f->batch, f->step_least, f->step_most, f->seed, f->views, f->input_size,
+        (int64_t)f->stop_at_target, (int64_t)synthetic, (int64_t)official, machine, program, price ? price->instance : NULL,
         price ? price->micro_per_hour : (int64_t)0, price ? price->source : NULL, price ? price->date : NULL, clock_unix_ms()));
     run->id = sqlite3_last_insert_rowid(r->db);
     TRY(store_data(run, f));

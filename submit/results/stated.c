@@ -20,6 +20,7 @@ struct source {
 static const struct source run_sources[] = {
     {"task", NULL},      {"task_digest", NULL}, {"target_micro", NULL}, {"nonce", NULL},      {"status", NULL},
     {"seed", NULL},      {"precision", NULL},   {"device", NULL},       {"threads", NULL},    {"batch", NULL},
+    {"step_least", NULL}, {"step_most", NULL},
     {"views", NULL},     {"input_size", NULL},  {"stop_at_target", NULL}, {"synthetic", NULL}, {"official", NULL},
     {"started_ms", NULL}, {"replay_of", NULL}, {"chain_root", NULL}, {"chain_end", NULL}, {"peak_memory_bytes", NULL},
     {"energy_uj", NULL}, {"resumed", NULL}, {NULL, NULL},

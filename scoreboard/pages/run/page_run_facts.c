@@ -190,6 +190,9 @@ void run_data(struct page *page, const struct shown *shown)
     row_digest(page, "Weights' SHA-256", shown_text(shown, "model.weights_digest"));
     row_words(page, "Seed", arena_text(&page->arena, "%lld", (long long)shown_int(shown, "seed")));
     row_number(page, "Batch", shown_int(shown, "batch"));
+    if (shown_int(shown, "step_most") > 0)
+        row_words(page, "Samples per step", arena_text(&page->arena, "%lld to %lld", (long long)shown_int(shown, "step_least"),
+                                                       (long long)shown_int(shown, "step_most")));
     row_number(page, "Views per item", shown_int(shown, "views"));
     row_number(page, "Input size", shown_int(shown, "input_size"));
     row_words(page, "Recipe", shown_text(shown, "recipe.name"));

@@ -10,33 +10,60 @@
 
 // ---- samples
 
-// A training step has a whole batch. An epoch visits every sample once, except those that fill no batch: at most one batch in
-// each of 8 buckets of lengths, and never more than three of four. Only texts have buckets: where the contest says that a stored
-// item may be several samples (windows of one text).
-static bool samples_fit(const struct subject *s, const struct check_point *p, int64_t items)
+struct step_bounds {
+    double least, most;
+};
+
+// A step has a whole batch, or what the run declares.
+static struct step_bounds step_bounds(const struct subject *s)
 {
-    const double buckets = !s->sharp || s->contest == NULL || s->contest->samples_per_item > 1 ? 8 : 1;
-    double batch = (double)canonical_int(s->json, "batch"), epochs = (double)p->epoch_micro * 1e-6, all = (double)items;
-    double samples = (double)p->samples;
-    double most = epochs * all * (double)(s->contest != NULL ? s->contest->samples_per_item : 1);
-    double least = epochs * fmax(all - buckets * batch, all / 4);
-    if (samples != (double)p->step * batch) return false;
-    return samples <= most * (1 + 1e-5) + 1 && samples >= least * (1 - 1e-5) - fmin(batch, all);
+    double batch = (double)canonical_int(s->json, "batch");
+    if (json_object_get(s->json, "step_most") == NULL) return (struct step_bounds){batch, batch};
+    return (struct step_bounds){(double)canonical_int(s->json, "step_least"), (double)canonical_int(s->json, "step_most")};
+}
+
+static void check_bounds(struct subject *s)
+{
+    struct step_bounds one = step_bounds(s);
+    bool declared = json_object_get(s->json, "step_most") != NULL || json_object_get(s->json, "step_least") != NULL;
+    if (one.least > one.most)
+        finding_add(s->out, CHECK_WORK, "a step has at least %.0f samples and at most %.0f", one.least, one.most);
+    else if (declared && s->contest != NULL && !s->contest->steps_vary)
+        finding_add(s->out, CHECK_WORK, "it declares steps of %.0f to %.0f samples, and every step of this task has its batch",
+                    one.least, one.most);
+}
+
+// Steps have samples within the bounds, also between two points. An epoch visits every sample once, except those that fill no
+// batch: at most one batch in each of 8 buckets of lengths, and never more than three of four. Only texts have buckets: where the
+// contest says that a stored item may be several samples (windows of one text), or that steps vary.
+static bool samples_fit(const struct subject *s, size_t at, int64_t items)
+{
+    const struct check_point *p = &s->points[at];
+    const struct contest *contest = s->contest;
+    struct step_bounds one = step_bounds(s);
+    const double buckets = !s->sharp || contest == NULL || contest->samples_per_item > 1 || contest->steps_vary ? 8 : 1;
+    double epochs = (double)p->epoch_micro * 1e-6, all = (double)items, samples = (double)p->samples;
+    double most = epochs * all * (double)(contest != NULL ? contest->samples_per_item : 1);
+    double least = epochs * fmax(all - buckets * one.most, all / 4);
+    double steps = (double)(p->step - (at > 0 ? p[-1].step : 0)), more = samples - (at > 0 ? (double)p[-1].samples : 0);
+    if (more < steps * one.least || more > steps * one.most) return false;
+    return samples <= most * (1 + 1e-5) + 1 && samples >= least * (1 - 1e-5) - fmin(one.most, all);
 }
 
 static void check_samples(struct subject *s)
 {
     int64_t items = curve_items(s->json, "train");
     if (items == 0) return;  // check_data reports it
+    check_bounds(s);
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         if (p->samples == 0 || p->warm_ns == 0)
             finding_add(s->out, CHECK_WORK, "point %zu, step %lld: nothing was trained before it (%lld samples in %lld ns)", i,
                         (long long)p->step, (long long)p->samples, (long long)p->warm_ns);
-        else if (!samples_fit(s, p, items))
+        else if (!samples_fit(s, i, items))
             finding_add(s->out, CHECK_WORK, "point %zu, step %lld: %lld samples do not follow from %g epochs of %lld items in "
-                        "batches of %lld", i, (long long)p->step, (long long)p->samples, (double)p->epoch_micro * 1e-6,
-                        (long long)items, (long long)canonical_int(s->json, "batch"));
+                        "steps of %.0f to %.0f", i, (long long)p->step, (long long)p->samples, (double)p->epoch_micro * 1e-6,
+                        (long long)items, step_bounds(s).least, step_bounds(s).most);
         else continue;
         return;
     }

@@ -27,7 +27,8 @@ static void read_row(const json_t *row, struct contest *c)
         .test_items = canonical_int(row, "test_items"), .train_items = canonical_int(row, "train_items"),
         .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
         .test_digest = text_or_null(row, "test_digest"), .models = json_object_get(row, "models"),
-        .synthetic = canonical_int(row, "synthetic") != 0, .mlperf = text_or_null(row, "mlperf"),
+        .synthetic = canonical_int(row, "synthetic") != 0, .steps_vary = canonical_int(row, "steps_vary") != 0,
+        .mlperf = text_or_null(row, "mlperf"),
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),
     };
     bool value = canonical_int(row, "value") != 0;

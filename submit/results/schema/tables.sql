@@ -69,6 +69,8 @@ CREATE TABLE runs (
     device TEXT NOT NULL,
     threads INTEGER NOT NULL,
     batch INTEGER NOT NULL,
+    step_least INTEGER,
+    step_most INTEGER,
     seed INTEGER NOT NULL,
     views INTEGER NOT NULL,
     input_size INTEGER NOT NULL,

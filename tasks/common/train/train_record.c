@@ -55,6 +55,9 @@ int train_record_begin(struct going *r)
     int metric_count = train_metrics(r, metrics);
     struct run_part work[RUN_PARTS_MAX];
     int parts = trainer_work(t, work, RUN_PARTS_MAX);
+    int64_t least, most;
+    trainer_step_samples(t, &least, &most);
+    bool varies = least != o->recipe.batch || most != o->recipe.batch;
     struct run_file files[TASK_FILES];
     int file_count = digests_files(r->digests, files);
     TRY(train_ticket_take(r));
@@ -71,7 +74,8 @@ int train_record_begin(struct going *r)
         .recipe = o->recipe.name, .recipe_json = recipe,
         .published = recipe_is_published(o->recipe.name, &o->recipe), .precision = dtype_name(t->setting.dtype),
         .device = r->device->type->name, .threads = train_threads(r), .batch = o->recipe.batch,
-        .seed = r->seed, .views = trainer_views(t), .input_size = f->height,
+        .step_least = varies ? least : 0, .step_most = varies ? most : 0, .seed = r->seed,
+        .views = trainer_views(t), .input_size = f->height,
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count,
         .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,

@@ -116,5 +116,7 @@ double trainer_forward_flops(const struct trainer *);
 // their number. For buckets by length the cost is the mean over an epoch's batches. Returns 0 for resident data, whose cost
 // follows from the recipe.
 int trainer_work(const struct trainer *, struct run_part *, int most);
+// Fewest and most samples of a step, of all processes.
+void trainer_step_samples(const struct trainer *, int64_t *least, int64_t *most);
 
 #endif

@@ -50,6 +50,21 @@ static int64_t train_batches(const struct trainer_calls *calls)
     return calls->batches[FEED_TRAIN] > 1 ? calls->batches[FEED_TRAIN] : 1;
 }
 
+// Samples of a whole batch for training.
+static double batch_samples(const struct trainer *t, int bucket)
+{
+    return (double)(t->cuts * t->supply[FEED_TRAIN].choice.order.batch[bucket]);
+}
+
+static double mean_samples(const struct trainer *t, const double *weight)
+{
+    double samples = 0, batches = 0;
+    for (int b = 0; b < t->buckets; b++) {
+        if (weight[b] > 0) samples += weight[b] * batch_samples(t, b), batches += weight[b];
+    }
+    return samples / batches;
+}
+
 // FLOPs of training on one sample in a step. A program with another feed counts with its first bucket.
 static double sample_cost(const struct trainer *t, int64_t step, const double *weight, const double *flops,
                           const struct trainer_calls *calls)
@@ -87,6 +102,7 @@ int trainer_work(const struct trainer *t, struct run_part *part, int most)
 {
     const struct supply *s = &t->supply[FEED_TRAIN];
     double flops[TRAINER_VARIANTS], weight[ORDER_BUCKETS];
+    double samples = 0;
     int count = 0;
     if (!s->choice.fields) return 0;
     for (int v = 0; v < t->variants; v++) flops[v] = program_flops(t, t->variant[v].program);
@@ -95,7 +111,24 @@ int trainer_work(const struct trainer *t, struct run_part *part, int most)
         struct trainer_calls calls = {0};
         if (trainer_count_calls(t, step, &calls) < 0) return count;
         double cost = sample_cost(t, step, weight, flops, &calls);
-        count = add_steps(part, count, most, t->choice.recipe.batch * train_batches(&calls), cost);
+        double before = samples;
+        samples += mean_samples(t, weight) * (double)train_batches(&calls);
+        count = add_steps(part, count, most, llround(samples) - llround(before), cost);
     }
     return count;
+}
+
+void trainer_step_samples(const struct trainer *t, int64_t *least, int64_t *most)
+{
+    double weight[ORDER_BUCKETS], low = INFINITY, high = 0;
+    for (int64_t step = 0; step < t->steps; step++) {
+        struct trainer_calls calls = {0};
+        if (step % t->steps_per_epoch == 0) count_buckets(t, step, weight);
+        if (trainer_count_calls(t, step, &calls) < 0) continue;  // the step itself will say why
+        for (int b = 0; b < t->buckets; b++) {
+            double samples = (double)calls.batches[FEED_TRAIN] * batch_samples(t, b);
+            if (weight[b] > 0) low = fmin(low, samples), high = fmax(high, samples);
+        }
+    }
+    *least = llround(low), *most = llround(high);
 }

@@ -26,6 +26,7 @@ static int64_t rich_run(void)
                                              .proof = "0000000000070000000000000000000000000000000000000000000000000000"};
     facts.replay_of = DIGEST_A, facts.ticket = &ticket;  // of seed 7
     facts.parts = parts, facts.part_count = 2, facts.files = files, facts.file_count = 1, facts.price = &fixture_price;
+    facts.step_least = 3, facts.step_most = 7;
     assert_int_equal(result_group_begin(r, &plan, &facts.group), 0);
     facts.group_index = 1;
     int64_t id = whole_run(facts, (const int64_t[]){5000, 9000, 9400, 9420}, 4);

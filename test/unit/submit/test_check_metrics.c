@@ -248,6 +248,44 @@ static json_t *with_work(int64_t flops)
     return run;
 }
 
+static void set_bounds(json_t *run, int64_t least, int64_t most)
+{
+    fixture_set(run, "step_least", json_integer(least));
+    fixture_set(run, "step_most", json_integer(most));
+}
+
+// A run on drawn data whose steps have 900 to 1,100 samples, `more` than 1,000 on average up to its fourth point.
+static json_t *with_bounds(int64_t least, int64_t most, int64_t more)
+{
+    json_t *run = with_work(600000000), *point = fixture_item(run, "points", 3);
+    model_of_no_recipe(run);
+    if (most > 0) set_bounds(run, least, most);
+    json_object_set_new(point, "samples", json_integer(canonical_int(point, "samples") + more));
+    return run;
+}
+
+// Samples of a step stay within what the run declares, from point to point, and only some tasks may declare anything.
+static void steps_keep_their_bounds(void **state)
+{
+    (void)state;
+    static const char words[] = "do not follow from";
+    expect_nothing(with_bounds(0, 0, 0));
+    expect(with_bounds(0, 0, 1), CHECK_WORK, words);
+    expect_nothing(with_bounds(900, 1100, 1));
+    expect_nothing(with_bounds(900, 1100, -5000));
+    expect(with_bounds(900, 1100, -5001), CHECK_WORK, words);  // 50 steps an epoch
+    expect(with_bounds(1000, 1100, -1), CHECK_WORK, words);
+    expect(with_bounds(900, 1000, 1), CHECK_WORK, words);
+    expect(with_bounds(900, 1010, 501), CHECK_WORK, words);
+    expect(with_bounds(1001, 1000, 0), CHECK_WORK, "at least 1001");
+    json_t *run = fixture_run();
+    set_bounds(run, 1000, 1000);
+    expect(run, CHECK_WORK, "every step of this task has its batch");
+    run = fixture_run();
+    fixture_set(run, "step_least", json_integer(1));
+    expect(run, CHECK_WORK, "every step of this task has its batch");
+}
+
 static void work_comes_by_parts(void **state)
 {
     (void)state;
@@ -304,6 +342,7 @@ int main(void)
         cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
         cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),
         cmocka_unit_test(values_have_no_scale), cmocka_unit_test(work_comes_by_parts),
+        cmocka_unit_test(steps_keep_their_bounds),
         cmocka_unit_test(a_resumed_training_was_away),
     };
     return cmocka_run_group_tests_name("check_metrics", tests, NULL, NULL);

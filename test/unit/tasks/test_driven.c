@@ -5,6 +5,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/ranks/ranks.h"
 #include "tasks/cifar10/keys.h"
+#include "tasks/common/step/drive.h"
 #include "tasks/common/train/state.h"
 
 #include <math.h>
@@ -46,6 +47,57 @@ static void programs_draw_apart(void **state)
         assert_in_range(site, 0, 8 * PROGRAMS_MAX - 1);
         assert_false(seen[site]);
         seen[site] = true;
+    }
+}
+
+// As batches by tokens: longer texts, fewer of them.
+static int feed_by_tokens(const struct setting *c, int feed, struct feed_choice *f)
+{
+    TRY(task_second.feed(c, feed, f));
+    if (feed == FEED_TRAIN) f->order.batch[1] /= 2, f->order.batch[2] /= 5;
+    return 0;
+}
+
+static int two_batches(struct drive *d)
+{
+    for (int i = 0; i < 2; i++) {
+        TRY(drive_next(d, FEED_TRAIN));
+        TRY(drive_run(d, i));
+    }
+    return 0;
+}
+
+static void samples_of_a_step_vary(void **state)
+{
+    (void)state;
+    for (int times = 1; times <= 2; times++) {
+        struct task task = task_second;
+        struct bench b;
+        int64_t least, most, samples = 0, inside[ORDER_BUCKETS] = {0};
+        task.feed = feed_by_tokens;
+        if (times == 2) task.step = two_batches;
+        second_open_task(&b, &task, "cpu", 1, "precision=f32");
+        struct trainer *t = b.trainer;
+        trainer_step_samples(t, &least, &most);
+        assert_int_equal(least, 4 * times);
+        assert_int_equal(most, 20 * times);
+        int64_t batches = supply_batches(&t->supply[FEED_TRAIN]);
+        for (int64_t i = 0; i < batches; i++) {
+            struct order_batch batch = order_batch(t->supply[FEED_TRAIN].order, i);
+            samples += batch.count, inside[batch.bucket]++;
+        }
+        assert_true(inside[0] && inside[1] && inside[2]);
+        struct run_part work[RUN_PARTS_MAX];
+        assert_int_equal(trainer_work(t, work, RUN_PARTS_MAX), 1);
+        double mean = (double)samples / (double)batches;
+        assert_int_equal(work[0].samples, llround(mean * (double)(t->steps * times)));
+        assert_int_equal(trainer_begin(t, 1), 0);
+        for (int64_t before = 0; t->at < t->steps_per_epoch; before = t->samples) {
+            assert_int_equal(trainer_step(t), 0);
+            assert_true(t->samples - before >= least && t->samples - before <= most);
+        }
+        if (times == 1) assert_int_equal(t->samples, samples);
+        bench_close(&b);
     }
 }
 
@@ -297,6 +349,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_train_their_own_set),
         cmocka_unit_test(programs_draw_apart),
+        cmocka_unit_test(samples_of_a_step_vary),
         cmocka_unit_test(a_step_runs_what_the_task_says),
         cmocka_unit_test(reaches_its_target),
         cmocka_unit_test(a_cache_lives_from_run_to_run),
