@@ -256,15 +256,21 @@ void progress_point(struct progress *p, const struct progress_point *at)
 
 void progress_end(struct progress *p, const struct progress_end *e)
 {
+    const struct progress_moment *told = &e->told, *last = &e->last;
+    const struct stopwatch_clocks *at = &told->clocks;
+    bool later = last->clocks.end_to_end_ns > at->end_to_end_ns;  // trained on after the target
     if (p->quiet) return;
     if (p->json) {
         json_t *o = json_pack("{ss sI ss sf sI sI sI sI sb}", "event", "end", "run", (json_int_t)p->run, "status", e->status,
-                              "target", p->target, "end_to_end_ns", (json_int_t)e->end_to_end_ns, "classic_ns",
-                              (json_int_t)e->classic_ns, "warm_ns", (json_int_t)e->warm_ns, "peak_memory_bytes",
+                              "target", p->target, "end_to_end_ns", (json_int_t)at->end_to_end_ns, "classic_ns",
+                              (json_int_t)at->classic_ns, "warm_ns", (json_int_t)at->warm_ns, "peak_memory_bytes",
                               (json_int_t)e->peak_memory, "synthetic", e->synthetic);
-        if (o && e->score != RUN_SCORE_NONE)
-            json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], e->score)));
-        add_accuracy(p, o, e->score);
+        if (o && told->score != RUN_SCORE_NONE)
+            json_object_set_new(o, "score", json_real(run_metric_value(&p->metrics[0], told->score)));
+        add_accuracy(p, o, told->score);
+        if (o && later)
+            json_object_set_new(o, "last", json_pack("{sI sf}", "end_to_end_ns", (json_int_t)last->clocks.end_to_end_ns, "score",
+                                                     run_metric_value(&p->metrics[0], last->score)));
         if (o && e->cost) json_object_set_new(o, "cost", json_string(e->cost));
         if (o && e->damaged_count)
             json_object_set_new(o, "damaged", json_pack("{sI sI}", "train", (json_int_t)e->damaged_count[0], "test",
@@ -278,12 +284,15 @@ void progress_end(struct progress *p, const struct progress_end *e)
     erase_live(p);
     char whole[TEXT_FIGURE], classic[TEXT_FIGURE], warm[TEXT_FIGURE], memory[TEXT_FIGURE];
     printf("\n%s", e->status);
-    if (e->score != RUN_SCORE_NONE)
-        printf(": %s %s (target %s)", run_metric_text(&p->metrics[0], e->score, whole),
+    if (told->score != RUN_SCORE_NONE)
+        printf(": %s %s (target %s)", run_metric_text(&p->metrics[0], told->score, whole),
                contest_metric_title(p->metrics[0].name), run_metric_value_text(&p->metrics[0], p->target, classic));
-    printf(" after %s end to end\n", text_span(whole, (double)e->end_to_end_ns * 1e-9));
-    printf("classic clock %s, warm %s\n", text_span(classic, (double)e->classic_ns * 1e-9),
-           text_span(warm, (double)e->warm_ns * 1e-9));
+    printf(" after %s end to end\n", text_span(whole, (double)at->end_to_end_ns * 1e-9));
+    printf("classic clock %s, warm %s\n", text_span(classic, (double)at->classic_ns * 1e-9),
+           text_span(warm, (double)at->warm_ns * 1e-9));
+    if (later)
+        printf("last evaluation: %s after %s end to end\n", run_metric_text(&p->metrics[0], last->score, classic),
+               text_span(whole, (double)last->clocks.end_to_end_ns * 1e-9));
     printf("peak memory %s%s%s\n", text_size(memory, (double)e->peak_memory), e->cost ? "; cost " : "",
            e->cost ? e->cost : "");
     if (e->damaged) printf("%s\n", e->damaged);

@@ -7,6 +7,7 @@
 #include "runtime/common/base/error.h"
 #include "submit/format/run_metric.h"
 #include "submit/format/score/group.h"
+#include "submit/results/machine/stopwatch.h"
 
 #include <stdio.h>
 
@@ -51,10 +52,15 @@ struct progress_point {
     int64_t elapsed_ns, samples;
     double samples_per_second;                // over this epoch
 };
+struct progress_moment {
+    int64_t score;                          // the board's metric, or RUN_SCORE_NONE
+    struct stopwatch_clocks clocks;
+};
 struct progress_end {
     const char *status, *checkpoint;
-    int64_t score;                          // the board's metric in the last evaluation, or RUN_SCORE_NONE
-    int64_t end_to_end_ns, classic_ns, warm_ns, peak_memory;
+    struct progress_moment told;            // when the target was reached, else the last evaluation, else the end
+    struct progress_moment last;            // the last evaluation, if there was one
+    int64_t peak_memory;
     const char *cost;                       // "$0.0212"; NULL: no price
     const char *damaged;                    // a sentence about damaged pictures; NULL: none
     const int64_t *damaged_count;           // in the training and the test split; NULL: not counted

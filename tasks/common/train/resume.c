@@ -55,10 +55,11 @@ char *resume_note_text(const struct resume_note *n)
     json_t *scores = json_array();
     for (int m = 0; m < METRICS_MAX; m++) json_array_append_new(scores, json_integer(n->score[m]));
     json_t *root = json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+        "{s:s, s:s, s:s?, s:s?, s:s?, s:s?, s:s?, s:b, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
         "nonce", n->nonce, "device", n->device, "folder", n->folder, "save", n->save, "weights", n->files.weights,
         "vocab", n->files.vocab, "vectors", n->files.vectors, "evaluated", n->evaluated, "score", scores,
         "reached", clocks_json(&n->reached), "crossed", clocks_json(&n->crossed),
+        "crossed_score", (json_int_t)n->crossed_score,
         "every_steps", (json_int_t)n->pace.steps, "every_ns", (json_int_t)n->pace.ns,
         "saved_ms", (json_int_t)n->saved.unix_ms, "saved_ns", (json_int_t)n->saved.end_to_end_ns,
         "point_samples", (json_int_t)n->point_samples, "point_warm_ns", (json_int_t)n->point_warm_ns,
@@ -144,6 +145,7 @@ static int read_note(const char *where, const json_t *root, struct arena *arena,
     TRY(read_list(where, root, "score", n->score, METRICS_MAX));
     TRY(read_clocks(where, root, "reached", &n->reached));
     TRY(read_clocks(where, root, "crossed", &n->crossed));
+    TRY(read_note_count(where, root, "crossed_score", &n->crossed_score));
     return read_damaged(where, root, arena, n);
 }
 

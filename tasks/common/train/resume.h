@@ -25,6 +25,7 @@ struct resume_note {
     bool evaluated;
     int64_t score[METRICS_MAX];        // scores of the last evaluation
     struct stopwatch_clocks reached, crossed;
+    int64_t crossed_score;
     int64_t point_samples, point_warm_ns;  // counters at the last point
     int64_t point_terms;               // terms of the loss since the last point
     int64_t stall_ns, energy_uj;

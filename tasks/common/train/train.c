@@ -207,7 +207,7 @@ static int record_point(struct going *r)
     TRY(evaluate(r, &point));
     point.clocks = stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     if (point.score[0] != RUN_SCORE_NONE) r->reached = point.clocks;
-    if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks;
+    if (target_met(r) && !r->crossed.end_to_end_ns) r->crossed = point.clocks, r->crossed_score = r->score[0];
     TRY(train_energy(r, point.score[0] != RUN_SCORE_NONE));
     point.energy_uj = r->energy_uj;
     if (r->run) TRY(result_point(r->run, &point));
@@ -315,11 +315,12 @@ static int save_weights(struct going *r)
     return rc;
 }
 
-// The clocks to report: at the target, at the last evaluation if the target was missed, or now if there was no evaluation.
-static struct stopwatch_clocks clocks_told(const struct going *r)
+// Score and clocks to report: at the target, at the last evaluation if the target was missed, or now if there was no evaluation.
+static struct progress_moment moment_told(const struct going *r)
 {
-    if (r->crossed.end_to_end_ns) return r->crossed;
-    return r->evaluated ? r->reached : stopwatch_read(&r->watch);
+    if (r->crossed.end_to_end_ns) return (struct progress_moment){r->crossed_score, r->crossed};
+    if (r->evaluated) return (struct progress_moment){r->score[0], r->reached};
+    return (struct progress_moment){RUN_SCORE_NONE, stopwatch_read(&r->watch)};
 }
 
 enum { SCALE_WORDS = 96 };
@@ -341,15 +342,13 @@ static void tell_end(struct going *r, enum run_status status, const struct run_e
     struct text damaged = {0};
     struct others_share share = others_end(&r->others);
     train_damaged_text(r, &damaged);
-    struct stopwatch_clocks told = clocks_told(r);
     struct progress_end shown = {
-        .status = run_status_name(status), .score = r->evaluated ? r->score[0] : RUN_SCORE_NONE,
-        .checkpoint = end->checkpoint ? r->checkpoint : NULL, .end_to_end_ns = told.end_to_end_ns,
-        .classic_ns = told.classic_ns, .warm_ns = told.warm_ns, .peak_memory = end->peak_memory_bytes,
+        .status = run_status_name(status), .told = moment_told(r), .last = {r->score[0], r->reached},
+        .checkpoint = end->checkpoint ? r->checkpoint : NULL, .peak_memory = end->peak_memory_bytes,
         .damaged = damaged.at, .damaged_count = end->damaged, .synthetic = dataset_facts(r->data)->synthetic,
         .scale = scale_words(r, scale),
     };
-    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(told.end_to_end_ns, r->price.micro_per_hour));
+    if (r->o->price) shown.cost = cost_text(cost, cost_training_micro(shown.told.clocks.end_to_end_ns, r->price.micro_per_hour));
     if (ranks_locals() == 1) shown.disturbed = others_text(&share, "this run was slowed", busy);
     progress_end(&r->progress, &shown);
     text_free(&damaged);

@@ -40,6 +40,7 @@ struct going {
     struct run_metric metrics[METRICS_MAX];
     struct stopwatch_clocks reached;    // clocks at the end of the last evaluation
     struct stopwatch_clocks crossed;    // clocks at the end of the first evaluation that met the target; else 0
+    int64_t crossed_score;              // the score of that evaluation; 0: none
     struct machine_meter meter;
     struct machine_counter *gpu;        // the device's own meter; NULL: it has none
     int64_t energy_uj;                  // 0: not measured

@@ -91,7 +91,8 @@ static int write_state(struct going *r)
     struct resume_note note = {
         .nonce = r->nonce, .device = o->device ? o->device : "", .folder = folder, .save = save,
         .files = {weights, vocab, vectors}, .pace = o->pace,
-        .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed, .point_samples = r->point_samples,
+        .evaluated = r->evaluated, .reached = r->reached, .crossed = r->crossed,
+        .crossed_score = r->crossed_score, .point_samples = r->point_samples,
         .point_terms = r->trainer->terms - r->point_terms, .point_warm_ns = r->point_began_ns, .energy_uj = r->energy_uj,
         .stall_ns = train_stalled_ns(r),
         .saved = {clock_unix_ms(), stopwatch_end_to_end_ns(&r->watch)},
@@ -136,7 +137,7 @@ int train_state_load(struct going *r)
     TRY(state_load(from->state, r->trainer, &run, STATE_SAME));
     r->evaluated = note->evaluated;
     memcpy(r->score, note->score, sizeof r->score);
-    r->reached = note->reached, r->crossed = note->crossed;
+    r->reached = note->reached, r->crossed = note->crossed, r->crossed_score = note->crossed_score;
     r->point_samples = note->point_samples, r->point_began_ns = note->point_warm_ns;
     r->trainer->terms = note->point_terms, r->point_terms = 0;
     r->stalled_before_ns = note->stall_ns, r->energy_uj = note->energy_uj;

@@ -43,16 +43,17 @@ static void none_where_it_is_not_read(void **state)
     assert_false(progress_wants(&p, 30, SECOND / 5));
 }
 
-// Calls progress_step with standard output in a file, and returns what it wrote.
-static char *line_of(struct progress *p, double loss, double accuracy)
+// Calls progress_step, or progress_end if `end` is given, with standard output in a file, and returns what it wrote.
+static char *written_by(struct progress *p, const struct progress_end *end, double loss, double accuracy)
 {
-    static char line[256];
+    static char line[512];
     FILE *file = tmpfile();
     assert_non_null(file);
     fflush(stdout);
     int out = dup(STDOUT_FILENO);
     assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
-    progress_step(p, 40, loss, accuracy);
+    if (end) progress_end(p, end);
+    else progress_step(p, 40, loss, accuracy);
     fflush(stdout);
     assert_true(dup2(out, STDOUT_FILENO) >= 0);
     close(out);
@@ -66,7 +67,7 @@ static void one_whole_line(void **state)
 {
     (void)state;
     struct progress p = plain;
-    char *line = line_of(&p, 1.25, 0.5);
+    char *line = written_by(&p, NULL, 1.25, 0.5);
     assert_ptr_equal(strstr(line, "   0.40     1.2500    50.00%  step 40/400, "), line);
     assert_string_equal(line + strlen(line) - 6, " left\n");
     assert_null(strchr(line, '\r'));
@@ -74,8 +75,32 @@ static void one_whole_line(void **state)
     assert_int_equal(p.last_step, 40);
     assert_false(progress_wants(&p, 50, p.last_ns + 9 * SECOND));
     assert_true(progress_wants(&p, 50, p.last_ns + 10 * SECOND));
-    line = line_of(&p, NAN, -1);  // a device that is not read between points
+    line = written_by(&p, NULL, NAN, -1);  // a device that is not read between points
     assert_ptr_equal(strstr(line, "   0.40          -         -  step 40/400, "), line);
+}
+
+// The score and the time of a sentence belong to one moment: what was reached when; then the end, if training went on.
+static void score_and_time_of_one_moment(void **state)
+{
+    (void)state;
+    static const struct run_metric accuracy = {"top1", "%", false, 10000};
+    struct progress p = plain;
+    p.metrics = &accuracy, p.metric_count = 1, p.target = 0.9;
+    struct progress_end e = {.status = "done", .scale = "",
+                             .told = {9145, {16400000000, 15 * SECOND, 14 * SECOND, 0}},
+                             .last = {9945, {40 * SECOND, 38 * SECOND, 35 * SECOND, 0}}};
+    char *said = written_by(&p, &e, 0, 0);
+    assert_non_null(strstr(said, "done: 91.45% top-1 accuracy (target 90.00%) after 16.4 s end to end\nclassic clock 15.0 s"));
+    assert_non_null(strstr(said, "\nlast evaluation: 99.45% after 40.0 s end to end\n"));
+    p.json = true;
+    said = written_by(&p, &e, 0, 0);
+    assert_non_null(strstr(said, "\"end_to_end_ns\":16400000000,"));
+    assert_non_null(strstr(said, "\"score\":0.9145,\"accuracy\":0.9145,"));
+    assert_non_null(strstr(said, "\"last\":{\"end_to_end_ns\":40000000000,\"score\":0.9945}"));
+    e.last = e.told;
+    assert_null(strstr(written_by(&p, &e, 0, 0), "last"));
+    p.json = false;
+    assert_null(strstr(written_by(&p, &e, 0, 0), "last"));
 }
 
 int main(void)
@@ -84,6 +109,7 @@ int main(void)
         cmocka_unit_test(a_minute_or_a_tenth_of_an_epoch),
         cmocka_unit_test(none_where_it_is_not_read),
         cmocka_unit_test(one_whole_line),
+        cmocka_unit_test(score_and_time_of_one_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

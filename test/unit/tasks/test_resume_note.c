@@ -40,7 +40,7 @@ static const int32_t DAMAGED[] = {3, 70000};
 static const struct resume_note NOTE = {
     .damaged = {DAMAGED, NULL}, .damaged_count = {2, 0},
     .nonce = "00ff", .device = "cuda:1", .folder = "/data", .pace = {7, 0}, .evaluated = true, .score = {9400, -1, 2, 3},
-    .reached = {4, 3, 2, 1}, .crossed = {8, 7, 6, 5},
+    .reached = {4, 3, 2, 1}, .crossed = {8, 7, 6, 5}, .crossed_score = 17,
     .point_samples = 10, .point_warm_ns = 11, .point_terms = 15, .stall_ns = 16, .energy_uj = 12,
     .saved = {13, 14},
 };
@@ -67,6 +67,7 @@ static void test_note(void **state)
     assert_int_equal(n.point_terms, 15);
     assert_int_equal(n.stall_ns, 16);
     assert_int_equal(n.energy_uj, 12);
+    assert_int_equal(n.crossed_score, 17);
     assert_true(n.damaged_count[SPLIT_TRAIN] == 2 && n.damaged_count[SPLIT_TEST] == 0);
     assert_memory_equal(n.damaged[SPLIT_TRAIN], DAMAGED, sizeof DAMAGED);
     arena_free(&arena);
