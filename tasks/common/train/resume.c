@@ -194,7 +194,7 @@ static int check_status(const json_t *record)
     const char *status = record_text(record, "status");
     long long id = (long long)record_int(record, "id");
     if (!strcmp(status, "done") || !strcmp(status, "missed"))
-        return fail(ERR_USAGE, "run %lld is %s: only an interrupted one can be resumed", id, status);
+        return fail(ERR_USAGE, "run %lld is %s: only an interrupted or failed one can be resumed", id, status);
     if (!strcmp(status, "running")) return fail(ERR_USAGE, "run %lld is still running in another process", id);
     return 0;
 }
@@ -258,13 +258,15 @@ int resume_last(struct results *results, int64_t *run)
     TRY(record_list(results, &runs));
     for (size_t i = json_array_size(runs); i-- > 0 && *run == 0;) {
         const json_t *row = json_array_get(runs, i);
+        const char *status = record_text(row, "status");  // a full disk or a lost file makes a run fail
         char *state = resume_file(results, record_int(row, "id"), "state");
-        if (!strcmp(record_text(row, "status"), "interrupted") && file_exists(state)) *run = record_int(row, "id");
+        if ((!strcmp(status, "interrupted") || !strcmp(status, "failed")) && file_exists(state)) *run = record_int(row, "id");
         free(state);
     }
     json_decref(runs);
     if (*run > 0) return 0;
-    return fail(ERR_MISSING, "no interrupted run in %s has a checkpoint (--checkpoint-every writes one)", result_file(results));
+    return fail(ERR_MISSING, "no interrupted or failed run in %s has a checkpoint (--checkpoint-every writes one)",
+                result_file(results));
 }
 
 void resume_close(struct resume *r)

@@ -53,7 +53,7 @@ struct resume {
     struct price price;                // only micro_per_hour is set
 };
 int resume_open(struct results *, int64_t run, struct resume *) MUST_CHECK;
-int resume_last(struct results *, int64_t *run) MUST_CHECK;  // the newest interrupted run that has a state
+int resume_last(struct results *, int64_t *run) MUST_CHECK;  // the newest interrupted or failed run that has a state
 void resume_close(struct resume *);    // {0} is fine
 
 #endif
