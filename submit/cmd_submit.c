@@ -168,7 +168,7 @@ static void show_texts(const struct choice *c, const struct submissions *all)
     struct text t = {0};
     if (c->sending.yes && !c->dry_run && c->out == NULL) {
         int count = submission_texts(all, false, NULL);
-        printf("\n%d text%s public (\"dawn submit --dry-run\" shows them)\n", count, count == 1 ? " becomes" : "s become");
+        printf("\n%d text%s public (--dry-run shows them)\n", count, count == 1 ? " becomes" : "s become");
         return;
     }
     printf("\nTexts that become public, with figures, dates and digests:\n");
@@ -322,8 +322,8 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
     if (!measures(c) && c->runs.count == 0 && c->group == 0) dropped = leave_out(all);
     for (int i = 0; i < all->count; i++) news += !all->at[i].nothing_new;
     if (news == 0) {
-        if (dropped == 0) say_nothing_new(c, all);
-        else printf("Nothing to submit: no other finished run is new.\n");
+        if (dropped > 0) return fail(ERR_INPUT, "nothing was sent: no other finished run is new");
+        say_nothing_new(c, all);
         return 0;
     }
     describe(c, all);

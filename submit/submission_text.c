@@ -264,7 +264,7 @@ static void shorten(struct text *words)
     size_t length = words->length;
     words->at[at] = '\0';
     words->length = at;
-    text_add(words, " ... (%zu bytes; \"dawn submit --dry-run\" shows all)", length);
+    text_add(words, " ... (%zu bytes; --dry-run shows all)", length);
 }
 
 // `runs`: the runs with this text; NULL: all.

@@ -147,7 +147,7 @@ expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" -
 expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
 grep -q 'is busy (429): asking again in 1 s' err
 expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
-grep -Eq '^[0-9]+ texts become public \("dawn submit --dry-run" shows them\)$' out # whoever says --yes has read them
+grep -Eq '^[0-9]+ texts become public \(--dry-run shows them\)$' out # whoever says --yes has read them
 lacks out 'oneDNN 2.6.3'
 grep -q 'cannot answer now (503, .*): asking again in' err
 expect 1 'no space left (.* 120 s)' "$DAWN" submit --server "$base/full" --run 3 --note other --yes
@@ -204,7 +204,8 @@ again 'accepted as #5' --note ''
 
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
 python3 "$here/submit_record.py" "$ROOT" results.db latency
-expect 0 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken
+expect 1 'run 1 has latencies that are newer' "$DAWN" submit --server "$base/ok" --yes # run 4 is still broken: the failure is no success
+grep -q 'nothing was sent: no other finished run is new' err
 first=$(sql results.db 'SELECT statement FROM receipts WHERE run = 1')
 expect 0 'run 1: accepted as #4' "$DAWN" submit --server "$base/ok" --run 1 --yes
 grep -q 'in place of #1' out
