@@ -88,12 +88,12 @@ static int find_sweeps(struct results *r, const struct kind *kind, const char *w
     bool all = strcmp(word, "all") == 0;
     *rows = NULL;
     if (!all && text_to_int(word, 1, INT64_MAX, &id) < 0)
-        return fail(ERR_USAGE, "--%s takes the number of a %s (\"dawn bench --list\"), or all; got \"%.40s\"", kind->option,
-                    kind->noun, word);
+        return fail(ERR_USAGE, "--%s takes the number of a %s (\"dawn bench --list%s\"), or all; got \"%.40s\"", kind->option,
+                    kind->noun, result_option(r), word);
     TRY(record_rows(r, kind->all, id, rows));
     if (json_array_size(*rows) > 0) return 0;
-    return all ? fail(ERR_USAGE, "no %s has been recorded yet: \"dawn bench TASK%s\" adds one", kind->noun,
-                      kind == kinds ? "" : " --scaling 1,2,4")
+    return all ? fail(ERR_USAGE, "no %s has been recorded yet: \"dawn bench TASK%s%s\" adds one", kind->noun,
+                      kind == kinds ? "" : " --scaling 1,2,4", result_option(r))
                : fail(ERR_USAGE, "there is no %s %lld in the record", kind->noun, (long long)id);
 }
 

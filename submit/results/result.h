@@ -219,5 +219,8 @@ int result_latency(struct results *, const struct latency_facts *, int64_t *id) 
 // The connection, for tests that read the tables.
 struct sqlite3 *result_connection(struct results *);
 const char *result_file(const struct results *);
+// For commands in sentences: " --db FILE", or " FILE" for a command that takes the record as an operand; "" for the usual record.
+const char *result_option(const struct results *);
+const char *result_operand(const struct results *);
 
 #endif

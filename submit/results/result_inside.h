@@ -14,6 +14,7 @@ enum { RESULT_FORMAT = 1, RESULT_APPLICATION_ID = 0x4441574e /* "DAWN" */ };
 struct results {
     sqlite3 *db;
     char *path;
+    struct text option;
     bool writes;
     int64_t started_ns, patience_ns;  // start of the current statement, and its time limit
     char owner[128];  // this process: boot, process number and start time, so that a later process can tell that it has ended

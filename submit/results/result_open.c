@@ -244,6 +244,7 @@ const char *results_path(const char *path)
 
 int results_open(const char *path, enum results_mode mode, struct results **out)
 {
+    bool usual = path == NULL || strcmp(path, results_path(NULL)) == 0;
     path = results_path(path);
     *out = NULL;
     if (mode == RESULTS_READ && access(path, F_OK) != 0) {
@@ -254,6 +255,7 @@ int results_open(const char *path, enum results_mode mode, struct results **out)
     size_t length = strlen(path) + 3;
     r->path = zalloc(length);
     snprintf(r->path, length, "%s%s", path[0] == ':' ? "./" : "", path);  // SQLite would interpret ":memory:"
+    if (!usual) text_add(&r->option, " --db "), text_quote(&r->option, r->path);
     char pid[24];
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     owner_text(pid, r->owner, sizeof r->owner);
@@ -293,6 +295,7 @@ void results_close(struct results *r)
     if (r == NULL) return;
     if (sqlite3_close(r->db) != SQLITE_OK) BUG("results.db closed with a statement left open");
     free(r->path);
+    text_free(&r->option);
     free(r);
 }
 
@@ -304,6 +307,16 @@ sqlite3 *result_connection(struct results *r)
 const char *result_file(const struct results *r)
 {
     return r->path;
+}
+
+const char *result_option(const struct results *r)
+{
+    return r->option.at != NULL ? r->option.at : "";
+}
+
+const char *result_operand(const struct results *r)
+{
+    return r->option.at != NULL ? r->option.at + strlen(" --db") : "";
 }
 
 void result_nonce(char hex[33])

@@ -56,6 +56,7 @@ awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" results)" = 0 ]
 grep -q '^5 measurements: "dawn bench --list" shows them.$' out
+expect 0 '^5 measurements: "dawn bench --list --db ./results.db" shows them.$' "$DAWN" results --db ./results.db
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/benches.csv)" = 6 ]
 [ "$(status "$DAWN" bench $small --batch 10,20 --no-record --json)" = 0 ]

@@ -47,6 +47,7 @@ export DAWN_SERVER=$url
 "$DAWN" keys new second >out
 expect 0 'run 1: accepted as #1' "$DAWN" submit ada.db --run 1 --handle ada --key first --yes
 expect 0 'verdict agrees' "$DAWN" replay "$url/runs/1" --db bob.db --save ""
+reads out '"dawn submit bob.db --run 1" publishes it'
 expect 0 'run 1: accepted as #2' "$DAWN" submit bob.db --handle bob --key second --yes
 expect 0 'chain good' "$DAWN" verify "$url/runs/2"
 curl -fsS "$url/runs/1" >page

@@ -66,7 +66,7 @@ PY
 # A shell that gets no processor for as long as the training takes signals too late: then it is tried again.
 cp results.db start.db
 for try in 1 2 3 4 5; do
-    "$DAWN" $train --checkpoint-every 10min --db results.db --json >log.txt 2>err.txt &
+    "$DAWN" $train --checkpoint-every 10min --db ./results.db --json >log.txt 2>err.txt &
     pid=$!
     wait_line "$pid" log.txt '"event": *"start"'
     kill -INT "$pid" 2>/dev/null || true
@@ -77,14 +77,14 @@ for try in 1 2 3 4 5; do
     rm -f run-2.*
 done
 [ "$rc" = 130 ] || { cat log.txt err.txt; exit 1; }
-grep -q "dawn train --resume 2\" continues it" err.txt
+grep -q "dawn train --resume 2 --db ./results.db\" continues it" err.txt
 [ -e run-2.state ]
 cp results.db before.db
 
 # ---- runs that cannot be resumed
 says 1 "there is no none.db" "$DAWN" train --resume 1 --db none.db
 if [ -e none.db ]; then echo "a record was made"; exit 1; fi
-says 2 "run 1 is done: only an interrupted one" "$DAWN" train --resume 1 --db results.db
+says 2 "run 1 is done: only an interrupted or failed one" "$DAWN" train --resume 1 --db results.db
 says 2 "no run 9" "$DAWN" train --resume 9 --db results.db
 says 2 "a resumed run keeps its task" "$DAWN" train --resume 2 --threads 2 --db results.db
 says 2 "do not name one" "$DAWN" train cifar10 --resume 2 --db results.db
@@ -134,7 +134,8 @@ says 1 "is the state of another run" "$DAWN" train --resume 1 --db straight/resu
 # ---- and it goes on after all that, to the same bytes
 mv kept.state run-2.state
 sleep 1.1
-"$DAWN" train --resume 2 --db results.db >log.txt
+"$DAWN" results show 2 --db results.db | grep -q "failed" # as after a full disk
+"$DAWN" train --resume last --db results.db >log.txt
 grep -Eq "^run 2( continues after step [0-9]+ of 60)?$" log.txt
 cmp run-2.safetensors straight/run-1.safetensors
 "$DAWN" results export --db results.db --format json --to run.json

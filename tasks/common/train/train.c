@@ -245,8 +245,8 @@ static int stop_here(struct going *r)
         return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; the record so far is kept", (long long)t->at,
                     (long long)t->steps);
     if (!r->run) return fail(ERR_INTERRUPTED, "stopped by a signal");
-    return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; \"dawn train --resume %lld\" continues it",
-                (long long)t->at, (long long)t->steps, (long long)result_id(r->run));
+    return fail(ERR_INTERRUPTED, "stopped by a signal at step %lld of %lld; \"dawn train --resume %lld%s\" continues it",
+                (long long)t->at, (long long)t->steps, (long long)result_id(r->run), result_option(r->kept->results));
 }
 
 // An evaluation may take longer than many steps, so a signal ends it. A run that writes states finishes the evaluation,

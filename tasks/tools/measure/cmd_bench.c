@@ -340,7 +340,7 @@ static void print_recorded(const struct bench *b)
     if (b->a->json || !b->results) return;
     printf("%sRecorded in %s as %lld", b->sweeps ? "" : "\n", result_file(b->results), (long long)b->first);
     if (b->last > b->first) printf(" to %lld", (long long)b->last);
-    printf(": \"dawn bench --list\", \"dawn report\"\n");
+    printf(": \"dawn bench --list%s\", \"dawn report%s\"\n", result_option(b->results), result_operand(b->results));
 }
 
 static int bench_task(const struct arguments *a, const char *task)

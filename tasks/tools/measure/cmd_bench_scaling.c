@@ -222,7 +222,8 @@ static int record_all(const struct bench_scaling *b, const struct task *task, co
     TRY(results_open(b->db, RESULTS_WRITE, &r));
     int rc = record_rows_of(r, task, row, count, &first);
     if (rc == 0 && !b->json)
-        printf("\nRecorded in %s as scaling %lld: \"dawn bench --list\", \"dawn report\"\n", result_file(r), (long long)first);
+        printf("\nRecorded in %s as scaling %lld: \"dawn bench --list%s\", \"dawn report%s\"\n", result_file(r), (long long)first,
+               result_option(r), result_operand(r));
     results_close(r);
     return rc;
 }

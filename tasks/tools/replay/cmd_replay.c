@@ -104,11 +104,12 @@ static int train_again(const struct choice *c, const struct original *o)
 
 // ---- the comparison
 
-static int read_own(const struct choice *c, const struct original *o, int64_t *id, json_t **run)
+static int read_own(const struct choice *c, const struct original *o, int64_t *id, json_t **run, struct text *operand)
 {
     struct results *r;
     json_t *rows = NULL, *record = NULL;
     TRY(results_open(c->database, RESULTS_READ, &r));
+    text_add(operand, "%s", result_operand(r));
     int rc = record_rows(r, "SELECT run, head FROM replays ORDER BY run DESC LIMIT 1", 0, &rows);
     const json_t *row = json_array_get(rows, 0);
     *id = record_int(row, "run");
@@ -197,10 +198,10 @@ static void print_json(const struct original *o, int64_t id, const struct replay
 static int compare(const struct choice *c, const struct original *o)
 {
     struct replay_judged j;
-    struct text t = {0};
+    struct text t = {0}, operand = {0};
     int64_t id;
     json_t *own = NULL;
-    TRY(read_own(c, o, &id, &own));
+    TRY(read_own(c, o, &id, &own, &operand));
     replay_judge(o->run, own, &o->group, &j);
     add_table(&t, o->run, own, &j);
     add_verdict(&t, &j);
@@ -208,10 +209,10 @@ static int compare(const struct choice *c, const struct original *o)
     else fputs(t.at, stdout);
     bool agrees = j.verdict == REPLAY_EXACT || j.verdict == REPLAY_WITHIN;
     if (agrees && !c->json && !c->quiet)
-        printf("  \"dawn submit --run %lld\" publishes it as a replay of that run\n", (long long)id);
+        printf("  \"dawn submit%s --run %lld\" publishes it as a replay of that run\n", operand.at, (long long)id);
     int rc = agrees ? 0 : fail(ERR_DIFFERS, "run %lld does not agree with %s: %s", (long long)id, o->name.at,
                                replay_what(j.verdict));
-    text_free(&t);
+    text_free(&t), text_free(&operand);
     replay_free(&j);
     json_decref(own);
     return rc;

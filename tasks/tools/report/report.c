@@ -224,8 +224,8 @@ static int check_content(const struct results *r, const struct report_data *d, e
 {
     const bool measured = d->groups > 0 || json_array_size(d->scalings) > 0;
     if (form == SHEET_CSV && !measured)
-        return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv\" writes the runs",
-                    result_file(r));
+        return fail(ERR_DATABASE, "%s holds no measurement to write as CSV; \"dawn results export --format csv%s\" writes the "
+                    "runs", result_file(r), result_option(r));
     if (!json_array_size(d->runs) && !measured)
         return fail(ERR_DATABASE, "%s holds neither a run nor a measurement: there is nothing to report", result_file(r));
     return 0;

@@ -67,7 +67,8 @@ int show_bench_list(struct results *r, struct text *t)
     }
     json_decref(rows);
     TRY(add_scalings(r, t, &noise));
-    if (t->length == 0) text_add(t, "%s holds no measurement yet: \"dawn bench TASK\" adds one.\n", result_file(r));
+    if (t->length == 0)
+        text_add(t, "%s holds no measurement yet: \"dawn bench TASK%s\" adds one.\n", result_file(r), result_option(r));
     if (noise) text_add(t, "* noise of the data set's shape\n");
     return 0;
 }

@@ -224,8 +224,8 @@ static int add_run_list(struct results *r, const struct show_filter *f, const st
     if (l->synthetic > 0) text_add(t, "* SYNTHETIC data: only the board \"demo\" lists such a run.\n");
     if (l->self > 0) text_add(t, "+ self-evaluated: an outside program gave the scores.\n");
     if (l->broken > 0)
-        text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify\" says where.\n", l->broken,
-                 l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them");
+        text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify%s\" says where.\n", l->broken,
+                 l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them", result_option(r));
     if (l->count == 0) add_empty(r, f, t);
     return add_groups(r, f, t);
 }
@@ -237,7 +237,7 @@ static int list_measurements(struct results *r, struct text *t)
     long long count = (long long)record_int(json_array_get(rows, 0), "count");
     json_decref(rows);
     if (count > 0)
-        text_add(t, "%lld measurement%s: \"dawn bench --list\" shows %s.\n", count, count == 1 ? "" : "s",
+        text_add(t, "%lld measurement%s: \"dawn bench --list%s\" shows %s.\n", count, count == 1 ? "" : "s", result_option(r),
                  count == 1 ? "it" : "them");
     return 0;
 }
