@@ -111,15 +111,23 @@ return window.controls.length;
 
 class Browser:
     def __init__(self, script):
-        self.session = None
-        for _ in range(3):  # the port was free a moment ago: somebody else may have taken it
-            if self.start():
-                break
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}
         if not script:
             options["prefs"] = {"profile.managed_default_content_settings.javascript": 2}
         capabilities = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        self.session = self.call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+        for left in (2, 1, 0):  # another program may have taken the port, or a first renderer dies on a busy machine
+            self.session = None
+            if not self.start():
+                continue
+            try:
+                self.session = self.call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+                return
+            except (RuntimeError, OSError):
+                self.process.kill()
+                self.process.wait()
+                if left == 0:
+                    raise
+        raise RuntimeError("chromedriver did not start")
 
     def start(self):
         with socket.socket() as free:
