@@ -95,7 +95,7 @@ struct cuda_op {
     int (*prepare)(struct cuda_step *);  // sets launch or run; sets neither if there is no work (a reshape)
     size_t (*workspace)(struct cuda_device *, const struct graph *, const struct node *);  // NULL: none
     int (*supports)(struct cuda_device *, const struct graph *, const struct node *);      // NULL: everything that infer accepts
-    // Bit mask of the inputs whose f32 parameters are read through a 16-bit copy when the activations are 16-bit.
+    // Bit mask of the inputs that are read through a 16-bit copy if they are f32. *to: the type of the copy; F32: none.
     unsigned (*copies)(const struct graph *, const struct node *, enum dtype *to);         // NULL: none
 };
 #define OP(ID, name, inputs, outputs, flags) extern const struct cuda_op cuda_##name;

@@ -80,7 +80,7 @@ static int step_prepare(struct program *p, char *slab, int position)
     const struct node *n = &g->node[plan->order[position]];
     struct cuda_step *s = &p->step[p->prepared++];
     *s = (struct cuda_step){.cuda = p->cuda, .plan = plan, .graph = g, .node = n, .position = position, .arena = &p->arena,
-                            .work_bytes = plan->work_bytes[position]};
+                            .work_bytes = plan->work_bytes[position], .stream = p->cuda->stream};
     for (int i = 0; i < op_table[n->op].inputs; i++) s->in[i] = plan_address(plan, slab, n->in[i]);
     for (int i = 0; i < op_table[n->op].outputs; i++) s->out[i] = plan_address(plan, slab, n->out[i]);
     if (s->work_bytes) s->work = slab + plan->work_offset[position];

@@ -94,6 +94,40 @@ static void test_first_call(void **state)
     assert_int_equal(read_counter("lt_objects"), 0);
 }
 
+// A large product of 16-bit activations and f32 weights goes to the library through a 16-bit copy of the weights.
+static void test_mixed(void **state)
+{
+    (void)state;
+    if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
+    enum { N = 1024, ROUNDED = 256 };  // numbers of 8 bits are exact in bf16
+    struct session *s = session_on("cuda");
+    struct graph *g = graph_new(s->store, "mixed");
+    int x = g_cast(g, input(g, "x", SHAPE(N, N)), BF16);
+    keep(g, "y", g_linear(g, x, weight(g, "w", SHAPE(N, N)), NONE, F32));
+    int program = session_add(s, g);
+    assert_true(program >= 0);
+    int before = read_counter("lt_products");
+    start(s);
+    assert_true(read_counter("lt_products") > before + (before < 0));
+    assert_int_equal(s->plan[program]->kept_bytes, (size_t)N * N * dtype_size(BF16));
+    float *a = zalloc(2 * (size_t)N * N * sizeof *a), *w = a + (size_t)N * N;
+    for (int i = 0; i < N * N; i++) a[i] = (float)(i * 7 % 251 - 125) / ROUNDED, w[i] = (float)(i * 11 % 241 - 120) / ROUNDED;
+    OK(session_put(s, "x", a, 0, (size_t)N * N * sizeof *a));
+    OK(session_put(s, "w", w, 0, (size_t)N * N * sizeof *w));
+    OK(session_run(s, program));
+    float *y = zalloc((size_t)N * N * sizeof *y);
+    OK(session_get(s, "y", y, (size_t)N * N * sizeof *y));
+    for (int i = 0; i < 64; i++) {
+        int row = i * 577 % N, column = i * 311 % N;
+        double sum = 0;
+        for (int k = 0; k < N; k++) sum += (double)a[row * N + k] * (double)w[column * N + k];
+        assert_true(fabs(sum - (double)y[row * N + column]) < 1e-3);
+    }
+    free(a);
+    free(y);
+    session_done(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +135,7 @@ int main(void)
         cmocka_unit_test(test_not_loaded),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_first_call),
+        cmocka_unit_test(test_mixed),
     };
     return cmocka_run_group_tests_name("cuda blas", tests, NULL, NULL);
 }

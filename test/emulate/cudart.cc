@@ -151,6 +151,7 @@ extern "C" cudaError_t emulate_launch(const void *kernel, void (*call)(const voi
 cudaError_t emulate_enqueue(cudaStream_t stream, void (*work)(void *), const void *args, size_t bytes)
 {
     ENTER("cudaLaunchKernel");
+    if (!stream) emulate_die("a library's work is on the NULL stream: nothing orders it before the device's own");
     std::shared_ptr<void> copy(aligned_alloc(64, (bytes + 64) / 64 * 64), free);
     memcpy(copy.get(), args, bytes);
     if (emulate_capturing(stream)) emulate_counted.launches_captured++;

@@ -66,11 +66,12 @@ enum { ALIGNED = 16, WORK_ALIGNED = 256 };
 
 static int64_t pitch_of(bool transposed, int64_t rows, int64_t columns) { return transposed ? rows : columns; }
 
+bool cuda_blas_is_large(const struct k_matmul *p) { return 2.0 * p->m * p->n * p->k * (double)p->batch >= 0x1p31; }
+
 bool cuda_blas_takes(const struct cuda_device *cuda, const struct k_matmul *p)
 {
     if (cuda->set.blas == BLAS_OFF) return false;
-    double operations = 2.0 * p->m * p->n * p->k * (double)p->batch;
-    if (operations < 0x1p31 && cuda->set.blas != BLAS_ALWAYS) return false;
+    if (!cuda_blas_is_large(p) && cuda->set.blas != BLAS_ALWAYS) return false;
     if (p->a_type != p->b_type || p->batch > INT32_MAX) return false;
     if (p->out != F32 && p->out != p->a_type) return false;
     int64_t in = (int64_t)dtype_size(p->a_type), out = (int64_t)dtype_size(p->out);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products on the GPU. cuBLASLt computes the large ones (cuda_blas.h). DAWN's kernels compute all others, and those for
-// which cuBLASLt has no algorithm (k_matmul.h).
+// which cuBLASLt has no algorithm (k_matmul.h). The f32 factor of a large product whose other factor is 16-bit, such as BERT's
+// weights, is read through a copy of that type, because cuBLASLt takes factors of one type only. DAWN's kernels round it to the
+// same values.
 #include "runtime/cuda/ops/cuda_blas.h"
 
-static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
+static struct k_matmul stored_matmul(const struct graph *g, const struct node *n)
 {
     const struct matmul_attr *t = &n->attr.matmul;
     const struct value *a = node_in(g, n, 0), *b = node_in(g, n, 1);
@@ -13,6 +15,23 @@ static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
                              .n = (int)b->shape.dim[t->tb ? last - 1 : last],
                              .batch = last == 2 ? a->shape.dim[0] : 1, .ta = t->ta, .tb = t->tb, .alpha = t->alpha,
                              .beta = t->beta, .a_type = a->dtype, .b_type = b->dtype, .out = t->out};
+}
+
+static unsigned matmul_copies(const struct graph *g, const struct node *n, enum dtype *to)
+{
+    struct k_matmul p = stored_matmul(g, n);
+    if (p.a_type == p.b_type || !cuda_blas_is_large(&p)) return 0;
+    *to = p.a_type == F32 ? p.b_type : p.a_type;
+    return p.a_type == F32 ? 1u << 0 : 1u << 1;
+}
+
+// As the kernel reads it: with the types of copies.
+static struct k_matmul matmul_of(const struct graph *g, const struct node *n)
+{
+    struct k_matmul p = stored_matmul(g, n);
+    enum dtype to;
+    if (matmul_copies(g, n, &to)) p.a_type = p.b_type = to;
+    return p;
 }
 
 static int matmul_supports(struct cuda_device *cuda, const struct graph *g, const struct node *n)
@@ -41,7 +60,7 @@ static int matmul_prepare(struct cuda_step *s)
 {
     struct k_matmul p = matmul_of(s->graph, s->node);
     if (!s->out[0]) return 0;
-    p.a = s->in[0], p.b = s->in[1], p.c = s->in[2], p.y = s->out[0], p.work = s->work;
+    p.a = cuda_weight(s, 0, p.a_type), p.b = cuda_weight(s, 1, p.b_type), p.c = s->in[2], p.y = s->out[0], p.work = s->work;
     if (cuda_blas_takes(s->cuda, &p)) {
         int rc = cuda_blas_prepare(s, &p);
         if (rc != ERR_UNSUPPORTED) return rc;
@@ -51,4 +70,5 @@ static int matmul_prepare(struct cuda_step *s)
     return 0;
 }
 
-const struct cuda_op cuda_matmul = {.prepare = matmul_prepare, .workspace = matmul_workspace, .supports = matmul_supports};
+const struct cuda_op cuda_matmul = {.prepare = matmul_prepare, .workspace = matmul_workspace, .supports = matmul_supports,
+                                   .copies = matmul_copies};
