@@ -244,7 +244,7 @@ const struct op_case cases_conv[] = {
     BIG("256->256 @7", 100, 7, 7, 256, 256, 3, 3, 1, 1, 1, 1),
     BIG("256->256 @3", 100, 3, 3, 256, 256, 3, 3, 1, 1, 1, 1),
     PRODUCT("1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 0, 0, 0, 0, 0, 4, 0),
-    PRODUCT("1024, f32 weights", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 1, 0, 0, 0, 1, 4, 0),
+    PRODUCT("f32 weights, 1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 1, 0, 0, 0, 1, 4, 0),
     PRODUCT("head", CASE_HALF | CASE_LARGE, 2000, 10, 256, 0, 1, 0, 1, 0, 1, 4, 0),
     PRODUCT("Newton-Schulz X X^T", CASE_HALF | CASE_LARGE, 256, 256, 2304, 0, 1, 0, 0, 0, 0, 4, 0),
     PRODUCT("Newton-Schulz B X", CASE_HALF | CASE_LARGE, 256, 2304, 256, 0, 0, 0, 0, 0, 0, 4, 0),

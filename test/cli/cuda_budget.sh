@@ -14,6 +14,7 @@ norm_back_sums 128 coefficients, sums and two rows of eight channels; two blocks
 norm_gate_sums 112 as norm_back_sums, with y instead of a second row
 norm_back 128 as norm_back_sums, with the coefficients of dx instead of sums
 norm_back_unpool 128 as norm_back
+reorder 104 16 rows of 16 bytes; two blocks of 256 threads fit
 conv_wgrad 80 16 sums per thread, and four taps for channels that do not come by fours; bound by arithmetic
 '
 

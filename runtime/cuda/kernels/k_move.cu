@@ -62,11 +62,15 @@ template <typename U> __global__ void reorder(const struct k_reorder k)
     const int64_t first = i / row * k.group;
     if (i >= k.groups * row || (k.at && t > *k.at)) return;
     U *x = (U *)k.x + first * row + i % row, kept[REORDER_MOST];
-    for (int r = 0; r < k.group; r++) {
+#pragma unroll  // with constant indices the rows are registers
+    for (int r = 0; r < REORDER_MOST; r++) {
+        if (r >= k.group) continue;
         const int64_t from = k.from[first + r] - first;
         kept[r] = x[(from >= 0 && from < k.group ? from : r) * row];
     }
-    for (int r = 0; r < k.group; r++) x[r * row] = kept[r];
+#pragma unroll
+    for (int r = 0; r < REORDER_MOST; r++)
+        if (r < k.group) x[r * row] = kept[r];
 }
 
 K_LAUNCHER(k_reorder)

@@ -224,7 +224,7 @@ static int add_run_list(struct results *r, const struct show_filter *f, const st
     if (l->synthetic > 0) text_add(t, "* SYNTHETIC data: only the board \"demo\" lists such a run.\n");
     if (l->self > 0) text_add(t, "+ self-evaluated: an outside program gave the scores.\n");
     if (l->broken > 0)
-        text_add(t, "%d run%s changed since the training wrote %s: \"dawn results verify%s\" says where.\n", l->broken,
+        text_add(t, "%d run%s changed since the training wrote %s. For the fields:\n  dawn results verify%s\n", l->broken,
                  l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them", result_option(r));
     if (l->count == 0) add_empty(r, f, t);
     return add_groups(r, f, t);

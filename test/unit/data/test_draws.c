@@ -9,7 +9,8 @@
 
 // ---- the uses
 
-enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PIECES, KEY_CASES };  // KEY_RUN: chosen by a person
+// KEY_RUN: chosen by a person
+enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PIECES, KEY_PAIRS, KEY_CASES };
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, LADDER, VALUES };  // uses that differ here are never in one training
 
 struct range {
@@ -29,7 +30,7 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, CASE_VALUES, CASE_LADDER, USES, NO_USE
+    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -55,6 +56,7 @@ static const struct use uses[USES] = {
     [IMAGES] = {"drawn images", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_IMAGES},
     [STORIES] = {"stories", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_STORIES},
     [PIECES] = {"noise of texts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PIECES},
+    [PAIRS] = {"noise of pairs", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PAIRS},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
 };
@@ -118,6 +120,7 @@ static const struct place places[] = {
     {"runtime/element.h", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
     {"runtime/store.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
+    {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 static int found[PLACES];
@@ -184,7 +187,8 @@ static void constant_keys_differ(void **state)
         const char *file, *text;
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
-                {"tasks/squad/text/texts.c", "NOISE_SEED = "}};
+                {"tasks/squad/text/texts.c", "NOISE_SEED = "},
+                {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     unsigned long value[KEYS];
     for (int i = 0; i < KEYS; i++) {
