@@ -193,7 +193,10 @@ static void merge_plainly(const struct plain_pair *pair, struct spelling *word)
         bool found = i + 1 < word->count && strcmp(word->symbol[i], pair->symbol[0]) == 0 &&
                      strcmp(word->symbol[i + 1], pair->symbol[1]) == 0;
         memmove(word->symbol[to], word->symbol[i], SYMBOL);
-        if (found) strcat(word->symbol[to], word->symbol[++i]);
+        if (!found) continue;
+        size_t length = strlen(word->symbol[to]);
+        snprintf(word->symbol[to] + length, SYMBOL - length, "%s", pair->symbol[1]);
+        i++;
     }
     word->count = to;
 }
