@@ -311,18 +311,19 @@ static void files_that_are_wrong(void **state)
 static void published(void **state)
 {
     (void)state;
-    char *home = dataset_default_folder(), *text[2];
+    char *home = dataset_default_folder(), *text[2] = {0};
     size_t n[2];
     struct vocabulary *words = vocabulary_new();
+    bool there = true;
     for (int i = 0; i < 2; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/multi30k/train.lc.norm.tok.%s", home, i == 0 ? "en" : "de");
-        if (file_read(path, 1 << 24, &text[i], &n[i]) < 0) skip();
-        assert_int_equal(bpe_count_words(text[i], n[i], words), 0);
+        there = there && file_read(path, 1 << 24, &text[i], &n[i]) == 0;
+        if (there) assert_int_equal(bpe_count_words(text[i], n[i], words), 0);
     }
     static const int64_t expected[3][4] = {
         {10000, 397793, 400507, 9708}, {4000, 436781, 451680, 4046}, {2000, 487528, 514114, 2090}};
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; there && k < 3; k++) {
         struct text code = {0};
         struct bpe *bpe;
         char hex[DIGEST_HEX];
@@ -339,6 +340,7 @@ static void published(void **state)
     for (int i = 0; i < 2; i++) free(text[i]);
     vocabulary_free(words);
     free(home);
+    if (!there) skip();
 }
 
 int main(void)
