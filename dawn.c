@@ -2,7 +2,7 @@
 // The table of commands. No other file includes all of them.
 #include "data/cmd_data.h"
 #include "runtime/common/cli/program.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "tasks/commands.h"
 #include "tasks/tools/words.h"
 

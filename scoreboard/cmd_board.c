@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/common/cli/options.h"
-#include "scoreboard/commands.h"
+#include "scoreboard/board_commands.h"
 #include "scoreboard/store/store.h"
 #include "scoreboard/rank/table.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "runtime/common/cli/options.h"
-#include "scoreboard/commands.h"
+#include "scoreboard/board_commands.h"
 #include "scoreboard/store/store.h"
 
 static int print_fault(void *unused, const char *sentence)

@@ -5,7 +5,7 @@
 
 #include "runtime/common/base/clock.h"
 #include "runtime/common/cli/options.h"
-#include "scoreboard/commands.h"
+#include "scoreboard/board_commands.h"
 #include "scoreboard/store/store.h"
 #include "submit/format/fields.h"
 

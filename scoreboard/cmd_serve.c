@@ -3,7 +3,7 @@
 // signal does not wait. Each failure of the server is a line on standard error.
 #include "runtime/common/base/reserve.h"
 #include "runtime/common/cli/options.h"
-#include "scoreboard/commands.h"
+#include "scoreboard/board_commands.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/routes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of commands of dawn-scoreboard. Without a command, or with options first, it serves.
 #include "runtime/common/cli/program.h"
-#include "scoreboard/commands.h"
+#include "scoreboard/board_commands.h"
 
 #include <stddef.h>
 

@@ -13,7 +13,7 @@
 #include "runtime/common/base/clock.h"
 #include "submit/client/deliver.h"
 #include "submit/client/pace.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "submit/format/score/ticket.h"
 #include "submit/keys/handle.h"
 

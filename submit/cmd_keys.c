@@ -8,7 +8,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "submit/format/statement.h"
 #include "submit/keys/handle.h"
 #include "submit/keys/keyring.h"

@@ -7,7 +7,7 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "submit/format/fields.h"
 #include "submit/keys/handle.h"
 

@@ -11,7 +11,7 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/file.h"
 #include "submit/cmd_sending.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "submit/cmd_competing.h"
 #include "submit/keys/handle.h"
 #include "submit/submission.h"

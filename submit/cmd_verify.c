@@ -13,7 +13,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
-#include "submit/commands.h"
+#include "submit/submit_commands.h"
 #include "submit/client/deliver.h"
 #include "submit/client/seen.h"
 #include "submit/client/verify.h"

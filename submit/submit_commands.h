@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of submit/, one file each (cmd_NAME.c). Those of tasks/ are in tasks/commands.h.
-#ifndef DAWN_SUBMIT_COMMANDS_H
-#define DAWN_SUBMIT_COMMANDS_H
+#ifndef DAWN_SUBMIT_SUBMIT_COMMANDS_H
+#define DAWN_SUBMIT_SUBMIT_COMMANDS_H
 
 #include "runtime/common/cli/program.h"
 #include "submit/announce.h"

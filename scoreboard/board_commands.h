@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of dawn-scoreboard, one file each (cmd_NAME.c); main.c lists them. Without a command it serves.
-#ifndef DAWN_SCOREBOARD_COMMANDS_H
-#define DAWN_SCOREBOARD_COMMANDS_H
+#ifndef DAWN_SCOREBOARD_BOARD_COMMANDS_H
+#define DAWN_SCOREBOARD_BOARD_COMMANDS_H
 
 #include "runtime/common/base/error.h"
 
