@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/kind.h"
 #include "data/pieces.h"
 #include "runtime/common/base/arena.h"
@@ -46,7 +46,7 @@ static struct kept shrink_size(int32_t width, int32_t height, int side)
 static int read_sizes(const struct cache_choice *c, struct kept *kept, int64_t *bytes)
 {
     int32_t(*size)[2] = zalloc(SIZES_AT_ONCE * sizeof *size);
-    const struct image_limits limits = DECODE_LIMITS;
+    const struct image_limits limits = DECODER_LIMITS;
     int64_t count = cache_count(c);
     int rc = 0;
     *bytes = SCALE_SLACK;

@@ -14,7 +14,7 @@ struct head {
 };
 
 enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; nearly always enough for a whole head
-#define HEAD_MAX_PIXELS (INT64_C(1) << 26)             // as DECODE_LIMITS: 201 MB as RGB
+#define HEAD_MAX_PIXELS (INT64_C(1) << 26)             // as DECODER_LIMITS: 201 MB as RGB
 
 // Pure. An error is a sentence that begins with `name`: neither JPEG nor PNG, bytes that end too soon, 12 bits, lossless, or
 // more pixels than HEAD_MAX_PIXELS.

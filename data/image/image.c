@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG by libpng's simplified interface, JPEG by decode.h.
+// PNG by libpng's simplified interface, JPEG by decoder.h.
 //
 // Invariant: for any bytes, a call returns a complete picture or fails with a sentence, and leaks no memory. Dimensions are
 // checked before anything of their size is allocated. Fuzzed: test/fuzz/fuzz_import.c.
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 

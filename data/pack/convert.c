@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/image/encode.h"
 #include "data/image/head.h"
 #include "data/image/scale.h"

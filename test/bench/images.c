@@ -6,7 +6,7 @@
 // Prints samples per second of decoder_draw, and of libjpeg-turbo alone: the same rows and columns at the same scale, decoded
 // to RGB and discarded. "out of memory" is a crop of a picture that is in memory already decoded (cache.h). All take turns with
 // every picture. The least processor time of all repeats counts, because other programs disturb it least.
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/image/scale.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes decoder_draw: any JPEG, any part of it, any size of the sample. The last eight bytes choose the part and the size. A
 // sample has the same bytes when it is drawn again after another, stays inside its place, and a failure has its sentence.
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "runtime/common/base/rng.h"
 
 #include <string.h>

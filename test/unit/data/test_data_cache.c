@@ -2,7 +2,7 @@
 // Decoded pictures in memory, damaged ones among them, and a feed that decodes: the same bytes on any number of threads.
 #include "data/feed/feed.h"
 #include "data/image/cache.h"
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "runtime/common/base/threads.h"
 #include "test/unit/data/fixture_pictures.h"
 

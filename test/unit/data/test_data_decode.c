@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of JPEGs: the same pixels as in the whole, whatever the coding; damaged, foreign and oversized files.
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/image/scale.h"
 #include "test/unit/fixture_jpeg.h"
 
@@ -238,7 +238,7 @@ static void limits_can_be_set(void **state)
     assert_true(decoder_size(decoder, "it", b.at, b.count, &width, &height) < 0);
     decoder_limit(decoder, &(struct image_limits){40, 1200});
     assert_int_equal(decoder_size(decoder, "it", b.at, b.count, &width, &height), 0);
-    decoder_limit(decoder, &DECODE_LIMITS);
+    decoder_limit(decoder, &DECODER_LIMITS);
     free(b.at);
 }
 

@@ -6,7 +6,7 @@
 #include <archive_entry.h>
 
 #include "data/fetch/fetch.h"
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/image/image.h"
 #include "data/kind.h"
 #include "data/pack/origin.h"

@@ -6,7 +6,7 @@
 #include <png.h>
 #include <sys/wait.h>
 
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
 #include "data/read/imagenet/crc32c.h"

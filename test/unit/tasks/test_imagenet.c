@@ -2,7 +2,7 @@
 // The tasks imagenet and imagenette on drawn pictures: sizes and shapes of the batches, the pixels of a sample, the same
 // bytes whatever decodes them, and what recipes may say.
 #include "data/image/crop.h"
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 #include "tasks/imagenet/keys.h"
 #include "tasks/imagenet/samples.h"
 #include "test/unit/fixture_graph.h"

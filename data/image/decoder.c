@@ -2,7 +2,7 @@
 // Uses libjpeg-turbo. Each picture gets a decompressor of its own, which takes 0.1 us to make, because a reused one would
 // decode a picture without tables with the previous picture's tables. An error inside jumps back (setjmp), and destroying
 // the decompressor frees its memory. Pixels and tables are kept for the next picture.
-#include "data/image/decode.h"
+#include "data/image/decoder.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ struct part {
 struct decoder *decoder_new(void)
 {
     struct decoder *d = zalloc(sizeof *d);
-    d->limits = DECODE_LIMITS;
+    d->limits = DECODER_LIMITS;
     d->shrinks = true;
     d->scaler = scaler_new();
     return d;

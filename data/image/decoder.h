@@ -11,8 +11,8 @@
 // Invariant: the pixels depend on the arguments alone, not on earlier pictures. Any bytes give a sample or a sentence that
 // starts with `what`. A picture's size is checked against the limits before memory of that size is allocated. Cost: decoding
 // the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
-#ifndef DAWN_DATA_DECODE_H
-#define DAWN_DATA_DECODE_H
+#ifndef DAWN_DATA_DECODER_H
+#define DAWN_DATA_DECODER_H
 
 #include "data/image/crop.h"
 #include "data/image/image.h"
@@ -20,11 +20,11 @@
 struct decoder;  // belongs to one thread
 
 // The largest sides that libjpeg reads. A progressive picture of this many pixels takes 400 MB while it is decoded.
-#define DECODE_LIMITS ((struct image_limits){65500, 1 << 26})
+#define DECODER_LIMITS ((struct image_limits){65500, 1 << 26})
 
 struct decoder *decoder_new(void);     // never NULL
 void decoder_free(struct decoder *);   // NULL is fine
-void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODE_LIMITS
+void decoder_limit(struct decoder *, const struct image_limits *);  // instead of DECODER_LIMITS
 // Allows libjpeg to shrink larger pictures by 2, 4 or 8; the default is true. Shrinking is faster, but differs at sharp
 // edges by up to a few tens of levels from the resize of all pixels. It is meant for training, not for evaluation.
 void decoder_shrink(struct decoder *, bool);
