@@ -12,9 +12,9 @@ static const char *const fresh[] = {"qa_outputs.", NULL};
 
 const struct model squad_models[] = {
     {.name = "bert", .about = "an encoder of BERT's architecture, from trained weights (--weights, --vocab)",
-     .parts = PART_ENCODER, .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh, .own = &encode_reader},
+     .parts = PART_ENCODER, .forward = bert_forward, .prefixes = prefixes, .fresh = fresh, .own = &encode_reader},
     {.name = "encoder", .about = "the same architecture from random weights, on a vocabulary of the training texts",
-     .recipe = "stories", .parts = PART_ENCODER | PART_WORDS, .forward = encoder_forward, .prefixes = prefixes, .fresh = fresh,
+     .recipe = "stories", .parts = PART_ENCODER | PART_WORDS, .forward = bert_forward, .prefixes = prefixes, .fresh = fresh,
      .own = &encode_reader},
     {.name = "fastfusionnet", .about = "recurrent, from random weights, on words: SRU and fully-aware attention (--vectors)",
      .recipe = "fastfusionnet", .parts = PART_WORDS | PART_RECURRENT, .forward = fusion_forward, .begin = layers_begin,

@@ -11,7 +11,7 @@ extern const struct model squad_models[];  // ends with name NULL
 // Groups of parameters. The head has its own learning rate.
 enum squad_group { GROUP_ENCODER, GROUP_HEAD };
 
-void encoder_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+void bert_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void drqa_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void fusion_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 

@@ -29,7 +29,7 @@ static int embeddings(struct net *n, int64_t width)
     return net_dropout(n, g_layer_norm(g, "embeddings.LayerNorm", x, NORM_EPS));
 }
 
-void encoder_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
+void bert_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
     (void)in;
     struct graph *g = s->g;
