@@ -393,25 +393,25 @@ $(B)/test/fuzz/%: $(B)/test/fuzz/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) -fsanitize=fuzzer $^ $(LIBS) -o $@
 
-bench-convs: $(B)/test/bench/convs  ## build the yardstick: the convolutions of a network alone
-$(B)/test/bench/convs: test/bench/convs.c runtime/cpu/product/dnnl_api.h
+bench-convs: $(B)/test/bench/bench_convs  ## build the yardstick: the convolutions of a network alone
+$(B)/test/bench/bench_convs: test/bench/bench_convs.c runtime/cpu/product/dnnl_api.h
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -O2 -Wall $(WERROR) -I. $< -ldnnl -o $@
-bench-images: $(B)/test/bench/images  ## build the yardstick: decoding and resizing the JPEGs of a folder on one core
-$(B)/test/bench/images: test/bench/images.c $(B)/libdawn.a
+bench-images: $(B)/test/bench/bench_images  ## build the yardstick: decoding and resizing the JPEGs of a folder on one core
+$(B)/test/bench/bench_images: test/bench/bench_images.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
-bench-encoder: $(B)/test/bench/encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
-$(B)/test/bench/encoder: test/bench/encoder.c $(B)/libdawn.a
+bench-encoder: $(B)/test/bench/bench_encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
+$(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: beside PyTorch
 	@DAWN='$(CURDIR)/$(PROGRAM)' PEER='$(PEER)' test/bench/isa.sh
-bench-loops: $(B)/test/bench/loops  ## build the yardstick: the memory-bound passes of the record network alone
-$(B)/test/bench/loops: test/bench/loops.c $(B)/libdawn.a
+bench-loops: $(B)/test/bench/bench_loops  ## build the yardstick: the memory-bound passes of the record network alone
+$(B)/test/bench/bench_loops: test/bench/bench_loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@

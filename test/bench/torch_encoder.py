@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The training step of test/bench/encoder.c by PyTorch on the CPU, from embeddings to AdamW, with scaled_dot_product_attention.
+# The training step of test/bench/bench_encoder.c by PyTorch on the CPU, from embeddings to AdamW, with scaled_dot_product_attention.
 # Prints the processor time per thread, the least of three steps after one. To run in turn with that program:
 #
 #   torch_encoder.py [minilm|base [BATCH [TOKENS [bf16|f32 [LAYERS [THREADS [DROPOUT]]]]]]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of oneDNN's C API that differ between its versions 2 and 3, as one set. Only dnnl_prim.c and the yardstick
-// test/bench/convs.c include this file; docs/decisions/onednn-version.md explains it.
+// test/bench/bench_convs.c include this file; docs/decisions/onednn-version.md explains it.
 //
 // Version 2 describes an operation first, then makes a primitive descriptor of it, and its memory descriptors are plain structs.
 // Version 3 makes primitive descriptors at once, and its memory descriptors are handles. So a layout is a pointer here, which
