@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "data/image/decoder.h"
-#include "data/image/encode.h"
+#include "data/image/encoder.h"
 #include "data/image/head.h"
 #include "data/image/scale.h"
 #include "runtime/common/base/arena.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/image/encode.h"
+#include "data/image/encoder.h"
 #include "data/kind.h"
 #include "data/read/synthetic.h"
 #include "runtime/common/base/arena.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/image/encode.h"
+#include "data/image/encoder.h"
 #include "data/image/head.h"
 #include "data/image/image.h"
 #include "runtime/common/base/text.h"

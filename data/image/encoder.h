@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes pixels as a JPEG.
-#ifndef DAWN_DATA_ENCODE_H
-#define DAWN_DATA_ENCODE_H
+#ifndef DAWN_DATA_ENCODER_H
+#define DAWN_DATA_ENCODER_H
 
 #include "runtime/common/base/error.h"
 
