@@ -8,7 +8,7 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
-#include "scoreboard/export.h"
+#include "scoreboard/board_export.h"
 #include "scoreboard/routes.h"
 #include "scoreboard/site/site.h"
 
@@ -22,13 +22,13 @@ static int print_path(void *unused, const char *path)
 static int export_from(const char *db, const char *folder)
 {
     const struct store_settings settings = {.path = db};
-    struct exported written;
+    struct board_exported written;
     struct store *store;
     struct reader *reader;
     TRY(store_open(&settings, STORE_READ, &store));
     int rc = store_reader(store, &reader);
     if (rc == 0) {
-        rc = export_dawnbench(reader, folder, print_path, NULL, &written);
+        rc = board_export_dawnbench(reader, folder, print_path, NULL, &written);
         store_reader_close(reader);
     }
     store_close(store);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "scoreboard/export.h"
+#include "scoreboard/board_export.h"
 #include "test/unit/fixture_statement.h"
 
 static struct store *open_store(const char *name)
@@ -86,11 +86,11 @@ static double board_value_of(struct store *store, enum board board, const char *
 
 static void export_to(struct store *store, const char *name, int runs, int imports)
 {
-    struct exported written;
+    struct board_exported written;
     struct reader *reader;
     int lines = 0;
     assert_int_equal(store_reader(store, &reader), 0);
-    if (export_dawnbench(reader, at(name), count_line, &lines, &written) < 0) fail_msg("%s", error_text());
+    if (board_export_dawnbench(reader, at(name), count_line, &lines, &written) < 0) fail_msg("%s", error_text());
     store_reader_close(reader);
     assert_int_equal(written.runs, runs);
     assert_int_equal(written.imports, imports);

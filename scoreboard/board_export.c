@@ -2,7 +2,7 @@
 // Invariant: the written files can be imported again. The rows of an import are then the same to the last digit. The time of an
 // own run is rounded up to 1e-10 hours, a third of a microsecond, as in `dawn results export`, so a log is never better than
 // the measurement. Groups have no form in DAWNBench's files and are left out.
-#include "scoreboard/export.h"
+#include "scoreboard/board_export.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct out {
     const char *folder;
     int (*wrote)(void *, const char *);
     void *who;
-    struct exported *written;
+    struct board_exported *written;
 };
 
 static int write_file(struct out *o, const char *name, const char *bytes, size_t count)
@@ -209,11 +209,11 @@ static int write_runs(struct out *o)
     return 0;
 }
 
-int export_dawnbench(struct reader *reader, const char *folder, int (*wrote)(void *, const char *path), void *who,
-                     struct exported *written)
+int board_export_dawnbench(struct reader *reader, const char *folder, int (*wrote)(void *, const char *path), void *who,
+                           struct board_exported *written)
 {
     struct out o = {reader, folder, wrote, who, written};
-    *written = (struct exported){0};
+    *written = (struct board_exported){0};
     TRY(file_make_folder(folder));
     TRY(write_imports(&o));
     return write_runs(&o);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards as DAWNBench's files.
-#ifndef DAWN_SCOREBOARD_EXPORT_H
-#define DAWN_SCOREBOARD_EXPORT_H
+#ifndef DAWN_SCOREBOARD_BOARD_EXPORT_H
+#define DAWN_SCOREBOARD_BOARD_EXPORT_H
 
 #include "scoreboard/store/store.h"
 
-struct exported {
+struct board_exported {
     int imports, runs;  // entries that came from an archive; own rows of the classic boards
     int files;
 };
 // Writes TASK/train/STEM.json and .tsv and TASK/inference/STEM.json below `folder`. Imports keep their bytes. Own runs of a
 // classic board take the form of DAWNBench's instructions. Calls `wrote` with the path of each file.
-int export_dawnbench(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
-                     struct exported *) MUST_CHECK;
+int board_export_dawnbench(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
+                           struct board_exported *) MUST_CHECK;
 
 #endif
