@@ -32,8 +32,8 @@
     ROUTE("GET", "/statements", page_statements, "the form of what is signed")                                         \
     ROUTE("GET", "/threats", page_threats, "what is stopped, what becomes visible, what remains")                      \
     ROUTE("GET", "/trust", page_trust, "what the levels of trust mean, and what they do not")                          \
-    ROUTE("GET", "/feed.atom", page_feed, "news of all boards, as Atom")                                               \
-    ROUTE("GET", "/boards/{task}/feed.atom", page_task_feed, "news of a task, as Atom")                                \
+    ROUTE("GET", "/feed.atom", page_atom, "news of all boards, as Atom")                                              \
+    ROUTE("GET", "/boards/{task}/feed.atom", page_atom_task, "news of a task, as Atom")                                \
     ROUTE("GET", "/boards/{task}/{board}.csv", page_csv, "a board as CSV")                                             \
     ROUTE("GET", "/style.css", asset_style, "the stylesheet")                                                          \
     ROUTE("GET", "/script.js", asset_script, "comfort: copy buttons, sorting without reloading")                       \

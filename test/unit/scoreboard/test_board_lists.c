@@ -125,7 +125,7 @@ static void commands_name_this_server(void **state)
     assert_shows(answer.body.at, "<div class=\"command\"><pre");
     assert_shows(page_of(page_home, NULL, NULL), "dawn submit --server https://runs.example --handle YOUR-NAME");
     assert_shows(page_of(page_run, "1", NULL), "dawn verify https://runs.example/runs/1");
-    assert_shows(page_of(page_feed, NULL, NULL), "<link rel=\"self\" href=\"https://runs.example/feed.atom\"/>");
+    assert_shows(page_of(page_atom, NULL, NULL), "<link rel=\"self\" href=\"https://runs.example/feed.atom\"/>");
     assert_shows(answer.body.at, "href=\"https://runs.example/runs/1\"");
 }
 

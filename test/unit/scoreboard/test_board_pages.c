@@ -292,7 +292,7 @@ static void names_in_a_feed_outlive_a_rebuilt_record(void **state)
 {
     (void)state;
     hand_in_a_group();
-    const char *feed = page_of(page_task_feed, "/boards/cifar10/feed.atom", "cifar10", NULL, NULL);
+    const char *feed = page_of(page_atom_task, "/boards/cifar10/feed.atom", "cifar10", NULL, NULL);
     assert_shows(feed, "<id>tag:test,2026:cifar10/group%20" FIXTURE_GROUP "</id>");
     assert_shows(feed, "href=\"http://THIS-SITE/groups/" FIXTURE_GROUP "\"");
     assert_shows(feed, "<category term=\"checked\"/>");

@@ -9,7 +9,7 @@
 
 #include "scoreboard/pages/page.h"
 
-enum { FEED_ENTRIES = 50 };
+enum { ATOM_ENTRIES = 50 };
 
 static void moment(struct text *out, int64_t unix_ms)
 {
@@ -61,11 +61,11 @@ static void one(struct page *page, const struct entry *entry, const struct entri
              *entry->framework ? entry->framework : "framework not named", trust_title(entry->trust), trust_what(entry->trust));
 }
 
-static int write_feed(struct page *page, const struct contest *contest)
+static int write_atom(struct page *page, const struct contest *contest)
 {
     struct entries newest, *rows;
     struct totals totals;
-    TRY(store_newest(page->reader, contest, TRUST_IMPORTED, FEED_ENTRIES, &page->arena, &newest));
+    TRY(store_newest(page->reader, contest, TRUST_IMPORTED, ATOM_ENTRIES, &page->arena, &newest));
     rows = arena_alloc(&page->arena, (size_t)(newest.count + 1) * sizeof *rows);
     for (int i = 0; i < newest.count; i++)
         TRY(store_entries_of(page->reader, newest.at[i].source, &page->arena, &rows[i]));
@@ -90,23 +90,23 @@ static int write_feed(struct page *page, const struct contest *contest)
 
 static int show_all(struct page *page)
 {
-    return write_feed(page, NULL);
+    return write_atom(page, NULL);
 }
 
 static int show_task(struct page *page)
 {
     const struct contest *contest;
     TRY(request_contest(page->request, &contest));
-    return write_feed(page, contest);
+    return write_atom(page, contest);
 }
 
-int page_feed(const struct request *request, struct answer *answer)
+int page_atom(const struct request *request, struct answer *answer)
 {
     answer->type = "application/atom+xml; charset=utf-8";
     return page_make(request, answer, show_all);
 }
 
-int page_task_feed(const struct request *request, struct answer *answer)
+int page_atom_task(const struct request *request, struct answer *answer)
 {
     answer->type = "application/atom+xml; charset=utf-8";
     return page_make(request, answer, show_task);
