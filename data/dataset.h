@@ -92,7 +92,7 @@ void dataset_want(struct dataset *, enum split, const char *field, int64_t first
 // synthetic data it covers the generator's version and parameters, so it costs nothing.
 int dataset_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // SHA-256 over the sorted SHA-256 of every record, which does not depend on the order of the records. For questions it
-// equals the digest above (data/read/squad/squad.c).
+// equals the digest above (data/read/squad/squad_kind.c).
 int dataset_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // Two copies of a set with the same content digests may hold the samples in another order or, if they are official packs of
 // pictures, in another size. Their layouts differ. A layout is a digest of names, places and sizes, or "" if all copies are

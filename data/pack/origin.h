@@ -5,7 +5,7 @@
 
 #include "data/manifest.h"
 #include "data/pack/md5.h"
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 
 #define ORIGIN_TRAIN_TAR "ILSVRC2012_img_train.tar"
 #define ORIGIN_VAL_TAR "ILSVRC2012_img_val.tar"

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_PACKER_H
 #define DAWN_DATA_PACKER_H
 
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 
 struct packer_choice {
     const struct imagenet_flavour *flavour;

@@ -20,7 +20,7 @@
 #include "data/kind.h"
 #include "data/pieces.h"
 #include "data/read/imagenet/crc32c.h"
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/whole.h"

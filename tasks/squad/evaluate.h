@@ -8,7 +8,7 @@
 #ifndef DAWN_SQUAD_EVALUATE_H
 #define DAWN_SQUAD_EVALUATE_H
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "runtime/common/base/text.h"
 
 // Appends the normalised text: words with one blank between them.

@@ -5,7 +5,7 @@
 // this order: samples, the step, the update rules, the tasks. The samples depend on the model (reader.h).
 #include "tasks/squad/squad.h"
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/squad/judge.h"
 #include "tasks/squad/network/networks.h"

@@ -15,7 +15,7 @@
 #include "data/image/head.h"
 #include "data/manifest.h"
 #include "data/pieces.h"
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/text.h"
 

@@ -3,7 +3,7 @@
 #ifndef DAWN_DATA_SQUAD_PARSE_H
 #define DAWN_DATA_SQUAD_PARSE_H
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 
 enum { SQUAD_BYTES = 128 << 20, SQUAD_QUESTIONS = 4 << 20, SQUAD_ANSWERS = 1024 /* of a question */ };
 
@@ -12,7 +12,7 @@ struct text;
 // Pure. Texts and tables go into the arena. Errors name the file, the article, the paragraph and the question.
 int squad_parse(const char *name, const char *bytes, size_t count, struct arena *, struct squad *) MUST_CHECK;
 
-// The state of a data set of questions, filled by squad.c or stories.c.
+// The state of a data set of questions, filled by squad_kind.c or stories.c.
 struct squad_set {
     struct arena arena;
     struct squad split[SPLIT_COUNT];

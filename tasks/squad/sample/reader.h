@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_READER_H
 #define DAWN_SQUAD_READER_H
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "tasks/common/step/step.h"
 
 struct answer {

@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_LEXICON_H
 #define DAWN_SQUAD_LEXICON_H
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "runtime/common/base/text.h"
 
 // Appends up to `most` lines in the form of vocab.txt. Words are runs of ASCII letters and digits in lower case; other texts

@@ -6,7 +6,7 @@
 #ifndef DAWN_SQUAD_TEXTS_H
 #define DAWN_SQUAD_TEXTS_H
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "data/text/wordpiece.h"
 #include "tasks/squad/text/windows.h"
 

@@ -2,7 +2,7 @@
 // SQuAD's JSON: places of bytes, wrong files and their sentences, the split by article; and the generated stories.
 #include "test/unit/test_data.h"
 
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 #include "data/read/squad/squad_parse.h"
 #include "runtime/common/base/text.h"
 

@@ -11,7 +11,7 @@
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
 #include "submit/format/check/check.h"
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 #include "submit/format/score/contest.h"
 #include "tasks/tasks.h"
 #include "tasks/common/recipe/recipe.h"

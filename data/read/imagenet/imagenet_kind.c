@@ -4,7 +4,7 @@
 // Invariant: a sample is a picture that was present when the set was opened. A picture that changed since is an error. Cost:
 // with a pack one read per picture; with folders an open, a read and a close. In folders `sizes` reads the first 64 KB of each
 // file.
-#include "data/read/imagenet/imagenet.h"
+#include "data/read/imagenet/imagenet_kind.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

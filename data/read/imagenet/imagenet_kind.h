@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImageNet (ILSVRC2012) and Imagenette: JPEGs with labels, in a pack or in folders.
-#ifndef DAWN_DATA_IMAGENET_H
-#define DAWN_DATA_IMAGENET_H
+#ifndef DAWN_DATA_IMAGENET_KIND_H
+#define DAWN_DATA_IMAGENET_KIND_H
 
 #include "data/kind.h"
 #include "data/read/imagenet/listing.h"

@@ -9,8 +9,8 @@
 // Every text is valid UTF-8 without a zero byte. Positions count bytes, although the files count code points. Cost: opening
 // files of the official size (35 MB) takes 0.9 s of one core and 240 MB, most of it for the JSON, which is freed. The rest
 // is about the size of the files.
-#ifndef DAWN_DATA_SQUAD_H
-#define DAWN_DATA_SQUAD_H
+#ifndef DAWN_DATA_SQUAD_KIND_H
+#define DAWN_DATA_SQUAD_KIND_H
 
 #include "data/dataset.h"
 #include "runtime/common/base/arena.h"

@@ -4,7 +4,7 @@
 // A file is read once, digested and parsed. So a run trains on the digested bytes, and no digest is remembered between runs.
 // A split's digest is its file's SHA-256, which is published. For squad-split it is that of a line with the file's digest
 // and the split, because both splits come from one file.
-#include "data/read/squad/squad.h"
+#include "data/read/squad/squad_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
