@@ -4,7 +4,7 @@
 #ifndef DAWN_CIFAR10_NETWORKS_H
 #define DAWN_CIFAR10_NETWORKS_H
 
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/layers/net.h"
 
 // Groups of parameters. The bias of the whitening layer trains at first and is frozen early.

@@ -6,7 +6,7 @@
 #include "tasks/imagenet/imagenet.h"
 
 #include "tasks/common/step/rule.h"
-#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/imagenet_keys.h"
 #include "tasks/imagenet/networks.h"
 #include "tasks/imagenet/samples.h"
 

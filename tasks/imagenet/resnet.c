@@ -17,7 +17,7 @@
 // (Goyal et al. 2017).
 #include "tasks/common/layers/net.h"
 #include "tasks/imagenet/blur.h"
-#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/imagenet_keys.h"
 #include "tasks/imagenet/networks.h"
 
 #define NORM_EPS 1e-5f  // PyTorch's

@@ -6,7 +6,7 @@
 
 #include "data/image/cache.h"
 #include "data/image/decoder.h"
-#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/imagenet_keys.h"
 
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static int list_sides(const struct recipe *r, int64_t side[ORDER_BUCKETS])
         int64_t one = (int64_t)r->resolution.at[i];
         int b = 0;
         while (b < sides && side[b] != one) b++;
-        BUG_IF(b == ORDER_BUCKETS);  // keys.c limits their number
+        BUG_IF(b == ORDER_BUCKETS);  // imagenet_keys.c limits their number
         side[b] = one;
         if (b == sides) sides++;
     }

@@ -2,7 +2,7 @@
 // The second task (test/second) on the device cuda.
 #include "test/second/second.h"
 
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of all tasks, and the search for a key. A new key is one row here (or in the task's keys.c) and one field in
+// The keys of all tasks, and the search for a key. A new key is one row here (or in the task's TASK_keys.c) and one field in
 // recipe.h.
 #include "tasks/common/recipe/recipe_keys.h"
 

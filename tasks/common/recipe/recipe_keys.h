@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipe keys. recipe_keys.c holds the keys of all tasks. A task adds its own rows (tasks/NAME/keys.c) in a recipe_table,
+// Recipe keys. recipe_keys.c holds the keys of all tasks. A task adds its own rows (tasks/NAME/NAME_keys.c) in a recipe_table,
 // which the Makefile registers (recipe_table_NAME). The model's name selects the table of a recipe.
 #ifndef DAWN_RECIPE_KEYS_H
 #define DAWN_RECIPE_KEYS_H

@@ -8,7 +8,7 @@
 // Matrices begin with a deviation of 0.02.
 // tokens[B,T] -> x[B,T,C] -> two of f32[B,T]
 #include "tasks/common/layers/net.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/network/networks.h"
 
 #define NORM_EPS 1e-12f

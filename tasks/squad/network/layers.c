@@ -2,7 +2,7 @@
 #include "tasks/squad/network/layers.h"
 
 #include "tasks/common/layers/net.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/sample/passages.h"
 #include "tasks/squad/text/features.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/squad/network/networks.h"
 
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/network/layers.h"
 #include "tasks/squad/sample/encode.h"
 #include "tasks/squad/sample/passages.h"

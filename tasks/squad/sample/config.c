@@ -3,7 +3,7 @@
 
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 
 #include <math.h>
 #include <stdlib.h>

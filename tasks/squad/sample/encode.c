@@ -3,7 +3,7 @@
 
 #include "data/kind.h"
 #include "runtime/common/base/text.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/config.h"
 #include "tasks/squad/sample/decode.h"

@@ -4,7 +4,7 @@
 #include "data/kind.h"
 #include "data/text/words.h"
 #include "runtime/common/base/text.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/sample/decode.h"
 #include "tasks/squad/text/features.h"

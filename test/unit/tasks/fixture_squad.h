@@ -6,7 +6,7 @@
 #include "test/unit/test_data.h"
 
 #include "runtime/common/base/text.h"
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 #include "tasks/squad/squad.h"
 
 #define OK(call)                                                                                                       \

@@ -4,7 +4,7 @@
 
 #include "runtime/common/base/file.h"
 #include "runtime/ranks/ranks.h"
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/train/state.h"
 

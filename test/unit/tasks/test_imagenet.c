@@ -3,7 +3,7 @@
 // bytes whatever decodes them, and what recipes may say.
 #include "data/image/crop.h"
 #include "data/image/decoder.h"
-#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/imagenet_keys.h"
 #include "tasks/imagenet/samples.h"
 #include "test/unit/fixture_graph.h"
 #include "test/unit/fixture_trainer.h"

@@ -3,7 +3,7 @@
 // with the score that its training ended with.
 #include "test/second/second.h"
 
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/tools/choose.h"
 #include "tasks/tools/infer/infer_inside.h"
 

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 
 // The second task has keys of its own; a test's table takes the place of the program's.
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};

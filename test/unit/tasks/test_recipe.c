@@ -4,7 +4,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/graph.h"
 #include "tasks/cifar10/cifar10.h"
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
 #include "test/unit/fixture_graph.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes of several tasks. This file registers its own tables in place of tasks/recipe_tables.c: CIFAR-10 and a task of
 // letters, which has a key of its own and no views.
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/tools/choose.h"
 #include "test/unit/fixture_graph.h"
 

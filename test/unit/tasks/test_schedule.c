@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of recipes against their formulas.
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "test/unit/fixture_graph.h"
 
 #define OWN(recipe) cifar10_keys(&(recipe))

@@ -3,7 +3,7 @@
 #include "test/second/second.h"
 
 #include "runtime/common/base/file.h"
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/train/state.h"
 

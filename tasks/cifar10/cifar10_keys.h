@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_CIFAR10_KEYS_H
-#define DAWN_CIFAR10_KEYS_H
+#ifndef DAWN_CIFAR10_CIFAR10_KEYS_H
+#define DAWN_CIFAR10_CIFAR10_KEYS_H
 
 #include "tasks/common/recipe/recipe_keys.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recipe keys of CIFAR-10: images, residual and record networks, views.
-#include "tasks/cifar10/keys.h"
+#include "tasks/cifar10/cifar10_keys.h"
 
 #include "tasks/cifar10/networks.h"
 

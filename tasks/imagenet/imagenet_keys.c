@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recipe keys of ImageNet and Imagenette: crops, sizes, residual networks, shapes of the evaluation.
-#include "tasks/imagenet/keys.h"
+#include "tasks/imagenet/imagenet_keys.h"
 
 #include "data/feed/order.h"
 #include "tasks/imagenet/networks.h"

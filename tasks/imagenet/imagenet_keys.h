@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_IMAGENET_KEYS_H
-#define DAWN_IMAGENET_KEYS_H
+#ifndef DAWN_IMAGENET_IMAGENET_KEYS_H
+#define DAWN_IMAGENET_IMAGENET_KEYS_H
 
 #include "tasks/common/recipe/recipe_keys.h"
 

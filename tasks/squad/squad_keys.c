@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recipe keys of SQuAD: the sequences made from texts, and the shape of the model. The defaults are those of BERT-base
 // and FastFusionNet.
-#include "tasks/squad/keys.h"
+#include "tasks/squad/squad_keys.h"
 
 #include "tasks/squad/network/layers.h"
 #include "tasks/squad/network/networks.h"
