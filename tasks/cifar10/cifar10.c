@@ -3,7 +3,7 @@
 // variant of a step, a training step, an evaluation, an inference, the update rules.
 #include "tasks/cifar10/cifar10.h"
 
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 #include "tasks/common/step/rule.h"
 
 static const struct metric metrics[] = {{"top1", "%", METRIC_COUNT, false}, {0}};

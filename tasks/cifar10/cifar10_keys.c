@@ -2,7 +2,7 @@
 // The recipe keys of CIFAR-10: images, residual and record networks, views.
 #include "tasks/cifar10/cifar10_keys.h"
 
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const pools[] = {"global", "window", NULL};

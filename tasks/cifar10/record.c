@@ -6,7 +6,7 @@
 //   max pool, linear head without bias, divided by its width
 //
 // Filters begin as identity on the first input channels, norms have a bias and no scale. x[N,H,W,3] -> [N,classes].
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int whitening(struct step *s, int x, int64_t wide)
 void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
     struct graph *g = s->g;
-    struct net n = networks_net(s, 1e-12f);
+    struct net n = cifar10_net(s, 1e-12f);
     int64_t width[] = {64, 256, 256};
     n.unscaled = true;
     net_take(&n, "model.widths", &s->setting->recipe->widths, width, 3);

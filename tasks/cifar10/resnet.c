@@ -9,7 +9,7 @@
 //             then both: norm, act, global average pool, linear with bias (He et al., "Identity Mappings", 2016)
 //
 // Parameters are named as PyTorch would name them. x[N,H,W,3] -> [N,classes] in f32.
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 
 #include <math.h>
 
@@ -41,7 +41,7 @@ static int residual(struct net *n, const char *name, int x, int64_t k)
 void resnet9_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
     struct graph *g = s->g;
-    struct net n = networks_net(s, NORM_EPS);
+    struct net n = cifar10_net(s, NORM_EPS);
     int64_t width[] = {64, 128, 256, 512};
     net_take(&n, "model.widths", &s->setting->recipe->widths, width, 4);
     int x = conv_norm_act(&n, "prep", in[0], width[0]);
@@ -78,7 +78,7 @@ static int pre_block(struct net *n, int x, const struct net_block *k)
 
 static int pre_activation(struct step *s, int x, int64_t blocks, bool bottleneck)
 {
-    struct net n = networks_net(s, NORM_EPS);
+    struct net n = cifar10_net(s, NORM_EPS);
     struct net_stages stages = {3, {16, 32, 64}, {blocks, blocks, blocks}, bottleneck, pre_block};
     net_take(&n, "model.widths", &s->setting->recipe->widths, stages.width, 3);
     graph_scope(s->g, "conv1");

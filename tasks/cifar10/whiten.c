@@ -4,7 +4,7 @@
 // sums are exact and independent of the number of threads. Cost: n * H * W * (s*s*C)^2 / 2 vectorised multiplications of 16
 // bits: 5,000 images of 32 x 32 take about 60 ms on one thread.
 #include "runtime/common/base/threads.h"
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "tasks/common/step/rule.h"
 #include "tasks/imagenet/imagenet_keys.h"
-#include "tasks/imagenet/networks.h"
+#include "tasks/imagenet/imagenet_networks.h"
 #include "tasks/imagenet/samples.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "tasks/imagenet/imagenet_keys.h"
 
 #include "data/feed/order.h"
-#include "tasks/imagenet/networks.h"
+#include "tasks/imagenet/imagenet_networks.h"
 
 enum { RESOLUTIONS_MOST = 8 };  // each has programs of its own
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};

@@ -18,7 +18,7 @@
 #include "tasks/common/layers/net.h"
 #include "tasks/imagenet/blur.h"
 #include "tasks/imagenet/imagenet_keys.h"
-#include "tasks/imagenet/networks.h"
+#include "tasks/imagenet/imagenet_networks.h"
 
 #define NORM_EPS 1e-5f  // PyTorch's
 enum { EXPANSION = 4 };

@@ -8,7 +8,7 @@
 #include "data/read/squad/squad_kind.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/squad/judge.h"
-#include "tasks/squad/network/networks.h"
+#include "tasks/squad/network/squad_networks.h"
 #include "tasks/squad/sample/reader.h"
 
 // ---- samples

@@ -4,7 +4,7 @@
 #include "tasks/squad/squad_keys.h"
 
 #include "tasks/squad/network/layers.h"
-#include "tasks/squad/network/networks.h"
+#include "tasks/squad/network/squad_networks.h"
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/text/windows.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model: one row in the table of its task (tasks/NAME/networks.c), which recipes, graphs and samples read. Recipes name it.
+// A model: one row in the table of its task (NAME_networks.c), which recipes, graphs and samples read. Recipes name it.
 #ifndef DAWN_RECIPE_MODEL_H
 #define DAWN_RECIPE_MODEL_H
 

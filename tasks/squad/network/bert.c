@@ -9,7 +9,7 @@
 // tokens[B,T] -> x[B,T,C] -> two of f32[B,T]
 #include "tasks/common/layers/net.h"
 #include "tasks/squad/squad_keys.h"
-#include "tasks/squad/network/networks.h"
+#include "tasks/squad/network/squad_networks.h"
 
 #define NORM_EPS 1e-12f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};

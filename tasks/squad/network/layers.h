@@ -4,7 +4,7 @@
 #ifndef DAWN_SQUAD_LAYERS_H
 #define DAWN_SQUAD_LAYERS_H
 
-#include "tasks/squad/network/networks.h"
+#include "tasks/squad/network/squad_networks.h"
 
 enum { LAYERS_MOST = 3 };  // recurrent layers of one encoder
 

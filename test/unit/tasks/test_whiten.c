@@ -2,7 +2,7 @@
 // The whitening filters: their outputs are uncorrelated with variance one, except in directions of nearly no variance, which
 // epsilon reduces.
 #include "runtime/common/base/threads.h"
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 #include "test/unit/fixture_graph.h"
 
 enum { N = 40, SIDE = 10, C = 3, SIZE = 12, WIDE = 24 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The models that answer questions. Each is a function that reads its own samples (step_input) and writes the network into a
 // graph. out[0] and out[1] are scores f32[B,T]: the places where an answer begins and ends.
-#ifndef DAWN_SQUAD_NETWORKS_H
-#define DAWN_SQUAD_NETWORKS_H
+#ifndef DAWN_SQUAD_SQUAD_NETWORKS_H
+#define DAWN_SQUAD_SQUAD_NETWORKS_H
 
 #include "tasks/common/step/step.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/cifar10/networks.h"
+#include "tasks/cifar10/cifar10_networks.h"
 
 const struct model cifar10_models[] = {
     {.name = "record", .about = "8 layers of the public speedruns: whitening, three groups of 64/256/256 channels, max pools",
@@ -13,7 +13,7 @@ const struct model cifar10_models[] = {
     {0},
 };
 
-struct net networks_net(struct step *s, float eps)
+struct net cifar10_net(struct step *s, float eps)
 {
     const struct cifar10_keys *own = cifar10_keys(s->setting->recipe);
     struct net n = net_of(s);

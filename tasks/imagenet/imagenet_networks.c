@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/imagenet/networks.h"
+#include "tasks/imagenet/imagenet_networks.h"
 
 // For weights of other programs: the prefix that parallel training adds to each name, and the head, which is trained anew
 // because its rows are the classes.

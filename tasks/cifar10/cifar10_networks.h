@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The networks of CIFAR10. Each is a function that writes the network into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
 // logits[N,classes] in f32.
-#ifndef DAWN_CIFAR10_NETWORKS_H
-#define DAWN_CIFAR10_NETWORKS_H
+#ifndef DAWN_CIFAR10_CIFAR10_NETWORKS_H
+#define DAWN_CIFAR10_CIFAR10_NETWORKS_H
 
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/layers/net.h"
@@ -17,7 +17,7 @@ int record_begin(const struct setting *, struct session *, struct dataset *);  /
 void resnet9_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-struct net networks_net(struct step *, float eps);  // activation, norms and products of the recipe
+struct net cifar10_net(struct step *, float eps);  // activation, norms and products of the recipe
 
 // Computes the first layer of the record network from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
 // patches, each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The networks of ImageNet and Imagenette. Each is a function that writes the network into a graph. in[0]: x[N,H,W,3],
 // normalised; out[0]: logits[N,classes] in f32. Parameters have torchvision's names.
-#ifndef DAWN_IMAGENET_NETWORKS_H
-#define DAWN_IMAGENET_NETWORKS_H
+#ifndef DAWN_IMAGENET_IMAGENET_NETWORKS_H
+#define DAWN_IMAGENET_IMAGENET_NETWORKS_H
 
 #include "tasks/common/step/step.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/squad/network/networks.h"
+#include "tasks/squad/network/squad_networks.h"
 
 #include "tasks/squad/squad_keys.h"
 #include "tasks/squad/network/layers.h"
