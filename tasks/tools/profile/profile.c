@@ -111,7 +111,7 @@ int profile_run(struct trial *t, double seconds, void (*tells)(const char *), st
     TRY(time_nodes(t, seconds, &listener, p));
     tell(&listener, "timing steps with the feed");
     TRY(time_fed_steps(t, seconds, p));
-    layers_of(t->trainer->session, t->variant->program, &p->layers);
+    profile_layers_of(t->trainer->session, t->variant->program, &p->layers);
     return count_feed_bytes(t, &p->feed_bytes);
 }
 
@@ -119,5 +119,5 @@ void profile_free(struct profile *p)
 {
     roofline_free(&p->passes);
     roofline_free(&p->nodes);
-    layers_free(&p->layers);
+    profile_layers_free(&p->layers);
 }

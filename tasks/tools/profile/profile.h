@@ -11,7 +11,7 @@
 #include "tasks/tools/forecast/roofline.h"
 #include "tasks/tools/measure/counters.h"
 #include "tasks/tools/measure/trial.h"
-#include "tasks/tools/profile/layers.h"
+#include "tasks/tools/profile/profile_layers.h"
 
 // A step whose batch came from the feed. Nanoseconds since the first of these steps began.
 struct profile_step {
@@ -31,7 +31,7 @@ struct profile {
     struct others_share machine;   // load of other programs meanwhile
     struct counted counted;        // by the processor's counters, in these steps; 0: not readable here
     int64_t feed_bytes;            // host memory for batches made ahead and caches of samples
-    struct layers layers;          // of the step's program
+    struct profile_layers layers;          // of the step's program
 };
 // The trial must be ready. Takes at most `seconds` for the timing, and as many for the steps through the feed.
 // `tell`, which may be NULL, hears what is being done.

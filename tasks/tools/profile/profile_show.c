@@ -86,7 +86,7 @@ static void add_step_time(const struct trial *t, const struct profile *p, struct
 
 // ---- memory
 
-static size_t other_bytes(const struct layers_row *r)
+static size_t other_bytes(const struct profile_layers_row *r)
 {
     return r->all - r->bytes[MEMORY_WEIGHTS] - r->bytes[MEMORY_OPTIMISER] - r->bytes[MEMORY_GRADIENTS] -
            r->bytes[MEMORY_ACTIVATIONS];
@@ -98,7 +98,7 @@ static const char *size_text(char into[TEXT_FIGURE], size_t bytes)
 }
 
 // A long name is cut at its beginning, because the end is more specific.
-static void add_layer(const struct layers_row *r, struct text *into)
+static void add_layer(const struct profile_layers_row *r, struct text *into)
 {
     enum { ROOM = 24 };
     size_t n = strlen(r->name);
@@ -122,12 +122,12 @@ static const char *largest_program(const struct session *s)
 
 static void add_memory(const struct trial *t, const struct profile *p, int rows, struct text *into)
 {
-    struct layers short_list = p->layers;
+    struct profile_layers short_list = p->layers;
     const struct session *session = t->trainer->session;
     char a[TEXT_FIGURE];
     size_t bytes = (size_t)(p->layers.rows + 1) * sizeof *short_list.row;
     short_list.row = memcpy(zalloc(bytes), p->layers.row, bytes - sizeof *short_list.row);
-    layers_shorten(&short_list, rows);
+    profile_layers_shorten(&short_list, rows);
     text_add(into, "\nMemory at the peak of the step, by plan:\n");
     for (int c = 0; c < MEMORY_CLASSES; c++)
         if (p->layers.sum.bytes[c])
@@ -140,7 +140,7 @@ static void add_memory(const struct trial *t, const struct profile *p, int rows,
     text_add(into, "  the whole training takes %s; its largest program: %s\n", text_size(a, (double)session->memory_total),
              largest_program(session));
     if (p->feed_bytes) text_add(into, "  and %s of the host for the feed\n", text_size(a, (double)p->feed_bytes));
-    layers_free(&short_list);
+    profile_layers_free(&short_list);
 }
 
 void profile_text(const struct trial *t, const struct profile *p, int operators, int layers, struct text *into)
@@ -164,7 +164,7 @@ static json_t *json_operators(const struct roofline *list)
     return rows;
 }
 
-static json_t *json_classes(const struct layers_row *r)
+static json_t *json_classes(const struct profile_layers_row *r)
 {
     json_t *classes = json_object();
     for (int c = 0; c < MEMORY_CLASSES; c++)

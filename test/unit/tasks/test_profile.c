@@ -65,9 +65,9 @@ static void test_batches_of_a_variant(void **state)
 static void check_layers(const struct session *s, int program)
 {
     const struct plan *p = s->plan[program];
-    struct layers l;
+    struct profile_layers l;
     size_t all = 0;
-    layers_of(s, program, &l);
+    profile_layers_of(s, program, &l);
     for (int c = 0; c < MEMORY_CLASSES; c++) assert_int_equal(l.sum.bytes[c], p->memory[c]);
     assert_int_equal(l.sum.all, p->total);
     for (int i = 0; i < l.rows; i++) {
@@ -75,13 +75,13 @@ static void check_layers(const struct session *s, int program)
         all += l.row[i].all;
     }
     assert_int_equal(all, p->total);
-    layers_shorten(&l, 3);
+    profile_layers_shorten(&l, 3);
     assert_true(l.rows <= 3);
     assert_int_equal(l.row[0].all + (l.rows > 1 ? l.row[1].all : 0) + (l.rows > 2 ? l.row[2].all : 0), p->total);
-    layers_free(&l);
+    profile_layers_free(&l);
 }
 
-static const struct layers_row *find_layer(const struct layers *l, const char *name)
+static const struct profile_layers_row *find_layer(const struct profile_layers *l, const char *name)
 {
     for (int i = 0; i < l->rows; i++)
         if (!strcmp(l->row[i].name, name)) return &l->row[i];
@@ -96,15 +96,15 @@ static void test_layers_sum_to_the_plan(void **state)
     for (int i = 0; i < 2; i++) {
         static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
         struct bench b;
-        struct layers l;
+        struct profile_layers l;
         bench_open(&b, devices[i], 1, 600, 100, "cifar10", settings);
         assert_int_equal(trainer_new(&b.choice, &b.trainer), 0);
         for (int program = 0; program < b.trainer->session->programs; program++) check_layers(b.trainer->session, program);
-        layers_of(b.trainer->session, b.trainer->variant[0].program, &l);
-        const struct layers_row *group = find_layer(&l, "group2.2");  // 3 x 3 filters of 8 x 8 channels, and a bias
+        profile_layers_of(b.trainer->session, b.trainer->variant[0].program, &l);
+        const struct profile_layers_row *group = find_layer(&l, "group2.2");  // 3 x 3 filters of 8 x 8 channels, and a bias
         assert_int_equal(group->bytes[MEMORY_WEIGHTS], 9 * 8 * 8 * 4 + PLAN_ALIGN);
         assert_true(group->bytes[MEMORY_OPTIMISER] >= 9 * 8 * 8 * 4);
-        layers_free(&l);
+        profile_layers_free(&l);
         bench_close(&b);
     }
     struct bench b;

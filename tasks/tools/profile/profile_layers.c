@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/tools/profile/layers.h"
+#include "tasks/tools/profile/profile_layers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,20 +55,20 @@ static const char *layer_of_node(const struct session *s, const char *const *lay
 
 // ---- sums
 
-static void add_bytes(struct layers *l, const char *name, enum memory_class class, size_t bytes)
+static void add_bytes(struct profile_layers *l, const char *name, enum memory_class class, size_t bytes)
 {
     if (!bytes) return;
     int i = 0;
     while (i < l->rows && strcmp(l->row[i].name, name) != 0) i++;
     if (i == l->rows) {
         l->row = grow(l->row, (size_t)(l->rows + 1) * sizeof *l->row);
-        l->row[l->rows++] = (struct layers_row){.name = name};
+        l->row[l->rows++] = (struct profile_layers_row){.name = name};
     }
     l->row[i].bytes[class] += bytes, l->row[i].all += bytes;
     l->sum.bytes[class] += bytes, l->sum.all += bytes;
 }
 
-static void add_peak(const struct session *s, const char *const *layer, const struct plan *p, struct layers *l)
+static void add_peak(const struct session *s, const char *const *layer, const struct plan *p, struct profile_layers *l)
 {
     const struct graph *g = p->graph;
     size_t live = 0;
@@ -86,7 +86,7 @@ static void add_peak(const struct session *s, const char *const *layer, const st
 }
 
 // Adds the bytes that nodes keep between runs.
-static void add_kept(const struct session *s, const char *const *layer, const struct plan *p, struct layers *l)
+static void add_kept(const struct session *s, const char *const *layer, const struct plan *p, struct profile_layers *l)
 {
     for (int at = 0; at < p->count; at++) {
         size_t end = at + 1 < p->count ? p->kept_offset[at + 1] : p->kept_bytes;
@@ -96,16 +96,16 @@ static void add_kept(const struct session *s, const char *const *layer, const st
 
 static int largest_first(const void *x, const void *y)
 {
-    const struct layers_row *a = x, *b = y;
+    const struct profile_layers_row *a = x, *b = y;
     if (a->all != b->all) return a->all < b->all ? 1 : -1;
     return strcmp(a->name, b->name);
 }
 
-void layers_of(const struct session *s, int program, struct layers *l)
+void profile_layers_of(const struct session *s, int program, struct profile_layers *l)
 {
     const struct plan *p = s->plan[program];
     const char **layer = layers_of_parameters(s);
-    *l = (struct layers){.sum = {.name = "all"}};
+    *l = (struct profile_layers){.sum = {.name = "all"}};
     for (int i = 0; i < s->store->count; i++) {
         const struct slot *slot = s->store->slot[i];
         add_bytes(l, layer_of_slot(s, layer, slot), slot->memory, plan_round_up(slot_bytes(slot)));
@@ -116,16 +116,16 @@ void layers_of(const struct session *s, int program, struct layers *l)
     qsort(l->row, (size_t)l->rows, sizeof *l->row, largest_first);
 }
 
-void layers_free(struct layers *l)
+void profile_layers_free(struct profile_layers *l)
 {
     free(l->row);
-    *l = (struct layers){0};
+    *l = (struct profile_layers){0};
 }
 
-void layers_shorten(struct layers *l, int rows)
+void profile_layers_shorten(struct profile_layers *l, int rows)
 {
     if (l->rows <= rows || rows < 1) return;
-    struct layers_row *others = &l->row[rows - 1];
+    struct profile_layers_row *others = &l->row[rows - 1];
     for (int i = rows; i < l->rows; i++) {
         for (int c = 0; c < MEMORY_CLASSES; c++) others->bytes[c] += l->row[i].bytes[c];
         others->all += l->row[i].all;

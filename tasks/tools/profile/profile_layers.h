@@ -2,23 +2,23 @@
 // Memory by layer and class: the bytes of a program's plan at its peak. A layer is the scope that a model gives to its
 // nodes. Weights, gradients and optimiser state belong to the layer that reads the parameter. The sums equal those of the
 // plan, to the byte (test_profile). Cost: slots * slots comparisons of names, a few milliseconds.
-#ifndef DAWN_PROFILE_LAYERS_H
-#define DAWN_PROFILE_LAYERS_H
+#ifndef DAWN_PROFILE_PROFILE_LAYERS_H
+#define DAWN_PROFILE_PROFILE_LAYERS_H
 
 #include "runtime/session.h"
 
-struct layers_row {
+struct profile_layers_row {
     const char *name;
     size_t bytes[MEMORY_CLASSES], all;
 };
-struct layers {
-    struct layers_row *row;  // the largest first
+struct profile_layers {
+    struct profile_layers_row *row;  // the largest first
     int rows;
-    struct layers_row sum;
+    struct profile_layers_row sum;
 };
-void layers_of(const struct session *, int program, struct layers *);
-void layers_free(struct layers *);
+void profile_layers_of(const struct session *, int program, struct profile_layers *);
+void profile_layers_free(struct profile_layers *);
 // Joins all rows after the first `rows` - 1 into a last one, "others".
-void layers_shorten(struct layers *, int rows);
+void profile_layers_shorten(struct profile_layers *, int rows);
 
 #endif
