@@ -8,7 +8,7 @@
 // thread. An order is replaced only when no piece of its epoch is left: all batches of epoch e were taken before e + 1 is
 // begun, and e + 2 is claimed only after that.
 #include "data/feed/fill.h"
-#include "data/feed/pages.h"
+#include "data/feed/feed_pages.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -81,8 +81,8 @@ static void read_ahead(struct feed *f, const struct fill_piece *piece, int64_t s
 {
     const struct feed_choice *c = &f->choice;
     if (piece->begin == 0 && c->stored != NULL)
-        pages_want(c->data, c->split, c->stored, f->order[piece->epoch % 2], sequence % f->batches, c->order.window > 0,
-                   afresh || sequence % f->batches == 0);
+        feed_pages_want(c->data, c->split, c->stored, f->order[piece->epoch % 2], sequence % f->batches, c->order.window > 0,
+                        afresh || sequence % f->batches == 0);
 }
 
 // Takes a piece or draws an order. Returns false if there was neither. Then the caller tries again, after sleeping if `wait`
@@ -302,7 +302,7 @@ static int make_orders(struct feed *f)
     int64_t *page = NULL;
     if (c->order.kind != ORDER_SHUFFLED) c->window = 0;
     if (c->window > 0) {
-        TRY(pages_cut(c->data, c->split, c->stored, &page, &c->order.pages));
+        TRY(feed_pages_cut(c->data, c->split, c->stored, &page, &c->order.pages));
         c->order.page = page, c->order.window = c->order.pages > 0 ? c->window : 0;
     }
     int rc = 0;

@@ -70,7 +70,7 @@ struct feed_choice {
     void (*worker_free)(void *worker);
     int threads;                // decoding threads; 0: feed_threads(1)
     int depth;  // batches in the ring; 0: FEED_DEPTH (one is copied to the device, one is ready, one is being made)
-    // The ragged field that `fill` reads from storage; the system reads it ahead. NULL: none. If `window` (pages.h) is not
+    // The ragged field that `fill` reads from storage; the system reads it ahead. NULL: none. If `window` (feed_pages.h) is not
     // 0, its stored bytes are divided into pages, and the order is one of pages.
     const char *stored;
     int64_t window;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/feed/pages.h"
+#include "data/feed/feed_pages.h"
 
 #include <stdlib.h>
 
 #include "runtime/common/base/arena.h"
 
-int pages_cut(struct dataset *data, enum split split, const char *field, int64_t **into, int64_t *pages)
+int feed_pages_cut(struct dataset *data, enum split split, const char *field, int64_t **into, int64_t *pages)
 {
     int64_t count = dataset_facts(data)->count[split], bytes = 0, last = 0, n = 0;
     int32_t *lengths = zalloc((size_t)(count + 1) * sizeof *lengths);
@@ -15,10 +15,10 @@ int pages_cut(struct dataset *data, enum split split, const char *field, int64_t
         return rc;
     }
     for (int64_t i = 0; i < count; i++) bytes += lengths[i];
-    int64_t *page = zalloc((size_t)(bytes / PAGES_BYTES + 2) * sizeof *page);
+    int64_t *page = zalloc((size_t)(bytes / FEED_PAGES_BYTES + 2) * sizeof *page);
     bytes = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (i == 0 || bytes / PAGES_BYTES != last) page[n++] = i, last = bytes / PAGES_BYTES;
+        if (i == 0 || bytes / FEED_PAGES_BYTES != last) page[n++] = i, last = bytes / FEED_PAGES_BYTES;
         bytes += lengths[i];
     }
     page[n] = count;
@@ -37,8 +37,8 @@ static void want_batch(struct dataset *data, enum split split, const char *field
         dataset_want(data, split, field, order_samples(order)[batch.first + i], 1);
 }
 
-void pages_want(struct dataset *data, enum split split, const char *field, const struct order *order, int64_t b, bool in_pages,
-                bool afresh)
+void feed_pages_want(struct dataset *data, enum split split, const char *field, const struct order *order, int64_t b,
+                     bool in_pages, bool afresh)
 {
     if (!in_pages) {
         if (afresh) want_batch(data, split, field, order, b);
