@@ -64,7 +64,7 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     TRY(task_files_check(&c->files, into->task->name, into->task->takes));
     into->files = c->files;
     TRY(choose_data(into->task, c->data, into));
-    if (c->model) TRY(model_find(into->task, c->model, &model));
+    if (c->model) TRY(task_find_model(into->task, c->model, &model));
     const char *recipe = c->recipe ? c->recipe : default_recipe(into, model);
     TRY(strpbrk(recipe, "./") || (c->recipe && file_exists(recipe)) ? recipe_file(recipe, &into->recipe)
                                                                   : recipe_embedded(recipe, &into->recipe));
@@ -78,7 +78,7 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     if (!recipe_trains(&into->recipe, into->task->name))
         return fail(ERR_USAGE, "recipe %s trains model %s, which belongs to task %s, not to %s", into->recipe.name,
                     into->recipe.model, recipe_task(&into->recipe), into->task->name);
-    return model_find(into->task, into->recipe.model, &model);
+    return task_find_model(into->task, into->recipe.model, &model);
 }
 
 static bool is_share(const struct metric *m)

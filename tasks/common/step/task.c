@@ -2,7 +2,7 @@
 #include "runtime/common/base/text.h"
 #include "tasks/common/step/task.h"
 
-int model_find(const struct task *task, const char *name, const struct model **into)
+int task_find_model(const struct task *task, const char *name, const struct model **into)
 {
     enum { MOST = 64 };
     const char *names[MOST + 1] = {0};

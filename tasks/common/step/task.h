@@ -208,7 +208,7 @@ static inline const char *task_samples(const struct task *task)
 {
     return task->samples ? task->samples : "samples";
 }
-int model_find(const struct task *, const char *name, const struct model **) MUST_CHECK;
+int task_find_model(const struct task *, const char *name, const struct model **) MUST_CHECK;
 const struct task_feed *task_feed(const struct task *, int feed);  // NULL: there is no such feed
 const struct task_program *task_program(const struct setting *, int program);  // NULL: there is no such program
 int task_find_program(const struct setting *, enum program_kind);  // its number; NONE: there is none

@@ -91,7 +91,7 @@ static int build(struct trainer *t)
     const struct task *task = t->choice.task;
     struct setting *s = &t->setting;
     TRY(recipe_check(r));
-    TRY(model_find(task, r->model, &s->model));
+    TRY(task_find_model(task, r->model, &s->model));
     TRY(trainer_dtype(r, s->model, t->choice.device, &s->dtype));
     s->task = task, s->recipe = r, s->data = t->facts, s->files = t->choice.files, s->fuse = t->choice.fuse;
     TRY(choose_parts(t));

@@ -296,7 +296,7 @@ static int open_device(struct planned *p)
     TRY(p->device->type->facts(p->device, &p->facts));
     if (!p->on) return 0;
     gpu_facts(p->on, &p->facts);
-    TRY(model_find(p->chosen.task, p->chosen.recipe.model, &model));
+    TRY(task_find_model(p->chosen.task, p->chosen.recipe.model, &model));
     static const enum recipe_precision of[] = {[F32] = PRECISION_F32, [BF16] = PRECISION_BF16, [F16] = PRECISION_F16};
     if (p->chosen.recipe.precision == PRECISION_AUTO) p->chosen.recipe.precision = of[trainer_auto(&p->facts, model)];
     return 0;

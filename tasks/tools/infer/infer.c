@@ -52,7 +52,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     TRY(load_recipe(s->weights, o, &f->recipe));
     TRY(choose_views(o, &f->recipe));
     f->recipe.precision = (int)o->precision;
-    TRY(model_find(o->task, f->recipe.model, &s->setting.model));
+    TRY(task_find_model(o->task, f->recipe.model, &s->setting.model));
     if (o->data) s->data = o->data;
     else TRY(dataset_open(o->data_name, o->data_folder, &s->data));
     TRY(device_open(o->device, o->threads, &s->device));

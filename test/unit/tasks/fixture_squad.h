@@ -58,7 +58,7 @@ static inline void open_samples_of(struct samples *s, const char *recipe, const 
     OK(dataset_open("squad-split", folder, &s->stored));
     s->setting = (struct setting){.task = &task_squad_split, .recipe = &s->recipe, .data = dataset_facts(s->stored),
                                   .files = {.vectors = vectors}};
-    OK(model_find(&task_squad_split, s->recipe.model, &s->setting.model));
+    OK(task_find_model(&task_squad_split, s->recipe.model, &s->setting.model));
     OK(task_squad_split.view(&s->setting, s->stored, &s->view));
     s->setting.data = dataset_facts(s->view);
 }

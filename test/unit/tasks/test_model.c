@@ -33,7 +33,7 @@ static const struct task *task(const char *name)
 static const struct model *model(const char *name)
 {
     const struct model *m;
-    OK(model_find(task(name), name, &m));
+    OK(task_find_model(task(name), name, &m));
     return m;
 }
 
@@ -179,8 +179,8 @@ static void test_names(void **state)
         store_free(s);
     }
     const struct model *m;
-    REFUSED(model_find(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
-    REFUSED(model_find(task("record"), "transformer", &m),
+    REFUSED(task_find_model(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
+    REFUSED(task_find_model(task("record"), "transformer", &m),
             "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (\"dawn models\"");
 }
 

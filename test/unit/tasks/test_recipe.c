@@ -28,7 +28,7 @@ static int embedded_row(void *count, const struct recipe *r)
     OK(recipe_embedded(r->name, &again));  // the file is called what the recipe is called
     const struct task *task;
     OK(task_find(recipe_task(r), &task));
-    OK(model_find(task, r->model, &m));
+    OK(task_find_model(task, r->model, &m));
     assert_true(*r->about);
     ++*(int *)count;
     return 0;

@@ -96,7 +96,7 @@ static void files_and_shapes_that_do_not_fit_are_said(void **state)
     struct samples s;
     struct dataset *view;
     open_samples(&s, NULL);
-    assert_int_equal(model_find(&task_squad_split, "bert", &s.setting.model), 0);
+    assert_int_equal(task_find_model(&task_squad_split, "bert", &s.setting.model), 0);
     s.setting.data = dataset_facts(s.stored);
     assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
     assert_non_null(strstr(error_text(), "--weights"));
@@ -207,7 +207,7 @@ static void noise_has_samples_too(void **state)
     struct recipe recipe;
     if (recipe_embedded("bert-base", &recipe) < 0 || dataset_open_noise("squad-split", &noise) < 0) fail_msg("%s", error_text());
     struct setting c = {.task = &task_squad_split, .recipe = &recipe, .data = dataset_facts(noise)};
-    assert_int_equal(model_find(&task_squad_split, "bert", &c.model), 0);
+    assert_int_equal(task_find_model(&task_squad_split, "bert", &c.model), 0);
     if (task_squad_split.view(&c, noise, &view) < 0) fail_msg("%s", error_text());
     const struct dataset_facts *f = dataset_facts(view);
     assert_true(f->count[SPLIT_TRAIN] >= dataset_facts(noise)->count[SPLIT_TRAIN]);

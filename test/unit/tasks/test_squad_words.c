@@ -159,7 +159,7 @@ static void wrong_files_are_said(void **state)
     s.setting.files.vectors = at("none.txt");
     assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_INPUT);
     assert_non_null(strstr(error_text(), "no vector of any word"));
-    OK(model_find(&task_squad_split, "encoder", &s.setting.model));
+    OK(task_find_model(&task_squad_split, "encoder", &s.setting.model));
     assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
     assert_non_null(strstr(error_text(), "no --vectors"));
     close_samples(&s);
