@@ -10,7 +10,7 @@
 
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/clock.h"
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
 enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
 
@@ -204,7 +204,7 @@ static void write_page(const struct results *r, const struct report_data *d, enu
     struct sheet s;
     char date[32];
     sheet_page(form, "DAWN report", into);
-    add_words(form, into, "%s, %s UTC, DAWN %s", result_file(r), page_when(date, clock_unix_ms()), build_version());
+    add_words(form, into, "%s, %s UTC, DAWN %s", result_file(r), plain_when(date, clock_unix_ms()), build_version());
     add_runs(d, form, into);
     add_throughput(d, form, into);
     add_scaling(d, form, into);

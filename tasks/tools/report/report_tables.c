@@ -8,7 +8,7 @@
 #include "submit/format/score/curve.h"
 #include "tasks/tools/forecast/roofline.h"
 #include "tasks/tools/measure/sweep.h"
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
 // Adds a cell for a figure that may be unknown.
 static void add_figure(struct sheet *s, bool known, const char *text)
@@ -24,7 +24,7 @@ static void add_run(const json_t *run, struct sheet *s)
     struct run_metric board = curve_board(run);
     int64_t energy = record_int(run, "reached_energy_uj");
     sheet_add(s, "%lld%s", (long long)record_int(run, "id"), record_int(run, "synthetic") ? " (synthetic)" : "");
-    sheet_add(s, "%s", page_when(date, record_int(run, "started_ms")));
+    sheet_add(s, "%s", plain_when(date, record_int(run, "started_ms")));
     sheet_add(s, "%s", record_text(run, "task"));
     sheet_add(s, "%s", record_text(run, "model"));
     sheet_add(s, "%s, %s", record_text(run, "device"), record_text(run, "precision"));

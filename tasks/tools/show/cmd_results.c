@@ -40,12 +40,12 @@ static bool terminal_utf8(void)
     return false;
 }
 
-static struct page_style style_of(const struct choice *choice)
+static struct plain_style style_of(const struct choice *choice)
 {
     bool terminal = isatty(STDOUT_FILENO) != 0;
     const char *no_color = getenv("NO_COLOR");
-    return (struct page_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
-                               .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
+    return (struct plain_style){.unicode = terminal && terminal_utf8() && !choice->ascii,
+                                .bold = terminal && !choice->ascii && (no_color == NULL || *no_color == 0)};
 }
 
 static int print_and_free(struct text *text)  // dawn.c checks standard output once, at the end
@@ -164,7 +164,7 @@ static int export_run(struct results *r, const char *word, const struct choice *
 
 static int print_run(struct results *r, const char *word, const struct choice *c)
 {
-    const struct page_style style = style_of(c);
+    const struct plain_style style = style_of(c);
     struct text text = {0};
     int64_t id;
     TRY(record_find(r, word != NULL ? word : "last", &id));
@@ -176,7 +176,7 @@ static int print_run(struct results *r, const char *word, const struct choice *c
 
 static int print_list(struct results *r, const struct choice *c)
 {
-    const struct page_style style = style_of(c);
+    const struct plain_style style = style_of(c);
     struct text text = {0};
     int rc = 0;
     if (strcmp(c->format, "json") == 0) rc = show_list_json(r, &c->filter, &text);
@@ -196,7 +196,7 @@ static int find_side(struct results *r, const char *word, bool *group, int64_t *
 
 static int print_comparison(struct results *r, const char *first, const char *second, const struct choice *c)
 {
-    const struct page_style style = style_of(c);
+    const struct plain_style style = style_of(c);
     struct text text = {0};
     int64_t a, b;
     bool groups[2];
@@ -221,9 +221,9 @@ static void print_point(const json_t *run, const json_t *point, const char *epoc
     const struct run_metric board = curve_board(run);
     char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
     int64_t k = curve_score(point, &board);
-    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs, page_loss(loss, point),
+    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs, plain_loss(loss, point),
            k == RUN_SCORE_NONE ? "" : "  score ", k == RUN_SCORE_NONE ? "" : run_metric_text(&board, k, score),
-           page_span(time, record_int(point, "t_ns")));
+           plain_span(time, record_int(point, "t_ns")));
 }
 
 // Prints the new points and the end of the run. Returns true once the run has ended.

@@ -31,15 +31,15 @@ static void compare_clock(struct text *t, const json_t *a, const json_t *b, cons
     char x[TEXT_FIGURE] = "-", y[TEXT_FIGURE] = "-";
     bool both = record_has(a, key) && record_has(b, key);
     if (!record_has(a, key) && !record_has(b, key)) return;
-    if (record_has(a, key)) page_span(x, record_int(a, key));
-    if (record_has(b, key)) page_span(y, record_int(b, key));
+    if (record_has(a, key)) plain_span(x, record_int(a, key));
+    if (record_has(b, key)) plain_span(y, record_int(b, key));
     add_pair(t, label, x, y, both ? (double)record_int(b, key) / (double)record_int(a, key) : NAN);
 }
 
 static char *last_loss(const json_t *run, char into[TEXT_FIGURE])
 {
     const json_t *points = json_object_get(run, "points");
-    return page_loss(into, json_array_get(points, json_array_size(points) - 1));
+    return plain_loss(into, json_array_get(points, json_array_size(points) - 1));
 }
 
 static char *cost_of(const json_t *run, char into[COST_TEXT])
@@ -93,13 +93,13 @@ static void add_figures(struct text *t, const json_t *a, const json_t *b)
 static void add_broken(struct text *t, const json_t *run)
 {
     if (record_chain(run) < 0)
-        page_line(t, "BROKEN", "run %lld has been changed: %s", (long long)record_int(run, "id"), error_text());
+        plain_line(t, "BROKEN", "run %lld has been changed: %s", (long long)record_int(run, "id"), error_text());
 }
 
 // ---- curves
 
 static void add_curves(struct text *t, const json_t *a, const json_t *b, const struct run_metric *metric,
-                       const struct page_style *style)
+                       const struct plain_style *style)
 {
     double *x[2], *y[2];
     const struct run_metric theirs = metric ? curve_own(b, metric) : (struct run_metric){0};
@@ -107,8 +107,8 @@ static void add_curves(struct text *t, const json_t *a, const json_t *b, const s
     const struct plot plot = {.metric = metric, .target = metric ? (double)record_int(a, "target_micro") / 1e6 : NAN,
                               .series = {{'A', x[0], y[0], first}, {'B', x[1], y[1], second}}, .count = 2};
     if (first > 1 || second > 1) {
-        page_heading(t, style, "%s: A is run %lld, B is run %lld", metric ? contest_metric_title(metric->name) : "training loss",
-                     (long long)record_int(a, "id"), (long long)record_int(b, "id"));
+        plain_heading(t, style, "%s: A is run %lld, B is run %lld", metric ? contest_metric_title(metric->name) : "training loss",
+                      (long long)record_int(a, "id"), (long long)record_int(b, "id"));
         plot_text(t, &plot, PLOT_ROWS, PLOT_WIDTH, style);
     }
     for (int i = 0; i < 2; i++) free(x[i]), free(y[i]);
@@ -123,13 +123,13 @@ static char *value_text(const json_t *value)
     return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 }
 
-static void add_difference(struct text *t, const char *label, const json_t *a, const json_t *b, const struct page_style *style)
+static void add_difference(struct text *t, const char *label, const json_t *a, const json_t *b, const struct plain_style *style)
 {
     if (json_equal(a, b) || (a == NULL && b == NULL)) return;
     char *x = value_text(a), *y = value_text(b);
     if (x == NULL || y == NULL) BUG("out of memory");
-    if ((int)strlen(label) < PAGE_LABEL) page_line(t, label, "%s %s %s", x, style->unicode ? "→" : "->", y);
-    else page_line(t, "", "%s: %s %s %s", label, x, style->unicode ? "→" : "->", y);
+    if ((int)strlen(label) < PLAIN_LABEL) plain_line(t, label, "%s %s %s", x, style->unicode ? "→" : "->", y);
+    else plain_line(t, "", "%s: %s %s %s", label, x, style->unicode ? "→" : "->", y);
     free(x);
     free(y);
 }
@@ -137,7 +137,7 @@ static void add_difference(struct text *t, const char *label, const json_t *a, c
 struct fact {
     const char *label, *key;
 };
-static void add_facts(struct text *t, const json_t *a, const json_t *b, const struct fact *facts, const struct page_style *style)
+static void add_facts(struct text *t, const json_t *a, const json_t *b, const struct fact *facts, const struct plain_style *style)
 {
     for (; facts->label != NULL; facts++)
         add_difference(t, facts->label, json_object_get(a, facts->key), json_object_get(b, facts->key), style);
@@ -157,7 +157,7 @@ static const struct fact program_facts[] = {
     {"program", "binary_digest"}, {NULL, NULL},
 };
 
-static void compare_data(struct text *t, const json_t *a, const json_t *b, const struct page_style *style)
+static void compare_data(struct text *t, const json_t *a, const json_t *b, const struct plain_style *style)
 {
     const json_t *lists[] = {json_object_get(a, "data_sets"), json_object_get(b, "data_sets")};
     for (size_t i = 0; i < json_array_size(lists[0]) || i < json_array_size(lists[1]); i++) {
@@ -188,7 +188,7 @@ static void flatten(const json_t *value, const char *path, json_t *into)
     }
 }
 
-void compare_recipes(const json_t *first, const json_t *second, const struct page_style *style, struct text *t)
+void compare_recipes(const json_t *first, const json_t *second, const struct plain_style *style, struct text *t)
 {
     json_t *a = json_object(), *b = json_object(), *value;
     const char *key;
@@ -205,15 +205,15 @@ void compare_recipes(const json_t *first, const json_t *second, const struct pag
     json_decref(b);
 }
 
-static void add_section(struct text *t, const char *title, struct text *body, const struct page_style *style)
+static void add_section(struct text *t, const char *title, struct text *body, const struct plain_style *style)
 {
     if (body->at == NULL) return;
-    page_heading(t, style, "%s", title);
+    plain_heading(t, style, "%s", title);
     text_add(t, "%s", body->at);
     text_free(body);
 }
 
-static void add_differences(struct text *t, const json_t *a, const json_t *b, const struct page_style *style)
+static void add_differences(struct text *t, const json_t *a, const json_t *b, const struct plain_style *style)
 {
     struct text body = {0};
     size_t length = t->length;
@@ -241,15 +241,15 @@ static int check_tasks(const char *kind, int64_t first, const json_t *a, int64_t
                 record_text(a, "task"), kind, (long long)second, record_text(b, "task"));
 }
 
-static void add_heads(struct text *t, const char *kind, int64_t first, int64_t second, const struct page_style *style)
+static void add_heads(struct text *t, const char *kind, int64_t first, int64_t second, const struct plain_style *style)
 {
     char a[64], b[64];
     snprintf(a, sizeof a, "%s %lld", kind, (long long)first);
     snprintf(b, sizeof b, "%s %lld", kind, (long long)second);
-    page_heading(t, style, "%-30s%16s%16s%14s", "", a, b, "second/first");
+    plain_heading(t, style, "%-30s%16s%16s%14s", "", a, b, "second/first");
 }
 
-int compare_runs(struct results *r, int64_t first, int64_t second, const struct page_style *style, struct text *t)
+int compare_runs(struct results *r, int64_t first, int64_t second, const struct plain_style *style, struct text *t)
 {
     json_t *a = NULL, *b = NULL;
     int rc = record_read(r, first, &a);
@@ -302,8 +302,8 @@ static void add_means(struct text *t, const struct side *a, const struct side *b
 static void add_test(struct text *t, const char *what, const struct group_mean *a, int n, const struct group_mean *b, int m)
 {
     double p = group_welch_p(a, n, b, m);
-    if (isnan(p)) page_line(t, what, "cannot be tested: that needs two finished runs in each group, and some spread");
-    else page_line(t, what, "p = %.2g: %s", p, p < 0.01 ? "the means differ" : "the difference may be chance");
+    if (isnan(p)) plain_line(t, what, "cannot be tested: that needs two finished runs in each group, and some spread");
+    else plain_line(t, what, "p = %.2g: %s", p, p < 0.01 ? "the means differ" : "the difference may be chance");
 }
 
 static int read_group(struct results *r, int64_t group, struct side *s)
@@ -332,7 +332,7 @@ static int add_group_figures(struct results *r, const struct side *a, const stru
     return same ? 0 : add_broken_runs(r, b, t);
 }
 
-int compare_groups(struct results *r, int64_t first, int64_t second, const struct page_style *style, struct text *t)
+int compare_groups(struct results *r, int64_t first, int64_t second, const struct plain_style *style, struct text *t)
 {
     struct side a = {0}, b = {0};
     json_t *of_first = NULL, *of_second = NULL;
@@ -346,7 +346,7 @@ int compare_groups(struct results *r, int64_t first, int64_t second, const struc
         rc = add_group_figures(r, &a, &b, first == second, t);
     }
     if (rc == 0) {
-        page_heading(t, style, "Welch's t-test: the chance of such a difference if the true means were equal");
+        plain_heading(t, style, "Welch's t-test: the chance of such a difference if the true means were equal");
         add_test(t, "score", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
         add_test(t, "time", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
         json_object_del(of_first, "seed");  // seeds always differ

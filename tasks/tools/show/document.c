@@ -32,7 +32,7 @@ static void add(struct sheet *facts, const char *label, const char *format, ...)
 static void add_clock(struct sheet *f, const json_t *run, const char *label, const char *key)
 {
     char figure[TEXT_FIGURE];
-    if (record_has(run, key)) add(f, label, "%s", page_span(figure, record_int(run, key)));
+    if (record_has(run, key)) add(f, label, "%s", plain_span(figure, record_int(run, key)));
 }
 
 static void add_count(struct sheet *f, const json_t *run, const char *label, const char *key)
@@ -50,7 +50,7 @@ static void add_result(struct sheet *f, const json_t *run)
     bool broken = record_chain(run) < 0;
     add(f, "Status", "%s%s", record_text(run, "status"), broken ? ", BROKEN" : "");
     if (broken) add(f, "BROKEN", "the record has been changed: %s", error_text());
-    add(f, "Started", "%s UTC", page_when(date, record_int(run, "started_ms")));
+    add(f, "Started", "%s UTC", plain_when(date, record_int(run, "started_ms")));
     for (int m = 0; m < count; m++) {
         int64_t score = curve_last(run, &metrics[m]);
         if (score != RUN_SCORE_NONE) add(f, contest_metric_title(metrics[m].name), "%s", run_metric_text(&metrics[m], score, a));
@@ -174,10 +174,10 @@ static void add_points(struct sheet *s, const json_t *run)
     json_array_foreach((json_t *)points, i, point)
     {
         sheet_add(s, "%s", curve_epoch(point, epoch));
-        sheet_add(s, "%s", page_loss(figure, point));
+        sheet_add(s, "%s", plain_loss(figure, point));
         for (int m = 0; m < metrics; m++)
             sheet_add(s, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
-        sheet_add(s, "%s", page_span(figure, record_int(point, "t_ns")));
+        sheet_add(s, "%s", plain_span(figure, record_int(point, "t_ns")));
     }
 }
 

@@ -4,7 +4,7 @@
 #ifndef DAWN_SHOW_DOCUMENT_H
 #define DAWN_SHOW_DOCUMENT_H
 
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 #include "tasks/tools/show/sheet.h"
 
 int document_page(struct results *, int64_t id, enum sheet_form, struct text *into) MUST_CHECK;

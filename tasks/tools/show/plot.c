@@ -146,7 +146,7 @@ static void add_axis(struct text *t, const struct canvas *c, bool unicode)
     text_add(t, "\n  %*s  %.*s epoch\n", LABEL_WIDTH - 1, "", end, labels);
 }
 
-void plot_text(struct text *t, const struct plot *p, int rows, int width, const struct page_style *style)
+void plot_text(struct text *t, const struct plot *p, int rows, int width, const struct plain_style *style)
 {
     int points = 0;
     for (int s = 0; s < p->count; s++) points = p->series[s].count > points ? p->series[s].count : points;
@@ -171,7 +171,7 @@ int plot_points(const json_t *run, const struct run_metric *metric, double **x, 
     json_array_foreach((json_t *)points, i, point)
     {
         int64_t score = metric ? curve_score(point, metric) : RUN_SCORE_NONE;
-        if (metric ? score == RUN_SCORE_NONE : !page_has_loss(point)) continue;
+        if (metric ? score == RUN_SCORE_NONE : !plain_has_loss(point)) continue;
         (*x)[count] = (double)curve_epoch_micro(point) / 1e6;
         (*y)[count++] = metric ? run_metric_value(metric, score) : (double)record_int(point, "loss_micro") / 1e6;
     }

@@ -4,7 +4,7 @@
 #define DAWN_SHOW_PLOT_H
 
 #include "submit/format/run_metric.h"
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
 struct plot_series {
     char mark;            // mark of its points, if there are several series or the page is plain ASCII
@@ -19,7 +19,7 @@ struct plot {
     int count;
 };
 // Adds `rows` lines of at most `width` columns, then the axis of epochs. Adds nothing for fewer than two points.
-void plot_text(struct text *, const struct plot *, int rows, int width, const struct page_style *);
+void plot_text(struct text *, const struct plot *, int rows, int width, const struct plain_style *);
 
 // The points of a run by epoch that have a score of its metric, or a loss if `metric` is NULL. Returns their number. free()
 // ends both lists.

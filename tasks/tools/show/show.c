@@ -15,15 +15,15 @@
 enum { PLOT_ROWS = 8, PLOT_WIDTH = 56 };
 
 // Adds the curve of a metric, or of the training loss if `metric` is NULL.
-static void add_plot(struct text *t, const json_t *run, const struct run_metric *metric, const struct page_style *style)
+static void add_plot(struct text *t, const json_t *run, const struct run_metric *metric, const struct plain_style *style)
 {
     double *x, *y;
     int count = plot_points(run, metric, &x, &y);
     const struct plot plot = {.metric = metric, .target = metric ? (double)record_int(run, "target_micro") / 1e6 : NAN,
                               .series = {{'*', x, y, count}}, .count = 1};
     if (count > 1) {
-        page_heading(t, style, "%s, %d %s", metric ? contest_metric_title(metric->name) : "training loss", count,
-                     metric ? "evaluations" : "points");
+        plain_heading(t, style, "%s, %d %s", metric ? contest_metric_title(metric->name) : "training loss", count,
+                      metric ? "evaluations" : "points");
         plot_text(t, &plot, PLOT_ROWS, PLOT_WIDTH, style);
     }
     free(x);
@@ -33,21 +33,21 @@ static void add_plot(struct text *t, const json_t *run, const struct run_metric 
 static void add_clock(struct text *t, const json_t *run, const char *name, const char *reached, const char *last)
 {
     char a[TEXT_FIGURE] = "-", b[TEXT_FIGURE] = "-";
-    if (record_has(run, reached)) page_span(a, record_int(run, reached));
-    if (record_has(run, last)) page_span(b, record_int(run, last));
+    if (record_has(run, reached)) plain_span(a, record_int(run, reached));
+    if (record_has(run, last)) plain_span(b, record_int(run, last));
     text_add(t, "  %-26s%14s%20s\n", name, a, b);
 }
 
-static void add_clocks(struct text *t, const json_t *run, const struct page_style *style)
+static void add_clocks(struct text *t, const json_t *run, const struct plain_style *style)
 {
-    page_heading(t, style, "%-28s%14s%20s", "Clocks", "to target", "to last evaluation");
+    plain_heading(t, style, "%-28s%14s%20s", "Clocks", "to target", "to last evaluation");
     add_clock(t, run, "end-to-end", "reached_ns", "last_ns");
     add_clock(t, run, "classic (DAWNBench)", "reached_classic_ns", "last_classic_ns");
     add_clock(t, run, "warm", "reached_warm_ns", "last_warm_ns");
     add_clock(t, run, "warm, with evaluation", "reached_warm_with_evaluation_ns", "last_warm_with_evaluation_ns");
 }
 
-static void add_segments(struct text *t, const json_t *run, const struct page_style *style)
+static void add_segments(struct text *t, const json_t *run, const struct plain_style *style)
 {
     int64_t sums[SEGMENT_END] = {0}, all = 0;
     size_t i;
@@ -63,12 +63,12 @@ static void add_segments(struct text *t, const json_t *run, const struct page_st
     if (all == 0) return;
     char figure[TEXT_FIGURE];
     bool whole = record_has(run, "ended_ms");  // otherwise the process ended unexpectedly or still runs, and the rest is unknown
-    if (whole) page_heading(t, style, "Where the time went");
-    else page_heading(t, style, "Where the first %s went: no more was recorded yet", page_span(figure, all));
+    if (whole) plain_heading(t, style, "Where the time went");
+    else plain_heading(t, style, "Where the first %s went: no more was recorded yet", plain_span(figure, all));
     for (int s = 0; s < SEGMENT_END; s++) {
         if (sums[s] == 0) continue;
         double share = (double)sums[s] / (double)all;
-        text_add(t, "  %-*s%12s", PAGE_LABEL, stopwatch_name((enum segment)s), page_span(figure, sums[s]));
+        text_add(t, "  %-*s%12s", PLAIN_LABEL, stopwatch_name((enum segment)s), plain_span(figure, sums[s]));
         if (whole) text_add(t, "  %5.1f%%", 100 * share);
         int bars = whole ? (int)lround(40 * share) : 0;
         for (int bar = 0; bar < bars; bar++) text_add(t, "%s%s", bar == 0 ? "  " : "", style->unicode ? "█" : "#");
@@ -83,9 +83,9 @@ static void add_cost(struct text *t, const json_t *run)
     bool reached = record_has(run, "reached_ns");
     char cost[COST_TEXT], hour[COST_TEXT];
     cost_text(cost, cost_training_micro(record_int(run, reached ? "reached_ns" : "last_ns"), price));
-    page_line(t, "cost", "%s %s, at %s per hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
-              cost_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
-              record_text(run, "price_source"), record_text(run, "price_date"));
+    plain_line(t, "cost", "%s %s, at %s per hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
+               cost_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
+               record_text(run, "price_source"), record_text(run, "price_date"));
 }
 
 static void add_data_sets(struct text *t, const json_t *run)
@@ -106,7 +106,7 @@ static void add_data_sets(struct text *t, const json_t *run)
         if (record_int(row, "remembered")) text_add(&all, ", digest remembered");
         if (record_int(row, "damaged") > 0) text_add(&all, ", %s damaged", text_count(items, record_int(row, "damaged")));
     }
-    if (all.at != NULL) page_line(t, "data", "%s", all.at);
+    if (all.at != NULL) plain_line(t, "data", "%s", all.at);
     text_free(&all);
 }
 
@@ -119,8 +119,8 @@ static void add_files(struct text *t, const json_t *run)
     {
         char size[TEXT_FIGURE];
         const char *kind = record_text(row, "kind");
-        page_line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s%s)", record_text(row, "name"),
-                  text_size(size, (double)record_int(row, "bytes")), record_int(row, "remembered") ? ", digest remembered" : "");
+        plain_line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s%s)", record_text(row, "name"),
+                   text_size(size, (double)record_int(row, "bytes")), record_int(row, "remembered") ? ", digest remembered" : "");
     }
 }
 
@@ -138,9 +138,9 @@ static void add_score_line(struct text *t, const char *label, const struct run_m
     char text[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE];
     run_metric_text(m, score, text);
     if (m->items > 0)
-        page_line(t, label, "%s %s: %s of %s correct%s", text, contest_metric_title(m->name), text_count(k, score),
-                  text_count(n, m->items), more);
-    else page_line(t, label, "%s %s%s", text, contest_metric_title(m->name), more);
+        plain_line(t, label, "%s %s: %s of %s correct%s", text, contest_metric_title(m->name), text_count(k, score),
+                   text_count(n, m->items), more);
+    else plain_line(t, label, "%s %s%s", text, contest_metric_title(m->name), more);
 }
 
 static void add_scores(struct text *t, const json_t *run)
@@ -167,101 +167,102 @@ static void add_reached(struct text *t, const json_t *run)
     {
         if (!record_has(run, "reached_step") || record_int(point, "step") != record_int(run, "reached_step")) continue;
         const bool failed = strcmp(record_text(run, "status"), run_status_name(RUN_FAILED)) == 0;
-        page_line(t, "reached", "at %s%s%s", curve_place(point, place),
-                  known(samples, " after ", record_int(run, "reached_samples"), " sample"),
-                  failed ? "; it does not count, because the run failed" : "");
+        plain_line(t, "reached", "at %s%s%s", curve_place(point, place),
+                   known(samples, " after ", record_int(run, "reached_samples"), " sample"),
+                   failed ? "; it does not count, because the run failed" : "");
         return;
     }
-    page_line(t, "reached", "never");
+    plain_line(t, "reached", "never");
 }
 
-static void add_result(struct text *t, const json_t *run, const struct page_style *style)
+static void add_result(struct text *t, const json_t *run, const struct plain_style *style)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[48], e[48];
     const char *dot = style->unicode ? "·" : "-";
     add_scores(t, run);
     add_reached(t, run);
     if (record_int(run, "resumed") > 0)
-        page_line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
-                  (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
-    if (*record_text(run, "message")) page_line(t, "message", "%s", record_text(run, "message"));
+        plain_line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
+                   (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
+    if (*record_text(run, "message")) plain_line(t, "message", "%s", record_text(run, "message"));
     add_data_sets(t, run);
     add_files(t, run);
     snprintf(c, sizeof c, " %s ", dot);
     known(d, c, record_int(run, "parameters"), " parameter");
-    page_line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
+    plain_line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
     known(d, c, record_int(run, "threads"), " thread");
     snprintf(c, sizeof c, " %s batch ", dot);
     const char *precision = record_text(run, "precision");
     char how[48] = "";  // the precision of another program is unknown
     if (strcmp(precision, "unknown") != 0) snprintf(how, sizeof how, " %s %.32s", dot, precision);
-    page_line(t, "how", "%s%s%s%s %s seed %lld %s %s", record_text(run, "device"), how, d,
-              known(e, c, record_int(run, "batch"), ""), dot, (long long)record_int(run, "seed"), dot,
-              record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
+    plain_line(t, "how", "%s%s%s%s %s seed %lld %s %s", record_text(run, "device"), how, d,
+               known(e, c, record_int(run, "batch"), ""), dot, (long long)record_int(run, "seed"), dot,
+               record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
     add_cost(t, run);
     if (record_has(run, "peak_memory_bytes")) {
         text_size(a, (double)record_int(run, "peak_memory_bytes"));
         if (record_has(run, "planned_memory_bytes"))
-            page_line(t, "memory", "%s at most (planned %s)", a, text_size(b, (double)record_int(run, "planned_memory_bytes")));
-        else page_line(t, "memory", "%s at most", a);
+            plain_line(t, "memory", "%s at most (planned %s)", a, text_size(b, (double)record_int(run, "planned_memory_bytes")));
+        else plain_line(t, "memory", "%s at most", a);
     }
     if (record_has(run, "energy_uj")) {
         char target[TEXT_FIGURE + 24] = "";
         if (record_has(run, "reached_energy_uj"))
             snprintf(target, sizeof target, ", %s of it to the target",
                      text_si(b, (double)record_int(run, "reached_energy_uj") / 1e6, "J"));
-        page_line(t, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
-                  text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"), target);
+        plain_line(t, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
+                   text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"), target);
     }
 }
 
-static void add_machine(struct text *t, const json_t *run, const struct page_style *style)
+static void add_machine(struct text *t, const json_t *run, const struct plain_style *style)
 {
     const json_t *m = json_object_get(run, "machine_facts"), *s = json_object_get(run, "software_facts");
     char memory[TEXT_FIGURE];
-    page_heading(t, style, "Machine and program");
-    page_line(t, "processor", "%s, %lld of %lld threads usable%s%s", record_text(m, "cpu"),
-              (long long)record_int(m, "cores_usable"), (long long)record_int(m, "cores_online"),
-              *record_text(m, "virtualised") ? ", " : "", record_text(m, "virtualised"));
-    page_line(t, "features", "%s", record_text(m, "cpu_flags"));
-    page_line(t, "memory", "%s", text_size(memory, (double)record_int(m, "memory_bytes")));
+    plain_heading(t, style, "Machine and program");
+    plain_line(t, "processor", "%s, %lld of %lld threads usable%s%s", record_text(m, "cpu"),
+               (long long)record_int(m, "cores_usable"), (long long)record_int(m, "cores_online"),
+               *record_text(m, "virtualised") ? ", " : "", record_text(m, "virtualised"));
+    plain_line(t, "features", "%s", record_text(m, "cpu_flags"));
+    plain_line(t, "memory", "%s", text_size(memory, (double)record_int(m, "memory_bytes")));
     bool driver = *record_text(m, "driver");
     if (*record_text(m, "gpu"))
-        page_line(t, "GPU", "%s%s%s", record_text(m, "gpu"), driver ? ", driver " : "", record_text(m, "driver"));
-    page_line(t, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
-    page_line(t, "compiler", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
-    page_line(t, "libraries", "%s", record_text(s, "libraries"));
-    page_line(t, "source", "%s%s", *record_text(s, "commit_name") ? record_text(s, "commit_name") : "unknown (built outside git)",
-              record_int(s, "dirty") ? " with local changes" : "");
+        plain_line(t, "GPU", "%s%s%s", record_text(m, "gpu"), driver ? ", driver " : "", record_text(m, "driver"));
+    plain_line(t, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
+    plain_line(t, "compiler", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
+    plain_line(t, "libraries", "%s", record_text(s, "libraries"));
+    const char *commit = record_text(s, "commit_name");
+    plain_line(t, "source", "%s%s", *commit ? commit : "unknown (built outside git)",
+               record_int(s, "dirty") ? " with local changes" : "");
 }
 
-static void add_digests(struct text *t, const json_t *run, const struct page_style *style)
+static void add_digests(struct text *t, const json_t *run, const struct plain_style *style)
 {
-    page_heading(t, style, "Digests (SHA-256)");
+    plain_heading(t, style, "Digests (SHA-256)");
     size_t i;
     json_t *row;
     json_array_foreach(json_object_get(run, "data_sets"), i, row)
     {
         char label[64];
         snprintf(label, sizeof label, "%.12s", record_text(row, "split"));
-        page_line(t, label, "%s", record_text(row, "digest"));
+        plain_line(t, label, "%s", record_text(row, "digest"));
     }
     json_array_foreach(json_object_get(run, "files"), i, row)
     {
         const char *kind = record_text(row, "kind");
-        page_line(t, strcmp(kind, "weights") ? kind : "began with", "%s", record_text(row, "digest"));
+        plain_line(t, strcmp(kind, "weights") ? kind : "began with", "%s", record_text(row, "digest"));
     }
-    page_line(t, "program", "%s", record_text(json_object_get(run, "software_facts"), "binary_digest"));
-    page_line(t, "recipe", "%s", record_text(run, "recipe_digest"));
-    if (record_has(run, "weights_digest")) page_line(t, "weights", "%s", record_text(run, "weights_digest"));
+    plain_line(t, "program", "%s", record_text(json_object_get(run, "software_facts"), "binary_digest"));
+    plain_line(t, "recipe", "%s", record_text(run, "recipe_digest"));
+    if (record_has(run, "weights_digest")) plain_line(t, "weights", "%s", record_text(run, "weights_digest"));
     const json_t *points = json_object_get(run, "points");
     if (json_array_size(points) > 0)
-        page_line(t, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
-    if (record_has(run, "replay_of")) page_line(t, "replay of", "%s", record_text(run, "replay_of"));
+        plain_line(t, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
+    if (record_has(run, "replay_of")) plain_line(t, "replay of", "%s", record_text(run, "replay_of"));
     const json_t *ticket = json_object_get(run, "ticket");
     if (ticket != NULL)
-        page_line(t, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
-    page_line(t, "nonce", "%s", record_text(run, "nonce"));
+        plain_line(t, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
+    plain_line(t, "nonce", "%s", record_text(run, "nonce"));
 }
 
 char *show_epochs(const json_t *run, char into[TEXT_FIGURE])
@@ -282,10 +283,10 @@ static void add_running(struct text *t, const json_t *run)
     if (strcmp(record_text(run, "status"), "running") != 0) return;
     text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
     show_epochs(run, all);
-    if (last == NULL) page_line(t, "running", "for %s; no epoch is done yet", since);
+    if (last == NULL) plain_line(t, "running", "for %s; no epoch is done yet", since);
     else
-        page_line(t, "running", "for %s; epoch %s%s%s was done after %s", since, curve_epoch(last, epoch), *all ? " of " : "",
-                  all, page_span(at, record_int(last, "t_ns")));
+        plain_line(t, "running", "for %s; epoch %s%s%s was done after %s", since, curve_epoch(last, epoch), *all ? " of " : "",
+                   all, plain_span(at, record_int(last, "t_ns")));
 }
 
 static void add_outside(struct text *t, const json_t *run)
@@ -294,9 +295,9 @@ static void add_outside(struct text *t, const json_t *run)
     long long devices = (long long)record_int(outside, "devices");
     if (strcmp(record_text(run, "device"), "outside") != 0) return;
     if (outside != NULL)  // missing if dawn was killed at that moment
-        page_line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
-                  record_text(outside, "command"));
-    page_line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
+        plain_line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
+                   record_text(outside, "command"));
+    plain_line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
 }
 
 // The processes of a run, and those it went on with.
@@ -311,9 +312,9 @@ static void add_places(struct text *t, const json_t *run)
                 machines = record_int(json_array_get(places, end), "machine_number") + 1;
         char since[48] = "";
         if (step > 0) snprintf(since, sizeof since, "from step %lld on, ", (long long)step);
-        page_line(t, "processes", "%s%zu on %lld machine%s: %s, %lld thread%s each", since, end - i, (long long)machines,
-                  machines == 1 ? "" : "s", record_text(first, "device"), (long long)record_int(first, "threads"),
-                  record_int(first, "threads") == 1 ? "" : "s");
+        plain_line(t, "processes", "%s%zu on %lld machine%s: %s, %lld thread%s each", since, end - i, (long long)machines,
+                   machines == 1 ? "" : "s", record_text(first, "device"), (long long)record_int(first, "threads"),
+                   record_int(first, "threads") == 1 ? "" : "s");
     }
 }
 
@@ -326,20 +327,20 @@ static void add_receipts(struct text *t, const json_t *run)
         const char *type = record_text(row, "type"), *label = "submitted:";
         if (strcmp(type, "amend") == 0) label = "amended:";
         if (strcmp(type, "withdraw") == 0) label = "withdrawn:";
-        page_line(t, label, "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
-                  record_has(row, "supersedes") ? ", in place of the one before" : "");
+        plain_line(t, label, "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
+                   record_has(row, "supersedes") ? ", in place of the one before" : "");
     }
 }
 
-int show_run(struct results *r, int64_t id, const struct page_style *style, struct text *t)
+int show_run(struct results *r, int64_t id, const struct plain_style *style, struct text *t)
 {
     json_t *run;
     TRY(record_read(r, id, &run));
     char date[32];
     const char *dot = style->unicode ? "·" : "-";
-    page_heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
-                 record_text(run, "status"), dot, page_when(date, record_int(run, "started_ms")));
-    if (record_chain(run) < 0) page_line(t, "BROKEN", "the record has been changed: %s", error_text());
+    plain_heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
+                  record_text(run, "status"), dot, plain_when(date, record_int(run, "started_ms")));
+    if (record_chain(run) < 0) plain_line(t, "BROKEN", "the record has been changed: %s", error_text());
     if (record_int(run, "synthetic"))
         text_add(t, "  SYNTHETIC DATA: drawn by the program; only the board \"demo\" lists it.\n");
     if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))

@@ -3,11 +3,11 @@
 #ifndef DAWN_SHOW_H
 #define DAWN_SHOW_H
 
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
-int show_run(struct results *, int64_t id, const struct page_style *, struct text *into) MUST_CHECK;
-int show_group(struct results *, int64_t group, const struct page_style *, struct text *into) MUST_CHECK;
-void show_latencies(struct text *, const json_t *rows, const struct page_style *, const char *title);
+int show_run(struct results *, int64_t id, const struct plain_style *, struct text *into) MUST_CHECK;
+int show_group(struct results *, int64_t group, const struct plain_style *, struct text *into) MUST_CHECK;
+void show_latencies(struct text *, const json_t *rows, const struct plain_style *, const char *title);
 char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its whole schedule: "10.5"; "" if unknown
 
 // Selects the runs of a list. NULL selects all; group 0 or less: all groups.
@@ -16,7 +16,7 @@ struct show_filter {
     int64_t group, seed;  // seed negative: all
 };
 extern const struct show_filter show_everything;
-int show_list(struct results *, const struct show_filter *, const struct page_style *, struct text *into) MUST_CHECK;
+int show_list(struct results *, const struct show_filter *, const struct plain_style *, struct text *into) MUST_CHECK;
 // The same runs for programs: an array of objects, or lines of CSV.
 int show_list_json(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;
 int show_list_csv(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;

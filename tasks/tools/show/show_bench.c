@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
 // A cell with a text from outside: no control characters, at most as wide as the column.
 static const char *cell(char into[24], const json_t *row, const char *key)
 {
     snprintf(into, 24, "%.23s", record_text(row, key));
-    page_tame(into);
+    plain_tame(into);
     return into;
 }
 
@@ -18,7 +18,7 @@ static void add_bench(const json_t *row, struct text *t)
     char when[32], task[24], model[24], device[24], precision[24];
     double s = (double)record_int(row, "step_ns") * 1e-9, batch = (double)record_int(row, "batch");
     text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %-3s  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"),
-             page_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
+             plain_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
              (long long)record_int(row, "batch"), cell(precision, row, "precision"), record_int(row, "fusion") ? "on" : "off",
              cell(device, row, "device"), batch / s < 1e6 ? 1 : 0, batch / s, record_int(row, "noise") ? " *" : "");
 }
@@ -29,7 +29,7 @@ static void add_scaling(const json_t *row, struct text *t)
     double s = (double)record_int(row, "step_ns") * 1e-9;
     double samples = (double)record_int(row, "batch") * (double)record_int(row, "processes");
     text_add(t, "%4lld  %-16s  %-11.11s %-9.9s %6lld  %-4.4s %3lld  %-4.4s %9.*f%s\n", (long long)record_int(row, "id"),
-             page_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
+             plain_when(when, record_int(row, "measured_ms")), cell(task, row, "task"), cell(model, row, "model"),
              (long long)record_int(row, "batch"), cell(precision, row, "precision"), (long long)record_int(row, "processes"),
              cell(device, row, "device"), samples / s < 1e6 ? 1 : 0, samples / s, record_int(row, "noise") ? " *" : "");
 }

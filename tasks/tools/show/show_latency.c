@@ -14,10 +14,10 @@ static struct run_metric latency_metric(const json_t *row)
     return metric;
 }
 
-void show_latencies(struct text *t, const json_t *rows, const struct page_style *style, const char *title)
+void show_latencies(struct text *t, const json_t *rows, const struct plain_style *style, const char *title)
 {
     if (json_array_size(rows) == 0) return;
-    page_heading(t, style, "%s", title);
+    plain_heading(t, style, "%s", title);
     size_t i;
     json_t *row;
     json_array_foreach((json_t *)rows, i, row)

@@ -66,8 +66,9 @@ static void write_row(const json_t *run, bool broken, struct row *row)
     snprintf(row->cell[STATUS], CELL, "%.39s", record_text(run, "status"));
     if (record_has(run, "last_score")) run_metric_text(&board, record_int(run, "last_score"), figure);
     snprintf(row->cell[SCORE], CELL, "%s", figure);
-    snprintf(row->cell[TIME], CELL, "%s", record_has(run, "reached_ns") ? page_span(figure, record_int(run, "reached_ns")) : "-");
-    for (int c = 0; c < COLUMNS; c++) page_tame(row->cell[c]);
+    if (record_has(run, "reached_ns")) plain_span(figure, record_int(run, "reached_ns"));
+    snprintf(row->cell[TIME], CELL, "%s", record_has(run, "reached_ns") ? figure : "-");
+    for (int c = 0; c < COLUMNS; c++) plain_tame(row->cell[c]);
 }
 
 // Sets *broken if a hash of a run does not follow from its figures.
@@ -132,7 +133,7 @@ static int fit_columns(struct list *l)
     for (int c = 0; c < COLUMNS; c++) {
         int widest = 0;
         for (int i = 0; i < l->count; i++) {
-            int wide = page_columns(l->row[i].cell[c]);
+            int wide = plain_columns(l->row[i].cell[c]);
             widest = wide > widest ? wide : widest;
         }
         int title = (int)strlen(titles[c]);
@@ -141,21 +142,22 @@ static int fit_columns(struct list *l)
     }
     int models = 0;  // columns for the models, of each at most MODEL_ROOM, with their notes
     for (int i = 0; i < l->count; i++) {
-        int model = page_columns(l->row[i].model), wide = (int)strlen(l->row[i].note) + (model < MODEL_ROOM ? model : MODEL_ROOM);
+        int model = plain_columns(l->row[i].model);
+        int wide = (int)strlen(l->row[i].note) + (model < MODEL_ROOM ? model : MODEL_ROOM);
         models = wide > models ? wide : models;
     }
-    if (used + models > PAGE_WIDTH && l->width[SEED] > SEED_CUT) used -= cut_seeds(l);
-    if (used + models <= PAGE_WIDTH || l->width[TASK] <= TASK_CUT) return PAGE_WIDTH - used;
+    if (used + models > PLAIN_WIDTH && l->width[SEED] > SEED_CUT) used -= cut_seeds(l);
+    if (used + models <= PLAIN_WIDTH || l->width[TASK] <= TASK_CUT) return PLAIN_WIDTH - used;
     used -= l->width[TASK] - TASK_CUT;
     l->width[TASK] = TASK_CUT;
-    return PAGE_WIDTH - used;
+    return PLAIN_WIDTH - used;
 }
 
 static void add_cells(struct text *t, const struct list *l, const char *const cell[COLUMNS])
 {
     for (int c = 0; c < COLUMNS; c++) {
         if (l->width[c] == 0) continue;
-        int room = l->width[c], pad = room - page_columns(cell[c]);
+        int room = l->width[c], pad = room - plain_columns(cell[c]);
         if (right[c]) text_add(t, "%*s%s", pad > 0 ? pad : 0, "", cell[c]);
         else text_add(t, "%.*s%*s", pad < 0 ? room : CELL, cell[c], pad > 0 ? pad : 0, "");
         text_add(t, "%*s", gap_after(c), "");
@@ -170,7 +172,7 @@ static void add_run(struct text *t, const struct list *l, const struct row *row,
     add_cells(t, l, cell);
     int room = left - (int)strlen(row->note);
     snprintf(model, sizeof model, "%.39s", row->model);
-    page_tame(model);
+    plain_tame(model);
     text_add(t, "%.*s%s\n", room > 0 ? room : 0, model, row->note);
 }
 
@@ -212,7 +214,7 @@ static void add_empty(struct results *r, const struct show_filter *f, struct tex
     else text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
 }
 
-static int add_run_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct list *l,
+static int add_run_list(struct results *r, const struct show_filter *f, const struct plain_style *style, struct list *l,
                         struct text *t)
 {
     TRY(read_list(r, f, l));
@@ -242,7 +244,7 @@ static int list_measurements(struct results *r, struct text *t)
     return 0;
 }
 
-int show_list(struct results *r, const struct show_filter *f, const struct page_style *style, struct text *t)
+int show_list(struct results *r, const struct show_filter *f, const struct plain_style *style, struct text *t)
 {
     struct list l = {0};
     int rc = add_run_list(r, f, style, &l, t);

@@ -44,10 +44,10 @@ static void a_changed_record_is_noticed(void **state)
         if (record_chain(run) != ERR_INPUT || strstr(error_text(), cases[i].fault) == NULL)
             fail_msg("%s: %s", cases[i].deed, error_text());
         json_decref(run);
-        assert_int_equal(show_run(r, 1, &(struct page_style){0}, &text), 0);
+        assert_int_equal(show_run(r, 1, &(struct plain_style){0}, &text), 0);
         assert_says(&text, "BROKEN");
         text_free(&text);
-        assert_int_equal(show_list(r, &show_everything, &(struct page_style){0}, &text), 0);
+        assert_int_equal(show_list(r, &show_everything, &(struct plain_style){0}, &text), 0);
         assert_says(&text, " BROKEN\n");
         assert_says(&text, "1 run was changed since");
         text_free(&text);

@@ -190,7 +190,7 @@ static void outside_runs_leave_as_such(void **state)
     json_decref(o);
     free(bytes);
     struct text text = {0};
-    assert_int_equal(show_run(r, id, &(struct page_style){0}, &text), 0);
+    assert_int_equal(show_run(r, id, &(struct plain_style){0}, &text), 0);
     assert_non_null(strstr(text.at, "0.7500 F1; target 0.9400"));
     for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("a number nobody told: %.40s", zero);
     text_free(&text);
@@ -210,7 +210,7 @@ static void synthetic_runs_stay_at_home(void **state)
     facts = fixture_facts(8, NULL);
     id = fixture_run(r, &facts, (const int64_t[]){-1}, 1);
     assert_int_equal(export_dawnbench(r, id, to, &(struct export_entry){0}, NULL), ERR_INPUT);
-    const struct page_style style = {0};
+    const struct plain_style style = {0};
     struct text text = {0};
     assert_int_equal(show_run(r, 1, &style, &text), 0);
     assert_non_null(strstr(text.at, "SYNTHETIC DATA"));
@@ -262,7 +262,7 @@ static void pages_fit_a_terminal(void **state)
     static const char owned[] = "UPDATE machines SET cpu = 'CPU \033[2J\033]0;owned\007 \xc2\x9b" "31m'";  // in a stranger's file
     assert_int_equal(sqlite3_exec(result_connection(r), owned, NULL, NULL, NULL), SQLITE_OK);
     for (int s = 0; s < 2; s++) {
-        const struct page_style style = {.unicode = s == 1};
+        const struct plain_style style = {.unicode = s == 1};
         struct text text = {0};
         assert_int_equal(show_run(r, id, &style, &text), 0);
         check_page(&text, s == 0);

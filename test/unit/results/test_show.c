@@ -46,7 +46,7 @@ static void curves_have_labels(void **state)
     (void)state;
     const double x[] = {0.5, 2, 4, 8}, y[] = {0.1, 0.5, 0.8, 0.9};
     for (int unicode = 0; unicode < 2; unicode++) {
-        const struct page_style style = {.unicode = unicode != 0};
+        const struct plain_style style = {.unicode = unicode != 0};
         const struct plot plot = {.metric = &fixture_metric, .target = 0.8, .series = {{'*', x, y, 4}}, .count = 1};
         struct text text = {0};
         plot_text(&text, &plot, 6, 56, &style);
@@ -64,7 +64,7 @@ static void points_are_where_they_belong(void **state)
 {
     (void)state;
     const double x[] = {1, 2, 3}, y[] = {1, 2, 3};
-    const struct page_style plain = {0};
+    const struct plain_style plain = {0};
     const struct plot plot = {.target = NAN, .series = {{'*', x, y, 3}}, .count = 1};
     struct text text = {0};
     plot_text(&text, &plot, 3, 31, &plain);
@@ -86,7 +86,7 @@ static void a_miss_is_beside_the_target(void **state)
     const struct plot near = {.metric = &fixture_metric, .target = 0.94, .series = {{'*', x, y, 3}}, .count = 1};
     const struct plot meets = {.metric = &fixture_metric, .target = 0.94, .series = {{'*', x, met, 3}}, .count = 1};
     const struct plot low = {.metric = &loss, .target = 0.3, .series = {{'*', x, down, 3}}, .count = 1};
-    const struct page_style plain = {0};
+    const struct plain_style plain = {0};
     struct text text = {0};
     plot_text(&text, &near, 8, 31, &plain);
     has(&text, "    94.00% |------------------------------- target\n");
@@ -104,7 +104,7 @@ static void a_miss_is_beside_the_target(void **state)
 static void little_is_drawn_as_little(void **state)
 {
     (void)state;
-    const struct page_style plain = {0};
+    const struct plain_style plain = {0};
     const double x[] = {1e-3, 2e-3}, flat[] = {0.5, 0.5};
     struct text text = {0};
     plot_text(&text, &(struct plot){.target = NAN, .series = {{'*', x, flat, 1}}, .count = 1}, 4, 30, &plain);
@@ -123,7 +123,7 @@ static void little_is_drawn_as_little(void **state)
 static void remembered_digests_are_shown(void **state)
 {
     (void)state;
-    const struct page_style plain = {0};
+    const struct plain_style plain = {0};
     struct run_data data[2] = {fixture_data[0], fixture_data[1]};
     const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
     struct run_facts facts = fixture_facts(7, NULL);
@@ -166,7 +166,7 @@ static void a_run_with_one_evaluation_has_its_loss(void **state)
     const struct run_facts facts = fixture_facts(7, NULL);
     int64_t id = fixture_run(r, &facts, (const int64_t[]){-1, -1, 9417}, 3);
     struct text text = {0};
-    assert_int_equal(show_run(r, id, &(struct page_style){0}, &text), 0);
+    assert_int_equal(show_run(r, id, &(struct plain_style){0}, &text), 0);
     has(&text, "training loss, 3 points\n");
     assert_null(strstr(text.at, " evaluations\n"));
     text_free(&text);
@@ -185,7 +185,7 @@ static void an_open_run_has_no_shares(void **state)
     const struct run_facts facts = fixture_facts(7, &sw);
     assert_int_equal(result_begin(r, &facts, &run), 0);
     assert_int_equal(result_checkpoint(run), 0);
-    assert_int_equal(show_run(r, result_id(run), &(struct page_style){0}, &text), 0);
+    assert_int_equal(show_run(r, result_id(run), &(struct plain_style){0}, &text), 0);
     has(&text, "\nWhere the first 40 ms went: no more was recorded yet\n");
     has(&text, "  running    for ");
     has(&text, "; no epoch is done yet\n");
@@ -205,7 +205,7 @@ static void keys_that_differ_are_named(void **state)
     json_t *b = json_loads("{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, \"schedule\": {\"epochs\": 10.5}, "
                            "\"widths\": [1, 3]}", 0, NULL);
     struct text text = {0};
-    compare_recipes(a, b, &(struct page_style){0}, &text);
+    compare_recipes(a, b, &(struct plain_style){0}, &text);
     has(&text, "schedule.epochs: 8 -> 10.5\n");
     has(&text, "  data.crop  - -> 4\n");
     has(&text, "widths     [1, 2] -> [1, 3]\n");
@@ -235,7 +235,7 @@ static void groups_are_tested(void **state)
     (void)state;
     int64_t a = add_group(3, 1, 9400), b = add_group(3, 11, 9500), one = add_group(1, 21, 9500);
     struct text text = {0};
-    const struct page_style plain = {0};
+    const struct plain_style plain = {0};
     assert_int_equal(compare_groups(r, a, b, &plain, &text), 0);
     count_lines(&text, true);
     has(&text, "  score, mean                           94.01%          95.01%");
@@ -272,7 +272,7 @@ static void long_seeds_leave_room(void **state)
     facts.data = fixture_synthetic, facts.model = "network-of-ours";
     fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
     struct text text = {0};
-    assert_int_equal(show_list(r, &show_everything, &(struct page_style){0}, &text), 0);
+    assert_int_equal(show_list(r, &show_everything, &(struct plain_style){0}, &text), 0);
     count_lines(&text, true);
     has(&text, " 123456..  ");
     has(&text, "  network-of-ours *\n");
@@ -290,7 +290,7 @@ static void runs_are_compared(void **state)
     int64_t b = fixture_run(r, &facts, (const int64_t[]){5000, 8000, 9500}, 3);
     for (int unicode = 0; unicode < 2; unicode++) {
         struct text text = {0};
-        assert_int_equal(compare_runs(r, a, b, &(struct page_style){.unicode = unicode != 0}, &text), 0);
+        assert_int_equal(compare_runs(r, a, b, &(struct plain_style){.unicode = unicode != 0}, &text), 0);
         count_lines(&text, !unicode);
         has(&text, "  to target, end-to-end                 29.0 s          41.0 s         1.414\n");
         has(&text, "  top-1 accuracy                        94.00%          95.00%");
@@ -303,13 +303,13 @@ static void runs_are_compared(void **state)
     facts.metrics = &fewer;
     int64_t few = fixture_run(r, &facts, (const int64_t[]){1000, 1900}, 2);
     struct text of_others = {0};
-    assert_int_equal(compare_runs(r, a, few, &(struct page_style){0}, &of_others), 0);
+    assert_int_equal(compare_runs(r, a, few, &(struct plain_style){0}, &of_others), 0);
     has(&of_others, "  top-1 accuracy                        94.00%          95.00%");
     text_free(&of_others);
     facts.task = "squad", facts.metrics = &fixture_metric;
     int64_t c = fixture_run(r, &facts, (const int64_t[]){5000}, 1);
     struct text text = {0};
-    assert_int_equal(compare_runs(r, a, c, &(struct page_style){0}, &text), ERR_USAGE);
+    assert_int_equal(compare_runs(r, a, c, &(struct plain_style){0}, &text), ERR_USAGE);
     assert_non_null(strstr(error_text(), "different tasks"));
     text_free(&text);
 }

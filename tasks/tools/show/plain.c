@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/tools/show/page.h"
+#include "tasks/tools/show/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-int page_columns(const char *text)
+int plain_columns(const char *text)
 {
     int n = 0;
     for (; *text != 0; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
@@ -14,7 +14,7 @@ int page_columns(const char *text)
 }
 
 // Replaces C0, DEL, and C1 in its UTF-8 form.
-void page_tame(char *text)
+void plain_tame(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c != 0; c++) {
         if (*c < 0x20 || *c == 0x7f) *c = '?';
@@ -22,33 +22,33 @@ void page_tame(char *text)
     }
 }
 
-void page_heading(struct text *t, const struct page_style *style, const char *format, ...)
+void plain_heading(struct text *t, const struct plain_style *style, const char *format, ...)
 {
     char words[512];
     va_list values;
     va_start(values, format);
     vsnprintf(words, sizeof words, format, values);
     va_end(values);
-    page_tame(words);
+    plain_tame(words);
     text_add(t, style->bold ? "\n\033[1m%s\033[0m\n" : "\n%s\n", words);
 }
 
-void page_line(struct text *t, const char *label, const char *format, ...)
+void plain_line(struct text *t, const char *label, const char *format, ...)
 {
     char words[2048];
     va_list values;
     va_start(values, format);
     vsnprintf(words, sizeof words, format, values);
     va_end(values);
-    page_tame(words);
-    text_add(t, "  %-*s", PAGE_LABEL, label);
-    int column = PAGE_LABEL + 2;
+    plain_tame(words);
+    text_add(t, "  %-*s", PLAIN_LABEL, label);
+    int column = PLAIN_LABEL + 2;
     bool first = true;
     for (char *rest, *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        int wide = page_columns(word);
-        if (!first && column + 1 + wide > PAGE_WIDTH) {
-            text_add(t, "\n%*s", PAGE_LABEL + 2, "");
-            column = PAGE_LABEL + 2;
+        int wide = plain_columns(word);
+        if (!first && column + 1 + wide > PLAIN_WIDTH) {
+            text_add(t, "\n%*s", PLAIN_LABEL + 2, "");
+            column = PLAIN_LABEL + 2;
             first = true;
         }
         text_add(t, "%s%s", first ? "" : " ", word);
@@ -58,7 +58,7 @@ void page_line(struct text *t, const char *label, const char *format, ...)
     text_add(t, "\n");
 }
 
-char *page_when(char into[32], int64_t unix_ms)
+char *plain_when(char into[32], int64_t unix_ms)
 {
     time_t seconds = (time_t)(unix_ms / 1000);
     struct tm day;
@@ -67,20 +67,20 @@ char *page_when(char into[32], int64_t unix_ms)
     return into;
 }
 
-char *page_span(char into[TEXT_FIGURE], int64_t ns)
+char *plain_span(char into[TEXT_FIGURE], int64_t ns)
 {
     return text_span(into, (double)ns / 1e9);
 }
 
-bool page_has_loss(const json_t *point)
+bool plain_has_loss(const json_t *point)
 {
     const int64_t unknown = 1000000000000000;  // docs/results-format.md
     return record_has(point, "loss_micro") && record_int(point, "loss_micro") < unknown;
 }
 
-char *page_loss(char into[TEXT_FIGURE], const json_t *point)
+char *plain_loss(char into[TEXT_FIGURE], const json_t *point)
 {
     snprintf(into, TEXT_FIGURE, "-");
-    if (page_has_loss(point)) snprintf(into, TEXT_FIGURE, "%.4f", (double)record_int(point, "loss_micro") / 1e6);
+    if (plain_has_loss(point)) snprintf(into, TEXT_FIGURE, "%.4f", (double)record_int(point, "loss_micro") / 1e6);
     return into;
 }
