@@ -7,7 +7,7 @@
 #include "data/cmd_data.h"
 #include "data/cmd_data_sub.h"
 #include "data/kind.h"
-#include "data/image/sheet.h"
+#include "data/image/contact_sheet.h"
 #include "data/fetch/source.h"
 #include "data/progress_bar.h"
 #include "runtime/common/base/clock.h"
@@ -164,7 +164,7 @@ static int show_sheet(struct dataset *ds, enum split split, const char *to)
     struct text standard = {0};
     text_add(&standard, "%s.png", facts->name);
     if (to == NULL) to = standard.at;
-    int rc = sheet_write(ds, split, to);
+    int rc = contact_sheet_write(ds, split, to);
     if (rc == 0) {
         struct text rows = {0}, wrapped = {0};
         text_add(&rows, "%s shows, from top to bottom:", to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
-#include "data/image/sheet.h"
+#include "data/image/contact_sheet.h"
 #include "runtime/common/base/text.h"
 #include "test/unit/data/fixture_text.h"
 
@@ -101,7 +101,7 @@ static void test_ragged_fields(void **state)
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", 0, tokens, 0, NULL), ERR_USAGE);
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "start", 3, &start, 4, NULL), ERR_USAGE);
     assert_non_null(strstr(error_text(), "3 dev samples"));
-    assert_int_equal(sheet_write(ds, SPLIT_TRAIN, "never.png"), ERR_USAGE);
+    assert_int_equal(contact_sheet_write(ds, SPLIT_TRAIN, "never.png"), ERR_USAGE);
     assert_string_equal(error_text(), "text has no images to show");
     dataset_close(ds);
 }

@@ -6,19 +6,19 @@
 #include <string.h>
 
 #include "data/image/image.h"
-#include "data/image/sheet.h"
+#include "data/image/contact_sheet.h"
 #include "runtime/common/base/arena.h"
 
-enum { SHEET_GAP = 4, SHEET_GREY = 32 };
+enum { CONTACT_SHEET_GAP = 4, CONTACT_SHEET_GREY = 32 };
 
 static void sheet_paste(const struct dataset_facts *facts, const uint8_t *pixels, struct image *sheet, int row,
                         int column)
 {
-    int top = SHEET_GAP + row * (facts->height * SHEET_ZOOM + SHEET_GAP);
-    int left = SHEET_GAP + column * (facts->width * SHEET_ZOOM + SHEET_GAP);
-    for (int y = 0; y < facts->height * SHEET_ZOOM; y++) {
-        for (int x = 0; x < facts->width * SHEET_ZOOM; x++) {
-            const uint8_t *from = pixels + 3 * (y / SHEET_ZOOM * facts->width + x / SHEET_ZOOM);
+    int top = CONTACT_SHEET_GAP + row * (facts->height * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP);
+    int left = CONTACT_SHEET_GAP + column * (facts->width * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP);
+    for (int y = 0; y < facts->height * CONTACT_SHEET_ZOOM; y++) {
+        for (int x = 0; x < facts->width * CONTACT_SHEET_ZOOM; x++) {
+            const uint8_t *from = pixels + 3 * (y / CONTACT_SHEET_ZOOM * facts->width + x / CONTACT_SHEET_ZOOM);
             memcpy(sheet->pixels + 3 * ((top + y) * sheet->width + left + x), from, 3);
         }
     }
@@ -32,14 +32,14 @@ static int sheet_fill(struct dataset *ds, enum split split, struct image *sheet,
     TRY(dataset_read(ds, split, "labels", 0, n, labels));
     for (int64_t i = 0; i < n; i++) {
         int row = labels[i];
-        if (drawn[row] == SHEET_COLUMNS) continue;
+        if (drawn[row] == CONTACT_SHEET_COLUMNS) continue;
         TRY(dataset_read(ds, split, "images", i, 1, pixels));
         sheet_paste(facts, pixels, sheet, row, drawn[row]++);
     }
     return 0;
 }
 
-int sheet_write(struct dataset *ds, enum split split, const char *path)
+int contact_sheet_write(struct dataset *ds, enum split split, const char *path)
 {
     const struct dataset_facts *facts = dataset_facts(ds);
     if (dataset_field(ds, "jpeg") != NULL)
@@ -47,12 +47,12 @@ int sheet_write(struct dataset *ds, enum split split, const char *path)
                     facts->name);
     if (facts->height == 0 || facts->channels != 3) return fail(ERR_USAGE, "%s has no images to show", facts->name);
     struct image sheet = {
-        .height = SHEET_GAP + facts->classes * (facts->height * SHEET_ZOOM + SHEET_GAP),
-        .width = SHEET_GAP + SHEET_COLUMNS * (facts->width * SHEET_ZOOM + SHEET_GAP),
+        .height = CONTACT_SHEET_GAP + facts->classes * (facts->height * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP),
+        .width = CONTACT_SHEET_GAP + CONTACT_SHEET_COLUMNS * (facts->width * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP),
     };
     size_t size = (size_t)sheet.height * (size_t)sheet.width * 3;
     sheet.pixels = zalloc(size);
-    memset(sheet.pixels, SHEET_GREY, size);
+    memset(sheet.pixels, CONTACT_SHEET_GREY, size);
     uint8_t *labels = zalloc((size_t)facts->count[split] + 1),
             *pixels = zalloc((size_t)(facts->height * facts->width * 3));
     int rc = sheet_fill(ds, split, &sheet, labels, pixels);
