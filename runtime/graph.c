@@ -50,7 +50,7 @@ size_t value_bytes_below(const struct value *v, int axis, int64_t *above)
     return bytes;
 }
 
-struct graph *graph_new(struct store *store, const char *name)
+struct graph *graph_new(struct slot_store *store, const char *name)
 {
     struct graph *g = zalloc(sizeof *g);
     g->store = store;
@@ -127,7 +127,7 @@ int graph_state(struct graph *g, const char *name, struct shape shape, enum dtyp
 {
     if (g->error) return NONE;
     struct slot *slot;
-    int rc = store_slot(g->store, name, shape, dtype, memory, init, &slot);
+    int rc = slot_make(g->store, name, shape, dtype, memory, init, &slot);
     if (rc < 0) return graph_fail(g, rc, "%s", error_text());
     return graph_slot(g, slot);
 }

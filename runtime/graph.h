@@ -7,7 +7,7 @@
 #ifndef DAWN_GRAPH_H
 #define DAWN_GRAPH_H
 
-#include "runtime/store.h"
+#include "runtime/slot.h"
 
 enum op {
 #define OP(ID, name, inputs, outputs, flags) OP_##ID,
@@ -199,7 +199,7 @@ struct node {
 struct graph {
     const char *name;
     struct arena arena;
-    struct store *store;  // borrowed
+    struct slot_store *store;  // borrowed
     struct value *value;
     int values, value_room;
     int *value_of, value_ofs;  // by number of a slot in the store: its value + 1, 0 for none
@@ -214,7 +214,7 @@ struct graph {
     char *error_text;
 };
 
-struct graph *graph_new(struct store *, const char *name);
+struct graph *graph_new(struct slot_store *, const char *name);
 void graph_free(struct graph *);
 int graph_check(const struct graph *) MUST_CHECK;               // the sticky error, as fail() would
 int graph_fail(struct graph *, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));  // sticks; returns NONE

@@ -9,7 +9,7 @@ int session_new(struct device *device, struct session **into)
 {
     struct session *s = zalloc(sizeof *s);
     s->device = device;
-    s->store = store_new();
+    s->store = slot_store_new();
     *into = s;
     return 0;
 }
@@ -27,7 +27,7 @@ void session_free(struct session *s)
     for (int i = 0; i < s->store->count; i++)
         if (s->store->slot[i]->device) type->free(s->device, s->store->slot[i]->device);
     if (s->slab) type->free(s->device, s->slab);
-    store_free(s->store);
+    slot_store_free(s->store);
     free(s);
 }
 
@@ -97,7 +97,7 @@ static int take_memory(struct session *s)
 static int begin_slot(struct session *s, struct slot *slot, uint64_t seed)
 {
     void *bytes = zalloc(slot_bytes(slot));
-    store_initial(slot, seed, bytes);
+    slot_initial(slot, seed, bytes);
     slot->version++;
     int rc = s->device->type->upload(s->device, slot->device, bytes, slot_bytes(slot));
     free(bytes);
@@ -176,7 +176,7 @@ int session_read(struct session *s, const struct slot *slot, void *bytes, size_t
 
 static int find_slot(const struct session *s, const char *name, struct slot **slot)
 {
-    *slot = store_find(s->store, name);
+    *slot = slot_find(s->store, name);
     return *slot ? 0 : fail(ERR_SHAPE, "there is no slot \"%s\"", name);
 }
 

@@ -9,7 +9,7 @@
 enum { SESSION_PROGRAMS = 192 };
 struct session {
     struct device *device;  // borrowed
-    struct store *store;    // owned
+    struct slot_store *store;    // owned
     struct graph *graph[SESSION_PROGRAMS];  // owned
     struct plan *plan[SESSION_PROGRAMS];
     struct program *program[SESSION_PROGRAMS];

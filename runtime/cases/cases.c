@@ -148,7 +148,7 @@ void case_dropout(struct case_build *b, int *key, int *step)
 
 void case_adopt(struct case_build *b, const char *name, enum draw draw, double a, bool differentiable)
 {
-    struct slot *slot = store_find(b->g->store, name);
+    struct slot *slot = slot_find(b->g->store, name);
     if (!slot) {
         BUG_IF(!b->g->error);
         return;
@@ -219,7 +219,7 @@ void case_result(struct case_build *b, int value)
 
 void case_watch(struct case_build *b, const char *name)
 {
-    struct slot *slot = store_find(b->g->store, name);
+    struct slot *slot = slot_find(b->g->store, name);
     if (slot) add_output(b, slot, true, CASE_OUTPUTS - 1 - b->outputs);
 }
 

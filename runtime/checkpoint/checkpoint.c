@@ -19,7 +19,7 @@ static int by_width_and_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static struct slot **list_slots(const struct store *store, int *count)
+static struct slot **list_slots(const struct slot_store *store, int *count)
 {
     struct slot **list = zalloc(((size_t)store->count + 1) * sizeof(struct slot *));
     *count = 0;
@@ -176,12 +176,12 @@ static int check_slot(const struct checkpoint *c, const struct slot *slot)
 
 int checkpoint_load(const struct checkpoint *c, struct session *s, bool partly)
 {
-    const struct store *store = s->store;
+    const struct slot_store *store = s->store;
     for (int i = 0; i < store->count; i++)
         if (checkpoint_has(store->slot[i])) TRY(check_slot(c, store->slot[i]));
     for (int i = 0; i < c->view.tensors && !partly; i++) {
         const struct safetensor *t = &c->view.tensor[i];
-        if (!store_find(store, t->name))
+        if (!slot_find(store, t->name))
             return fail(ERR_INPUT, "%s has a tensor \"%s\" at offset %zu that the model does not know", c->path,
                         t->name, t->offset);
     }

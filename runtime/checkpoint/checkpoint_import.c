@@ -17,7 +17,7 @@ struct list {
 struct match {
     const struct checkpoint *c;
     const struct checkpoint_import *how;
-    const struct store *store;
+    const struct slot_store *store;
     bool own;                         // filters are in our layout already
     const struct safetensor **of;     // by slot; NULL: none
     bool *used;                       // by tensor

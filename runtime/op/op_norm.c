@@ -210,7 +210,7 @@ static const char *copy_name(char into[STATISTIC_NAME + 8], const char *name)
 int graph_slice_copy(const struct graph *g, const struct slot *statistic)
 {
     char name[STATISTIC_NAME + 8];
-    const struct slot *copy = store_find(g->store, copy_name(name, statistic->name));
+    const struct slot *copy = slot_find(g->store, copy_name(name, statistic->name));
     return copy && copy->number < g->value_ofs ? g->value_of[copy->number] - 1 : NONE;
 }
 

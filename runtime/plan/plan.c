@@ -107,7 +107,7 @@ static size_t *live_differences(const struct plan *p)
 
 static void measure(struct plan *p)
 {
-    const struct store *store = p->graph->store;
+    const struct slot_store *store = p->graph->store;
     for (int i = 0; i < store->count; i++) p->memory[store->slot[i]->memory] += plan_round_up(slot_bytes(store->slot[i]));
     size_t most = 0, by[MEMORY_CLASSES] = {0}, *difference = live_differences(p);
     for (int at = 0; at < p->count; at++) {

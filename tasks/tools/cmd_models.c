@@ -87,7 +87,7 @@ static int network_new(const struct task *task, const struct model *m, struct ne
 static int64_t count_parameters(const struct network *n)
 {
     int64_t sum = 0;
-    const struct store *store = n->session->store;
+    const struct slot_store *store = n->session->store;
     for (int i = 0; i < store->count; i++)
         if (role_is_parameter(store->slot[i]->role)) sum += shape_count(&store->slot[i]->shape);
     return sum;

@@ -65,7 +65,7 @@ static int norm(struct encoder *e, const char *name, int64_t layer, int x)
     int y = g_layer_norm(e->g, slot, x, 1e-12f);
     for (int i = 0; i < 2; i++) {
         snprintf(part, sizeof part, "%s.%s", slot, i ? "bias" : "weight");
-        e->param[e->params++] = graph_slot(e->g, store_find(e->g->store, part));
+        e->param[e->params++] = graph_slot(e->g, slot_find(e->g->store, part));
     }
     return y;
 }
@@ -112,7 +112,7 @@ static int forward(struct encoder *e)
     return loss;
 }
 
-static struct graph *build_step(struct encoder *e, struct store *store)
+static struct graph *build_step(struct encoder *e, struct slot_store *store)
 {
     e->g = graph_new(store, "step");
     e->g->trains = 1;
@@ -152,7 +152,7 @@ static void product(struct graph *g, int64_t count, int64_t m, int64_t k, int64_
     (void)value;
 }
 
-static struct graph *build_products(const struct encoder *e, struct store *store)
+static struct graph *build_products(const struct encoder *e, struct slot_store *store)
 {
     struct graph *g = graph_new(store, "products");
     int64_t rows = e->batch * e->tokens, heads = e->batch * e->heads, d = e->width / e->heads, t = e->tokens;

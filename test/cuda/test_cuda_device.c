@@ -233,7 +233,7 @@ static int build_readers(struct session *s, enum dtype type)
 
 static float largest_difference(struct session *a, struct session *b, const char *name, enum dtype type)
 {
-    struct slot *slot = store_find(a->store, name);
+    struct slot *slot = slot_find(a->store, name);
     size_t bytes = slot_bytes(slot);
     void *x = zalloc(bytes), *y = zalloc(bytes);
     OK(session_get(a, name, x, bytes));
@@ -311,7 +311,7 @@ static void every_element_is_rounded_once(void **state)
         char name[16];
         snprintf(name, sizeof name, "w%d", i++);
         float *w = read_slot(s, name);
-        int64_t count = shape_count(&store_find(s->store, name)->shape);
+        int64_t count = shape_count(&slot_find(s->store, name)->shape);
         uint16_t *copy = zalloc((size_t)count * 2), want;
         OK(s->device->type->download(s->device, copy, (char *)plan->kept + plan->kept_offset[n], (size_t)count * 2));
         for (int64_t j = 0; j < count; j++) {

@@ -30,8 +30,8 @@ static void every_batch_is_added_once(void **state)
         OK(session_stage_done(s));
         for (int64_t i = 0; i < COUNT; i++) want[i] += batch[i] = value_of(run, i);
         for (int64_t i = 0; i < COUNT / 64; i++) batch[COUNT + i] = value_of(run, i);
-        OK(session_stage(s, store_find(s->store, "x"), batch, COUNT * sizeof *batch));
-        OK(session_stage(s, store_find(s->store, "label"), batch + COUNT, COUNT / 64 * sizeof *batch));
+        OK(session_stage(s, slot_find(s->store, "x"), batch, COUNT * sizeof *batch));
+        OK(session_stage(s, slot_find(s->store, "label"), batch + COUNT, COUNT / 64 * sizeof *batch));
         OK(session_run(s, 0));
     }
     float *got = read_slot(s, "sum"), *got_labels = read_slot(s, "labels");

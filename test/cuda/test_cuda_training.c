@@ -31,7 +31,7 @@ static void open_small(struct bench *b, const char *device, const char *precisio
 }
 
 // The largest difference of the weights, relative to the largest weight of each slot.
-static double weights_distance(const struct store *s, const uint8_t *a, const uint8_t *b, const char **where)
+static double weights_distance(const struct slot_store *s, const uint8_t *a, const uint8_t *b, const char **where)
 {
     double worst = 0.0;
     for (int i = 0; i < s->count; i++) {
@@ -123,7 +123,7 @@ static void overflow_skips_a_step(void **state)
         bench_ready(&b);
         float before[160], after[160];  // head.weight[10,16]
         assert_int_equal(trainer_begin(b.trainer, 7), 0);
-        const struct slot *slot = store_find(b.trainer->session->store, "head.weight");
+        const struct slot *slot = slot_find(b.trainer->session->store, "head.weight");
         assert_int_equal(slot_bytes(slot), sizeof before);
         assert_int_equal(session_read(b.trainer->session, slot, before, sizeof before), 0);
         for (int step = 0; step < 2; step++) assert_int_equal(trainer_step(b.trainer), 0);
@@ -234,7 +234,7 @@ static void goes_on_to_the_same_bytes(void **state)
         state_close(saved);
         uint8_t *got = finish(&second, 6, &m);
         assert_int_equal(n, m);
-        const struct store *s = second.trainer->session->store;
+        const struct slot_store *s = second.trainer->session->store;
         for (size_t i = 0, at = 0; at < n; at += slot_bytes(s->slot[i++]))
             if (memcmp(got + at, want + at, slot_bytes(s->slot[i])))
                 fail_msg("\"%s\" differs after a restart at step %d", s->slot[i]->name, k);

@@ -29,7 +29,7 @@ static struct staged staged_open(void)
     assert_int_equal(t.program, 0);
     OK(session_ready(t.session));
     OK(session_reset(t.session, 1));
-    t.x = store_find(t.session->store, "x");
+    t.x = slot_find(t.session->store, "x");
     for (int i = 0; i < 2; i++) OK(t.device->type->host_alloc(t.device, COUNT * sizeof(float), (void **)&t.host[i]));
     return t;
 }

@@ -93,7 +93,7 @@ static inline void start(struct session *s)
 
 static inline float *read_slot(struct session *s, const char *name)  // free() it
 {
-    struct slot *slot = store_find(s->store, name);
+    struct slot *slot = slot_find(s->store, name);
     if (!slot) fail_msg("there is no slot %s", name);
     float *x = zalloc(slot_bytes(slot));
     OK(session_get(s, name, x, slot_bytes(slot)));

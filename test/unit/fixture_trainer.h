@@ -52,7 +52,7 @@ static inline void bench_close(struct bench *b)
 static inline uint8_t *bench_bytes(struct bench *b, size_t *count)
 {
     struct trainer *t = b->trainer;
-    const struct store *s = t->session->store;
+    const struct slot_store *s = t->session->store;
     *count = 0;
     for (int i = 0; i < s->count; i++) *count += slot_bytes(s->slot[i]);
     uint8_t *bytes = zalloc(*count), *at = bytes;

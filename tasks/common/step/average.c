@@ -21,7 +21,7 @@ bool average_has(const struct session *session, const struct slot *slot)
 // Adds a program that moves the average of one slot towards the weights by `share`.
 static int add_moving(struct session *session, const char *name, const char *slot, float share)
 {
-    struct store *store = session->store;
+    struct slot_store *store = session->store;
     struct graph *g = graph_new(store, name);
     g->phase = PHASE_UPDATE;
     int t = graph_state(g, slot, SHAPE(1), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, share});
@@ -32,13 +32,13 @@ static int add_moving(struct session *session, const char *name, const char *slo
 
 static int add_swap(struct session *session)
 {
-    struct store *store = session->store;
+    struct slot_store *store = session->store;
     struct graph *g = graph_new(store, "average for weights");
     g->phase = PHASE_UPDATE;
     for (int i = 0, count = store->count; i < count; i++) {
         if (!average_has(session, store->slot[i])) continue;
         char *name = arena_text(&g->arena, "ema.%s", store->slot[i]->name);
-        int p = graph_slot(g, store->slot[i]), e = graph_slot(g, store_find(store, name)), old = g_scale(g, p, 1);
+        int p = graph_slot(g, store->slot[i]), e = graph_slot(g, slot_find(store, name)), old = g_scale(g, p, 1);
         graph_node_over(g, OP_ASSIGN, (int[]){p, e}, 2, NULL, &p, NULL);
         graph_node_over(g, OP_ASSIGN, (int[]){e, old}, 2, NULL, &e, NULL);
     }

@@ -9,7 +9,7 @@ int lookahead_build(struct lookahead *l, struct session *session, const struct r
     if (!r->lookahead_every) return 0;
     l->first = decay_end - r->lookahead_before;
     if (l->first < 1) l->first = 1;
-    struct store *store = session->store;
+    struct slot_store *store = session->store;
     struct graph *begin = graph_new(store, "lookahead begins"), *pull = graph_new(store, "lookahead");
     begin->phase = pull->phase = PHASE_UPDATE;
     struct init share = {INIT_CONSTANT, (float)(1 - r->lookahead_decay)}, one = {INIT_CONSTANT, 1};

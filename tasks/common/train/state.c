@@ -76,7 +76,7 @@ static bool has_host_state(const struct trainer *t)
 
 static json_t *describe_slots(const struct trainer *t, const struct text *host)
 {
-    const struct store *store = t->session->store;
+    const struct slot_store *store = t->session->store;
     json_t *slots = json_array();
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
@@ -116,7 +116,7 @@ static int make_header(const struct trainer *t, const struct state_run *run, con
 
 static int put_slots(struct writing *w, struct trainer *t, void *piece)
 {
-    const struct store *store = t->session->store;
+    const struct slot_store *store = t->session->store;
     for (int i = 0; i < store->count; i++) {
         const struct slot *slot = store->slot[i];
         size_t size = belongs(slot) ? slot_bytes(slot) : 0;
@@ -329,7 +329,7 @@ static int check_place(const struct state *s, struct trainer *t)
 static int check_slot(const struct state *s, const struct trainer *t, const struct state_slot *from, bool *seen)
 {
     char have[SHAPE_TEXT], want[SHAPE_TEXT];
-    const struct slot *slot = store_find(t->session->store, from->name);
+    const struct slot *slot = slot_find(t->session->store, from->name);
     if (!slot || !belongs(slot))
         return fail(ERR_INPUT, "%s has a slot \"%s\" that this training does not have", s->path, from->name);
     if (seen[slot->number]) return fail(ERR_INPUT, "%s has the slot \"%s\" twice", s->path, from->name);
@@ -343,7 +343,7 @@ static int check_slot(const struct state *s, const struct trainer *t, const stru
 // The state must hold each slot of the training once, and no others.
 static int check_slots(const struct state *s, const struct trainer *t)
 {
-    const struct store *store = t->session->store;
+    const struct slot_store *store = t->session->store;
     int slots = s->view.slots - has_host_state(t), rc = 0;
     if (slots < s->view.slots && (slots < 0 || strcmp(s->view.slot[slots].name, HOST) || s->view.slot[slots].dtype != U8))
         return fail(ERR_INPUT, "%s has no state of the host", s->path);
@@ -360,7 +360,7 @@ static int load_slots(const struct state *s, struct trainer *t, void *piece)
 {
     for (int i = 0; i < s->view.slots - has_host_state(t); i++) {
         const struct state_slot *from = &s->view.slot[i];
-        struct slot *slot = store_find(t->session->store, from->name);
+        struct slot *slot = slot_find(t->session->store, from->name);
         for (uint64_t at = 0; at < from->size; at += STATE_PIECE) {
             size_t n = from->size - at < STATE_PIECE ? (size_t)(from->size - at) : STATE_PIECE;
             TRY(read_exactly(s, from->offset + at, piece, n));
@@ -383,7 +383,7 @@ static int load_host(const struct state *s, struct trainer *t)
 // The device's counter of steps is an index into the schedules. It is set to the checked number.
 static int set_step(struct trainer *t, int64_t at)
 {
-    struct slot *slot = store_find(t->session->store, "step");
+    struct slot *slot = slot_find(t->session->store, "step");
     int32_t step = (int32_t)at;
     return slot ? session_write(t->session, slot, &step, 0, sizeof step) : 0;
 }

@@ -289,8 +289,8 @@ int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 
 int trainer_scale(struct trainer *t, struct trainer_scale *into)
 {
-    const struct slot *counts = store_find(t->session->store, OPTIM_SCALE_COUNTS);
-    const struct slot *slot = store_find(t->session->store, OPTIM_SCALE);
+    const struct slot *counts = slot_find(t->session->store, OPTIM_SCALE_COUNTS);
+    const struct slot *slot = slot_find(t->session->store, OPTIM_SCALE);
     float scale;
     int32_t count[2];
     *into = (struct trainer_scale){0, 0};
@@ -329,7 +329,7 @@ bool trainer_evaluates_after(const struct trainer *t, int64_t at)
 int64_t trainer_parameters(const struct trainer *t)
 {
     int64_t n = 0;
-    const struct store *s = t->session->store;
+    const struct slot_store *s = t->session->store;
     for (int i = 0; i < s->count; i++)
         if (role_is_parameter(s->slot[i]->role)) n += shape_count(&s->slot[i]->shape);
     return n;

@@ -152,7 +152,7 @@ int trainer_count_calls(const struct trainer *t, int64_t step, struct trainer_ca
 // Parts of a batch are numbered through the whole training, so that each slice has draws of its own, on any process.
 static int number_runs(struct trainer *t, const char *name, int64_t runs)
 {
-    struct slot *slot = store_find(t->session->store, name);
+    struct slot *slot = slot_find(t->session->store, name);
     int32_t number = (int32_t)(runs * t->cuts + t->setting.slices.first);
     return slot ? session_write(t->session, slot, &number, 0, sizeof number) : 0;
 }

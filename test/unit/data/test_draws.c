@@ -118,7 +118,7 @@ static const struct place places[] = {
     {"runtime/element.h", "RNG_FLIP", 2, {FLIP_EACH, FLIP_ONCE}},
     {"runtime/element.h", "RNG_JITTER", 1, {JITTER, NO_USE}},
     {"runtime/element.h", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
-    {"runtime/store.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
+    {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
 };

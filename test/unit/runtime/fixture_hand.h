@@ -84,7 +84,7 @@ static void run(void)
 
 static void want_slot(const char *name, int n, const double *value)
 {
-    const struct slot *slot = store_find(session->store, name);
+    const struct slot *slot = slot_find(session->store, name);
     double room[MOST];
     assert_non_null(slot);
     assert_int_equal(shape_count(&slot->shape), n);

@@ -64,7 +64,7 @@ static inline int random_node(struct dice *d, struct graph *g, const int *pool, 
     }
 }
 
-static inline struct graph *random_graph(struct store *store, uint32_t seed)
+static inline struct graph *random_graph(struct slot_store *store, uint32_t seed)
 {
     struct dice d = {seed, 0};
     struct graph *g = graph_new(store, "random");

@@ -8,7 +8,7 @@
 #include "runtime/optim.h"
 #include "test/unit/fixture_graph.h"
 
-static inline struct graph *unrolled_graph(struct store *store, int steps)
+static inline struct graph *unrolled_graph(struct slot_store *store, int steps)
 {
     struct graph *g = graph_new(store, "unrolled");
     int w = weight(g, "w", SHAPE(16, 16)), b = weight(g, "b", SHAPE(16)), x = input(g, "x", SHAPE(4, 16)), h = x;

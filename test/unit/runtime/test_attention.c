@@ -19,14 +19,14 @@ static int i32_input(struct graph *g, const char *name, struct shape shape)
 
 static double flops_of(int64_t queries, int64_t keys, bool causal)
 {
-    struct store *store = store_new();
+    struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "flops");
     int q = input(g, "q", SHAPE(3, queries, keys ? 8 : 24)), kv = keys ? input(g, "kv", SHAPE(3, keys, 16)) : NONE;
     decode_attention(g, q, kv, NONE, causal);
     OK(graph_check(g));
     double flops = node_cost(g, &g->node[g->nodes - 1]).flops;
     graph_free(g);
-    store_free(store);
+    slot_store_free(store);
     return flops / (2 * 2 * 3 * 8);  // two products of 8 channels for three samples
 }
 
@@ -44,7 +44,7 @@ static void test_flops(void **state)
 static void test_bytes_of_append(void **state)
 {
     (void)state;
-    struct store *store = store_new();
+    struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "bytes");
     g_append(g, input(g, "cache", SHAPE(3, 50, 8)), input(g, "x", SHAPE(3, 1, 8)), i32_input(g, "at", SHAPE(1)));
     OK(graph_check(g));
@@ -52,7 +52,7 @@ static void test_bytes_of_append(void **state)
     assert_float_equal(c.read, 3 * 8 * 4 + 4, 0);
     assert_float_equal(c.written, 3 * 8 * 4, 0);
     graph_free(g);
-    store_free(store);
+    slot_store_free(store);
 }
 
 // ---- refusals
@@ -104,12 +104,12 @@ static void test_refusals(void **state)
         {weights_of_other_rows, "input 2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct store *store = store_new();
+        struct slot_store *store = slot_store_new();
         struct graph *g = graph_new(store, "refused");
         rows[i].build(g);
         REFUSED(graph_check(g), rows[i].word);
         graph_free(g);
-        store_free(store);
+        slot_store_free(store);
     }
 }
 

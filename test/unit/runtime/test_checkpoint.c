@@ -232,7 +232,7 @@ static void add(struct session *s, const char *name, struct shape shape, enum dt
                 struct init init)
 {
     struct slot *slot;
-    assert_int_equal(store_slot(s->store, name, shape, type, memory, init, &slot), 0);
+    assert_int_equal(slot_make(s->store, name, shape, type, memory, init, &slot), 0);
     if (memory == MEMORY_STATE && dtype_is_float(type)) slot->role = ROLE_STATISTIC;
     if (memory == MEMORY_WEIGHTS) slot->role = strncmp(name, "folded", 6) ? ROLE_MATRIX : ROLE_DERIVED;
 }

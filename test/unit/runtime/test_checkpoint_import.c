@@ -31,8 +31,8 @@ static struct session *classifier(struct device *d)
     };
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         struct slot *slot;
-        assert_int_equal(store_slot(s->store, slots[i].name, slots[i].shape, F32, MEMORY_WEIGHTS,
-                                    (struct init){slots[i].init, 5}, &slot), 0);
+        assert_int_equal(slot_make(s->store, slots[i].name, slots[i].shape, F32, MEMORY_WEIGHTS,
+                                   (struct init){slots[i].init, 5}, &slot), 0);
         slot->role = slots[i].role;
     }
     assert_int_equal(session_ready(s), 0);

@@ -61,7 +61,7 @@ static int side(const struct conv_case *c, int size, int filter)
 }
 
 // y, dx and dw of one convolution, kept as f32 in slots of those names.
-static struct graph *conv_graph(struct store *store, const struct conv_case *c, enum dtype type, int n)
+static struct graph *conv_graph(struct slot_store *store, const struct conv_case *c, enum dtype type, int n)
 {
     struct graph *g = graph_new(store, "convolutions");
     int x = input(g, "x", SHAPE(n, c->h, c->w, c->c)), w = weight(g, "w", SHAPE(c->k, c->r, c->s, c->c / c->groups));
@@ -95,7 +95,7 @@ static struct session *run_conv(const char *device, int threads, const struct co
 static double difference(struct session *a, struct session *b, const char *slot)
 {
     float *x = read_slot(a, slot), *y = read_slot(b, slot);
-    int64_t n = shape_count(&store_find(a->store, slot)->shape);
+    int64_t n = shape_count(&slot_find(a->store, slot)->shape);
     double worst = 0, size = 0;
     for (int64_t i = 0; i < n; i++) {
         double d = fabs((double)x[i] - y[i]);
@@ -114,7 +114,7 @@ static double mean_difference(struct session *a, struct session *b, const char *
 {
     float *x = read_slot(a, slot), *y = read_slot(b, slot);
     double sum = 0, size = 0;
-    for (int64_t i = 0, n = shape_count(&store_find(a->store, slot)->shape); i < n; i++)
+    for (int64_t i = 0, n = shape_count(&slot_find(a->store, slot)->shape); i < n; i++)
         sum += ((double)x[i] - y[i]) * ((double)x[i] - y[i]), size += (double)y[i] * y[i];
     free(x);
     free(y);
@@ -158,7 +158,7 @@ static void test_convolutions_against_ref(void **state)
 static bool same_slot(struct session *a, struct session *b, const char *slot)
 {
     float *x = read_slot(a, slot), *y = read_slot(b, slot);
-    bool same = memcmp(x, y, slot_bytes(store_find(a->store, slot))) == 0;
+    bool same = memcmp(x, y, slot_bytes(slot_find(a->store, slot))) == 0;
     free(x);
     free(y);
     return same;
@@ -267,7 +267,7 @@ static void test_tiles(void **state)
 }
 
 // y and positions of a convolution and its 2x2 max pool, dx and dw, in one node each or with the pool as a node of its own.
-static struct graph *pool_graph(struct store *store, const struct conv_case *c, bool fused)
+static struct graph *pool_graph(struct slot_store *store, const struct conv_case *c, bool fused)
 {
     struct graph *g = graph_new(store, "pool");
     int64_t p = side(c, c->h, c->r), q = side(c, c->w, c->s);
@@ -400,7 +400,7 @@ static void test_same_bytes(void **state)
         OK(session_run(b, 0));
         for (int r = 0; r < 3; r++) {
             float *x = read_slot(a, results[r]), *y = read_slot(b, results[r]);
-            assert_memory_equal(x, y, slot_bytes(store_find(a->store, results[r])));
+            assert_memory_equal(x, y, slot_bytes(slot_find(a->store, results[r])));
             free(x);
             free(y);
         }
@@ -418,7 +418,7 @@ static void test_batches_cut_otherwise(void **state)
     struct session *a = run_conv("cpu", 2, &many, F32), *b = run_conv("cpu", 2, &few, F32);
     for (int r = 0; r < 2; r++) {
         float *x = read_slot(a, results[r]), *y = read_slot(b, results[r]);
-        int64_t n = shape_count(&store_find(b->store, results[r])->shape);
+        int64_t n = shape_count(&slot_find(b->store, results[r])->shape);
         for (int64_t i = 0; i < n; i++)
             if (!(fabsf(x[i] - y[i]) < 1e-3f))
                 fail_msg("%s[%lld]: %g in a batch of 28, %g in one of 4", results[r], (long long)i, x[i], y[i]);
@@ -487,14 +487,14 @@ static void test_workspace_is_what_is_used(void **state)
     struct device *d;
     OK(device_open("cpu", 2, &d));
     for (int i = 0; i < CONV_CASES; i++) {
-        struct store *store = store_new();
+        struct slot_store *store = slot_store_new();
         enum dtype type = runs_bf16() && (i % 2 || conv_cases[i].winograd) ? BF16 : F32;
         struct graph *g = conv_graph(store, &conv_cases[i], type, conv_cases[i].n);
         OK(graph_check(g));
         for (int n = 0; n < g->nodes; n++)
             if (g->node[n].op <= OP_CONV_WGRAD) run_guarded((struct cpu_device *)d, g, &g->node[n]);
         graph_free(g);
-        store_free(store);
+        slot_store_free(store);
     }
     device_close(d);
 }
@@ -504,7 +504,7 @@ static void test_matmul_workspace(void **state)
     (void)state;
     struct device *d;
     OK(device_open("cpu", 2, &d));
-    struct store *store = store_new();
+    struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "products");
     int a = input(g, "a", SHAPE(17, 33)), b = input(g, "b", SHAPE(33, 9)), c = input(g, "c", SHAPE(17, 9));
     g_matmul(g, a, false, b, false, 0.5f, c, 2.0f, F32);
@@ -513,7 +513,7 @@ static void test_matmul_workspace(void **state)
     for (int n = 0; n < g->nodes; n++)
         if (g->node[n].op == OP_MATMUL) run_guarded((struct cpu_device *)d, g, &g->node[n]);
     graph_free(g);
-    store_free(store);
+    slot_store_free(store);
     device_close(d);
 }
 int main(void)

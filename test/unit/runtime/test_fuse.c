@@ -6,14 +6,14 @@
 #include "test/unit/fixture_graph.h"
 
 struct bench {
-    struct store *store;
+    struct slot_store *store;
     struct graph *g;
     int x;
 };
 
 static struct bench bench_new(int64_t side, int64_t c)
 {
-    struct bench b = {.store = store_new()};
+    struct bench b = {.store = slot_store_new()};
     b.g = graph_new(b.store, "test");
     b.x = input(b.g, "x", SHAPE(2, side, side, c));
     return b;
@@ -22,7 +22,7 @@ static struct bench bench_new(int64_t side, int64_t c)
 static void bench_free(struct bench *b)
 {
     graph_free(b->g);
-    store_free(b->store);
+    slot_store_free(b->store);
 }
 
 static int filter(struct graph *g, const char *name, struct shape shape)
@@ -357,9 +357,9 @@ static int infer_graph(struct session *s, const char *out, bool fold, int *prepa
         assert_int_equal(count_op(g, OP_MAXPOOL), 2);
         assert_int_equal(count_acts(g), 1);  // behind the first pool
         assert_int_equal(count_op(p, OP_NORM_FOLD), 2);
-        assert_non_null(store_find(s->store, "folded.w1"));
-        assert_non_null(store_find(s->store, "folded.w2.bias"));
-        assert_null(store_find(s->store, "folded.w3"));
+        assert_non_null(slot_find(s->store, "folded.w1"));
+        assert_non_null(slot_find(s->store, "folded.w2.bias"));
+        assert_null(slot_find(s->store, "folded.w3"));
         assert_int_equal(find_op(g, OP_CONV)->attr.conv.act, ACT_NONE);
     }
     *prepare = session_add(s, p);

@@ -38,7 +38,7 @@ static int of_both(struct graph *g, int x)
 
 static float loss_with(struct session *s, int program, const float *x)
 {
-    OK(session_put(s, "x", x, 0, slot_bytes(store_find(s->store, "x"))));
+    OK(session_put(s, "x", x, 0, slot_bytes(slot_find(s->store, "x"))));
     OK(session_run(s, program));
     return read_one(s, "loss");
 }
@@ -153,13 +153,13 @@ static void test_refusals(void **state)
         {of_two_versions, "the loss depends on \"x\" before and after it is overwritten"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct store *store = store_new();
+        struct slot_store *store = slot_store_new();
         struct graph *g = graph_new(store, "refused");
         int x = weight(g, "x", SHAPE(5, 4)), loss = rows[i].build(g, x), dx;
         OK(graph_check(g));
         REFUSED(grad_of(g, loss, &x, 1, &dx), rows[i].said);
         graph_free(g);
-        store_free(store);
+        slot_store_free(store);
     }
 }
 
@@ -167,7 +167,7 @@ static void test_refusals(void **state)
 static void test_integers_are_constants(void **state)
 {
     (void)state;
-    struct store *store = store_new();
+    struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "integers");
     int x = weight(g, "x", SHAPE(2, 4, 4, 3)), out[2], dx;
     graph_node(g, OP_MAXPOOL, &x, 1, &(union attr){.pool = {.k = {2, 2}, .stride = {2, 2}}}, out);
@@ -177,7 +177,7 @@ static void test_integers_are_constants(void **state)
     OK(grad_of(g, sum_of(g, g_cast(g, out[1], F32)), (int[]){x, NONE}, 1, &dx));
     assert_int_equal(dx, NONE);
     graph_free(g);
-    store_free(store);
+    slot_store_free(store);
 }
 
 // ---- several losses
@@ -230,7 +230,7 @@ static struct session *run_pair(int which, int *nodes)
 static void same_slot(struct session *a, struct session *b, const char *name)
 {
     float *x = read_slot(a, name), *y = read_slot(b, name);
-    assert_memory_equal(x, y, slot_bytes(store_find(a->store, name)));
+    assert_memory_equal(x, y, slot_bytes(slot_find(a->store, name)));
     free(x);
     free(y);
 }
@@ -251,7 +251,7 @@ static void test_several_losses(void **state)
     for (int i = 0; i < 2; i++) {
         float *a = read_slot(together, names[i][0]), *b = read_slot(together, names[i][1]);
         float *sum = read_slot(together, names[i][2]);
-        for (int64_t j = 0; j < shape_count(&store_find(together->store, names[i][0])->shape); j++)
+        for (int64_t j = 0; j < shape_count(&slot_find(together->store, names[i][0])->shape); j++)
             assert_float_equal(sum[j], a[j] + b[j], 1e-5);
         free(a);
         free(b);
@@ -266,7 +266,7 @@ static void test_several_losses(void **state)
 static void test_losses_around_an_update(void **state)
 {
     (void)state;
-    struct store *store = store_new();
+    struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "around");
     struct pair p = build_pair(g);
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f}), d;
@@ -279,7 +279,7 @@ static void test_losses_around_an_update(void **state)
     assert_true(d != NONE);
     REFUSED(grad_of(g, p.losses[1], &p.generator, 1, &d), "reads \"critic\", which is overwritten before that");
     graph_free(g);
-    store_free(store);
+    slot_store_free(store);
 }
 
 // A factor that a graph may overwrite later: the gradients are those of the loss times it.

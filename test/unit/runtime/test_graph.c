@@ -4,13 +4,13 @@
 #include "test/unit/fixture_graph.h"
 
 struct bench {
-    struct store *store;
+    struct slot_store *store;
     struct graph *g;
 };
 
 static struct bench bench_new(void)
 {
-    struct bench b = {.store = store_new()};
+    struct bench b = {.store = slot_store_new()};
     b.g = graph_new(b.store, "test");
     return b;
 }
@@ -18,7 +18,7 @@ static struct bench bench_new(void)
 static void bench_free(struct bench *b)
 {
     graph_free(b->g);
-    store_free(b->store);
+    slot_store_free(b->store);
 }
 
 // ---- shapes
@@ -190,7 +190,7 @@ static void test_first_error_sticks(void **state)
     assert_int_equal(g_scale(b.g, x, 2), NONE);  // and even what would be right does nothing
     assert_int_equal(graph_state(b.g, "late", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0}), NONE);
     assert_int_equal(b.g->nodes, nodes);
-    assert_null(store_find(b.store, "late"));
+    assert_null(slot_find(b.store, "late"));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(graph_check(b.g), ERR_SHAPE);
         assert_non_null(strstr(error_text(), "filters 6x3x3x5"));
@@ -291,15 +291,15 @@ static void gradients(int (*expression)(struct graph *, int, int))
     for (int p = 0; p < 2; p++) {
         loss_of(s, program);
         float *x = read_slot(s, names[p]), *dx = read_slot(s, gradient[p]);
-        for (int64_t i = 0; i < shape_count(&store_find(s->store, names[p])->shape); i++) {
+        for (int64_t i = 0; i < shape_count(&slot_find(s->store, names[p])->shape); i++) {
             float was = x[i], step = 0x1p-9f, side[2];
             for (int k = 0; k < 2; k++) {
                 x[i] = was + (k ? step : -step);
-                OK(session_put(s, names[p], x, 0, slot_bytes(store_find(s->store, names[p]))));
+                OK(session_put(s, names[p], x, 0, slot_bytes(slot_find(s->store, names[p]))));
                 side[k] = loss_of(s, program);
             }
             x[i] = was;
-            OK(session_put(s, names[p], x, 0, slot_bytes(store_find(s->store, names[p]))));
+            OK(session_put(s, names[p], x, 0, slot_bytes(slot_find(s->store, names[p]))));
             assert_float_equal(dx[i], (side[1] - side[0]) / (2 * step), 2e-3);
         }
         free(x);

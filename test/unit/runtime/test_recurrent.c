@@ -181,7 +181,7 @@ static void sru_on(const char *device, int units)
     float *x = read_slot(l.s, "x"), *y = read_slot(l.s, "y"), *w = read_slot(l.s, "rnn.weight");
     float *bias = read_slot(l.s, "rnn.bias");
     double *want = zalloc((size_t)(SAMPLES * WORDS * wide) * sizeof *want);
-    assert_int_equal(shape_count(&store_find(l.s->store, "rnn.weight")->shape), parts * wide * WIDE);
+    assert_int_equal(shape_count(&slot_find(l.s->store, "rnn.weight")->shape), parts * wide * WIDE);
     for (int line = 0; line < SAMPLES * wide; line++) {
         int j = line % units, d = line / units % 2, b = line / wide;
         double c = 0;

@@ -104,7 +104,7 @@ static void what_is_staged_is_in_the_next_run(void **state)
         assert_int_equal(session_add(s, g), 0);
         OK(session_ready(s));
         OK(session_reset(s, 1));
-        struct slot *x = store_find(s->store, "x");
+        struct slot *x = slot_find(s->store, "x");
         uint64_t version = x->version;
         float *host, y[8];
         OK(s->device->type->host_alloc(s->device, 8 * sizeof *host, (void **)&host));

@@ -186,7 +186,7 @@ static void a_cache_lives_from_run_to_run(void **state)
 
 static uint8_t *weights_of(struct bench *b, size_t *count)
 {
-    const struct store *s = b->trainer->session->store;
+    const struct slot_store *s = b->trainer->session->store;
     uint8_t *bytes = zalloc(1 << 16), *at = bytes;
     for (int i = 0; i < s->count; i++) {
         bool optimiser = s->slot[i]->memory == MEMORY_OPTIMISER && s->slot[i]->role != ROLE_DERIVED;  // no sums of slices

@@ -134,7 +134,7 @@ static void every_size_has_its_programs(void **state)
 // The weights after so many steps; of what is streamed, a slot may hold bytes that were never written.
 static float *train_weights(struct bench *b, uint64_t seed, int steps, size_t *count)
 {
-    const struct store *s = b->trainer->session->store;
+    const struct slot_store *s = b->trainer->session->store;
     float *all = NULL;
     *count = 0;
     OK(trainer_begin(b->trainer, seed));

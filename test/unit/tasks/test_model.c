@@ -58,7 +58,7 @@ static int network(struct graph *g, const char *name, const struct recipe *r, st
 
 // ---- size
 
-static int64_t weights(const struct store *s)
+static int64_t weights(const struct slot_store *s)
 {
     int64_t n = 0;
     for (int i = 0; i < s->count; i++)
@@ -97,7 +97,7 @@ static void test_sizes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct recipe r = plain(rows[i].name, "");
         for (int training = 0; training < 2; training++) {
-            struct store *s = store_new();
+            struct slot_store *s = slot_store_new();
             struct graph *g = graph_new(s, rows[i].name);
             int y = network(g, rows[i].name, &r, SHAPE(1, rows[i].side, rows[i].side, 3), F32, training);
             OK(graph_check(g));
@@ -114,7 +114,7 @@ static void test_sizes(void **state)
             for (int v = 0; v < g->values; v++)
                 if (!training) assert_false(g->value[v].trains);
             graph_free(g);
-            store_free(s);
+            slot_store_free(s);
         }
     }
 }
@@ -126,7 +126,7 @@ static void test_winograd_reaches_convolutions(void **state)
     for (int i = 0; i < 4; i++) {
         struct recipe r = plain(names[i / 2], "");
         if (i % 2) OK(recipe_set(&r, "model.winograd=all"));
-        struct store *s = store_new();
+        struct slot_store *s = slot_store_new();
         struct graph *g = graph_new(s, "network");
         network(g, names[i / 2], &r, SHAPE(1, 32, 32, 3), F32, true);
         OK(graph_check(g));
@@ -135,7 +135,7 @@ static void test_winograd_reaches_convolutions(void **state)
             assert_int_equal(g->node[n].attr.conv.winograd, i % 2 ? WINOGRAD_ALL : WINOGRAD_NONE);
         }
         graph_free(g);
-        store_free(s);
+        slot_store_free(s);
     }
 }
 
@@ -167,16 +167,16 @@ static void test_names(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct recipe r = plain(rows[i].network, "");
-        struct store *s = store_new();
+        struct slot_store *s = slot_store_new();
         struct graph *g = graph_new(s, "names");
         network(g, rows[i].network, &r, SHAPE(1, 64, 64, 3), F32, true);
         OK(graph_check(g));
-        const struct slot *slot = store_find(s, rows[i].name);
+        const struct slot *slot = slot_find(s, rows[i].name);
         if (!slot) fail_msg("%s has no %s", rows[i].network, rows[i].name);
         char text[SHAPE_TEXT];
         assert_string_equal(shape_text(text, &slot->shape), rows[i].shape);
         graph_free(g);
-        store_free(s);
+        slot_store_free(s);
     }
     const struct model *m;
     REFUSED(task_find_model(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
@@ -190,12 +190,12 @@ static void test_wrong_widths(void **state)
     static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct recipe r = plain(names[i], "widths=8,8");
-        struct store *s = store_new();
+        struct slot_store *s = slot_store_new();
         struct graph *g = graph_new(s, "widths");
         assert_int_equal(network(g, names[i], &r, SHAPE(1, 32, 32, 3), F32, true), NONE);
         REFUSED(graph_check(g), "widths");
         graph_free(g);
-        store_free(s);
+        slot_store_free(s);
     }
 }
 

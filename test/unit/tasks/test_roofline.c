@@ -19,7 +19,7 @@ static const struct init ZERO = {INIT_ZERO, 0};
 
 struct bench {
     struct device *device;
-    struct store *store;
+    struct slot_store *store;
     struct graph *graph;
     struct plan *plan;
 };
@@ -29,7 +29,7 @@ static int setup(void **state)
 {
     struct bench *b = zalloc(sizeof *b);
     assert_int_equal(device_open("null", 0, &b->device), 0);
-    b->store = store_new();
+    b->store = slot_store_new();
     struct graph *g = b->graph = graph_new(b->store, "test");
     int a = graph_state(g, "a", SHAPE(64, 64), BF16, MEMORY_STATE, ZERO);
     int out = graph_state(g, "out", SHAPE(64, 64), BF16, MEMORY_STATE, ZERO);
@@ -48,7 +48,7 @@ static int teardown(void **state)
     struct bench *b = *state;
     plan_free(b->plan);
     graph_free(b->graph);
-    store_free(b->store);
+    slot_store_free(b->store);
     device_close(b->device);
     free(b);
     return 0;

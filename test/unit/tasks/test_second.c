@@ -95,7 +95,7 @@ static void goes_on_to_the_same_bytes(void **state)
         uint8_t *got = bench_bytes(&second, &m);
         assert_int_equal(n, m);
         // Inputs of a bucket that has not come since are whatever they were: only what was trained is compared.
-        const struct store *a = straight.trainer->session->store, *b = second.trainer->session->store;
+        const struct slot_store *a = straight.trainer->session->store, *b = second.trainer->session->store;
         size_t at = 0;
         for (int i = 0; i < a->count; i++) {
             assert_string_equal(a->slot[i]->name, b->slot[i]->name);
@@ -510,8 +510,8 @@ static void uploaded_weights_are_averaged(void **state)
     struct task task;
     struct bench b;
     open_uploading(&b, &task);
-    assert_int_equal(store_find(b.trainer->session->store, "a.head")->init.kind, INIT_UPLOAD);
-    assert_non_null(store_find(b.trainer->session->store, "ema.a.head"));
+    assert_int_equal(slot_find(b.trainer->session->store, "a.head")->init.kind, INIT_UPLOAD);
+    assert_non_null(slot_find(b.trainer->session->store, "ema.a.head"));
     bench_close(&b);
 }
 
@@ -522,8 +522,8 @@ static void an_evaluation_has_no_loss(void **state)
     struct task task;
     struct bench b;
     open_uploading(&b, &task);
-    assert_non_null(store_find(b.trainer->session->store, "train.loss"));
-    assert_null(store_find(b.trainer->session->store, "test.loss"));
+    assert_non_null(slot_find(b.trainer->session->store, "train.loss"));
+    assert_null(slot_find(b.trainer->session->store, "test.loss"));
     bench_close(&b);
 }
 

@@ -67,14 +67,14 @@ static void test_published(void **state)
     for (int i = 0; i < 2; i++) {
         struct made m;
         make(&m, "null", wanted[i].recipe, NULL, none);
-        const struct store *store = m.trainer->session->store;
+        const struct slot_store *store = m.trainer->session->store;
         assert_int_equal(trainer_parameters(m.trainer), wanted[i].parameters);
-        for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) assert_non_null(store_find(store, rest[k]));
+        for (size_t k = 0; k < sizeof rest / sizeof *rest; k++) assert_non_null(slot_find(store, rest[k]));
         for (int layer = 0; layer <= wanted[i].layers; layer++)
             for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
                 char name[128];
                 snprintf(name, sizeof name, "encoder.layer.%d.%s", layer, part[k]);
-                assert_true(!!store_find(store, name) == (layer < wanted[i].layers));
+                assert_true(!!slot_find(store, name) == (layer < wanted[i].layers));
             }
         end(&m);
     }

@@ -198,7 +198,7 @@ static void constants_are_no_state(struct trainer *t)
 {
     static const char *const constants[] = {"embedding.fixed", "embedding.tuned_row", "schedule.embedding_lr", "train.key"};
     static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
-    struct store *store = t->session->store;
+    struct slot_store *store = t->session->store;
     struct state *state;
     char *bytes;
     size_t count, size;
@@ -212,7 +212,7 @@ static void constants_are_no_state(struct trainer *t)
     }
     free(bytes);
     for (size_t i = 0; i < 2; i++) {  // another process finds zeros there
-        struct slot *slot = store_find(store, constants[i]);
+        struct slot *slot = slot_find(store, constants[i]);
         char *was = zalloc(size = slot_bytes(slot)), *now = zalloc(size);
         OK(session_read(t->session, slot, was, size));
         OK(session_write(t->session, slot, now, 0, size));
@@ -260,7 +260,7 @@ static void layers_are_as_published(void **state)
         const char *recipe = wanted[i].recipe;
         make(&m, "null", recipe, NULL, NULL, one, 2);
         for (; i < sizeof wanted / sizeof *wanted && !strcmp(recipe, wanted[i].recipe); i++) {
-            const struct slot *slot = store_find(m.trainer->session->store, wanted[i].slot);
+            const struct slot *slot = slot_find(m.trainer->session->store, wanted[i].slot);
             if (!slot) fail_msg("%s has no %s", recipe, wanted[i].slot);
             assert_int_equal(slot->shape.dim[0], wanted[i].rows);
             assert_int_equal(slot->shape.dim[1], wanted[i].columns);
@@ -343,14 +343,14 @@ static void frequent_words_are_tuned_and_no_others(void **state)
     OK(trainer_load(m.trainer));
     OK(trainer_begin(m.trainer, 1));
     for (int i = 0; i < 3; i++) OK(trainer_step(m.trainer));
-    const struct store *store = m.trainer->session->store;
-    const struct slot *slot = store_find(store, "embedding.fixed");
+    const struct slot_store *store = m.trainer->session->store;
+    const struct slot *slot = slot_find(store, "embedding.fixed");
     assert_int_equal(slot->shape.dim[0], WORDLIST_FIRST + 4);
     OK(session_read(m.trainer->session, slot, fixed, (size_t)slot->shape.dim[0] * sizeof *fixed));
     assert_true(fixed[WORDLIST_PADDING][0] == 0 && fixed[WORDLIST_UNKNOWN][2] == 0);
     assert_true(fixed[WORDLIST_FIRST][0] == 1 && fixed[WORDLIST_FIRST][2] == 3);  // the comma
     for (int i = 0; i < WORDLIST_FIRST + 4; i++) assert_true(fixed[i][3] == 0);   // rows of three numbers in four
-    OK(session_read(m.trainer->session, store_find(store, "embedding.tuned"), tuned, sizeof tuned));
+    OK(session_read(m.trainer->session, slot_find(store, "embedding.tuned"), tuned, sizeof tuned));
     assert_true(tuned[WORDLIST_PADDING][0] == 0 && tuned[WORDLIST_UNKNOWN][0] != 0 && tuned[WORDLIST_FIRST][0] != 0);
     constants_are_no_state(m.trainer);
     end(&m);

@@ -98,7 +98,7 @@ static void goes_on_from(const struct course *p, int64_t k, const uint8_t *strai
     assert_int_equal(b.trainer->at, k);
     assert_int_equal(b.trainer->samples, samples);
     uint8_t *bytes = finish(&b, p, &n, scores);
-    const struct store *s = b.trainer->session->store;
+    const struct slot_store *s = b.trainer->session->store;
     assert_int_equal(n, count);
     size_t at = 0;
     for (int i = 0; i < s->count; at += slot_bytes(s->slot[i++]))

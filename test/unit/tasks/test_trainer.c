@@ -66,7 +66,7 @@ static int program_of(const struct trainer *t, int64_t step)
 
 static float slot_value(struct trainer *t, const char *name, int64_t i)
 {
-    struct slot *slot = store_find(t->session->store, name);
+    struct slot *slot = slot_find(t->session->store, name);
     assert_non_null(slot);
     float *x = zalloc(slot_bytes(slot)), v;
     assert_int_equal(session_get(t->session, name, x, slot_bytes(slot)), 0);
@@ -103,7 +103,7 @@ static void clipping_bounds_a_step(void **state)
         prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "optimiser=sgd", "momentum=0",
                                                     "filter_momentum=0", "weight_decay=0", "precision=f32", clips[i], NULL});
         start(&b, 1);
-        struct slot *slot = store_find(b.trainer->session->store, "head.weight");
+        struct slot *slot = slot_find(b.trainer->session->store, "head.weight");
         int64_t n = shape_count(&slot->shape);
         float *before = zalloc(slot_bytes(slot)), *after = zalloc(slot_bytes(slot));
         assert_int_equal(session_read(b.trainer->session, slot, before, slot_bytes(slot)), 0);
@@ -122,7 +122,7 @@ static void clipping_bounds_a_step(void **state)
 
 static uint8_t *weights_now(struct bench *b, size_t *bytes)
 {
-    const struct slot *slot = store_find(b->trainer->session->store, "head.weight");
+    const struct slot *slot = slot_find(b->trainer->session->store, "head.weight");
     uint8_t *at = zalloc(*bytes = slot_bytes(slot));
     assert_int_equal(session_read(b->trainer->session, slot, at, *bytes), 0);
     return at;

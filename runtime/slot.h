@@ -2,8 +2,8 @@
 // Everything that outlives a step: parameters, optimiser state, running statistics, tables and resident data.
 // Graphs refer to slots by name, so that the training graphs of every resolution, the evaluation graph and the
 // inference graph share one set of weights.
-#ifndef DAWN_STORE_H
-#define DAWN_STORE_H
+#ifndef DAWN_SLOT_H
+#define DAWN_SLOT_H
 
 #include "runtime/common/base/arena.h"
 #include "runtime/tensor.h"
@@ -73,21 +73,21 @@ struct slot {
     uint64_t version;  // grows whenever its bytes may have changed, so that a device knows when a packed copy is stale
 };
 
-struct store {
+struct slot_store {
     struct arena arena;
     struct slot **slot;  // pointers stay valid as the store grows
     int count, room;
     int *bucket, buckets;  // open addressing by name: the number of a slot, or -1; a power of two, at most half full
 };
 
-struct store *store_new(void);
-void store_free(struct store *);
-struct slot *store_find(const struct store *, const char *name);  // NULL: none
+struct slot_store *slot_store_new(void);
+void slot_store_free(struct slot_store *);
+struct slot *slot_find(const struct slot_store *, const char *name);  // NULL: none
 // Finds the slot or makes it; a second use with another shape or type is an error that names the slot.
-int store_slot(struct store *, const char *name, struct shape, enum dtype, enum memory_class, struct init,
+int slot_make(struct slot_store *, const char *name, struct shape, enum dtype, enum memory_class, struct init,
                struct slot **) MUST_CHECK;
 // The bytes a slot begins with, computed on the host.
-void store_initial(const struct slot *, uint64_t seed, void *into);
+void slot_initial(const struct slot *, uint64_t seed, void *into);
 size_t slot_bytes(const struct slot *);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/store.h"
+#include "runtime/slot.h"
 
 #include "runtime/common/base/hash.h"
 #include "runtime/common/base/rng.h"
@@ -18,12 +18,12 @@ const char *memory_class_name(enum memory_class c)
     return names[c];
 }
 
-struct store *store_new(void)
+struct slot_store *slot_store_new(void)
 {
-    return zalloc(sizeof(struct store));
+    return zalloc(sizeof(struct slot_store));
 }
 
-void store_free(struct store *s)
+void slot_store_free(struct slot_store *s)
 {
     if (!s) return;
     arena_free(&s->arena);
@@ -33,14 +33,14 @@ void store_free(struct store *s)
 }
 
 // The place of the name in the table, or the free place where it would go.
-static int bucket_of(const struct store *s, const char *name)
+static int bucket_of(const struct slot_store *s, const char *name)
 {
     unsigned last = (unsigned)s->buckets - 1, at = hash_text32(name) & last;
     while (s->bucket[at] >= 0 && strcmp(s->slot[s->bucket[at]]->name, name) != 0) at = (at + 1) & last;
     return (int)at;
 }
 
-static void grow_buckets(struct store *s)
+static void grow_buckets(struct slot_store *s)
 {
     s->buckets = s->buckets ? 2 * s->buckets : 128;
     s->bucket = grow(s->bucket, (size_t)s->buckets * sizeof *s->bucket);
@@ -48,7 +48,7 @@ static void grow_buckets(struct store *s)
     for (int i = 0; i < s->count; i++) s->bucket[bucket_of(s, s->slot[i]->name)] = i;
 }
 
-struct slot *store_find(const struct store *s, const char *name)
+struct slot *slot_find(const struct slot_store *s, const char *name)
 {
     int number = s->buckets ? s->bucket[bucket_of(s, name)] : -1;
     return number < 0 ? NULL : s->slot[number];
@@ -59,10 +59,10 @@ size_t slot_bytes(const struct slot *slot)
     return (size_t)shape_count(&slot->shape) * dtype_size(slot->dtype);
 }
 
-int store_slot(struct store *s, const char *name, struct shape shape, enum dtype dtype, enum memory_class memory,
+int slot_make(struct slot_store *s, const char *name, struct shape shape, enum dtype dtype, enum memory_class memory,
                struct init init, struct slot **into)
 {
-    struct slot *slot = store_find(s, name);
+    struct slot *slot = slot_find(s, name);
     if (slot) {
         char was[SHAPE_TEXT], now[SHAPE_TEXT];
         if (!shape_equal(&slot->shape, &shape) || slot->dtype != dtype)
@@ -137,7 +137,7 @@ static void divide_by_deviation(float *x, int64_t n)
     for (int64_t i = 0; i < n; i++) x[i] = (float)(x[i] / deviation);
 }
 
-void store_initial(const struct slot *slot, uint64_t seed, void *into)
+void slot_initial(const struct slot *slot, uint64_t seed, void *into)
 {
     int64_t n = shape_count(&slot->shape);
     memset(into, 0, slot_bytes(slot));

@@ -3,10 +3,10 @@
 #include "runtime/common/base/clock.h"
 #include "test/unit/fixture_graph.h"
 
-static struct slot *slot_of(struct store *s, const char *name, struct shape shape, struct init init)
+static struct slot *slot_of(struct slot_store *s, const char *name, struct shape shape, struct init init)
 {
     struct slot *slot;
-    OK(store_slot(s, name, shape, F32, MEMORY_WEIGHTS, init, &slot));
+    OK(slot_make(s, name, shape, F32, MEMORY_WEIGHTS, init, &slot));
     return slot;
 }
 
@@ -15,7 +15,7 @@ static float *initial(const struct slot *slot, uint64_t seed)
     float *x = malloc(slot_bytes(slot));
     assert_non_null(x);
     memset(x, 0xff, slot_bytes(slot));
-    store_initial(slot, seed, x);
+    slot_initial(slot, seed, x);
     return x;
 }
 
@@ -38,7 +38,7 @@ static struct spread spread_of(const float *x, int64_t n)
 static void test_plain(void **state)
 {
     (void)state;
-    struct store *s = store_new();
+    struct slot_store *s = slot_store_new();
     float *zero = initial(slot_of(s, "zero", SHAPE(7), (struct init){INIT_ZERO, 3}), 1);
     float *upload = initial(slot_of(s, "upload", SHAPE(7), (struct init){INIT_UPLOAD, 3}), 1);
     float *three = initial(slot_of(s, "three", SHAPE(7), (struct init){INIT_CONSTANT, 3}), 1);
@@ -48,20 +48,20 @@ static void test_plain(void **state)
     free(thirds);
     struct slot *whole;
     int32_t n;
-    OK(store_slot(s, "whole", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_CONSTANT, 5}, &whole));
-    store_initial(whole, 1, &n);
+    OK(slot_make(s, "whole", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_CONSTANT, 5}, &whole));
+    slot_initial(whole, 1, &n);
     assert_int_equal(n, 5);
     free(zero);
     free(upload);
     free(three);
-    store_free(s);
+    slot_store_free(s);
 }
 
 static void test_spreads(void **state)
 {
     (void)state;
     enum { MANY = 40000 };
-    struct store *s = store_new();
+    struct slot_store *s = slot_store_new();
     float *x = initial(slot_of(s, "uniform", SHAPE(MANY), (struct init){INIT_UNIFORM, 0.5f}), 3);
     struct spread u = spread_of(x, MANY);
     free(x);
@@ -80,13 +80,13 @@ static void test_spreads(void **state)
     x = initial(slot_of(s, "unit", SHAPE(10, 256), (struct init){INIT_UNIT_UNIFORM, 1}), 3);
     assert_float_equal(spread_of(x, 2560).deviation, 1, 1e-5);
     free(x);
-    store_free(s);
+    slot_store_free(s);
 }
 
 static void test_dirac(void **state)
 {
     (void)state;
-    struct store *s = store_new();
+    struct slot_store *s = slot_store_new();
     float *x = initial(slot_of(s, "w", SHAPE(6, 3, 3, 4), (struct init){INIT_DIRAC, 0.25f}), 1);
     int zeros = 0;
     for (int k = 0; k < 6; k++)
@@ -102,7 +102,7 @@ static void test_dirac(void **state)
     x = initial(slot_of(s, "few", SHAPE(2, 3, 3, 4), (struct init){INIT_DIRAC, 0.25f}), 1);  // fewer filters than channels
     for (int i = 0; i < 72; i++) assert_true(x[i] == (i == 16 || i == 36 + 17 ? 1 : 0));
     free(x);
-    store_free(s);
+    slot_store_free(s);
 }
 
 static bool same(const float *a, const float *b, int64_t n)
@@ -114,7 +114,7 @@ static bool same(const float *a, const float *b, int64_t n)
 static void test_keyed_by_name(void **state)
 {
     (void)state;
-    struct store *s = store_new(), *t = store_new();
+    struct slot_store *s = slot_store_new(), *t = slot_store_new();
     struct init normal = {INIT_NORMAL, 1};
     struct slot *a = slot_of(s, "a", SHAPE(64), normal), *b = slot_of(s, "b", SHAPE(64), normal);
     struct slot *b2 = slot_of(t, "b", SHAPE(64), normal), *a2 = slot_of(t, "a", SHAPE(8, 8), normal);  // built in another order
@@ -124,25 +124,25 @@ static void test_keyed_by_name(void **state)
     assert_false(same(xa, xb, 64));
     assert_false(same(xa, za, 64));
     free(xa), free(xb), free(ya), free(yb), free(za);
-    store_free(s);
-    store_free(t);
+    slot_store_free(s);
+    slot_store_free(t);
 }
 
 static void test_slots_stay(void **state)
 {
     (void)state;
-    struct store *s = store_new();
+    struct slot_store *s = slot_store_new();
     struct slot *first = slot_of(s, "first", SHAPE(2), (struct init){INIT_ZERO, 0});
     for (int i = 0; i < 500; i++) {
         char name[24];
         snprintf(name, sizeof name, "slot %d", i);
         slot_of(s, name, SHAPE(i + 1), (struct init){INIT_ZERO, 0});
     }
-    assert_ptr_equal(store_find(s, "first"), first);
+    assert_ptr_equal(slot_find(s, "first"), first);
     assert_int_equal(s->count, 501);
-    assert_int_equal(slot_bytes(store_find(s, "slot 499")), 2000);
-    assert_null(store_find(s, "slot 500"));
-    store_free(s);
+    assert_int_equal(slot_bytes(slot_find(s, "slot 499")), 2000);
+    assert_null(slot_find(s, "slot 500"));
+    slot_store_free(s);
 }
 
 // A recurrence asks for its weights at every step, so a name is found without a walk over all slots, and so is its value.
@@ -150,9 +150,9 @@ static void test_many_slots(void **state)
 {
     (void)state;
     enum { MANY = 30000 };
-    struct store *s = store_new();
+    struct slot_store *s = slot_store_new();
     struct graph *g = graph_new(s, "many");
-    assert_null(store_find(s, "slot7"));
+    assert_null(slot_find(s, "slot7"));
     char name[24];
     int64_t began = clock_cpu_ns();
     for (int round = 0; round < 2; round++)
@@ -164,14 +164,14 @@ static void test_many_slots(void **state)
     assert_int_equal(g->values, MANY);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "slot%d", i);
-        assert_ptr_equal(store_find(s, name), s->slot[i]);
+        assert_ptr_equal(slot_find(s, name), s->slot[i]);
         assert_int_equal(s->slot[i]->number, i);
     }
-    assert_null(store_find(s, "slot30000"));
-    assert_null(store_find(s, ""));
+    assert_null(slot_find(s, "slot30000"));
+    assert_null(slot_find(s, ""));
     assert_true(clock_cpu_ns() - began < 5000000000);  // takes about 20 ms
     graph_free(g);
-    store_free(s);
+    slot_store_free(s);
 }
 
 int main(void)
@@ -180,5 +180,5 @@ int main(void)
         cmocka_unit_test(test_plain),         cmocka_unit_test(test_spreads),    cmocka_unit_test(test_dirac),
         cmocka_unit_test(test_keyed_by_name), cmocka_unit_test(test_slots_stay), cmocka_unit_test(test_many_slots),
     };
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("slot", tests, NULL, NULL);
 }
