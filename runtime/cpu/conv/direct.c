@@ -41,14 +41,14 @@ size_t direct_bytes(const struct dnnl_conv *c)
 #if defined __x86_64__
 
 #include "runtime/cpu/product/transpose16.h"
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 bool direct_fits(const struct dnnl_conv *c)
 {
     if (c->r * c->s == 1 && c->c * c->k >= LARGE_PRODUCT && c->n * c->p * c->q >= MANY_PIXELS) return false;
     if (c->groups != 1 || c->n < LEAST_IMAGES || c->c < 8 || c->k < 16) return false;
     if (c->dtype != F32 && (c->dtype != BF16 || c->c % 2)) return false;
-    return vectors_fit(c->dtype == BF16);
+    return avx512_fit(c->dtype == BF16);
 }
 
 // Packs fewer than 16 filters of a tap, zeros behind them; `units` units of channels each.
@@ -69,7 +69,7 @@ static void pack_some(bool bf16, const float *from, int64_t k_step, int64_t coun
 }
 
 // Packs 16 filters of a tap, `units` units of channels each. from[k * k_step + c * c_step]; one of the steps is 1.
-static VECTORS void pack_sixteen(bool bf16, const float *from, int64_t k_step, int64_t units, char *to, int64_t apart)
+static AVX512 void pack_sixteen(bool bf16, const float *from, int64_t k_step, int64_t units, char *to, int64_t apart)
 {
     for (int64_t u = 0; u < units; u += 16, to += 16 * apart) {
         int left = units - u < 16 ? (int)(units - u) : 16;
@@ -91,7 +91,7 @@ static VECTORS void pack_sixteen(bool bf16, const float *from, int64_t k_step, i
 }
 
 // The same of transposed filters, whose k are adjacent; `wide` of 16 exist.
-static VECTORS void pack_rows(bool bf16, const float *from, int64_t c_step, int64_t units, int64_t wide, char *to,
+static AVX512 void pack_rows(bool bf16, const float *from, int64_t c_step, int64_t units, int64_t wide, char *to,
                               int64_t apart)
 {
     __mmask16 in = wide >= 16 ? 0xffff : (__mmask16)((1u << wide) - 1);
@@ -159,12 +159,12 @@ struct spot {
     const struct stem_loops *loops;
 };
 
-static inline VECTORS ALWAYS __mmask16 lanes_of(int64_t left)
+static inline AVX512 ALWAYS __mmask16 lanes_of(int64_t left)
 {
     return left >= 16 ? 0xffff : left <= 0 ? 0 : (__mmask16)((1u << left) - 1);
 }
 
-static inline VECTORS ALWAYS void store_tile(const int kv, const bool bf16, const struct spot *g, char *y, const __m512 *v)
+static inline AVX512 ALWAYS void store_tile(const int kv, const bool bf16, const struct spot *g, char *y, const __m512 *v)
 {
     if (kv == 4 && g->past_cache) {  // whole lines, 64 k of them
 #pragma GCC unroll 4
@@ -181,7 +181,7 @@ static inline VECTORS ALWAYS void store_tile(const int kv, const bool bf16, cons
     }
 }
 
-static inline VECTORS ALWAYS void sum_tile(const int ct, const int kv, const bool bf16, const struct spot *g)
+static inline AVX512 ALWAYS void sum_tile(const int ct, const int kv, const bool bf16, const struct spot *g)
 {
     __m512 a[WIDEST][4];
     __m512 b[4];
@@ -238,8 +238,8 @@ static inline VECTORS ALWAYS void sum_tile(const int ct, const int kv, const boo
 }
 
 #define TILE(ct, kv)                                                                                                   \
-    static VECTORS void tile_##ct##_##kv##_bf16(const struct spot *g) { sum_tile(ct, kv, true, g); }                       \
-    static VECTORS void tile_##ct##_##kv##_f32(const struct spot *g) { sum_tile(ct, kv, false, g); }
+    static AVX512 void tile_##ct##_##kv##_bf16(const struct spot *g) { sum_tile(ct, kv, true, g); }                       \
+    static AVX512 void tile_##ct##_##kv##_f32(const struct spot *g) { sum_tile(ct, kv, false, g); }
 TILE(6, 4) TILE(4, 4) TILE(1, 4)
 TILE(8, 3) TILE(4, 3) TILE(1, 3)
 TILE(12, 2) TILE(4, 2) TILE(1, 2)

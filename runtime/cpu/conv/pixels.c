@@ -10,7 +10,7 @@
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/loops/loops_stem.h"
 #include "runtime/cpu/product/rows.h"
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 enum { MOST_PIXELS = 64, MOST_TAPS = 9 };
 
@@ -59,7 +59,7 @@ size_t pixels_bytes(const struct dnnl_conv *c, int threads)
 bool pixels_fit(const struct dnnl_conv *c)
 {
     if (c->pass != DNNL_FORWARD || c->dtype != BF16 || c->groups != 1 || c->k % ROWS_WIDE || c->c % 2) return false;
-    return c->n * c->p * c->q <= MOST_PIXELS && c->r * c->s <= MOST_TAPS && vectors_fit(true);
+    return c->n * c->p * c->q <= MOST_PIXELS && c->r * c->s <= MOST_TAPS && avx512_fit(true);
 }
 
 static void copy_rows(const struct job *g, char *to)
@@ -75,7 +75,7 @@ static void copy_rows(const struct job *g, char *to)
 }
 
 // The results of 64 k from `k` on, of the products of each row.
-static VECTORS void sum_rows(const struct job *g, const float *sums, int64_t k)
+static AVX512 void sum_rows(const struct job *g, const float *sums, int64_t k)
 {
     const struct dnnl_conv *c = g->conv;
     int64_t next[MOST_TAPS];

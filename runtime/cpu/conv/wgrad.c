@@ -58,12 +58,12 @@ size_t wgrad_bytes(const struct dnnl_conv *c, int threads)
 #if defined __x86_64__
 
 #include "runtime/cpu/product/transpose16.h"
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 bool wgrad_fits(const struct dnnl_conv *c)
 {
     if (c->groups != 1 || c->k % KB || c->c % 4 || c->c < 16 || (c->dtype != BF16 && c->dtype != F32)) return false;
-    if (!vectors_fit(c->dtype == BF16)) return false;
+    if (!avx512_fit(c->dtype == BF16)) return false;
     return (c->h * c->w * (c->c + CB) + c->p * c->q * c->k) * UNIT <= GROUP_LIMIT;
 }
 
@@ -75,7 +75,7 @@ struct region {
 };
 
 // sum[CT][64] += x[pixel][CT] dy[pixel][64] over the region.
-static inline VECTORS ALWAYS void sum_tile(const int ct, const bool bf16, const struct region *g, float *sum)
+static inline AVX512 ALWAYS void sum_tile(const int ct, const bool bf16, const struct region *g, float *sum)
 {
     __m512 a[6][4];
 #pragma GCC unroll 6
@@ -108,14 +108,14 @@ static inline VECTORS ALWAYS void sum_tile(const int ct, const bool bf16, const 
         for (int j = 0; j < 4; j++) _mm512_storeu_ps(sum + i * KB + j * 16, a[i][j]);
 }
 
-static VECTORS void tile6_bf16(const struct region *g, float *sum) { sum_tile(6, true, g, sum); }
-static VECTORS void tile4_bf16(const struct region *g, float *sum) { sum_tile(4, true, g, sum); }
-static VECTORS void tile6_f32(const struct region *g, float *sum) { sum_tile(6, false, g, sum); }
-static VECTORS void tile4_f32(const struct region *g, float *sum) { sum_tile(4, false, g, sum); }
+static AVX512 void tile6_bf16(const struct region *g, float *sum) { sum_tile(6, true, g, sum); }
+static AVX512 void tile4_bf16(const struct region *g, float *sum) { sum_tile(4, true, g, sum); }
+static AVX512 void tile6_f32(const struct region *g, float *sum) { sum_tile(6, false, g, sum); }
+static AVX512 void tile4_f32(const struct region *g, float *sum) { sum_tile(4, false, g, sum); }
 
 // Packs one image unit from [pixels][channels] to [channels / block][pixels][block]; blocks are `apart` bytes apart. `b` is the
 // second image of a pair, or NULL (its halves are then 0).
-static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block,
+static AVX512 void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixels, int64_t channels, int block,
                               char *to, int64_t apart)
 {
     for (int64_t i = 0; i < pixels; i++)
@@ -131,7 +131,7 @@ static VECTORS void pack_bf16(const uint16_t *a, const uint16_t *b, int64_t pixe
         }
 }
 
-static VECTORS void pack_f32(const float *a, int64_t pixels, int64_t channels, int block, char *to, int64_t apart)
+static AVX512 void pack_f32(const float *a, int64_t pixels, int64_t channels, int block, char *to, int64_t apart)
 {
     for (int64_t i = 0; i < pixels; i++)
         for (int64_t c = 0; c < channels; c += 16) {
@@ -249,7 +249,7 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 
 // Adds the threads' sums of a tile, [16 c][64 k], and writes them as 64 k rows of `channels` c. Whole lines go around the
 // caches: the gradients of all filters are larger than these, and the update reads them later.
-static VECTORS void join_tile(const struct wgrad *g, int64_t tile, int64_t channels, float *to, int64_t apart)
+static AVX512 void join_tile(const struct wgrad *g, int64_t tile, int64_t channels, float *to, int64_t apart)
 {
     float total[CB * KB] __attribute__((aligned(64)));
     memcpy(total, thread_sums(g, 0) + tile * CB * KB, sizeof total);  // from end to end, as the prefetcher likes it

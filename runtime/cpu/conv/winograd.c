@@ -72,7 +72,7 @@ bool winograd_fits(const struct dnnl_conv *c, bool kept)
 {
     if (!winograd_shape(c) || c->k % KB || c->c % 8 || c->c < 16) return false;
     if (!kept && c->n * winograd_tiles(c->p) * winograd_tiles(c->q) < LEAST_TILES) return false;
-    return vectors_fit(true) && winograd_is_faster(c, 2.0, 2.5);
+    return avx512_fit(true) && winograd_is_faster(c, 2.0, 2.5);
 }
 
 // ---- inputs
@@ -84,7 +84,7 @@ struct patch {
 };
 
 // 32 channels of a pixel of pooled x, or the `in` of them. tap: its position in the window.
-static inline VECTORS ALWAYS __m512i load_pooled(const bool whole, const uint16_t *value, const uint8_t *at, __mmask32 in,
+static inline AVX512 ALWAYS __m512i load_pooled(const bool whole, const uint16_t *value, const uint8_t *at, __mmask32 in,
                                                  __m256i tap)
 {
     if (whole) return _mm512_maskz_loadu_epi16(_mm256_cmpeq_epi8_mask(_mm256_loadu_si256((const void *)at), tap), value);
@@ -93,7 +93,7 @@ static inline VECTORS ALWAYS __m512i load_pooled(const bool whole, const uint16_
 
 // Four pixels as f32, from `first` on: even channels in [0] to [3], odd ones in [4] to [7]. taps: NULL, or positions by the
 // parity of row and column.
-static inline VECTORS ALWAYS void load_row(const bool whole, const __m256i *taps, const struct patch *patch, int first,
+static inline AVX512 ALWAYS void load_row(const bool whole, const __m256i *taps, const struct patch *patch, int first,
                                            int64_t c, int64_t wide, __m512 d[8])
 {
     const __m512i top = _mm512_set1_epi32((int)0xffff0000);
@@ -110,7 +110,7 @@ static inline VECTORS ALWAYS void load_row(const bool whole, const __m256i *taps
 }
 
 // The four positions of a row, whose inputs are d. Whole blocks of channels are written at once.
-static inline VECTORS ALWAYS void store_row(const bool whole, __m512 d[8], int64_t at, int64_t wide, char *const to[4])
+static inline AVX512 ALWAYS void store_row(const bool whole, __m512 d[8], int64_t at, int64_t wide, char *const to[4])
 {
     winograd_input_row(&d[0], &d[1], &d[2], &d[3]);
     winograd_input_row(&d[4], &d[5], &d[6], &d[7]);
@@ -126,7 +126,7 @@ static inline VECTORS ALWAYS void store_row(const bool whole, __m512 d[8], int64
 }
 
 // V of one tile, `wide` channels from c on. Two rows of inputs are loaded at a time: all of them exceed the registers.
-static inline VECTORS ALWAYS void spread_block(const bool whole, const __m256i *taps, const struct patch *patch, int64_t c,
+static inline AVX512 ALWAYS void spread_block(const bool whole, const __m256i *taps, const struct patch *patch, int64_t c,
                                                int64_t wide, char *const to[16])
 {
     __m512 a[8], b[8], d[8];
@@ -149,7 +149,7 @@ static inline VECTORS ALWAYS void spread_block(const bool whole, const __m256i *
 }
 
 // V of one tile, all channels.
-static VECTORS void spread_tile(const struct patch *patch, int64_t channels, char *const to[16])
+static AVX512 void spread_tile(const struct patch *patch, int64_t channels, char *const to[16])
 {
     int64_t c = 0;
     for (; c + CB <= channels; c += CB) spread_block(true, NULL, patch, c, CB, to);
@@ -157,7 +157,7 @@ static VECTORS void spread_tile(const struct patch *patch, int64_t channels, cha
 }
 
 // The same of pooled x. flip: the position in its window of the first pixel of each tile.
-static VECTORS void spread_pooled_tile(const struct patch *patch, int flip, int64_t channels, char *const to[16])
+static AVX512 void spread_pooled_tile(const struct patch *patch, int flip, int64_t channels, char *const to[16])
 {
     __m256i taps[4];
     for (int i = 0; i < 4; i++) taps[i] = _mm256_set1_epi8((char)(i ^ flip));
@@ -258,7 +258,7 @@ static void spread_band(const struct job *g, int64_t origin, int64_t first, int6
 // ---- outputs
 
 // A' m A of vector j of 64 k.
-static inline VECTORS ALWAYS void join_spots(char *const m[16], int j, __m512 y[4])
+static inline AVX512 ALWAYS void join_spots(char *const m[16], int j, __m512 y[4])
 {
     __m512 s[4], t[4];
 #pragma GCC unroll 4
@@ -273,7 +273,7 @@ static inline VECTORS ALWAYS void join_spots(char *const m[16], int j, __m512 y[
 }
 
 // The outputs of a tile at 64 k; y[i] is NULL outside the image.
-static VECTORS void join_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *const y[4])
+static AVX512 void join_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *const y[4])
 {
     float plain[4][KB];
     bool act = g->conv->act != ACT_NONE;
@@ -299,7 +299,7 @@ static VECTORS void join_tile(const struct job *g, char *const m[16], const floa
 
 // The largest output of a tile at 64 k, activated, and its position. Outputs are rounded first, so this is a max pool
 // (loops_pool.c).
-static VECTORS void join_pooled_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *y, uint8_t *at)
+static AVX512 void join_pooled_tile(const struct job *g, char *const m[16], const float *bias, uint16_t *y, uint8_t *at)
 {
     float plain[KB];
     bool act = y && g->conv->act != ACT_NONE;

@@ -13,7 +13,7 @@
 
 #include "runtime/cpu/conv/winograd.h"
 #include "runtime/cpu/product/rows.h"
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 enum { KB = ROWS_WIDE, CB = 32 };  // filters and channels in a block
 enum { WINOGRAD_SPOTS = 16, WINOGRAD_CHANNELS = 1024, WINOGRAD_MOST_TILES = 512 };
@@ -86,7 +86,7 @@ static inline int64_t winograd_filters_at(const struct dnnl_conv *conv, int64_t 
 
 static const uint16_t winograd_zeros[WINOGRAD_CHANNELS + 32];  // a pixel outside the image
 
-static inline VECTORS ALWAYS void winograd_input_row(__m512 *d0, __m512 *d1, __m512 *d2, __m512 *d3)
+static inline AVX512 ALWAYS void winograd_input_row(__m512 *d0, __m512 *d1, __m512 *d2, __m512 *d3)
 {
     __m512 a = *d0, b = *d1, c = *d2, e = *d3;
     *d0 = _mm512_sub_ps(a, c);
@@ -96,7 +96,7 @@ static inline VECTORS ALWAYS void winograd_input_row(__m512 *d0, __m512 *d1, __m
 }
 
 // d = B' d B
-static inline VECTORS ALWAYS void winograd_input(__m512 d[16])
+static inline AVX512 ALWAYS void winograd_input(__m512 d[16])
 {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++) winograd_input_row(&d[j], &d[4 + j], &d[8 + j], &d[12 + j]);
@@ -105,7 +105,7 @@ static inline VECTORS ALWAYS void winograd_input(__m512 d[16])
 }
 
 // Two vectors of f32 as 16 pairs of bf16, `low` in the low halves.
-static inline VECTORS ALWAYS __m512i winograd_pairs(__m512 low, __m512 high)
+static inline AVX512 ALWAYS __m512i winograd_pairs(__m512 low, __m512 high)
 {
     const __m512i mix = _mm512_setr_epi32(0x100000, 0x110001, 0x120002, 0x130003, 0x140004, 0x150005, 0x160006, 0x170007,
                                           0x180008, 0x190009, 0x1a000a, 0x1b000b, 0x1c000c, 0x1d000d, 0x1e000e, 0x1f000f);

@@ -22,7 +22,7 @@ struct packing {
 #include "runtime/cpu/product/transpose16.h"
 
 // u = G g G'
-static inline VECTORS ALWAYS void transform_filter(const __m512 g[9], __m512 u[16])
+static inline AVX512 ALWAYS void transform_filter(const __m512 g[9], __m512 u[16])
 {
     const __m512 half = _mm512_set1_ps(0.5f);
     __m512 t[12];
@@ -43,7 +43,7 @@ static inline VECTORS ALWAYS void transform_filter(const __m512 g[9], __m512 u[1
 }
 
 // 16 filters from k on, `wide` channels from c on, of w[K][9][C].
-static VECTORS void pack_plain(const struct packing *g, int64_t k, int64_t c, int64_t wide)
+static AVX512 void pack_plain(const struct packing *g, int64_t k, int64_t c, int64_t wide)
 {
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     __mmask16 low = wide >= 16 ? 0xffff : (__mmask16)((1u << wide) - 1);
@@ -75,7 +75,7 @@ static VECTORS void pack_plain(const struct packing *g, int64_t k, int64_t c, in
 }
 
 // The same of transposed filters, w[C][9][K], rotated by 180 degrees.
-static VECTORS void pack_rotated(const struct packing *g, int64_t k, int64_t c, int64_t wide)
+static AVX512 void pack_rotated(const struct packing *g, int64_t k, int64_t c, int64_t wide)
 {
     for (int64_t entry = 0; entry < wide; entry += 2) {
         int64_t first = entry < wide / 2 ? 2 * entry : 2 * entry - wide + 1;  // of two channels of the same parity

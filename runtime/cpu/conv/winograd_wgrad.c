@@ -64,25 +64,25 @@ bool winograd_wgrad_fits(const struct dnnl_conv *c)
     if (!winograd_shape(c) || c->k % KB || c->c % 4 || c->c < 16 || c->n < LEAST_IMAGES) return false;
     if (c->n * winograd_tiles(c->p) * winograd_tiles(c->q) < LEAST_TILES) return false;
     if (c->k * c->c > LARGEST_SUMS / (WINOGRAD_SPOTS * (int64_t)sizeof(float))) return false;
-    return vectors_fit(true) && winograd_is_faster(c, 3.0, 1.5);
+    return avx512_fit(true) && winograd_is_faster(c, 3.0, 1.5);
 }
 
 // ---- transforms
 
 // 16 channels of 16 pixels, as f32.
-static inline VECTORS ALWAYS __m512 load_channels(const uint16_t *from, __mmask16 in)
+static inline AVX512 ALWAYS __m512 load_channels(const uint16_t *from, __mmask16 in)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(in, from)), 16));
 }
 
 // Prefetches the same channels of the row of tiles below.
-static inline VECTORS ALWAYS void fetch_below(const uint16_t *pixel, int64_t below)
+static inline AVX512 ALWAYS void fetch_below(const uint16_t *pixel, int64_t below)
 {
     _mm_prefetch((const char *)((uintptr_t)pixel + (uintptr_t)below * sizeof *pixel), _MM_HINT_T0);
 }
 
 // Units of a tile of x in two images; blocks of 16 channels are `apart` bytes apart. The next row of tiles is `below` away.
-static VECTORS void spread_inputs(const uint16_t *const a[16], const uint16_t *const b[16], int64_t channels, int64_t below,
+static AVX512 void spread_inputs(const uint16_t *const a[16], const uint16_t *const b[16], int64_t channels, int64_t below,
                                   char *const to[16], size_t apart)
 {
     for (int64_t c = 0; c < channels; c += XB) {
@@ -105,7 +105,7 @@ static VECTORS void spread_inputs(const uint16_t *const a[16], const uint16_t *c
 }
 
 // p = A y A'
-static inline VECTORS ALWAYS void spread_output(const __m512 y[4], __m512 p[16])
+static inline AVX512 ALWAYS void spread_output(const __m512 y[4], __m512 p[16])
 {
     __m512 t[8];
 #pragma GCC unroll 2
@@ -120,7 +120,7 @@ static inline VECTORS ALWAYS void spread_output(const __m512 y[4], __m512 p[16])
 }
 
 // Units of a tile of dy in two images; blocks of 64 channels are `apart` bytes apart.
-static VECTORS void spread_outputs(const uint16_t *const a[4], const uint16_t *const b[4], int64_t channels, int64_t below,
+static AVX512 void spread_outputs(const uint16_t *const a[4], const uint16_t *const b[4], int64_t channels, int64_t below,
                                    char *const to[16], size_t apart)
 {
     for (int64_t k = 0; k < channels; k += 16) {
@@ -146,13 +146,13 @@ struct pooled {
 };
 
 // 16 channels of two images, of which the first is in the low halves.
-static inline VECTORS ALWAYS __m512i join_halves(__m512i low, __m512i high)
+static inline AVX512 ALWAYS __m512i join_halves(__m512i low, __m512i high)
 {
     return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
 // Units of a tile of pooled dy in two images.
-static VECTORS void spread_pooled(struct pooled a, struct pooled b, int64_t channels, int64_t below, char *const to[16],
+static AVX512 void spread_pooled(struct pooled a, struct pooled b, int64_t channels, int64_t below, char *const to[16],
                                   size_t apart)
 {
     const __m512i sign = _mm512_set1_epi16(INT16_MIN);
@@ -246,7 +246,7 @@ static void spread_group(const struct wgrad *g, int64_t first, int64_t rows, cha
 // ---- products
 
 // sum[ct][64] += x[tile][ct] dy[tile][64] over the tiles
-static inline VECTORS ALWAYS void sum_tile(const int ct, const char *x, const char *dy, int64_t tiles, float *sum)
+static inline AVX512 ALWAYS void sum_tile(const int ct, const char *x, const char *dy, int64_t tiles, float *sum)
 {
     __m512 a[6][4];
 #pragma GCC unroll 6
@@ -272,8 +272,8 @@ static inline VECTORS ALWAYS void sum_tile(const int ct, const char *x, const ch
         for (int j = 0; j < 4; j++) _mm512_storeu_ps(sum + i * KB + j * 16, a[i][j]);
 }
 
-static VECTORS void sum_six(const char *x, const char *dy, int64_t tiles, float *sum) { sum_tile(6, x, dy, tiles, sum); }
-static VECTORS void sum_four(const char *x, const char *dy, int64_t tiles, float *sum) { sum_tile(4, x, dy, tiles, sum); }
+static AVX512 void sum_six(const char *x, const char *dy, int64_t tiles, float *sum) { sum_tile(6, x, dy, tiles, sum); }
+static AVX512 void sum_four(const char *x, const char *dy, int64_t tiles, float *sum) { sum_tile(4, x, dy, tiles, sum); }
 
 // All sums of one position.
 static void sum_spot(const struct wgrad *g, const char *x, const char *dy, int64_t tiles, float *sum)
@@ -311,7 +311,7 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 // ---- results
 
 // r0 = s0 + (s1 + s2)/2, r1 = (s1 - s2)/2, r2 = (s1 + s2)/2 + s3
-static inline VECTORS ALWAYS void join_row(__m512 s0, __m512 s1, __m512 s2, __m512 s3, __m512 *r0, __m512 *r1, __m512 *r2)
+static inline AVX512 ALWAYS void join_row(__m512 s0, __m512 s1, __m512 s2, __m512 s3, __m512 *r0, __m512 *r1, __m512 *r2)
 {
     const __m512 half = _mm512_set1_ps(0.5f);
     __m512 sum = _mm512_mul_ps(half, _mm512_add_ps(s1, s2));
@@ -321,7 +321,7 @@ static inline VECTORS ALWAYS void join_row(__m512 s0, __m512 s1, __m512 s2, __m5
 }
 
 // dw = G' S G at 16 lanes of the sums; the threads' are added in order.
-static inline VECTORS ALWAYS void join_lanes(const struct wgrad *g, int64_t at, __m512 dw[9])
+static inline AVX512 ALWAYS void join_lanes(const struct wgrad *g, int64_t at, __m512 dw[9])
 {
     int64_t spot = g->k_blocks * g->c_blocks * XB * KB;
     __m512 s[16], t[12];
@@ -340,7 +340,7 @@ static inline VECTORS ALWAYS void join_lanes(const struct wgrad *g, int64_t at, 
 }
 
 // The gradient of 64 k and 16 c.
-static VECTORS void join_block(const struct wgrad *g, int64_t kb, int64_t cb)
+static AVX512 void join_block(const struct wgrad *g, int64_t kb, int64_t cb)
 {
     const struct dnnl_conv *c = g->conv;
     float part[9][XB * KB] __attribute__((aligned(64)));  // [c][k]

@@ -14,7 +14,7 @@ bool pairs_fit(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16");
 }
 
-static inline VECTORS ALWAYS void sum_tile(const int rows, const int vectors, const struct product *p, const float *a,
+static inline AVX512 ALWAYS void sum_tile(const int rows, const int vectors, const struct product *p, const float *a,
                                            const float *b, float *c)
 {
     __m512 sum[PRODUCT_ROWS][4];
@@ -44,7 +44,7 @@ static inline VECTORS ALWAYS void sum_tile(const int rows, const int vectors, co
 
 typedef void (*tile)(const struct product *, const float *a, const float *b, float *c);
 #define TILE(rows, vectors)                                                                                            \
-    static VECTORS void sum_##rows##x##vectors(const struct product *p, const float *a, const float *b, float *c)      \
+    static AVX512 void sum_##rows##x##vectors(const struct product *p, const float *a, const float *b, float *c)      \
     {                                                                                                                  \
         sum_tile(rows, vectors, p, a, b, c);                                                                           \
     }
@@ -87,7 +87,7 @@ void pairs_product(const struct product *p)
 // ---- packing
 enum { PAIR = 2, HALVES = 2 * PAIRS_LANES };
 
-VECTORS void pairs_pack_rows(const struct pairs_matrix *m, int64_t units, uint32_t *to)
+AVX512 void pairs_pack_rows(const struct pairs_matrix *m, int64_t units, uint32_t *to)
 {
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t c = 0; c < m->d; c += HALVES) {
@@ -97,7 +97,7 @@ VECTORS void pairs_pack_rows(const struct pairs_matrix *m, int64_t units, uint32
     if (m->n % 2) memset(to + m->n * units, 0, (size_t)units * sizeof *to);
 }
 
-VECTORS void pairs_pack_words(const struct pairs_matrix *m, int64_t room, uint32_t *to)
+AVX512 void pairs_pack_words(const struct pairs_matrix *m, int64_t room, uint32_t *to)
 {
     for (int64_t k = 0; k < m->n; k += PAIRS_LANES)
         for (int64_t c = 0; c < m->d; c += HALVES) {
@@ -112,7 +112,7 @@ VECTORS void pairs_pack_words(const struct pairs_matrix *m, int64_t room, uint32
         }
 }
 
-VECTORS void pairs_pack_pairs(const struct pairs_matrix *m, int64_t wide, uint32_t *to)
+AVX512 void pairs_pack_pairs(const struct pairs_matrix *m, int64_t wide, uint32_t *to)
 {
     for (int64_t i = 0; i < m->n; i += PAIR)
         for (int64_t c = 0; c < wide; c += PAIRS_LANES) {
@@ -124,7 +124,7 @@ VECTORS void pairs_pack_pairs(const struct pairs_matrix *m, int64_t wide, uint32
         }
 }
 
-VECTORS void pairs_narrow(const struct pairs_matrix *to, const float *x, int64_t wide, const float *weight, int64_t step)
+AVX512 void pairs_narrow(const struct pairs_matrix *to, const float *x, int64_t wide, const float *weight, int64_t step)
 {
     for (int64_t i = 0; i < to->n; i++) {
         __m512 by = _mm512_set1_ps(weight[i * step]);
@@ -135,7 +135,7 @@ VECTORS void pairs_narrow(const struct pairs_matrix *to, const float *x, int64_t
     }
 }
 
-VECTORS void pairs_dots(const struct pairs_matrix *a, const struct pairs_matrix *b, float *sum)
+AVX512 void pairs_dots(const struct pairs_matrix *a, const struct pairs_matrix *b, float *sum)
 {
     for (int64_t i = 0; i < a->n; i++) {
         __m512 all = _mm512_setzero_ps();

@@ -9,7 +9,7 @@
 
 #include <immintrin.h>
 
-#define VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
 
 enum { PAIRS_LANES = 16 };

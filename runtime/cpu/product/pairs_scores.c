@@ -18,7 +18,7 @@ enum { PIECES = ATTENTION_DRAW, WORDS = 4 };
 
 // ---- products
 // s[2][vectors * 16] = q b', two rows of q and columns of b `room` apart.
-static inline VECTORS ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units, int64_t room,
+static inline AVX512 ALWAYS void score_tile(const int vectors, const uint32_t *q, const uint32_t *b, int64_t units, int64_t room,
                                              float *s, int64_t s_row)
 {
     __m512 sum[2][PIECES];
@@ -41,7 +41,7 @@ static inline VECTORS ALWAYS void score_tile(const int vectors, const uint32_t *
 }
 
 // The scores of n keys, at most PAIRS_KEYS, rounded up to whole vectors.
-static VECTORS void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t room, int64_t n, float *s,
+static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t units, int64_t room, int64_t n, float *s,
                                int64_t s_row)
 {
     int64_t vectors = (n + PAIRS_LANES - 1) / PAIRS_LANES;
@@ -79,7 +79,7 @@ static inline int64_t seen_of(const struct pairs_scores *o, int64_t at, int64_t 
 // ---- exponentials
 // 2^x where `in`, 0 elsewhere, for x below 128; saturates at 2^-126; NaN stays NaN. Relative error below 3e-7, with the error of
 // x itself beside it.
-static inline VECTORS ALWAYS __m512 power_of_two(__mmask16 in, __m512 x)
+static inline AVX512 ALWAYS __m512 power_of_two(__mmask16 in, __m512 x)
 {
     x = _mm512_max_ps(_mm512_set1_ps(-126.0f), x);
     __m512 n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = _mm512_sub_ps(x, n);
@@ -108,7 +108,7 @@ static inline uint64_t high_word(uint64_t x) { return x >> LOW_WORD; }
 // For the PAIRS_KEYS keys of `row` from `first` on: bit i of kept[w] is key 32 w + i. The rounds are those of rng_philox(). Even
 // and odd draws have vectors of their own, a draw in the low half of 64 bits: the multiplication reads nothing else, so that no
 // lane is ever moved. In the first three rounds, words that are the same for all draws are scalars.
-static inline VECTORS ALWAYS void keep_keys(const struct attention_mask *m, const uint64_t k[2 * ROUNDS], uint32_t row,
+static inline AVX512 ALWAYS void keep_keys(const struct attention_mask *m, const uint64_t k[2 * ROUNDS], uint32_t row,
                                             int64_t first, __mmask32 kept[WORDS])
 {
     static const uint16_t pieces[32] = {0, 32, 4, 36, 8, 40, 12, 44, 16, 48, 20, 52, 24, 56, 28, 60,   // low 16 bits of a word
@@ -151,12 +151,12 @@ static inline VECTORS ALWAYS void keep_keys(const struct attention_mask *m, cons
         kept[w] = _mm512_cmpge_epu16_mask(_mm512_permutex2var_epi16(c[w][0], order, c[w][1]), least);
 }
 
-static inline VECTORS ALWAYS __mmask16 kept_piece(const __mmask32 kept[WORDS], int j)
+static inline AVX512 ALWAYS __mmask16 kept_piece(const __mmask32 kept[WORDS], int j)
 {
     return (__mmask16)(kept[j / 2] >> (j % 2 * PAIRS_LANES));
 }
 
-static VECTORS void keep_rows(const struct attention_mask *m, uint32_t row, int64_t rows, int64_t first, __mmask32 (*kept)[WORDS])
+static AVX512 void keep_rows(const struct attention_mask *m, uint32_t row, int64_t rows, int64_t first, __mmask32 (*kept)[WORDS])
 {
     uint64_t k[2 * ROUNDS];
     if (!m->key) {
@@ -168,7 +168,7 @@ static VECTORS void keep_rows(const struct attention_mask *m, uint32_t row, int6
 }
 
 // ---- forward
-static VECTORS float largest_score(const float *s, int64_t n)
+static AVX512 float largest_score(const float *s, int64_t n)
 {
     __m512 most = _mm512_set1_ps(s[0]);
     for (int64_t i = 0; i < n; i += PAIRS_LANES)
@@ -177,7 +177,7 @@ static VECTORS float largest_score(const float *s, int64_t n)
 }
 
 // The exponentials of n keys, at most PAIRS_KEYS, of which the first `seen` are not masked; their sums go to the lanes of `sum`.
-static VECTORS void raise_keys(float scale, int64_t n, int64_t seen, const float *s, float top, const __mmask32 kept[WORDS],
+static AVX512 void raise_keys(float scale, int64_t n, int64_t seen, const float *s, float top, const __mmask32 kept[WORDS],
                                uint16_t *p, float *sum)
 {
     __m512 all = _mm512_loadu_ps(sum), by = _mm512_set1_ps(scale * LOG2_E), shift = _mm512_set1_ps(-top * (scale * LOG2_E));
@@ -192,7 +192,7 @@ static VECTORS void raise_keys(float scale, int64_t n, int64_t seen, const float
     _mm512_storeu_ps(sum, all);
 }
 
-static VECTORS float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_mm512_loadu_ps(sum)); }
+static AVX512 float add_lanes(const float *sum) { return _mm512_reduce_add_ps(_mm512_loadu_ps(sum)); }
 
 // By vectors, all queries meet 128 keys before the next ones come: those of 64 channels are a third of the first cache. Each
 // pass goes over all rows, so that no row waits for the maximum, the draws or the sum of the row before.
@@ -218,7 +218,7 @@ void pairs_attend(const struct pairs_scores *o, int64_t queries, int64_t n, floa
 
 // ---- backward
 // Exponentials and gradients of queries at and at + 1 for n keys from `first` on.
-static VECTORS void soften_keys(const struct pairs_scores *o, int64_t at, int64_t first, int64_t n, const float *s,
+static AVX512 void soften_keys(const struct pairs_scores *o, int64_t at, int64_t first, int64_t n, const float *s,
                                 const float *dp, __mmask32 kept[2][WORDS], const struct pairs_gradients *g)
 {
     static const uint16_t side_by_side[32] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23,

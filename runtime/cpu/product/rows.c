@@ -4,7 +4,7 @@
 #include "runtime/cpu/product/rows.h"
 
 #include "runtime/common/base/error.h"
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 #include "runtime/cpu/tiles/tiles.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 // m[ct][64] = v[ct][units] u[units][64]. Meanwhile the filters of the next position are fetched to the L2 cache, `step` bytes
 // from `ahead` on for each unit.
-static inline VECTORS ALWAYS void sum_tile(const int ct, const char *v, int64_t v_row, const char *u, int64_t units, float *m,
+static inline AVX512 ALWAYS void sum_tile(const int ct, const char *v, int64_t v_row, const char *u, int64_t units, float *m,
                                            const char *ahead, int64_t step)
 {
     __m512 a[6][4];
@@ -45,7 +45,7 @@ static inline VECTORS ALWAYS void sum_tile(const int ct, const char *v, int64_t 
 }
 
 #define TILE(ct)                                                                                                       \
-    static VECTORS void tile_##ct(const char *v, int64_t v_row, const char *u, int64_t units, float *m, const char *ahead, \
+    static AVX512 void tile_##ct(const char *v, int64_t v_row, const char *u, int64_t units, float *m, const char *ahead, \
                                   int64_t step)                                                                        \
     {                                                                                                                  \
         sum_tile(ct, v, v_row, u, units, m, ahead, step);                                                              \

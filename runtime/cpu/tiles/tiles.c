@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 enum { REQUEST_REGISTERS = 0x1023, TILE_REGISTERS = 18 };  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
 
@@ -21,7 +21,7 @@ static void ask(void)
     unsigned a, b, c, d = 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
     bool bf16 = d >> 22 & 1, tiles = d >> 24 & 1;
-    exist = bf16 && tiles && vectors_fit(true) && syscall(SYS_arch_prctl, REQUEST_REGISTERS, TILE_REGISTERS) == 0;
+    exist = bf16 && tiles && avx512_fit(true) && syscall(SYS_arch_prctl, REQUEST_REGISTERS, TILE_REGISTERS) == 0;
 }
 
 bool tiles_exist(void)

@@ -86,7 +86,7 @@ struct source {
     int64_t image, images, first, rows;
 };
 
-static VECTORS void copy_pixels(const struct job *g, const struct source *s, char *to)
+static AVX512 void copy_pixels(const struct job *g, const struct source *s, char *to)
 {
     const struct dnnl_conv *c = g->conv;
     const __mmask32 rest = (__mmask32)((1u << c->c % CB) - 1);  // of the last 32 channels; the others are zeros
@@ -103,7 +103,7 @@ static VECTORS void copy_pixels(const struct job *g, const struct source *s, cha
 }
 
 // The same of pooled x: a pixel has the value of its window where it was the largest of the four, else zero.
-static VECTORS void copy_pooled(const struct job *g, const struct source *s, char *to)
+static AVX512 void copy_pooled(const struct job *g, const struct source *s, char *to)
 {
     const struct dnnl_conv *c = g->conv;
     for (int64_t i = 0; i < s->images; i++)
@@ -146,15 +146,15 @@ struct pending {
 };
 
 // 32 sums of an image, with the bias.
-static inline VECTORS ALWAYS void load_results(const struct job *g, int64_t k, const float *sums, __m512 *low, __m512 *high)
+static inline AVX512 ALWAYS void load_results(const struct job *g, int64_t k, const float *sums, __m512 *low, __m512 *high)
 {
     *low = _mm512_load_ps(sums), *high = g->conv->k - k > TILE_SIDE ? _mm512_load_ps(sums + 256) : _mm512_setzero_ps();
     if (g->data.bias == NULL) return;
-    *low = _mm512_add_ps(*low, _mm512_maskz_loadu_ps(vectors_below(g->conv->k, k), g->data.bias + k));
-    *high = _mm512_add_ps(*high, _mm512_maskz_loadu_ps(vectors_below(g->conv->k, k + 16), g->data.bias + k + 16));
+    *low = _mm512_add_ps(*low, _mm512_maskz_loadu_ps(avx512_below(g->conv->k, k), g->data.bias + k));
+    *high = _mm512_add_ps(*high, _mm512_maskz_loadu_ps(avx512_below(g->conv->k, k + 16), g->data.bias + k + 16));
 }
 
-static inline VECTORS ALWAYS __m512i activate_line(const struct job *g, __m512 low, __m512 high)
+static inline AVX512 ALWAYS __m512i activate_line(const struct job *g, __m512 low, __m512 high)
 {
     float plain[KB] __attribute__((aligned(64)));
     _mm512_store_ps(plain, low), _mm512_store_ps(plain + 16, high);
@@ -163,7 +163,7 @@ static inline VECTORS ALWAYS __m512i activate_line(const struct job *g, __m512 l
 }
 
 // An image of an output.
-static VECTORS void write_output(const struct job *g, const struct pending *w, int64_t step)
+static AVX512 void write_output(const struct job *g, const struct pending *w, int64_t step)
 {
     const struct dnnl_conv *c = g->conv;
     int64_t output = step % w->outputs, image = step / w->outputs;
@@ -176,7 +176,7 @@ static VECTORS void write_output(const struct job *g, const struct pending *w, i
 }
 
 // An image of a window: the largest of its four outputs, activated, and its position.
-static VECTORS void write_pooled(const struct job *g, const struct pending *w, int64_t image)
+static AVX512 void write_pooled(const struct job *g, const struct pending *w, int64_t image)
 {
     const struct dnnl_conv *c = g->conv;
     const float *sums = w->sums + image * 16;

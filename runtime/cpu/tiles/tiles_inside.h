@@ -10,7 +10,7 @@ enum { TILE = 1024, TILE_SIDE = 16, TILE_LINE = 64 };  // bytes; rows; bytes of 
 
 #if defined __x86_64__
 
-#include "runtime/cpu/product/vectors.h"
+#include "runtime/cpu/product/avx512.h"
 
 #define TILES __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16")))
 

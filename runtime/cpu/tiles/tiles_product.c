@@ -19,7 +19,7 @@ struct part {
 };
 
 // The tile of a at `row` and `unit`, where the instruction reads rows of units.
-static inline VECTORS ALWAYS const char *tile_of_a(const struct product *p, int64_t row, int64_t unit, int rows, int units,
+static inline AVX512 ALWAYS const char *tile_of_a(const struct product *p, int64_t row, int64_t unit, int rows, int units,
                                                    size_t *pitch, char *room)
 {
     const float *a = p->a + row * p->a_row + unit * p->a_unit;
@@ -28,7 +28,7 @@ static inline VECTORS ALWAYS const char *tile_of_a(const struct product *p, int6
         return (const char *)a;
     }
     __m512i v[TILE_SIDE];
-    __mmask16 in = vectors_below(rows, 0);
+    __mmask16 in = avx512_below(rows, 0);
     for (int i = 0; i < TILE_SIDE; i++) v[i] = _mm512_maskz_loadu_epi32(i < units ? in : 0, a + i * p->a_unit);
     transpose16(v);
     for (int i = 0; i < TILE_SIDE; i++) _mm512_store_si512((void *)(room + i * TILE_LINE), v[i]);

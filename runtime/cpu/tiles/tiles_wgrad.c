@@ -91,20 +91,20 @@ struct unit {
     char *x, *dy;
 };
 
-static inline VECTORS ALWAYS void fetch(const uint16_t *from, int64_t ahead)
+static inline AVX512 ALWAYS void fetch(const uint16_t *from, int64_t ahead)
 {
     _mm_prefetch((const char *)((uintptr_t)from + (uintptr_t)ahead * sizeof *from), _MM_HINT_T0);
 }
 
 // 16 channels of two images side by side, the first in the low halves.
-static inline VECTORS ALWAYS __m512i join_images(__m256i low, __m256i high)
+static inline AVX512 ALWAYS __m512i join_images(__m256i low, __m256i high)
 {
     return _mm512_or_si512(_mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
 }
 
 // 16 channels of a pixel of 32 images, of which `images` exist; they are `apart` elements apart. What is read soon lies `ahead`:
 // the processor does not fetch by itself from so many images at once.
-static inline VECTORS ALWAYS void load_pairs(const uint16_t *from, int64_t apart, int64_t ahead, int64_t images, __mmask16 in,
+static inline AVX512 ALWAYS void load_pairs(const uint16_t *from, int64_t apart, int64_t ahead, int64_t images, __mmask16 in,
                                              __m512i v[16])
 {
     for (int i = 0; i < 16; i++, from += 2 * apart) {
@@ -115,7 +115,7 @@ static inline VECTORS ALWAYS void load_pairs(const uint16_t *from, int64_t apart
     }
 }
 
-static VECTORS void spread_x(const struct wgrad *g, const struct group *b, const struct unit *u)
+static AVX512 void spread_x(const struct wgrad *g, const struct group *b, const struct unit *u)
 {
     const struct dnnl_conv *c = g->conv;
     int64_t apart = c->h * c->w * c->c, pixels = (b->x_end - b->x_first) * c->w;
@@ -123,14 +123,14 @@ static VECTORS void spread_x(const struct wgrad *g, const struct group *b, const
     for (int64_t i = 0; i < pixels; i++, from += c->c)
         for (int64_t t = 0; t < g->c_tiles; t++) {
             __m512i v[16];
-            load_pairs(from + t * TILE_SIDE, apart, AHEAD * c->c, u->images, vectors_below(c->c, t * TILE_SIDE), v);
+            load_pairs(from + t * TILE_SIDE, apart, AHEAD * c->c, u->images, avx512_below(c->c, t * TILE_SIDE), v);
             transpose16(v);
             char *to = u->x + (size_t)t * g->x_tile + i * TILE;
             for (int j = 0; j < 16; j++) _mm512_store_si512((void *)(to + j * TILE_LINE), v[j]);
         }
 }
 
-static VECTORS void spread_dy(const struct wgrad *g, const struct group *b, const struct unit *u)
+static AVX512 void spread_dy(const struct wgrad *g, const struct group *b, const struct unit *u)
 {
     const struct dnnl_conv *c = g->conv;
     int64_t apart = c->p * c->q * c->k, pixels = (b->end - b->first) * c->q;
@@ -149,7 +149,7 @@ struct pool_window {
     __m512i value, at;
 };
 
-static inline VECTORS ALWAYS struct pool_window load_window(const struct wgrad *g, int64_t from, int64_t apart, bool low,
+static inline AVX512 ALWAYS struct pool_window load_window(const struct wgrad *g, int64_t from, int64_t apart, bool low,
                                                             bool high)
 {
     const uint16_t *y = g->dy + from;
@@ -164,7 +164,7 @@ static inline VECTORS ALWAYS struct pool_window load_window(const struct wgrad *
 }
 
 // The same of pooled dy: a pixel has the value of its window where it was the largest of the four, else zero.
-static VECTORS void spread_pooled(const struct wgrad *g, const struct group *b, const struct unit *u)
+static AVX512 void spread_pooled(const struct wgrad *g, const struct group *b, const struct unit *u)
 {
     const struct dnnl_conv *c = g->conv;
     int64_t apart = c->p / 2 * (c->q / 2) * c->k;
@@ -337,9 +337,9 @@ static void add_groups(void *context, int64_t begin, int64_t end, int thread)
 // ---- results
 
 // Adds the threads' sums of a tile, [16 c][16 k], and writes them as 16 k rows of c.
-static VECTORS void join_tile(const struct wgrad *g, int64_t tile, float *to, int64_t apart, int64_t channels)
+static AVX512 void join_tile(const struct wgrad *g, int64_t tile, float *to, int64_t apart, int64_t channels)
 {
-    __mmask16 in = vectors_below(channels, 0);
+    __mmask16 in = avx512_below(channels, 0);
     __m512i v[16];
     const float *first = thread_sums(g, 0) + tile * 256;
     for (int i = 0; i < 16; i++) v[i] = _mm512_load_si512(first + i * 16);

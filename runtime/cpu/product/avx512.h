@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of the hand-written convolutions: AVX-512, with products of pairs of bf16.
-#ifndef DAWN_CPU_VECTORS_H
-#define DAWN_CPU_VECTORS_H
+#ifndef DAWN_CPU_AVX512_H
+#define DAWN_CPU_AVX512_H
 
 #if defined __x86_64__
 
@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VECTORS __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define ALWAYS __attribute__((always_inline))
 
 // True if this processor has them; those for bf16 only if they are wanted.
-static inline bool vectors_fit(bool bf16)
+static inline bool avx512_fit(bool bf16)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            (!bf16 || __builtin_cpu_supports("avx512bf16"));
 }
 
 // The 16 lanes from `at` on that are below `end`.
-static inline __attribute__((target("avx512f"), always_inline)) __mmask16 vectors_below(int64_t end, int64_t at)
+static inline __attribute__((target("avx512f"), always_inline)) __mmask16 avx512_below(int64_t end, int64_t at)
 {
     return end - at >= 16 ? 0xffff : end <= at ? 0 : (__mmask16)((1u << (end - at)) - 1);
 }
