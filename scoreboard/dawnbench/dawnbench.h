@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DAWNBench's files: TASK/train/STEM.json with STEM.tsv, TASK/inference/STEM.json. The pure parsers accept every
-// irregularity of the historic archive and report it; a refusal names its reason. The export (board_export.h) writes files that can be
-// imported again without loss.
+// irregularity of the historic archive and report it; a refusal names its reason. The export (board_export.h) writes files that
+// can be imported again without loss.
 #ifndef DAWN_SCOREBOARD_DAWNBENCH_H
 #define DAWN_SCOREBOARD_DAWNBENCH_H
 
