@@ -5,6 +5,7 @@
 #include "submit/results/export.h"
 #include "submit/results/record.h"
 #include "tasks/tools/show/show.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 static void assert_says(const struct text *text, const char *words)
@@ -13,9 +14,8 @@ static void assert_says(const struct text *text, const char *words)
 }
 
 // k = 24,000 of 10,000 items used to be shown as 240.00%, and as nothing else.
-static void a_changed_record_is_noticed(void **state)
+TEST_WITH(a_changed_record_is_noticed, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *deed, *fault;
     } cases[] = {
@@ -57,10 +57,4 @@ static void a_changed_record_is_noticed(void **state)
         results_close(r);
         unlink(db);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(a_changed_record_is_noticed, setup, teardown)};
-    return cmocka_run_group_tests_name("changed", tests, NULL, NULL);
 }

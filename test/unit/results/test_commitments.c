@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commitments in results.db: all of one or nothing, kept before they are sent, removed only while no board has them.
 #include "submit/results/commitments.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 static struct commitment row_of(int64_t run, const char *competition)
@@ -19,9 +20,8 @@ static struct results *with_runs(int count)
     return r;
 }
 
-static void commitments_are_whole(void **state)
+TEST_WITH(commitments_are_whole, setup, teardown)
 {
-    (void)state;
     struct results *r = with_runs(2);
     struct commitment rows[] = {row_of(1, DIGEST_C), row_of(9, DIGEST_C)};  // there is no run 9
     json_t *found;
@@ -48,9 +48,8 @@ static void commitments_are_whole(void **state)
     results_close(r);
 }
 
-static void what_a_board_has_stays(void **state)
+TEST_WITH(what_a_board_has_stays, setup, teardown)
 {
-    (void)state;
     struct results *r = with_runs(2);
     const struct commitment one = row_of(1, DIGEST_C), other = row_of(1, DIGEST_A);
     json_t *found;
@@ -67,14 +66,4 @@ static void what_a_board_has_stays(void **state)
     assert_string_equal(record_text(json_array_get(found, 0), "signature"), "s");
     json_decref(found);
     results_close(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(commitments_are_whole),
-        TEST(what_a_board_has_stays),
-    };
-    return cmocka_run_group_tests_name("commitments", tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The energy of a run at its points, as the record keeps it.
 #include "submit/results/record.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 // Joules to the target are those of the point that met it; points that are taken back take their energy with them.
-static void test_energy_of_points(void **state)
+TEST_WITH(test_energy_of_points, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     struct run *run;
@@ -32,10 +32,4 @@ static void test_energy_of_points(void **state)
     r = open_db(RESULTS_READ);
     assert_int_equal(number(r, "SELECT count(*) FROM energy"), 1);
     results_close(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_energy_of_points, setup, teardown)};
-    return cmocka_run_group_tests_name("energy", tests, NULL, NULL);
 }

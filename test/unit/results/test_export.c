@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports and pages: exact figures, DAWNBench's columns, and no way from a file's text to the terminal.
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "runtime/common/base/file.h"
@@ -12,9 +8,8 @@
 #include "submit/format/score/training_log.h"
 #include "submit/results/export.h"
 #include "tasks/tools/show/show.h"
+#include "test/unit/test.h"
 #include "test/unit/results/fixture_open.h"
-
-#include <cmocka.h>
 
 static int64_t one_run(void)
 {
@@ -38,9 +33,8 @@ static char *percent_of(char into[TRAINING_FIGURE], int64_t k, int64_t n)
     return training_log_score(into, &(struct run_metric){.name = "top1", .unit = "%", .items = n}, k);
 }
 
-static void figures_never_claim_too_much(void **state)
+TEST_WITH(figures_never_claim_too_much, setup, teardown)
 {
-    (void)state;
     char text[TRAINING_FIGURE];
     assert_string_equal(percent_of(text, 9400, 10000), "94.0000");
     assert_string_equal(percent_of(text, 46999, 50000), "93.9980");
@@ -53,9 +47,8 @@ static void figures_never_claim_too_much(void **state)
     assert_string_equal(training_log_hours(text, 100000 * 3600 * SECOND), "100000.0000000000");
 }
 
-static void json_round_trips_exactly(void **state)
+TEST_WITH(json_round_trips_exactly, setup, teardown)
 {
-    (void)state;
     int64_t id = one_run();
     one_latency(id, 9400);
     struct text text = {0};
@@ -77,9 +70,8 @@ static void json_round_trips_exactly(void **state)
     text_free(&text);
 }
 
-static void csv_has_a_line_a_row(void **state)
+TEST_WITH(csv_has_a_line_a_row, setup, teardown)
 {
-    (void)state;
     int64_t id = one_run();
     struct text text = {0};
     assert_int_equal(export_csv(r, "points", id, &text), 0);
@@ -114,9 +106,8 @@ static char *slurp(const char *name)
     return bytes;
 }
 
-static void dawnbench_gets_its_columns(void **state)
+TEST_WITH(dawnbench_gets_its_columns, setup, teardown)
 {
-    (void)state;
     int64_t id = one_run();
     one_latency(id, 9400);
     one_latency(id, 9399);  // not eligible: not exported
@@ -157,9 +148,8 @@ static void dawnbench_gets_its_columns(void **state)
 }
 
 // An outside program has no data sets in the record: nothing can be said of them, and the entry says who evaluated.
-static void outside_runs_leave_as_such(void **state)
+TEST_WITH(outside_runs_leave_as_such, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     struct run *run;
     facts.device = "outside", facts.task = "squad", facts.data_count = 0, facts.views = facts.threads = 0;
@@ -196,9 +186,8 @@ static void outside_runs_leave_as_such(void **state)
     text_free(&text);
 }
 
-static void synthetic_runs_stay_at_home(void **state)
+TEST_WITH(synthetic_runs_stay_at_home, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     facts.data = fixture_synthetic;
     int64_t id = fixture_run(r, &facts, (const int64_t[]){9900}, 1);
@@ -236,9 +225,8 @@ static void check_page(const struct text *text, bool ascii)
     }
 }
 
-static void pages_fit_a_terminal(void **state)
+TEST_WITH(pages_fit_a_terminal, setup, teardown)
 {
-    (void)state;
     struct stopwatch sw;
     stopwatch_start_at(&sw, 0, SEGMENT_PROCESS);
     stopwatch_enter_at(&sw, SEGMENT_TRAIN, SECOND / 10);
@@ -279,9 +267,8 @@ static void pages_fit_a_terminal(void **state)
     stopwatch_free(&sw);
 }
 
-static void runs_are_found_by_name(void **state)
+TEST_WITH(runs_are_found_by_name, setup, teardown)
 {
-    (void)state;
     int64_t id;
     assert_int_equal(record_find(r, "last", &id), ERR_DATABASE);
     one_run();
@@ -292,15 +279,4 @@ static void runs_are_found_by_name(void **state)
     assert_int_equal(id, 1);
     static const char *const wrong[] = {"3", "0", "-1", "1x", "", "first", "99999999999999999999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(record_find(r, wrong[i], &id), ERR_USAGE);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(figures_never_claim_too_much), TEST(json_round_trips_exactly),  TEST(csv_has_a_line_a_row),
-        TEST(dawnbench_gets_its_columns),   TEST(synthetic_runs_stay_at_home), TEST(pages_fit_a_terminal),
-        TEST(runs_are_found_by_name), TEST(outside_runs_leave_as_such),
-    };
-    return cmocka_run_group_tests_name("export", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An instance of the price table against machines that are it, could be it, and cannot be it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/results/machine/instance.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 #define GIB ((int64_t)1 << 30)
 
@@ -20,9 +15,8 @@ static int check(const char *instance, struct machine_facts m)
     return instance_check(&price, &m);
 }
 
-static void a_machine_like_it_passes(void **state)
+TEST(a_machine_like_it_passes)
 {
-    (void)state;
     const struct machine_facts c7a = {.cpu = "AMD EPYC 9R14", .cores_online = 2, .memory_bytes = 4 * GIB - GIB / 8};
     assert_int_equal(check("c7a.large", c7a), 0);
     struct machine_facts half = c7a;
@@ -44,9 +38,8 @@ static void contradict(const char *instance, struct machine_facts m, const char 
     if (!strstr(error_text(), words)) fail_msg("\"%s\" is not in: %s", words, error_text());
 }
 
-static void other_hardware_is_refused(void **state)
+TEST(other_hardware_is_refused)
 {
-    (void)state;
     const struct machine_facts here = {.cpu = "AMD EPYC 9R14", .cores_online = 2, .memory_bytes = 4 * GIB - GIB / 8};
     struct machine_facts m = here;
     contradict("p3.2xlarge", m, "8 vCPU, 61 GiB, 1 x NVIDIA V100, but this machine shows no GPU");
@@ -76,18 +69,7 @@ static int read_row(void *context, const struct price *price)
     return 0;
 }
 
-static void every_row_says_what_it_is(void **state)
+TEST(every_row_says_what_it_is)
 {
-    (void)state;
     assert_int_equal(price_table(read_row, NULL), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_machine_like_it_passes),
-        cmocka_unit_test(other_hardware_is_refused),
-        cmocka_unit_test(every_row_says_what_it_is),
-    };
-    return cmocka_run_group_tests_name("instance", tests, NULL, NULL);
 }

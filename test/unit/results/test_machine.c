@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine's facts are plausible, stable and free of names; the program's own digest is true.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +9,10 @@
 #include "runtime/common/base/arena.h"
 #include "submit/results/machine/machine.h"
 #include "submit/results/machine/machine_counter.h"
+#include "test/unit/test.h"
 
-#include <cmocka.h>
-
-static void facts_are_plausible(void **state)
+TEST(facts_are_plausible)
 {
-    (void)state;
     struct machine_facts a, b;
     machine_read(&a);
     machine_read(&b);
@@ -41,9 +35,8 @@ static void facts_are_plausible(void **state)
 #endif
 }
 
-static void software_names_what_runs(void **state)
+TEST(software_names_what_runs)
 {
-    (void)state;
     struct software_facts s;
     char hex[DIGEST_HEX], self[512];
     assert_int_equal(machine_software(&s), 0);
@@ -57,9 +50,8 @@ static void software_names_what_runs(void **state)
     assert_true(strlen(s.compiler) > 0);
 }
 
-static void peak_memory_follows_use(void **state)
+TEST(peak_memory_follows_use)
 {
-    (void)state;
     int64_t before = machine_peak_memory();
     assert_true(before > 0);
     size_t size = (size_t)64 << 20;
@@ -71,9 +63,8 @@ static void peak_memory_follows_use(void **state)
     assert_true(machine_peak_memory() > 0);
 }
 
-static void energy_only_grows(void **state)
+TEST(energy_only_grows)
 {
-    (void)state;
     struct machine_meter meter;
     int64_t a = -1, b = -1;
     if (!machine_meter_start(&meter)) {
@@ -104,9 +95,8 @@ static int64_t energy_of(struct machine_meter *meter)
 }
 
 // A counter with a range of 1,000 that goes round twice between two questions: only who looks in between can know.
-static void counters_wrap(void **state)
+TEST(counters_wrap)
 {
-    (void)state;
     char folder[] = "/tmp/dawn-test-XXXXXX", path[96], command[96];
     struct machine_meter meter;
     assert_non_null(mkdtemp(folder));
@@ -148,9 +138,8 @@ static bool read_fake(void *context, int64_t *uj)
     return !fake->broken;
 }
 
-static void a_counter_is_followed(void **state)
+TEST(a_counter_is_followed)
 {
-    (void)state;
     struct fake_counter fake = {0}, broken = {.broken = true};
     int64_t uj = -1;
     struct machine_counter *c = machine_counter_start(read_fake, &fake);
@@ -168,14 +157,4 @@ static void a_counter_is_followed(void **state)
     machine_counter_stop(c);
     assert_false(machine_counter_uj(NULL, true, &uj));
     machine_counter_stop(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_wrap), cmocka_unit_test(a_counter_is_followed),
-        cmocka_unit_test(facts_are_plausible),  cmocka_unit_test(software_names_what_runs),
-        cmocka_unit_test(peak_memory_follows_use), cmocka_unit_test(energy_only_grows),
-    };
-    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // MLPerf's log of a run: which events, in which order, at which moments, and which runs have none.
 #include "submit/results/mllog.h"
 #include "runtime/common/base/clock.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 // A run of 100 made-up seconds: 10 until the data are touched, then an evaluation of 2 s after every 20 s of training.
@@ -68,9 +69,8 @@ static void check_events(const char *text, const struct event *want, size_t coun
     {"block_start", BEGIN, from}, {"block_stop", END, start}, {"eval_start", BEGIN, start}, {"eval_accuracy", POINT, end}, \
     {"eval_stop", END, end}
 
-static void test_events(void **state)
+TEST_WITH(test_events, setup, teardown)
 {
-    (void)state;
     static const struct event met[] = {HEAD, EVALUATION(10, 31, 33), EVALUATION(33, 53, 55), {"run_stop", END, 55}};
     static const struct event missed[] = {HEAD, EVALUATION(10, 31, 33), {"run_stop", END, 33}};
     struct results *r = open_db(RESULTS_WRITE);
@@ -95,9 +95,8 @@ static void test_events(void **state)
     results_close(r);
 }
 
-static void test_runs_without_a_log(void **state)
+TEST_WITH(test_runs_without_a_log, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     assert_int_equal(mllog_export(r, 1, NULL, &text), ERR_USAGE);
@@ -111,11 +110,4 @@ static void test_runs_without_a_log(void **state)
     assert_non_null(strstr(error_text(), "changed since it was recorded"));
     assert_null(text.at);
     results_close(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_events), TEST(test_runs_without_a_log)};
-    return cmocka_run_group_tests_name("mllog", tests, NULL, NULL);
 }

@@ -4,15 +4,12 @@
 #include "runtime/common/base/text.h"
 #include "submit/format/score/contest.h"
 #include "tasks/tools/outside/outside.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ITEMS = 10000 };
 
@@ -50,9 +47,8 @@ static const struct {
     {":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 0.1, \"metadata\": 7}", -1, -1, 1000, -1},
 };
 
-static void test_epochs(void **state)
+TEST(test_epochs)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
         struct outside_line said = read_ok(epochs[i].line);
         assert_int_equal(said.kind, OUTSIDE_EPOCH);
@@ -65,9 +61,8 @@ static void test_epochs(void **state)
 }
 
 // Every count of every contest, printed as a share in double and in single precision, is read back unchanged.
-static void test_every_share(void **state)
+TEST(test_every_share)
 {
-    (void)state;
     int count;
     const struct contest *contests = contest_table(&count);
     for (int c = 0; c < count; c++) {
@@ -106,9 +101,8 @@ static const struct {
     {":::MLLOG {\"key\": \"run_stop\"}", SEGMENT_IDLE},
 };
 
-static void test_segments(void **state)
+TEST(test_segments)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
         struct outside_line said = read_ok(segments[i].line);
         assert_int_equal(said.kind, OUTSIDE_SEGMENT);
@@ -116,9 +110,8 @@ static void test_segments(void **state)
     }
 }
 
-static void test_about(void **state)
+TEST(test_about)
 {
-    (void)state;
     struct outside_line said = read_ok("{\"dawn\":\"about\",\"model\":\"ResNet-9\",\"parameters\":6573120,\"flops_per_sample\":7,"
                                        "\"framework\":\"PyTorch 2.4\",\"precision\":\"f16\",\"batch\":512,\"views\":2,"
                                        "\"input_size\":32,\"seed\":-3}");
@@ -159,9 +152,8 @@ static const char *const others[] = {
     "\x80\xff\xfe{",
 };
 
-static void test_others(void **state)
+TEST(test_others)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_int_equal(read_ok(others[i]).kind, OUTSIDE_NOTHING);
 }
 
@@ -220,9 +212,8 @@ static const struct {
     {MLLOG("\"value\":0.5,\"metadata\":{\"samples_count\":-5}"), "samples_count is -5"},
 };
 
-static void test_wrong(void **state)
+TEST(test_wrong)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct outside_line said;
         if (outside_read(wrong[i].line, strlen(wrong[i].line), ITEMS, &said) != ERR_INPUT) fail_msg("taken: %s", wrong[i].line);
@@ -241,9 +232,8 @@ static int note(void *context, const char *line, size_t count, int64_t number)
     return 0;
 }
 
-static void test_cutting(void **state)
+TEST(test_cutting)
 {
-    (void)state;
     static const char bytes[] = "one\ntwo\r\n\n 10%\r 20%\rthree\nend";
     size_t count = sizeof bytes - 1;
     for (size_t step = 1; step <= count; step++) {
@@ -260,9 +250,8 @@ static void test_cutting(void **state)
     }
 }
 
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
-    (void)state;
     const size_t all = 3 * OUTSIDE_LINE;
     char *bytes = malloc(all);
     memset(bytes, 'x', all);
@@ -289,22 +278,11 @@ static int refuse(void *context, const char *line, size_t count, int64_t number)
     return (fail)(ERR_INPUT, "line %lld", (long long)number);  // not the macro of cmocka
 }
 
-static void test_failing(void **state)
+TEST(test_failing)
 {
-    (void)state;
     struct outside_stream s = {0};
     int calls = 0;
     assert_int_equal(outside_feed(&s, "a\nb\n", 4, refuse, &calls), ERR_INPUT);
     assert_int_equal(calls, 1);
     outside_free(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_epochs),  cmocka_unit_test(test_every_share), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_about),   cmocka_unit_test(test_others),      cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_cutting), cmocka_unit_test(test_long_lines),  cmocka_unit_test(test_failing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "submit/results/receipts.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 static void make_one(void)
@@ -13,9 +14,8 @@ static void make_one(void)
     results_close(r);
 }
 
-static void receipts_are_kept_once(void **state)
+TEST_WITH(receipts_are_kept_once, setup, teardown)
 {
-    (void)state;
     make_one();
     struct results *r = open_db(RESULTS_WRITE);
     struct receipt_row row = {.run = 1, .type = "run", .board = "a", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
@@ -49,9 +49,8 @@ static void receipts_are_kept_once(void **state)
 }
 
 // Servers that were given no name are all called the same; the key tells them apart.
-static void a_name_alone_is_no_board(void **state)
+TEST_WITH(a_name_alone_is_no_board, setup, teardown)
 {
-    (void)state;
     make_one();
     struct results *r = open_db(RESULTS_WRITE);
     struct receipt_row row = {.run = 1, .type = "run", .board = "dawn", .server = "http://127.0.0.1:1", .statement = DIGEST_A,
@@ -83,9 +82,8 @@ static void a_name_alone_is_no_board(void **state)
     results_close(r);
 }
 
-static void outside_programs_are_marked(void **state)
+TEST_WITH(outside_programs_are_marked, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     struct run *run;
@@ -104,9 +102,8 @@ static void outside_programs_are_marked(void **state)
 }
 
 // Its data are unknown, so no rule about data applies: its group is judged by the other rules.
-static void outside_groups_may_be_official(void **state)
+TEST_WITH(outside_groups_may_be_official, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     const struct group_plan plan = {.task = "cifar10", .model = "any", .recipe = "outside", .target_micro = 940000, .planned = 5};
     static const struct {
@@ -131,16 +128,4 @@ static void outside_groups_may_be_official(void **state)
         json_decref(runs);
     }
     results_close(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(receipts_are_kept_once),
-        TEST(a_name_alone_is_no_board),
-        TEST(outside_programs_are_marked),
-        TEST(outside_groups_may_be_official),
-    };
-    return cmocka_run_group_tests_name("receipts", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "submit/results/result_bench.h"
 #include "submit/results/result_scaling.h"
 #include "tasks/tools/show/sheet.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 static void says(const struct text *text, const char *words)
@@ -51,9 +52,8 @@ static void fill(struct results *r, const char *model)
     add_bench(r, 32, 17000000, model);
 }
 
-static void test_html(void **state)
+TEST_WITH(test_html, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "record");
@@ -82,9 +82,8 @@ static void test_html(void **state)
     results_close(r);
 }
 
-static void test_markdown_and_csv(void **state)
+TEST_WITH(test_markdown_and_csv, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "record");
@@ -117,9 +116,8 @@ static void add_scaling(struct results *r, const char *model, int64_t *sweep, in
 }
 
 // A record that has nothing else, and one with two commands.
-static void test_scaling(void **state)
+TEST_WITH(test_scaling, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     int64_t first = 0, second = 0;
@@ -147,9 +145,8 @@ static void test_scaling(void **state)
     results_close(r);
 }
 
-static void test_text_of_strangers(void **state)
+TEST_WITH(test_text_of_strangers, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "</style><script>alert(1)</script>|`x` # head");
@@ -166,9 +163,8 @@ static void test_text_of_strangers(void **state)
     results_close(r);
 }
 
-static void test_nothing_to_report(void **state)
+TEST_WITH(test_nothing_to_report, setup, teardown)
 {
-    (void)state;
     struct text text = {0};
     struct results *r = open_db(RESULTS_WRITE);
     assert_int_equal(report_write(r, SHEET_HTML, &text), ERR_DATABASE);
@@ -183,9 +179,8 @@ static void test_nothing_to_report(void **state)
     results_close(r);
 }
 
-static void test_sheets(void **state)
+TEST_WITH(test_sheets, setup, teardown)
 {
-    (void)state;
     struct sheet s;
     struct text text = {0};
     sheet_begin(&s, "T & t", "name|#value");
@@ -202,18 +197,4 @@ static void test_sheets(void **state)
     says(&text, "<td class=\"number value\">1</td>");
     text_free(&text);
     sheet_free(&s);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_html),
-        TEST(test_markdown_and_csv),
-        TEST(test_scaling),
-        TEST(test_text_of_strangers),
-        TEST(test_nothing_to_report),
-        TEST(test_sheets),
-    };
-    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -14,11 +14,11 @@
 #include "submit/results/record.h"
 #include "submit/results/result_inside.h"
 #include "submit/results/stated.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
-static void a_run_is_stored_whole(void **state)
+TEST_WITH(a_run_is_stored_whole, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(7, NULL);
     facts.stop_at_target = false;
@@ -57,9 +57,8 @@ static void a_run_is_stored_whole(void **state)
 }
 
 // How pictures were packed and digests found is stored when a run begins, which were damaged at its end.
-static void pictures_are_stored(void **state)
+TEST_WITH(pictures_are_stored, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_data data[2] = {
         {.name = "imagenette", .split = "train", .digest = DIGEST_A, .items = 9469},
@@ -95,9 +94,8 @@ static void pictures_are_stored(void **state)
 }
 
 // The chain is computed again from the stored figures, as a server will.
-static void the_stored_chain_recomputes(void **state)
+TEST_WITH(the_stored_chain_recomputes, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(7, NULL);
     int64_t id = fixture_run(r, &facts, (const int64_t[]){5000, -1, 9400}, 3);
@@ -134,9 +132,8 @@ static void the_stored_chain_recomputes(void **state)
     results_close(r);
 }
 
-static void statuses_follow_the_points(void **state)
+TEST_WITH(statuses_follow_the_points, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     static const struct {
         int64_t k;
@@ -159,9 +156,8 @@ static void statuses_follow_the_points(void **state)
     results_close(r);
 }
 
-static void wrong_figures_are_refused(void **state)
+TEST_WITH(wrong_figures_are_refused, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     struct run *run;
@@ -192,9 +188,8 @@ static void wrong_figures_are_refused(void **state)
     results_close(r);
 }
 
-static void the_stopwatch_is_stored(void **state)
+TEST_WITH(the_stopwatch_is_stored, setup, teardown)
 {
-    (void)state;
     struct stopwatch sw;
     stopwatch_from_now(&sw);
     struct results *r = open_db(RESULTS_WRITE);
@@ -236,9 +231,8 @@ static void write_until_killed(int say)
 }
 
 // A real kill -9, at random moments: every point that was confirmed to the writer is there afterwards.
-static void kill_9_loses_nothing_that_was_promised(void **state)
+TEST_WITH(kill_9_loses_nothing_that_was_promised, setup, teardown)
 {
-    (void)state;
     for (int round = 0; round < 8; round++) {
         int pipes[2];
         assert_int_equal(pipe(pipes), 0);
@@ -280,9 +274,8 @@ static void kill_9_loses_nothing_that_was_promised(void **state)
     }
 }
 
-static void a_living_run_stays_running(void **state)
+TEST_WITH(a_living_run_stays_running, setup, teardown)
 {
-    (void)state;
     struct results *a = open_db(RESULTS_WRITE), *b;
     struct run_facts facts = fixture_facts(1, NULL);
     struct run *run;
@@ -297,9 +290,8 @@ static void a_living_run_stays_running(void **state)
     results_close(a);
 }
 
-static void groups_are_announced_and_judged(void **state)
+TEST_WITH(groups_are_announced_and_judged, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
                                     .planned = 5};
@@ -343,9 +335,8 @@ static void groups_are_announced_and_judged(void **state)
     results_close(r);
 }
 
-static void latencies_and_who_may_compete(void **state)
+TEST_WITH(latencies_and_who_may_compete, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     int64_t run = fixture_run(r, &facts, (const int64_t[]){9400}, 1), id;
@@ -377,9 +368,8 @@ static void latencies_and_who_may_compete(void **state)
 }
 
 // Which number of items makes a test set whole is the contest's to say, and a value is no share of the items it is over.
-static void latencies_are_held_against_the_contest(void **state)
+TEST_WITH(latencies_are_held_against_the_contest, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id;
     const struct run_data few = {.name = "cifar10", .split = "test", .digest = DIGEST_B, .items = 100, .official = true};
@@ -414,9 +404,8 @@ static void make_one(void)
     results_close(r);
 }
 
-static void strange_files_are_met_with_a_sentence(void **state)
+TEST_WITH(strange_files_are_met_with_a_sentence, setup, teardown)
 {
-    (void)state;
     refused(RESULTS_READ, "no record");
     assert_int_equal(file_write(db, "", 0), 0);
     refused(RESULTS_READ, "empty");
@@ -450,9 +439,8 @@ static void strange_files_are_met_with_a_sentence(void **state)
     rmdir(db);
 }
 
-static void a_short_file_is_damaged(void **state)
+TEST_WITH(a_short_file_is_damaged, setup, teardown)
 {
-    (void)state;
     make_one();
     struct stat info;
     assert_int_equal(stat(db, &info), 0);
@@ -468,9 +456,8 @@ static void a_short_file_is_damaged(void **state)
     assert_int_equal(rc, ERR_DATABASE);
 }
 
-static void a_read_only_file_can_be_read(void **state)
+TEST_WITH(a_read_only_file_can_be_read, setup, teardown)
 {
-    (void)state;
     make_one();
     assert_int_equal(chmod(db, 0444), 0);
     assert_int_equal(chmod(folder, 0555), 0);
@@ -494,9 +481,8 @@ static void a_read_only_file_can_be_read(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void a_reader_can_not_write(void **state)
+TEST_WITH(a_reader_can_not_write, setup, teardown)
 {
-    (void)state;
     make_one();
     struct results *r = open_db(RESULTS_READ);
     struct run_facts facts = fixture_facts(2, NULL);
@@ -508,9 +494,8 @@ static void a_reader_can_not_write(void **state)
 
 // Whatever a strange file makes of our statements: they write nothing in a reader, go on for no longer than they may, and
 // take no more memory.
-static void no_statement_goes_too_far(void **state)
+TEST_WITH(no_statement_goes_too_far, setup, teardown)
 {
-    (void)state;
     static const char *const deeds[] = {"ATTACH ':memory:' AS other", "CREATE TEMP TABLE t (a)", "DROP TABLE points",
                                         "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END",
                                         "CREATE VIEW v AS SELECT 1", "DELETE FROM runs", "BEGIN"};
@@ -535,9 +520,8 @@ static void no_statement_goes_too_far(void **state)
 }
 
 // Every table and column of the schema stands in docs/results-format.md, and nothing else does.
-static void the_document_is_complete(void **state)
+TEST_WITH(the_document_is_complete, setup, teardown)
 {
-    (void)state;
     char *text;
     size_t size;
     assert_int_equal(file_read("docs/results-format.md", 1 << 20, &text, &size), 0);
@@ -562,29 +546,4 @@ static void the_document_is_complete(void **state)
     free(text);
     assert_int_equal(found, documented);
     assert_true(found > 100);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_run_is_stored_whole),
-        TEST(pictures_are_stored),
-        TEST(the_stored_chain_recomputes),
-        TEST(statuses_follow_the_points),
-        TEST(wrong_figures_are_refused),
-        TEST(the_stopwatch_is_stored),
-        TEST(kill_9_loses_nothing_that_was_promised),
-        TEST(a_living_run_stays_running),
-        TEST(groups_are_announced_and_judged),
-        TEST(latencies_and_who_may_compete),
-        TEST(latencies_are_held_against_the_contest),
-        TEST(strange_files_are_met_with_a_sentence),
-        TEST(a_short_file_is_damaged),
-        TEST(a_read_only_file_can_be_read),
-        TEST(a_reader_can_not_write),
-        TEST(no_statement_goes_too_far),
-        TEST(the_document_is_complete),
-    };
-    return cmocka_run_group_tests_name("result", tests, NULL, NULL);
 }

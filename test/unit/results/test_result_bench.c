@@ -2,6 +2,7 @@
 // Measurements in the record: rows that belong together, sums, the list, and what is refused.
 #include "tasks/tools/measure/throughput.h"
 #include "tasks/tools/show/show_bench.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 #include "test/unit/fixture_record.h"
 
@@ -15,9 +16,8 @@ static void open_trial(struct trial *t, struct bench *b)
     if (trial_open(t, &choice, &facts) < 0 || trial_ready(t) < 0) fail_msg("%s", error_text());
 }
 
-static void test_measurements_are_recorded(void **state)
+TEST_WITH(test_measurements_are_recorded, setup, teardown)
 {
-    (void)state;
     struct bench b;
     struct trial t;
     struct text text = {0};
@@ -51,10 +51,4 @@ static void test_measurements_are_recorded(void **state)
     results_close(r);
     trial_close(&t);
     bench_close(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_measurements_are_recorded, setup, teardown)};
-    return cmocka_run_group_tests_name("result_bench", tests, NULL, NULL);
 }

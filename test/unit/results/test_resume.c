@@ -4,6 +4,7 @@
 #include "submit/format/check/check.h"
 #include "submit/payload.h"
 #include "submit/results/record.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
 static void add_point(struct run *run, struct stopwatch *sw, int64_t step, int64_t score)
@@ -40,9 +41,8 @@ static int64_t sum_of(struct results *r, const char *segment)
     return number(r, sql);
 }
 
-static void a_run_goes_on_where_its_checkpoint_was(void **state)
+TEST_WITH(a_run_goes_on_where_its_checkpoint_was, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
     struct stopwatch sw;
@@ -84,9 +84,8 @@ static void a_run_goes_on_where_its_checkpoint_was(void **state)
 }
 
 // The stopwatch began a second before the record was opened. Without a moment on both clocks that second would be missing.
-static void time_away_counts_from_a_known_moment(void **state)
+TEST_WITH(time_away_counts_from_a_known_moment, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
     struct stopwatch sw;
@@ -101,9 +100,8 @@ static void time_away_counts_from_a_known_moment(void **state)
     results_close(r);
 }
 
-static void from_the_start_and_more_than_once(void **state)
+TEST_WITH(from_the_start_and_more_than_once, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
     for (int i = 1; i <= 3; i++) {
@@ -133,9 +131,8 @@ static void refused(struct results *r, int64_t id, int64_t step, const char *bec
     stopwatch_free(&sw);
 }
 
-static void what_cannot_go_on_is_refused(void **state)
+TEST_WITH(what_cannot_go_on_is_refused, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     int64_t done = fixture_run(r, &facts, (const int64_t[]){9500}, 1), id = interrupted(r);
@@ -151,13 +148,4 @@ static void what_cannot_go_on_is_refused(void **state)
     r = open_db(RESULTS_WRITE);
     refused(r, id, 25, "was changed since");
     results_close(r);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(a_run_goes_on_where_its_checkpoint_was), TEST(from_the_start_and_more_than_once),
-                                       TEST(time_away_counts_from_a_known_moment),
-                                       TEST(what_cannot_go_on_is_refused)};
-    return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
 }

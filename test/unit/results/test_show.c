@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people see of a record: curves with labels on both axes, groups, comparisons, documents.
-#include <setjmp.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 
 #include "submit/results/group_text.h"
@@ -12,9 +8,8 @@
 #include "tasks/tools/show/document.h"
 #include "tasks/tools/show/plot.h"
 #include "tasks/tools/show/show.h"
+#include "test/unit/test.h"
 #include "test/unit/results/fixture_open.h"
-
-#include <cmocka.h>
 
 static void has(const struct text *text, const char *words)
 {
@@ -41,9 +36,8 @@ static int count_lines(const struct text *text, bool ascii)
 
 // ---- curves
 
-static void curves_have_labels(void **state)
+TEST(curves_have_labels)
 {
-    (void)state;
     const double x[] = {0.5, 2, 4, 8}, y[] = {0.1, 0.5, 0.8, 0.9};
     for (int unicode = 0; unicode < 2; unicode++) {
         const struct plain_style style = {.unicode = unicode != 0};
@@ -60,9 +54,8 @@ static void curves_have_labels(void **state)
 }
 
 // In ASCII each point is a mark of its own, in its row and column.
-static void points_are_where_they_belong(void **state)
+TEST(points_are_where_they_belong)
 {
-    (void)state;
     const double x[] = {1, 2, 3}, y[] = {1, 2, 3};
     const struct plain_style plain = {0};
     const struct plot plot = {.target = NAN, .series = {{'*', x, y, 3}}, .count = 1};
@@ -78,9 +71,8 @@ static void points_are_where_they_belong(void **state)
 }
 
 // A point that misses the target by less than a row is not drawn on the target's line.
-static void a_miss_is_beside_the_target(void **state)
+TEST(a_miss_is_beside_the_target)
 {
-    (void)state;
     const double x[] = {1, 2, 3}, y[] = {0.3, 0.6, 0.9}, down[] = {0.9, 0.6, 0.33}, met[] = {0.3, 0.6, 0.94};
     struct run_metric loss = fixture_metric;
     const struct plot near = {.metric = &fixture_metric, .target = 0.94, .series = {{'*', x, y, 3}}, .count = 1};
@@ -101,9 +93,8 @@ static void a_miss_is_beside_the_target(void **state)
     text_free(&text);
 }
 
-static void little_is_drawn_as_little(void **state)
+TEST(little_is_drawn_as_little)
 {
-    (void)state;
     const struct plain_style plain = {0};
     const double x[] = {1e-3, 2e-3}, flat[] = {0.5, 0.5};
     struct text text = {0};
@@ -120,9 +111,8 @@ static void little_is_drawn_as_little(void **state)
 
 // ---- digests
 
-static void remembered_digests_are_shown(void **state)
+TEST_WITH(remembered_digests_are_shown, setup, teardown)
 {
-    (void)state;
     const struct plain_style plain = {0};
     struct run_data data[2] = {fixture_data[0], fixture_data[1]};
     const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
@@ -138,9 +128,8 @@ static void remembered_digests_are_shown(void **state)
 
 // ---- groups
 
-static void one_run_has_no_spread(void **state)
+TEST(one_run_has_no_spread)
 {
-    (void)state;
     struct group_run runs[2] = {{.seed = 1, .ns = 250 * SECOND, .k = 9603, .items = 10000, .finished = true},
                                 {.seed = 2, .ns = 252 * SECOND, .k = 9604, .items = 10000, .finished = true}};
     struct group_facts f;
@@ -160,9 +149,8 @@ static void one_run_has_no_spread(void **state)
 
 // ---- pages of runs
 
-static void a_run_with_one_evaluation_has_its_loss(void **state)
+TEST_WITH(a_run_with_one_evaluation_has_its_loss, setup, teardown)
 {
-    (void)state;
     const struct run_facts facts = fixture_facts(7, NULL);
     int64_t id = fixture_run(r, &facts, (const int64_t[]){-1, -1, 9417}, 3);
     struct text text = {0};
@@ -173,9 +161,8 @@ static void a_run_with_one_evaluation_has_its_loss(void **state)
 }
 
 // A run whose process is gone has no end: what is known of its time is not all of its time.
-static void an_open_run_has_no_shares(void **state)
+TEST_WITH(an_open_run_has_no_shares, setup, teardown)
 {
-    (void)state;
     struct stopwatch sw;
     struct run *run;
     struct text text = {0};
@@ -197,9 +184,8 @@ static void an_open_run_has_no_shares(void **state)
 
 // ---- comparisons
 
-static void keys_that_differ_are_named(void **state)
+TEST(keys_that_differ_are_named)
 {
-    (void)state;
     json_t *a = json_loads("{\"about\": \"x\", \"data\": {\"batch\": 512}, \"schedule\": {\"epochs\": 8}, \"widths\": [1, 2]}", 0,
                            NULL);
     json_t *b = json_loads("{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, \"schedule\": {\"epochs\": 10.5}, "
@@ -230,9 +216,8 @@ static int64_t add_group(int runs, int64_t seed, int64_t k)
     return group;
 }
 
-static void groups_are_tested(void **state)
+TEST_WITH(groups_are_tested, setup, teardown)
 {
-    (void)state;
     int64_t a = add_group(3, 1, 9400), b = add_group(3, 11, 9500), one = add_group(1, 21, 9500);
     struct text text = {0};
     const struct plain_style plain = {0};
@@ -265,9 +250,8 @@ static void groups_are_tested(void **state)
     text_free(&text);
 }
 
-static void long_seeds_leave_room(void **state)
+TEST_WITH(long_seeds_leave_room, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(12345678901234, NULL);
     facts.data = fixture_synthetic, facts.model = "network-of-ours";
     fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
@@ -279,9 +263,8 @@ static void long_seeds_leave_room(void **state)
     text_free(&text);
 }
 
-static void runs_are_compared(void **state)
+TEST_WITH(runs_are_compared, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     int64_t a = fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
     struct machine_facts other = fixture_machine;
@@ -316,9 +299,8 @@ static void runs_are_compared(void **state)
 
 // ---- documents
 
-static void documents_quote_what_they_show(void **state)
+TEST_WITH(documents_quote_what_they_show, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     struct machine_facts hostile = fixture_machine;
     strcpy(hostile.cpu, "</table><script>alert(1)</script> & \"CPU\" | `x` [2J");
@@ -354,9 +336,8 @@ static void change_loss(int64_t run)
     sqlite3_close(outside);
 }
 
-static void changed_runs_are_no_reference(void **state)
+TEST_WITH(changed_runs_are_no_reference, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(7, NULL);
     struct text text = {0};
     facts.stop_at_target = false;
@@ -375,26 +356,4 @@ static void changed_runs_are_no_reference(void **state)
     assert_int_equal(show_reference(r, first, &text), ERR_MISSING);
     change_loss(second);
     assert_int_equal(show_reference(r, 0, &text), ERR_MISSING);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_have_labels),
-        cmocka_unit_test(points_are_where_they_belong),
-        cmocka_unit_test(a_miss_is_beside_the_target),
-        cmocka_unit_test(little_is_drawn_as_little),
-        cmocka_unit_test(one_run_has_no_spread),
-        TEST(a_run_with_one_evaluation_has_its_loss),
-        TEST(an_open_run_has_no_shares),
-        cmocka_unit_test(keys_that_differ_are_named),
-        TEST(groups_are_tested),
-        TEST(runs_are_compared), TEST(long_seeds_leave_room),
-        TEST(documents_quote_what_they_show),
-        TEST(remembered_digests_are_shown),
-        TEST(changed_runs_are_no_reference),
-    };
-    return cmocka_run_group_tests_name("show", tests, NULL, NULL);
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stopwatch: segments sum to the end-to-end time, clocks are the sums that the rules define, no time is left out.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "runtime/common/base/clock.h"
 #include "submit/results/machine/stopwatch.h"
+#include "test/unit/test.h"
 
-#include <cmocka.h>
-
-static void clocks_follow_the_rules(void **state)
+TEST(clocks_follow_the_rules)
 {
-    (void)state;
     struct stopwatch sw;
     stopwatch_start_at(&sw, 1000, SEGMENT_PROCESS);
     stopwatch_enter_at(&sw, SEGMENT_INIT, 1010);         // process 10
@@ -34,9 +28,8 @@ static void clocks_follow_the_rules(void **state)
     stopwatch_free(&sw);
 }
 
-static void spans_have_no_gaps_and_are_merged(void **state)
+TEST(spans_have_no_gaps_and_are_merged)
 {
-    (void)state;
     struct stopwatch sw;
     stopwatch_start_at(&sw, 0, SEGMENT_TRAIN);
     stopwatch_enter_at(&sw, SEGMENT_TRAIN, 5);     // the same again changes nothing
@@ -61,9 +54,8 @@ static void spans_have_no_gaps_and_are_merged(void **state)
     stopwatch_free(&sw);
 }
 
-static void the_real_clock_runs_on(void **state)
+TEST(the_real_clock_runs_on)
 {
-    (void)state;
     struct stopwatch sw;
     stopwatch_from_process(&sw);
     int64_t a = stopwatch_end_to_end_ns(&sw);
@@ -82,9 +74,8 @@ static void the_real_clock_runs_on(void **state)
     stopwatch_free(&sw);
 }
 
-static void names_are_found_again(void **state)
+TEST(names_are_found_again)
 {
-    (void)state;
     for (int i = 0; i < SEGMENT_END; i++) {
         enum segment found;
         assert_true(stopwatch_find(stopwatch_name((enum segment)i), &found));
@@ -92,15 +83,4 @@ static void names_are_found_again(void **state)
     }
     enum segment none;
     assert_false(stopwatch_find("coffee", &none));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_follow_the_rules),
-        cmocka_unit_test(spans_have_no_gaps_and_are_merged),
-        cmocka_unit_test(the_real_clock_runs_on),
-        cmocka_unit_test(names_are_found_again),
-    };
-    return cmocka_run_group_tests_name("stopwatch", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "scoreboard/routes.h"
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_client.h"
 
 static void assert_holds(const struct reply *reply, const char *what)
@@ -13,12 +14,11 @@ static void assert_holds(const struct reply *reply, const char *what)
 }
 
 // ---- answers -----------------------------------------------------------------------------------------------------
-static void get_head_and_304(void **state)
+TEST_WITH(get_head_and_304, set_up, tear_down)
 {
     struct reply get, head, same, other;
     struct text request = {0};
     char tag[64];
-    (void)state;
     fixture_get(board.port, "/api/v1/tasks", &get);
     assert_int_equal(get.status, 200);
     assert_string_equal(reply_header(&get, "Cache-Control"), "public, max-age=0, must-revalidate");
@@ -49,10 +49,9 @@ static void get_head_and_304(void **state)
     reply_free(&get), reply_free(&head), reply_free(&same), reply_free(&other);
 }
 
-static void methods(void **state)
+TEST_WITH(methods, set_up, tear_down)
 {
     struct reply reply;
-    (void)state;
     const char put[] = "PUT /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Length: 3\r\n\r\nabc";
     fixture_ask(board.port, put, strlen(put), &reply);
     assert_int_equal(reply.status, 405);
@@ -72,10 +71,9 @@ static void methods(void **state)
     assert_int_equal(status_of("POST /rules HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n"), 405);
 }
 
-static void problems_fit_the_address(void **state)
+TEST_WITH(problems_fit_the_address, set_up, tear_down)
 {
     struct reply reply;
-    (void)state;
     fixture_get(board.port, "/api/v1/nothing", &reply);
     assert_int_equal(reply.status, 404);
     assert_holds(&reply, "\"code\":\"not-found\"");
@@ -110,11 +108,10 @@ static void problems_fit_the_address(void **state)
 }
 
 // ---- submissions -------------------------------------------------------------------------------------------------
-static void a_run_is_accepted_once(void **state)
+TEST_WITH(a_run_is_accepted_once, set_up, tear_down)
 {
     struct text envelope = {0};
     struct reply first, again, got, unknown;
-    (void)state;
     fixture_envelope(1, "ada", &ada, &envelope);
     fixture_post(board.port, &envelope, &first);
     if (first.status != 201) printf("%s\n", first.body.at);
@@ -146,12 +143,11 @@ static void a_run_is_accepted_once(void **state)
     text_free(&envelope);
 }
 
-static void an_acceptance_shows_at_once(void **state)
+TEST_WITH(an_acceptance_shows_at_once, set_up, tear_down)
 {
     static const char address[] = "/api/v1/boards/cifar10/training-time";
     struct text envelope = {0};
     struct reply reply;
-    (void)state;
     for (int i = 0; i < 8; i++) {  // into the cache of both threads
         fixture_get(board.port, address, &reply);
         assert_holds(&reply, "\"total\":0");
@@ -280,11 +276,10 @@ static void test_against_document(const json_t *document, const struct route *ro
     assert_null(wrong);
 }
 
-static void payloads_have_the_shape_of_their_fields(void **state)
+TEST_WITH(payloads_have_the_shape_of_their_fields, set_up, tear_down)
 {
     json_t *document = document_of_the_api(), *run = fixture_run();
     const json_t *schema = json_object_get(canonical_at(document, "components.schemas"), "Payload_run");
-    (void)state;
     assert_null(differs(document, schema, run));
     fixture_set(run, "seed", json_string("5"));
     assert_non_null(differs(document, schema, run));
@@ -315,13 +310,12 @@ static void open_competition(void)
     free(done);
 }
 
-static void every_address_answers(void **state)
+TEST_WITH(every_address_answers, set_up, tear_down)
 {
     json_t *document = document_of_the_api();
     struct text envelope = {0};
     struct reply reply;
     json_t *run = fixture_numbered(6, "ada");
-    (void)state;
     json_object_set_new(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", "fedcba9876543210fedcba9876543210", "index", 2,
                                                 "planned", 5, "announced_ms", canonical_int(run, "started_ms") - 1000));
     fixture_chain(run);
@@ -356,12 +350,11 @@ static void every_address_answers(void **state)
 }
 
 // Every way in which an address may name a key.
-static void keys_have_several_names(void **state)
+TEST_WITH(keys_have_several_names, set_up, tear_down)
 {
     struct text envelope = {0};
     struct reply reply;
     char id[SSHKEY_ID];
-    (void)state;
     do sshkey_new(&ada, "ada");
     while (strchr(sshkey_id(&ada.key, id), '/') == NULL || strchr(id, '+') == NULL);
     fixture_envelope(5, "ada", &ada, &envelope);
@@ -383,10 +376,9 @@ static void keys_have_several_names(void **state)
     }
 }
 
-static void bad_bodies_are_refused(void **state)
+TEST_WITH(bad_bodies_are_refused, set_up, tear_down)
 {
     struct text deep = {0};
-    (void)state;
     body_case("", 400, "malformed");
     body_case("{", 400, "malformed");
     body_case("[]", 400, "malformed");
@@ -411,12 +403,11 @@ static void bad_bodies_are_refused(void **state)
 }
 
 // Refusals that are not the shape's: another signature, another board, figures that cannot be.
-static void bad_statements_are_refused(void **state)
+TEST_WITH(bad_statements_are_refused, set_up, tear_down)
 {
     struct text envelope = {0};
     struct sshkey_secret eve;
     json_t *run = fixture_numbered(3, "ada");
-    (void)state;
     sshkey_new(&eve, "eve");
     struct statement statement;
     char signature[SSHSIG_MAX];
@@ -452,13 +443,12 @@ static void bad_statements_are_refused(void **state)
 }
 
 // Whatever form a program asks for, an entry has the same columns in the same order.
-static void entries_have_the_same_columns_everywhere(void **state)
+TEST_WITH(entries_have_the_same_columns_everywhere, set_up, tear_down)
 {
     json_t *document = document_of_the_api();
     const json_t *names = canonical_at(document, "components.schemas.Entry.required");
     struct text envelope = {0}, header = {0};
     struct reply reply;
-    (void)state;
     fixture_envelope(1, "ada", &ada, &envelope);
     body_case(envelope.at, 201, "receipt");
     text_free(&envelope);
@@ -497,12 +487,11 @@ static void *ask_much(void *at)
     return NULL;
 }
 
-static void readers_and_writers_do_not_mix_up(void **state)
+TEST_WITH(readers_and_writers_do_not_mix_up, set_up, tear_down)
 {
     enum { READERS = 3 };
     pthread_t threads[READERS];
     bool well[READERS] = {true, true, true};
-    (void)state;
     for (int i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, ask_much, &well[i]), 0);
     for (int i = 0; i < 12; i++) {
         struct text envelope = {0};
@@ -517,24 +506,4 @@ static void readers_and_writers_do_not_mix_up(void **state)
         pthread_join(threads[i], NULL);
         assert_true(well[i]);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(get_head_and_304),
-        TEST(methods),
-        TEST(problems_fit_the_address),
-        TEST(a_run_is_accepted_once),
-        TEST(an_acceptance_shows_at_once),
-        TEST(every_address_answers),
-        TEST(payloads_have_the_shape_of_their_fields),
-        TEST(keys_have_several_names),
-        TEST(bad_bodies_are_refused),
-        TEST(bad_statements_are_refused),
-        TEST(entries_have_the_same_columns_everywhere),
-        TEST(readers_and_writers_do_not_mix_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts: whatever the values, only finite numbers inside the picture, labels inside, text escaped, an element a close.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/common/draw/chart.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static void plain(double value, char into[CHART_LABEL])
 {
@@ -103,9 +98,8 @@ static const double odd[] = {0,     -1,   1,   1e-300,   1e300,     -1e300, 93.9
                              1.6e9, 1e-9, NAN, INFINITY, -INFINITY, 3600,   0.5,   1e15, 5e-324};
 enum { ODD = sizeof odd / sizeof odd[0] };
 
-static void any_values_stay_inside(void **state)
+TEST(any_values_stay_inside)
 {
-    (void)state;
     struct chart_point at[40];
     unsigned seed = 12345;
     for (int round = 0; round < 3000; round++) {
@@ -144,9 +138,8 @@ static void any_values_stay_inside(void **state)
     }
 }
 
-static void a_long_curve_is_thinned(void **state)
+TEST(a_long_curve_is_thinned)
 {
-    (void)state;
     enum { MANY = 4000 };
     struct chart_point *at = calloc(MANY, sizeof *at);
     for (int i = 0; i < MANY; i++) at[i] = (struct chart_point){.x = i * 0.5, .y = 50 + 40 * sin(i * 0.7)};
@@ -166,9 +159,8 @@ static void a_long_curve_is_thinned(void **state)
     free(at);
 }
 
-static void ticks_are_round_and_few(void **state)
+TEST(ticks_are_round_and_few)
 {
-    (void)state;
     static const struct {
         enum chart_scale scale;
         double low, high;
@@ -199,9 +191,8 @@ static void ticks_are_round_and_few(void **state)
     }
 }
 
-static void time_begins_at_nothing_and_has_one_unit(void **state)
+TEST(time_begins_at_nothing_and_has_one_unit)
 {
-    (void)state;
     static const double ends[][2] = {{28, 31}, {89, 95}, {40, 150}, {3500, 3600}, {1, 7300}, {0, 0}, {9e4, 1e5}};
     static const char *const units[] = {" s", " s", " min", " min", " h", " s", " h"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
@@ -220,9 +211,8 @@ static void time_begins_at_nothing_and_has_one_unit(void **state)
 }
 
 // An axis of dates has two labels at least, which differ and have room on the narrowest picture.
-static void dates_have_labels_with_room(void **state)
+TEST(dates_have_labels_with_room)
 {
-    (void)state;
     static const double ranges[] = {0, 0.005, 20, 90, 4000, 90000, 3 * 86400.0, 33 * 86400.0, 86400 * 400.0, 86400 * 4000.0};
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         struct chart_span span = chart_span(CHART_DATES, 1795377600, 1795377600 + ranges[i]);
@@ -239,9 +229,8 @@ static void dates_have_labels_with_room(void **state)
     }
 }
 
-static void bars_and_stacks(void **state)
+TEST(bars_and_stacks)
 {
-    (void)state;
     static const double values[][4] = {
         {1, 2, 3, 4}, {0, 0, 0, 0}, {NAN, 1, INFINITY, -3}, {1e300, 1e300, 1e300, 1e300}, {1e-9, 5, 0.1, 3}};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -260,9 +249,8 @@ static void bars_and_stacks(void **state)
     }
 }
 
-static void shapes_differ_with_the_look(void **state)
+TEST(shapes_differ_with_the_look)
 {
-    (void)state;
     struct chart_point at = {.x = 1, .y = 1};
     char *pictures[CHART_LOOKS];
     for (int look = 0; look < CHART_LOOKS; look++) {
@@ -285,15 +273,4 @@ static void shapes_differ_with_the_look(void **state)
         text_free(&out);
     }
     for (int look = 0; look < CHART_LOOKS; look++) free(pictures[look]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_values_stay_inside), cmocka_unit_test(a_long_curve_is_thinned),
-        cmocka_unit_test(ticks_are_round_and_few), cmocka_unit_test(dates_have_labels_with_room),
-        cmocka_unit_test(bars_and_stacks), cmocka_unit_test(shapes_differ_with_the_look),
-        cmocka_unit_test(time_begins_at_nothing_and_has_one_unit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

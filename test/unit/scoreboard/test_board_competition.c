@@ -3,6 +3,7 @@
 // pages and API show of it.
 #include "scoreboard/api/api.h"
 #include "scoreboard/pages/pages.h"
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
 #define HOUR ((int64_t)3600 * 1000)
@@ -16,9 +17,8 @@ static const char good[] =
     "\"training-time\", \"rank\": \"classic\", \"division\": \"open\", \"begins\": \"2026-12-01T00:00:00Z\", \"commits_until\": "
     "\"2026-12-02T00:00:00Z\", \"reveals_until\": \"2026-12-03T12:30:15Z\"}";
 
-static void the_file_is_read(void **state)
+TEST(the_file_is_read)
 {
-    (void)state;
     json_t *members;
     assert_int_equal(competition_read(good, strlen(good), &members), 0);
     assert_int_equal(canonical_int(members, "begins_ms"), 1796083200000);
@@ -29,9 +29,8 @@ static void the_file_is_read(void **state)
     json_decref(members);
 }
 
-static void broken_files_are_refused(void **state)
+TEST(broken_files_are_refused)
 {
-    (void)state;
     static const char *const edits[][3] = {
         {"\"name\": \"winter-2026\", ", "", "has no \"name\""},
         {"\"rank\": \"classic\"", "\"rank\": 1", "\"rank\" is text"},
@@ -81,9 +80,8 @@ static enum problem open_with(json_t *members, int64_t now_ms)
     return last.problem;
 }
 
-static void competitions_that_cannot_be(void **state)
+TEST_WITH(competitions_that_cannot_be, set_up, end)
 {
-    (void)state;
     static const struct {
         const char *member;
         int64_t value;
@@ -167,9 +165,8 @@ static struct contender *contenders_of(int *count)
     return list;
 }
 
-static void commit_then_reveal(void **state)
+TEST_WITH(commit_then_reveal, set_up, end)
 {
-    (void)state;
     int count;
     open_one(RANK_CLASSIC);
     assert_refused(hand_in(entering(run_of("ada", 1)), &ada), "takes runs from 2027-01-15 09:00:00 UTC on");
@@ -189,9 +186,8 @@ static void commit_then_reveal(void **state)
     assert_whole();
 }
 
-static void attacks(void **state)
+TEST_WITH(attacks, set_up, end)
 {
-    (void)state;
     int count;
     open_one(RANK_CLASSIC);
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
@@ -227,9 +223,8 @@ static void attacks(void **state)
 }
 
 // What entered stays as it is; it can only be taken back, and that shows.
-static void an_entry_is_not_replaced(void **state)
+TEST_WITH(an_entry_is_not_replaced, set_up, end)
 {
-    (void)state;
     int count;
     char digest[DIGEST_HEX];
     open_one(RANK_CLASSIC);
@@ -256,9 +251,8 @@ static int cancel(const char *name, const char *reason, int64_t now_ms)
     return store_decide(store, &(struct decision){"cancelled", name, "Ann Lee", reason}, now_ms, &last);
 }
 
-static void a_cancelled_competition_takes_nothing(void **state)
+TEST_WITH(a_cancelled_competition_takes_nothing, set_up, end)
 {
-    (void)state;
     struct competition_stored c;
     open_one(RANK_CLASSIC);
     assert_int_equal(cancel("nothing", "a slip", FIXTURE_NOW_MS), ERR_MISSING);
@@ -277,9 +271,8 @@ static void a_cancelled_competition_takes_nothing(void **state)
     assert_whole();
 }
 
-static void a_closed_division_is_closed(void **state)
+TEST_WITH(a_closed_division_is_closed, set_up, end)
 {
-    (void)state;
     json_t *members = members_of("winter", RANK_CLASSIC), *run;
     struct competition_stored c;
     json_object_set_new(members, "division", json_string("closed"));
@@ -293,9 +286,8 @@ static void a_closed_division_is_closed(void **state)
 }
 
 // ---- groups
-static void a_group_enters_whole(void **state)
+TEST_WITH(a_group_enters_whole, set_up, end)
 {
-    (void)state;
     enum { RUNS = 5 };
     char digest[RUNS][DIGEST_HEX];
     const char *digests[RUNS];
@@ -325,9 +317,8 @@ static void a_group_enters_whole(void **state)
     assert_whole();
 }
 
-static void single_runs_are_no_group(void **state)
+TEST_WITH(single_runs_are_no_group, set_up, end)
 {
-    (void)state;
     enum { RUNS = 5 };
     char digest[RUNS][DIGEST_HEX];
     const char *digests[RUNS];
@@ -343,9 +334,8 @@ static void single_runs_are_no_group(void **state)
 }
 
 // ---- the order
-static void places_follow_values(void **state)
+TEST(places_follow_values)
 {
-    (void)state;
     const struct competition c = {.least = TRUST_CHECKED};
     struct contender at[] = {
         {.sequence = 1, .runs = 1},
@@ -382,9 +372,8 @@ static const char *page_at(int64_t ms)
     return answer.body.at;
 }
 
-static void a_page_says_the_phase_and_who_leads(void **state)
+TEST_WITH(a_page_says_the_phase_and_who_leads, set_up, end)
 {
-    (void)state;
     static const char head[] = "<dt>1. <a href=\"/people/ada\">";
     open_one(RANK_CLASSIC);
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
@@ -397,9 +386,8 @@ static void a_page_says_the_phase_and_who_leads(void **state)
     assert_shows(page_at(1000), "<strong>Not open yet.</strong> Opens in ");
 }
 
-static void pages_show_it(void **state)
+TEST_WITH(pages_show_it, set_up, end)
 {
-    (void)state;
     open_one(RANK_CLASSIC);
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 1))), &ada), PROBLEM_NONE);
     assert_int_equal(ask_page(page_competitions, (struct request){.path = "/"}), 0);
@@ -439,9 +427,8 @@ static void limit_to(int64_t statements)
 }
 
 // Somebody without a run here, whose handle costs nothing, commits a quarter as often.
-static void newcomers_commit_seldom(void **state)
+TEST_WITH(newcomers_commit_seldom, set_up, end)
 {
-    (void)state;
     struct competition_stored spring;
     limit_to(4);
     open_one(RANK_CLASSIC);
@@ -455,9 +442,8 @@ static void newcomers_commit_seldom(void **state)
 }
 
 // Runs that were committed are no part of the limit: nobody can commit to more than the time to reveal has room for.
-static void entries_are_not_counted(void **state)
+TEST_WITH(entries_are_not_counted, set_up, end)
 {
-    (void)state;
     enum { RUNS = 11 };
     char digest[RUNS][DIGEST_HEX], nonce[33] = "abababababababababababababababab";
     const char *digests[RUNS];
@@ -479,9 +465,8 @@ static void entries_are_not_counted(void **state)
 }
 
 // A later program may have dropped a board: everything else is shown, and nothing more enters.
-static void a_dropped_board_hides_nothing(void **state)
+TEST_WITH(a_dropped_board_hides_nothing, set_up, end)
 {
-    (void)state;
     int count;
     struct competition_stored *list;
     open_one(RANK_CLASSIC);
@@ -507,9 +492,8 @@ static void a_dropped_board_hides_nothing(void **state)
     assert_int_equal(last.problem, PROBLEM_NONE);
 }
 
-static void check_notices_altered_tables(void **state)
+TEST_WITH(check_notices_altered_tables, set_up, end)
 {
-    (void)state;
     static const char *const edits[] = {"UPDATE committed SET run = 0", "UPDATE competitions SET cancelled = 3",
                                         "UPDATE commitments SET handle = 'eve'"};
     open_one(RANK_CLASSIC);
@@ -522,19 +506,4 @@ static void check_notices_altered_tables(void **state)
         assert_int_equal(faults_of(&said), (int)i + 1);
         text_free(&said);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_read), cmocka_unit_test(broken_files_are_refused), cmocka_unit_test(places_follow_values),
-        TEST(competitions_that_cannot_be), TEST(commit_then_reveal), TEST(attacks), TEST(an_entry_is_not_replaced),
-        TEST(newcomers_commit_seldom), TEST(entries_are_not_counted), TEST(a_dropped_board_hides_nothing),
-        TEST(a_cancelled_competition_takes_nothing),
-        TEST(a_closed_division_is_closed), TEST(a_group_enters_whole),
-        TEST(single_runs_are_no_group), TEST(pages_show_it),
-        TEST(a_page_says_the_phase_and_who_leads), TEST(check_notices_altered_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

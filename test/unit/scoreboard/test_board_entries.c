@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading boards: pages under every sort without gaps or doubles, filters against a plain loop, places, history, facets,
 // two targets of one contest, and a reader that catches up with changes one by one, compared with one that reads everything.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-#undef fail
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +13,7 @@
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/store/boards/shelf.h"
 #include "scoreboard/store/store.h"
+#include "test/unit/test.h"
 
 enum { MANY = 300 };
 static char folder[64], path[128];
@@ -148,9 +144,8 @@ static bool known(enum sort sort, const struct entry *e)
     return sort == SORT_DATE ? *e->date != 0 : sort == SORT_HARDWARE ? *e->hardware != 0 : sort != SORT_COST || e->cost >= 0;
 }
 
-static void test_pages(void **state)
+TEST_WITH(test_pages, set_up, tear_down)
 {
-    (void)state;
     import_many(0, MANY);
     for (int sort = 0; sort < SORTS; sort++) {
         for (int descending = 0; descending < 2; descending++) {
@@ -173,9 +168,8 @@ static void test_pages(void **state)
     }
 }
 
-static void test_places(void **state)
+TEST_WITH(test_places, set_up, tear_down)
 {
-    (void)state;
     import_many(0, MANY);
     struct entries all = read_pages(reader, filter_of("limit=200")),
                    some = read_pages(reader, filter_of("author=AN+AUTHOR+3&sort=date"));
@@ -203,9 +197,8 @@ static bool wanted(int which, const struct entry *e)
     }
 }
 
-static void test_filters(void **state)
+TEST_WITH(test_filters, set_up, tear_down)
 {
-    (void)state;
     static const char *const queries[] = {
         "hardware=test+V100", "hardware=~V100", "model=~NET1&framework=MXNet", "devices=3", "devices_max=2",
         "since=2018-03-01&until=2018-04-30", "source=dawnbench&trust=imported", "source=dawn", "trust=signed", "division=open",
@@ -226,9 +219,8 @@ static void test_filters(void **state)
     }
 }
 
-static void test_cursor(void **state)
+TEST_WITH(test_cursor, set_up, tear_down)
 {
-    (void)state;
     struct entries found;
     struct filter f = filter_of("cursor=1");
     assert_int_equal(store_entries(reader, &f, &arena, &found), ERR_INPUT);  // nothing is there at all
@@ -255,9 +247,8 @@ static void test_cursor(void **state)
 }
 
 // Changes one by one, with every order in use, against a reader that loads everything at the end.
-static void test_catching_up(void **state)
+TEST_WITH(test_catching_up, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 120; i++) {
         struct dawnbench_entry e = made_up(contest_find("cifar10"), i * 7 % 60);  // each twice: the second changes it
         if (i >= 60) e.seconds[0] = i % 5 == 0 ? -1 : e.seconds[0] * 0.7;
@@ -286,9 +277,8 @@ static void test_catching_up(void **state)
     store_reader_close(fresh);
 }
 
-static void test_history(void **state)
+TEST_WITH(test_history, set_up, tear_down)
 {
-    (void)state;
     struct entries found;
     static const struct {
         int seconds;
@@ -321,9 +311,8 @@ static void test_history(void **state)
 }
 
 // 0.74 is a result at 0.73 and none at 0.75; a score below both, or none, is on no board.
-static void test_targets(void **state)
+TEST_WITH(test_targets, set_up, tear_down)
 {
-    (void)state;
     const struct contest *squad = contest_find("squad");
     struct filter f = {.contest = squad, .board = BOARD_TRAINING_TIME, .limit = 10};
     struct entries found;
@@ -358,9 +347,8 @@ static void test_targets(void **state)
 }
 
 // A person who took an archive's name before it came is not its author.
-static void test_names_of_the_archive(void **state)
+TEST_WITH(test_names_of_the_archive, set_up, tear_down)
 {
-    (void)state;
     struct library library = {0};
     struct shelf_wanted wanted;
     static const char *const queries[] = {"author=google", "author=google&source=dawnbench", "author=google&source=dawn",
@@ -406,9 +394,8 @@ static int lines_of(const char *text)
     return lines;
 }
 
-static void test_csv_comes_in_pages(void **state)
+TEST_WITH(test_csv_comes_in_pages, set_up, tear_down)
 {
-    (void)state;
     import_many(0, MANY);
     assert_int_equal(lines_of(csv_of("source=dawnbench&devices=1")), 1 + MANY / 5);
     assert_string_equal(answer.next, "");
@@ -420,9 +407,8 @@ static void test_csv_comes_in_pages(void **state)
     text_free(&answer.body);
 }
 
-static void test_facets(void **state)
+TEST_WITH(test_facets, set_up, tear_down)
 {
-    (void)state;
     struct facets found;
     import_many(0, 70);
     struct filter f = filter_of("");
@@ -433,15 +419,4 @@ static void test_facets(void **state)
     assert_int_equal(found.precisions, 0);
     assert_int_equal(found.framework[0].count, 24);
     assert_true(found.author[0].count >= found.author[6].count);
-}
-
-static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_pages), TEST(test_places), TEST(test_filters), TEST(test_cursor), TEST(test_catching_up), TEST(test_history),
-    TEST(test_targets), TEST(test_facets), TEST(test_names_of_the_archive), TEST(test_csv_comes_in_pages),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Query strings of boards: what they mean, their canonical form, every refusal; values as people read them; the words.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-#undef fail
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
+#include "test/unit/test.h"
 
-static void test_narrowing(void **state)
+TEST(test_narrowing)
 {
-    (void)state;
     static const struct {
         const char *query;
         int count;
@@ -39,9 +34,8 @@ static void test_narrowing(void **state)
     }
 }
 
-static void test_canonical_form(void **state)
+TEST(test_canonical_form)
 {
-    (void)state;
     static const struct {
         const char *query, *canonical;
     } cases[] = {
@@ -93,9 +87,8 @@ static void test_canonical_form(void **state)
     }
 }
 
-static void test_meaning(void **state)
+TEST(test_meaning)
 {
-    (void)state;
     struct filter f = {.contest = contest_find("cifar10"), .board = BOARD_INFERENCE_COST};
     assert_int_equal(filter_read(NULL, &f), 0);
     assert_ptr_equal(f.contest, contest_find("cifar10"));  // what the address says is left alone
@@ -113,9 +106,8 @@ static void test_meaning(void **state)
     assert_int_equal(f.target_micro, 0);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *query, *names;
     } cases[] = {
@@ -181,9 +173,8 @@ static void test_refusals(void **state)
     free(query);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     static const struct {
         enum board board;
         double value;
@@ -227,9 +218,8 @@ static void test_values(void **state)
         }
 }
 
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     for (int i = 0; i < BOARDS; i++) {
         enum board board;
         assert_true(board_find(board_word((enum board)i), &board));
@@ -243,9 +233,8 @@ static void test_words(void **state)
     assert_false(board_find("speed", &board));
 }
 
-static void test_problems(void **state)
+TEST(test_problems)
 {
-    (void)state;
     struct findings findings = {0};
     struct text text = {0};
     finding_add(&findings, CHECK_CHAIN, "point %d", 3);
@@ -272,14 +261,4 @@ static void test_problems(void **state)
         json_decref(value);
         text_free(&text);
     }
-}
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_canonical_form), cmocka_unit_test(test_narrowing), cmocka_unit_test(test_meaning),
-    cmocka_unit_test(test_refusals), cmocka_unit_test(test_values), cmocka_unit_test(test_words), cmocka_unit_test(test_problems),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure rules of a request's head: targets, header lines, announced bodies, If-None-Match.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-#undef fail
-
 #include "scoreboard/http/http_guard.h"
+#include "test/unit/test.h"
 
 static char path[GUARD_PATH + 1];
 static const char *query, *detail;
@@ -19,9 +14,8 @@ static const char *decoded(const char *target)
     return guard_target(target, path, &query, &detail) == PROBLEM_NONE ? path : NULL;
 }
 
-static void targets_are_decoded(void **state)
+TEST(targets_are_decoded)
 {
-    (void)state;
     assert_string_equal(decoded("/"), "/");
     assert_null(query);
     assert_string_equal(decoded("/a%20b/%e2%82%AC?x=%zz&y"), "/a b/\xe2\x82\xac");
@@ -33,14 +27,13 @@ static void targets_are_decoded(void **state)
     assert_string_equal(decoded("/%F0%9F%98%80"), "/\xf0\x9f\x98\x80");
 }
 
-static void bad_targets_are_refused(void **state)
+TEST(bad_targets_are_refused)
 {
     static const char *const bad[] = {
         "", "a", "*", "http://test/", "?", "/%", "/%a", "/%zz", "/%4", "/a%00b", "/a%0Ab", "/a%7f", "/%c2%85", "/a\\b", "/%5C",
         "/.", "/..", "/a/../b", "/a/%2e%2E/b", "/a/.", "/%ff", "/%c3", "/%c0%af", "/%ed%a0%80", "/%f5%80%80%80", "/%f4%90%80%80",
         "/%e0%80%80", "/%f0%80%80%80", "/\xc3\xa4", "/a b", "/?a b", "/?\x01", "/?\xff", "/?a#b", "/\x7f",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (decoded(bad[i]) != NULL) printf("\"%s\" was taken\n", bad[i]);
         assert_null(decoded(bad[i]));
@@ -48,10 +41,9 @@ static void bad_targets_are_refused(void **state)
     }
 }
 
-static void targets_have_limits(void **state)
+TEST(targets_have_limits)
 {
     char long_one[GUARD_PATH + GUARD_QUERY + 8];
-    (void)state;
     memset(long_one, 'a', sizeof long_one);
     long_one[0] = '/', long_one[GUARD_PATH] = 0;
     assert_non_null(decoded(long_one));
@@ -79,7 +71,7 @@ static enum problem head(const char *method, const char *lines, int hidden, stru
     return guard_head(guard, method, "/", (size_t)((long)bytes + hidden), &detail);
 }
 
-static void heads_are_judged(void **state)
+TEST(heads_are_judged)
 {
     static const struct {
         const char *method, *lines;
@@ -111,7 +103,6 @@ static void heads_are_judged(void **state)
         {"GET", "Host: test\nX:tight\n", PROBLEM_MALFORMED},
     };
     struct guard guard;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         enum problem problem = head(cases[i].method, cases[i].lines, 0, &guard);
         if (problem != cases[i].problem) printf("%s %s: %s\n", cases[i].method, cases[i].lines, problem_code(problem));
@@ -120,10 +111,9 @@ static void heads_are_judged(void **state)
 }
 
 // Bytes that the server's parser swallowed belong to no line; a missing CR shows as missing bytes.
-static void hidden_bytes_are_noticed(void **state)
+TEST(hidden_bytes_are_noticed)
 {
     struct guard guard;
-    (void)state;
     assert_int_equal(head("GET", "Host: test\nX: a\n", 1, &guard), PROBLEM_MALFORMED);
     assert_int_equal(head("GET", "Host: test\nX: a\n", 4, &guard), PROBLEM_MALFORMED);
     assert_int_equal(head("GET", "Host: test\nX: a\n", -1, &guard), PROBLEM_MALFORMED);
@@ -138,11 +128,10 @@ static enum problem body(const char *length, const char *type, size_t *count)
     return guard_body(&guard, count, &detail);
 }
 
-static void bodies_are_judged(void **state)
+TEST(bodies_are_judged)
 {
     static const char json[] = "application/json";
     size_t count;
-    (void)state;
     assert_int_equal(body("5", json, &count), PROBLEM_NONE);
     assert_int_equal(count, 5);
     assert_int_equal(body("1048576", "Application/JSON; charset=utf-8", &count), PROBLEM_NONE);
@@ -160,9 +149,8 @@ static void bodies_are_judged(void **state)
     assert_int_equal(body("5", NULL, &count), PROBLEM_MEDIA);
 }
 
-static void tags_are_compared(void **state)
+TEST(tags_are_compared)
 {
-    (void)state;
     assert_true(guard_matches("\"abc\"", "\"abc\""));
     assert_true(guard_matches("W/\"abc\"", "\"abc\""));
     assert_true(guard_matches("\"x\", \"y,z\" ,W/\"abc\"", "\"abc\""));
@@ -174,15 +162,4 @@ static void tags_are_compared(void **state)
     assert_false(guard_matches("\"xabc\"", "\"abc\""));
     assert_false(guard_matches("\"x", "\"abc\""));
     assert_false(guard_matches("\"\"\"\",,,\"", "\"abc\""));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_are_decoded), cmocka_unit_test(bad_targets_are_refused),
-        cmocka_unit_test(targets_have_limits), cmocka_unit_test(heads_are_judged),
-        cmocka_unit_test(hidden_bytes_are_noticed), cmocka_unit_test(bodies_are_judged),
-        cmocka_unit_test(tags_are_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

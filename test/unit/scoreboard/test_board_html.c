@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escaping: hostile text in every context where pages put text, and the small Markdown of our documents.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "runtime/common/draw/html.h"
 #include "scoreboard/pages/page.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const char *const hostile[] = {
     "<script>alert(1)</script>",
@@ -54,9 +49,8 @@ static void assert_harmless(const char *at)
     }
 }
 
-static void hostile_text_stays_text(void **state)
+TEST(hostile_text_stays_text)
 {
-    (void)state;
     for (int i = 0; i < HOSTILE; i++) {
         struct text out = {0};
         html_add(&out, "%s", hostile[i]);
@@ -77,9 +71,8 @@ static void hostile_text_stays_text(void **state)
     }
 }
 
-static void conversions_are_printf_s(void **state)
+TEST(conversions_are_printf_s)
 {
-    (void)state;
     static const char *volatile absent;  // so that the compiler does not know what it is
     struct text out = {0};
     html_add(&out, "%d|%5d|%-4d|%lld|%zu|%x|%c|%.2f|%8.3f|%g|%.3s|%.*s|%%|%s", -3, 42, 7, 1LL << 40, (size_t)9, 255u,
@@ -92,9 +85,8 @@ static void conversions_are_printf_s(void **state)
     text_free(&out);
 }
 
-static void links_lead_to_the_web_only(void **state)
+TEST(links_lead_to_the_web_only)
 {
-    (void)state;
     static const char *const bad[] = {"javascript:alert(1)",
                                       "data:text/html,x",
                                       "//example.org",
@@ -125,9 +117,8 @@ static void links_lead_to_the_web_only(void **state)
     text_free(&out);
 }
 
-static void parts_of_addresses_are_encoded(void **state)
+TEST(parts_of_addresses_are_encoded)
 {
-    (void)state;
     struct arena arena = {0};
     assert_string_equal(html_part(&arena, "a b/c?d#e&f=\"<\xc3\xa4"), "a%20b%2Fc%3Fd%23e%26f%3D%22%3C%C3%A4");
     assert_string_equal(html_part(&arena, "A-z_0.9~"), "A-z_0.9~");
@@ -142,9 +133,8 @@ static void parts_of_addresses_are_encoded(void **state)
     arena_free(&arena);
 }
 
-static void a_problem_is_a_whole_page(void **state)
+TEST(a_problem_is_a_whole_page)
 {
-    (void)state;
     struct answer answer = {0};
     text_add(&answer.body, "half a page");
     page_problem(PROBLEM_NOT_FOUND, "there is no <b>such</b> thing", &answer);
@@ -155,14 +145,4 @@ static void a_problem_is_a_whole_page(void **state)
     assert_non_null(strstr(answer.body.at, "&lt;b&gt;such"));
     assert_non_null(strstr(answer.body.at, "</html>"));
     text_free(&answer.body);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hostile_text_stays_text),    cmocka_unit_test(conversions_are_printf_s),
-        cmocka_unit_test(links_lead_to_the_web_only), cmocka_unit_test(parts_of_addresses_are_encoded),
-        cmocka_unit_test(a_problem_is_a_whole_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_client.h"
 #include "test/unit/scoreboard/fixture_trace.h"
 
@@ -27,7 +28,7 @@ static void read_all(const char *request, struct text *said)
     assert_true(said->length > strlen("HTTP/1.1 400"));
 }
 
-static void smuggling_is_refused(void **state)
+TEST_WITH(smuggling_is_refused, set_up, tear_down)
 {
 #define TAIL "GET /smuggled HTTP/1.1\r\nHost: test\r\n\r\n"
 #define POST "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
@@ -57,7 +58,6 @@ static void smuggling_is_refused(void **state)
         "GET http://other/ HTTP/1.1\r\nHost: test\r\n\r\n" TAIL,
         "GET / HTTP/1.1\r\nHost: test\r\nX\r\n\r\n" TAIL,
     };
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         struct text said = {0};
         read_all(requests[i], &said);
@@ -73,7 +73,7 @@ static void smuggling_is_refused(void **state)
 
 enum { NEW_LIBRARY = MHD_VERSION >= 0x01000000 };  // it refuses more by itself
 
-static void nuls_are_refused(void **state)
+TEST_WITH(nuls_are_refused, set_up, tear_down)
 {
     static const struct {
         const char *bytes;
@@ -85,7 +85,6 @@ static void nuls_are_refused(void **state)
         BYTES("GET / HTTP/1.1\r\nHost: test\r\nX\0Y: a\r\n\r\n"),
         BYTES(POST "Content-Length: 5\0000\r\n\r\n01234"),
     };
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         struct reply reply;
         fixture_ask(board.port, requests[i].bytes, requests[i].count, &reply);
@@ -96,11 +95,10 @@ static void nuls_are_refused(void **state)
     }
 }
 
-static void sizes_are_limited(void **state)
+TEST_WITH(sizes_are_limited, set_up, tear_down)
 {
     struct text text = {0};
     struct reply reply;
-    (void)state;
     assert_int_equal(status_of(POST "\r\n"), 411);
     assert_int_equal(status_of(POST "Content-Length: abc\r\n\r\n"), 400);
     assert_int_equal(status_of(POST "Content-Length: 1048577\r\n\r\n"), 413);
@@ -135,7 +133,7 @@ static void sizes_are_limited(void **state)
 }
 
 // ---- connections -------------------------------------------------------------------------------------------------
-static void pipelined_requests_are_answered_in_order(void **state)
+TEST_WITH(pipelined_requests_are_answered_in_order, set_up, tear_down)
 {
     static const char requests[] = "GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"
                                    "HEAD /api/v1/tasks HTTP/1.1\r\nHost: test\r\n\r\n"
@@ -143,7 +141,6 @@ static void pipelined_requests_are_answered_in_order(void **state)
                                    "GET /robots.txt HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
     static const int expected[] = {200, 200, 404, 200};
     int fd = fixture_connect(board.port);
-    (void)state;
     assert_true(fixture_send(fd, requests, strlen(requests)));
     for (int i = 0; i < 4; i++) {
         struct reply reply;
@@ -156,11 +153,10 @@ static void pipelined_requests_are_answered_in_order(void **state)
 }
 
 // A head that drips is ended by the watchdog although the connection is never silent; others are served meanwhile.
-static void drips_are_ended(void **state)
+TEST_WITH(drips_are_ended, set_up, tear_down)
 {
     enum { DRIPS = 20, LOOKS = 200 };  // looks, because a clock also runs while this process is stopped or waits for a processor
     int fds[DRIPS], open = DRIPS;
-    (void)state;
     for (int i = 0; i < DRIPS; i++) {
         fds[i] = fixture_connect(board.port);
         assert_true(fds[i] >= 0 && fixture_send(fds[i], "GET / HTTP/1.1\r\nX: ", 19));
@@ -181,11 +177,10 @@ static void drips_are_ended(void **state)
 }
 
 // A body that never comes, and a client that goes away in the middle of one.
-static void unfinished_bodies_are_ended(void **state)
+TEST_WITH(unfinished_bodies_are_ended, set_up, tear_down)
 {
     char c;
     int fd = fixture_connect(board.port), gone = fixture_connect(board.port);
-    (void)state;
     assert_true(fixture_send(fd, POST "Content-Length: 1000\r\n\r\n{", strlen(POST "Content-Length: 1000\r\n\r\n{")));
     assert_true(fixture_send(gone, POST "Content-Length: 1000\r\n\r\n{", strlen(POST "Content-Length: 1000\r\n\r\n{")));
     close(gone);
@@ -195,14 +190,13 @@ static void unfinished_bodies_are_ended(void **state)
 }
 
 // A client that announces much and sends little blocks no other client: 80 MiB are announced here, with room for 64.
-static void announced_bodies_take_no_room(void **state)
+TEST_WITH(announced_bodies_take_no_room, set_up, tear_down)
 {
     enum { LAZY = 80 };
     static const char lazy[] = POST "Content-Length: 1048576\r\n\r\n{";
     struct text envelope = {0};
     struct reply reply;
     int fds[LAZY];
-    (void)state;
     for (int i = 0; i < LAZY; i++) {
         fds[i] = fixture_connect(board.port);
         assert_true(fds[i] >= 0 && fixture_send(fds[i], lazy, sizeof lazy - 1));
@@ -217,13 +211,12 @@ static void announced_bodies_take_no_room(void **state)
 }
 
 // Received bytes take room and give it back. Connections beyond that room get 503 when their body ends.
-static void bodies_under_way_are_limited(void **state)
+TEST_WITH(bodies_under_way_are_limited, set_up, tear_down)
 {
     enum { SENDERS = 80, SIZE = 1 << 20, READ_US = SLOW * 600000 };
     static char zeros[SIZE];
     static const char head[] = POST "Content-Length: 1048576\r\n\r\n";
     int fds[SENDERS], refused = 0;
-    (void)state;
     fixture_remove(&board);  // a patient server: nobody is ended here
     board = (struct fixture_server){0};
     fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 512, .read_seconds = 60});
@@ -254,10 +247,9 @@ static void bodies_under_way_are_limited(void **state)
 }
 
 // What the guard refuses has our headers. Version 1 of libmicrohttpd refuses a missing Host itself.
-static void refusals_have_our_headers(void **state)
+TEST_WITH(refusals_have_our_headers, set_up, tear_down)
 {
     static const char *const requests[] = {"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         struct reply reply;
         fixture_ask(board.port, requests[i], strlen(requests[i]), &reply);
@@ -277,12 +269,11 @@ static void note_fault(const char *sentence)
 }
 
 // A full disk, as the system shows it: a file may not grow.
-static void health_knows_that_nothing_can_be_written(void **state)
+TEST_WITH(health_knows_that_nothing_can_be_written, set_up, tear_down)
 {
     struct rlimit before, none = {0};
     struct text envelope = {0};
     struct reply reply;
-    (void)state;
     fixture_remove(&board);
     fixture_start(&board, &(struct server_settings){.threads = 2, .connections = 64, .fault = note_fault});
     fixture_envelope(7, "ada", &ada, &envelope);
@@ -308,11 +299,10 @@ static void health_knows_that_nothing_can_be_written(void **state)
 }
 
 // Whoever has used up his time waits, but not for what is cached, nor for health.
-static void work_is_metered(void **state)
+TEST_WITH(work_is_metered, set_up, tear_down)
 {
     struct reply reply;
     int status = 200;
-    (void)state;
     fixture_remove(&board);
     fixture_start(&board, &(struct server_settings){.threads = 1, .connections = 64, .work_milliseconds = 1,
                                                     .health = "/api/v1/health"});
@@ -352,10 +342,9 @@ static void use_up_time(const char *address)
 
 // A walk over many addresses, each asked for once, does not drop the page that is asked for again and again. Somebody who has
 // used up his time sees it: he is answered from the cache alone.
-static void a_walk_drops_no_page(void **state)
+TEST_WITH(a_walk_drops_no_page, set_up, tear_down)
 {
     char address[32], target[64];
-    (void)state;
     fixture_remove(&board);
     fixture_start(&board, &(struct server_settings){.threads = 1, .connections = 64, .work_milliseconds = 1});
     assert_int_equal(status_from("192.0.2.1", "/rules"), 200);
@@ -387,13 +376,12 @@ static void *send_rest(void *at)
     return NULL;
 }
 
-static void stop_lets_requests_end(void **state)
+TEST_WITH(stop_lets_requests_end, set_up, tear_down)
 {
     struct text envelope = {0};
     struct upload upload = {.fd = fixture_connect(board.port), .port = board.port};
     pthread_t thread;
     int idle = fixture_connect(board.port);
-    (void)state;
     fixture_envelope(5, "ada", &ada, &envelope);
     fixture_post_request(&envelope, &upload.request);
     assert_true(fixture_send(upload.fd, upload.request.at, upload.request.length / 2));
@@ -414,11 +402,10 @@ static void stop_lets_requests_end(void **state)
     text_free(&upload.request), text_free(&envelope);
 }
 
-static void bad_addresses_are_refused(void **state)
+TEST_WITH(bad_addresses_are_refused, set_up, tear_down)
 {
     static const char *const bad[] = {"", "8080", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536"};
     int listening;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(server_listen(bad[i], &listening), ERR_USAGE);
     char taken[32];
     snprintf(taken, sizeof taken, "127.0.0.1:%d", board.port);
@@ -439,33 +426,10 @@ static int tear_down_traced(void **state)
     return tear_down(state);
 }
 
-static void boards_are_read_before_serving(void **state)
+TEST_WITH(boards_are_read_before_serving, set_up_traced, tear_down_traced)
 {
-    (void)state;
     assert_int_equal(traced[0], 2);
     for (int i = 0; i < 8; i++)
         assert_int_equal(status_of("GET /api/v1/boards/cifar10/training-time HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
     assert_int_equal(traced[0], 2);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(smuggling_is_refused),
-        TEST(nuls_are_refused),
-        TEST(sizes_are_limited),
-        TEST(pipelined_requests_are_answered_in_order),
-        TEST(drips_are_ended),
-        TEST(unfinished_bodies_are_ended),
-        TEST(announced_bodies_take_no_room),
-        TEST(bodies_under_way_are_limited),
-        TEST(refusals_have_our_headers),
-        TEST(health_knows_that_nothing_can_be_written),
-        TEST(work_is_metered), TEST(a_walk_drops_no_page),
-        TEST(stop_lets_requests_end),
-        TEST(bad_addresses_are_refused),
-        cmocka_unit_test_setup_teardown(boards_are_read_before_serving, set_up_traced, tear_down_traced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages that put several things side by side: comparisons of runs and groups, uploads, people, search, prices, the API.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
 #include "scoreboard/pages/page.h"
@@ -36,9 +37,8 @@ static void hand_in_a_group(void)
 }
 
 // ---- comparisons
-static void a_group_compares_with_a_run(void **state)
+TEST_WITH(a_group_compares_with_a_run, set_up, end)
 {
-    (void)state;
     hand_in_a_group();
     json_t *run = run_of("bob", 6);
     fixture_set(run, "threads", json_integer(0));
@@ -77,9 +77,8 @@ static void a_group_compares_with_a_run(void **state)
     assert_shows(page, "<a href=\"/runs/6\">");
 }
 
-static void a_group_has_a_band_and_boxes(void **state)
+TEST_WITH(a_group_has_a_band_and_boxes, set_up, end)
 {
-    (void)state;
     hand_in_a_group();
     const char *page = page_of(page_group, FIXTURE_GROUP, NULL);
     assert_shows(page, "mean, lowest and highest of 5 runs");
@@ -94,9 +93,8 @@ static void a_group_has_a_band_and_boxes(void **state)
 }
 
 // ---- lists
-static void people_and_search(void **state)
+TEST_WITH(people_and_search, set_up, end)
 {
-    (void)state;
     assert_shows(page_of(page_people, NULL, NULL), "Nobody yet");
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
@@ -116,9 +114,8 @@ static void people_and_search(void **state)
     assert_int_equal(ask(page_find, NULL, "trust=imported"), ERR_INPUT);
 }
 
-static void commands_name_this_server(void **state)
+TEST_WITH(commands_name_this_server, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_shows(page_of(page_submit, NULL, NULL), "dawn submit --server https://runs.example --handle ann");
     assert_hides(answer.body.at, "board.example");
@@ -129,9 +126,8 @@ static void commands_name_this_server(void **state)
     assert_shows(answer.body.at, "href=\"https://runs.example/runs/1\"");
 }
 
-static void prices_and_addresses(void **state)
+TEST_WITH(prices_and_addresses, set_up, end)
 {
-    (void)state;
     const char *page = page_of(page_prices, NULL, NULL);
     assert_shows(page, "class=\"stem\">c7i.xlarge</th><td role=\"cell\" class=\"number\">$");
     page = page_of(page_api, NULL, NULL);
@@ -140,9 +136,8 @@ static void prices_and_addresses(void **state)
     assert_shows(page, "curl -fsS https://runs.example/api/v1/tasks");
 }
 
-static void what_is_missing_offers_a_search(void **state)
+TEST_WITH(what_is_missing_offers_a_search, set_up, end)
 {
-    (void)state;
     text_free(&answer.body);
     answer = (struct answer){0};
     page_problem(PROBLEM_NOT_FOUND, "there is no run 7", &answer);
@@ -151,9 +146,8 @@ static void what_is_missing_offers_a_search(void **state)
 }
 
 // ---- the newest
-static void a_later_latency_is_news_of_its_own(void **state)
+TEST_WITH(a_later_latency_is_news_of_its_own, set_up, end)
 {
-    (void)state;
     struct entries found;
     char digest[DIGEST_HEX];
     json_t *first = run_of("ada", 1), *again;
@@ -177,19 +171,4 @@ static void a_later_latency_is_news_of_its_own(void **state)
     assert_int_equal(store_newest(reader, NULL, TRUST_CHECKED, 1, &arena, &found), 0);
     assert_int_equal(found.count, 1);
     assert_string_equal(found.at[0].author, "ada");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_group_compares_with_a_run),
-        TEST(a_group_has_a_band_and_boxes),
-        TEST(people_and_search),
-        TEST(commands_name_this_server),
-        TEST(prices_and_addresses),
-        TEST(what_is_missing_offers_a_search),
-        TEST(a_later_latency_is_news_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "runtime/common/base/file.h"
 #include "scoreboard/store/file/sql.h"
 #include "submit/log/proof.h"
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 static void read_last(struct receipt *r)
@@ -48,9 +49,8 @@ static void check_tiles(const struct checkpoint *head)
     tile_reader_free(&tiles);
 }
 
-static void test_receipts_lead_into_the_log(void **state)
+TEST_WITH(test_receipts_lead_into_the_log, set_up, tear_down)
 {
-    (void)state;
     struct receipt r;
     struct checkpoint head;
     struct tree_hash first;
@@ -99,9 +99,8 @@ static void test_receipts_lead_into_the_log(void **state)
 }
 
 // Two processes write in turn: each goes on from the other's tree, and the larger checkpoint stays.
-static void test_two_writers(void **state)
+TEST_WITH(test_two_writers, set_up, tear_down)
 {
-    (void)state;
     struct store *first = store, *second;
     struct receipt r;
     struct checkpoint head;
@@ -135,9 +134,8 @@ static void assert_refused(const char *what, bool anew)
     store = NULL;
 }
 
-static void test_older_record_is_refused(void **state)
+TEST_WITH(test_older_record_is_refused, set_up, tear_down)
 {
-    (void)state;
     char old[192], head[192], kept[192];
     snprintf(old, sizeof old, "%s/old.db", folder);
     snprintf(kept, sizeof kept, "%s/kept", folder);
@@ -181,9 +179,8 @@ static void test_older_record_is_refused(void **state)
 }
 
 // One of the two places may be cut off; a file without any, or none at all, is not begun anew by itself.
-static void test_checkpoint_file(void **state)
+TEST_WITH(test_checkpoint_file, set_up, tear_down)
 {
-    (void)state;
     char head[192];
     struct receipt r;
     snprintf(head, sizeof head, "%s.checkpoint", path);
@@ -217,9 +214,8 @@ static void test_checkpoint_file(void **state)
 }
 
 // A statement whose checkpoint could not be written is stored; sent again, it gets its receipt.
-static void test_stored_but_not_signed(void **state)
+TEST_WITH(test_stored_but_not_signed, set_up, tear_down)
 {
-    (void)state;
     char head[192], kept[192];
     snprintf(head, sizeof head, "%s.checkpoint", path);
     snprintf(kept, sizeof kept, "%s/kept", folder);
@@ -242,9 +238,8 @@ static void test_stored_but_not_signed(void **state)
 }
 
 // A new record in the place of a lost one keeps what was signed, once.
-static void test_lost_record_keeps_its_checkpoint(void **state)
+TEST_WITH(test_lost_record_keeps_its_checkpoint, set_up, tear_down)
 {
-    (void)state;
     char head[192], old[192], kept[192], *a, *b;
     size_t count, counts;
     snprintf(head, sizeof head, "%s.checkpoint", path);
@@ -279,9 +274,8 @@ static void test_lost_record_keeps_its_checkpoint(void **state)
 }
 
 // Numbers that no log can have are refused with a sentence.
-static void test_impossible_numbers(void **state)
+TEST_WITH(test_impossible_numbers, set_up, tear_down)
 {
-    (void)state;
     struct checkpoint head;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     static const char *const numbers[] = {"-7", "1125899906842624", "9223372036854775807"};
@@ -362,9 +356,8 @@ static void check_request(const struct text *request, int64_t old, const struct 
     else assert_int_equal(count, 0);
 }
 
-static void test_witnesses(void **state)
+TEST_WITH(test_witnesses, set_up, tear_down)
 {
-    (void)state;
     struct note_witness w;
     struct checkpoint head, first;
     struct text request = {0}, answer = {0}, late = {0}, conflict = {0};
@@ -409,9 +402,8 @@ static void test_witnesses(void **state)
 }
 
 // Another process that takes an answer waits for the one that has read the list and not written it yet.
-static void test_two_witnesses(void **state)
+TEST_WITH(test_two_witnesses, set_up, tear_down)
 {
-    (void)state;
     struct note_witness w;
     struct checkpoint head;
     struct text request = {0}, answer = {0}, list = {0}, lock = {0};
@@ -444,18 +436,4 @@ static void test_two_witnesses(void **state)
     assert_non_null(strstr(kept, WITNESS));
     free(kept);
     text_free(&request), text_free(&answer), text_free(&list), text_free(&lock);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_receipts_lead_into_the_log), TEST(test_two_writers), TEST(test_older_record_is_refused),
-        TEST(test_checkpoint_file),
-        TEST(test_impossible_numbers),
-        TEST(test_stored_but_not_signed),
-        TEST(test_lost_record_keeps_its_checkpoint),
-        TEST(test_witnesses), TEST(test_two_witnesses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

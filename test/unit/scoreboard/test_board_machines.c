@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements on the scoreboard: who may submit one, once; the pages and the JSON of their machine; withdrawals; and the check
 // of the record.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
 #include "scoreboard/api/api.h"
@@ -24,9 +25,8 @@ static int ask(handler *run, const char *word)
     return ask_page(run, (struct request){.path = "/", .word = {word}, .settings = &settings});
 }
 
-static void machines_have_words(void **state)
+TEST_WITH(machines_have_words, set_up, end)
 {
-    (void)state;
     static const char *const cases[][3] = {
         {"NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
         {"8 x NVIDIA H200", "nvidia-h200", "NVIDIA H200"},
@@ -61,9 +61,8 @@ static void machines_have_words(void **state)
     assert_string_not_equal(word, ranking_machine(large, other));
 }
 
-static void a_measurement_is_taken_once(void **state)
+TEST_WITH(a_measurement_is_taken_once, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);  // the first that the key ever signed
     assert_int_equal(last.sequence, 1);
     assert_false(last.again);
@@ -91,9 +90,8 @@ static void a_measurement_is_taken_once(void **state)
     assert_whole();
 }
 
-static void a_machine_has_a_page(void **state)
+TEST_WITH(a_machine_has_a_page, set_up, end)
 {
-    (void)state;
     assert_shows(page_of(page_machines, NULL), "Nothing yet");
     assert_int_equal(ask(page_machine, "test-cpu"), ERR_MISSING);
     assert_int_equal(hand_in(run_of("bob", 7), &bob), PROBLEM_NONE);
@@ -139,9 +137,8 @@ static json_t *bench_on(const char *handle, int number, const char *cpu)
     return bench;
 }
 
-static void a_name_is_a_claim(void **state)
+TEST_WITH(a_name_is_a_claim, set_up, end)
 {
-    (void)state;
     char word[RANKING_MACHINE], address[RANKING_MACHINE + 32];
     assert_int_equal(hand_in(bench_on("ada", 1, "Test CPU"), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(bench_on("eve", 2, "Test-CPU"), &eve), PROBLEM_NONE);
@@ -169,9 +166,8 @@ static int ask_part(handler *run, const char *word, const char *query)
 }
 
 // Machines that change while somebody reads the list move to its first page, and shift no other.
-static void pages_of_machines_do_not_shift(void **state)
+TEST_WITH(pages_of_machines_do_not_shift, set_up, end)
 {
-    (void)state;
     struct machines some;
     char seen[64] = "", cpu[16];
     for (int i = 1; i <= 5; i++) {
@@ -191,9 +187,8 @@ static void pages_of_machines_do_not_shift(void **state)
 }
 
 // What anybody may upload has an end on each page.
-static void long_lists_come_in_pages(void **state)
+TEST_WITH(long_lists_come_in_pages, set_up, end)
 {
-    (void)state;
     char cpu[32], query[48];
     enum { OTHERS = 101 };
     for (int i = 1; i <= OTHERS; i++) {
@@ -240,9 +235,8 @@ static void long_lists_come_in_pages(void **state)
     json_decref(value);
 }
 
-static void a_scaling_has_a_page(void **state)
+TEST_WITH(a_scaling_has_a_page, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(fixture_scaling("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(last.findings.flags, 1);  // nothing bounds its figures
     assert_int_equal(hand_in(fixture_scaling("bob", 1), &bob), PROBLEM_CONFLICT);
@@ -263,9 +257,8 @@ static void a_scaling_has_a_page(void **state)
     assert_whole();
 }
 
-static void a_machine_as_json(void **state)
+TEST_WITH(a_machine_as_json, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("bob", 7), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(fixture_bench("ada", 1), &ada), PROBLEM_NONE);
     json_t *value = json_loads(page_of(api_machines, NULL), 0, NULL);
@@ -283,9 +276,8 @@ static void a_machine_as_json(void **state)
     assert_int_equal(ask(api_machine, "another"), ERR_MISSING);
 }
 
-static void a_measurement_can_be_withdrawn(void **state)
+TEST_WITH(a_measurement_can_be_withdrawn, set_up, end)
 {
-    (void)state;
     char digest[DIGEST_HEX], *message = NULL;
     struct text said = {0};
     sqlite3 *db;
@@ -332,24 +324,12 @@ static int64_t newest_of_all(struct store *of)
 }
 
 // The list of machines reads no statement for the moment of a measurement.
-static void a_measurement_keeps_its_moment(void **state)
+TEST_WITH(a_measurement_keeps_its_moment, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in_at(fixture_bench("ada", 1), &ada, NULL, FIXTURE_NOW_MS + 5), PROBLEM_NONE);
     assert_int_equal(newest_of_all(store), FIXTURE_NOW_MS + 5);
     do_sql("UPDATE statements SET accepted_ms = 1");
     assert_int_equal(newest_of_all(store), FIXTURE_NOW_MS + 5);
     do_sql("UPDATE benches SET accepted_ms = 2");
     assert_fault("measurement 1 : accepted_ms is \"2\"");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(machines_have_words), TEST(a_measurement_is_taken_once), TEST(a_machine_has_a_page), TEST(a_machine_as_json),
-        TEST(a_name_is_a_claim), TEST(a_scaling_has_a_page), TEST(long_lists_come_in_pages), TEST(a_measurement_can_be_withdrawn),
-        TEST(a_measurement_keeps_its_moment), TEST(pages_of_machines_do_not_shift),
-    };
-    return cmocka_run_group_tests_name("board_machines", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server that gets no more memory answers 503 and lives: the system gives N bytes more, for many N, so that every allocation
 // of a request fails once.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_client.h"
 
 #include <signal.h>
@@ -17,10 +18,9 @@ static const char statement[] = "POST /api/v1/statements HTTP/1.1\r\nHost: test\
                                 "Content-Length: 20\r\nConnection: close\r\n\r\n{\"payload\":\"abcdefg\"}";
 
 // Each request is served by what is left of the reserve, or refused.
-static void a_request_outlives_a_lack(void **state)
+TEST_WITH(a_request_outlives_a_lack, set_up, tear_down)
 {
     static const char *const requests[] = {page, missing, statement};
-    (void)state;
     reserve_keep(BLOCK);
     for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
         const int usual = status_of(requests[r]);
@@ -39,9 +39,8 @@ static void a_request_outlives_a_lack(void **state)
 }
 
 // While the system gives nothing for long, requests are refused before the reserve ends.
-static void a_long_lack_is_refused(void **state)
+TEST_WITH(a_long_lack_is_refused, set_up, tear_down)
 {
-    (void)state;
     reserve_keep(BLOCK / 8);
     assert_int_equal(status_of(page), 200);
     reserve_limit(0);
@@ -55,9 +54,8 @@ static void a_long_lack_is_refused(void **state)
 }
 
 // Without a reserve the same lack ends the program, which proves that the limit is one.
-static void without_a_reserve_the_program_ends(void **state)
+TEST(without_a_reserve_the_program_ends)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         signal(SIGABRT, SIG_DFL);
@@ -70,14 +68,4 @@ static void without_a_reserve_the_program_ends(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_reserve_the_program_ends),
-        cmocka_unit_test_setup_teardown(a_request_outlives_a_lack, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_long_lack_is_refused, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

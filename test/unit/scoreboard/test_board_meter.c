@@ -2,16 +2,10 @@
 // The number of an address for the meter: one for each client, on any socket, and a proxy on this machine
 // speaks for its clients.
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-#undef fail
-
 #include "scoreboard/http/http_meter.h"
+#include "test/unit/test.h"
 
 // Of a peer as a socket of that family tells it.
 static uint64_t number_of(const char *peer, const char *forwarded)
@@ -24,19 +18,17 @@ static uint64_t number_of(const char *peer, const char *forwarded)
 }
 
 // A socket that listens on [::] tells 1.2.3.4 as ::ffff:1.2.3.4.
-static void each_client_has_its_own(void **state)
+TEST(each_client_has_its_own)
 {
-    (void)state;
     assert_true(number_of("::ffff:1.2.3.4", NULL) != number_of("::ffff:1.2.3.5", NULL));
     assert_true(number_of("::ffff:1.2.3.4", NULL) == number_of("1.2.3.4", NULL));
     assert_true(number_of("2001:db8:1:2::3", NULL) == number_of("2001:db8:1:2:ffff::4", NULL));  // a network is one client
     assert_true(number_of("2001:db8:1:2::3", NULL) != number_of("2001:db8:1:3::3", NULL));
 }
 
-static void a_proxy_here_names_its_client(void **state)
+TEST(a_proxy_here_names_its_client)
 {
     static const char *const here[] = {"127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", "::ffff:127.9.9.9"};
-    (void)state;
     for (size_t i = 0; i < sizeof here / sizeof *here; i++) {
         assert_true(number_of(here[i], "1.2.3.4") == number_of("1.2.3.4", NULL));
         assert_true(number_of(here[i], "::ffff:1.2.3.4") == number_of("1.2.3.4", NULL));
@@ -44,13 +36,4 @@ static void a_proxy_here_names_its_client(void **state)
     }
     assert_true(number_of("::ffff:128.0.0.1", "1.2.3.4") == number_of("128.0.0.1", NULL));  // anybody can write the header
     assert_true(number_of("8.8.8.8", "1.2.3.4") == number_of("8.8.8.8", NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_client_has_its_own),
-        cmocka_unit_test(a_proxy_here_names_its_client),
-    };
-    return cmocka_run_group_tests_name("meter", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "scoreboard/routes.h"
 #include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 static struct answer answer;
@@ -23,9 +24,8 @@ static void shows(const char *page, const char *what)
     if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
 }
 
-static void points_are_shown_with_every_metric(void **state)
+TEST_WITH(points_are_shown_with_every_metric, set_up, tear_down)
 {
-    (void)state;
     json_t *run = run_of("ada", 1), *resumed = run_of("bob", 2);
     fixture_set(resumed, "resumed", json_integer(2));
     fixture_chain(resumed);
@@ -53,9 +53,8 @@ static const json_t *curve_digest(json_t *run, char hex[DIGEST_HEX])
 }
 
 // A run counts as reproduced only if every metric agrees.
-static void a_curve_is_all_its_scores(void **state)
+TEST_WITH(a_curve_is_all_its_scores, set_up, tear_down)
 {
-    (void)state;
     char a[DIGEST_HEX], b[DIGEST_HEX];
     json_t *run = run_of("ada", 1), *other = run_of("ada", 1);
     json_t *scores = json_object_get(fixture_item(other, "points", 3), "scores");
@@ -67,9 +66,8 @@ static void a_curve_is_all_its_scores(void **state)
 }
 
 // A word error rate falls: the target is met at or below it, and a lower one asks for more.
-static void lower_is_better_where_it_is(void **state)
+TEST_WITH(lower_is_better_where_it_is, set_up, tear_down)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     struct statement s;
     json_t *run = run_of("ada", 1), *p;
@@ -98,9 +96,8 @@ static const char *page_at(handler *run, const char *address, const char *word, 
     return answer.body.at;
 }
 
-static void a_group_with_two_metrics_is_official(void **state)
+TEST_WITH(a_group_with_two_metrics_is_official, set_up, tear_down)
 {
-    (void)state;
     for (int i = 1; i <= 5; i++) {
         int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
         json_t *run = group_run_of("ada", i, i);
@@ -118,9 +115,8 @@ static void a_group_with_two_metrics_is_official(void **state)
     text_free(&answer.body);
 }
 
-static void a_remembered_digest_is_shown(void **state)
+TEST_WITH(a_remembered_digest_is_shown, set_up, tear_down)
 {
-    (void)state;
     json_t *run = run_of("ada", 1);
     json_object_set_new(json_array_get(json_object_get(run, "data"), 0), "remembered", json_integer(1));
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
@@ -128,13 +124,4 @@ static void a_remembered_digest_is_shown(void **state)
     shows(page, "as published, digest remembered");
     assert_null(strstr(said + 20, "digest remembered"));  // of one set alone
     text_free(&answer.body);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(points_are_shown_with_every_metric), TEST(a_curve_is_all_its_scores),
-                                       TEST(lower_is_better_where_it_is), TEST(a_group_with_two_metrics_is_official),
-                                       TEST(a_remembered_digest_is_shown)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

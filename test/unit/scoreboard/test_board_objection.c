@@ -2,6 +2,7 @@
 // Objections: who may object to what, the operator's decision, what it does to the run and to the statement that replaces it, and
 // what the run's page shows.
 #include "scoreboard/pages/pages.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_bench.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
@@ -54,9 +55,8 @@ static void assert_marked(void)
     assert_shows(answer.body.at, "<small>objection upheld</small>");
 }
 
-static void an_objection_waits_for_its_decision(void **state)
+TEST_WITH(an_objection_waits_for_its_decision, set_up, end)
 {
-    (void)state;
     char digest[DIGEST_HEX], second[DIGEST_HEX];
     json_t *run = run_of("ada", 1);
     digest_of(run, digest);
@@ -101,9 +101,8 @@ static void an_objection_waits_for_its_decision(void **state)
     assert_whole();
 }
 
-static void a_dismissed_objection_changes_nothing(void **state)
+TEST_WITH(a_dismissed_objection_changes_nothing, set_up, end)
 {
-    (void)state;
     char digest[DIGEST_HEX];
     json_t *run = run_of("ada", 1);
     digest_of(run, digest);
@@ -121,9 +120,8 @@ static void a_dismissed_objection_changes_nothing(void **state)
 }
 
 // A key costs nothing: who objects has a run or a measurement that still counts.
-static void a_stranger_cannot_object(void **state)
+TEST_WITH(a_stranger_cannot_object, set_up, end)
 {
-    (void)state;
     char digest[DIGEST_HEX], own[DIGEST_HEX];
     json_t *run = run_of("ada", 1), *bobs = run_of("bob", 2);
     digest_of(run, digest);
@@ -136,15 +134,4 @@ static void a_stranger_cannot_object(void **state)
     assert_int_equal(hand_in(fixture_bench("bob", 1), &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(objection_to(digest), &bob), PROBLEM_NONE);
     assert_whole();
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
-    const struct CMUnitTest tests[] = {
-        TEST(an_objection_waits_for_its_decision),
-        TEST(a_dismissed_objection_changes_nothing),
-        TEST(a_stranger_cannot_object),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

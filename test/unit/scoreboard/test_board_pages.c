@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of runs and groups as they come out of a record: figures, words and links, for statements that tests signed.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_page.h"
 
 #include "scoreboard/dawnbench/dawnbench.h"
@@ -21,9 +22,8 @@ static const char *run_page(int64_t sequence)
 }
 
 // ---- a run ------------------------------------------------------------------------------------------------------------
-static void a_latency_is_of_its_own_items(void **state)
+TEST_WITH(a_latency_is_of_its_own_items, set_up, end)
 {
-    (void)state;
     json_t *run = run_of("ada", 1);
     json_t *latency = fixture_item(run, "latencies", 0);
     fixture_set(latency, "items", json_integer(50));
@@ -35,9 +35,8 @@ static void a_latency_is_of_its_own_items(void **state)
     assert_hides(page, "0.13%");
 }
 
-static void a_run_has_two_costs_and_says_which_ranks(void **state)
+TEST_WITH(a_run_has_two_costs_and_says_which_ranks, set_up, end)
 {
-    (void)state;
     json_t *run = run_of("ada", 1);
     int64_t hour = 36000000;  // a cent a second
     fixture_set(run, "price.micro_usd_per_hour", json_integer(hour));
@@ -69,9 +68,8 @@ static json_t *run_with_energy(const char *handle, int number, int64_t joules)
 }
 
 // Joules to the target are a column, an order and a filter; a board without any has no such column.
-static void energy_is_shown_where_it_is_known(void **state)
+TEST_WITH(energy_is_shown_where_it_is_known, set_up, end)
 {
-    (void)state;
     static const char head[] = ">Energy\xc2\xa0<svg", address[] = "/boards/cifar10/training-time";
     int faults;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
@@ -97,9 +95,8 @@ static void energy_is_shown_where_it_is_known(void **state)
     assert_int_equal(faults, 0);
 }
 
-static void headings_say_whose_and_what(void **state)
+TEST_WITH(headings_say_whose_and_what, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     const char *page = run_page(1);
     assert_shows(page, "<title>94% in 1 min 33 s on 16 threads of Test CPU (run 1) - ");
@@ -112,9 +109,8 @@ static void headings_say_whose_and_what(void **state)
     assert_hides(page, "<title>checkpoint: ");
 }
 
-static void an_amendment_shows_what_it_says(void **state)
+TEST_WITH(an_amendment_shows_what_it_says, set_up, end)
 {
-    (void)state;
     char digest[DIGEST_HEX];
     json_t *run = run_of("ada", 1);
     digest_of(run, digest);
@@ -143,9 +139,8 @@ static void an_amendment_shows_what_it_says(void **state)
     assert_shows(page, "<dt>Reason</dt><dd><bdi>a mistake</bdi>");
 }
 
-static void a_recorded_run_s_build_is_the_recorder_s(void **state)
+TEST_WITH(a_recorded_run_s_build_is_the_recorder_s, set_up, end)
 {
-    (void)state;
     json_t *run = run_of("ada", 1);
     assert_int_equal(hand_in(json_deep_copy(run), &ada), PROBLEM_NONE);
     assert_hides(run_page(1), "Recorder");
@@ -165,9 +160,8 @@ static void a_recorded_run_s_build_is_the_recorder_s(void **state)
     assert_hides(page_of(page_board, "/boards/cifar10/training-time", "cifar10", "training-time", "trust=checked"), mark);
 }
 
-static void a_key_says_what_ended_it(void **state)
+TEST_WITH(a_key_says_what_ended_it, set_up, end)
 {
-    (void)state;
     char id[2][SSHKEY_ID], words[300];
     struct acceptance done;
     sshkey_id(&ada.key, id[0]);
@@ -194,9 +188,8 @@ static void a_key_says_what_ended_it(void **state)
 }
 
 // A run that failed does not look like others in lists, nor one whose key was revoked since.
-static void what_became_of_runs_and_keys_is_shown(void **state)
+TEST_WITH(what_became_of_runs_and_keys_is_shown, set_up, end)
 {
-    (void)state;
     char id[SSHKEY_ID];
     json_t *failed = run_of("ada", 1);
     json_object_del(failed, "reached");
@@ -229,9 +222,8 @@ static void hand_in_a_group(void)
     }
 }
 
-static void an_official_group_as_rows(void **state)
+TEST_WITH(an_official_group_as_rows, set_up, end)
 {
-    (void)state;
     hand_in_a_group();
     for (int i = 0; i < BOARDS; i++) {
         char mean[BOARD_VALUE + 16];
@@ -254,9 +246,8 @@ static void an_official_group_as_rows(void **state)
     assert_hides(page, "p &lt; 0.01");  // its runs alone
 }
 
-static void an_official_group_as_a_page(void **state)
+TEST_WITH(an_official_group_as_a_page, set_up, end)
 {
-    (void)state;
     hand_in_a_group();
     const char *page = page_of(page_group, "/", FIXTURE_GROUP, NULL, NULL);
     assert_shows(page, "<h1><bdi>94.53% in 2 min 03 s, the mean of 5 runs, on 16 threads of Test CPU</bdi></h1>");
@@ -288,9 +279,8 @@ static void an_official_group_as_a_page(void **state)
 }
 
 // ---- feeds and files --------------------------------------------------------------------------------------------------
-static void names_in_a_feed_outlive_a_rebuilt_record(void **state)
+TEST_WITH(names_in_a_feed_outlive_a_rebuilt_record, set_up, end)
 {
-    (void)state;
     hand_in_a_group();
     const char *feed = page_of(page_atom_task, "/boards/cifar10/feed.atom", "cifar10", NULL, NULL);
     assert_shows(feed, "<id>tag:test,2026:cifar10/group%20" FIXTURE_GROUP "</id>");
@@ -299,9 +289,8 @@ static void names_in_a_feed_outlive_a_rebuilt_record(void **state)
     assert_null(strstr(strstr(feed, "<entry>") + 1, "<entry>"));  // five runs and their group, sent together
 }
 
-static void what_is_not_known_is_an_empty_cell(void **state)
+TEST_WITH(what_is_not_known_is_an_empty_cell, set_up, end)
 {
-    (void)state;
     struct dawnbench_entry *e;
     static const char json[] = "{\"version\": \"v1.0\", \"author\": \"A\", \"framework\": \"F\", \"model\": \"M\", "
                                "\"hardware\": \"a machine\", \"timestamp\": \"2018-01-01\"}",
@@ -317,9 +306,8 @@ static void what_is_not_known_is_an_empty_cell(void **state)
     assert_shows(csv, ",,,,0,0,,0\r\n");
 }
 
-static void f1_is_no_percentage(void **state)
+TEST_WITH(f1_is_no_percentage, set_up, end)
 {
-    (void)state;
     struct dawnbench_entry *e;
     static const char json[] = "{\"version\": \"v1.0\", \"author\": \"A\", \"framework\": \"F\", \"model\": \"M\", "
                                "\"hardware\": \"a machine\", \"timestamp\": \"2018-01-01\"}",
@@ -339,9 +327,8 @@ static void f1_is_no_percentage(void **state)
     assert_true(shown_score(contest_find("squad"), 0.75) == 0.75 && shown_score(contest_find("cifar10"), 0.75) == 75);
 }
 
-static void scores_are_cut_off(void **state)
+TEST_WITH(scores_are_cut_off, set_up, end)
 {
-    (void)state;
     char into[TEXT_FIGURE];
     const struct contest *cifar = contest_find("cifar10"), *squad = contest_find("squad");
     assert_string_equal(page_score_text(cifar, 46499.0 / 50000, into), "92.99%");
@@ -355,9 +342,8 @@ static void scores_are_cut_off(void **state)
     }
 }
 
-static void one_is_no_plural(void **state)
+TEST_WITH(one_is_no_plural, set_up, end)
 {
-    (void)state;
     assert_int_equal(hand_in(group_run_of("ada", 1, 1), &ada), PROBLEM_NONE);
     const char *page = page_of(page_log, "/log", NULL, NULL, NULL);
     assert_shows(page, "<b>1</b> statement: <b>1</b> run alone or in <b>1</b> group, by <b>1</b> person.");
@@ -370,9 +356,8 @@ static void one_is_no_plural(void **state)
 
 // ---- what is shown first ----------------------------------------------------------------------------------------------
 // A quick self-evaluated run, a flagged one, an entry of the archive and a checked run: the last is the record.
-static void only_checked_figures_are_headlines(void **state)
+TEST_WITH(only_checked_figures_are_headlines, set_up, end)
 {
-    (void)state;
     struct dawnbench_entry *e;
     static const char json[] = "{\"version\": \"v1.0\", \"author\": \"Old\", \"framework\": \"F\", \"model\": \"M\", "
                                "\"hardware\": \"old V100\", \"timestamp\": \"2018-01-01\"}",
@@ -426,9 +411,8 @@ static void only_checked_figures_are_headlines(void **state)
 }
 
 // ---- how to begin -----------------------------------------------------------------------------------------------------
-static void an_empty_board_says_what_leads_onto_it(void **state)
+TEST_WITH(an_empty_board_says_what_leads_onto_it, set_up, end)
 {
-    (void)state;
     const char *page = page_of(page_board, "/", "cifar10", "training-time", NULL);
     assert_shows(page, "dawn train cifar10 --cost-per-hour PRICE");
     assert_shows(page, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
@@ -454,43 +438,14 @@ static void an_empty_board_says_what_leads_onto_it(void **state)
     assert_shows(page, "dawn submit --server http://THIS-SITE --handle YOUR-NAME");
 }
 
-static void a_document_has_its_contents(void **state)
+TEST_WITH(a_document_has_its_contents, set_up, end)
 {
-    (void)state;
     const char *page = page_of(page_rules, "/rules", NULL, NULL, NULL);
     assert_shows(page, "<li><a href=\"#groups-the-official-result\">Groups: the official result</a></li>");
 }
 
-static void the_demonstration_has_a_target(void **state)
+TEST_WITH(the_demonstration_has_a_target, set_up, end)
 {
-    (void)state;
     assert_shows(page_of(page_task, "/", "cifar10", NULL, NULL), "at least 94.00%");
     assert_shows(page_of(page_task, "/", "demo", NULL, NULL), "at least 94.00%");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, end)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_latency_is_of_its_own_items),
-        TEST(a_run_has_two_costs_and_says_which_ranks),
-        TEST(energy_is_shown_where_it_is_known), TEST(energy_is_shown_where_it_is_known),
-        TEST(headings_say_whose_and_what),
-        TEST(an_amendment_shows_what_it_says),
-        TEST(what_became_of_runs_and_keys_is_shown),
-        TEST(a_recorded_run_s_build_is_the_recorder_s),
-        TEST(a_key_says_what_ended_it),
-        TEST(an_official_group_as_rows),
-        TEST(an_official_group_as_a_page),
-        TEST(names_in_a_feed_outlive_a_rebuilt_record),
-        TEST(what_is_not_known_is_an_empty_cell),
-        TEST(f1_is_no_percentage),
-        TEST(scores_are_cut_off),
-        TEST(one_is_no_plural),
-        TEST(only_checked_figures_are_headlines),
-        TEST(an_empty_board_says_what_leads_onto_it),
-        TEST(a_document_has_its_contents),
-        TEST(the_demonstration_has_a_target),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // From statements to rows: exact crossings, exact products, groups by hand-made figures, latencies that count, what a
 // reproduction must repeat, and hardware as boards show it.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-#undef fail
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/rank/ranking.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
 
 enum { RUNS = 5 };
@@ -53,9 +49,8 @@ static void assert_double(double a, double b)
     if (islessgreater(a, b)) print_error("%.17g is not %.17g\n", a, b), _fail(__FILE__, __LINE__);
 }
 
-static void test_run(void **state)
+TEST(test_run)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run();
     int64_t classic = canonical_int(run, "reached.classic_ns");
@@ -77,9 +72,8 @@ static void test_run(void **state)
 }
 
 // 9,400 of 10,000 is 94%; 9,399 is not. The first counts, though the run falls below again.
-static void test_exact_crossing(void **state)
+TEST(test_exact_crossing)
 {
-    (void)state;
     static const struct {
         int64_t scores[4];
         int epoch;
@@ -99,9 +93,8 @@ static void test_exact_crossing(void **state)
     }
 }
 
-static void test_no_price_no_cost(void **state)
+TEST(test_no_price_no_cost)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run();
     json_object_del(run, "price");
@@ -111,9 +104,8 @@ static void test_no_price_no_cost(void **state)
     assert_true(rows[0].entry.cost < 0 && rows[1].entry.cost < 0);
 }
 
-static void test_latencies(void **state)
+TEST(test_latencies)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run(), *list = json_object_get(run, "latencies");
     json_t *quick = fixture_latency(), *barred = fixture_latency(), *drawn = fixture_latency();
@@ -136,9 +128,8 @@ static void test_latencies(void **state)
 }
 
 // F1 is no count: k is in millionths, whatever number of questions was asked.
-static void test_latency_of_f1(void **state)
+TEST(test_latency_of_f1)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run(), *latency = fixture_item(run, "latencies", 0);
     fixture_set(run, "task", json_string("squad"));
@@ -149,9 +140,8 @@ static void test_latency_of_f1(void **state)
     assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->accuracy, 0.76);
 }
 
-static void test_what_did_not_end(void **state)
+TEST(test_what_did_not_end)
 {
-    (void)state;
     static const char *const words[] = {"done", "failed", "interrupted"};
     struct ranked rows[BOARDS];
     for (int i = 0; i < 3; i++) {
@@ -161,9 +151,8 @@ static void test_what_did_not_end(void **state)
     }
 }
 
-static void test_demo(void **state)
+TEST(test_demo)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run();
     json_object_set_new(run, "synthetic", json_integer(1));
@@ -173,9 +162,8 @@ static void test_demo(void **state)
 }
 
 // A run of the demonstration that aimed lower, and met that, did not meet the target of the board.
-static void test_demo_target(void **state)
+TEST(test_demo_target)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run();
     json_object_set_new(run, "synthetic", json_integer(1));
@@ -191,9 +179,8 @@ static void set_energy(json_t *run, int64_t until_j, int64_t whole_j)
 }
 
 // A row has an energy only if the statement binds it up to the very point that the row counts.
-static void test_energy(void **state)
+TEST(test_energy)
 {
-    (void)state;
     struct ranked rows[BOARDS];
     json_t *run = fixture_run();
     fixture_set(run, "energy_uj", json_integer(5000000000));
@@ -229,9 +216,8 @@ static json_t *group_member(int number, int64_t final)
 }
 
 // The kept part of a run gives the same group as the whole run, and is small for every run.
-static void test_brief(void **state)
+TEST(test_brief)
 {
-    (void)state;
     enum { EPOCHS = 1000, SLIM_MAX = 8192 };
     int64_t scores[EPOCHS];
     struct statement whole[RUNS], slim[RUNS];
@@ -284,9 +270,8 @@ static int rank_group(json_t *const payloads[RUNS], int count, struct group_fact
     return found;
 }
 
-static void test_group(void **state)
+TEST(test_group)
 {
-    (void)state;
     static const int64_t ends[RUNS] = {9400, 9390, 9410, 9395, 9405};  // their mean is the target, to the item
     json_t *runs[RUNS];
     struct group_facts facts;
@@ -322,9 +307,8 @@ static void test_group(void **state)
 }
 
 // Of a group the mean of whole runs, if every run has it.
-static void test_energy_of_a_group(void **state)
+TEST(test_energy_of_a_group)
 {
-    (void)state;
     for (int without = -1; without < 2; without++) {
         json_t *runs[RUNS];
         struct group_facts facts;
@@ -341,9 +325,8 @@ static void test_energy_of_a_group(void **state)
 }
 
 // A program that scored itself says nothing of its data, and stands as long as it does not name others.
-static void test_self_evaluated_group(void **state)
+TEST(test_self_evaluated_group)
 {
-    (void)state;
     for (int named = 0; named < 2; named++) {
         json_t *runs[RUNS];
         struct group_facts facts;
@@ -367,9 +350,8 @@ static void test_self_evaluated_group(void **state)
 }
 
 // All withdrawn: what was announced has no result, whatever else could be said.
-static void test_nothing_left(void **state)
+TEST(test_nothing_left)
 {
-    (void)state;
     struct group_facts facts;
     struct ranked rows[BOARDS];
     assert_int_equal(rank_group(NULL, 0, &facts, rows), 0);
@@ -379,9 +361,8 @@ static void test_nothing_left(void **state)
 
 enum spoil { BELOW, MISSING, STOPPED, SEED_TWICE, UNOFFICIAL, NO_LATENCY, TWO_PRICES, TWO_MACHINES, SPOILS };
 
-static void test_spoiled_groups(void **state)
+TEST(test_spoiled_groups)
 {
-    (void)state;
     static const int expected[SPOILS] = {0, 0, 0, 0, 0, 2, 3, 4};  // rows that are left
     for (int spoil = 0; spoil < SPOILS; spoil++) {
         json_t *runs[RUNS];
@@ -410,9 +391,8 @@ static void curve_of(json_t *run, char hex[DIGEST_HEX])
     statement_free(&s);
 }
 
-static void test_curve(void **state)
+TEST(test_curve)
 {
-    (void)state;
     char first[DIGEST_HEX], other[DIGEST_HEX];
     static const char *const free_members[] = {"nonce", "handle", "device"}, *const bound[] = {"software.binary_digest",
                                                 "recipe.digest", "task_digest"};
@@ -445,9 +425,8 @@ static void test_curve(void **state)
     }
 }
 
-static void test_hardware(void **state)
+TEST(test_hardware)
 {
-    (void)state;
     static const struct {
         const char *gpu, *cpu, *device;
         int devices, threads;
@@ -467,18 +446,4 @@ static void test_hardware(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_run), cmocka_unit_test(test_exact_crossing), cmocka_unit_test(test_no_price_no_cost),
-    cmocka_unit_test(test_latencies), cmocka_unit_test(test_latency_of_f1), cmocka_unit_test(test_what_did_not_end),
-    cmocka_unit_test(test_demo),
-        cmocka_unit_test(test_demo_target),
-    cmocka_unit_test(test_energy), cmocka_unit_test(test_energy_of_a_group),
-    cmocka_unit_test(test_group), cmocka_unit_test(test_self_evaluated_group), cmocka_unit_test(test_spoiled_groups),
-    cmocka_unit_test(test_brief), cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_curve),
-    cmocka_unit_test(test_hardware),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, tear_down);
-}
+TEST_GROUP(NULL, tear_down)

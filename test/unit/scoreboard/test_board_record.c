@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "scoreboard/store/file/sql.h"
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 // ---- keys
@@ -13,9 +14,8 @@ static json_t *revoke_of(const struct sshkey_secret *key)
                      sshkey_id(&key->key, id), "reason", "lost", "made_ms", (json_int_t)FIXTURE_NOW_MS);
 }
 
-static void test_rotate(void **state)
+TEST_WITH(test_rotate, set_up, tear_down)
 {
-    (void)state;
     struct person p;
     char id[SSHKEY_ID];
     assert_int_equal(hand_in_at(rotate_to(&eve, "ada"), &ada, &eve, FIXTURE_NOW_MS), PROBLEM_UNKNOWN_KEY);
@@ -42,9 +42,8 @@ static void test_rotate(void **state)
     assert_whole();
 }
 
-static void test_revoke(void **state)
+TEST_WITH(test_revoke, set_up, tear_down)
 {
-    (void)state;
     char id[SSHKEY_ID];
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("bob", 2), &bob), PROBLEM_NONE);
@@ -85,9 +84,8 @@ static enum trust level_of(int number)
     return stored.trust;
 }
 
-static void test_audit(void **state)
+TEST_WITH(test_audit, set_up, tear_down)
 {
-    (void)state;
     char digest[3][DIGEST_HEX];
     struct stored found;
     json_t *self = run_of("bob", 2), *flagged = run_of("ada", 3), *run = run_of("ada", 1);
@@ -127,9 +125,8 @@ static void test_audit(void **state)
 }
 
 // Files of other formats are left as they are.
-static void test_other_formats(void **state)
+TEST_WITH(test_other_formats, set_up, tear_down)
 {
-    (void)state;
     static const int formats[] = {0, SQL_FORMAT + 1, 99};
     struct store *other;
     char sql[48], said[96];
@@ -149,9 +146,8 @@ static void test_other_formats(void **state)
 }
 
 // ---- the record as a file
-static void test_check_finds(void **state)
+TEST_WITH(test_check_finds, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *harm, *heal, *said;
     } cases[] = {
@@ -202,9 +198,8 @@ static void test_check_finds(void **state)
     }
 }
 
-static void test_files(void **state)
+TEST_WITH(test_files, set_up, tear_down)
 {
-    (void)state;
     char other[192], key[192];
     struct stat info;
     struct store *second;
@@ -279,9 +274,8 @@ static void *read_on(void *unused)
     return (void *)wrong;
 }
 
-static void test_threads(void **state)
+TEST_WITH(test_threads, set_up, tear_down)
 {
-    (void)state;
     pthread_t threads[READERS];
     for (int i = 0; i < READERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, read_on, NULL), 0);
     for (int i = 0; i < COMING; i++) assert_int_equal(hand_in(run_of("ada", i + 1), &ada), PROBLEM_NONE);
@@ -290,15 +284,4 @@ static void test_threads(void **state)
         assert_int_equal(pthread_join(threads[i], &wrong), 0);
         if (wrong != NULL) GIVE_UP("%s\n", (char *)wrong);
     }
-}
-
-static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_rotate), TEST(test_revoke), TEST(test_audit), TEST(test_other_formats),
-    TEST(test_check_finds), TEST(test_files), TEST(test_threads),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

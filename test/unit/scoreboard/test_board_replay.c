@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a board makes of runs that say which run they repeat, and of groups that are better than reference runs.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 #include "test/unit/scoreboard/fixture_trace.h"
 
@@ -42,9 +43,8 @@ static json_t *repeated(const json_t *run, const char *handle, int number, int64
 }
 
 // The five have 9,410 to 9,450 of 10,000: 94.30% +- t(.975, 4) .158% sqrt(1.2) is 93.82 to 94.78%.
-static void test_replayed_within_its_group(void **state)
+TEST_WITH(test_replayed_within_its_group, set_up, tear_down)
 {
-    (void)state;
     json_t *first = scattered(1), *runs[4], *near = repeated(first, "bob", 42, 9425);
     json_t *far = repeated(first, "eve", 40, 9485), *own = repeated(first, "ada", 41, 9420);
     char digest[DIGEST_HEX];
@@ -84,9 +84,8 @@ static void test_replayed_within_its_group(void **state)
 
 // Another build of the program that comes to the same figures proves more than an interval does; a near score of a single run
 // proves nothing.
-static void test_replayed_alone(void **state)
+TEST_WITH(test_replayed_alone, set_up, tear_down)
 {
-    (void)state;
     json_t *first = run_of("ada", 1), *near, *same;
     near = repeated(first, "bob", 2, 9449);
     same = json_deep_copy(first);
@@ -105,9 +104,8 @@ static void test_replayed_alone(void **state)
 
 // Each run is believable, but five of them are not: the mean is above 94.60%. The flag stands with the one that completes the
 // group.
-static void test_group_better_than_reference(void **state)
+TEST_WITH(test_group_better_than_reference, set_up, tear_down)
 {
-    (void)state;
     for (int i = 1; i <= 5; i++) {
         json_t *run = group_run_of("ada", i, i);
         fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9460 + i);
@@ -142,9 +140,8 @@ static int tear_down_traced(void **state)
 // Four of five runs have two replays each. The fifth run changes the group, so all eight are judged anew, by their scores alone.
 // It reads no payloads but those of its four mates, asks for the figures of the group once, and makes the group's row once,
 // although four levels change.
-static void test_judges_each_pair_once(void **state)
+TEST_WITH(test_judges_each_pair_once, set_up_traced, tear_down_traced)
 {
-    (void)state;
     json_t *runs[5], *near[4], *far[4];
     for (int i = 0; i < 5; i++) runs[i] = scattered(i + 1);
     for (int i = 0; i < 4; i++) {
@@ -167,9 +164,8 @@ static void test_judges_each_pair_once(void **state)
     assert_whole();
 }
 
-static void test_notices_altered_judgements(void **state)
+TEST_WITH(test_notices_altered_judgements, set_up, tear_down)
 {
-    (void)state;
     json_t *first = scattered(1), *near = repeated(first, "bob", 42, 9425);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
@@ -181,9 +177,8 @@ static void test_notices_altered_judgements(void **state)
 }
 
 // A group of 300 runs. The next one is compared with the whole curves of 64 of them; of 64 more if their last losses are its own.
-static void test_reads_few_mates(void **state)
+TEST_WITH(test_reads_few_mates, set_up_traced, tear_down_traced)
 {
-    (void)state;
     json_t *first = group_run_of("ada", 1, 1), *like = group_run_of("ada", 4, 4);
     json_t *loss = json_object_get(fixture_item(first, "points", FIXTURE_EPOCHS - 1), "loss");
     json_object_set(fixture_item(like, "points", FIXTURE_EPOCHS - 1), "loss", loss);
@@ -201,19 +196,4 @@ static void test_reads_few_mates(void **state)
     trace_reset();
     assert_int_equal(hand_in(like, &ada), PROBLEM_NONE);
     assert_int_equal(traced[PAYLOADS], 128);
-}
-
-static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_replayed_within_its_group),
-    TEST(test_replayed_alone),
-    TEST(test_group_better_than_reference),
-    cmocka_unit_test_setup_teardown(test_judges_each_pair_once, set_up_traced, tear_down_traced),
-    TEST(test_notices_altered_judgements),
-    cmocka_unit_test_setup_teardown(test_reads_few_mates, set_up_traced, tear_down_traced),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of addresses: what matches, which pattern wins; and the document made of its part below /api/v1. (That answers
 // have the document's shapes is tested in test_board_api.c.)
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-#undef fail
 
 #include <jansson.h>
 
 #include "scoreboard/api/api.h"
 #include "scoreboard/routes.h"
+#include "test/unit/test.h"
 
 static char word[REQUEST_WORDS][256];
 static bool others;
@@ -24,9 +19,8 @@ static const char *found(const char *method, const char *path)
     return route != NULL ? route->pattern : "";
 }
 
-static void finds_plain_addresses(void **state)
+TEST(finds_plain_addresses)
 {
-    (void)state;
     assert_string_equal(found("GET", "/"), "/");
     assert_string_equal(found("GET", "/api/v1"), "/api/v1");
     assert_string_equal(found("GET", "/feed.atom"), "/feed.atom");
@@ -38,9 +32,8 @@ static void finds_plain_addresses(void **state)
     assert_false(others);
 }
 
-static void takes_words(void **state)
+TEST(takes_words)
 {
-    (void)state;
     assert_string_equal(found("GET", "/boards/cifar10/training-time"), "/boards/{task}/{board}");
     assert_string_equal(word[0], "cifar10");
     assert_string_equal(word[1], "training-time");
@@ -55,9 +48,8 @@ static void takes_words(void **state)
     assert_string_equal(found("GET", "/log/tile/"), "");
 }
 
-static void most_literal_wins(void **state)
+TEST(most_literal_wins)
 {
-    (void)state;
     assert_string_equal(found("GET", "/boards/cifar10/feed.atom"), "/boards/{task}/feed.atom");
     assert_string_equal(found("GET", "/boards/cifar10/pareto"), "/boards/{task}/pareto");
     assert_string_equal(found("GET", "/boards/cifar10/training-time.csv"), "/boards/{task}/{board}.csv");
@@ -69,9 +61,8 @@ static void most_literal_wins(void **state)
     assert_string_equal(found("GET", "/api/v1/openapi.json"), "/api/v1/openapi.json");
 }
 
-static void tells_other_methods(void **state)
+TEST(tells_other_methods)
 {
-    (void)state;
     assert_string_equal(found("POST", "/api/v1/statements"), "/api/v1/statements");
     assert_true(others);
     assert_string_equal(found("POST", "/"), "");
@@ -80,10 +71,9 @@ static void tells_other_methods(void **state)
     assert_false(others);
 }
 
-static void words_have_limits(void **state)
+TEST(words_have_limits)
 {
     char path[400] = "/runs/";
-    (void)state;
     memset(path + 6, 'a', 255);
     path[261] = 0;
     assert_string_equal(found("GET", path), "/runs/{id}");
@@ -93,9 +83,8 @@ static void words_have_limits(void **state)
 }
 
 // Every address of the API finds itself, so none is hidden behind another.
-static void every_route_is_reached(void **state)
+TEST(every_route_is_reached)
 {
-    (void)state;
     for (const struct route *route = route_table; route->method != NULL; route++) {
         char path[256] = "";
         size_t length = 0;
@@ -122,12 +111,11 @@ static json_t *openapi(void)
 }
 
 // Two addresses never share a method and a pattern: the second would be lost in the document.
-static void every_address_is_described(void **state)
+TEST(every_address_is_described)
 {
     json_t *json = openapi(), *methods;
     const char *path;
     size_t described = 0, there = 0;
-    (void)state;
     for (const struct route *route = route_table; route->method != NULL; route++)
         there += strncmp(route->pattern, "/api/v1", 7) == 0 || strncmp(route->pattern, "/log/", 5) == 0;
     json_object_foreach(json_object_get(json, "paths"), path, methods) described += json_object_size(methods);
@@ -155,25 +143,9 @@ static void check_references(const json_t *root, const json_t *value)
     json_array_foreach(value, i, member) check_references(root, member);
 }
 
-static void every_reference_leads_somewhere(void **state)
+TEST(every_reference_leads_somewhere)
 {
     json_t *json = openapi();
-    (void)state;
     check_references(json, json);
     json_decref(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_plain_addresses),
-        cmocka_unit_test(takes_words),
-        cmocka_unit_test(most_literal_wins),
-        cmocka_unit_test(tells_other_methods),
-        cmocka_unit_test(words_have_limits),
-        cmocka_unit_test(every_route_is_reached),
-        cmocka_unit_test(every_address_is_described),
-        cmocka_unit_test(every_reference_leads_somewhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parts of a static copy: paths of addresses, links within markup, relative links, names of files; and its folder.
 // (That a whole copy hangs together is tested in test/cli/site.sh.)
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-#undef fail
-
 #include "scoreboard/site/site_inside.h"
 #include "submit/format/copy_path.h"
+#include "test/unit/test.h"
 
-static void paths_of_addresses(void **state)
+TEST(paths_of_addresses)
 {
     static const char *const cases[][2] = {
         {"/", "/index.html"}, {"/runs/12", "/runs/12/index.html"}, {"/log", "/log/index.html"},
@@ -35,7 +30,6 @@ static void paths_of_addresses(void **state)
         {"/archive/CIFAR10/train/a.b", "/archive/CIFAR10/train/a.b/index.html"},
         {"/search?", "/search/index.html"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct text path = {0};
         copy_path(cases[i][0], &path);
@@ -59,9 +53,8 @@ static void assert_relative(const char *from, const char *to, const char *link)
     text_free(&text);
 }
 
-static void relative_links(void **state)
+TEST(relative_links)
 {
-    (void)state;
     assert_relative("/index.html", "/style.css", "style.css");
     assert_relative("/runs/12/index.html", "/style.css", "../../style.css");
     assert_relative("/runs/12/index.html", "/runs/13/index.html", "../13/index.html");
@@ -79,14 +72,13 @@ static void assert_leads(const char *value, const char *to, bool whole)
     text_free(&text);
 }
 
-static void links_of_a_page(void **state)
+TEST(links_of_a_page)
 {
     static const char page[] = "<link href=\"/style.css\"><a class=\"x\" href=\"/boards?a=1&amp;b=2#c\">href=&quot;/no&quot;</a>"
                                "<script src=\"/script.js\"></script><a href=\"https://else\">x</a><a href=\"";
     struct site_link link;
     size_t at = 0;
     int count = 0;
-    (void)state;
     for (; site_next_link(page, sizeof page - 1, &at, &link); count++)
         if (count == 2) assert_memory_equal(page + link.begin, " src=\"/script.js\"", link.end - link.begin);
     assert_int_equal(count, 4);
@@ -105,11 +97,10 @@ static void links_of_a_page(void **state)
     assert_false(site_is_followed("/boards/a/b?mycursor=3"));
 }
 
-static void names_of_files(void **state)
+TEST(names_of_files)
 {
     static const char *const bad[] = {"", "a", "//a", "/a/../b", "/a/./b", "/%2e%2e/b", "/a%2fb", "/a%00b", "/a\\b", "/a%0ab"};
     struct text name = {0};
-    (void)state;
     assert_true(site_file_name("/people/a%2Bb/index.html", &name));
     assert_string_equal(name.at, "/people/a+b/index.html");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -121,12 +112,11 @@ static void names_of_files(void **state)
 }
 
 // A folder that has the name of the unfinished copy, as a killed program leaves it, is neither used nor removed.
-static void folder_of_another(void **state)
+TEST(folder_of_another)
 {
     char folder[] = "/tmp/dawn-test-XXXXXX", copy[64], other[96];
     struct site_folder f;
     struct stat info;
-    (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(copy, sizeof copy, "%s/site", folder);
     snprintf(other, sizeof other, "%s.%ld.part", copy, (long)getpid());
@@ -137,16 +127,4 @@ static void folder_of_another(void **state)
     site_folder_end(&f);
     assert_int_equal(rmdir(other), 0);
     assert_int_equal(rmdir(folder), 0);  // nothing else is left
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_of_addresses),
-        cmocka_unit_test(relative_links),
-        cmocka_unit_test(links_of_a_page),
-        cmocka_unit_test(names_of_files),
-        cmocka_unit_test(folder_of_another),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handing statements in: every way in which a run, a withdrawal or an amendment is taken or refused, groups,
 // reproductions, and what each does to the boards.
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 static struct entry row_of(enum board board, const char *author)
@@ -13,9 +14,8 @@ static struct entry row_of(enum board board, const char *author)
 }
 
 // ---- runs
-static void test_run_is_taken(void **state)
+TEST_WITH(test_run_is_taken, set_up, tear_down)
 {
-    (void)state;
     struct stored s;
     struct receipt receipt;
     struct sshkey server;
@@ -48,9 +48,8 @@ static void test_run_is_taken(void **state)
     assert_whole();
 }
 
-static void test_same_bytes_same_receipt(void **state)
+TEST_WITH(test_same_bytes_same_receipt, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     json_t *flagged = run_of("ada", 2);
     fixture_set(flagged, "software.dirty", json_integer(1));
@@ -82,9 +81,8 @@ static void test_same_bytes_same_receipt(void **state)
     free(signature);
 }
 
-static void test_refusals(void **state)
+TEST_WITH(test_refusals, set_up, tear_down)
 {
-    (void)state;
     json_t *run = run_of("ada", 1);
     fixture_set(run, "board", json_string("elsewhere"));
     assert_int_equal(hand_in(run, &ada), PROBLEM_FOREIGN);
@@ -114,9 +112,8 @@ static void test_refusals(void **state)
 }
 
 // The chain alone gives a copy away, when the nonce is another.
-static void test_same_head(void **state)
+TEST_WITH(test_same_head, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     json_t *copy = to_board(run_of("bob", 1));
     fixture_set(copy, "nonce", json_string("ffffffffffffffffffffffffffffffff"));
@@ -124,9 +121,8 @@ static void test_same_head(void **state)
     assert_non_null(strstr(last.detail, "another person"));
 }
 
-static void test_rate(void **state)
+TEST_WITH(test_rate, set_up, tear_down)
 {
-    (void)state;
     close_all();
     const struct store_settings settings = {.path = path, .submissions_per_hour = 2};
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
@@ -148,9 +144,8 @@ static void test_rate(void **state)
 }
 
 // A full hour of runs holds nothing else up: amendments have an hour of their own, withdrawals and revocations none.
-static void test_rate_of_each_type(void **state)
+TEST_WITH(test_rate_of_each_type, set_up, tear_down)
 {
-    (void)state;
     enum { RUNS = 2 };
     char digest[RUNS][DIGEST_HEX];
     close_all();
@@ -178,9 +173,8 @@ static void test_rate_of_each_type(void **state)
 
 // The clock goes back a little: server time stands still, and the checks use the recorded moment. If it goes back more than an
 // hour, the operator has to act.
-static void test_clock_goes_back(void **state)
+TEST_WITH(test_clock_goes_back, set_up, tear_down)
 {
-    (void)state;
     enum { MINUTE = 60000 };
     struct envelope e = {.key = bob.key};
     struct acceptance refused;
@@ -210,9 +204,8 @@ static void test_clock_goes_back(void **state)
 }
 
 // Only the signer's own bytes get a receipt again.
-static void test_same_bytes_another_key(void **state)
+TEST_WITH(test_same_bytes_another_key, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ada", 1), &bob), PROBLEM_CONFLICT);
     assert_false(last.again);
@@ -220,9 +213,8 @@ static void test_same_bytes_another_key(void **state)
 }
 
 // A statement that takes another's place says nothing new of the training, and the run keeps its age.
-static void test_supersede_changes_little(void **state)
+TEST_WITH(test_supersede_changes_little, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *path, *value;
         int64_t number;
@@ -263,9 +255,8 @@ static void test_supersede_changes_little(void **state)
     assert_whole();
 }
 
-static void test_supersede(void **state)
+TEST_WITH(test_supersede, set_up, tear_down)
 {
-    (void)state;
     char digest[DIGEST_HEX];
     json_t *run = run_of("ada", 1), *better = run_of("ada", 1), *other = run_of("ada", 2);
     digest_of(run, digest);
@@ -294,9 +285,8 @@ static void test_supersede(void **state)
     assert_whole();
 }
 
-static void test_withdraw_and_amend(void **state)
+TEST_WITH(test_withdraw_and_amend, set_up, tear_down)
 {
-    (void)state;
     char digest[DIGEST_HEX];
     json_t *run = run_of("ada", 1);
     digest_of(run, digest);
@@ -323,9 +313,8 @@ static void test_withdraw_and_amend(void **state)
 }
 
 // ---- groups and reproductions
-static void test_group(void **state)
+TEST_WITH(test_group, set_up, tear_down)
 {
-    (void)state;
     struct stored *runs;
     int count, planned;
     for (int i = 1; i <= 4; i++) {
@@ -390,9 +379,8 @@ static enum trust trust_of(const char *id)
     return s.trust;
 }
 
-static void test_reproduced(void **state)
+TEST_WITH(test_reproduced, set_up, tear_down)
 {
-    (void)state;
     json_t *first = run_of("ada", 1), *own = run_of("ada", 2), *other = run_of("bob", 3);
     char digest[DIGEST_HEX];
     fixture_set(own, "seed", json_integer(1));
@@ -418,9 +406,8 @@ static void test_reproduced(void **state)
 
 // The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name. The owner may still sign the
 // original anew.
-static void test_copied_is_not_reproduced(void **state)
+TEST_WITH(test_copied_is_not_reproduced, set_up, tear_down)
 {
-    (void)state;
     json_t *first = run_of("ada", 1), *copy = run_of("bob", 2);
     char digest[DIGEST_HEX];
     fixture_set(copy, "seed", json_integer(1));
@@ -438,9 +425,8 @@ static void test_copied_is_not_reproduced(void **state)
 }
 
 // A run that takes as long as another of its group at each point is no run of its own, nor one that went on at the same time.
-static void test_group_of_copies(void **state)
+TEST_WITH(test_group_of_copies, set_up, tear_down)
 {
-    (void)state;
     json_t *first = group_run_of("ada", 1, 1), *copy = group_run_of("ada", 2, 2), *beside = group_run_of("ada", 3, 3);
     fixture_set(copy, "points", json_deep_copy(json_object_get(first, "points")));
     fixture_set(copy, "segments", json_deep_copy(json_object_get(first, "segments")));
@@ -459,9 +445,8 @@ static void test_group_of_copies(void **state)
 }
 
 // A repeated curve does not answer what was flagged.
-static void test_flagged_is_not_reproduced(void **state)
+TEST_WITH(test_flagged_is_not_reproduced, set_up, tear_down)
 {
-    (void)state;
     json_t *first = run_of("ada", 1), *other = run_of("bob", 2);
     fixture_set(first, "software.dirty", json_integer(1));
     fixture_set(other, "software.dirty", json_integer(1));
@@ -474,9 +459,8 @@ static void test_flagged_is_not_reproduced(void **state)
 }
 
 // Nor does a flagged one answer anything, but the next one does.
-static void test_flagged_reproduces_nothing(void **state)
+TEST_WITH(test_flagged_reproduces_nothing, set_up, tear_down)
 {
-    (void)state;
     json_t *first = run_of("ada", 1), *flagged = run_of("bob", 2), *other = run_of("eve", 3);
     fixture_set(flagged, "software.dirty", json_integer(1));
     fixture_set(flagged, "seed", json_integer(1));
@@ -493,9 +477,8 @@ static void test_flagged_reproduces_nothing(void **state)
     assert_whole();
 }
 
-static void test_lost_record(void **state)
+TEST_WITH(test_lost_record, set_up, tear_down)
 {
-    (void)state;
     close_all();
     assert_int_equal(unlink(path), 0);
     struct store_settings settings = {.path = path, .origin = "test"};
@@ -503,20 +486,4 @@ static void test_lost_record(void **state)
     settings.anew = true;
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
     assert_int_equal(store_reader(store, &reader), 0);
-}
-
-static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    TEST(test_run_is_taken), TEST(test_same_bytes_same_receipt), TEST(test_refusals), TEST(test_same_head),
-    TEST(test_rate), TEST(test_rate_of_each_type),
-    TEST(test_flagged_is_not_reproduced), TEST(test_copied_is_not_reproduced), TEST(test_group_of_copies), TEST(test_lost_record),
-    TEST(test_flagged_reproduces_nothing),
-    TEST(test_same_bytes_another_key), TEST(test_clock_goes_back),
-    TEST(test_supersede_changes_little),
-    TEST(test_supersede),    TEST(test_withdraw_and_amend),      TEST(test_group),    TEST(test_reproduced),
-};
-
-int main(void)
-{
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

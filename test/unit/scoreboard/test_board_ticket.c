@@ -2,6 +2,7 @@
 // Tickets on a board: an announced run whose clock agrees becomes witnessed, and what is tried against that does not.
 #include <pthread.h>
 
+#include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
 #define SECRET FIXTURE_HEX
@@ -115,9 +116,8 @@ static void assert_counts(int announced, int reported, int open, int failed)
     assert_int_equal(c.failed, failed);
 }
 
-static void witnessed(void **state)
+TEST_WITH(witnessed, set_up, tear_down)
 {
-    (void)state;
     struct ticket_stored t;
     int64_t by, ticket;
     const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);  // a ticket may be the first that a key signs
@@ -155,10 +155,9 @@ static void witnessed(void **state)
 }
 
 // What the clock does not allow lowers the level by one, and costs no more.
-static void not_witnessed(void **state)
+TEST_WITH(not_witnessed, set_up, tear_down)
 {
     struct given given[3];
-    (void)state;
     for (int i = 0; i < 3; i++) {
         json_t *ticket = ticket_of("ada", NULL, 0);
         fixture_set(ticket, "made_ms", json_integer(ISSUED + i));  // each a statement of its own
@@ -180,9 +179,8 @@ static void not_witnessed(void **state)
 
 // ---- attacks
 
-static void tickets_of_others(void **state)
+TEST_WITH(tickets_of_others, set_up, tear_down)
 {
-    (void)state;
     const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
     struct given wrong = g;
     json_t *run = run_with(&g, 1), *foreign = run_with(&g, 2);
@@ -212,9 +210,8 @@ static void tickets_of_others(void **state)
     assert_whole();
 }
 
-static void beats_of_others(void **state)
+TEST_WITH(beats_of_others, set_up, tear_down)
 {
-    (void)state;
     struct ticket_stored t;
     struct beating out;
     int64_t before, after;
@@ -267,9 +264,8 @@ static void *beat_with_the_other(void *context)
 }
 
 // Two servers on one record get the same beats at the same moment: one stamps, the other answers with its stamp.
-static void beats_at_two_servers(void **state)
+TEST_WITH(beats_at_two_servers, set_up, tear_down)
 {
-    (void)state;
     struct store *second;
     struct ticket_stored t;
     pthread_barrier_t start;
@@ -289,9 +285,8 @@ static void beats_at_two_servers(void **state)
     assert_whole();
 }
 
-static void groups(void **state)
+TEST_WITH(groups, set_up, tear_down)
 {
-    (void)state;
     json_t *first = ticket_of("ada", GROUP, 1), *run, *other;
     const struct given g = given_by(json_incref(first), &ada);
     json_decref(first);
@@ -322,9 +317,8 @@ static void groups(void **state)
 }
 
 // The nonce of a group without tickets is public after its first run. Nobody else can announce the rest of it.
-static void groups_of_others(void **state)
+TEST_WITH(groups_of_others, set_up, tear_down)
 {
-    (void)state;
     for (int i = 1; i <= 2; i++) {
         json_t *run = run_of("ada", i);
         fixture_vary(run, i);
@@ -338,9 +332,8 @@ static void groups_of_others(void **state)
 }
 
 // A ticket without a run counts as failed after a month: by the newest statement, so that a page depends on the record alone.
-static void unreported(void **state)
+TEST_WITH(unreported, set_up, tear_down)
 {
-    (void)state;
     struct ticket_stored t;
     const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
     json_t *run = run_of("bob", 9);
@@ -373,9 +366,8 @@ static int take_tickets(const char *handle, const struct sshkey_secret *key, int
 }
 
 // A group announces its runs as fast as it trains them, so there may be more tickets than runs: fewer of somebody without a run.
-static void many_tickets(void **state)
+TEST_WITH(many_tickets, set_up, tear_down)
 {
-    (void)state;
     close_all();
     const struct store_settings settings = {.path = path, .origin = "test", .submissions_per_hour = 1};
     assert_int_equal(store_open(&settings, STORE_WRITE, &store), 0);
@@ -387,9 +379,8 @@ static void many_tickets(void **state)
 }
 
 // Nobody but the board vouches for a clock.
-static void own_word(void **state)
+TEST_WITH(own_word, set_up, tear_down)
 {
-    (void)state;
     char digest[DIGEST_HEX];
     const struct given g = given_by(ticket_of("ada", NULL, 0), &ada);
     json_t *run = run_with(&g, 1), *word;
@@ -400,13 +391,4 @@ static void own_word(void **state)
                      "ms", (json_int_t)FIXTURE_NOW_MS, "made_ms", (json_int_t)FIXTURE_NOW_MS);
     assert_int_equal(hand_in(word, &ada), PROBLEM_NOT_YOURS);
     assert_int_equal(stored_at(2).trust, TRUST_CHECKED);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(witnessed), TEST(not_witnessed), TEST(tickets_of_others), TEST(beats_of_others),
-                                       TEST(beats_at_two_servers), TEST(groups), TEST(groups_of_others), TEST(unreported),
-                                       TEST(many_tickets), TEST(own_word)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

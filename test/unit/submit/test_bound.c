@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever somebody edits in results.db: if the statement of the run says something else afterwards, its chain is broken. Every
 // column of every table is tried.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/check/check.h"
 #include "submit/results/record.h"
 
-#include <cmocka.h>
-
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_payload.h"
 
 enum { CHAIN = 1000 };
@@ -129,9 +124,8 @@ static int try_columns(int64_t id, const char *original, const char *table)
     return changed;
 }
 
-static void edits_of_columns_are_noticed(void **state)
+TEST_WITH(edits_of_columns_are_noticed, setup, teardown)
 {
-    (void)state;
     static const char *const tables[] = {"runs", "machines", "software", "data_sets", "files", "parts", "metrics", "segments",
                                          "points", "scores", "groups", "latencies", "replays", "energy",
                                          "tickets"};
@@ -146,9 +140,8 @@ static void edits_of_columns_are_noticed(void **state)
     free(original);
 }
 
-static void edits_of_an_outside_run_are_noticed(void **state)
+TEST_WITH(edits_of_an_outside_run_are_noticed, setup, teardown)
 {
-    (void)state;
     int64_t id = outside_run();
     char *original = payload_of(id);
     assert_non_null(original);
@@ -161,9 +154,8 @@ static void edits_of_an_outside_run_are_noticed(void **state)
     free(original);
 }
 
-static void rows_that_come_and_go_are_noticed(void **state)
+TEST_WITH(rows_that_come_and_go_are_noticed, setup, teardown)
 {
-    (void)state;
     static const char *const edits[] = {
         "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays",
         "DELETE FROM tickets", "DELETE FROM files",
@@ -183,22 +175,11 @@ static void rows_that_come_and_go_are_noticed(void **state)
 }
 
 // Edits that a statement does not say: the chain need not notice.
-static void what_no_statement_says_may_change(void **state)
+TEST_WITH(what_no_statement_says_may_change, setup, teardown)
 {
-    (void)state;
     int64_t id = rich_run();
     char *original = payload_of(id);
     assert_false(try_edit(id, original, "UPDATE runs SET message = 'a word', checkpoint = 'elsewhere'"));
     assert_false(try_edit(id, original, "UPDATE machines SET cpu = cpu || ' '"));  // statements have no blanks at their ends
     free(original);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(edits_of_columns_are_noticed), TEST(edits_of_an_outside_run_are_noticed),
-        TEST(rows_that_come_and_go_are_noticed), TEST(what_no_statement_says_may_change),
-    };
-    return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
 }

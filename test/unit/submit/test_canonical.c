@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading canonical JSON: only the one byte string of a value is taken, and what is taken is written back as it was.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/canonical.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const char *const taken[] = {
     "{}", "[]", "1", "\"\"", "-7", "{\"a\":1,\"b\":[1,\"\xc3\xa9\"]}", "{\"B\":1,\"a\":2}",
@@ -51,9 +46,8 @@ static const struct {
     {"[[[[[[[[1]]]]]]]]", "too deep"},
 };
 
-static void read_gives_back_what_was_written(void **state)
+TEST(read_gives_back_what_was_written)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         json_t *value;
         char *bytes;
@@ -66,9 +60,8 @@ static void read_gives_back_what_was_written(void **state)
     }
 }
 
-static void anything_else_is_refused(void **state)
+TEST(anything_else_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         json_t *value;
         if (canonical_read(refused[i].bytes, strlen(refused[i].bytes), &value) != ERR_INPUT)
@@ -80,9 +73,8 @@ static void anything_else_is_refused(void **state)
     assert_int_equal(canonical_read("{}\0", 3, &value), ERR_INPUT);
 }
 
-static void depth_and_size_have_limits(void **state)
+TEST(depth_and_size_have_limits)
 {
-    (void)state;
     enum { LEVELS = 100000 };
     json_t *value;
     char *deep = zalloc(2 * LEVELS), *large = zalloc(CANONICAL_MAX + 3);
@@ -99,9 +91,8 @@ static void depth_and_size_have_limits(void **state)
     free(large);
 }
 
-static void members_are_found_by_path(void **state)
+TEST(members_are_found_by_path)
 {
-    (void)state;
     json_t *value = json_pack("{s:{s:i, s:s}, s:i}", "a", "b", 5, "c", "text", "d", 6);
     assert_int_equal(canonical_int(value, "a.b"), 5);
     assert_int_equal(canonical_int(value, "d"), 6);
@@ -114,15 +105,4 @@ static void members_are_found_by_path(void **state)
     assert_null(canonical_at(value, "a.b.c.d"));
     assert_ptr_equal(canonical_at(value, ""), value);
     json_decref(value);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_gives_back_what_was_written),
-        cmocka_unit_test(anything_else_is_refused),
-        cmocka_unit_test(depth_and_size_have_limits),
-        cmocka_unit_test(members_are_found_by_path),
-    };
-    return cmocka_run_group_tests_name("canonical", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain against hashes that another program computed, and the rules of canonical JSON.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "submit/format/canonical.h"
 #include "submit/format/chain.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const struct run_metric metrics[] = {{"top5", "%", false, 50000}, {"wer", "", true, 0}};
 static const struct chain_point point = {.step = 25, .epoch_micro = 500000, .t_ns = 40, .classic_ns = 30, .warm_ns = 10,
@@ -33,9 +28,8 @@ static void begin(struct chain *chain)
 }
 
 // The expected values come from Python: hashlib.sha256 of the texts in the comments.
-static void hashes_are_as_documented(void **state)
+TEST(hashes_are_as_documented)
 {
-    (void)state;
     struct chain chain;
     struct chain_point second = point;
     char hex[DIGEST_HEX], root[DIGEST_HEX];
@@ -70,9 +64,8 @@ static void hashes_are_as_documented(void **state)
     json_decref(latency);
 }
 
-static void every_field_matters(void **state)
+TEST(every_field_matters)
 {
-    (void)state;
     struct chain_point variants[12];
     for (int i = 0; i < 12; i++) variants[i] = point;
     variants[1].step++, variants[2].t_ns++, variants[3].classic_ns++, variants[4].warm_ns++;
@@ -88,9 +81,8 @@ static void every_field_matters(void **state)
     }
 }
 
-static void a_chain_goes_on_from_its_head(void **state)
+TEST(a_chain_goes_on_from_its_head)
 {
-    (void)state;
     struct chain whole, resumed;
     char head[DIGEST_HEX], again[DIGEST_HEX];
     begin(&whole);
@@ -118,9 +110,8 @@ static int canonical(const char *json, char **bytes)
     return rc;
 }
 
-static void canonical_json(void **state)
+TEST(canonical_json)
 {
-    (void)state;
     char *bytes;
     assert_int_equal(canonical(" { \"b\" : [ 1 , -2, {} ], \"a\":\"\\u00e9/\" ,\"B\":9007199254740993}", &bytes), 0);
     assert_string_equal(bytes, "{\"B\":9007199254740993,\"a\":\"é/\",\"b\":[1,-2,{}]}");
@@ -130,15 +121,4 @@ static void canonical_json(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) assert_int_equal(canonical(refused[i], &bytes), ERR_INPUT);
     assert_int_equal(canonical("[[[[[[[1]]]]]]]", &bytes), 0);  // the number is the eighth level
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hashes_are_as_documented),
-        cmocka_unit_test(every_field_matters),
-        cmocka_unit_test(a_chain_goes_on_from_its_head),
-        cmocka_unit_test(canonical_json),
-    };
-    return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
 }

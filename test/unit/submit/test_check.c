@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // For every check a run that passes and one that fails just so: each case breaks one thing of the fixture, puts right
 // what follows from it, and then that one check must find it and no other. A check without a case fails the test.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "submit/format/check/check.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 static int64_t now_ms = FIXTURE_NOW_MS;  // the moment of the check; a case may move it
 
@@ -418,18 +413,16 @@ static void findings_of(json_t *run, struct findings *f)
     statement_free(&s);
 }
 
-static void a_good_run_passes(void **state)
+TEST(a_good_run_passes)
 {
-    (void)state;
     struct findings f;
     findings_of(fixture_run(), &f);
     for (int i = 0; i < f.count; i++) print_message("%s: %s\n", check_code(f.at[i].check), f.at[i].text);
     assert_int_equal(f.count, 0);
 }
 
-static void every_case_is_found_and_nothing_else(void **state)
+TEST(every_case_is_found_and_nothing_else)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct findings f;
@@ -449,9 +442,8 @@ static void every_case_is_found_and_nothing_else(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void no_check_is_without_a_case(void **state)
+TEST(no_check_is_without_a_case)
 {
-    (void)state;
     for (int c = 0; c < CHECKS; c++) {
         // These have tests of their own (test/fault/forge.c, test_check_metrics.c, test_check_bench.c, test_board_ticket.c, and
         // below).
@@ -475,9 +467,8 @@ static bool finds(json_t *run, enum check check)
 }
 
 // Each of these is flagged for having scored itself too.
-static void what_scored_itself_is_open_and_needs_a_known_test_set(void **state)
+TEST(what_scored_itself_is_open_and_needs_a_known_test_set)
 {
-    (void)state;
     json_t *run = fixture_run();
     self(run);
     assert_false(finds(run, CHECK_DIVISION));
@@ -516,9 +507,8 @@ static void expect_nothing(json_t *run)
     if (f.count > 0) fail_msg("%s: %s", check_code(f.at[0].check), f.at[0].text);
 }
 
-static void honest_runs_pass(void **state)
+TEST(honest_runs_pass)
 {
-    (void)state;
     json_t *with_energy = fixture_run();
     set_energy(with_energy, 4000000000, 5000000000);
     expect_nothing(with_energy);
@@ -556,9 +546,8 @@ static void honest_runs_pass(void **state)
 }
 
 // Sides of 16 and 32 pixels: a quarter of the arithmetic in the first half. A device may use all of that, or none.
-static void smaller_images_may_be_faster(void **state)
+TEST(smaller_images_may_be_faster)
 {
-    (void)state;
     static const int64_t small_ns[] = {10000000000, 2500000000, 1000000000};
     static const char text[] = "{\"data\":{\"batch\":1000,\"resolution\":[16,32]},\"schedule\":{\"epochs\":10}}";
     int64_t ns[FIXTURE_EPOCHS];
@@ -572,17 +561,4 @@ static void smaller_images_may_be_faster(void **state)
         assert_int_equal(f.count, quick == 2);  // faster than a quarter is too fast
         if (f.count > 0) assert_int_equal(f.at[0].check, CHECK_CADENCE);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_run_passes),
-        cmocka_unit_test(every_case_is_found_and_nothing_else),
-        cmocka_unit_test(no_check_is_without_a_case),
-        cmocka_unit_test(what_scored_itself_is_open_and_needs_a_known_test_set),
-        cmocka_unit_test(honest_runs_pass),
-        cmocka_unit_test(smaller_images_may_be_faster),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

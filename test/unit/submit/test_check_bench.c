@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements as statements: what the parser refuses, and what each check finds.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_bench.h"
-
-#include <cmocka.h>
 
 static struct findings check(json_t *bench)
 {
@@ -43,9 +38,8 @@ static json_t *bench_with(const char *path, json_t *value)
     return bench;
 }
 
-static void an_honest_one_has_no_finding(void **state)
+TEST(an_honest_one_has_no_finding)
 {
-    (void)state;
     assert_int_equal(check(fixture_bench("ada", 1)).count, 0);
 }
 
@@ -61,9 +55,8 @@ static void finds_energy(size_t i, int64_t uj, const char *what)
     if (found != (what != NULL)) fail_msg("%lld: %s", (long long)uj, f.count > 0 ? f.at[0].text : "nothing is said");
 }
 
-static void figures_that_exclude_each_other(void **state)
+TEST(figures_that_exclude_each_other)
 {
-    (void)state;
     finds(with(0, "step_low_ns", json_integer(60000001)), CHECK_CONTRADICTION);
     finds(with(1, "step_high_ns", json_integer(399999999)), CHECK_CONTRADICTION);
     finds(with(1, "accepted", json_integer(8)), CHECK_CONTRADICTION);
@@ -101,9 +94,8 @@ static void refuses_to_parse(json_t *bench, const char *what)
 }
 
 // Throughput and efficiency are not stated, so they cannot be forged. What they follow from can.
-static void scalings_that_are_none(void **state)
+TEST(scalings_that_are_none)
 {
-    (void)state;
     finds(fixture_scaling("ada", 1), CHECK_SPEED_UNKNOWN);  // it states no arithmetic
     finds(scaled_with(1, "processes", json_integer(1)), CHECK_CONTRADICTION);
     finds(scaled_with(2, "processes", json_integer(2)), CHECK_CONTRADICTION);
@@ -128,9 +120,8 @@ static void scalings_that_are_none(void **state)
     refuses_to_parse(none, "scaling");
 }
 
-static void arithmetic_against_the_hardware(void **state)
+TEST(arithmetic_against_the_hardware)
 {
-    (void)state;
     json_t *fast = with(1, "step_ns", json_integer(2000000)), *near = with(1, "step_ns", json_integer(33000000));
     fixture_set_setting(fast, 1, "step_low_ns", json_integer(2000000));
     fixture_set_setting(near, 1, "step_low_ns", json_integer(33000000));
@@ -148,17 +139,15 @@ static void arithmetic_against_the_hardware(void **state)
     assert_true(f.rejects == 1 && f.flags > 0);
 }
 
-static void programs_of_unknown_sources(void **state)
+TEST(programs_of_unknown_sources)
 {
-    (void)state;
     finds(bench_with("software.dirty", json_integer(1)), CHECK_DIRTY);
     finds(bench_with("software.commit", json_string("")), CHECK_SOURCES);
 }
 
 // Each member is missed, and refused with another kind of value, by its name.
-static void the_parser_names_every_member(void **state)
+TEST(the_parser_names_every_member)
 {
-    (void)state;
     for (const struct field *f = statement_fields[STATEMENT_BENCH]; f->name != NULL; f++) {
         for (int wrong = 0; wrong < 2; wrong++) {
             struct statement s;
@@ -186,15 +175,4 @@ static void the_parser_names_every_member(void **state)
     for (int i = 0; i <= BENCH_SETTINGS; i++) json_array_append_new(many, fixture_setting(64, 60000000));
     assert_int_equal(statement_make(bench_with("settings", many), &s), ERR_INPUT);
     assert_non_null(strstr(error_text(), "256"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_honest_one_has_no_finding),   cmocka_unit_test(figures_that_exclude_each_other),
-        cmocka_unit_test(scalings_that_are_none),
-        cmocka_unit_test(arithmetic_against_the_hardware), cmocka_unit_test(programs_of_unknown_sources),
-        cmocka_unit_test(the_parser_names_every_member),
-    };
-    return cmocka_run_group_tests_name("check_bench", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks on several metrics, steps, recipes, work by parts, trainings that were resumed.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/check/check.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 static struct findings found(json_t *run)
 {
@@ -40,9 +35,8 @@ static json_t *score_at(json_t *run, size_t point, size_t metric)
     return json_array_get(json_object_get(fixture_item(run, "points", point), "scores"), metric);
 }
 
-static void good_runs_pass(void **state)
+TEST(good_runs_pass)
 {
-    (void)state;
     expect_nothing(fixture_run());
     json_t *run = fixture_run();
     for (size_t i = 0; i < 5; i++) json_object_del(fixture_item(run, "points", i), "scores");  // evaluated in its second half
@@ -54,9 +48,8 @@ static void good_runs_pass(void **state)
     expect_nothing(run);
 }
 
-static void the_recipe_is_the_one_of_its_digest(void **state)
+TEST(the_recipe_is_the_one_of_its_digest)
 {
-    (void)state;
     json_t *run = fixture_run();
     fixture_set(run, "recipe.text", json_string("{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":9}}"));
     fixture_chain(run);
@@ -64,9 +57,8 @@ static void the_recipe_is_the_one_of_its_digest(void **state)
 }
 
 // Another parser may read each of these as the schedule of a shorter training.
-static void a_recipe_that_hides_its_schedule_is_refused(void **state)
+TEST(a_recipe_that_hides_its_schedule_is_refused)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "x", "[]", "{}", "10", "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":NaN}}",
         "{\"data\":{\"batch\":1000},\"schedule\":{\"Epochs\":10}}",
@@ -93,9 +85,8 @@ static void a_recipe_that_hides_its_schedule_is_refused(void **state)
     for (int i = 0; i < f.count; i++) assert_true(f.at[i].check != CHECK_RECIPE);
 }
 
-static void the_closed_division_takes_published_recipes(void **state)
+TEST(the_closed_division_takes_published_recipes)
 {
-    (void)state;
     json_t *run = fixture_run();
     fixture_set(run, "recipe.published", json_integer(0));
     fixture_chain(run);
@@ -107,18 +98,16 @@ static void the_closed_division_takes_published_recipes(void **state)
     expect_nothing(run);
 }
 
-static void the_closed_division_takes_no_files(void **state)
+TEST(the_closed_division_takes_no_files)
 {
-    (void)state;
     json_t *run = fixture_run();
     fixture_set(run, "files", json_pack("[{s:s, s:s, s:s, s:i}]", "kind", "weights", "name", "a.safetensors", "digest",
                                         FIXTURE_HEX, "bytes", 7));
     expect(run, CHECK_DIVISION, "took files");
 }
 
-static void wrong_scores_are_refused(void **state)
+TEST(wrong_scores_are_refused)
 {
-    (void)state;
     json_t *run = fixture_run();
     json_object_set_new(score_at(run, 4, 0), "score", json_integer(10001));
     fixture_follow(run);
@@ -147,9 +136,8 @@ static void wrong_scores_are_refused(void **state)
     expect(run, CHECK_CHAIN, "the root is");
 }
 
-static void steps_and_epochs_grow(void **state)
+TEST(steps_and_epochs_grow)
 {
-    (void)state;
     static const struct {
         const char *name;
         int64_t value;
@@ -172,9 +160,8 @@ static void steps_and_epochs_grow(void **state)
     expect(run, CHECK_CROSSING, "has epoch_micro 9000000, but 1 is claimed");
 }
 
-static void the_metric_is_that_of_the_board(void **state)
+TEST(the_metric_is_that_of_the_board)
 {
-    (void)state;
     json_t *run = fixture_run();
     json_array_append(json_object_get(run, "metrics"), fixture_item(run, "metrics", 0));
     json_array_remove(json_object_get(run, "metrics"), 0);  // the loss is first now
@@ -199,9 +186,8 @@ static void the_metric_is_that_of_the_board(void **state)
 }
 
 // Only a count can look like a percentage.
-static void values_have_no_scale(void **state)
+TEST(values_have_no_scale)
 {
-    (void)state;
     json_t *run = fixture_run(), *point;
     size_t i;
     fixture_set(run, "task", json_string("squad"));
@@ -265,9 +251,8 @@ static json_t *with_bounds(int64_t least, int64_t most, int64_t more)
 }
 
 // Samples of a step stay within what the run declares, from point to point, and only some tasks may declare anything.
-static void steps_keep_their_bounds(void **state)
+TEST(steps_keep_their_bounds)
 {
-    (void)state;
     static const char words[] = "do not follow from";
     expect_nothing(with_bounds(0, 0, 0));
     expect(with_bounds(0, 0, 1), CHECK_WORK, words);
@@ -286,9 +271,8 @@ static void steps_keep_their_bounds(void **state)
     expect(run, CHECK_WORK, "every step of this task has its batch");
 }
 
-static void work_comes_by_parts(void **state)
+TEST(work_comes_by_parts)
 {
-    (void)state;
     expect_nothing(with_work(600000000));
     expect(with_work((int64_t)1 << 40), CHECK_SPEED, "of the stated hardware");
     expect(with_work(6000000), CHECK_SPEED_UNKNOWN, "its schedule");  // too little for its model
@@ -305,9 +289,8 @@ static void work_comes_by_parts(void **state)
 }
 
 // Away: in the end-to-end clock, in no other.
-static void a_resumed_training_was_away(void **state)
+TEST(a_resumed_training_was_away)
 {
-    (void)state;
     const int64_t away = 3600000000000;
     for (int honest = 0; honest < 2; honest++) {
         json_t *run = fixture_run(), *segments = json_object_get(run, "segments"), *p;
@@ -330,20 +313,4 @@ static void a_resumed_training_was_away(void **state)
         if (honest) expect_nothing(run);
         else expect(run, CHECK_CLOCKS, "the classic clock says");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_recipe_is_the_one_of_its_digest),
-        cmocka_unit_test(a_recipe_that_hides_its_schedule_is_refused),
-        cmocka_unit_test(the_closed_division_takes_published_recipes),
-        cmocka_unit_test(the_closed_division_takes_no_files),
-        cmocka_unit_test(good_runs_pass),       cmocka_unit_test(wrong_scores_are_refused),
-        cmocka_unit_test(steps_and_epochs_grow), cmocka_unit_test(the_metric_is_that_of_the_board),
-        cmocka_unit_test(values_have_no_scale), cmocka_unit_test(work_comes_by_parts),
-        cmocka_unit_test(steps_keep_their_bounds),
-        cmocka_unit_test(a_resumed_training_was_away),
-    };
-    return cmocka_run_group_tests_name("check_metrics", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the checks: peaks by name, findings as text, and statements that are not runs.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "submit/format/check/check.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 static double peak_of(const char *gpu, const char *precision, int64_t devices)
 {
@@ -25,9 +20,8 @@ static double peak_of(const char *gpu, const char *precision, int64_t devices)
     return peak * 1e-12;
 }
 
-static void peaks_are_found_by_name(void **state)
+TEST(peaks_are_found_by_name)
 {
-    (void)state;
     assert_float_equal(peak_of("Tesla V100-SXM2-16GB", "f32", 1), 15.7, 1e-3);
     assert_float_equal(peak_of("8 x Tesla V100-SXM2-16GB", "f16", 8), 1000, 1e-3);
     assert_float_equal(peak_of("NVIDIA A100-SXM4-40GB", "f32", 1), 156, 1e-3);  // TF32 by custom
@@ -39,9 +33,8 @@ static void peaks_are_found_by_name(void **state)
     assert_float_equal(peak_of("", "f32", 2), 2 * 16 * 64 * 6e-3, 1e-3);
 }
 
-static void long_findings_end_before_a_character(void **state)
+TEST(long_findings_end_before_a_character)
 {
-    (void)state;
     struct findings f = {0};
     char text[301];
     for (int i = 0; i < 300; i += 2) text[i] = '\xc3', text[i + 1] = '\xa4';
@@ -56,9 +49,8 @@ static void long_findings_end_before_a_character(void **state)
     assert_int_equal(f.flags, 2 * FINDINGS_MAX);
 }
 
-static void targets_are_told_as_shares(void **state)
+TEST(targets_are_told_as_shares)
 {
-    (void)state;
     static const struct {
         int64_t target_micro;
         const char *says;
@@ -82,9 +74,8 @@ static void targets_are_told_as_shares(void **state)
     }
 }
 
-static void other_types_have_a_date_only(void **state)
+TEST(other_types_have_a_date_only)
 {
-    (void)state;
     struct statement s;
     struct findings f;
     json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "withdraw", "version", 1, "board", "test", "statement",
@@ -96,15 +87,4 @@ static void other_types_have_a_date_only(void **state)
     assert_int_equal(f.count, 1);
     assert_int_equal(f.at[0].check, CHECK_CLIENT_TIME);
     statement_free(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_are_found_by_name),
-        cmocka_unit_test(long_findings_end_before_a_character),
-        cmocka_unit_test(targets_are_told_as_shares),
-        cmocka_unit_test(other_types_have_a_date_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,6 @@
 // Conversations with one that does are in test/cli/submit.sh.
 #include <arpa/inet.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +15,10 @@
 #include "submit/client/client_origin.h"
 #include "submit/client/deliver.h"
 #include "submit/client/pace.h"
+#include "test/unit/test.h"
 
-#include <cmocka.h>
-
-static void addresses(void **state)
+TEST(addresses)
 {
-    (void)state;
     static const struct {
         const char *in, *out;  // NULL: refused
     } cases[] = {
@@ -70,9 +64,8 @@ static void addresses(void **state)
     free(longer);
 }
 
-static void addresses_of_runs(void **state)
+TEST(addresses_of_runs)
 {
-    (void)state;
     static const struct {
         const char *in, *base, *name;  // NULL: refused
     } cases[] = {
@@ -100,9 +93,8 @@ static void addresses_of_runs(void **state)
     }
 }
 
-static void origins(void **state)
+TEST(origins)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         bool same;
@@ -124,9 +116,8 @@ static void origins(void **state)
         if (origin_same(cases[i].a, cases[i].b) != cases[i].same) fail_msg("%s and %s", cases[i].a, cases[i].b);
 }
 
-static void members(void **state)
+TEST(members)
 {
-    (void)state;
     char *text;
     static const char good[] = "{\"receipt\": \"{\\\"a\\\":1}\", \"n\": 3}";
     assert_int_equal(client_member(good, strlen(good), "receipt", &text), 0);
@@ -147,9 +138,8 @@ static void members(void **state)
     free(deep);
 }
 
-static void problems(void **state)
+TEST(problems)
 {
-    (void)state;
     static const struct {
         const char *body, *sentence, *checks;
     } cases[] = {
@@ -175,9 +165,8 @@ static void problems(void **state)
     }
 }
 
-static void what_is_shown_is_tame_and_short(void **state)
+TEST(what_is_shown_is_tame_and_short)
 {
-    (void)state;
     struct text t = {0};
     client_tame(&t, "  Café 日本  ", 100);
     assert_string_equal(t.at, "Café 日本");
@@ -208,9 +197,8 @@ static void what_is_shown_is_tame_and_short(void **state)
 
 // A server that takes the connection and never answers.
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-static void a_refusal_may_name_a_statement(void **state)
+TEST(a_refusal_may_name_a_statement)
 {
-    (void)state;
     static const struct {
         const char *sentence;
         bool names;
@@ -230,9 +218,8 @@ static void a_refusal_may_name_a_statement(void **state)
     }
 }
 
-static void silence_ends(void **state)
+TEST(silence_ends)
 {
-    (void)state;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof at;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -271,9 +258,8 @@ static void *answer_busy(void *context)
 }
 
 // Only what can be sent again later is said to count once.
-static void a_busy_board_is_told_apart(void **state)
+TEST(a_busy_board_is_told_apart)
 {
-    (void)state;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof at;
     char address[64];
@@ -303,9 +289,8 @@ static void a_busy_board_is_told_apart(void **state)
 }
 
 // A board that is down for long: a newer state does not wait for the pause of an older one, and the last goes at once.
-static void a_newer_state_does_not_wait(void **state)
+TEST(a_newer_state_does_not_wait)
 {
-    (void)state;
     const int64_t second = 1000000000;
     struct pace pace = {0};
     int64_t now = 100 * second;
@@ -333,16 +318,4 @@ static void a_newer_state_does_not_wait(void **state)
     assert_int_equal(pace_due(&steady, true), now + second / 4);
     pace_tried(&steady, now, true, false);
     assert_int_equal(pace_due(&steady, false), now + second);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses), cmocka_unit_test(addresses_of_runs), cmocka_unit_test(origins),
-        cmocka_unit_test(members),   cmocka_unit_test(problems),
-        cmocka_unit_test(what_is_shown_is_tame_and_short), cmocka_unit_test(silence_ends),
-        cmocka_unit_test(a_refusal_may_name_a_statement), cmocka_unit_test(a_busy_board_is_told_apart),
-        cmocka_unit_test(a_newer_state_does_not_wait),
-    };
-    return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group statistics against closed forms and printed tables of Student's t, and the verdicts of the rules.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/score/group.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static void near(double a, double b, double within)
 {
     if (!(fabs(a - b) <= within)) fail_msg("%.12g is not %.12g", a, b);
 }
 
-static void t_has_its_closed_forms(void **state)
+TEST(t_has_its_closed_forms)
 {
-    (void)state;
     const double pi = acos(-1);
     for (double t = -8; t <= 8; t += 0.37) {
         near(group_t_cdf(t, 1), 0.5 + atan(t) / pi, 1e-12);
@@ -30,9 +24,8 @@ static void t_has_its_closed_forms(void **state)
     near(group_t_cdf(1.96, 1e7), 0.9750021, 1e-6);  // the normal distribution
 }
 
-static void t_has_its_printed_quantiles(void **state)
+TEST(t_has_its_printed_quantiles)
 {
-    (void)state;
     static const double table[][3] = {{0.975, 1, 12.70620474}, {0.95, 5, 2.015048373},  {0.975, 4, 2.776445105},
                                       {0.99, 9, 2.821437925},  {0.995, 30, 2.749995654}, {0.975, 99, 1.984216952}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -41,9 +34,8 @@ static void t_has_its_printed_quantiles(void **state)
     }
 }
 
-static void means_and_intervals(void **state)
+TEST(means_and_intervals)
 {
-    (void)state;
     const double values[] = {2, 4, 4, 5, 10};
     struct group_mean m;
     group_mean(values, 5, &m);
@@ -63,9 +55,8 @@ static void means_and_intervals(void **state)
 }
 
 // Here t is the root of 60 with 8.1967 degrees of freedom; the reference is a numeric integral of the density.
-static void two_groups_are_compared(void **state)
+TEST(two_groups_are_compared)
 {
-    (void)state;
     const double a[] = {27, 28, 29, 26, 27.5}, b[] = {22, 24, 21, 23, 22.5, 22.5};
     struct group_mean x, y, flat = {5, 0, 5, 5};
     group_mean(a, 5, &x);
@@ -89,9 +80,8 @@ static void fill(struct group_run *runs, int count, int64_t k)
         runs[i] = (struct group_run){.seed = i, .ns = 1000000000LL * (100 + i), .k = k + i % 2, .items = 10000, .finished = true};
 }
 
-static void verdicts_follow_the_rules(void **state)
+TEST(verdicts_follow_the_rules)
 {
-    (void)state;
     struct group_run runs[5];
     fill(runs, 5, 9420);
     struct group_facts f = judge(runs, 5, 5);
@@ -145,16 +135,4 @@ static void verdicts_follow_the_rules(void **state)
     runs[2].synthetic = true;
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_SYNTHETIC);
     assert_false(judge(runs, 5, 5).official);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(t_has_its_closed_forms),
-        cmocka_unit_test(t_has_its_printed_quantiles),
-        cmocka_unit_test(means_and_intervals),
-        cmocka_unit_test(two_groups_are_compared),
-        cmocka_unit_test(verdicts_follow_the_rules),
-    };
-    return cmocka_run_group_tests_name("group", tests, NULL, NULL);
 }

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keyring: what is found under which name, what is refused, who signs: ssh-keygen with files and with the real ssh-agent; and
 // programs of its name that refuse, lie or wait.
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "submit/keys/keyring.h"
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_keys.h"
-
-#include <cmocka.h>
 
 static pid_t agent;  // 0: none
 
@@ -82,9 +77,8 @@ static mode_t mode_of(const char *name)
     return st.st_mode & 07777;
 }
 
-static void keys_are_made_once(void **state)
+TEST_WITH(keys_are_made_once, enter_home, leave_home)
 {
-    (void)state;
     struct keyring_names names;
     struct keyring_key found;
     assert_int_equal(keyring_names(&names), 0);
@@ -122,9 +116,8 @@ static void keys_are_made_once(void **state)
     assert_int_equal(mode_of("elsewhere/dawn/keys/x"), 0600);
 }
 
-static void the_right_key_is_found(void **state)
+TEST_WITH(the_right_key_is_found, enter_home, leave_home)
 {
-    (void)state;
     struct sshkey_secret secret;
     char id[SSHKEY_ID];
     expect_error(NULL, ERR_MISSING, "dawn keys new");
@@ -159,9 +152,8 @@ static void the_right_key_is_found(void **state)
     expect_error(NULL, ERR_MISSING, "HOME");
 }
 
-static void what_is_wrong_is_refused(void **state)
+TEST_WITH(what_is_wrong_is_refused, enter_home, leave_home)
 {
-    (void)state;
     struct signer signer;
     add_key("work", 1);
     static const char *const modes[] = {"640", "604", "644", "620", "666", "777", "601"};
@@ -205,9 +197,8 @@ static void expect_refusal(struct signer *signer, int code, const char *says)
     if (rc != code || strstr(error_text(), says) == NULL) fail_msg("%d: %s (not: %s)", rc, error_text(), says);
 }
 
-static void files_sign(void **state)
+TEST_WITH(files_sign, enter_home, leave_home)
 {
-    (void)state;
     struct signer signer;
     add_key("work", 1);
     assert_int_equal(keyring_choose(NULL, &signer), 0);
@@ -236,9 +227,8 @@ static void start_agent(void)
     assert_int_equal(keys.count, 0);
 }
 
-static void the_agent_signs(void **state)
+TEST_WITH(the_agent_signs, enter_home, leave_home)
 {
-    (void)state;
     struct openssh_keys keys;
     struct signer signer;
     struct keyring_key found;
@@ -289,9 +279,8 @@ static void the_agent_signs(void **state)
 }
 
 // What ssh-keygen says ends in our sentence; a time limit ends a program that waits.
-static void refusals_are_quoted(void **state)
+TEST_WITH(refusals_are_quoted, enter_home, leave_home)
 {
-    (void)state;
     struct signer signer;
     add_key("work", 1);
     assert_int_equal(keyring_choose("work", &signer), 0);
@@ -321,14 +310,4 @@ static void refusals_are_quoted(void **state)
     assert_int_equal(shell("cp .config/dawn/keys/other.pub .config/dawn/keys/work.pub"), 0);
     expect_refusal(&signer, ERR_INPUT, "signed with another key");
     assert_int_equal(shell("test -z \"$(ls tmp)\""), 0);  // no temporary file is left
-}
-
-int main(void)
-{
-#define IN_HOME(test) cmocka_unit_test_setup_teardown(test, enter_home, leave_home)
-    const struct CMUnitTest tests[] = {
-        IN_HOME(keys_are_made_once), IN_HOME(the_right_key_is_found), IN_HOME(what_is_wrong_is_refused), IN_HOME(files_sign),
-        IN_HOME(the_agent_signs),     IN_HOME(refusals_are_quoted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

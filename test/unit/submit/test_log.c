@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log as a pure thing: hashes, roots and proofs against published figures (RFC 6962's eight leaves as Certificate
 // Transparency's own tests have them) and against each other for every size to 70, paths of tiles, checkpoints, receipts.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-#undef fail
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +10,7 @@
 #include "runtime/common/base/arena.h"
 #include "submit/log/proof.h"
 #include "submit/log/tile.h"
+#include "test/unit/test.h"
 
 enum { LEAVES = 70, LARGE = 70000 };
 #define GIVE_UP(...)                                                                                                   \
@@ -62,11 +58,10 @@ static void known_leaf(int i, struct tree_hash *hash)
     tree_hash_leaf(bytes, count, hash);
 }
 
-static void published_roots(void **state)
+TEST(published_roots)
 {
     struct tree tree = {0};
     struct tree_hash leaf, root, tops[TREE_TOPS];
-    (void)state;
     for (int i = 0; i <= 8; i++) {
         tree_root(&tree, &root);
         assert_hash(&root, known_roots[i]);
@@ -76,9 +71,8 @@ static void published_roots(void **state)
     }
 }
 
-static void published_proofs(void **state)
+TEST(published_proofs)
 {
-    (void)state;
     struct tree_hash leaf, proof[3] = {hash_of("96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7"),
                                        hash_of("5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e"),
                                        hash_of("6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4")};
@@ -177,10 +171,9 @@ static void check_size(int64_t size)
     tile_reader_free(&tiles);
 }
 
-static void every_proof_holds_alone(void **state)
+TEST(every_proof_holds_alone)
 {
     struct tree tree = {0};
-    (void)state;
     for (int64_t i = 0; i < LEAVES; i++) leaf_of(i, &leaves[i]);
     for (int64_t size = 0; size <= LEAVES; size++) {
         struct tree_hash proof[TREE_PROOF], root, tops[TREE_TOPS];
@@ -203,12 +196,11 @@ static void every_proof_holds_alone(void **state)
 }
 
 // 70,000 leaves have three levels of tiles; a proof needs one of each.
-static void large_trees_need_few_tiles(void **state)
+TEST(large_trees_need_few_tiles)
 {
     struct tree tree = {0};
     struct tree_hash root, old, proof[TREE_PROOF], tops[TREE_TOPS], before = {{0}};
     int count, completed = 0;
-    (void)state;
     for (int64_t i = 0; i < LARGE; i++) {
         leaf_of(i, &leaves[i]);
         count = tree_add(&tree, &leaves[i], tops);
@@ -242,7 +234,7 @@ static void large_trees_need_few_tiles(void **state)
 }
 
 // ---- tiles
-static void paths_of_tiles(void **state)
+TEST(paths_of_tiles)
 {
     static const struct {
         struct tile tile;
@@ -262,7 +254,6 @@ static void paths_of_tiles(void **state)
     };
     struct tile t;
     char path[TILE_PATH];
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_string_equal(tile_write_path(&good[i].tile, path), good[i].path);
         assert_int_equal(tile_read_path(good[i].path, &t), 0);
@@ -287,10 +278,9 @@ static int count_tile(void *counts, const struct tile *t)
 }
 
 // The example of the specification.
-static void tiles_of_a_tree(void **state)
+TEST(tiles_of_a_tree)
 {
     int counts[5][2] = {{0}};
-    (void)state;
     assert_int_equal(tile_each(LARGE, count_tile, counts), 0);
     assert_int_equal(counts[0][0], 273), assert_int_equal(counts[0][1], 1);  // entries
     assert_int_equal(counts[1][0], 273), assert_int_equal(counts[1][1], 1);
@@ -320,12 +310,11 @@ static int read_text(const char *text, struct note *note)
 }
 
 // The numbers of two keys that are known to everybody: Go's example of a note, and Go's checksum database.
-static void published_keys(void **state)
+TEST(published_keys)
 {
     static const char *const keys[] = {"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
                                        "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"};
     char text[NOTE_KEY], name[NOTE_NAME];
-    (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         unsigned char typed[33];
         struct sshkey key = {.comment = ""};
@@ -341,7 +330,7 @@ static void published_keys(void **state)
 }
 
 // The example of the specification reads; its key is not published.
-static void published_checkpoint(void **state)
+TEST(published_checkpoint)
 {
     static const char text[] =
         "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n"
@@ -351,7 +340,6 @@ static void published_checkpoint(void **state)
         "jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9DYn/zXcrtPHeolMI5OWXEhZCB9dlrDJsX3b2oyin1nPZqhf5nNo0xUe+mbIUBkBIfZ+qnA==\n";
     struct note note;
     int64_t seconds;
-    (void)state;
     assert_int_equal(read_text(text, &note), 0);
     assert_string_equal(note.checkpoint.origin, "example.com/behind-the-sofa");
     assert_int_equal(note.checkpoint.size, 20852163);
@@ -371,12 +359,11 @@ static void write_signed(struct text *text, int64_t size)
     note_write(&c, note_sign(&c, &own, signature), text);
 }
 
-static void a_checkpoint_is_signed(void **state)
+TEST(a_checkpoint_is_signed)
 {
     struct text text = {0}, again = {0};
     struct note note;
     char origin[NOTE_NAME];
-    (void)state;
     write_signed(&text, 12);
     write_signed(&again, 12);
     assert_string_equal(text.at, again.at);
@@ -395,7 +382,7 @@ static void a_checkpoint_is_signed(void **state)
     text_free(&again);
 }
 
-static void broken_checkpoints(void **state)
+TEST(broken_checkpoints)
 {
 #define ROOT "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n"
 #define SIGNED "\xe2\x80\x94 a Az3grlgt\n"
@@ -412,7 +399,6 @@ static void broken_checkpoints(void **state)
         "a\n1\n" ROOT "\n\n" SIGNED,
     };
     struct note note;
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (read_text(bad[i], &note) != ERR_INPUT) GIVE_UP("%zu was taken: %s", i, bad[i]);
     assert_int_equal(read_text("a\n1\n" ROOT "\n" SIGNED, &note), 0);
@@ -464,14 +450,13 @@ static void witness_key(const char *name, char into[NOTE_KEY])
     text_free(&text);
 }
 
-static void witnesses_cosign(void **state)
+TEST(witnesses_cosign)
 {
     struct text text = {0};
     struct note note;
     struct note_witness witness;
     char key[NOTE_KEY], wrong[NOTE_KEY];
     int64_t seconds;
-    (void)state;
     witness_key("witness.example/w1", key);
     assert_int_equal(note_read_witness(key, &witness), 0);
     assert_string_equal(witness.name, "witness.example/w1");
@@ -497,11 +482,10 @@ static void witnesses_cosign(void **state)
 }
 
 // ---- receipts
-static void receipts_prove_their_place(void **state)
+TEST(receipts_prove_their_place)
 {
     struct tree tree = {0};
     struct tree_hash leaf, tops[TREE_TOPS];
-    (void)state;
     for (int i = 1; i <= 20; i++) {
         struct receipt r = {.sequence = i, .accepted_ms = 1800000000000 + i, .board = "board.example"}, read, bad;
         struct checkpoint head;
@@ -534,21 +518,4 @@ static void receipts_prove_their_place(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_roots),
-        cmocka_unit_test(published_proofs),
-        cmocka_unit_test(every_proof_holds_alone),
-        cmocka_unit_test(large_trees_need_few_tiles),
-        cmocka_unit_test(paths_of_tiles),
-        cmocka_unit_test(tiles_of_a_tree),
-        cmocka_unit_test(published_keys),
-        cmocka_unit_test(published_checkpoint),
-        cmocka_unit_test(a_checkpoint_is_signed),
-        cmocka_unit_test(broken_checkpoints),
-        cmocka_unit_test(witnesses_cosign),
-        cmocka_unit_test(receipts_prove_their_place),
-    };
-    return cmocka_run_group_tests(tests, make_keys, NULL);
-}
+TEST_GROUP(make_keys, NULL)

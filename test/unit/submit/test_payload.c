@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // From results.db to a statement: what is built passes every check, the same record gives the same bytes, and a record
 // from a stranger is met with a sentence.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
 #include "submit/format/check/check.h"
 #include "submit/results/record.h"
 
-#include <cmocka.h>
-
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_payload.h"
 
 static struct statement built(int64_t run, const struct payload_words *words)
@@ -31,9 +26,8 @@ static void passes(const struct statement *s)
             fail_msg("%s: %s", check_code(f.at[i].check), f.at[i].text);
 }
 
-static void a_run_becomes_a_statement_that_passes(void **state)
+TEST_WITH(a_run_becomes_a_statement_that_passes, setup, teardown)
 {
-    (void)state;
     int64_t id = usual_run(7);
     add_latency(id);
     struct statement s = built(id, &full);
@@ -59,9 +53,8 @@ static void a_run_becomes_a_statement_that_passes(void **state)
 }
 
 // Files that a run took besides its data are in its statement and in its chain. No recipe of this repository names them.
-static void files_are_told(void **state)
+TEST_WITH(files_are_told, setup, teardown)
 {
-    (void)state;
     static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_NOW},
                                             {"weights", "a.safetensors", DIGEST_B, 7, READING_NOW}};
     for (int count = 0; count < 3; count++) {
@@ -88,9 +81,8 @@ static void files_are_told(void **state)
 }
 
 // How pictures were packed, and how many were damaged. Of other data nothing is said.
-static void pictures_are_told(void **state)
+TEST_WITH(pictures_are_told, setup, teardown)
 {
-    (void)state;
     struct run_data data[2] = {fixture_data[0], fixture_data[1]};
     struct run_facts facts = fixture_facts(7, NULL);
     struct run *run;
@@ -126,9 +118,8 @@ static void pictures_are_told(void **state)
     }
 }
 
-static void the_same_record_gives_the_same_bytes(void **state)
+TEST_WITH(the_same_record_gives_the_same_bytes, setup, teardown)
 {
-    (void)state;
     int64_t id = usual_run(7);
     struct statement a = built(id, &full);
     results_close(r);
@@ -145,9 +136,8 @@ static void the_same_record_gives_the_same_bytes(void **state)
     statement_free(&a);
 }
 
-static void runs_of_all_ends_can_be_submitted(void **state)
+TEST_WITH(runs_of_all_ends_can_be_submitted, setup, teardown)
 {
-    (void)state;
     int64_t missed = whole_run(fixture_facts(1, NULL), (const int64_t[]){9400, 9399}, 2);
     struct statement s = built(missed, &plain);
     passes(&s);  // reached, and yet below at the end
@@ -174,9 +164,8 @@ static void runs_of_all_ends_can_be_submitted(void **state)
     statement_free(&s);
 }
 
-static void a_vanished_run_ended_when_it_was_last_heard_of(void **state)
+TEST_WITH(a_vanished_run_ended_when_it_was_last_heard_of, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(3, NULL);
     struct stopwatch sw;
     struct run *run = begin(&facts, &sw);
@@ -196,9 +185,8 @@ static void a_vanished_run_ended_when_it_was_last_heard_of(void **state)
 }
 
 // The record says if the recipe is one of this repository as it stands. Files are not named in recipes.
-static void the_division_follows_from_the_record(void **state)
+TEST_WITH(the_division_follows_from_the_record, setup, teardown)
 {
-    (void)state;
     static const struct run_file file = {"weights", "a.safetensors", DIGEST_B, 7, READING_NOW};
     struct payload_words open = plain;
     open.open = true;
@@ -213,9 +201,8 @@ static void the_division_follows_from_the_record(void **state)
 }
 
 // A record that holds the recipe on one line: the statement alone is enough to check the digest of its text.
-static void the_digest_is_that_of_the_published_text(void **state)
+TEST_WITH(the_digest_is_that_of_the_published_text, setup, teardown)
 {
-    (void)state;
     static const char line[] = "{\"about\":\"a \\\"b\\\" \\\\ c\",\"data\":{\"batch\":2000},\"schedule\":{\"epochs\":10}}";
     char digest[DIGEST_HEX];
     struct run_facts facts = fixture_facts(70, NULL);
@@ -229,9 +216,8 @@ static void the_digest_is_that_of_the_published_text(void **state)
 }
 
 // Such a statement can be built. The checks before it is signed refuse it.
-static void a_recipe_that_is_no_json_is_refused(void **state)
+TEST_WITH(a_recipe_that_is_no_json_is_refused, setup, teardown)
 {
-    (void)state;
     static const char *const texts[] = {"no JSON", "[[[[", "{\"a\": \"\\u0000\"}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct findings f;
@@ -246,9 +232,8 @@ static void a_recipe_that_is_no_json_is_refused(void **state)
     }
 }
 
-static void an_outside_program_is_marked(void **state)
+TEST_WITH(an_outside_program_is_marked, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(4, NULL);
     facts.data_count = 0;
     facts.recipe = "outside", facts.recipe_json = "{\"command\":[\"python3\",\"a b.py\"]}", facts.device = "outside";
@@ -271,9 +256,8 @@ static void an_outside_program_is_marked(void **state)
 }
 
 // A kill between the run's transaction and that of its program leaves the device alone, and that is enough.
-static void an_outside_run_without_its_program_is_still_self_evaluated(void **state)
+TEST_WITH(an_outside_run_without_its_program_is_still_self_evaluated, setup, teardown)
 {
-    (void)state;
     struct run_facts facts = fixture_facts(4, NULL);
     facts.data_count = 0, facts.recipe = "outside", facts.device = "outside";
     int64_t id = whole_run(facts, (const int64_t[]){9500}, 1);
@@ -287,9 +271,8 @@ static void an_outside_run_without_its_program_is_still_self_evaluated(void **st
 }
 
 // Text that could never be in a statement is not read: a few long texts, each referred to many times, would fill all memory.
-static void what_is_too_much_is_not_read(void **state)
+TEST_WITH(what_is_too_much_is_not_read, setup, teardown)
 {
-    (void)state;
     static const struct {
         const char *deed, *sentence;
     } cases[] = {
@@ -316,9 +299,8 @@ static void what_is_too_much_is_not_read(void **state)
 }
 
 // Each is an attack on a good record. No statement may be built, and each must be reported.
-static void hostile_records_are_met_with_sentences(void **state)
+TEST_WITH(hostile_records_are_met_with_sentences, setup, teardown)
 {
-    (void)state;
     static const char *const deeds[] = {
         "UPDATE runs SET model = 'a' || char(8238) || 'b'",                       // a bidi override
         "UPDATE runs SET model = printf('%.*c', 100000, 'x')",
@@ -368,9 +350,8 @@ static void hostile_records_are_met_with_sentences(void **state)
     statement_free(&s);
 }
 
-static void words_are_checked_before_they_are_signed(void **state)
+TEST_WITH(words_are_checked_before_they_are_signed, setup, teardown)
 {
-    (void)state;
     static const char *const bad_tag[] = {"a\u200bb"}, *const nine[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
     static char long_note[502];
     memset(long_note, 'x', sizeof long_note - 1);
@@ -399,35 +380,11 @@ static void words_are_checked_before_they_are_signed(void **state)
     assert_true(payload_run(r, id, &replaces, &s) < 0);
 }
 
-static void runs_on_an_emulated_gpu_are_not_submitted(void **state)
+TEST_WITH(runs_on_an_emulated_gpu_are_not_submitted, setup, teardown)
 {
-    (void)state;
     struct statement s = {0};
     int64_t id = usual_run(7);
     sql("UPDATE machines SET gpu = 'Emulated H200 (emulated card)'");
     assert_int_equal(payload_run(r, id, &(struct payload_words){.board = "b", .handle = "ada"}, &s), ERR_USAGE);
     assert_non_null(strstr(error_text(), "emulated GPU"));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_run_becomes_a_statement_that_passes),
-        TEST(files_are_told),
-        TEST(pictures_are_told),
-        TEST(the_same_record_gives_the_same_bytes),
-        TEST(runs_of_all_ends_can_be_submitted),
-        TEST(a_vanished_run_ended_when_it_was_last_heard_of),
-        TEST(the_division_follows_from_the_record),
-        TEST(the_digest_is_that_of_the_published_text),
-        TEST(a_recipe_that_is_no_json_is_refused),
-        TEST(an_outside_program_is_marked),
-        TEST(an_outside_run_without_its_program_is_still_self_evaluated),
-        TEST(what_is_too_much_is_not_read),
-        TEST(hostile_records_are_met_with_sentences),
-        TEST(words_are_checked_before_they_are_signed),
-        TEST(runs_on_an_emulated_gpu_are_not_submitted),
-    };
-    return cmocka_run_group_tests_name("payload", tests, NULL, NULL);
 }

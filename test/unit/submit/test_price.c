@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prices: the embedded table, broken tables, and cost to the last micro-dollar.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "submit/format/score/price.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static int count_row(void *context, const struct price *price)
 {
@@ -19,9 +14,8 @@ static int count_row(void *context, const struct price *price)
     return 0;
 }
 
-static void the_table_is_whole(void **state)
+TEST(the_table_is_whole)
 {
-    (void)state;
     int rows = 0;
     assert_int_equal(price_table(count_row, &rows), 0);
     assert_true(rows >= 10);
@@ -34,9 +28,8 @@ static void the_table_is_whole(void **state)
     assert_non_null(strstr(error_text(), "--cost-per-hour"));
 }
 
-static void broken_tables_are_refused(void **state)
+TEST(broken_tables_are_refused)
 {
-    (void)state;
 #define ROW(price, date)                                                                                               \
     "{\"prices\": [{\"instance\": \"x\", \"what\": \"w\", \"source\": \"somewhere sure\", \"date\": " date                       \
     ", \"micro_usd_per_hour\": " price "}]}"
@@ -54,9 +47,8 @@ static void broken_tables_are_refused(void **state)
     assert_int_equal(rows, 1);
 }
 
-static void a_user_may_give_a_price(void **state)
+TEST(a_user_may_give_a_price)
 {
-    (void)state;
     struct price price;
     assert_int_equal(price_from_user(0.0892, &price), 0);
     assert_int_equal(price.micro_per_hour, 89200);
@@ -65,9 +57,8 @@ static void a_user_may_give_a_price(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_int_equal(price_from_user(wrong[i], &price), ERR_USAGE);
 }
 
-static void costs_are_rounded_up_once(void **state)
+TEST(costs_are_rounded_up_once)
 {
-    (void)state;
     const int64_t hour = 3600 * (int64_t)1000000000;
     assert_int_equal(cost_training_micro(hour, 178500), 178500);
     assert_int_equal(cost_training_micro(hour / 2, 178500), 89250);
@@ -82,9 +73,8 @@ static void costs_are_rounded_up_once(void **state)
     assert_int_equal(cost_training_micro(720 * hour, PRICE_MAX_MICRO), 720 * PRICE_MAX_MICRO);
 }
 
-static void money_as_text(void **state)
+TEST(money_as_text)
 {
-    (void)state;
     char text[COST_TEXT];
     assert_string_equal(cost_text(text, 42345962), "$42.35");
     assert_string_equal(cost_text(text, 21200), "$0.0212");
@@ -94,14 +84,4 @@ static void money_as_text(void **state)
     assert_string_equal(cost_text(text, 1500000), "$1.50");
     assert_string_equal(cost_text(text, 999501), "$1.000");
     assert_string_equal(cost_text(text, 12), "$0.000012");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_whole),        cmocka_unit_test(broken_tables_are_refused),
-        cmocka_unit_test(a_user_may_give_a_price),   cmocka_unit_test(costs_are_rounded_up_once),
-        cmocka_unit_test(money_as_text),
-    };
-    return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

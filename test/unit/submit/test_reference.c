@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference runs: the table, the test with figures worked out by hand, and what is compared with what.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <math.h>
 
@@ -11,9 +7,8 @@
 #include "submit/format/check/check.h"
 #include "submit/format/score/reference.h"
 #include "tasks/common/recipe/recipe.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 static const json_t *member(const json_t *row, const char *name)
 {
@@ -22,9 +17,8 @@ static const json_t *member(const json_t *row, const char *name)
     return value;
 }
 
-static void every_row_is_whole(void **state)
+TEST(every_row_is_whole)
 {
-    (void)state;
     const struct embedded *file = embedded_find("submit/format/score/references.json");
     json_t *table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL), *row;
     size_t i;
@@ -46,9 +40,8 @@ static void every_row_is_whole(void **state)
 }
 
 // t(0.99, 2) = 6.9646, t(0.99, 5) = 3.3649
-static void p_is_students_with_the_real_n(void **state)
+TEST(p_is_students_with_the_real_n)
 {
-    (void)state;
     assert_true(fabs(reference_p(6.9646 * sqrt(4.0 / 3), 1, 3, 1) - 0.01) < 1e-5);
     assert_true(fabs(reference_p(3.3649 * sqrt(1.0 / 6 + 1.0 / 5), 1, 6, 5) - 0.01) < 1e-5);
     assert_true(fabs(reference_p(0, 1, 6, 5) - 0.5) < 1e-12);
@@ -63,9 +56,8 @@ static void p_is_students_with_the_real_n(void **state)
     assert_true(reference_score_p(&r, 2, 1) < REFERENCE_P);
 }
 
-static void the_recipe_decides_what_is_compared(void **state)
+TEST(the_recipe_decides_what_is_compared)
 {
-    (void)state;
     struct reference r;
     json_t *run = fixture_run();
     assert_true(reference_find(run, &r));  // the closed division's word
@@ -107,9 +99,8 @@ static bool is_flagged(json_t *run)
 }
 
 // 94.21% + 3.3649 x 0.19514% x sqrt(7 / 6) = 94.919%.
-static void a_score_beyond_the_bound_is_flagged(void **state)
+TEST(a_score_beyond_the_bound_is_flagged)
 {
-    (void)state;
     json_t *run = fixture_run();
     assert_false(is_flagged(run));
     fixture_score(run, FIXTURE_EPOCHS - 1, 0, 9491);
@@ -125,9 +116,8 @@ static void a_score_beyond_the_bound_is_flagged(void **state)
 }
 
 // It met the target after 9 epochs, and no run of that very text before its end, at 9.5.
-static void epochs_of_the_same_text_are_compared(void **state)
+TEST(epochs_of_the_same_text_are_compared)
 {
-    (void)state;
     static const int64_t scores[] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410};
     json_t *run = fixture_run();
     struct recipe recipe;
@@ -145,9 +135,8 @@ static void epochs_of_the_same_text_are_compared(void **state)
 }
 
 // 94.21% + 3.3649 x 0.19514% x sqrt(1 / 6 + 1 / 5) = 94.608%.
-static void a_groups_mean_has_a_nearer_bound(void **state)
+TEST(a_groups_mean_has_a_nearer_bound)
 {
-    (void)state;
     struct findings f = {0};
     json_t *run = fixture_run();
     check_group_mean(run, 0.9460, 5, &f);
@@ -158,14 +147,4 @@ static void a_groups_mean_has_a_nearer_bound(void **state)
     assert_int_equal(f.at[0].check, CHECK_BETTER);
     assert_non_null(strstr(f.at[0].text, "of 6 runs of recipe cifar10"));
     json_decref(run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_whole), cmocka_unit_test(p_is_students_with_the_real_n),
-        cmocka_unit_test(the_recipe_decides_what_is_compared), cmocka_unit_test(a_score_beyond_the_bound_is_flagged),
-        cmocka_unit_test(epochs_of_the_same_text_are_compared), cmocka_unit_test(a_groups_mean_has_a_nearer_bound),
-    };
-    return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // When one run repeats another: the rule of docs/rules.md with the figures worked out by hand, and what a board says of a group.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <math.h>
 
 #include "submit/format/score/replay.h"
 #include "submit/original.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 #define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 
@@ -61,9 +56,8 @@ static void set_last(int64_t k)
     json_object_set_new(json_array_get(scores, 0), "score", json_integer(k));
 }
 
-static void the_same_figures_are_exact_however_long_they_took(void **state)
+TEST_WITH(the_same_figures_are_exact_however_long_they_took, set_up, tear_down)
 {
-    (void)state;
     assert_int_equal(verdict(NULL), REPLAY_EXACT);
     assert_int_equal(judged.settings, 0);
     assert_int_equal(judged.equal, FIXTURE_EPOCHS);
@@ -78,9 +72,8 @@ static void the_same_figures_are_exact_however_long_they_took(void **state)
     assert_true(says("threads: 16, in the replay 8\n"));
 }
 
-static void the_same_settings_owe_the_same_figures(void **state)
+TEST_WITH(the_same_settings_owe_the_same_figures, set_up, tear_down)
 {
-    (void)state;
     set_point(3, "loss", 1);
     assert_int_equal(verdict(NULL), REPLAY_DIFFERS);
     assert_int_equal(judged.equal, FIXTURE_EPOCHS - 1);
@@ -92,9 +85,8 @@ static void the_same_settings_owe_the_same_figures(void **state)
     assert_int_equal(judged.score[0], 9410);
 }
 
-static void other_weights_of_one_program_are_other_figures(void **state)
+TEST_WITH(other_weights_of_one_program_are_other_figures, set_up, tear_down)
 {
-    (void)state;
     fixture_set(replay, "model.weights_digest", json_string(OTHER_HEX));
     assert_int_equal(verdict(NULL), REPLAY_DIFFERS);
     assert_true(says("weights: other bytes"));
@@ -102,9 +94,8 @@ static void other_weights_of_one_program_are_other_figures(void **state)
     assert_int_equal(verdict(NULL), REPLAY_EXACT);  // none were kept
 }
 
-static void every_setting_has_its_line(void **state)
+TEST_WITH(every_setting_has_its_line, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *path, *value, *line;
     } settings[] = {
@@ -131,9 +122,8 @@ static void every_setting_has_its_line(void **state)
 }
 
 // sqrt(2 x .945 x .055 / 10,000) is .00322, times 1.96 .00632: a replay may have 62 items fewer, or 63, by the mean of both.
-static void one_evaluation_has_the_interval_of_its_items(void **state)
+TEST_WITH(one_evaluation_has_the_interval_of_its_items, set_up, tear_down)
 {
-    (void)state;
     fixture_set(replay, "threads", json_integer(8));
     assert_true(fabs(replay_sampling(0.945, 10000) - 0.0063194) < 1e-6);
     set_last(9390);
@@ -148,9 +138,8 @@ static void one_evaluation_has_the_interval_of_its_items(void **state)
 }
 
 // t(0.975, 4) = 2.7764: 2.7764 x 0.001 x sqrt(1.2) = 0.0030414.
-static void a_group_has_a_prediction_interval(void **state)
+TEST_WITH(a_group_has_a_prediction_interval, set_up, tear_down)
 {
-    (void)state;
     struct group_facts group = {.planned = 5, .finished = 5, .accuracy = {.mean = 0.945, .sigma = 0.001}};
     fixture_set(replay, "threads", json_integer(8));
     assert_true(fabs(replay_spread(0.001, 5) - 0.0030414) < 1e-6);
@@ -168,9 +157,8 @@ static void a_group_has_a_prediction_interval(void **state)
     assert_int_equal(verdict(&group), REPLAY_WITHIN);  // no spread, and the same
 }
 
-static void a_value_that_is_no_share_has_no_interval(void **state)
+TEST_WITH(a_value_that_is_no_share_has_no_interval, set_up, tear_down)
 {
-    (void)state;
     fixture_set(replay, "threads", json_integer(8));
     set_last(9449);
     for (int i = 0; i < 2; i++) {
@@ -185,9 +173,8 @@ static void a_value_that_is_no_share_has_no_interval(void **state)
     assert_int_equal(verdict(NULL), REPLAY_WITHIN);  // F1, in millionths, over 10,000 items of the test set
 }
 
-static void another_training_is_no_replay(void **state)
+TEST_WITH(another_training_is_no_replay, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *path, *value, *line;
     } others[] = {
@@ -218,9 +205,8 @@ static void another_training_is_no_replay(void **state)
     assert_int_equal(verdict(NULL), REPLAY_NONE);
 }
 
-static void the_answer_about_a_group_is_read(void **state)
+TEST_WITH(the_answer_about_a_group_is_read, set_up, tear_down)
 {
-    (void)state;
     struct group_facts facts;
     static const char good[] = "{\"planned\":5,\"verdict\":{\"finished\":5,\"accuracy\":{\"mean\":0.9416,\"sigma\":0.0017}}}",
                       early[] = "{\"verdict\":{\"finished\":1,\"accuracy\":{\"mean\":0.94,\"sigma\":null}}}";
@@ -235,17 +221,4 @@ static void the_answer_about_a_group_is_read(void **state)
     assert_int_equal(facts.finished, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(original_group(bad[i], strlen(bad[i]), &facts), ERR_NETWORK);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_same_figures_are_exact_however_long_they_took), TEST(the_same_settings_owe_the_same_figures),
-        TEST(other_weights_of_one_program_are_other_figures), TEST(every_setting_has_its_line),
-        TEST(one_evaluation_has_the_interval_of_its_items), TEST(a_group_has_a_prediction_interval),
-        TEST(a_value_that_is_no_share_has_no_interval), TEST(another_training_is_no_replay),
-        TEST(the_answer_about_a_group_is_read),
-    };
-    return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics: who meets a target, how scores read, and the run axis of both versions.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <math.h>
 #include <string.h>
@@ -12,15 +8,13 @@
 #include "submit/format/score/curve.h"
 #include "submit/format/score/group.h"
 #include "submit/format/score/training_log.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const struct run_metric top5 = {"top5", "%", false, 50000}, f1 = {"f1", "", false, 0}, wer = {"wer", "%", true, 0},
                                bleu = {"bleu", "BLEU", false, 0};
 
-static void targets_are_met_to_the_last_item(void **state)
+TEST(targets_are_met_to_the_last_item)
 {
-    (void)state;
     assert_true(run_metric_meets(&top5, 46500, 930000));
     assert_false(run_metric_meets(&top5, 46499, 930000));
     assert_true(run_metric_meets(&f1, 750000, 750000));
@@ -34,9 +28,8 @@ static void targets_are_met_to_the_last_item(void **state)
 }
 
 // No text claims more than was reached: higher scores are cut off, lower ones rounded up.
-static void scores_read_in_their_unit(void **state)
+TEST(scores_read_in_their_unit)
 {
-    (void)state;
     static const struct {
         const struct run_metric *metric;
         int64_t score;
@@ -63,9 +56,8 @@ static json_t *parsed(const char *text)
     return value;
 }
 
-static void curves_are_read(void **state)
+TEST(curves_are_read)
 {
-    (void)state;
     struct run_metric metrics[RUN_METRICS_MAX];
     char place[CURVE_PLACE];
     json_t *run = parsed("{\"metrics\":[{\"name\":\"top5\",\"unit\":\"%\",\"lower_is_better\":0,\"items\":50000},"
@@ -93,9 +85,8 @@ static void curves_are_read(void **state)
 }
 
 // A group of word error rates is judged the other way round.
-static void groups_know_the_direction(void **state)
+TEST(groups_know_the_direction)
 {
-    (void)state;
     struct group_run runs[5];
     struct group_facts facts;
     for (int i = 0; i < 5; i++)
@@ -110,9 +101,8 @@ static void groups_know_the_direction(void **state)
     assert_true(facts.meets);
 }
 
-static void contests_say_what_they_measure(void **state)
+TEST(contests_say_what_they_measure)
 {
-    (void)state;
     const struct contest *squad = contest_find("squad"), *imagenet = contest_find("imagenet");
     assert_int_equal(squad->board.items, 0);
     assert_true(contest_is_share(squad) && !contest_is_share(imagenet) && !contest_is_share(NULL));
@@ -127,14 +117,4 @@ static void contests_say_what_they_measure(void **state)
     assert_string_not_equal(now, lower);
     assert_string_equal(contest_column("top5"), "top5Accuracy");
     assert_null(contest_column("bleu"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_are_met_to_the_last_item), cmocka_unit_test(scores_read_in_their_unit),
-        cmocka_unit_test(curves_are_read),                  cmocka_unit_test(groups_know_the_direction),
-        cmocka_unit_test(contests_say_what_they_measure),
-    };
-    return cmocka_run_group_tests_name("run_metric", tests, NULL, NULL);
 }

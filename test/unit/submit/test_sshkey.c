@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenSSH's key formats: known bytes, every truncation and flipped bit, what contradicts itself, and ssh-keygen's view.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/ssh/sshkey.h"
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_keys.h"
-
-#include <cmocka.h>
 
 #define LINE "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKL6L0o1W6LpB6UwCenjfK3fesfmagi6B2MfVTBys/JM"
 
-static void known_texts(void **state)
+TEST(known_texts)
 {
-    (void)state;
     struct sshkey_secret secret;
     char id[SSHKEY_ID], line[SSHKEY_TEXT], digest[DIGEST_HEX];
     secret_of(7, "me@here", &secret);
@@ -33,9 +27,8 @@ static int read_line(const char *line, struct sshkey *key)
     return sshkey_read_line(line, strlen(line), key);
 }
 
-static void lines_are_read_strictly(void **state)
+TEST(lines_are_read_strictly)
 {
-    (void)state;
     struct sshkey key;
     struct sshkey_secret secret;
     secret_of(7, "", &secret);
@@ -71,9 +64,8 @@ static void lines_are_read_strictly(void **state)
     free(large);
 }
 
-static void secrets_come_back(void **state)
+TEST(secrets_come_back)
 {
-    (void)state;
     struct sshkey_secret secret, back;
     char comment[SSHKEY_COMMENT] = "";
     for (size_t n = 0; n < SSHKEY_COMMENT; n++) {  // every length of padding
@@ -92,9 +84,8 @@ static void secrets_come_back(void **state)
     for (size_t i = 0; i < sizeof secret; i++) assert_int_equal(((unsigned char *)&secret)[i], 0);
 }
 
-static void damage_is_noticed(void **state)
+TEST(damage_is_noticed)
 {
-    (void)state;
     struct sshkey_secret secret, back;
     secret_of(3, "c", &secret);
     char *text = sshkey_write_secret(&secret);
@@ -113,9 +104,8 @@ static void damage_is_noticed(void **state)
     free(text);
 }
 
-static void ssh_keygen_agrees(void **state)
+TEST_WITH(ssh_keygen_agrees, enter, leave)
 {
-    (void)state;
     struct sshkey_secret secret, back;
     struct sshkey key;
     char id[SSHKEY_ID], line[SSHKEY_TEXT];
@@ -149,16 +139,4 @@ static void ssh_keygen_agrees(void **state)
     text = contents("other");
     assert_int_equal(sshkey_read_secret(text, strlen(text), &back), ERR_INPUT);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_texts),
-        cmocka_unit_test(lines_are_read_strictly),
-        cmocka_unit_test(secrets_come_back),
-        cmocka_unit_test(damage_is_noticed),
-        cmocka_unit_test_setup_teardown(ssh_keygen_agrees, enter, leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SSHSIG: a known signature, every truncation and flipped bit of it, every field wrong in turn, texts that OpenSSH would
 // not have written, and ssh-keygen's word on ours and ours on its.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/format/ssh/sshsig.h"
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_keys.h"
-
-#include <cmocka.h>
 
 #define SPACE "run-v1@dawn"
 #define WORDS "hello\n"
@@ -27,9 +22,8 @@ static int verify(const char *armoured, size_t count)
     return sshsig_verify(armoured, count, SPACE, WORDS, strlen(WORDS), &key);
 }
 
-static void known_signature(void **state)
+TEST(known_signature)
 {
-    (void)state;
     struct sshkey_secret secret;
     struct sshkey key;
     char text[SSHSIG_MAX];
@@ -39,9 +33,8 @@ static void known_signature(void **state)
     assert_memory_equal(&key, &secret.key, sizeof key);
 }
 
-static void other_words_are_refused(void **state)
+TEST(other_words_are_refused)
 {
-    (void)state;
     struct sshkey_secret secret;
     struct sshkey key, none = {0};
     char text[SSHSIG_MAX];
@@ -66,9 +59,8 @@ static void other_words_are_refused(void **state)
     }
 }
 
-static void every_byte_counts(void **state)
+TEST(every_byte_counts)
 {
-    (void)state;
     char text[KNOWN + 2];
     memcpy(text, known, sizeof known);
     for (size_t n = 0; n < KNOWN; n++) {
@@ -142,9 +134,8 @@ static int verify_with(enum wrong wrong)
     return verify(text, strlen(text));
 }
 
-static void every_field_is_checked(void **state)
+TEST(every_field_is_checked)
 {
-    (void)state;
     static const char *const says[WRONGS] = {
         [MAGIC] = "SSHSIG",           [VERSION] = "version",     [KEY_TYPE] = "ssh-ed25518",
         [KEY_LENGTH] = "public key",  [RESERVED] = "reserved",   [HASH] = "SHA-512",
@@ -159,9 +150,8 @@ static void every_field_is_checked(void **state)
 }
 
 // The same signature, written as others might.
-static void one_signature_has_one_text(void **state)
+TEST(one_signature_has_one_text)
 {
-    (void)state;
     char text[SSHSIG_MAX];
     size_t n = 0;
     for (size_t i = 0; i < KNOWN; i++) {  // "\r\n"
@@ -213,9 +203,8 @@ static const char *hardware_signature(const struct sshkey *key, const struct ssh
     return text;
 }
 
-static void hardware_keys_sign(void **state)
+TEST_WITH(hardware_keys_sign, enter, leave)
 {
-    (void)state;
     struct sshkey_secret secret;
     struct sshkey key, back;
     char text[SSHSIG_MAX], line[SSHKEY_TEXT], signers[SSHKEY_TEXT + 64];
@@ -241,9 +230,8 @@ static void hardware_keys_sign(void **state)
     assert_int_equal(shell("ssh-keygen -Y verify -f signers -I me -n " SPACE " -s hardware <words"), 0);
 }
 
-static void ssh_keygen_agrees(void **state)
+TEST_WITH(ssh_keygen_agrees, enter, leave)
 {
-    (void)state;
     struct sshkey_secret secret;
     struct sshkey key;
     char line[SSHKEY_TEXT], signers[SSHKEY_TEXT + 64], text[SSHSIG_MAX];
@@ -277,18 +265,4 @@ static void ssh_keygen_agrees(void **state)
     assert_int_equal(verify(its, strlen(its)), ERR_INPUT);
     assert_non_null(strstr(error_text(), "ecdsa"));
     free(its);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_signature),
-        cmocka_unit_test(other_words_are_refused),
-        cmocka_unit_test(every_byte_counts),
-        cmocka_unit_test(every_field_is_checked),
-        cmocka_unit_test(one_signature_has_one_text),
-        cmocka_unit_test_setup_teardown(hardware_keys_sign, enter, leave),
-        cmocka_unit_test_setup_teardown(ssh_keygen_agrees, enter, leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

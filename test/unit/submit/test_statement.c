@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements, envelopes and receipts: what is taken comes back as it was, and everything else is refused by name.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/fields.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
-
-#include <cmocka.h>
 
 static struct sshkey_secret alice, bob;
 
@@ -50,9 +45,8 @@ static void try_members(json_t *run, json_t *object, const struct field *fields,
     }
 }
 
-static void every_member_is_asked_for(void **state)
+TEST(every_member_is_asked_for)
 {
-    (void)state;
     json_t *run = fixture_run();
     try_members(run, run, statement_fields[STATEMENT_RUN], "");
     if (fields_check("the payload", statement_fields[STATEMENT_RUN], run) < 0) fail_msg("%s", error_text());
@@ -119,9 +113,8 @@ static const struct {
     {"tags", "\"a\"", "tags must be a list"},
 };
 
-static void wrong_members_are_named(void **state)
+TEST(wrong_members_are_named)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         json_t *run = fixture_run();
         fixture_set(run, wrong[i].path, json_loads(wrong[i].value, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
@@ -148,9 +141,8 @@ static void wrong_members_are_named(void **state)
 
 // ---- statements
 
-static void a_statement_reads_back(void **state)
+TEST(a_statement_reads_back)
 {
-    (void)state;
     struct statement made, read;
     char hex[DIGEST_HEX];
     assert_int_equal(statement_make(fixture_run(), &made), 0);
@@ -175,9 +167,8 @@ static json_t *rotation(const char *key)
                      key, "made_ms", (json_int_t)FIXTURE_NOW_MS);
 }
 
-static void why_is_never_empty(void **state)
+TEST(why_is_never_empty)
 {
-    (void)state;
     struct statement s;
     json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I}", "type", "withdraw", "version", 1, "board", "test", "statement",
                               FIXTURE_HEX, "reason", "", "made_ms", (json_int_t)FIXTURE_NOW_MS);
@@ -190,9 +181,8 @@ static void why_is_never_empty(void **state)
 }
 
 // An error in a typed text names the text in the user's words, and is wrong usage.
-static void typed_words_are_named_as_they_were_typed(void **state)
+TEST(typed_words_are_named_as_they_were_typed)
 {
-    (void)state;
     static const struct {
         const char *what, *name, *text, *says;
     } cases[] = {
@@ -228,9 +218,8 @@ static const char *key_line(const struct sshkey *key)
     return sshkey_line(&bare, line);
 }
 
-static void other_types_read_back(void **state)
+TEST(other_types_read_back)
 {
-    (void)state;
     struct statement s;
     char id[SSHKEY_ID], line[SSHKEY_TEXT];
     snprintf(line, sizeof line, "%s", key_line(&bob.key));
@@ -270,9 +259,8 @@ static int read_text(const struct text *t, struct envelope *e)
     return envelope_read(t->at, t->length, e);
 }
 
-static void an_envelope_reads_back(void **state)
+TEST(an_envelope_reads_back)
 {
-    (void)state;
     struct statement s;
     struct envelope e;
     struct text text = {0};
@@ -313,9 +301,8 @@ static void an_envelope_reads_back(void **state)
     statement_free(&s);
 }
 
-static void broken_envelopes_are_refused(void **state)
+TEST(broken_envelopes_are_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "", "{", "[]", "1", "{}", "null", "{\"payload\":\"{}\"}", "{\"payload\":1,\"signature\":\"\"}",
         "{\"payload\":\"{}\",\"payload\":\"{}\",\"signature\":\"\"}", "{\"payload\":\"{}\",\"signature\":\"\",\"more\":1}",
@@ -335,9 +322,8 @@ static void broken_envelopes_are_refused(void **state)
     free(deep);
 }
 
-static void a_rotation_needs_both_keys(void **state)
+TEST(a_rotation_needs_both_keys)
 {
-    (void)state;
     struct statement s;
     struct envelope e;
     struct text text = {0};
@@ -371,9 +357,8 @@ static void a_rotation_needs_both_keys(void **state)
 
 // ---- receipts
 
-static void a_receipt_reads_back(void **state)
+TEST(a_receipt_reads_back)
 {
-    (void)state;
     struct receipt r = {.sequence = 12, .accepted_ms = FIXTURE_NOW_MS, .board = "test", .payload = FIXTURE_HEX}, read;
     struct sshkey server;
     char *bytes, signature[SSHSIG_MAX];
@@ -397,14 +382,4 @@ static void a_receipt_reads_back(void **state)
     assert_int_equal(receipt_write(&r, &bytes, &count), ERR_INPUT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_asked_for),    cmocka_unit_test(wrong_members_are_named),
-        cmocka_unit_test(why_is_never_empty),           cmocka_unit_test(typed_words_are_named_as_they_were_typed),
-        cmocka_unit_test(a_statement_reads_back),       cmocka_unit_test(other_types_read_back),
-        cmocka_unit_test(an_envelope_reads_back),       cmocka_unit_test(broken_envelopes_are_refused),
-        cmocka_unit_test(a_rotation_needs_both_keys),   cmocka_unit_test(a_receipt_reads_back),
-    };
-    return cmocka_run_group_tests_name("statement", tests, make_keys, NULL);
-}
+TEST_GROUP(make_keys, NULL)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages that describe statements and checks against the tables in the code: every row, word for word, in order.
 // When it fails it prints the row that docs/statements.md or docs/rules.md should have.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#undef fail
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "runtime/common/base/file.h"
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"
+#include "test/unit/test.h"
 
 enum { PAGE_MAX = 1 << 20, LARGE = 43 };  // from 2^43 on a bound says nothing to a reader
 
@@ -72,9 +67,8 @@ static void find_members(const char **at, const struct field *fields, const char
     }
 }
 
-static void every_member_is_described(void **state)
+TEST(every_member_is_described)
 {
-    (void)state;
     char *page;
     size_t count;
     assert_int_equal(file_read("docs/statements.md", PAGE_MAX, &page, &count), 0);
@@ -92,9 +86,8 @@ static void every_member_is_described(void **state)
     free(page);
 }
 
-static void every_check_is_described(void **state)
+TEST(every_check_is_described)
 {
-    (void)state;
     char *page, row[512];
     size_t count;
     assert_int_equal(file_read("docs/rules.md", PAGE_MAX, &page, &count), 0);
@@ -105,13 +98,4 @@ static void every_check_is_described(void **state)
         find_row(&at, row, "docs/rules.md");
     }
     free(page);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_member_is_described),
-        cmocka_unit_test(every_check_is_described),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which runs are submitted, and how they read to the person who is asked.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submit/submission.h"
 
-#include <cmocka.h>
-
 #include "submit/results/commitments.h"
+#include "test/unit/test.h"
 #include "test/unit/submit/fixture_payload.h"
 
 #define COMPETITION "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
@@ -34,9 +29,8 @@ static struct submissions choose(const struct submission_choice *choice, const c
 }
 
 // Runs that never rank stay here unless they are named; in a group they are what they are.
-static void single_runs_without_an_end_are_left_out(void **state)
+TEST_WITH(single_runs_without_an_end_are_left_out, setup, teardown)
 {
-    (void)state;
     const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
                                     .planned = 1};
     const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
@@ -64,9 +58,8 @@ static void single_runs_without_an_end_are_left_out(void **state)
 }
 
 // What was committed to stays here until its competition takes it, unless it is asked for by its number.
-static void committed_runs_are_left_out(void **state)
+TEST_WITH(committed_runs_are_left_out, setup, teardown)
 {
-    (void)state;
     const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
     struct payload_words words = plain;
     struct statement statement;
@@ -90,9 +83,8 @@ static void committed_runs_are_left_out(void **state)
 }
 
 // The whole life of an entry: new, known, measured again (and cut off before the receipt was kept), known again.
-static void what_is_new_follows_from_the_receipts(void **state)
+TEST_WITH(what_is_new_follows_from_the_receipts, setup, teardown)
 {
-    (void)state;
     const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
     usual_run(1);
     usual_run(2);
@@ -129,9 +121,8 @@ static void what_is_new_follows_from_the_receipts(void **state)
     submissions_free(&all);
 }
 
-static void groups_go_whole(void **state)
+TEST_WITH(groups_go_whole, setup, teardown)
 {
-    (void)state;
     const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
                                     .planned = 2};
     int64_t group;
@@ -161,9 +152,8 @@ static void groups_go_whole(void **state)
 }
 
 // The text that people see before they agree holds every text that would be published, and cannot control a terminal.
-static void every_text_is_shown(void **state)
+TEST_WITH(every_text_is_shown, setup, teardown)
 {
-    (void)state;
     sql("PRAGMA foreign_keys = 0");
     int64_t id = usual_run(7);
     sql("UPDATE software SET flags = '-O2 ' || '[2J-odd' || printf('%.*c', 300, 'y')");
@@ -190,9 +180,8 @@ static void every_text_is_shown(void **state)
 }
 
 // A text that several runs share is shown once. A text that only some runs have is shown with their names.
-static void texts_are_shown_once_with_their_runs(void **state)
+TEST_WITH(texts_are_shown_once_with_their_runs, setup, teardown)
 {
-    (void)state;
     for (int64_t i = 1; i <= 6; i++) usual_run(i);
     sql("UPDATE runs SET model = 'other' WHERE id IN (3, 6)");
     add_latency(1);
@@ -207,9 +196,8 @@ static void texts_are_shown_once_with_their_runs(void **state)
     submissions_free(&all);
 }
 
-static void long_texts_are_begun_or_whole(void **state)
+TEST_WITH(long_texts_are_begun_or_whole, setup, teardown)
 {
-    (void)state;
     int64_t id = usual_run(1);
     sql("UPDATE runs SET recipe_json = '{\"batch\":2000' || replace(printf('%.*c', 100, 'x'), 'x', ',\"word\":12345') || '}'");
     struct submissions all = choose(&(struct submission_choice){.runs = &id, .run_count = 1}, NULL);
@@ -225,9 +213,8 @@ static void long_texts_are_begun_or_whole(void **state)
     submissions_free(&all);
 }
 
-static void a_finding_of_several_runs_is_shown_once(void **state)
+TEST_WITH(a_finding_of_several_runs_is_shown_once, setup, teardown)
 {
-    (void)state;
     struct submission own[3] = {{.run = 1}, {.run = 2}, {.run = 4}};
     struct submissions all = {.at = own, .count = 3};
     struct text shown = {0};
@@ -236,20 +223,4 @@ static void a_finding_of_several_runs_is_shown_once(void **state)
     submissions_findings(&all, &shown);
     assert_string_equal(shown.at, "  runs 1-2, 4: flag same-pace: the same pace\n  run 2: REJECT same-times: a twin\n");
     text_free(&shown);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_new_follows_from_the_receipts),
-        TEST(committed_runs_are_left_out),
-        TEST(single_runs_without_an_end_are_left_out),
-        TEST(groups_go_whole),
-        TEST(every_text_is_shown),
-        TEST(texts_are_shown_once_with_their_runs),
-        TEST(long_texts_are_begun_or_whole),
-        TEST(a_finding_of_several_runs_is_shown_once),
-    };
-    return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
 }

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tickets: the seed, the parser of beats, what a ticket announced, and what the stamps of a board say of a run's clock.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-#undef fail
-
 #include "submit/format/score/ticket.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
 
 #define ISSUED ((int64_t)1800000000000)
 enum { STATES = FIXTURE_EPOCHS + 2 };  // root, points, end
 
-static void seeds_and_proofs(void **state)
+TEST(seeds_and_proofs)
 {
     char hex[DIGEST_HEX], other[DIGEST_HEX];
-    (void)state;
     assert_int_equal(ticket_seed("0123456789abcdef"), 0x0123456789ab);
     assert_int_equal(ticket_seed("ffffffffffffffff"), ((int64_t)1 << 48) - 1);
     ticket_proof("a signature", hex);
@@ -28,11 +21,10 @@ static void seeds_and_proofs(void **state)
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-static void beats(void **state)
+TEST(beats)
 {
     struct ticket_beat beat, again;
     char bytes[TICKET_BEAT_BYTES + 1], broken[TICKET_BEAT_BYTES + 1];
-    (void)state;
     snprintf(beat.hash, sizeof beat.hash, "%s", FIXTURE_HEX);
     ticket_lock("secret", beat.secret);
     ticket_write_beat(&beat, bytes);
@@ -98,11 +90,10 @@ static void assert_taken(const json_t *run, const struct ticket_stamp *stamps, i
     assert_int_equal(again.decide_count, decide);
 }
 
-static void clocks_that_agree(void **state)
+TEST(clocks_that_agree)
 {
     struct ticket_stamp stamps[STATES], turned[STATES];
     json_t *run = bound_run();
-    (void)state;
     stamp_all(run, stamps, 40);
     assert_taken(run, stamps, STATES, 3);
     stamp_all(run, stamps, TICKET_LATE_MS);
@@ -120,11 +111,10 @@ static void clocks_that_agree(void **state)
     json_decref(run);
 }
 
-static void clocks_that_do_not(void **state)
+TEST(clocks_that_do_not)
 {
     struct ticket_stamp stamps[STATES];
     json_t *run = bound_run(), *other = bound_run();
-    (void)state;
     assert_refused(run, stamps, 0, "got no beat");
     stamp_all(run, stamps, TICKET_LATE_MS + 200);  // a claimed time that is shorter than what the board saw
     assert_refused(run, stamps, STATES, "s after the moment");
@@ -152,11 +142,10 @@ static void clocks_that_do_not(void **state)
 }
 
 // Members have any value within their bounds.
-static void clocks_without_sense(void **state)
+TEST(clocks_without_sense)
 {
     struct ticket_judged judged;
     json_t *run = bound_run();
-    (void)state;
     const struct ticket_stamp far[] = {{canonical_text(run, "chain_root"), (int64_t)1 << 43},
                                        {canonical_text(run, "chain_end"), 0}};
     ticket_judge(run, 0, far, 2, &judged);
@@ -180,7 +169,7 @@ static json_t *ticket_for(const json_t *run)
                      (json_int_t)canonical_int(run, "group.index"), "planned", (json_int_t)canonical_int(run, "group.planned"));
 }
 
-static void announcements(void **state)
+TEST(announcements)
 {
     static const char *const texts[][2] = {{"task", "task"}, {"model", "model.name"}, {"recipe", "recipe.name"},
                                            {"recipe_digest", "recipe.digest"}, {"binary_digest", "software.binary_digest"},
@@ -188,7 +177,6 @@ static void announcements(void **state)
     static const char *const numbers[][2] = {{"target_micro", "target_micro"}, {"group.index", "group.index"},
                                              {"group.planned", "group.planned"}};
     json_t *run = bound_run();
-    (void)state;
     json_t *ticket = ticket_for(run);
     assert_null(ticket_differs(run, ticket));
     json_decref(ticket);
@@ -209,14 +197,4 @@ static void announcements(void **state)
     assert_string_equal(ticket_differs(run, ticket), "group.nonce");
     json_decref(ticket);
     json_decref(run);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(seeds_and_proofs),   cmocka_unit_test(beats),
-        cmocka_unit_test(clocks_that_agree),  cmocka_unit_test(clocks_that_do_not),
-        cmocka_unit_test(clocks_without_sense), cmocka_unit_test(announcements),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which text may be shown: every refused range at its edges, every way to write bad UTF-8, and text that must pass.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "submit/format/canonical.h"
+#include "test/unit/test.h"
 
-#include <cmocka.h>
-
-static void good_text_passes(void **state)
+TEST(good_text_passes)
 {
-    (void)state;
     static const char *const good[] = {
         "", "a", "Ada Lovelace", "Bj\xc3\xb6rk & S\xc3\xb8ren", "\xe6\x9d\xb1\xe4\xba\xac", "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
         "\xe0\xa4\xa8\xe0\xa4\xae\xe0\xa4\xb8\xe0\xa5\x8d\xe0\xa4\xa4\xe0\xa5\x87", "<b>&amp;\"'", "\xf0\x9f\x9a\x80",
@@ -23,9 +17,8 @@ static void good_text_passes(void **state)
         if (canonical_check_words(good[i], strlen(good[i])) < 0) fail_msg("%s: %s", good[i], error_text());
 }
 
-static void broken_utf8_is_refused(void **state)
+TEST(broken_utf8_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "\x80", "\xbf", "\xc3", "\xc3" "a", "\xe6\x9d", "\xe6\x9d" "a", "\xf0\x9f\x9a", "\xff", "\xfe",
         "\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf", "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf",  // overlong
@@ -62,9 +55,8 @@ static bool passes(uint32_t c)
 }
 
 // Characters that must be refused: each range, with its neighbours outside, which must pass.
-static void characters_that_deceive_are_refused(void **state)
+TEST(characters_that_deceive_are_refused)
 {
-    (void)state;
     static const uint32_t ranges[][2] = {
         {0x00, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
         {0xd800, 0xf8ff}, {0xfdd0, 0xfdef}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
@@ -80,9 +72,8 @@ static void characters_that_deceive_are_refused(void **state)
     assert_string_equal(error_text(), "the text holds U+202E at byte 3, which is a mark that changes the direction of writing");
 }
 
-static void blanks_around_are_refused(void **state)
+TEST(blanks_around_are_refused)
 {
-    (void)state;
     static const char *const blanks[] = {" ", "\xc2\xa0", "\xe3\x80\x80", "\xe2\x80\x83"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
         char text[16];
@@ -95,15 +86,4 @@ static void blanks_around_are_refused(void **state)
         snprintf(text, sizeof text, "a%sb", blanks[i]);
         assert_int_equal(canonical_check_words(text, strlen(text)), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_text_passes),
-        cmocka_unit_test(broken_utf8_is_refused),
-        cmocka_unit_test(characters_that_deceive_are_refused),
-        cmocka_unit_test(blanks_around_are_refused),
-    };
-    return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }
