@@ -2,6 +2,7 @@
 // Convolutions of the CUDA device on both implementations: every case by cuDNN where it can, and every case by DAWN's kernels;
 // the choice of engines; the engine cache and damaged files; timing. With the emulator, a stand-in replaces the real cuDNN (its
 // engines: test/emulate/lib/libcudnn.so.9.c); it must find wrong addresses.
+#include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
 
 #include <dlfcn.h>
@@ -61,15 +62,13 @@ static int hold_convolutions(const char *who)
     return held;
 }
 
-static void test_by_cudnn(void **state)
+TEST(test_by_cudnn)
 {
-    (void)state;
     assert_true(hold_convolutions("cudnn") > 100 || getenv("DAWN_CASE"));
 }
 
-static void test_by_own_kernels(void **state)
+TEST(test_by_own_kernels)
 {
-    (void)state;
     assert_true(hold_convolutions("own") > 100 || getenv("DAWN_CASE"));
 }
 
@@ -113,9 +112,8 @@ static const struct dnn_plan *plan_of(struct dnn *dnn, struct dnn_problem proble
     return plan;
 }
 
-static void test_engines(void **state)
+TEST(test_engines)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     struct dnn *dnn = open_dnn(cuda, "engines");
     struct dnn_problem f32 = small;
@@ -138,9 +136,8 @@ static void test_engines(void **state)
 }
 
 // An engine that waits for its stream cannot be captured: DAWN's kernels take over everything that it was chosen for.
-static void test_not_captured(void **state)
+TEST(test_not_captured)
 {
-    (void)state;
     struct device *device;
     assert_int_equal(device_open("cuda", 1, &device), 0);
     struct dnn *dnn = open_dnn((struct cuda_device *)device, "waits");
@@ -216,9 +213,8 @@ static void write_choice(const char *path, const char *whole, const char *choice
     write_text(path, text);
 }
 
-static void test_remembered(void **state)
+TEST_WITH(test_remembered, fresh_folder, remove_folder)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     int64_t first, engine;
     char *path, *bytes;
@@ -251,9 +247,8 @@ static void test_remembered(void **state)
 
 // A file whose choices are well-formed but wrong: unknown engines, engines that must not be used, settings that an engine does
 // not have. The numbers are those of the emulated cuDNN's engines.
-static void test_wrong_choices(void **state)
+TEST_WITH(test_wrong_choices, fresh_folder, remove_folder)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     int64_t first, engine;
     char *path, *bytes;
@@ -280,9 +275,8 @@ static void test_wrong_choices(void **state)
 }
 
 // Only runs with timing use timed choices; other runs keep theirs, in any order of the two.
-static void test_timed(void **state)
+TEST_WITH(test_timed, fresh_folder, remove_folder)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     int64_t first, timed, engine;
     char *path, *bytes;
@@ -318,9 +312,8 @@ static void test_timed(void **state)
     device_close(&cuda->base);
 }
 
-static void test_of_a_driver(void **state)
+TEST_WITH(test_of_a_driver, fresh_folder, remove_folder)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     int64_t engine;
     snprintf(driver, sizeof driver, "580.95.05");
@@ -401,9 +394,8 @@ static void run_wrong_engine(struct cuda_device *cuda, struct dnn *dnn, void *me
     (void)!dnn_execute(dnn, engine.plan, pack);
 }
 
-static void test_wrong_addresses_are_found(void **state)
+TEST(test_wrong_addresses_are_found)
 {
-    (void)state;
     struct cuda_device *cuda = open_gpu();
     struct dnn *dnn = open_dnn(cuda, "strict");
     if (dnn_version(dnn) == EMULATED) {
@@ -421,20 +413,11 @@ static void test_wrong_addresses_are_found(void **state)
     device_close(&cuda->base);
 }
 
-int main(void)
+static int leave_files_alone(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_cudnn),
-        cmocka_unit_test(test_by_own_kernels),
-        cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_not_captured),
-        cmocka_unit_test_setup_teardown(test_remembered, fresh_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_wrong_choices, fresh_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_timed, fresh_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_of_a_driver, fresh_folder, remove_folder),
-        cmocka_unit_test(test_wrong_addresses_are_found),
-    };
-    setenv("DAWN_CUDA_CACHE", "off", 1);
+    (void)state;
     settings = without_file();  // unless a test has its own folder
-    return cmocka_run_group_tests_name("cuda convolutions", tests, NULL, NULL);
+    return setenv("DAWN_CUDA_CACHE", "off", 1);
 }
+
+TEST_GROUP(leave_files_alone, NULL)

@@ -4,6 +4,7 @@
 // in test_emulated_device.c.
 #include "runtime/cuda/cuda.h"
 
+#include "test/unit/test.h"
 #include "test/unit/fixture_decode.h"
 
 void emulate_replay(int mixed) __attribute__((weak));  // only in the emulator
@@ -45,16 +46,14 @@ static void hold_memory(void)
     device_close(d);  // with a block still in use
 }
 
-static void memory_is_taken_and_given_back(void **state)
+TEST(memory_is_taken_and_given_back)
 {
-    (void)state;
     hold_memory();
 }
 
 // Tools that find accesses past the end of an allocation (memcheck, AddressSanitizer) need separate allocations.
-static void without_a_pool_every_block_is_its_own(void **state)
+TEST(without_a_pool_every_block_is_its_own)
 {
-    (void)state;
     struct device *d;
     void *block;
     setenv("DAWN_CUDA_POOL", "off", 1);
@@ -68,9 +67,8 @@ static void without_a_pool_every_block_is_its_own(void **state)
     unsetenv("DAWN_CUDA_POOL");
 }
 
-static void copies_are_done_when_they_return(void **state)
+TEST(copies_are_done_when_they_return)
 {
-    (void)state;
     enum { BYTES = 1 << 20 };
     struct device *d;
     char *host = zalloc(BYTES), *back = zalloc(BYTES);
@@ -91,9 +89,8 @@ static void copies_are_done_when_they_return(void **state)
     free(back);
 }
 
-static void facts_name_the_gpu(void **state)
+TEST(facts_name_the_gpu)
 {
-    (void)state;
     struct device *d;
     struct device_facts f;
     OK(device_open("cuda:0", 8, &d));
@@ -159,9 +156,8 @@ static void run_in_mode(const char *graphs, const char *sync, bool profiled, flo
     session_done(s);
 }
 
-static void graphs_and_steps_leave_the_same_bytes(void **state)
+TEST(graphs_and_steps_leave_the_same_bytes)
 {
-    (void)state;
     float p[4][120], flat[4][120];
     int32_t n[4];
     run_in_mode("on", "off", false, p[0], flat[0], &n[0]);
@@ -176,9 +172,8 @@ static void graphs_and_steps_leave_the_same_bytes(void **state)
     assert_true(fabsf(p[0][0]) > 0);
 }
 
-static void a_switch_is_on_or_off(void **state)
+TEST(a_switch_is_on_or_off)
 {
-    (void)state;
     struct device *d = NULL;
     setenv("DAWN_CUDA_GRAPHS", "0", 1);
     REFUSED(device_open("cuda", 1, &d), "DAWN_CUDA_GRAPHS must be on or off; got \"0\"");
@@ -186,9 +181,8 @@ static void a_switch_is_on_or_off(void **state)
     assert_null(d);
 }
 
-static void empty_programs_run(void **state)
+TEST(empty_programs_run)
 {
-    (void)state;
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "nothing");
     int64_t ns[1];
@@ -276,18 +270,16 @@ static void hold_readers(enum dtype type)
     for (int i = 0; i < 2; i++) session_done(s[i]);
 }
 
-static void copies_are_shared_and_never_stale(void **state)
+TEST(copies_are_shared_and_never_stale)
 {
-    (void)state;
     hold_readers(BF16);
     hold_readers(F16);
     hold_readers(F32);
 }
 
 // The content of the copies: every element is rounded once, including tails, for more tensors than one launch takes.
-static void every_element_is_rounded_once(void **state)
+TEST(every_element_is_rounded_once)
 {
-    (void)state;
     enum { TENSORS = 70 };
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "many");
@@ -324,26 +316,16 @@ static void every_element_is_rounded_once(void **state)
     session_done(s);
 }
 
-static void decoding_reads_its_cache(void **state)
+TEST(decoding_reads_its_cache)
 {
-    (void)state;
     decode_on("cuda");
 }
 
-int main(void)
+static int replay_by_edges(void **state)
 {
+    (void)state;
     if (emulate_replay) emulate_replay(true);  // no test here needs more order than the graphs' edges
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_taken_and_given_back),
-        cmocka_unit_test(without_a_pool_every_block_is_its_own),
-        cmocka_unit_test(copies_are_done_when_they_return),
-        cmocka_unit_test(facts_name_the_gpu),
-        cmocka_unit_test(graphs_and_steps_leave_the_same_bytes),
-        cmocka_unit_test(a_switch_is_on_or_off),
-        cmocka_unit_test(empty_programs_run),
-        cmocka_unit_test(copies_are_shared_and_never_stale),
-        cmocka_unit_test(decoding_reads_its_cache),
-        cmocka_unit_test(every_element_is_rounded_once),
-    };
-    return cmocka_run_group_tests_name("cuda device", tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(replay_by_edges, NULL)

@@ -2,6 +2,7 @@
 // Concurrency inside programs: the dependencies of small programs, and the record network's steps at full size checked against
 // the bytes that they access (compiled for addresses without memory, never run). test_cuda_training.c checks that trainings
 // give the same bytes in any order.
+#include "test/unit/test.h"
 #include "test/cuda/fixture_placed.h"
 #include "test/emulate/emulate_test.h"
 
@@ -35,9 +36,8 @@ static void assert_waits(const struct cuda_task *t, const char *want)  // indice
     assert_string_equal(got, want);
 }
 
-static void waits_for_the_bytes_it_needs(void **state)
+TEST(waits_for_the_bytes_it_needs)
 {
-    (void)state;
     struct arena arena = {0};
     struct cuda_task task[SMALL];
     // read after write, two concurrent readers, write after both reads, write after write
@@ -62,9 +62,8 @@ static void waits_for_the_bytes_it_needs(void **state)
     arena_free(&arena);
 }
 
-static void ranges_meet_where_they_overlap(void **state)
+TEST(ranges_meet_where_they_overlap)
 {
-    (void)state;
     static const char bytes[100];
     static const struct {
         size_t at, bytes;
@@ -107,9 +106,8 @@ static void find_longest_path(const struct placed *p, int way[3], int all[3])
 static int phase_total(const int by_phase[3]) { return by_phase[0] + by_phase[1] + by_phase[2]; }
 
 // Newton-Schulz of six filter banks: a chain of nine products each, and no bank waits for another.
-static void update_chains_are_independent(void **state)
+TEST(update_chains_are_independent)
 {
-    (void)state;
     static const char *const settings[] = {"precision=f16", NULL};
     int way[2][3], all[2][3];
     double bytes[2];
@@ -189,9 +187,8 @@ static int hold_program(const struct session *s, int program)
     return free_pairs;
 }
 
-static void concurrent_nodes_share_no_written_bytes(void **state)
+TEST(concurrent_nodes_share_no_written_bytes)
 {
-    (void)state;
     static const char *const precisions[] = {"precision=f16", "precision=f32"}, *const lanes[] = {"all", "4"};
     for (int i = 0; i < 4; i++) {
         struct placed p;
@@ -207,9 +204,8 @@ static void concurrent_nodes_share_no_written_bytes(void **state)
     }
 }
 
-static void lanes_are_a_number_or_all(void **state)
+TEST(lanes_are_a_number_or_all)
 {
-    (void)state;
     static const char *const wrong[] = {"0", "9", "12", "many"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct device *d = NULL;
@@ -219,16 +215,4 @@ static void lanes_are_a_number_or_all(void **state)
     }
     unsetenv("DAWN_CUDA_LANES");
     assert_int_equal(emulate_counts().streams, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_the_bytes_it_needs),
-        cmocka_unit_test(ranges_meet_where_they_overlap),
-        cmocka_unit_test(update_chains_are_independent),
-        cmocka_unit_test(concurrent_nodes_share_no_written_bytes),
-        cmocka_unit_test(lanes_are_a_number_or_all),
-    };
-    return cmocka_run_group_tests_name("cuda lanes", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "runtime/cuda/cuda_merge.h"
 #include "runtime/cuda/cuda_program.h"
 #include "runtime/optim.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 // ---- small programs: one word per task; capitals are written, small letters are read
@@ -37,9 +38,8 @@ static void assert_launches(const char *const words[], const char *kinds, int fr
 }
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void launches_are_merged_in_an_order_that_is_allowed(void **state)
+TEST(launches_are_merged_in_an_order_that_is_allowed)
 {
-    (void)state;
     assert_launches(WORDS("A", "aB", "C", "cD"), "1212", 0, 9, "02 13");
     assert_launches(WORDS("A", "aB", "C", "cD"), "1010", 0, 9, "02 1 3");      // 0: never merged
     assert_launches(WORDS("A", "aB", "C", "cD"), "1212", 2, 9, "0 1 2 3");     // the first two keep their order
@@ -53,9 +53,8 @@ static void launches_are_merged_in_an_order_that_is_allowed(void **state)
     assert_launches(WORDS("A", "aB", "C", "cD", "dE", "eF"), "141234", 0, 9, "02 3 4 15");
 }
 
-static void every_task_comes_once(void **state)
+TEST(every_task_comes_once)
 {
-    (void)state;
     enum { TASKS = 60, BYTES = 12 };
     static const char bytes[BYTES];
     for (uint32_t round = 0; round < 50; round++) {
@@ -146,9 +145,8 @@ static char *update_bytes(const char *lanes, const char *graphs, size_t *count, 
     return bytes;
 }
 
-static void merged_updates_are_the_same_bytes(void **state)
+TEST(merged_updates_are_the_same_bytes)
 {
-    (void)state;
     size_t n, m;
     int merged, eager, alone;
     char *a = update_bytes("1", "on", &n, &merged), *b = update_bytes("2", "on", &m, &alone);
@@ -162,14 +160,4 @@ static void merged_updates_are_the_same_bytes(void **state)
     assert_int_equal(eager, merged);
     assert_in_range(merged, 1, 45);
     free(a), free(b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_are_merged_in_an_order_that_is_allowed),
-        cmocka_unit_test(every_task_comes_once),
-        cmocka_unit_test(merged_updates_are_the_same_bytes),
-    };
-    return cmocka_run_group_tests_name("cuda merge", tests, NULL, NULL);
 }

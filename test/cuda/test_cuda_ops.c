@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of cases on the CUDA device, compared with ref in f32, bf16 and f16. The host code and the kernels are those of a
 // GPU; they run on the emulator or, linked with the real runtime, on the GPU (docs/testing.md).
+#include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
 
 void emulate_races(int look_for_them) __attribute__((weak));  // only in the emulator; NULL on a GPU
@@ -25,49 +26,43 @@ static void hold_one(enum dtype type, const char *what, void (*set)(struct case_
 
 // The emulator is slow, so no pass there repeats another: f16 is compared with ref when races are looked for, and
 // under sanitizers bf16 is left out, whose lines are those of f16.
-static void test_against_ref(void **state)
+TEST(test_against_ref)
 {
-    (void)state;
     if (SANITIZED) hold_one(F32, "cuda", NULL), hold_one(F16, "cuda", NULL);
     else hold_types("cuda", 1, emulate_races ? BF16 : F16, 0);
 }
 
 // What lies where does not depend on the type. In the plain build of the emulator, test_without_races does this.
-static void test_through_temporaries(void **state)
+TEST(test_through_temporaries)
 {
-    (void)state;
     if (emulate_races && !SANITIZED) skip();
     if (emulate_races) hold_one(F16, "through temporaries", set_through);
     else hold_through_temporaries("cuda", F16);
 }
 
-static void test_outputs_left_out(void **state)
+TEST(test_outputs_left_out)
 {
-    (void)state;
     outputs_left_out("cuda");
 }
 
 static void set_gradient(struct case_options *o) { o->gradient = true; }
 
 // Outputs are the result and all gradients, computed by the nodes of a training step.
-static void test_gradients(void **state)
+TEST(test_gradients)
 {
-    (void)state;
     hold_one(F32, "gradients", set_gradient);
 }
 
 // As on the CPU: a few hundred roundings of f32 at most.
-static void test_fused(void **state)
+TEST(test_fused)
 {
-    (void)state;
     fused_on("cuda", F32, 1024.0);
 }
 
 // Runs every launch in three orders of blocks and threads; the first difference ends the program and names the kernel. All
 // memory is kept for the comparison: blocks of their own are less of it than chunks.
-static void test_without_races(void **state)
+TEST(test_without_races)
 {
-    (void)state;
     if (!emulate_races || SANITIZED) skip();
     emulate_races(1);
     setenv("DAWN_CUDA_POOL", "off", 1);
@@ -76,18 +71,12 @@ static void test_without_races(void **state)
     emulate_races(0);
 }
 
-int main(void)
-{
 #ifdef __SANITIZE_ADDRESS__
-    setenv("DAWN_CUDA_POOL", "off", 0);  // so that an access past the end of a slot is detected
-#endif
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_ref),
-        cmocka_unit_test(test_through_temporaries),
-        cmocka_unit_test(test_outputs_left_out),
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_fused),
-        cmocka_unit_test(test_without_races),
-    };
-    return cmocka_run_group_tests_name("cuda ops", tests, NULL, NULL);
+static int turn_pool_off(void **state)
+{
+    (void)state;
+    return setenv("DAWN_CUDA_POOL", "off", 0);  // so that an access past the end of a slot is detected
 }
+
+TEST_GROUP(turn_pool_off, NULL)
+#endif

@@ -3,15 +3,15 @@
 // large enough to overlap with the runs, so that a wrong order of events shows as a wrong sum.
 #include "runtime/cuda/cuda.h"
 
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 enum { COUNT = 1 << 20, RUNS = 24, BUFFERS = 2 };
 
 static float value_of(int run, int64_t i) { return (float)((run * 31 + i) % 64); }
 
-static void every_batch_is_added_once(void **state)
+TEST(every_batch_is_added_once)
 {
-    (void)state;
     struct session *s = session_on("cuda");
     const struct device_type *type = s->device->type;
     struct graph *g = graph_new(s->store, "sum");
@@ -42,10 +42,4 @@ static void every_batch_is_added_once(void **state)
     free(got_labels);
     free(want);
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_batch_is_added_once)};
-    return cmocka_run_group_tests_name("cuda stage", tests, NULL, NULL);
 }

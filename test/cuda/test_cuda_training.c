@@ -2,6 +2,7 @@
 // Whole trainings on the CUDA device, on the emulator or on a GPU: the weights of `ref` after some steps, the same bytes from
 // the same seed, captured graphs equal to eager steps, memory as planned.
 #include "tasks/common/train/state.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>
@@ -49,9 +50,8 @@ static double weights_distance(const struct slot_store *s, const uint8_t *a, con
 }
 
 // In f32 the two devices differ only by roundings, which a few steps of Muon amplify to some thousandths.
-static void learns_what_ref_learns(void **state)
+TEST(learns_what_ref_learns)
 {
-    (void)state;
     struct bench ref, cuda;
     size_t n, m;
     open_small(&ref, "ref", "precision=f32");
@@ -84,9 +84,8 @@ static uint8_t *bytes_of(const char *precision, uint64_t seed, size_t *n)
     return bytes;
 }
 
-static void same_seed_same_bytes(void **state)
+TEST(same_seed_same_bytes)
 {
-    (void)state;
     static const char *const precisions[] = {"precision=f32", "precision=bf16", "precision=f16"};
     for (int i = 0; i < 3; i++) {
         struct bench a, b;
@@ -96,9 +95,8 @@ static void same_seed_same_bytes(void **state)
     }
 }
 
-static void captured_equals_eager(void **state)
+TEST(captured_equals_eager)
 {
-    (void)state;
     size_t n, m;
     uint8_t *captured = bytes_of("precision=f16", 7, &n);
     setenv("DAWN_CUDA_GRAPHS", "off", 1);
@@ -110,9 +108,8 @@ static void captured_equals_eager(void **state)
 }
 
 // f16 with a scale that overflows: the step is skipped as on ref, and both have the same scale.
-static void overflow_skips_a_step(void **state)
+TEST(overflow_skips_a_step)
 {
-    (void)state;
     static const char *const devices[] = {"ref", "cuda"};
     struct trainer_scale scale[2];
     for (int i = 0; i < 2; i++) {
@@ -139,9 +136,8 @@ static void overflow_skips_a_step(void **state)
 
 // Neither the number of concurrent nodes nor their order changes the result. On the emulator every launch draws a new order, so
 // a missing dependency would show.
-static void order_of_nodes_does_not_matter(void **state)
+TEST(order_of_nodes_does_not_matter)
 {
-    (void)state;
     enum { ORDERS = SANITIZED ? 4 : 12 };
     size_t n, m;
     uint8_t *want = bytes_of("precision=f16", 7, &n);
@@ -165,9 +161,8 @@ static void order_of_nodes_does_not_matter(void **state)
 }
 
 // No result depends on the order of threads or blocks: a missing barrier or an unordered sum would show here.
-static void order_of_threads_does_not_matter(void **state)
+TEST(order_of_threads_does_not_matter)
 {
-    (void)state;
     if (!emulate_order || SANITIZED) skip();  // the plain build shows it
     size_t n, m;
     uint8_t *up = bytes_of("precision=f16", 7, &n);
@@ -182,9 +177,8 @@ static void order_of_threads_does_not_matter(void **state)
     free(up);
 }
 
-static void memory_is_as_planned(void **state)
+TEST(memory_is_as_planned)
 {
-    (void)state;
     struct bench b;
     enum { AT_ONCE, NEVER = 2 };
     if (emulate_late) emulate_late(NEVER);  // convolutions are tried when they are compiled: of this size, for seconds
@@ -208,9 +202,8 @@ static uint8_t *finish(struct bench *b, int64_t steps, size_t *count)
 }
 
 // Saved, freed, and loaded into a new trainer: in the middle of an epoch (4 steps) and after one.
-static void goes_on_to_the_same_bytes(void **state)
+TEST(goes_on_to_the_same_bytes)
 {
-    (void)state;
     const struct state_run run = {{"aa", "bb"}, ""};
     char path[] = "/tmp/dawn-test-XXXXXX";
     int fd = mkstemp(path);
@@ -243,19 +236,4 @@ static void goes_on_to_the_same_bytes(void **state)
     }
     free(want);
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_as_planned),
-        cmocka_unit_test(learns_what_ref_learns),
-        cmocka_unit_test(same_seed_same_bytes),
-        cmocka_unit_test(goes_on_to_the_same_bytes),
-        cmocka_unit_test(captured_equals_eager),
-        cmocka_unit_test(overflow_skips_a_step),
-        cmocka_unit_test(order_of_nodes_does_not_matter),
-        cmocka_unit_test(order_of_threads_does_not_matter),
-    };
-    return cmocka_run_group_tests_name("cuda training", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of the fixture of operator cases: no case was selected, and the GPU was lost.
+#include "test/unit/test.h"
 #include "test/cuda/fixture_emulator.h"
 #include "test/unit/fixture_cases.h"
 
@@ -10,16 +11,14 @@ static void run_case(void *name)
     hold_types("cuda", 1, F32, 0);
 }
 
-static void a_name_without_a_case_fails(void **state)
+TEST(a_name_without_a_case_fails)
 {
-    (void)state;
     dies(run_case, "no such thing", "no case has \"no such thing\" in its name", NULL);
     dies(run_case, "no such thing|nor this", "no case has \"no such thing|nor this\" in its name", NULL);
 }
 
-static void either_of_two_names_is_enough(void **state)
+TEST(either_of_two_names_is_enough)
 {
-    (void)state;
     setenv("DAWN_CASE", "window past|tick by", 1);
     int rows = 0;
     for (const struct op_case *row = next_wanted(NULL); row; row = next_wanted(row)) rows++;
@@ -48,20 +47,9 @@ static void run_once(void *arg)
 }
 
 // Only a sticky error ends the list.
-static void a_lost_gpu_ends_the_list(void **state)
+TEST(a_lost_gpu_ends_the_list)
 {
-    (void)state;
     cudaError_t lost = cudaErrorIllegalAddress;
     dies(lose_gpu, &lost, "the GPU is lost after reduce ", "a kernel accessed memory outside of its buffers");
     dies(run_once, NULL, "1 failed, and it goes on", NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_without_a_case_fails),
-        cmocka_unit_test(either_of_two_names_is_enough),
-        cmocka_unit_test(a_lost_gpu_ends_the_list),
-    };
-    return cmocka_run_group_tests_name("emulated cases", tests, NULL, NULL);
 }

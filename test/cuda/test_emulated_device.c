@@ -3,6 +3,7 @@
 // run, which allocates nothing, waits for nothing and launches nothing besides its graph.
 #include "runtime/cuda/cuda.h"
 
+#include "test/unit/test.h"
 #include "test/emulate/emulate_test.h"
 #include "test/unit/fixture_graph.h"
 
@@ -19,9 +20,8 @@ static void expect_refusal(enum emulate_machine machine, int code, const char *s
     emulate_machine(EMULATE_H200);
 }
 
-static void missing_parts_have_messages(void **state)
+TEST(missing_parts_have_messages)
 {
-    (void)state;
     expect_refusal(EMULATE_NO_DRIVER, ERR_MISSING, "device cuda: no NVIDIA driver is installed");
     expect_refusal(EMULATE_OLD_DRIVER, ERR_DEVICE, "the NVIDIA driver is too old: it supports CUDA 11.4, but this program");
     expect_refusal(EMULATE_NO_DEVICE, ERR_MISSING, "the NVIDIA driver finds no GPU");
@@ -44,9 +44,8 @@ static void missing_parts_have_messages(void **state)
     assert_int_equal(emulate_counts().streams, 0);
 }
 
-static void auto_takes_the_gpu_if_there_is_one(void **state)
+TEST(auto_takes_the_gpu_if_there_is_one)
 {
-    (void)state;
     struct device *d;
     OK(device_open("auto", 1, &d));
     assert_string_equal(d->type->name, "cuda");
@@ -64,9 +63,8 @@ static void auto_takes_the_gpu_if_there_is_one(void **state)
 
 // ---- switches
 
-static void switches_reject_unknown_words(void **state)
+TEST(switches_reject_unknown_words)
 {
-    (void)state;
     static const char *const wrong[][3] = {
         {"DAWN_CUDA_GRAPHS", "ON", "DAWN_CUDA_GRAPHS must be on or off; got \"ON\""},
         {"DAWN_CUDA_SYNC", "1", "DAWN_CUDA_SYNC must be on or off; got \"1\""},
@@ -90,9 +88,8 @@ static void switches_reject_unknown_words(void **state)
 }
 
 // A run's record lists the switches that differ from their defaults after the libraries.
-static void switches_are_recorded(void **state)
+TEST(switches_are_recorded)
 {
-    (void)state;
     static const char *const set[][2] = {{"DAWN_CUDA_GRAPHS", "off"}, {"DAWN_CUDA_SYNC", "on"}, {"DAWN_CUDA_TUNE", "on"},
                                          {"DAWN_CUDA_TF32", "on"}, {"DAWN_CUDA_CACHE", "off"}, {"DAWN_CUDA_CONV", "cudnn"},
                                          {"DAWN_CUDA_BLAS", "always"}, {"DAWN_CUDA_LANES", "all"}};
@@ -127,9 +124,8 @@ static void switches_are_recorded(void **state)
 }
 
 // Planning may load libraries and time engines, on the device's own GPU only.
-static void planning_selects_the_gpu(void **state)
+TEST(planning_selects_the_gpu)
 {
-    (void)state;
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "plan");
     size_t bytes;
@@ -145,9 +141,8 @@ static void planning_selects_the_gpu(void **state)
 
 // ---- errors
 
-static void errors_are_sentences(void **state)
+TEST(errors_are_sentences)
 {
-    (void)state;
     assert_int_equal(cuda_check(cudaSuccess, "breathing"), 0);
     assert_int_equal(cuda_check(cudaErrorMemoryAllocation, "taking 7 bytes"), ERR_MEMORY);
     assert_string_equal(error_text(), "cuda: taking 7 bytes: the GPU has not enough free memory; a smaller --batch needs less "
@@ -186,9 +181,8 @@ static struct session *small_on(const char *graphs, const char *sync)
     return s;
 }
 
-static void a_launch_that_fails_names_the_node(void **state)
+TEST(a_launch_that_fails_names_the_node)
 {
-    (void)state;
     struct session *s = small_on("on", "off");
     emulate_fail_after("cudaLaunchKernel", 1, cudaErrorInvalidConfiguration);
     REFUSED(session_ready(s), "cuda: launching silu of body.act2 in graph small: a launch configuration was rejected");
@@ -221,9 +215,8 @@ static void a_launch_that_fails_names_the_node(void **state)
     assert_int_equal(emulate_memory_in_use(), 0);
 }
 
-static void what_fails_on_the_gpu_is_found(void **state)
+TEST(what_fails_on_the_gpu_is_found)
 {
-    (void)state;
     struct session *s = small_on("on", "off");
     start(s);
     OK(session_run(s, 0));
@@ -242,9 +235,8 @@ static void what_fails_on_the_gpu_is_found(void **state)
     emulate_fail(NULL, cudaSuccess);
 }
 
-static void memory_that_is_not_there_is_refused(void **state)
+TEST(memory_that_is_not_there_is_refused)
 {
-    (void)state;
     struct session *s = session_on("cuda");
     emulate_machine(EMULATE_SMALL);
     struct graph *g = graph_new(s->store, "large");
@@ -262,9 +254,8 @@ static void memory_that_is_not_there_is_refused(void **state)
 
 // ---- a run
 
-static void memory_is_what_the_plan_says(void **state)
+TEST(memory_is_what_the_plan_says)
 {
-    (void)state;
     size_t before = emulate_memory_in_use();
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "plan");
@@ -295,9 +286,8 @@ static struct emulate_counts counts_since(const struct emulate_counts *before)
     return now;
 }
 
-static void a_run_is_one_call(void **state)
+TEST(a_run_is_one_call)
 {
-    (void)state;
     struct session *s = small_on("on", "off");
     struct emulate_counts before = emulate_counts(), done;
     OK(session_ready(s));
@@ -320,9 +310,8 @@ static void a_run_is_one_call(void **state)
 
 // Small uploads return when their bytes are in the ring of pinned memory; reading the answer is the only wait. The ring is
 // waited for when it is full, and large uploads wait.
-static void a_request_waits_once(void **state)
+TEST(a_request_waits_once)
 {
-    (void)state;
     enum { LARGE = 1 << 20 };
     struct session *s = small_on("on", "off");
     float x[300] = {0}, y[300], *large = zalloc(LARGE);
@@ -351,9 +340,8 @@ static void a_request_waits_once(void **state)
     session_done(s);
 }
 
-static void nothing_is_left(void **state)
+TEST(nothing_is_left)
 {
-    (void)state;
     struct session *s = small_on("on", "off");
     int64_t ns[8];
     start(s);
@@ -366,9 +354,8 @@ static void nothing_is_left(void **state)
 }
 
 // Sums are cut into parts by their sizes only, so a GPU with fewer processors gives the same bytes.
-static void bytes_do_not_depend_on_the_number_of_processors(void **state)
+TEST(bytes_do_not_depend_on_the_number_of_processors)
 {
-    (void)state;
     enum { ROWS = 600, WIDTH = 1024 };
     float *y[2];
     for (int few = 0; few < 2; few++) {
@@ -401,9 +388,8 @@ static uint64_t launched_by_run(struct session *s, int program)
     return done.launches;
 }
 
-static void weights_are_copied_when_they_changed(void **state)
+TEST(weights_are_copied_when_they_changed)
 {
-    (void)state;
     enum { TENSORS = 65 };  // one more than a launch takes; the last one is read through a reshape
     struct session *s = session_on("cuda");
     struct graph *g = graph_new(s->store, "read"), *t = graph_new(s->store, "turn");
@@ -436,9 +422,8 @@ static void weights_are_copied_when_they_changed(void **state)
 }
 
 // A program that updates its weights casts them inside its graph, in one launch for all.
-static void weights_that_train_are_copied_in_the_graph(void **state)
+TEST(weights_that_train_are_copied_in_the_graph)
 {
-    (void)state;
     uint64_t captured[2];
     for (int updates = 0; updates < 2; updates++) {
         struct session *s = session_on("cuda");
@@ -460,27 +445,4 @@ static void weights_that_train_are_copied_in_the_graph(void **state)
         session_done(s);
     }
     assert_int_equal(captured[1], captured[0] + 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_parts_have_messages),
-        cmocka_unit_test(auto_takes_the_gpu_if_there_is_one),
-        cmocka_unit_test(switches_reject_unknown_words),
-        cmocka_unit_test(switches_are_recorded),
-        cmocka_unit_test(planning_selects_the_gpu),
-        cmocka_unit_test(errors_are_sentences),
-        cmocka_unit_test(a_launch_that_fails_names_the_node),
-        cmocka_unit_test(what_fails_on_the_gpu_is_found),
-        cmocka_unit_test(memory_that_is_not_there_is_refused),
-        cmocka_unit_test(memory_is_what_the_plan_says),
-        cmocka_unit_test(a_run_is_one_call),
-        cmocka_unit_test(a_request_waits_once),
-        cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(bytes_do_not_depend_on_the_number_of_processors),
-        cmocka_unit_test(weights_are_copied_when_they_changed),
-        cmocka_unit_test(weights_that_train_are_copied_in_the_graph),
-    };
-    return cmocka_run_group_tests_name("emulated device", tests, NULL, NULL);
 }

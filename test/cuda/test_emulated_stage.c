@@ -3,6 +3,7 @@
 // after stage_done. The emulator does the work of a stream as late as possible, so that a missing wait shows.
 #include "runtime/cuda/cuda.h"
 
+#include "test/unit/test.h"
 #include "test/emulate/emulate_test.h"
 #include "test/unit/fixture_graph.h"
 
@@ -58,9 +59,8 @@ static void assert_holds(struct staged *t, const char *name, float value, float 
         if (got[i] != value + times * (float)i) fail_msg("%s[%d] is %g, not %g", name, i, got[i], value + times * (float)i);
 }
 
-static void the_next_run_has_what_was_staged(void **state)
+TEST(the_next_run_has_what_was_staged)
 {
-    (void)state;
     struct staged t = staged_open();
     emulate_late(EMULATE_LATE);
     set(t.host[0], 5);
@@ -71,9 +71,8 @@ static void the_next_run_has_what_was_staged(void **state)
     staged_close(&t);
 }
 
-static void queued_runs_have_the_old_bytes(void **state)
+TEST(queued_runs_have_the_old_bytes)
 {
-    (void)state;
     struct staged t = staged_open();
     emulate_late(EMULATE_LATE);
     float sum = 0;
@@ -94,9 +93,8 @@ static void queued_runs_have_the_old_bytes(void **state)
     staged_close(&t);
 }
 
-static void the_hosts_memory_is_free_when_it_is_done(void **state)
+TEST(the_hosts_memory_is_free_when_it_is_done)
 {
-    (void)state;
     struct staged t = staged_open();
     emulate_late(EMULATE_LATE);
     set(t.host[0], 5);
@@ -109,9 +107,8 @@ static void the_hosts_memory_is_free_when_it_is_done(void **state)
     staged_close(&t);
 }
 
-static void everything_after_it_comes_after_it(void **state)
+TEST(everything_after_it_comes_after_it)
 {
-    (void)state;
     struct staged t = staged_open();
     emulate_late(EMULATE_LATE);
     set(t.host[0], 5), set(t.host[1], 9);
@@ -134,9 +131,8 @@ static void everything_after_it_comes_after_it(void **state)
     staged_close(&t);
 }
 
-static void a_range_may_grow(void **state)
+TEST(a_range_may_grow)
 {
-    (void)state;
     struct staged t = staged_open();
     emulate_late(EMULATE_LATE);
     set(t.host[0], 5), set(t.host[1], 9);
@@ -150,9 +146,8 @@ static void a_range_may_grow(void **state)
     staged_close(&t);
 }
 
-static void what_fails_is_said(void **state)
+TEST(what_fails_is_said)
 {
-    (void)state;
     static const char *const calls[] = {"cudaStreamCreateWithFlags", "cudaEventCreateWithFlags", "cudaMalloc",
                                         "cudaStreamWaitEvent", "cudaMemcpyAsync", "cudaEventRecord"};
     setenv("DAWN_CUDA_POOL", "off", 1);
@@ -174,17 +169,4 @@ static void what_fails_is_said(void **state)
     assert_int_equal(d->type->host_alloc(d, 64, &at), ERR_MEMORY);
     assert_non_null(strstr(error_text(), "taking pinned memory of the host"));
     device_close(d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_next_run_has_what_was_staged),
-        cmocka_unit_test(queued_runs_have_the_old_bytes),
-        cmocka_unit_test(the_hosts_memory_is_free_when_it_is_done),
-        cmocka_unit_test(everything_after_it_comes_after_it),
-        cmocka_unit_test(a_range_may_grow),
-        cmocka_unit_test(what_fails_is_said),
-    };
-    return cmocka_run_group_tests_name("emulated stage", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record network's programs at full size: how many nodes a captured step has, and that no library is loaded for them that
 // is larger than they are worth. A convolution of cuDNN is one node on the emulator.
+#include "test/unit/test.h"
 #include "test/cuda/fixture_placed.h"
 #include "test/emulate/emulate_test.h"
 
@@ -15,9 +16,8 @@ static bool is_loaded(const char *library)
 }
 
 // The emulated cuDNN loads cuBLASLt when its heuristics are asked, as the real one does (test_dnn_plans).
-static void no_heuristics_are_asked(void **state)
+TEST(no_heuristics_are_asked)
 {
-    (void)state;
     static const char *const recipes[] = {"cifar10", "fulcrum-e1", "airbench94"};
     static const char *const precisions[] = {"precision=f16", "precision=bf16"};
     assert_false(is_loaded("libcudnn.so.9"));
@@ -59,22 +59,12 @@ static size_t most_nodes(bool apart, size_t *bytes)
 }
 
 // Chains that share bytes wait for each other and cannot be merged, so separate chains need more memory.
-static void a_step_has_few_nodes(void **state)
+TEST(a_step_has_few_nodes)
 {
-    (void)state;
     size_t apart_bytes, shared_bytes, apart = most_nodes(true, &apart_bytes), shared = most_nodes(false, &shared_bytes);
     print_message("%zu nodes in %.1f MB; with shared memory %zu in %.1f MB\n", apart, (double)apart_bytes / 1e6, shared,
                   (double)shared_bytes / 1e6);
     assert_in_range(apart, 40, NODES);
     assert_true(shared > apart + 20);
     assert_true((double)apart_bytes < 1.05 * (double)shared_bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_heuristics_are_asked),
-        cmocka_unit_test(a_step_has_few_nodes),
-    };
-    return cmocka_run_group_tests_name("emulated step", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // Tests that the emulator detects faults. Each faulty kernel runs in its own process and must be reported by name; races must
 // show as different bytes in another order; correct kernels must give correct results.
 #include "fixture_emulator.h"
+#include "test/unit/test.h"
 
 static void run_faulty(void *arg)
 {
@@ -13,9 +14,8 @@ static void run_faulty(void *arg)
     if (error != cudaSuccess) fprintf(stderr, "refused: %s\n", cudaGetErrorName(error));
 }
 
-static void test_faults_are_caught(void **state)
+TEST(test_faults_are_caught)
 {
-    (void)state;
     static const struct {
         enum fault fault;
         const char *text, *more;
@@ -41,9 +41,8 @@ static void test_faults_are_caught(void **state)
     }
 }
 
-static void test_past_the_end_is_caught_by_the_sanitizer(void **state)
+TEST(test_past_the_end_is_caught_by_the_sanitizer)
 {
-    (void)state;
     if (!SANITIZED) skip();
     enum fault fault = FAULT_PAST_THE_END;
     dies(run_faulty, &fault, "heap-buffer-overflow", "badly_reaching");
@@ -72,9 +71,8 @@ static bool orders_agree(enum fault fault)
     return agree;
 }
 
-static void test_races_show_in_another_order(void **state)
+TEST(test_races_show_in_another_order)
 {
-    (void)state;
     assert_true(orders_agree(FAULT_NONE));
     assert_false(orders_agree(FAULT_NO_BARRIER));
     assert_false(orders_agree(FAULT_BLOCK_ORDER));
@@ -86,9 +84,8 @@ static void run_looking_for_races(void *fault)
     run_faulty(fault);
 }
 
-static void test_races_are_found_at_their_kernel(void **state)
+TEST(test_races_are_found_at_their_kernel)
 {
-    (void)state;
     enum fault barrier = FAULT_NO_BARRIER, block = FAULT_BLOCK_ORDER;
     dies(run_looking_for_races, &barrier, "a race in reverse(k_faulty)", "the orders down and mixed");
     dies(run_looking_for_races, &block, "a race in reverse(k_faulty)", NULL);
@@ -97,9 +94,8 @@ static void test_races_are_found_at_their_kernel(void **state)
     emulate_races(0);
 }
 
-static void test_shared_memory_is_not_zero_at_first(void **state)
+TEST(test_shared_memory_is_not_zero_at_first)
 {
-    (void)state;
     struct gpu c;
     open_gpu(&c);
     for (int again = 0; again < 2; again++) {
@@ -113,9 +109,8 @@ static void test_shared_memory_is_not_zero_at_first(void **state)
 
 // ---- right answers
 
-static void test_lanes_exchange(void **state)
+TEST(test_lanes_exchange)
 {
-    (void)state;
     struct gpu c;
     uint32_t y[EXCHANGES][32];
     open_gpu(&c);
@@ -148,9 +143,8 @@ static void test_lanes_exchange(void **state)
     close_gpu(&c);
 }
 
-static void test_sums_and_indices(void **state)
+TEST(test_sums_and_indices)
 {
-    (void)state;
     struct gpu c;
     static float y[COUNT];
     int32_t where[288];
@@ -170,18 +164,4 @@ static void test_sums_and_indices(void **state)
     CUDA(cudaStreamSynchronize(c.stream));
     for (int i = 0; i < 288; i++) assert_int_equal(where[i], i);
     close_gpu(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults_are_caught),
-        cmocka_unit_test(test_past_the_end_is_caught_by_the_sanitizer),
-        cmocka_unit_test(test_races_show_in_another_order),
-        cmocka_unit_test(test_races_are_found_at_their_kernel),
-        cmocka_unit_test(test_shared_memory_is_not_zero_at_first),
-        cmocka_unit_test(test_lanes_exchange),
-        cmocka_unit_test(test_sums_and_indices),
-    };
-    return cmocka_run_group_tests_name("emulator", tests, NULL, NULL);
 }

@@ -2,12 +2,12 @@
 // The emulated runtime: capture records and graphs replay, calls that a GPU rejects are rejected, copies are checked against
 // allocations, calls fail and machines change at a test's request.
 #include "fixture_emulator.h"
+#include "test/unit/test.h"
 
 // ---- streams and graphs
 
-static void test_capture_records_and_graphs_replay(void **state)
+TEST(test_capture_records_and_graphs_replay)
 {
-    (void)state;
     struct gpu c;
     static float y[COUNT];
     cudaGraph_t graph;
@@ -46,9 +46,8 @@ static cudaError_t end_capture(cudaStream_t stream)
     return error;
 }
 
-static void test_capture_refuses(void **state)
+TEST(test_capture_refuses)
 {
-    (void)state;
     struct gpu c;
     float *more;
     cudaEvent_t event;
@@ -88,9 +87,8 @@ static void test_capture_refuses(void **state)
     close_gpu(&c);
 }
 
-static void test_capture_forks_and_joins(void **state)
+TEST(test_capture_forks_and_joins)
 {
-    (void)state;
     struct gpu c;
     cudaStream_t side;
     cudaEvent_t fork, join;
@@ -180,9 +178,8 @@ static int sums_left(int how)
     return left;
 }
 
-static void test_a_missing_wait_is_found(void **state)
+TEST(test_a_missing_wait_is_found)
 {
-    (void)state;
     assert_int_equal(sums_left(LACKING), 0);  // in capture order it does not show
     emulate_replay(1);
     assert_int_equal(sums_left(WAITING), 0);
@@ -194,9 +191,8 @@ static void test_a_missing_wait_is_found(void **state)
     emulate_order(EMULATE_UP);
 }
 
-static void test_dependencies_are_refused(void **state)
+TEST(test_dependencies_are_refused)
 {
-    (void)state;
     struct gpu c;
     cudaStream_t other;
     cudaGraphNode_t node, foreign;
@@ -230,9 +226,8 @@ static void test_dependencies_are_refused(void **state)
     close_gpu(&c);
 }
 
-static void test_late_work_waits_for_a_wait(void **state)
+TEST(test_late_work_waits_for_a_wait)
 {
-    (void)state;
     struct gpu c;
     cudaStream_t other;
     cudaEvent_t event;
@@ -291,9 +286,8 @@ static void free_inside(void *arg)
     cudaFree(c->x + 64);
 }
 
-static void test_memory_is_checked(void **state)
+TEST(test_memory_is_checked)
 {
-    (void)state;
     static struct gpu c;
     unsigned char *fresh, bytes[100];
     open_gpu(&c);
@@ -315,9 +309,8 @@ static void test_memory_is_checked(void **state)
 
 // ---- other machines, and calls that fail
 
-static void test_other_machines(void **state)
+TEST(test_other_machines)
 {
-    (void)state;
     int count, version, major;
     size_t free_bytes, total;
     void *at;
@@ -349,9 +342,8 @@ static void test_other_machines(void **state)
     (void)cudaGetLastError();
 }
 
-static void test_calls_fail_when_asked(void **state)
+TEST(test_calls_fail_when_asked)
 {
-    (void)state;
     struct gpu c;
     void *at;
     open_gpu(&c);
@@ -369,20 +361,4 @@ static void test_calls_fail_when_asked(void **state)
     assert_string_equal(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress");
     emulate_fail(NULL, cudaSuccess);
     close_gpu(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_capture_records_and_graphs_replay),
-        cmocka_unit_test(test_capture_refuses),
-        cmocka_unit_test(test_capture_forks_and_joins),
-        cmocka_unit_test(test_a_missing_wait_is_found),
-        cmocka_unit_test(test_dependencies_are_refused),
-        cmocka_unit_test(test_late_work_waits_for_a_wait),
-        cmocka_unit_test(test_memory_is_checked),
-        cmocka_unit_test(test_other_machines),
-        cmocka_unit_test(test_calls_fail_when_asked),
-    };
-    return cmocka_run_group_tests_name("emulator_runtime", tests, NULL, NULL);
 }

@@ -43,8 +43,6 @@ __attribute__((unused)) static int tear_down(void **state)
     return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 // PATH below the test's folder; good until the eighth call after.
 __attribute__((unused)) static const char *at(const char *name)
 {

@@ -4,6 +4,7 @@
 #include "data/image/cache.h"
 #include "data/image/decoder.h"
 #include "runtime/common/base/threads.h"
+#include "test/unit/test.h"
 #include "test/unit/data/fixture_pictures.h"
 
 enum { SIDE = 24 };
@@ -40,9 +41,22 @@ static void draw_all(const struct cache *cache, char hex[DIGEST_HEX])
     digest_bytes(into, sizeof into, hex);
 }
 
-static void bytes_are_those_that_were_foretold(void **state)
+static int open_data(void **state)
 {
     (void)state;
+    data = pictures_open();
+    return 0;
+}
+
+static int close_data(void **state)
+{
+    (void)state;
+    dataset_close(data);
+    return 0;
+}
+
+TEST_WITH(bytes_are_those_that_were_foretold, open_data, close_data)
+{
     int sides[] = {0, 45, 1000};
     for (int s = 0; s < 3; s++) {
         struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN, .side = sides[s]};
@@ -61,9 +75,8 @@ static void bytes_are_those_that_were_foretold(void **state)
     }
 }
 
-static void threads_do_not_show(void **state)
+TEST_WITH(threads_do_not_show, open_data, close_data)
 {
-    (void)state;
     int before = threads_count();
     for (int side = 0; side < 60; side += 50) {
         struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN, .side = side};
@@ -80,9 +93,8 @@ static void threads_do_not_show(void **state)
 }
 
 // Where libjpeg does not shrink, a sample out of the cache is the sample out of the file.
-static void samples_are_those_of_the_files(void **state)
+TEST_WITH(samples_are_those_of_the_files, open_data, close_data)
 {
-    (void)state;
     struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
     struct cache *cache = cache_of(&choice);
     struct decoder *decoder = decoder_new();
@@ -100,9 +112,8 @@ static void samples_are_those_of_the_files(void **state)
     cache_free(cache);
 }
 
-static void limits_hold(void **state)
+TEST_WITH(limits_hold, open_data, close_data)
 {
-    (void)state;
     struct cache_choice choice = {.data = data, .split = SPLIT_TRAIN};
     struct cache *cache;
     int64_t bytes;
@@ -137,9 +148,8 @@ static struct damage_report report_of(struct damage *damage)
     return report;
 }
 
-static void damaged_pictures_are_counted(void **state)
+TEST_WITH(damaged_pictures_are_counted, open_data, close_data)
 {
-    (void)state;
     cut(31), cut(8), cut(62);
     for (int64_t limit = -1; limit < 4; limit++) {
         struct damage *damage = damage_new(PICTURES_COUNT, limit);
@@ -163,9 +173,8 @@ static void damaged_pictures_are_counted(void **state)
 }
 
 // A process that goes on knows what the one before it found; the limit counts from there.
-static void damage_is_restored(void **state)
+TEST_WITH(damage_is_restored, open_data, close_data)
 {
-    (void)state;
     struct damage *damage = damage_new(20, 2);
     assert_true(report_of(damage).count == 0 && report_of(damage).first == -1);
     assert_int_equal(damage_next(damage, 0), -1);
@@ -188,9 +197,8 @@ static void damage_is_restored(void **state)
     damage_free(damage);
 }
 
-static void undecodable_ones_are_named(void **state)
+TEST_WITH(undecodable_ones_are_named, open_data, close_data)
 {
-    (void)state;
     own()->file[40].at[0] = 0;
     own()->file[64].at[0] = 0;
     struct cache_choice choice = {.data = data, .split = SPLIT_TEST};
@@ -266,9 +274,8 @@ static void expect_seeks(struct feed *feed)
     }
 }
 
-static void a_feed_decodes_the_same_on_any_threads(void **state)
+TEST_WITH(a_feed_decodes_the_same_on_any_threads, open_data, close_data)
 {
-    (void)state;
     for (int64_t window = 0; window < 10; window += 4) {
         char want[DIGEST_HEX] = "";
         own()->larger = 2000;
@@ -291,9 +298,8 @@ static void a_feed_decodes_the_same_on_any_threads(void **state)
 
 // Each sample is wanted once an epoch, in pages or one by one; from the middle of an epoch on, no page of a window that is
 // begun is left out.
-static void what_will_be_read_is_wanted(void **state)
+TEST_WITH(what_will_be_read_is_wanted, open_data, close_data)
 {
-    (void)state;
     own()->larger = 2000;
     for (int64_t window = 0; window < 5; window += 2) {
         struct feed_choice choice = feed_choice_of(3);
@@ -321,32 +327,4 @@ static void what_will_be_read_is_wanted(void **state)
         assert_true(wanted >= PICTURES_COUNT - 2 * 16);
         feed_free(feed);
     }
-}
-
-static int open_data(void **state)
-{
-    (void)state;
-    data = pictures_open();
-    return 0;
-}
-
-static int close_data(void **state)
-{
-    (void)state;
-    dataset_close(data);
-    return 0;
-}
-
-#define WITH_DATA(name) cmocka_unit_test_setup_teardown(name, open_data, close_data)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DATA(bytes_are_those_that_were_foretold), WITH_DATA(threads_do_not_show),
-        WITH_DATA(samples_are_those_of_the_files),     WITH_DATA(limits_hold),
-        WITH_DATA(damaged_pictures_are_counted),       WITH_DATA(undecodable_ones_are_named),
-        WITH_DATA(damage_is_restored),
-        WITH_DATA(a_feed_decodes_the_same_on_any_threads), WITH_DATA(what_will_be_read_is_wanted),
-    };
-    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reader of CIFAR-10's binary layout: right pixels, right ranges, and a sentence for every way to be wrong.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <fcntl.h>
@@ -69,9 +70,8 @@ static struct dataset *open_here(void)
     return ds;
 }
 
-static void planes_become_pixels(void **state)
+TEST_WITH(planes_become_pixels, set_up, tear_down)
 {
-    (void)state;
     for (int64_t n = 0; n < 70; n++) {
         uint8_t planes[3 * 70] = {0}, pixels[3 * 70 + 1], back[3 * 70];
         for (int64_t i = 0; i < 3 * n; i++) planes[i] = (uint8_t)(i * 37 + 11);
@@ -110,9 +110,8 @@ static void check_range(struct dataset *ds, const int64_t counts[], int64_t firs
     free(images);
 }
 
-static void ranges_cross_files(void **state)
+TEST_WITH(ranges_cross_files, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {150, 3, 0, 200, 64, 7};
     make_small(counts);
     struct dataset *ds = open_here();
@@ -138,9 +137,8 @@ static void ranges_cross_files(void **state)
     dataset_close(ds);
 }
 
-static void samples_have_named_fields(void **state)
+TEST_WITH(samples_have_named_fields, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {3, 3, 3, 3, 3, 3};
     make_small(counts);
     struct dataset *ds = open_here();
@@ -167,9 +165,8 @@ static void samples_have_named_fields(void **state)
     dataset_close(ds);
 }
 
-static void a_short_batch_names_the_byte(void **state)
+TEST_WITH(a_short_batch_names_the_byte, set_up, tear_down)
 {
-    (void)state;
     make_sparse();
     struct dataset *ds = open_here();
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 50000);
@@ -191,9 +188,8 @@ static void a_short_batch_names_the_byte(void **state)
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is not a file");
 }
 
-static void a_bad_label_names_the_byte(void **state)
+TEST_WITH(a_bad_label_names_the_byte, set_up, tear_down)
 {
-    (void)state;
     make_sparse();
     poke("data_batch_3.bin", 5000 * CIFAR_RECORD, 10);
     poke("data_batch_5.bin", 9999 * CIFAR_RECORD, 255);
@@ -212,9 +208,8 @@ static void a_bad_label_names_the_byte(void **state)
                  "f is short: the record at byte 7");
 }
 
-static void a_file_that_shrinks_is_noticed(void **state)
+TEST_WITH(a_file_that_shrinks_is_noticed, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
     struct dataset *ds = open_here();
@@ -226,9 +221,8 @@ static void a_file_that_shrinks_is_noticed(void **state)
     dataset_close(ds);
 }
 
-static void digests_are_of_the_files(void **state)
+TEST_WITH(digests_are_of_the_files, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {20, 1, 20, 20, 20, 5};
     make_small(counts);
     crypto_hash_sha256_state sha;
@@ -269,9 +263,8 @@ static void swap_records(const char *a, const char *b)
 }
 
 // A test has no published CIFAR-10, so a small set takes its place in a source of its own.
-static void verdicts(void **state)
+TEST_WITH(verdicts, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
     struct source source = *source_find("cifar10");
@@ -330,9 +323,8 @@ static enum dataset_verdict checked(struct dataset *ds, bool remembered)
     return verdict;
 }
 
-static void what_did_not_change_is_not_read_again(void **state)
+TEST_WITH(what_did_not_change_is_not_read_again, set_up, tear_down)
 {
-    (void)state;
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
     struct source source = *source_find("cifar10");
@@ -384,9 +376,8 @@ static void what_did_not_change_is_not_read_again(void **state)
     dataset_close(ds);
 }
 
-static void foreign_notes(void **state)
+TEST_WITH(foreign_notes, set_up, tear_down)
 {
-    (void)state;
     static const char *const bad[] = {"",
                                       "{",
                                       "[]",
@@ -405,9 +396,8 @@ static void foreign_notes(void **state)
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, CIFAR_IMPORT_NOTE " does not say how many records");
 }
 
-static void where_data_sets_are(void **state)
+TEST_WITH(where_data_sets_are, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "\"dawn data fetch cifar10\"");
     assert_fails(dataset_open("cifar", folder, &ds), ERR_USAGE, "did you mean \"cifar10\"");
@@ -437,22 +427,4 @@ static void where_data_sets_are(void **state)
     unsetenv("XDG_DATA_HOME");
     setenv("HOME", "/nowhere", 1);
     assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "/nowhere/.local/share/dawn");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(planes_become_pixels),
-        TEST(ranges_cross_files),
-        TEST(samples_have_named_fields),
-        TEST(a_short_batch_names_the_byte),
-        TEST(a_bad_label_names_the_byte),
-        TEST(a_file_that_shrinks_is_noticed),
-        TEST(digests_are_of_the_files),
-        TEST(verdicts),
-        TEST(what_did_not_change_is_not_read_again),
-        TEST(foreign_notes),
-        TEST(where_data_sets_are),
-    };
-    return cmocka_run_group_tests_name("data_cifar", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Crops: their distribution against an independent loop with another generator, and the middle.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "data/image/crop.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 enum { DRAWS = 40000 };
 
@@ -57,9 +52,8 @@ static void expect_near(const char *what, double is, double want, double within)
     if (fabs(is - want) > within) fail_msg("%s is %g, not %g", what, is, want);
 }
 
-static void random_crops_are_distributed_as_torchvisions(void **state)
+TEST(random_crops_are_distributed_as_torchvisions)
 {
-    (void)state;
     static const struct {
         int width, height;
         double least, most;
@@ -85,9 +79,8 @@ static void random_crops_are_distributed_as_torchvisions(void **state)
     }
 }
 
-static void what_does_not_fit_becomes_the_middle(void **state)
+TEST(what_does_not_fit_becomes_the_middle)
 {
-    (void)state;
     struct area a = crop_random(1, 0, 0, 1000, 10, 0.9, 1);
     assert_true(a.width == 13 && a.height == 10 && a.left == 493 && a.top == 0);
     a = crop_random(1, 0, 0, 12, 900, 0.9, 1);
@@ -96,9 +89,8 @@ static void what_does_not_fit_becomes_the_middle(void **state)
     assert_true(a.width == 1 && a.height == 1 && a.left == 0 && a.top == 0);
 }
 
-static void draws_hang_on_seed_epoch_and_sample(void **state)
+TEST(draws_hang_on_seed_epoch_and_sample)
 {
-    (void)state;
     struct area a = crop_random(1, 2, 3, 500, 400, 0.1, 1), b = crop_random(1, 2, 3, 500, 400, 0.1, 1);
     assert_true(a.left == b.left && a.width == b.width && a.top == b.top && a.height == b.height);
     const struct area others[] = {crop_random(2, 2, 3, 500, 400, 0.1, 1), crop_random(1, 3, 3, 500, 400, 0.1, 1),
@@ -117,9 +109,8 @@ static void expect_area(struct area a, double left, double top, double width, do
     expect_near("height", a.height, height, 1e-9);
 }
 
-static void centres_are_in_the_middle(void **state)
+TEST(centres_are_in_the_middle)
 {
-    (void)state;
     expect_area(crop_centre(500, 400, 224, 224, 1), 50, 0, 400, 400);
     // Resized to 256 x 436 (436.9), from which 16 and 106 pixels are cut off.
     expect_area(crop_centre(300, 512, 224, 224, 256.0 / 224), 18.75, 106 * 512 / 436.0, 262.5, 224 * 512 / 436.0);
@@ -128,15 +119,4 @@ static void centres_are_in_the_middle(void **state)
     expect_area(crop_centre(640, 480, 288, 384, 1), 0, 0, 640, 480);
     expect_area(crop_centre(480, 640, 288, 384, 1), 0, 140, 480, 360);
     expect_area(crop_centre(640, 480, 288, 384, 1.25), 64, 48, 512, 384);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_crops_are_distributed_as_torchvisions),
-        cmocka_unit_test(what_does_not_fit_becomes_the_middle),
-        cmocka_unit_test(draws_hang_on_seed_epoch_and_sample),
-        cmocka_unit_test(centres_are_in_the_middle),
-    };
-    return cmocka_run_group_tests_name("crop", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // Parts of JPEGs: the same pixels as in the whole, whatever the coding; damaged, foreign and oversized files.
 #include "data/image/decoder.h"
 #include "data/image/scale.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_jpeg.h"
 
 static struct decoder *decoder;
@@ -70,9 +71,8 @@ static void expect_part(const uint8_t *part, const uint8_t *whole, const struct 
     }
 }
 
-static void parts_are_those_of_the_whole(void **state)
+TEST(parts_are_those_of_the_whole)
 {
-    (void)state;
     for (int i = 0; i < SHAPES_HERE; i++) {
         const struct jpeg_shape *s = &shapes[i];
         struct jpeg_bytes b = jpeg_make(s);
@@ -120,9 +120,8 @@ static double far_from_means(const uint8_t *sample, int side, const uint8_t *who
 }
 
 // Whole factors of 2, 4 and 8: what libjpeg shrinks by itself is close to the means of the pixels.
-static void shrinking_is_close_to_the_mean(void **state)
+TEST(shrinking_is_close_to_the_mean)
 {
-    (void)state;
     const struct jpeg_shape s = {.width = 256, .height = 256, .across = 2, .down = 2, .quality = 95};
     struct jpeg_bytes b = jpeg_make(&s);
     uint8_t *whole = whole_of(&b);
@@ -138,9 +137,8 @@ static void shrinking_is_close_to_the_mean(void **state)
 }
 
 // Where libjpeg may not shrink, the sample is the resize of all pixels.
-static void whole_pixels_can_be_asked_for(void **state)
+TEST(whole_pixels_can_be_asked_for)
 {
-    (void)state;
     enum { SIDE = 256, INTO = 60 };
     const struct jpeg_shape s = {.width = SIDE, .height = SIDE, .across = 2, .down = 2};
     struct jpeg_bytes b = jpeg_make(&s);
@@ -164,9 +162,8 @@ static void whole_pixels_can_be_asked_for(void **state)
 }
 
 // A part of a picture that libjpeg shrinks is the same part of the whole that it shrinks.
-static void parts_of_shrunk_pictures_fit(void **state)
+TEST(parts_of_shrunk_pictures_fit)
 {
-    (void)state;
     const struct jpeg_shape kinds[] = {{.width = 320, .height = 240, .across = 2, .down = 2}, {.width = 320, .height = 240}};
     for (int k = 0; k < 2; k++) {
         struct jpeg_bytes b = jpeg_make(&kinds[k]);
@@ -197,9 +194,8 @@ static void expect_failure(const uint8_t *bytes, size_t count, const char *part)
         assert_true(strstr(part, "SOF") != NULL || strstr(part, "area") != NULL);
 }
 
-static void foreign_files_are_refused(void **state)
+TEST(foreign_files_are_refused)
 {
-    (void)state;
     struct jpeg_shape s = {.width = 40, .height = 40};
     struct jpeg_bytes b = jpeg_make(&s);
     size_t frame = jpeg_frame(&b);
@@ -226,9 +222,8 @@ static void foreign_files_are_refused(void **state)
     free(b.at);
 }
 
-static void limits_can_be_set(void **state)
+TEST(limits_can_be_set)
 {
-    (void)state;
     const struct jpeg_shape s = {.width = 40, .height = 30};
     struct jpeg_bytes b = jpeg_make(&s);
     int width, height;
@@ -244,9 +239,8 @@ static void limits_can_be_set(void **state)
 
 // A file that is cut off anywhere is refused, or the part before the cut is drawn intact and the damage reported. The next
 // picture is not affected.
-static void cut_files_give_what_there_is(void **state)
+TEST(cut_files_give_what_there_is)
 {
-    (void)state;
     const struct jpeg_shape kinds[] = {{.width = 90, .height = 70, .across = 2, .down = 2},
                                        {.width = 90, .height = 70, .progressive = true},
                                        {.width = 90, .height = 70, .restart = 4},
@@ -276,9 +270,8 @@ static void cut_files_give_what_there_is(void **state)
 }
 
 // A bit here and there: no crash, and the next picture does not notice.
-static void flipped_bits_do_no_harm(void **state)
+TEST(flipped_bits_do_no_harm)
 {
-    (void)state;
     uint8_t whole[48 * 48 * 3], now[48 * 48 * 3];
     for (int i = 0; i < SHAPES_HERE; i++) {
         struct jpeg_bytes b = jpeg_make(&shapes[i]), broken = {malloc(b.count), b.count};
@@ -313,13 +306,4 @@ static int end_decoder(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_those_of_the_whole),   cmocka_unit_test(shrinking_is_close_to_the_mean),
-        cmocka_unit_test(parts_of_shrunk_pictures_fit),   cmocka_unit_test(foreign_files_are_refused),
-        cmocka_unit_test(limits_can_be_set),              cmocka_unit_test(cut_files_give_what_there_is),
-        cmocka_unit_test(flipped_bits_do_no_harm),        cmocka_unit_test(whole_pixels_can_be_asked_for),
-    };
-    return cmocka_run_group_tests_name("decode", tests, make_decoder, end_decoder);
-}
+TEST_GROUP(make_decoder, end_decoder)

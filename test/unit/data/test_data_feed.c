@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The streamed feed: the same bytes whatever the threads and the ring, in order, from anywhere, and a sentence for every
 // sample that is wrong. make check-threads runs this under ThreadSanitizer.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <pthread.h>
@@ -101,9 +102,8 @@ static int64_t drain(struct feed *f, int fields, char hex[DIGEST_HEX])
     return batches;
 }
 
-static void bytes_hang_on_seed_and_epoch_alone(void **state)
+TEST_WITH(bytes_hang_on_seed_and_epoch_alone, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     char want[3][DIGEST_HEX], got[DIGEST_HEX];
@@ -134,9 +134,8 @@ static void bytes_hang_on_seed_and_epoch_alone(void **state)
     dataset_close(data);
 }
 
-static void batches_hold_what_the_order_says(void **state)
+TEST_WITH(batches_hold_what_the_order_says, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct feed_choice choice = choice_of(&task, 3, 2);
@@ -172,9 +171,8 @@ static void batches_hold_what_the_order_says(void **state)
     dataset_close(data);
 }
 
-static void any_batch_can_be_the_next(void **state)
+TEST_WITH(any_batch_can_be_the_next, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     task.sleeps = true;
@@ -208,9 +206,8 @@ static void any_batch_can_be_the_next(void **state)
     dataset_close(data);
 }
 
-static void the_next_epoch_is_begun_before_it_is_asked_for(void **state)
+TEST_WITH(the_next_epoch_is_begun_before_it_is_asked_for, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct feed_choice choice = choice_of(&task, 2, 3);
@@ -229,9 +226,8 @@ static void the_next_epoch_is_begun_before_it_is_asked_for(void **state)
     dataset_close(data);
 }
 
-static void a_bad_sample_is_named(void **state)
+TEST_WITH(a_bad_sample_is_named, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct feed_choice choice = choice_of(&task, 4, 3);
@@ -266,9 +262,8 @@ static void a_bad_sample_is_named(void **state)
     dataset_close(data);
 }
 
-static void a_feed_ends_at_any_time(void **state)
+TEST_WITH(a_feed_ends_at_any_time, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     task.sleeps = true;
@@ -305,9 +300,8 @@ static struct feed_choice text_choice(struct dataset *data, const int32_t *lengt
                   {"start", I32, {{0}, {0}, {0}}, TEXT_LONGEST}, {"row", F32, {SHAPE(6), SHAPE(6), SHAPE(6)}, 0}}};
 }
 
-static void ragged_fields_are_padded(void **state)
+TEST_WITH(ragged_fields_are_padded, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     int32_t lengths[COUNT], tokens[TEXT_LONGEST], start;
     assert_int_equal(dataset_lengths(data, SPLIT_TRAIN, "tokens", lengths), 0);
@@ -342,9 +336,8 @@ static void ragged_fields_are_padded(void **state)
     dataset_close(data);
 }
 
-static void fields_must_fit(void **state)
+TEST_WITH(fields_must_fit, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     int32_t lengths[COUNT];
     assert_int_equal(dataset_lengths(data, SPLIT_TRAIN, "tokens", lengths), 0);
@@ -377,9 +370,8 @@ static int size_of_epoch(void *context, uint32_t epoch)
     return epoch < 2 ? 0 : 1;
 }
 
-static void sizes_may_follow_the_epoch(void **state)
+TEST_WITH(sizes_may_follow_the_epoch, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct feed_choice choice = choice_of(&task, 2, 2);
@@ -423,9 +415,8 @@ static void counted_free(void *memory, void *at)
     free(at);
 }
 
-static void memory_is_the_devices(void **state)
+TEST_WITH(memory_is_the_devices, set_up, tear_down)
 {
-    (void)state;
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
     struct memory memory = {0};
@@ -448,9 +439,8 @@ static int meet(void *context, const struct feed_item *item, void *const field[]
     return fill(context, item, field);
 }
 
-static void threads_fill_at_the_same_time(void **state)
+TEST_WITH(threads_fill_at_the_same_time, set_up, tear_down)
 {
-    (void)state;
     enum { THREADS = 4 };
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -468,22 +458,4 @@ static void threads_fill_at_the_same_time(void **state)
     assert_true(feed_threads(1) >= 1 && feed_threads(100000) >= 1);
     assert_true(feed_threads(100000) <= feed_threads(1));
     dataset_close(data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(bytes_hang_on_seed_and_epoch_alone),
-        TEST(batches_hold_what_the_order_says),
-        TEST(any_batch_can_be_the_next),
-        TEST(the_next_epoch_is_begun_before_it_is_asked_for),
-        TEST(a_bad_sample_is_named),
-        TEST(a_feed_ends_at_any_time),
-        TEST(ragged_fields_are_padded),
-        TEST(fields_must_fit),
-        TEST(sizes_may_follow_the_epoch),
-        TEST(memory_is_the_devices),
-        TEST(threads_fill_at_the_same_time),
-    };
-    return cmocka_run_group_tests_name("data_feed", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Downloads from a small local server that truncates, lies and refuses (test/cli/data_server.py). A small archive stands for
 // a published one.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <archive.h>
@@ -139,9 +140,8 @@ static const char *requests(void)
     return text;
 }
 
-static void a_plain_download(void **state)
+TEST_WITH(a_plain_download, set_up_server, tear_down_server)
 {
-    (void)state;
     if (fetch("whole", 1) != 0) fail_msg("%s", error_text());
     assert_unpacked();
     assert_int_equal(last_have, source.part[0].bytes);
@@ -151,9 +151,8 @@ static void a_plain_download(void **state)
     assert_int_equal(fetch("redirect", 1), 0);
 }
 
-static void resumes_after_a_cut(void **state)
+TEST_WITH(resumes_after_a_cut, set_up_server, tear_down_server)
 {
-    (void)state;
     char range[96];
     assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try resumes there");
     assert_int_equal(part_size(), source.part[0].bytes / 2);
@@ -168,26 +167,23 @@ static void resumes_after_a_cut(void **state)
     assert_non_null(strstr(notes, "resumes there"));
 }
 
-static void a_server_without_ranges(void **state)
+TEST_WITH(a_server_without_ranges, set_up_server, tear_down_server)
 {
-    (void)state;
     assert_fails(fetch("norange", 1), ERR_NETWORK, "bytes are kept in");
     if (fetch("norange", 1) != 0) fail_msg("%s", error_text());
     assert_unpacked();
     assert_non_null(strstr(notes, "starts again"));
 }
 
-static void a_wrong_range_is_not_pasted(void **state)
+TEST_WITH(a_wrong_range_is_not_pasted, set_up_server, tear_down_server)
 {
-    (void)state;
     assert_fails(fetch("wrongrange", 1), ERR_NETWORK, "bytes are kept in");
     assert_fails(fetch("wrongrange", 4), ERR_NETWORK, "sent another range");
     assert_int_equal(part_size(), source.part[0].bytes / 2);
 }
 
-static void answers_that_say_no(void **state)
+TEST_WITH(answers_that_say_no, set_up_server, tear_down_server)
 {
-    (void)state;
     assert_fails(fetch("missing", 4), ERR_NETWORK, "/missing/archive.tar.gz answered 404 (not found)");
     assert_string_equal(requests(), "/missing/archive.tar.gz -\n");  // asked once: it would not change
     assert_int_equal(part_size(), -1);  // nothing came, so nothing is left behind
@@ -202,9 +198,8 @@ static void answers_that_say_no(void **state)
     assert_unpacked();
 }
 
-static void a_wrong_digest_unpacks_nothing(void **state)
+TEST_WITH(a_wrong_digest_unpacks_nothing, set_up_server, tear_down_server)
 {
-    (void)state;
     char other[DIGEST_HEX];
     memset(other, 'a', 64);
     other[64] = '\0';
@@ -220,9 +215,8 @@ static void a_wrong_digest_unpacks_nothing(void **state)
     assert_unpacked();
 }
 
-static void leftovers(void **state)
+TEST_WITH(leftovers, set_up_server, tear_down_server)
 {
-    (void)state;
     make_folder("out");
     char *bytes;
     size_t count;
@@ -247,9 +241,8 @@ static void leftovers(void **state)
     free(bytes);
 }
 
-static void no_room(void **state)
+TEST_WITH(no_room, set_up_server, tear_down_server)
 {
-    (void)state;
     struct rlimit before, low = {100000, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -264,9 +257,8 @@ static void no_room(void **state)
     assert_non_null(strstr(requests(), "bytes=100000-"));
 }
 
-static void from_a_file(void **state)
+TEST_WITH(from_a_file, set_up_server, tear_down_server)
 {
-    (void)state;
     struct fetch_options options = {.from = at("served.tar.gz"), .to = at("out")};
     if (fetch_source(&source, &options) != 0) fail_msg("%s", error_text());
     assert_unpacked();
@@ -281,9 +273,8 @@ static void from_a_file(void **state)
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "has imported images");
 }
 
-static void files_without_an_archive(void **state)
+TEST_WITH(files_without_an_archive, set_up_server, tear_down_server)
 {
-    (void)state;
     struct source plain = {.name = "plain", .title = "Plain", .folder = "plain", .part = {
         {.url = "https://one.invalid/a/train.json"}, {.url = "https://two.invalid/dev.json"}}};
     char mirror[64], *bytes;
@@ -318,9 +309,8 @@ static void files_without_an_archive(void **state)
     free(bytes);
 }
 
-static void only_https(void **state)
+TEST_WITH(only_https, set_up_server, tear_down_server)
 {
-    (void)state;
     struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = at("out"), .attempts = 1};
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "cannot fetch");
     options.mirror = "file:///etc";
@@ -331,23 +321,11 @@ static void only_https(void **state)
     assert_int_equal(fetch_source(&source, &options), ERR_NETWORK);
 }
 
-int main(void)
+static int clean_up_curl(void **state)
 {
-#define SERVED(name) cmocka_unit_test_setup_teardown(name, set_up_server, tear_down_server)
-    const struct CMUnitTest tests[] = {
-        SERVED(a_plain_download),
-        SERVED(resumes_after_a_cut),
-        SERVED(a_server_without_ranges),
-        SERVED(a_wrong_range_is_not_pasted),
-        SERVED(answers_that_say_no),
-        SERVED(a_wrong_digest_unpacks_nothing),
-        SERVED(leftovers),
-        SERVED(no_room),
-        SERVED(from_a_file),
-        SERVED(files_without_an_archive),
-        SERVED(only_https),
-    };
-    int rc = cmocka_run_group_tests_name("data_fetch", tests, NULL, NULL);
+    (void)state;
     curl_global_cleanup();
-    return rc;
+    return 0;
 }
+
+TEST_GROUP(NULL, clean_up_curl)

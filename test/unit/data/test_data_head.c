@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parts below packs: checksums, heads of pictures, classes, ground truth lists.
+#include "test/unit/test.h"
 #include "test/unit/fixture_folders.h"
 
 #include "data/image/head.h"
@@ -7,9 +8,8 @@
 #include "data/read/imagenet/crc32c.h"
 #include "data/read/imagenet/truth.h"
 
-static void checksums(void **state)
+TEST_WITH(checksums, set_up, tear_down)
 {
-    (void)state;
     char many[1000], hex[MD5_HEX];
     struct md5 md5;
     assert_true(crc32c_add(0, "123456789", 9) == 0xe3069283u);  // RFC 3720's check value
@@ -37,9 +37,8 @@ static void checksums(void **state)
     }
 }
 
-static void heads_of_jpegs(void **state)
+TEST_WITH(heads_of_jpegs, set_up, tear_down)
 {
-    (void)state;
     static const struct jpeg_shape shapes[] = {{24, 20, 3, .seed = 1}, {17, 65, 1, .seed = 1}, {33, 12, 4, .seed = 3},
                                               {40, 41, 3, .progressive = true}};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -62,9 +61,8 @@ static void heads_of_jpegs(void **state)
 }
 
 // The frame header of a JPEG, with one byte after the other made wrong.
-static void heads_that_are_refused(void **state)
+TEST_WITH(heads_that_are_refused, set_up, tear_down)
 {
-    (void)state;
     struct head head;
     uint8_t j[] = {0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 20, 0, 30, 3, 1, 0x11, 0, 0};
     assert_int_equal(head_read("p", j, sizeof j, &head), 0);
@@ -91,9 +89,8 @@ static void heads_that_are_refused(void **state)
     assert_fails(head_read("p", png, 20, &head), ERR_INPUT, "a PNG without its header");
 }
 
-static void classes_are_sorted(void **state)
+TEST_WITH(classes_are_sorted, set_up, tear_down)
 {
-    (void)state;
     const struct synsets *all = synsets_imagenet(), *ten = synsets_imagenette();
     assert_true(all->count == 1000 && ten->count == 10 && all->wnid[1000] == NULL);
     for (int i = 1; i < all->count; i++) assert_true(strcmp(all->wnid[i - 1], all->wnid[i]) < 0);
@@ -122,9 +119,8 @@ static void expect_labels(const char *text, int n, const int *labels)
     truth_free(&truth);
 }
 
-static void lists_in_three_forms(void **state)
+TEST_WITH(lists_in_three_forms, set_up, tear_down)
 {
-    (void)state;
     expect_labels("490\n361\n1000\n", 3, (int[]){65, 970, synsets_of_devkit(1000)});
     expect_labels("65\r\n970\r\n0", 3, (int[]){65, 970, 0});
     expect_labels("n01440764\n\n  n15075141 \n", 2, (int[]){0, 999});
@@ -137,9 +133,8 @@ static void lists_in_three_forms(void **state)
     assert_int_equal(truth_of(&truth, "tench.JPEG"), -1);
 }
 
-static void lists_that_are_refused(void **state)
+TEST_WITH(lists_that_are_refused, set_up, tear_down)
 {
-    (void)state;
     static const struct { const char *text, *words; } wrong[] = {
         {"", "list has no lines"},
         {"1\n2\n", "neither a class 0 nor a class 1000"},
@@ -157,13 +152,4 @@ static void lists_that_are_refused(void **state)
         assert_fails(rc, ERR_INPUT, wrong[i].words);
         assert_null(truth.label);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(checksums),          TEST(heads_of_jpegs),       TEST(heads_that_are_refused),
-        TEST(classes_are_sorted), TEST(lists_in_three_forms), TEST(lists_that_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures from outside: every accepted kind of PNG and JPEG, and broken ones, which are refused.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <png.h>
@@ -89,9 +90,8 @@ static void expect(struct image image, int pixel, int red, int green, int blue)
     }
 }
 
-static void every_kind_of_png(void **state)
+TEST_WITH(every_kind_of_png, set_up, tear_down)
 {
-    (void)state;
     struct bytes bytes;
     uint8_t rows[SIDE * SIDE * 8];
     for (size_t i = 0; i < sizeof rows; i++) rows[i] = (uint8_t)(i * 5);
@@ -138,9 +138,8 @@ static void every_kind_of_png(void **state)
     image_free(&image);
 }
 
-static void every_kind_of_jpeg(void **state)
+TEST_WITH(every_kind_of_jpeg, set_up, tear_down)
 {
-    (void)state;
     struct bytes bytes;
     make_jpeg(&bytes, JCS_RGB, 3, 80);
     struct image image = decode(&bytes);
@@ -156,9 +155,8 @@ static void every_kind_of_jpeg(void **state)
     image_free(&image);
 }
 
-static void limits_hold(void **state)
+TEST_WITH(limits_hold, set_up, tear_down)
 {
-    (void)state;
     static struct bytes bytes;
     static uint8_t rows[SIDE * SIDE * 3];
     struct image image;
@@ -179,9 +177,8 @@ static void limits_hold(void **state)
     assert_int_equal(image_decode("huge", bytes.at, bytes.count, &IMAGE_LIMITS, &image), ERR_INPUT);
 }
 
-static void broken_pictures(void **state)
+TEST_WITH(broken_pictures, set_up, tear_down)
 {
-    (void)state;
     static struct bytes bytes;
     static uint8_t rows[SIDE * SIDE * 3];
     struct image image;
@@ -212,9 +209,8 @@ static void broken_pictures(void **state)
     }
 }
 
-static void pictures_fit(void **state)
+TEST_WITH(pictures_fit, set_up, tear_down)
 {
-    (void)state;
     uint8_t out[8 * 8 * 3], from[16 * 20 * 3];
     for (size_t i = 0; i < sizeof from; i++) from[i] = (uint8_t)(i * 31 % 251);
     struct image same = {8, 8, from};
@@ -249,9 +245,8 @@ static void pictures_fit(void **state)
     for (int x = 0; x < 8; x++) assert_int_equal(out[3 * x], want[x]);
 }
 
-static void written_and_read_back(void **state)
+TEST_WITH(written_and_read_back, set_up, tear_down)
 {
-    (void)state;
     uint8_t pixels[5 * 7 * 3];
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * 3);
     struct image image = {5, 7, pixels}, back;
@@ -268,13 +263,4 @@ static void written_and_read_back(void **state)
     assert_fails(image_write_png(at("missing/a.png"), &image), ERR_IO, "missing/a.png");
     assert_true(image_is_named("x.PNG") && image_is_named("a.b.jpeg") && image_is_named("1.jpg"));
     assert_false(image_is_named("png") || image_is_named("a.gif") || image_is_named("a.png.txt"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_kind_of_png), TEST(every_kind_of_jpeg), TEST(limits_hold),
-        TEST(broken_pictures),   TEST(pictures_fit),       TEST(written_and_read_back),
-    };
-    return cmocka_run_group_tests_name("data_image", tests, NULL, NULL);
 }

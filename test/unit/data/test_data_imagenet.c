@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where pictures come from: folders in two layouts, the tars of ILSVRC2012, one tar with folders, and the drawn pictures.
+#include "test/unit/test.h"
 #include "test/unit/fixture_folders.h"
 
 #include <archive.h>
@@ -23,9 +24,8 @@ static int open_imagenette(const char *name)
     return rc;
 }
 
-static void wrong_folders_are_refused(void **state)
+TEST_WITH(wrong_folders_are_refused, set_up, tear_down)
 {
-    (void)state;
     assert_fails(open_imagenette("."), ERR_MISSING, "neither imagenette.dawnpack nor folders train and val");
     make_pictures(".", 1, 1);
     assert_int_equal(open_imagenette("."), 0);
@@ -52,9 +52,8 @@ static void wrong_folders_are_refused(void **state)
     assert_fails(open_imagenette("."), ERR_INPUT, "val is missing");
 }
 
-static void heads_are_read_from_folders(void **state)
+TEST_WITH(heads_are_read_from_folders, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     int32_t size[2];
     enum dataset_verdict verdict;
@@ -92,9 +91,8 @@ static int system_at(const char *command)
 }
 
 // A PNG that is called JPEG comes out of a folder as the JPEG that the name promises.
-static void a_png_in_a_folder_is_converted(void **state)
+TEST_WITH(a_png_in_a_folder_is_converted, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     int32_t size[2];
     int64_t length;
@@ -203,9 +201,8 @@ static void make_single(const char *file, const char *top, bool zipped, bool pax
     end_tar(tar);
 }
 
-static void archives_are_as_folders(void **state)
+TEST_WITH(archives_are_as_folders, set_up, tear_down)
 {
-    (void)state;
     make_pictures("src", 2, 1);
     must_pack("src", "a.dawnpack", NULL);
     make_single("b.tgz", "imagenette2-160/", true, false, 1);
@@ -222,9 +219,8 @@ static void archives_are_as_folders(void **state)
     expect_same("a.dawnpack", "d.dawnpack");
 }
 
-static void wrong_archives_are_refused(void **state)
+TEST_WITH(wrong_archives_are_refused, set_up, tear_down)
 {
-    (void)state;
     make_pictures("src", 2, 1);
     make_single("a.tar", "", false, false, 1);
     struct stat st;
@@ -305,9 +301,8 @@ static void make_ilsvrc(const char *list)
     assert_int_equal(rename(at("src/train"), at("flat/train")), 0);
 }
 
-static void tars_are_as_flat_folders(void **state)
+TEST_WITH(tars_are_as_flat_folders, set_up, tear_down)
 {
-    (void)state;
     make_pictures("src", 2, 1);
     make_ilsvrc("list.txt");
     assert_fails(pack_imagenette("tars", "x", NULL), ERR_MISSING, "the labels of the validation pictures are missing");
@@ -347,9 +342,8 @@ static void tars_are_as_flat_folders(void **state)
 }
 
 // `dawn data fetch imagenette` with the right archive.
-static void a_fetched_archive_is_packed(void **state)
+TEST_WITH(a_fetched_archive_is_packed, set_up, tear_down)
 {
-    (void)state;
     struct stat st;
     char hex[DIGEST_HEX];
     struct dataset *ds;
@@ -372,9 +366,8 @@ static void a_fetched_archive_is_packed(void **state)
 
 // ---- drawn ones
 
-static void drawn_pictures_can_be_decoded(void **state)
+TEST_WITH(drawn_pictures_can_be_decoded, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds, *again;
     struct decoder *decoder = decoder_new();
     static uint8_t bytes[1 << 15], twice[1 << 15], pixels[32 * 32 * 3];
@@ -425,9 +418,8 @@ static int count_layout(struct dataset *ds, char hex[DIGEST_HEX])
 }
 
 // Each state of a training asks for it.
-static void a_layout_is_computed_once(void **state)
+TEST_WITH(a_layout_is_computed_once, set_up, tear_down)
 {
-    (void)state;
     const struct kind kind = {.layout = count_layout}, none = {0};
     struct dataset set = {.kind = &kind}, drawn = {.kind = &none};
     char hex[2][DIGEST_HEX];
@@ -437,15 +429,4 @@ static void a_layout_is_computed_once(void **state)
     assert_string_equal(hex[0], hex[1]);
     assert_int_equal(dataset_layout(&drawn, hex[0]), 0);
     assert_string_equal(hex[0], "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(wrong_folders_are_refused),  TEST(heads_are_read_from_folders), TEST(archives_are_as_folders),
-        TEST(a_fetched_archive_is_packed), TEST(a_png_in_a_folder_is_converted),
-        TEST(wrong_archives_are_refused), TEST(tars_are_as_flat_folders),    TEST(drawn_pictures_can_be_decoded),
-        TEST(a_layout_is_computed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

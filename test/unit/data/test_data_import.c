@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders of pictures become batches that the reader can read, and a failed import leaves nothing behind.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <dirent.h>
@@ -52,9 +53,8 @@ static int files_in(const char *name)
     return files;
 }
 
-static void pictures_become_batches(void **state)
+TEST_WITH(pictures_become_batches, set_up, tear_down)
 {
-    (void)state;
     put_pictures();
     put("in/train/cat/notes.txt", "x", 1);
     put("in/readme", "x", 1);
@@ -102,9 +102,8 @@ static void pictures_become_batches(void **state)
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 8);
 }
 
-static void classes_must_be_there(void **state)
+TEST_WITH(classes_must_be_there, set_up, tear_down)
 {
-    (void)state;
     struct import_report report;
     assert_fails(import_here(&report), ERR_INPUT, "in/train");
     put_pictures();
@@ -118,9 +117,8 @@ static void classes_must_be_there(void **state)
     assert_false(file_exists(at("out")));
 }
 
-static void a_broken_picture_leaves_nothing(void **state)
+TEST_WITH(a_broken_picture_leaves_nothing, set_up, tear_down)
 {
-    (void)state;
     put_pictures();
     put("in/test/truck/b.png", "\x89PNG\r\n\x1a\n and no more", 20);
     struct import_report report;
@@ -128,14 +126,4 @@ static void a_broken_picture_leaves_nothing(void **state)
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 0);
     assert_int_equal(unlink(at("in/test/truck/b.png")), 0);
     assert_int_equal(import_here(&report), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(pictures_become_batches),
-        TEST(classes_must_be_there),
-        TEST(a_broken_picture_leaves_nothing),
-    };
-    return cmocka_run_group_tests_name("data_import", tests, NULL, NULL);
 }

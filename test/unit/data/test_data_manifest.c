@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Remembered digests of files: exactly the stored one, only for the file it belongs to, in a folder of the user alone.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/kind.h"
@@ -12,9 +13,8 @@
 
 static const struct manifest_key key = {-5, INT64_MAX, 1234, 1700000000123456789};
 
-static void what_is_put_is_found(void **state)
+TEST_WITH(what_is_put_is_found, set_up, tear_down)
 {
-    (void)state;
     struct manifest m = {0}, again;
     manifest_put(&m, "/a", &key, 1, HEX_A);
     manifest_put(&m, "/b \"quoted\"", &key, 2, HEX_B);
@@ -43,9 +43,8 @@ static void what_is_put_is_found(void **state)
     manifest_free(&m);
 }
 
-static void the_oldest_makes_room(void **state)
+TEST_WITH(the_oldest_makes_room, set_up, tear_down)
 {
-    (void)state;
     struct manifest m = {0}, again;
     char path[32];
     for (int i = 0; i <= MANIFEST_FILES; i++) {
@@ -63,9 +62,8 @@ static void the_oldest_makes_room(void **state)
     manifest_free(&m);
 }
 
-static void broken_ones_are_refused(void **state)
+TEST_WITH(broken_ones_are_refused, set_up, tear_down)
 {
-    (void)state;
     static const char *const bad[] = {
         "", "[]", "{}", "{\"format\": 2, \"files\": {}, \"values\": {}}", "{\"format\": 1, \"files\": [], \"values\": {}}",
         "{\"format\": 1, \"files\": {}}",
@@ -93,9 +91,8 @@ static int kept(void)
     return n;
 }
 
-static void the_file_is_ours_alone(void **state)
+TEST_WITH(the_file_is_ours_alone, set_up, tear_down)
 {
-    (void)state;
     struct manifest m = {0};
     struct stat st;
     assert_int_equal(kept(), 0);
@@ -128,9 +125,8 @@ static void the_file_is_ours_alone(void **state)
     manifest_free(&m);
 }
 
-static void a_file_must_have_settled(void **state)
+TEST_WITH(a_file_must_have_settled, set_up, tear_down)
 {
-    (void)state;
     struct manifest_key now = {0};
     put("a", "x", 1);
     assert_int_equal(manifest_key_of(at("a"), &now), 0);
@@ -154,9 +150,8 @@ static int visit(void *context, int64_t begin, int64_t end)
     return 0;
 }
 
-static void a_crew_reports_the_lowest_failure(void **state)
+TEST_WITH(a_crew_reports_the_lowest_failure, set_up, tear_down)
 {
-    (void)state;
     for (int threads = 1; threads <= 6; threads++) {
         _Atomic int seen[100] = {0};
         threads_set(threads);
@@ -166,13 +161,4 @@ static void a_crew_reports_the_lowest_failure(void **state)
         for (int i = 0; i < 41; i++) assert_int_equal(seen[i], 2);
         assert_int_equal(pieces_crew(0, 5, visit, seen), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_put_is_found),   TEST(the_oldest_makes_room),    TEST(broken_ones_are_refused),
-        TEST(the_file_is_ours_alone), TEST(a_file_must_have_settled), TEST(a_crew_reports_the_lowest_failure),
-    };
-    return cmocka_run_group_tests_name("data_manifest", tests, NULL, NULL);
 }

@@ -2,19 +2,16 @@
 // A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
 #include "data/image/contact_sheet.h"
 #include "runtime/common/base/text.h"
+#include "test/unit/test.h"
 #include "test/unit/data/fixture_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 // cmocka wants those before it
-#include <cmocka.h>
 
 enum { IMAGE = 32 * 32 * 3 };
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
-    (void)state;
     struct dataset *ds;
     enum dataset_verdict verdict;
     assert_int_equal(dataset_open_noise("cifar10", &ds), 0);
@@ -43,9 +40,8 @@ static void test_facts(void **state)
 }
 
 // An image is the same whatever range it is read in; splits differ; pixels spread over all values.
-static void test_images(void **state)
+TEST(test_images)
 {
-    (void)state;
     struct dataset *ds;
     static uint8_t many[300 * IMAGE], one[IMAGE];
     uint8_t labels[300], label;
@@ -68,9 +64,8 @@ static void test_images(void **state)
 }
 
 // A set as SQuAD is: sequences of different lengths, two labels of i32, a fixed row of floats.
-static void test_ragged_fields(void **state)
+TEST(test_ragged_fields)
 {
-    (void)state;
     enum { COUNT = 500, LONGEST = TEXT_LONGEST };
     struct dataset *ds = text_set(COUNT, 3);
     struct text words = {0};
@@ -104,11 +99,4 @@ static void test_ragged_fields(void **state)
     assert_int_equal(contact_sheet_write(ds, SPLIT_TRAIN, "never.png"), ERR_USAGE);
     assert_string_equal(error_text(), "text has no images to show");
     dataset_close(ds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_facts), cmocka_unit_test(test_images),
-                                       cmocka_unit_test(test_ragged_fields)};
-    return cmocka_run_group_tests_name("data_noise", tests, NULL, NULL);
 }

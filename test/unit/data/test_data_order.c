@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of samples: the published permutation with one bucket, fixed numbers of batches, buckets that never mix.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/feed/order.h"
@@ -24,9 +25,8 @@ static void draw_as_ever(uint64_t seed, int32_t epoch, int64_t n, int32_t *order
     }
 }
 
-static void one_bucket_is_the_permutation_of_old_runs(void **state)
+TEST_WITH(one_bucket_is_the_permutation_of_old_runs, set_up, tear_down)
 {
-    (void)state;
     enum { N = 5003, BATCH = 100 };
     int32_t want[N], lengths[N];
     for (int i = 0; i < N; i++) lengths[i] = i % 7;
@@ -58,9 +58,8 @@ static void one_bucket_is_the_permutation_of_old_runs(void **state)
     order_free(o);
 }
 
-static void the_last_batch_is_left_out_or_short(void **state)
+TEST_WITH(the_last_batch_is_left_out_or_short, set_up, tear_down)
 {
-    (void)state;
     struct order_choice choice = {.count = 25, .buckets = 1, .batch = {10}, .kind = ORDER_FILE};
     struct order *o = order_of(&choice);
     assert_int_equal(order_batches(o), 2);
@@ -108,9 +107,8 @@ static void check_epoch(const struct order *o, const int32_t lengths[N], bool al
     else assert_true(visited > N - 32 - 16 - 8);
 }
 
-static void buckets_do_not_mix(void **state)
+TEST_WITH(buckets_do_not_mix, set_up, tear_down)
 {
-    (void)state;
     int32_t lengths[N], before[N];
     draw_lengths(lengths);
     struct order_choice choice = by_length;
@@ -151,9 +149,8 @@ static void buckets_do_not_mix(void **state)
     order_free(o);
 }
 
-static void sizes_may_follow_the_epoch(void **state)
+TEST_WITH(sizes_may_follow_the_epoch, set_up, tear_down)
 {
-    (void)state;
     struct order_choice choice = {.count = 100, .buckets = 3, .batch = {10, 10, 10}};
     struct order *o = order_of(&choice);
     for (int bucket = 0; bucket < 3; bucket++) {
@@ -166,9 +163,8 @@ static void sizes_may_follow_the_epoch(void **state)
     assert_fails(order_new(&choice, &o), ERR_USAGE, "the number of batches would depend on the epoch");
 }
 
-static void wrong_choices_are_refused(void **state)
+TEST_WITH(wrong_choices_are_refused, set_up, tear_down)
 {
-    (void)state;
     struct order *o;
     int32_t lengths[3] = {1, 2, 9};
     struct order_choice choice = {.count = 3, .lengths = lengths, .buckets = 2, .limit = {4, 8}, .batch = {1, 1}};
@@ -190,9 +186,8 @@ static int64_t page_of(const int64_t *page, int64_t sample)
 }
 
 // Each window holds the samples of its pages, all of them and mixed, and every page has its turn once.
-static void pages_are_shuffled_in_windows(void **state)
+TEST_WITH(pages_are_shuffled_in_windows, set_up, tear_down)
 {
-    (void)state;
     enum { PAGES = 37, WINDOW = 8 };
     int64_t page[PAGES + 1];
     for (int p = 0; p <= PAGES; p++) page[p] = p * N / PAGES + (p > 0 && p < PAGES) * (p % 5);
@@ -235,9 +230,8 @@ static void pages_are_shuffled_in_windows(void **state)
 }
 
 // All processes together take each batch of one process, in its order: as slices in training, whole in an evaluation.
-static void processes_share_the_order_of_one(void **state)
+TEST_WITH(processes_share_the_order_of_one, set_up, tear_down)
 {
-    (void)state;
     enum { RANKS = 2, SLICES = 4, TAKEN = SLICES / RANKS };
     int32_t lengths[N];
     draw_lengths(lengths);
@@ -285,9 +279,8 @@ static void processes_share_the_order_of_one(void **state)
 }
 
 // Row i of a batch goes on where it ended; processes and slices see the rows of the whole batch.
-static void streams_go_on(void **state)
+TEST_WITH(streams_go_on, set_up, tear_down)
 {
-    (void)state;
     struct order_choice choice = {.count = 43, .buckets = 1, .batch = {4}, .kind = ORDER_STREAMS};
     struct order *o = order_of(&choice);
     assert_int_equal(order_batches(o), 10);
@@ -308,9 +301,8 @@ static void streams_go_on(void **state)
 }
 
 // The first epoch goes by length, the next ones are the shuffled ones of any other order.
-static void the_first_epoch_may_be_sorted(void **state)
+TEST_WITH(the_first_epoch_may_be_sorted, set_up, tear_down)
 {
-    (void)state;
     enum { SAMPLES = 200 };
     int32_t lengths[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) lengths[i] = (i * 37) % 50;
@@ -342,9 +334,8 @@ static void the_first_epoch_may_be_sorted(void **state)
 }
 
 // A batch of a growing set is drawn from the samples so far; slices are pieces of the whole batch.
-static void a_growing_set_is_drawn_from(void **state)
+TEST_WITH(a_growing_set_is_drawn_from, set_up, tear_down)
 {
-    (void)state;
     enum { ROWS = 64 };
     struct order_choice choice = {.count = 1000, .buckets = 1, .batch = {ROWS}, .kind = ORDER_GROWING};
     struct order *o = order_of(&choice);
@@ -369,15 +360,4 @@ static void a_growing_set_is_drawn_from(void **state)
         order_free(part);
     }
     order_free(o);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(one_bucket_is_the_permutation_of_old_runs), TEST(the_last_batch_is_left_out_or_short), TEST(buckets_do_not_mix),
-        TEST(sizes_may_follow_the_epoch), TEST(wrong_choices_are_refused),
-        TEST(pages_are_shuffled_in_windows), TEST(processes_share_the_order_of_one),
-        TEST(streams_go_on), TEST(the_first_epoch_may_be_sorted), TEST(a_growing_set_is_drawn_from),
-    };
-    return cmocka_run_group_tests_name("data_order", tests, NULL, NULL);
 }

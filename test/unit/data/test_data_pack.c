@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs: what goes in comes out, in the same bytes whatever happened on the way, and everything that is wrong is a sentence.
+#include "test/unit/test.h"
 #include "test/unit/fixture_folders.h"
 
 #include <fcntl.h>
@@ -50,9 +51,8 @@ static void assert_same_files(const char *a, const char *b)
 }
 
 // A picture of every class comes out as it went in, with its size and its label; the order is drawn.
-static void what_goes_in_comes_out(void **state)
+TEST_WITH(what_goes_in_comes_out, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     enum dataset_verdict verdict;
     make_pictures("src", 3, 2);
@@ -108,9 +108,8 @@ static void put_png(const char *name, int width, int height)
 }
 
 // Gray, CMYK, YCCK, a PNG that is called JPEG, and pictures that are too large: all come out as JPEGs in colour.
-static void others_are_converted(void **state)
+TEST_WITH(others_are_converted, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     make_pictures("src", 1, 1);
     put_jpeg("src/train/n01440764/0.JPEG", &(struct jpeg_shape){60, 44, 1, .seed = 1});
@@ -145,9 +144,8 @@ static void others_are_converted(void **state)
 }
 
 // A truncated picture is kept as far as it decodes, an undecodable one by name. Both are counted, and there is a limit.
-static void damage_is_counted(void **state)
+TEST_WITH(damage_is_counted, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     unsigned long count;
     make_pictures("src", 2, 1);
@@ -214,9 +212,8 @@ static void interrupt(const char *whole, const char *to, uint64_t done, int64_t 
 }
 
 // A pack of version 1 is read as ever, and says which seed undoes its order. Its unfinished part is not continued.
-static void old_packs_are_read(void **state)
+TEST_WITH(old_packs_are_read, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     enum dataset_verdict verdict;
     make_pictures("src", 2, 1);
@@ -236,9 +233,8 @@ static void old_packs_are_read(void **state)
     dataset_close(ds);
 }
 
-static void goes_on_to_the_same_bytes(void **state)
+TEST_WITH(goes_on_to_the_same_bytes, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     make_pictures("src", 3, 2);
     must_pack("src", "a.dawnpack", &report);
@@ -309,9 +305,8 @@ static void make_tar(const char *name, const char *from)
 }
 
 // The MD5s are of the archives that the last command sees: pictures that an earlier one took of others must not stay.
-static void another_archive_starts_again(void **state)
+TEST_WITH(another_archive_starts_again, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     int before = threads_count();
     threads_set(1);
@@ -341,9 +336,8 @@ static void another_archive_starts_again(void **state)
     threads_set(before);
 }
 
-static void threads_change_nothing(void **state)
+TEST_WITH(threads_change_nothing, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     int before = threads_count();
     make_pictures("src", 30, 1);
@@ -369,9 +363,8 @@ static void poke(const char *name, int64_t offset, uint8_t change)
     close(fd);
 }
 
-static void wrong_packs_are_refused(void **state)
+TEST_WITH(wrong_packs_are_refused, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     struct dataset *ds;
     struct stat st;
@@ -397,9 +390,8 @@ static void wrong_packs_are_refused(void **state)
     assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is not a pack of pictures");
 }
 
-static void changes_underneath_are_noticed(void **state)
+TEST_WITH(changes_underneath_are_noticed, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     enum dataset_verdict verdict;
     static uint8_t bytes[1 << 16];
@@ -426,9 +418,8 @@ static void changes_underneath_are_noticed(void **state)
 }
 
 // Made of the published archives: the MD5s and, of ImageNet, the labels decide; all pictures must be there.
-static void official_archives_are_known(void **state)
+TEST_WITH(official_archives_are_known, set_up, tear_down)
 {
-    (void)state;
     const struct imagenet_flavour *net = imagenet_flavour("imagenet"), *nette = imagenet_flavour("imagenette");
     char md5[SPLIT_COUNT][MD5_HEX] = {"1d675b47d978889d74fa0da5fadfb00e", "29b22e2961454d5413ddabcf34fc5622"};
     const char *labels = "2707a43f27dcd55fef87fbef0730966cb91c3aba99eb0c9e6f021217a553a3b1";
@@ -458,9 +449,8 @@ static void official_archives_are_known(void **state)
 }
 
 // A pack that says that it is official has the published digests, and so has the data set.
-static void official_packs_have_known_digests(void **state)
+TEST_WITH(official_packs_have_known_digests, set_up, tear_down)
 {
-    (void)state;
     struct packer_report report;
     enum dataset_verdict verdict;
     char *bytes, hex[DIGEST_HEX];
@@ -482,16 +472,4 @@ static void official_packs_have_known_digests(void **state)
         assert_string_equal(hex, imagenet_flavour("imagenette")->official[s]);
     }
     dataset_close(ds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_goes_in_comes_out),         TEST(others_are_converted),        TEST(damage_is_counted),
-        TEST(old_packs_are_read),
-        TEST(goes_on_to_the_same_bytes),      TEST(another_archive_starts_again), TEST(threads_change_nothing),
-        TEST(wrong_packs_are_refused),
-        TEST(changes_underneath_are_noticed), TEST(official_archives_are_known), TEST(official_packs_have_known_digests),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resize against a double loop of the same filter, on every instruction set, and what follows from its definition.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/image/scale.h"
 #include "runtime/common/base/isa.h"
 #include "runtime/common/base/rng.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const char *const sets[] = {"base", "avx2", "avx512"};
 enum { WIDTH = 210, HEIGHT = 170 };
@@ -74,9 +69,8 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-static void agrees_with_the_definition(void **state)
+TEST(agrees_with_the_definition)
 {
-    (void)state;
     for (int contrast = 0; contrast < 2; contrast++) {
         draw_picture(contrast);
         for (int i = 0; i < CASES; i++) {
@@ -95,9 +89,8 @@ static void agrees_with_the_definition(void **state)
     }
 }
 
-static void all_sets_give_the_same(void **state)
+TEST(all_sets_give_the_same)
 {
-    (void)state;
     draw_picture(0);
     for (int i = 0; i < CASES; i++) {
         for (int mirror = 0; mirror < 2; mirror++) {
@@ -114,9 +107,8 @@ static void all_sets_give_the_same(void **state)
 }
 
 // Mirrored, from a part alone, and from three bytes per pixel.
-static void other_forms_give_the_same(void **state)
+TEST(other_forms_give_the_same)
 {
-    (void)state;
     draw_picture(0);
     static uint8_t packed[WIDTH * HEIGHT * 3 + SCALE_SLACK];
     for (int i = 0; i < WIDTH * HEIGHT; i++) memcpy(packed + 3 * i, picture + 4 * i, 3);
@@ -144,9 +136,8 @@ static void other_forms_give_the_same(void **state)
     }
 }
 
-static void own_size_is_a_copy(void **state)
+TEST(own_size_is_a_copy)
 {
-    (void)state;
     draw_picture(0);
     struct scale_part part = part_of(0, 0);
     for (int s = 0; s <= (int)isa_most(); s++) {
@@ -157,9 +148,8 @@ static void own_size_is_a_copy(void **state)
     }
 }
 
-static void one_colour_stays(void **state)
+TEST(one_colour_stays)
 {
-    (void)state;
     struct scale_part part = part_of(0, 0);
     for (int colour = 0; colour < 256; colour += 15) {
         memset(picture, colour, sizeof picture);
@@ -169,14 +159,4 @@ static void one_colour_stays(void **state)
             free(is);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_definition), cmocka_unit_test(all_sets_give_the_same),
-        cmocka_unit_test(other_forms_give_the_same),  cmocka_unit_test(own_size_is_a_copy),
-        cmocka_unit_test(one_colour_stays),
-    };
-    return cmocka_run_group_tests_name("scale", tests, NULL, NULL);
 }

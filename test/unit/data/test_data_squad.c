@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQuAD's JSON: places of bytes, wrong files and their sentences, the split by article; and the generated stories.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/read/squad/squad_kind.h"
@@ -27,9 +28,8 @@ static int tear_down_arena(void **state)
     "{\"version\": \"1.1\", \"data\": [{\"title\": \"T\", \"paragraphs\": [{\"context\": \"" context           \
     "\", \"qas\": [" questions "]}]}]}"
 
-static void places_are_bytes(void **state)
+TEST_WITH(places_are_bytes, set_up, tear_down_arena)
 {
-    (void)state;
     // é is one character; e with U+0301 two; the emoji one of four bytes, written as a pair of surrogates.
     assert_int_equal(parse(ONE("caf\\u00e9 cafe\\u0301 \\ud83d\\ude00 Zo\xc3\xab",
                                QUESTION("a", ANSWER("caf\\u00e9", 0) "," ANSWER("cafe\\u0301", 5) ","
@@ -47,9 +47,8 @@ static void places_are_bytes(void **state)
     assert_string_equal(squad.question[1].id, "b");
 }
 
-static void contexts_of_any_length(void **state)
+TEST_WITH(contexts_of_any_length, set_up, tear_down_arena)
 {
-    (void)state;
     struct text json = {0};
     text_add(&json, "{\"data\": [{\"title\": \"long\", \"paragraphs\": [{\"context\": \"");
     for (int i = 0; i < 100000; i++) text_add(&json, "w\xc3\xb6rd%05d ", i);  // 10 characters, 11 bytes
@@ -65,9 +64,8 @@ static void contexts_of_any_length(void **state)
     text_free(&json);
 }
 
-static void answers_that_stand_nowhere(void **state)
+TEST_WITH(answers_that_stand_nowhere, set_up, tear_down_arena)
 {
-    (void)state;
     assert_int_equal(parse(ONE("one two", QUESTION("a", ANSWER("two", 3) "," ANSWER("two", 4)) ","
                                QUESTION("b", ANSWER("", 0) "," ANSWER("two", 5)) ","
                                QUESTION("c", ANSWER("two!", 4) "," ANSWER("one", 4611686018427387904)))), 0);
@@ -78,9 +76,8 @@ static void answers_that_stand_nowhere(void **state)
     assert_int_equal(squad.question[2].answer[1].start, SQUAD_NOWHERE);
 }
 
-static void files_that_are_wrong(void **state)
+TEST_WITH(files_that_are_wrong, set_up, tear_down_arena)
 {
-    (void)state;
     static const struct {
         const char *json, *words;
     } wrong[] = {
@@ -140,9 +137,8 @@ static void put_articles(const char *name, int count)
     text_free(&json);
 }
 
-static void both_files(void **state)
+TEST_WITH(both_files, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     enum dataset_verdict verdict;
     char hex[DIGEST_HEX], of_file[DIGEST_HEX], text[64];
@@ -183,9 +179,8 @@ static void both_files(void **state)
     dataset_close(ds);
 }
 
-static void split_by_article(void **state)
+TEST_WITH(split_by_article, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     put_articles("dev-v1.1.json", 13);
     assert_int_equal(dataset_open("squad-split", folder, &ds), 0);
@@ -216,9 +211,8 @@ static void split_by_article(void **state)
 }
 
 // The digests of the boards are functions of the published file's.
-static void digests_of_the_boards(void **state)
+TEST_WITH(digests_of_the_boards, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     char hex[DIGEST_HEX], line[160], expected[DIGEST_HEX], of_file[DIGEST_HEX];
     put_articles("dev-v1.1.json", 13);
@@ -235,9 +229,8 @@ static void digests_of_the_boards(void **state)
 
 // ---- stories
 
-static void stories_hold(void **state)
+TEST_WITH(stories_hold, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds;
     struct text all = {0};
     int64_t accents = 0;
@@ -269,20 +262,4 @@ static void stories_hold(void **state)
     assert_int_equal(dataset_open_noise("stories", &ds), 0);
     assert_null(squad_of(ds, SPLIT_TRAIN));
     dataset_close(ds);
-}
-
-int main(void)
-{
-#define WITH_ARENA(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down_arena)
-    const struct CMUnitTest tests[] = {
-        WITH_ARENA(places_are_bytes),
-        WITH_ARENA(contexts_of_any_length),
-        WITH_ARENA(answers_that_stand_nowhere),
-        WITH_ARENA(files_that_are_wrong),
-        TEST(both_files),
-        TEST(split_by_article),
-        TEST(digests_of_the_boards),
-        TEST(stories_hold),
-    };
-    return cmocka_run_group_tests_name("data_squad", tests, NULL, NULL);
 }

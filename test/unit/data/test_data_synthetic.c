@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synthetic data: the same bytes everywhere and for any number of threads, balanced, and too hard for a linear
 // classifier. (That a small convolutional network passes 97% was measured when it was drawn up; `make demo` shows it.)
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <math.h>
@@ -17,9 +18,8 @@ static struct dataset *open_default(void)
     return ds;
 }
 
-static void the_same_bytes_everywhere(void **state)
+TEST_WITH(the_same_bytes_everywhere, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds = open_default();
     uint8_t *images = malloc(400 * IMAGE), *piece = malloc(400 * IMAGE), labels[400], piece_labels[400];
     char hex[DIGEST_HEX];
@@ -45,9 +45,8 @@ static void the_same_bytes_everywhere(void **state)
     dataset_close(ds);
 }
 
-static void facts_hold(void **state)
+TEST_WITH(facts_hold, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds = open_default();
     const struct dataset_facts *facts = dataset_facts(ds);
     assert_true(facts->synthetic);
@@ -72,9 +71,8 @@ static void facts_hold(void **state)
     dataset_close(ds);
 }
 
-static void digests_name_the_set(void **state)
+TEST_WITH(digests_name_the_set, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds = open_default(), *other = NULL;
     char train[DIGEST_HEX], test[DIGEST_HEX], less[DIGEST_HEX];
     assert_int_equal(dataset_digest(ds, SPLIT_TRAIN, train), 0);
@@ -135,9 +133,8 @@ static double linear_accuracy(const float *weights, const uint8_t *images, const
     return (double)right / n;
 }
 
-static void a_linear_classifier_stays_low(void **state)
+TEST_WITH(a_linear_classifier_stays_low, set_up, tear_down)
 {
-    (void)state;
     struct dataset *ds = open_default();
     uint8_t *images = malloc((size_t)TRAIN * IMAGE), *tests = malloc((size_t)TEST_COUNT * IMAGE), labels[TRAIN],
             answers[TEST_COUNT];
@@ -160,15 +157,4 @@ static void a_linear_classifier_stays_low(void **state)
     free(tests);
     free(images);
     dataset_close(ds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_same_bytes_everywhere),
-        TEST(facts_hold),
-        TEST(digests_name_the_set),
-        TEST(a_linear_classifier_stays_low),
-    };
-    return cmocka_run_group_tests_name("data_synthetic", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacking: the files of the table are written completely; paths that lead elsewhere, links and wrong sizes are refused.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <dirent.h>
@@ -70,9 +71,8 @@ static int64_t size_of(const char *name)
     return stat(at(name), &st) == 0 ? st.st_size : -1;
 }
 
-static void wanted_files_come_out(void **state)
+TEST_WITH(wanted_files_come_out, set_up, tear_down)
 {
-    (void)state;
     make_archive((struct member[]){{"small-bin/readme.html", 70000, NULL},
                                    {"small-bin/two.bin", 5, NULL},
                                    {"small-bin/one.bin", 300000, NULL},
@@ -84,9 +84,8 @@ static void wanted_files_come_out(void **state)
     assert_int_equal(unpack(), 0);  // once more over what is there
 }
 
-static void no_path_leaves_the_folder(void **state)
+TEST_WITH(no_path_leaves_the_folder, set_up, tear_down)
 {
-    (void)state;
     make_archive((struct member[]){
         {"../../one.bin", 300000, NULL}, {"/tmp/dawn-evil/two.bin", 5, NULL}, {"../evil", 3, NULL}, {0}});
     assert_int_equal(unpack(), 0);
@@ -98,17 +97,15 @@ static void no_path_leaves_the_folder(void **state)
     assert_false(file_exists("/tmp/dawn-evil/two.bin"));
 }
 
-static void links_are_passed_over(void **state)
+TEST_WITH(links_are_passed_over, set_up, tear_down)
 {
-    (void)state;
     make_archive((struct member[]){{"one.bin", 300000, NULL}, {"two.bin", 0, "/etc/passwd"}, {0}});
     assert_fails(unpack(), ERR_INPUT, "does not have two.bin");
     assert_nothing_unpacked();
 }
 
-static void sizes_must_be_right(void **state)
+TEST_WITH(sizes_must_be_right, set_up, tear_down)
 {
-    (void)state;
     make_archive((struct member[]){{"two.bin", 5, NULL}, {"one.bin", 299999, NULL}, {0}});
     assert_fails(unpack(), ERR_INPUT, "one.bin must have 300000 bytes; got 299999");
     assert_nothing_unpacked();
@@ -120,9 +117,8 @@ static void sizes_must_be_right(void **state)
     assert_nothing_unpacked();
 }
 
-static void broken_archives(void **state)
+TEST_WITH(broken_archives, set_up, tear_down)
 {
-    (void)state;
     put("a.tar.gz", "this is no archive at all, but a sentence", 41);
     assert_fails(unpack(), ERR_INPUT, "a.tar.gz");
     make_archive((struct member[]){{"two.bin", 5, NULL}, {"one.bin", 300000, NULL}, {0}});
@@ -154,9 +150,8 @@ static void make_other(const char *file, const char *format, const char *filter,
 }
 
 // The files of a set may lie in several archives of several formats. One that lacks a file lets none appear.
-static void several_archives(void **state)
+TEST_WITH(several_archives, set_up, tear_down)
 {
-    (void)state;
     static const struct member one = {"a/one.bin", 300000, NULL}, two = {"two.bin", 5, NULL};
     static const char *const formats[][2] = {{"zip", NULL}, {"7zip", NULL}, {"ustar", "xz"}, {"gnutar", "bzip2"}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -181,9 +176,8 @@ static void close_nothing(struct dataset *ds)
 }
 
 // A kind that says nothing of digests is known by its files.
-static void files_identify_a_set(void **state)
+TEST_WITH(files_identify_a_set, set_up, tear_down)
 {
-    (void)state;
     static const char hello[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
     static const struct source listed = {.name = "listed", .title = "Listed",
                                          .file = {{"a", SPLIT_TRAIN, 5, hello}, {"b", SPLIT_TRAIN, 5, hello},
@@ -209,14 +203,4 @@ static void files_identify_a_set(void **state)
     assert_true(verdict == DATASET_CUSTOM && !dataset_facts(&ds)->official);
     assert_int_equal(unlink(at("c")), 0);
     assert_true(dataset_verify(&ds, &verdict) < 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(wanted_files_come_out), TEST(no_path_leaves_the_folder), TEST(links_are_passed_over),
-        TEST(sizes_must_be_right),   TEST(broken_archives), TEST(several_archives),
-        TEST(files_identify_a_set),
-    };
-    return cmocka_run_group_tests_name("data_unpack", tests, NULL, NULL);
 }

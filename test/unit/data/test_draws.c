@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every use of the generator (rng.h): where it is in the sources, and which counters it takes. Two uses that can have the same
 // key take disjoint counters, or one draw would be in two permutations, masks or weights at once.
+#include "test/unit/test.h"
 #include "test/unit/fixture_folders.h"
 
 #include "data/feed/order.h"
@@ -75,9 +76,8 @@ static bool may_meet(const struct use *a, const struct use *b)
     return a->purpose == b->purpose && overlap(&a->above, &b->above) && overlap(&a->block, &b->block);
 }
 
-static void no_two_uses_share_a_counter(void **state)
+TEST(no_two_uses_share_a_counter)
 {
-    (void)state;
     for (int a = 0; a < USES; a++) {
         assert_true(uses[a].name != NULL && uses[a].purpose > 0 && uses[a].purpose < 256);
         for (int b = 0; b < a; b++)
@@ -164,9 +164,8 @@ static int count_file(const char *path, const struct stat *st, int kind, struct 
 }
 
 // A new use fails here until it is listed above, and then has to prove itself.
-static void every_use_is_listed(void **state)
+TEST(every_use_is_listed)
 {
-    (void)state;
     static const char *const rooms[] = {"runtime", "data", "tasks", "submit", "scoreboard"};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) assert_int_equal(nftw(rooms[i], count_file, 16, FTW_PHYS), 0);
     bool listed[USES + 2] = {[ORDER_PAGES] = true, [ORDER_GROWN] = true};
@@ -180,9 +179,8 @@ static void every_use_is_listed(void **state)
 }
 
 // The keys that are constants differ from each other.
-static void constant_keys_differ(void **state)
+TEST(constant_keys_differ)
 {
-    (void)state;
     static const struct {
         const char *file, *text;
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
@@ -222,9 +220,8 @@ static int count_neighbours(struct dataset *ds, uint64_t seed, uint32_t epoch)
 }
 
 // 11 of 119 neighbours are expected to be alike, with a deviation of 3.2. Class by class 110 are.
-static void no_epoch_undoes_a_pack(void **state)
+TEST_WITH(no_epoch_undoes_a_pack, set_up, tear_down)
 {
-    (void)state;
     make_pictures("src", PER_CLASS, 1);
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at("src"), .to = at("p.dawnpack"),
@@ -237,15 +234,4 @@ static void no_epoch_undoes_a_pack(void **state)
         dataset_close(ds);
         assert_int_equal(unlink(at("p.dawnpack")), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_uses_share_a_counter),
-        cmocka_unit_test(every_use_is_listed),
-        cmocka_unit_test(constant_keys_differ),
-        TEST(no_epoch_undoes_a_pack),
-    };
-    return cmocka_run_group_tests_name("draws", tests, NULL, NULL);
 }

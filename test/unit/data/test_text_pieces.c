@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WordPiece: hand cases whose ids and places are those of the library `tokenizers` with the same vocabulary, and vocabularies
 // that are wrong.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/text/unicode.h"
@@ -51,9 +52,8 @@ static void assert_pieces(const struct wordpiece *w, const char *text, size_t n,
         assert_pieces(w, text, sizeof text - 1, expected_, sizeof expected_ / sizeof expected_[0]);                    \
     } while (0)
 
-static void words_and_pieces(void **state)
+TEST(words_and_pieces)
 {
-    (void)state;
     PIECES(lower, "The unaffable, cafes!", THE, 0, 3, UN, 4, 6, AFF, 6, 9, ABLE, 9, 13, COMMA, 13, 14, CAFE, 15, 19, S, 19, 20,
            BANG, 20, 21);
     PIECES(lower, "the cats", THE, 0, 3, 1, 4, 8);           // one [UNK] for the whole word
@@ -64,9 +64,8 @@ static void words_and_pieces(void **state)
     PIECES(cased, "Café cafe caf\xc3\xa9", CASED_CAFE, 0, 5, CAFE, 6, 10, 1, 11, 16);
 }
 
-static void accents_and_marks(void **state)
+TEST(accents_and_marks)
 {
-    (void)state;
     PIECES(lower, "Caf\xc3\xa9", CAFE, 0, 5);
     PIECES(lower, "cafe\xcc\x81s", CAFE, 0, 4, S, 6, 7);  // the mark is dropped, and its place belongs to no piece
     PIECES(lower, "\xcc\x81", );
@@ -77,17 +76,15 @@ static void accents_and_marks(void **state)
     PIECES(lower, "STRASSE \xc3\x9f\xe1\xba\x9e", STRASSE, 0, 7, SHARP, 8, 10, REST_SHARP, 10, 13);
 }
 
-static void other_scripts(void **state)
+TEST(other_scripts)
 {
-    (void)state;
     PIECES(lower, "你好the好", NI, 0, 3, HAO, 3, 6, THE, 6, 9, HAO, 9, 12);
     PIECES(lower, "😀 the😀", SMILE, 0, 4, THE, 5, 8, REST_SMILE, 8, 12);
     PIECES(lower, "a😀 a—a", A, 0, 1, REST_SMILE, 1, 5, A, 6, 7, 1, 7, 10, A, 10, 11);  // a dash is punctuation, unknown here
 }
 
-static void what_is_dropped(void **state)
+TEST(what_is_dropped)
 {
-    (void)state;
     PIECES(lower, "t\x01he", THE, 0, 4);
     PIECES(lower, "t\xe2\x80\x8bhe \x7f", THE, 0, 6);  // U+200B
     PIECES(lower, "t\xef\xbf\xbdhe", THE, 0, 6);        // U+FFFD
@@ -96,9 +93,8 @@ static void what_is_dropped(void **state)
     PIECES(lower, "", );
 }
 
-static void long_words(void **state)
+TEST(long_words)
 {
-    (void)state;
     char word[4096];
     struct pieces pieces = {0};
     memset(word, 'a', sizeof word);
@@ -116,9 +112,8 @@ static void long_words(void **state)
     pieces_free(&pieces);
 }
 
-static void vocabularies_that_are_wrong(void **state)
+TEST(vocabularies_that_are_wrong)
 {
-    (void)state;
     struct wordpiece *w;
     static const struct {
         const char *lines, *words;
@@ -141,9 +136,8 @@ static void vocabularies_that_are_wrong(void **state)
     assert_int_equal(special.separator, 3);
 }
 
-static void vocabularies_are_ranked(void **state)
+TEST(vocabularies_are_ranked)
 {
-    (void)state;
     struct vocabulary *v = vocabulary_new();
     static const char *const order[] = {"first", "c", "b", "a", "c", "b", "c", "d"};
     char word[16];
@@ -166,16 +160,4 @@ static void vocabularies_are_ranked(void **state)
     vocabulary_free(v);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_and_pieces),
-        cmocka_unit_test(accents_and_marks),
-        cmocka_unit_test(other_scripts),
-        cmocka_unit_test(what_is_dropped),
-        cmocka_unit_test(long_words),
-        cmocka_unit_test(vocabularies_that_are_wrong),
-        cmocka_unit_test(vocabularies_are_ranked),
-    };
-    return cmocka_run_group_tests_name("text_pieces", tests, open_both, close_both);
-}
+TEST_GROUP(open_both, close_both)

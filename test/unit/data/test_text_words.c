@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code points, words by Unicode's classes, and published vectors for them.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/text/unicode.h"
@@ -9,9 +10,8 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 
-static void code_points(void **state)
+TEST(code_points)
 {
-    (void)state;
     static const char text[] = "a\xc3\xa9\xf0\x9f\x98\x80\xff\xc3(\xed\xa0\x80\xc3";
     static const int32_t codes[] = {'a', 0xE9, 0x1F600, UNICODE_REPLACEMENT, UNICODE_REPLACEMENT, '(',
                                     UNICODE_REPLACEMENT, UNICODE_REPLACEMENT, UNICODE_REPLACEMENT, UNICODE_REPLACEMENT};
@@ -42,9 +42,8 @@ static void assert_words(const char *text, const char *expected)
     words_free(&words);
 }
 
-static void words_by_classes(void **state)
+TEST(words_by_classes)
 {
-    (void)state;
     assert_words("", "");
     assert_words(" \t\n\xc2\xa0\xe3\x80\x80", "");
     assert_words("Hello, world!", "Hello|,|world|!");
@@ -57,9 +56,8 @@ static void words_by_classes(void **state)
     assert_words("\xd9\xa1.\xd9\xa2", "\xd9\xa1.\xd9\xa2");  // Arabic digits
 }
 
-static void contractions(void **state)
+TEST(contractions)
 {
-    (void)state;
     assert_words("Bob's they're I'd I'm we'll I've", "Bob|'s|they|'re|I|'d|I|'m|we|'ll|I|'ve");
     assert_words("don't CAN'T n't won\xe2\x80\x99t", "do|n't|CA|N'T|n't|wo|n\xe2\x80\x99t");
     assert_words("the boys' 's O'Neil rock'n'roll it't x'sx", "the|boys|'|'|s|O|'|Neil|rock|'|n|'|roll|it|'|t|x|'|sx");
@@ -82,9 +80,8 @@ static struct vocabulary *words_of(const char *line)
 static const char glove[] = "the 1 2\nThe 3 4\n. . . 5 6\nat x@y.com 7 8\nat -9 1e1\n"
                             "wellknown 11 12\n\xc3\xa9 13 .5\r\nthe 0 0\n";
 
-static void vectors_are_found(void **state)
+TEST_WITH(vectors_are_found, set_up, tear_down)
 {
-    (void)state;
     struct vocabulary *words = words_of("the The THE at \xc3\x89 missing");
     struct vectors v;
     vocabulary_add(words, "Well-Known", 10);
@@ -104,9 +101,8 @@ static void vectors_are_found(void **state)
     vocabulary_free(words);
 }
 
-static void vectors_that_are_wrong(void **state)
+TEST_WITH(vectors_that_are_wrong, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *lines;
         int64_t dimension;
@@ -138,9 +134,8 @@ static void vectors_that_are_wrong(void **state)
 }
 
 // A long file in pieces; then out of the cache, but not for other words and not once the file changed.
-static void vectors_are_packed(void **state)
+TEST_WITH(vectors_are_packed, set_up, tear_down)
 {
-    (void)state;
     struct text file = {0};
     struct vocabulary *words = words_of("w0 w1234 w59999 missing"), *others = words_of("w0 w1234 w59998 missing");
     struct vectors v, again;
@@ -190,9 +185,8 @@ static void vectors_are_packed(void **state)
     text_free(&file);
 }
 
-static void lines_without_end(void **state)
+TEST_WITH(lines_without_end, set_up, tear_down)
 {
-    (void)state;
     size_t n = (size_t)VECTORS_LINE + 4000000;
     char *bytes = malloc(n);
     struct vocabulary *words = words_of("the");
@@ -202,18 +196,4 @@ static void lines_without_end(void **state)
     assert_fails(vectors_open(at("long.txt"), words, 2, &v), ERR_INPUT, "line 1 is longer than 1048576 bytes");
     vocabulary_free(words);
     free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_points),
-        cmocka_unit_test(words_by_classes),
-        cmocka_unit_test(contractions),
-        TEST(vectors_are_found),
-        TEST(vectors_that_are_wrong),
-        TEST(vectors_are_packed),
-        TEST(lines_without_end),
-    };
-    return cmocka_run_group_tests_name("text_words", tests, NULL, NULL);
 }

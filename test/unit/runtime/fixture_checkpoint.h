@@ -83,6 +83,4 @@ static inline struct device *ref_device(void)
     return d;
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-
 #endif

@@ -111,6 +111,4 @@ static int node(enum op op, const int *in, int count, const union attr *attr, in
     return graph_node(g, op, in, count, attr, outs);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 #endif

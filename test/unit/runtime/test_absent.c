@@ -5,6 +5,7 @@
 static const char *missing;
 #include "runtime/cuda/absent.c"
 
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 static void says(const char *what, const char *part)
@@ -15,9 +16,8 @@ static void says(const char *what, const char *part)
     assert_null(d);
 }
 
-static void it_says_what_is_missing(void **state)
+TEST(it_says_what_is_missing)
 {
-    (void)state;
     says("nvcc was not found", "was built without CUDA: nvcc was not found. Install");
     says("no", "CUDA=no was given");
     says("no driver", "without CUDA, because the machine had no NVIDIA driver. Run make again where there is one, or make cuda");
@@ -25,16 +25,8 @@ static void it_says_what_is_missing(void **state)
     says("nvcc was not found", "Install the CUDA Toolkit 13.0 or newer with cuDNN 9 and run make again, or use --device cpu");
 }
 
-static void it_is_never_chosen_by_itself(void **state)
+TEST(it_is_never_chosen_by_itself)
 {
-    (void)state;
     assert_false(device_absent.present());
     assert_string_equal(device_absent.name, "cuda");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_says_what_is_missing),
-                                       cmocka_unit_test(it_is_never_chosen_by_itself)};
-    return cmocka_run_group_tests_name("absent", tests, NULL, NULL);
 }

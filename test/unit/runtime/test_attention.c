@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention and the operators around it in a graph: decoding with a cache, what is counted, what is refused. The list of cases
 // (test_ops, test_gradients) compares results.
+#include "test/unit/test.h"
 #include "test/unit/fixture_decode.h"
 
-static void test_decoding(void **state)
+TEST(test_decoding)
 {
-    (void)state;
     decode_on("ref");
     decode_on("cpu");
 }
@@ -30,9 +30,8 @@ static double flops_of(int64_t queries, int64_t keys, bool causal)
     return flops / (2 * 2 * 3 * 8);  // two products of 8 channels for three samples
 }
 
-static void test_flops(void **state)
+TEST(test_flops)
 {
-    (void)state;
     assert_float_equal(flops_of(6, 0, false), 36, 0);
     assert_float_equal(flops_of(6, 0, true), 21, 0);
     assert_float_equal(flops_of(2, 9, false), 18, 0);
@@ -41,9 +40,8 @@ static void test_flops(void **state)
 }
 
 // A cache is as long as the longest sequence; a step writes one row of it.
-static void test_bytes_of_append(void **state)
+TEST(test_bytes_of_append)
 {
-    (void)state;
     struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "bytes");
     g_append(g, input(g, "cache", SHAPE(3, 50, 8)), input(g, "x", SHAPE(3, 1, 8)), i32_input(g, "at", SHAPE(1)));
@@ -91,9 +89,8 @@ static void weights_of_other_rows(struct graph *g)
     g_xent_full(g, (int[]){x, i32_input(g, "labels", SHAPE(3)), input(g, "weights", SHAPE(4))}, 0, true, out);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         void (*build)(struct graph *);
         const char *word;
@@ -114,9 +111,8 @@ static void test_refusals(void **state)
 }
 
 // A mean over valid rows that is formed of two parts is that of the whole, though the parts have different numbers of them.
-static void test_mean_of_parts(void **state)
+TEST(test_mean_of_parts)
 {
-    (void)state;
     struct session *s = session_on("cpu");
     struct graph *g = graph_new(s->store, "parts");
     int x = input(g, "x", SHAPE(6, 5)), labels = i32_input(g, "labels", SHAPE(6)), out[2][3], whole[3];
@@ -135,16 +131,4 @@ static void test_mean_of_parts(void **state)
     assert_float_equal(read_one(s, "count"), 4, 0);
     assert_float_equal(read_one(s, "sum") / 4, read_one(s, "mean"), 1e-6);
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(test_bytes_of_append),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_mean_of_parts),
-    };
-    return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

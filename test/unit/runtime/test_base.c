@@ -7,20 +7,15 @@
 #include "runtime/common/base/error.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/threads.h"
+#include "test/unit/test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-#undef fail  // cmocka has a macro of that name; ours is meant here
-
-static void test_error_sentence(void **state)
+TEST(test_error_sentence)
 {
-    (void)state;
     assert_int_equal(fail(ERR_INPUT, "record %d of %s", 7, "a.bin"), ERR_INPUT);
     assert_string_equal(error_text(), "record 7 of a.bin");
     assert_int_equal(fail(ERR_INPUT, "%s", "a\033]0;b\007\nc\xc2\x9b d\xc3\xa9"), ERR_INPUT);  // it cannot steer a terminal
@@ -37,9 +32,8 @@ static void test_error_sentence(void **state)
     assert_string_equal(error_text(), "cannot open b: No such file or directory");
 }
 
-static void test_error_long_sentence(void **state)
+TEST(test_error_long_sentence)
 {
-    (void)state;
     char *words = zalloc(5000);
     memset(words, 'a', 4999);
     assert_int_equal(fail_errno(ERR_IO, EIO, "%s", words), ERR_IO);
@@ -52,9 +46,8 @@ static void test_error_long_sentence(void **state)
     free(words);
 }
 
-static void test_error_exit_codes(void **state)
+TEST(test_error_exit_codes)
 {
-    (void)state;
     assert_int_equal(error_exit_code(0), 0);
     assert_int_equal(error_exit_code(1), 0);  // OPTIONS_HELPED
     assert_int_equal(error_exit_code(ERR_USAGE), 2);
@@ -64,9 +57,8 @@ static void test_error_exit_codes(void **state)
     assert_int_equal(error_exit_code(-999), 1);
 }
 
-static void test_arena(void **state)
+TEST(test_arena)
 {
-    (void)state;
     struct arena arena = {0};
     unsigned char *at[300];
     for (int i = 0; i < 300; i++) {
@@ -89,9 +81,8 @@ static void test_arena(void **state)
     arena_free(&arena);
 }
 
-static void test_heap(void **state)
+TEST(test_heap)
 {
-    (void)state;
     char *at = zalloc(100);
     for (int i = 0; i < 100; i++) assert_int_equal(at[i], 0);
     strcpy(at, "abc");
@@ -105,9 +96,8 @@ static void test_heap(void **state)
     free(zalloc(0));
 }
 
-static void test_clock(void **state)
+TEST(test_clock)
 {
-    (void)state;
     int64_t start = clock_process_start_ns(), first = clock_ns();
     assert_true(start <= first);
     assert_true(first - start < (int64_t)600 * 1000000000);
@@ -121,9 +111,8 @@ static void test_clock(void **state)
 }
 
 // The known answers that Random123 publishes for philox4x32-10.
-static void test_rng_known_answers(void **state)
+TEST(test_rng_known_answers)
 {
-    (void)state;
     static const struct {
         uint64_t key;
         uint32_t counter[4], answer[4];
@@ -143,9 +132,8 @@ static void test_rng_known_answers(void **state)
     }
 }
 
-static void test_rng_ranges(void **state)
+TEST(test_rng_ranges)
 {
-    (void)state;
     assert_true(rng_unit(0) == 0.0f);
     assert_true(rng_unit(UINT32_MAX) < 1.0f);
     assert_int_equal(rng_below(0, 10), 0);
@@ -158,9 +146,8 @@ static void test_rng_ranges(void **state)
     for (int i = 0; i < 7; i++) assert_in_range(counts[i], draws / 7 - 300, draws / 7 + 300);  // sigma is about 50
 }
 
-static void test_rng_purposes_differ(void **state)
+TEST(test_rng_purposes_differ)
 {
-    (void)state;
     struct rng4 a = rng_draw(1, RNG_FLIP, 0, 5, 0), b = rng_draw(1, RNG_CROP, 0, 5, 0);
     struct rng4 c = rng_draw(1, RNG_FLIP, 1, 5, 0), d = rng_draw(2, RNG_FLIP, 0, 5, 0), e = rng_draw(1, RNG_FLIP, 0, 5, 0);
     assert_memory_not_equal(a.v, b.v, sizeof a.v);
@@ -186,9 +173,8 @@ static void note(void *context, int64_t begin, int64_t end, int thread)
     cover->calls[thread]++;
 }
 
-static void test_threads_cover(void **state)
+TEST(test_threads_cover)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 2, 3, 5, 15, 16, 17, 100, 1000, 4099}, grains[] = {1, 2, 7, 16, 64, 5000};
     for (int threads = 1; threads <= 5; threads++) {
         threads_set(threads);
@@ -229,9 +215,8 @@ static void inner(void *context, int64_t begin, int64_t end, int thread)
     threads_for(end - begin, 1, count_calls, (int *)context + thread);
 }
 
-static void test_threads_edges(void **state)
+TEST(test_threads_edges)
 {
-    (void)state;
     int calls = 0, nested[4] = {0};
     threads_for(0, 1, count_calls, &calls);
     threads_for(-3, 1, count_calls, &calls);
@@ -246,9 +231,8 @@ static void test_threads_edges(void **state)
     assert_int_equal(threads_count(), threads_available());
 }
 
-static void test_build(void **state)
+TEST(test_build)
 {
-    (void)state;
     assert_true(strlen(build_version()) >= 5);
     assert_true(strlen(build_commit()) == 0 || strlen(build_commit()) == 40 || strlen(build_commit()) == 64);
     assert_non_null(strchr(build_compiler(), '.'));
@@ -257,9 +241,8 @@ static void test_build(void **state)
     if (!*build_commit()) assert_false(build_dirty());
 }
 
-static void test_embed(void **state)
+TEST(test_embed)
 {
-    (void)state;
     const char *last = "";
     for (const struct embedded *e = embedded_files; e->path; e++) {
         assert_true(strcmp(last, e->path) < 0);
@@ -268,24 +251,4 @@ static void test_embed(void **state)
         last = e->path;
     }
     assert_null(embedded_find("no/such.json"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_sentence),
-        cmocka_unit_test(test_error_long_sentence),
-        cmocka_unit_test(test_error_exit_codes),
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_heap),
-        cmocka_unit_test(test_clock),
-        cmocka_unit_test(test_rng_known_answers),
-        cmocka_unit_test(test_rng_ranges),
-        cmocka_unit_test(test_rng_purposes_differ),
-        cmocka_unit_test(test_threads_cover),
-        cmocka_unit_test(test_threads_edges),
-        cmocka_unit_test(test_build),
-        cmocka_unit_test(test_embed),
-    };
-    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -3,11 +3,10 @@
 #include "runtime/common/base/cgroup.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
+#include "test/unit/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include <sys/stat.h>
 #include <signal.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[64];
 
@@ -54,9 +51,8 @@ static int entries(const char *path)
     return n - 2;
 }
 
-static void test_write_and_read(void **state)
+TEST_WITH(test_write_and_read, enter, leave)
 {
-    (void)state;
     char *bytes;
     size_t count;
     assert_int_equal(file_write(in("a"), "one\0two", 7), 0);
@@ -72,9 +68,8 @@ static void test_write_and_read(void **state)
     assert_int_equal(entries(folder), 1);  // no temporary is left
 }
 
-static void test_read_refuses(void **state)
+TEST_WITH(test_read_refuses, enter, leave)
 {
-    (void)state;
     char *bytes;
     size_t count;
     assert_int_equal(file_read(in("none"), 10, &bytes, &count), ERR_IO);
@@ -91,9 +86,8 @@ static void test_read_refuses(void **state)
     assert_int_equal(file_read("/dev/zero", 10, &bytes, &count), ERR_INPUT);
 }
 
-static void test_read_of_unknown_size(void **state)
+TEST_WITH(test_read_of_unknown_size, enter, leave)
 {
-    (void)state;
     char *bytes;
     size_t count;
     assert_int_equal(file_read("/proc/self/status", 1 << 20, &bytes, &count), 0);  // says it has 0 bytes
@@ -103,9 +97,8 @@ static void test_read_of_unknown_size(void **state)
     assert_int_equal(file_read("/proc/self/status", 20, &bytes, &count), ERR_INPUT);
 }
 
-static void test_write_fails_whole(void **state)
+TEST_WITH(test_write_fails_whole, enter, leave)
 {
-    (void)state;
     char *bytes;
     size_t count;
     assert_int_equal(file_write(in("none/a"), "x", 1), ERR_IO);
@@ -132,9 +125,8 @@ static void test_write_fails_whole(void **state)
     assert_int_equal(entries(folder), 2);
 }
 
-static void test_folders(void **state)
+TEST_WITH(test_folders, enter, leave)
 {
-    (void)state;
     struct stat st;
     assert_int_equal(file_make_folder(in("a/b//c/")), 0);
     assert_int_equal(stat(in("a/b/c"), &st), 0);
@@ -149,9 +141,8 @@ static void test_folders(void **state)
     assert_int_equal(file_make_folder(""), ERR_IO);
 }
 
-static void test_digests(void **state)
+TEST_WITH(test_digests, enter, leave)
 {
-    (void)state;
     char hex[DIGEST_HEX], other[DIGEST_HEX];
     digest_bytes("", 0, hex);
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -171,9 +162,8 @@ static void test_digests(void **state)
 }
 
 // A rename by root would replace the device by a file.
-static void test_devices_are_written_into(void **state)
+TEST(test_devices_are_written_into)
 {
-    (void)state;
     struct stat before, after;
     char path[] = "/tmp/dawn-fifo-XXXXXX", whole[64];
     assert_non_null(mkdtemp(path));
@@ -199,9 +189,8 @@ static void put(const char *path, const char *text)
 }
 
 // Limits of every group up to the root count, "max" is none, and a group that may use less than it uses has a byte.
-static void test_limits_of_control_groups(void **state)
+TEST_WITH(test_limits_of_control_groups, enter, leave)
 {
-    (void)state;
     char root[80];
     struct cgroup_place place = {root, "own"};
     assert_int_equal(chdir(folder), 0);
@@ -225,19 +214,4 @@ static void test_limits_of_control_groups(void **state)
     assert_int_equal(cgroup_processors(&place), 1);
     put("own", "0::/\n");
     assert_int_equal(cgroup_memory_left(&place), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices_are_written_into),
-        cmocka_unit_test_setup_teardown(test_write_and_read, enter, leave),
-        cmocka_unit_test_setup_teardown(test_read_refuses, enter, leave),
-        cmocka_unit_test_setup_teardown(test_read_of_unknown_size, enter, leave),
-        cmocka_unit_test_setup_teardown(test_write_fails_whole, enter, leave),
-        cmocka_unit_test_setup_teardown(test_folders, enter, leave),
-        cmocka_unit_test_setup_teardown(test_digests, enter, leave),
-        cmocka_unit_test_setup_teardown(test_limits_of_control_groups, enter, leave),
-    };
-    return cmocka_run_group_tests_name("base_file", tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table with an option of every kind. Each case is a command line with its operands, its values or its sentence.
 #include "runtime/common/cli/options.h"
+#include "test/unit/test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static bool verbose, stop, json;
 static int64_t batch, seed;
@@ -51,9 +48,8 @@ static int parse(const char *line)
     return options_parse(&USAGE, &count, words);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     assert_int_equal(parse("cifar10 --batch 64 -s 7 --rate=0.25 --data /d -v --set a=1 --set b=2 more"), 0);
     assert_int_equal(count, 3);
     assert_string_equal(words[0], "train");
@@ -71,9 +67,8 @@ static void test_values(void **state)
     assert_string_equal(set.word[1], "b=2");
 }
 
-static void test_spellings(void **state)
+TEST(test_spellings)
 {
-    (void)state;
     assert_int_equal(parse("-b32 -vs-4"), 0);
     assert_int_equal(batch, 32);
     assert_int_equal(seed, -4);
@@ -92,9 +87,8 @@ static void test_spellings(void **state)
     assert_int_equal(count, 4);
 }
 
-static void test_flags(void **state)
+TEST(test_flags)
 {
-    (void)state;
     assert_int_equal(parse("--no-stop"), 0);
     assert_false(stop);
     assert_int_equal(parse("--no-stop --stop"), 0);
@@ -106,9 +100,8 @@ static void test_flags(void **state)
     assert_int_equal(parse("--no-batch"), ERR_USAGE);  // only flags can be cleared
 }
 
-static void test_operands_after_dashes(void **state)
+TEST(test_operands_after_dashes)
 {
-    (void)state;
     assert_int_equal(parse("-v -- --batch -x --"), 0);
     assert_int_equal(count, 4);
     assert_string_equal(words[1], "--batch");
@@ -117,9 +110,8 @@ static void test_operands_after_dashes(void **state)
     assert_int_equal(batch, 512);
 }
 
-static void test_abbreviations(void **state)
+TEST(test_abbreviations)
 {
-    (void)state;
     assert_int_equal(parse("--ba 8 --dat /x"), 0);
     assert_int_equal(batch, 8);
     assert_string_equal(data, "/x");
@@ -129,9 +121,8 @@ static void test_abbreviations(void **state)
     assert_int_equal(parse("--=1"), ERR_USAGE);
 }
 
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
-    (void)state;
     assert_int_equal(parse("--bacth 8"), ERR_USAGE);
     assert_string_equal(error_text(), "there is no option --bacth; did you mean --batch?");
     assert_int_equal(parse("--bacth=8"), ERR_USAGE);
@@ -145,9 +136,8 @@ static void test_nearest(void **state)
     assert_string_equal(error_text(), "there is no option -q; \"dawn train -h\" lists them");
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     assert_int_equal(parse("--batch 0"), ERR_USAGE);
     assert_string_equal(error_text(), "--batch must be between 1 and 65536; got 0");
     assert_int_equal(parse("--batch -1"), ERR_USAGE);
@@ -162,9 +152,8 @@ static void test_bounds(void **state)
     assert_true(seed == INT64_MAX);
 }
 
-static void test_missing_values(void **state)
+TEST(test_missing_values)
 {
-    (void)state;
     assert_int_equal(parse("--batch"), ERR_USAGE);
     assert_string_equal(error_text(), "--batch needs a value (N)");
     assert_int_equal(parse("--data --batch 4"), ERR_USAGE);
@@ -177,9 +166,8 @@ static void test_missing_values(void **state)
     assert_int_equal(parse("-b"), ERR_USAGE);
 }
 
-static void test_list_limit(void **state)
+TEST(test_list_limit)
 {
-    (void)state;
     char line[4096] = "";
     for (int i = 0; i < OPTION_LIST_MAX; i++) strcat(line, "--set=a ");
     assert_int_equal(parse(line), 0);
@@ -209,9 +197,8 @@ static const char *printed(const char *line, int *rc)
     return said;
 }
 
-static void test_help(void **state)
+TEST(test_help)
 {
-    (void)state;
     int rc;
     const char *help = printed("cifar10 --bacth -h", &rc);  // help comes before any complaint
     assert_int_equal(rc, OPTIONS_HELPED);
@@ -249,9 +236,8 @@ static void take_table(const struct usage *usage, void *with)
 }
 
 // Man pages and completion get the table of a command; afterwards --help prints again.
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     struct text text = {0};
     assert_int_equal(parse("--stop"), 0);
     assert_int_equal(options_of(command, "train", take_table, &text), 0);
@@ -262,17 +248,4 @@ static void test_table(void **state)
     text_free(&text);
     int rc;
     assert_non_null(strstr(printed("--help", &rc), "Usage:"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_flags),         cmocka_unit_test(test_operands_after_dashes),
-        cmocka_unit_test(test_abbreviations), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_missing_values),
-        cmocka_unit_test(test_list_limit),    cmocka_unit_test(test_help),
-        cmocka_unit_test(test_table),
-    };
-    return cmocka_run_group_tests_name("base_options", tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Growing strings, nearest names, figures for people, and strict number readers.
 #include "runtime/common/base/text.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void test_growing(void **state)
+TEST(test_growing)
 {
-    (void)state;
     struct text text = {0};
     for (int i = 0; i < 1000; i++) text_add(&text, "%d,", i);
     assert_int_equal(text.length, strlen(text.at));
@@ -29,9 +25,8 @@ static void test_growing(void **state)
     text_free(&text);
 }
 
-static void test_entry(void **state)
+TEST(test_entry)
 {
-    (void)state;
     struct text text = {0};
     text_entry(&text, "data", "%d images", 7);
     assert_string_equal(text.at, "  data       7 images\n");
@@ -43,9 +38,8 @@ static void test_entry(void **state)
     text_free(&text);
 }
 
-static void test_quote(void **state)
+TEST(test_quote)
 {
-    (void)state;
     static const char *const words[][2] = {
         {"plain", "plain"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}, {"$A;", "'$A;'"}, {"-f=a/b,c", "-f=a/b,c"},
     };
@@ -57,9 +51,8 @@ static void test_quote(void **state)
     }
 }
 
-static void csv_cells_are_quoted_and_defused(void **state)
+TEST(csv_cells_are_quoted_and_defused)
 {
-    (void)state;
     static const char *const cells[][2] = {
         {"plain", "plain"}, {"", ""}, {"a,b", "\"a,b\""}, {"a \"b\"", "\"a \"\"b\"\"\""}, {"=1+2", "'=1+2"}, {"-O2", "'-O2"},
         {"+1", "'+1"}, {"@SUM(A1)", "'@SUM(A1)"}, {"\t=1", "'\t=1"}, {"=cmd|'/C calc'!A0,x", "\"'=cmd|'/C calc'!A0,x\""},
@@ -74,9 +67,8 @@ static void csv_cells_are_quoted_and_defused(void **state)
     }
 }
 
-static void test_nearest(void **state)
+TEST(test_nearest)
 {
-    (void)state;
     static const char *const names[] = {"train", "infer", "data", "results", "recipe", "cifar10", "batch", "precision",
                                         "augmentation", "lr", NULL};
     static const struct {
@@ -103,9 +95,8 @@ static void test_nearest(void **state)
     assert_null(text_nearest("aaa", endless_name));
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     char into[TEXT_FIGURE];
     assert_string_equal(text_size(into, 0), "0 B");
     assert_string_equal(text_size(into, 999), "999 B");
@@ -122,9 +113,8 @@ static void test_sizes(void **state)
     assert_true(strlen(text_si(into, (double)INFINITY, "FLOP/s")) < TEXT_FIGURE);
 }
 
-static void test_spans(void **state)
+TEST(test_spans)
 {
-    (void)state;
     char into[TEXT_FIGURE];
     static const struct {
         double seconds;
@@ -144,9 +134,8 @@ static void test_spans(void **state)
     assert_string_equal(text_span(into, (double)INFINITY), "inf s");
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
-    (void)state;
     char into[TEXT_FIGURE];
     assert_string_equal(text_count(into, 0), "0");
     assert_string_equal(text_count(into, 999), "999");
@@ -157,9 +146,8 @@ static void test_counts(void **state)
     assert_string_equal(text_count(into, INT64_MIN), "-9,223,372,036,854,775,808");
 }
 
-static void test_to_int(void **state)
+TEST(test_to_int)
 {
-    (void)state;
     int64_t n = 77;
     assert_int_equal(text_to_int("12", 0, 100, &n), 0);
     assert_int_equal(n, 12);
@@ -179,9 +167,8 @@ static void test_to_int(void **state)
     assert_string_equal(error_text(), "must be at most 2; got 3");
 }
 
-static void test_to_double(void **state)
+TEST(test_to_double)
 {
-    (void)state;
     double x = 77;
     assert_int_equal(text_to_double("0.94", 0, 1, &x), 0);
     assert_true(x == 0.94);
@@ -198,9 +185,8 @@ static void test_to_double(void **state)
     assert_string_equal(error_text(), "must be between 0 and 1; got 94");
 }
 
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     static const char *const none[] = {NULL}, *const one[] = {"red", NULL}, *const few[] = {"red", "green", "blue", NULL};
     static const char *const many[] = {"aa1", "bb2", "cc3", "dd4", "ee5", "ff6", "gg7", "hh8", "ii9", NULL};
     static const struct {
@@ -221,9 +207,8 @@ static void test_unknown(void **state)
     }
 }
 
-static void test_list(void **state)
+TEST(test_list)
 {
-    (void)state;
     static const char *const words[] = {"a", "b", "c"}, *const lists[] = {"", "a", "a or b", "a, b or c"};
     for (int i = 0; i < 4; i++) {
         struct text text = {0};
@@ -232,16 +217,4 @@ static void test_list(void **state)
         assert_string_equal(text.at, lists[i]);
         text_free(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing), cmocka_unit_test(test_entry), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(csv_cells_are_quoted_and_defused), cmocka_unit_test(test_quote),
-        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_list),   cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_spans),   cmocka_unit_test(test_counts),  cmocka_unit_test(test_to_int),
-        cmocka_unit_test(test_to_double),
-    };
-    return cmocka_run_group_tests_name("base_text", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer of whole files: the order of its writes, unpredictable names, no temporary file left. This file replaces fsync,
 // rename and getrandom, so that it sees their order and knows the random name.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <dirent.h>
@@ -59,9 +60,8 @@ static void assert_holds(const char *name, const char *text)
     free(bytes);
 }
 
-static void the_file_is_on_the_disk_before_its_name(void **state)
+TEST_WITH(the_file_is_on_the_disk_before_its_name, set_up, tear_down)
 {
-    (void)state;
     calls[0] = '\0';
     assert_int_equal(file_write(at("a"), "one", 3), 0);
     assert_string_equal(calls, "file rename folder ");
@@ -79,9 +79,8 @@ static void the_file_is_on_the_disk_before_its_name(void **state)
     assert_int_equal(entries(), 1);
 }
 
-static void what_is_not_committed_is_removed(void **state)
+TEST_WITH(what_is_not_committed_is_removed, set_up, tear_down)
 {
-    (void)state;
     struct whole whole;
     assert_int_equal(whole_open(&whole, at("a")), 0);
     assert_int_equal(whole_write(&whole, "x", 1), 0);
@@ -97,9 +96,8 @@ static void what_is_not_committed_is_removed(void **state)
     assert_int_equal(entries(), 1);
 }
 
-static void names_cannot_be_foretold(void **state)
+TEST_WITH(names_cannot_be_foretold, set_up, tear_down)
 {
-    (void)state;
     struct whole one, two;
     assert_int_equal(whole_open(&one, at("a")), 0);
     assert_int_equal(whole_open(&two, at("a")), 0);
@@ -117,14 +115,4 @@ static void names_cannot_be_foretold(void **state)
     assert_int_equal(rc, ERR_IO);
     assert_holds("precious", "kept");
     assert_int_equal(entries(), 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_file_is_on_the_disk_before_its_name),
-        TEST(what_is_not_committed_is_removed),
-        TEST(names_cannot_be_foretold),
-    };
-    return cmocka_run_group_tests_name("base_whole", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // Safetensors files made by hand, valid ones and every kind of invalid one, and a small model saved and loaded. Bytes are
 // parsed in blocks of exactly their size, so that the sanitizers detect a read of one byte too many.
 #include "runtime/graph.h"
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_checkpoint.h"
 
 static const char good[] = "{\"b\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[6,14]},"
@@ -11,9 +12,8 @@ static const char good[] = "{\"b\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_off
                            "\"zero\":{\"dtype\":\"F16\",\"shape\":[0,5],\"data_offsets\":[14,14]},"
                            "\"i\":{\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[15,19]}}  ";
 
-static void test_good(void **state)
+TEST(test_good)
 {
-    (void)state;
     struct block b = make(good, strlen(good), 19);
     struct safetensors_view view;
     assert_int_equal(checkpoint_parse("m", b.at, b.count, &view), 0);
@@ -40,9 +40,8 @@ static void test_good(void **state)
     free(b.at);
 }
 
-static void test_smallest(void **state)
+TEST(test_smallest)
 {
-    (void)state;
     struct block b = make("{}", 2, 0);
     struct safetensors_view view;
     assert_int_equal(checkpoint_parse("m", b.at, b.count, &view), 0);
@@ -118,9 +117,8 @@ static const struct {
     {"{" T("a\\u009b2J", "F32", "[1]", "[0,4]") "}", 4, "control character at its byte 1"},
 };
 
-static void test_bad_headers(void **state)
+TEST(test_bad_headers)
 {
-    (void)state;
     struct safetensors_view view;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct block b = make(bad[i].header, strlen(bad[i].header), bad[i].data);
@@ -131,9 +129,8 @@ static void test_bad_headers(void **state)
     }
 }
 
-static void test_long_name(void **state)
+TEST(test_long_name)
 {
-    (void)state;
     char header[512], name[CHECKPOINT_NAME_LIMIT + 2];
     struct safetensors_view view;
     for (int bytes = CHECKPOINT_NAME_LIMIT; bytes <= CHECKPOINT_NAME_LIMIT + 1; bytes++) {
@@ -153,9 +150,8 @@ static void test_long_name(void **state)
     }
 }
 
-static void test_header_length(void **state)
+TEST(test_header_length)
 {
-    (void)state;
     struct safetensors_view view;
     struct block b = make("{}", 2, 0);
     b.at[0] = 3;  // one byte more than there is
@@ -174,9 +170,8 @@ static void test_header_length(void **state)
 }
 
 // Truncates the file at every byte and flips every bit: it is refused, or at least no access is wrong.
-static void test_cut_and_turned(void **state)
+TEST(test_cut_and_turned)
 {
-    (void)state;
     struct safetensors_view view;
     struct block b = make(good, strlen(good), 19);
     for (size_t n = 0; n < b.count; n++) {
@@ -198,9 +193,8 @@ static void test_cut_and_turned(void **state)
     free(b.at);
 }
 
-static void test_open(void **state)
+TEST_WITH(test_open, enter, leave)
 {
-    (void)state;
     struct checkpoint *c = NULL;
     char digest[DIGEST_HEX];
     struct block b = make(good, strlen(good), 19);
@@ -278,9 +272,8 @@ static void load(struct session *s, const char *path, int want)
     checkpoint_close(c);
 }
 
-static void test_round_trip(void **state)
+TEST_WITH(test_round_trip, enter, leave)
 {
-    (void)state;
     struct device *d = ref_device();
     struct session *a = model(d, 4, NULL), *b = model(d, 4, NULL);
     struct checkpoint_meta meta[] = {{"recipe", "test \"quoted\" \xc3\xa9"}, {NULL, NULL}};
@@ -326,9 +319,8 @@ static void test_round_trip(void **state)
 }
 
 // The expected bytes are written out from the format's description, not read back by our parser.
-static void test_exact_bytes(void **state)
+TEST_WITH(test_exact_bytes, enter, leave)
 {
-    (void)state;
     static const char header[] = "{\"__metadata__\":{\"seed\":\"7\"},"
                                  "\"a.total\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
                                  "\"layer.weight\":{\"dtype\":\"F32\",\"shape\":[3,1],\"data_offsets\":[4,16]},"
@@ -355,9 +347,8 @@ static void test_exact_bytes(void **state)
     device_close(d);
 }
 
-static void test_wrong_model(void **state)
+TEST_WITH(test_wrong_model, enter, leave)
 {
-    (void)state;
     struct device *d = ref_device();
     struct session *a = model(d, 4, NULL), *wide = model(d, 5, NULL), *more = model(d, 4, "z.extra");
     char digest[DIGEST_HEX];
@@ -389,9 +380,8 @@ static void test_wrong_model(void **state)
 }
 
 // A file of another program: another order, another type, and tensors that we do not save.
-static void test_foreign_files(void **state)
+TEST_WITH(test_foreign_files, enter, leave)
 {
-    (void)state;
     static const char fine[] = "{" T("half", "BF16", "[3]", "[0,6]") "," T("layer.weight", "F32", "[3,1]", "[6,18]") ","
         T("folded.layer.weight", "U8", "[1]", "[18,19]") "," T("one", "F32", "[1]", "[19,23]") ","
         T("momentum", "U8", "[2]", "[23,25]") "," T("a.total", "F32", "[1]", "[25,29]") "}";
@@ -417,9 +407,8 @@ static void test_foreign_files(void **state)
     device_close(d);
 }
 
-static void test_save_fails_whole(void **state)
+TEST_WITH(test_save_fails_whole, enter, leave)
 {
-    (void)state;
     struct device *d = ref_device();
     struct session *s = model(d, 4, NULL), *odd = model(d, 4, "tab\there");
     struct checkpoint_meta wrong[] = {{"note", "\xff"}, {NULL, NULL}};
@@ -438,9 +427,8 @@ static void test_save_fails_whole(void **state)
 }
 
 // The format's own reader, if it is installed.
-static void test_other_reader(void **state)
+TEST_WITH(test_other_reader, enter, leave)
 {
-    (void)state;
     char command[1024], digest[DIGEST_HEX];
     if (system("python3 -c 'import safetensors.numpy' >/dev/null 2>&1") != 0) skip();
     struct device *d = ref_device();
@@ -460,24 +448,4 @@ static void test_other_reader(void **state)
     assert_int_equal(system(command), 0);
     session_free(s);
     device_close(d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_smallest),
-        cmocka_unit_test(test_bad_headers),
-        cmocka_unit_test(test_long_name),
-        cmocka_unit_test(test_header_length),
-        cmocka_unit_test(test_cut_and_turned),
-        IN_FOLDER(test_open),
-        IN_FOLDER(test_round_trip),
-        IN_FOLDER(test_exact_bytes),
-        IN_FOLDER(test_wrong_model),
-        IN_FOLDER(test_foreign_files),
-        IN_FOLDER(test_save_fails_whole),
-        IN_FOLDER(test_other_reader),
-    };
-    return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of another program: names, prefixes, layouts and types, what may be missing, and files that do not fit.
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_checkpoint.h"
 
 static void import(struct session *s, const char *path, const char *const *prefixes, const char *const *fresh, int want,
@@ -57,9 +58,8 @@ static void put_foreign(const char *name, const char *header)
     free(b.at);
 }
 
-static void test_import(void **state)
+TEST_WITH(test_import, enter, leave)
 {
-    (void)state;
     static const char *const prefixes[] = {"n.", "m.", NULL}, *const fresh[] = {"fc.", NULL};
     struct checkpoint_imported done;
     struct device *d = ref_device();
@@ -86,9 +86,8 @@ static void test_import(void **state)
 }
 
 // Whatever does not fit is counted and named in one sentence, and nothing is uploaded.
-static void test_import_refuses(void **state)
+TEST_WITH(test_import_refuses, enter, leave)
 {
-    (void)state;
     static const char *const prefixes[] = {"m.", NULL}, *const fresh[] = {"fc.", NULL};
     static const struct {
         const char *header, *says;
@@ -118,9 +117,8 @@ static void test_import_refuses(void **state)
 }
 
 // Weights that DAWN wrote are in its own layout.
-static void test_import_own(void **state)
+TEST_WITH(test_import_own, enter, leave)
 {
-    (void)state;
     struct checkpoint_imported done;
     struct device *d = ref_device();
     struct session *s = classifier(d);
@@ -136,14 +134,4 @@ static void test_import_own(void **state)
     assert_memory_equal(got, filter, sizeof filter);
     session_free(s);
     device_close(d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_import),
-        IN_FOLDER(test_import_refuses),
-        IN_FOLDER(test_import_own),
-    };
-    return cmocka_run_group_tests_name("checkpoint import", tests, NULL, NULL);
 }

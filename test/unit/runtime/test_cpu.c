@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device: errors that name the node, facts, and measured peaks.
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include "runtime/cpu/cpu.h"
@@ -7,9 +8,8 @@
 
 // ---- names
 
-static void test_errors_have_names(void **state)
+TEST(test_errors_have_names)
 {
-    (void)state;
     struct device *d = NULL;
     REFUSED(device_open("cpuu", 1, &d), "did you mean \"cpu\"");
     REFUSED(device_open("gpu", 1, &d), "did you mean \"cuda\"");
@@ -30,9 +30,8 @@ static void test_errors_have_names(void **state)
     session_done(s);
 }
 
-static void test_facts(void **state)
+TEST(test_facts)
 {
-    (void)state;
     struct device *d;
     struct device_facts facts;
     OK(device_open("auto", 2, &d));
@@ -47,9 +46,8 @@ static void test_facts(void **state)
     device_close(d);
 }
 
-static void test_measure(void **state)
+TEST(test_measure)
 {
-    (void)state;
     struct device *d;
     struct device_facts facts;
     OK(device_open("cpu", 1, &d));
@@ -116,24 +114,12 @@ static void measure_invented(bool with_others, struct device_facts *facts)
     device_close(d);
 }
 
-static void test_measure_beside_others(void **state)
+TEST(test_measure_beside_others)
 {
-    (void)state;
     struct device_facts quiet, facts;
     measure_invented(false, &quiet);
     assert_true(fabs(quiet.peak_flops[F32] / RATE - 1) < 0.01 && quiet.peak_bytes > 0 && quiet.peak_spread < 1.01);
     measure_invented(true, &facts);
     assert_true(fabs(facts.peak_flops[F32] / RATE - 1) < 0.01 && fabs(facts.peak_bytes / quiet.peak_bytes - 1) < 0.01);
     assert_true(facts.peak_spread > 19);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors_have_names),
-        cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_measure_beside_others),
-    };
-    return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
 // The division of kernels (k_divide.h) against the processor's, at every edge: around multiples of the divisor, around 2^31,
 // and beyond it.
 #include "runtime/cuda/kernels/k_divide.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const int64_t edge = (int64_t)1 << 31;
 
@@ -23,9 +18,8 @@ static void try_at(int64_t by, int64_t i)
     assert_int_equal(left, i % by);
 }
 
-static void quotients_are_exact(void **state)
+TEST(quotients_are_exact)
 {
-    (void)state;
     static const int64_t by[] = {1, 2, 3, 5, 7, 10, 27, 31, 32, 33, 641, 3072, 65535, 65537, 1000003, (1 << 30) - 1, 1 << 30,
                                  (1 << 30) + 1, 2147483629, 2147483647, 2147483648, 2147483649, 6442450941, 1099511627776};
     for (size_t b = 0; b < sizeof by / sizeof *by; b++)
@@ -38,18 +32,11 @@ static void quotients_are_exact(void **state)
         }
 }
 
-static void sizes_are_rounded_up(void **state)
+TEST(sizes_are_rounded_up)
 {
-    (void)state;
     assert_int_equal(k_divide_up(0, 256), 0);
     assert_int_equal(k_divide_up(1, 256), 1);
     assert_int_equal(k_divide_up(256, 256), 1);
     assert_int_equal(k_divide_up(257, 256), 2);
     assert_int_equal(k_divide_up(edge * 4 + 1, 4), edge + 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(quotients_are_exact), cmocka_unit_test(sizes_are_rounded_up)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

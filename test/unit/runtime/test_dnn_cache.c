@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache of cuDNN's engines: a written file reads back, and any other file is refused as a whole. Needs no CUDA.
 #include "runtime/cuda/dnn/dnn_cache.h"
+#include "test/unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct dnn_choice choice_of(int64_t engine, int knobs)
 {
@@ -19,9 +16,8 @@ static struct dnn_choice choice_of(int64_t engine, int knobs)
     return c;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     struct dnn_cache cache = {0}, again;
     struct dnn_choice plain = choice_of(62, 3), full = choice_of(65, DNN_KNOBS), none = choice_of(0, 0);
     dnn_cache_put(&cache, "forward f16", &none);
@@ -50,9 +46,8 @@ static void refused(const char *json, size_t count)
     assert_int_equal(cache.count, 0);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     static const char whole[] = "{\"format\":1,\"machine\":\"m\",\"choices\":{\"forward\":[62,10,[[2,3],[4,5]]]}}";
     struct dnn_cache cache;
     assert_int_equal(dnn_cache_parse(whole, sizeof whole - 1, "m", &cache), 0);
@@ -79,9 +74,8 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) refused(others[i], strlen(others[i]));
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct dnn_cache cache = {0};
     struct dnn_choice c = choice_of(1, 0);
     char name[DNN_PROBLEM_TEXT];
@@ -105,9 +99,8 @@ static void test_limits(void **state)
     free(large);
 }
 
-static void test_path(void **state)
+TEST(test_path)
 {
-    (void)state;
     setenv("XDG_CACHE_HOME", "/somewhere", 1);
     char *a = dnn_cache_path("a GPU"), *b = dnn_cache_path("another GPU");
     assert_memory_equal(a, "/somewhere/dawn/cudnn-", 22);
@@ -173,9 +166,8 @@ static unsigned mode_of(const char *at)
     return st.st_mode;
 }
 
-static void test_file(void **state)
+TEST_WITH(test_file, fresh_folder, remove_folder)
 {
-    (void)state;
     mode_t old = umask(0);
     assert_int_equal(kept(), 0);
     keep();
@@ -213,9 +205,8 @@ static void test_file(void **state)
     free(dawn);
 }
 
-static void test_no_file(void **state)
+TEST_WITH(test_no_file, fresh_folder, remove_folder)
 {
-    (void)state;
     keep();
     char other[112];
     snprintf(other, sizeof other, "%s-other", path);
@@ -238,17 +229,4 @@ static void test_no_file(void **state)
     assert_int_equal(kept(), 0);
     keep();
     assert_true(S_ISDIR(mode_of(path)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_path),
-        cmocka_unit_test_setup_teardown(test_file, fresh_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_no_file, fresh_folder, remove_folder),
-    };
-    return cmocka_run_group_tests_name("cuDNN cache", tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
 // little scratch memory. Engines that must not be taken are offered by cuDNN and refused. The expected engines are those of
 // one version of cuDNN; with any other version only the rules are checked. Skipped if cuDNN is not installed.
 #include "runtime/cuda/dnn/dnn_inside.h"
+#include "test/unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 // The libraries themselves leave memory behind, of which nothing tells whose it is; our own is counted in test_cuda_conv.
 int __lsan_is_turned_off(void);
@@ -75,6 +72,120 @@ static void held_to_rules(const struct dnn_plan *plan, enum dtype type)
     assert_false(plan->remembered);
 }
 
+// ---- the choices that come with the program
+
+static bool is_mapped(const char *library)
+{
+    char line[512];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "re");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) found = found || strstr(line, library);
+    fclose(f);
+    return found;
+}
+
+// Every convolution by cuDNN in a training or an evaluation of the record network at full width: the batches of its recipes and
+// of evaluations. A pool behind the first convolution of a group drops an odd last row, which is then not computed.
+static void each_record_problem(void (*each)(void *context, const struct dnn_problem *), void *context)
+{
+    static const struct {
+        int64_t n;
+        int resolution, passes;
+    } use[] = {{1536, 24, 3}, {1536, 28, 3}, {1536, 32, 3}, {2000, 32, 3}, {1000, 32, 1}};
+    for (enum dtype type = BF16; type <= F16; type++)
+        for (size_t u = 0; u < sizeof use / sizeof *use; u++)
+            for (int layer = 0, side = use[u].resolution - 1; layer < LAYERS; side = layer % 2 ? side : side / 2, layer++)
+                for (int pass = DNN_FORWARD; pass < use[u].passes; pass++) {
+                    int crop = layer % 2 ? 0 : side & 1;
+                    struct dnn_problem p = {.pass = (enum dnn_pass)pass, .type = type, .n = use[u].n, .h = side, .w = side,
+                                            .c = layers[layer][0], .k = layers[layer][1], .r = 3, .s = 3, .p = side - crop,
+                                            .q = side - crop, .stride = {1, 1}, .before = {1, 1},
+                                            .after = {1 - crop, 1 - crop}};
+                    each(context, &p);
+                }
+}
+
+static void plan_shipped(void *context, const struct dnn_problem *p)
+{
+    const struct dnn_plan *plan;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(p, false, text);
+    if (dnn_plan(context, p, &plan) < 0) fail_msg("%s: %s", text, error_text());
+    assert_null(dnn_objection(p->type, false, plan->notes, plan->behaves));
+    if (dnn_version(context) == EXPECTED_VERSION && !plan->remembered) fail_msg("%s is not in choices.json", text);
+}
+
+static struct dnn_settings shipped(void)
+{
+    struct dnn_settings s = dnn_settings_default();
+    s.cache = true;
+    return s;
+}
+
+// Runs first: nothing unloads a library. cuBLASLt is larger than everything else that a training loads.
+TEST(test_shipped_choices_load_no_cublas)
+{
+    struct dnn *dnn = open_described(shipped());
+    each_record_problem(plan_shipped, dnn);
+    if (dnn_version(dnn) == EXPECTED_VERSION) assert_false(is_mapped("libcublasLt"));
+    dnn_close(dnn);
+    const struct dnn_plan *plan;
+    struct dnn_problem p = problem_of(DNN_FORWARD, F16, 1, 7, 32, 0);
+    dnn = open_described(plain());
+    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);
+    print_message("the heuristics load%s cuBLASLt\n", is_mapped("libcublasLt") ? "" : " no");
+    dnn_close(dnn);
+}
+
+static void plan_asked(void *context, const struct dnn_problem *p)
+{
+    const struct dnn_plan *plan;
+    if (dnn_plan(context, p, &plan) < 0) fail_msg("%s", error_text());
+}
+
+struct both {
+    struct dnn *shipped, *asked;
+};
+
+static void same_choice(void *context, const struct dnn_problem *p)
+{
+    const struct both *both = context;
+    char text[DNN_PROBLEM_TEXT];
+    dnn_problem_text(p, false, text);
+    plan_asked(both->asked, p);
+    const struct dnn_choice *a = dnn_cache_find(&both->shipped->shipped, text), *b = dnn_cache_find(&both->asked->cache, text);
+    if (!a || !b || memcmp(a, b, sizeof *a)) fail_msg("choices.json: %s is not what the heuristics choose", text);
+}
+
+// With DAWN_WRITE_CHOICES=FILE it writes the file instead, a line a choice.
+static void write_choices(const char *path)
+{
+    struct dnn *dnn = open_described(plain());
+    each_record_problem(plan_asked, dnn);
+    char *json = dnn_cache_print(&dnn->cache, DNN_SHIPPED);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    for (const char *c = json; *c; c++) {
+        fputc(*c, f);
+        if (c[0] == '{' && c[1] == '"' && c > json) fputc('\n', f);
+        if (c > json && c[-1] == ']' && c[0] == ',' && c[1] == '"') fputc('\n', f);
+    }
+    fputc('\n', f);
+    fclose(f);
+    free(json);
+    dnn_close(dnn);
+}
+
+TEST(test_shipped_choices_are_those_of_the_heuristics)
+{
+    if (getenv("DAWN_WRITE_CHOICES")) write_choices(getenv("DAWN_WRITE_CHOICES"));
+    struct both both = {open_described(shipped()), open_described(plain())};
+    if (dnn_version(both.asked) == EXPECTED_VERSION) each_record_problem(same_choice, &both);
+    dnn_close(both.shipped);
+    dnn_close(both.asked);
+}
+
 struct expected {
     int64_t engine[3][LAYERS];  // pass, layer
 };
@@ -96,9 +207,8 @@ static void check_16(struct dnn *dnn, const struct dnn_problem *p, const void *e
         fail_msg("%s: engine %lld, not %lld", text, (long long)plan->engine, (long long)*(const int64_t *)engine);
 }
 
-static void test_record_network(void **state)
+TEST(test_record_network)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     print_message("cuDNN %zu\n", dnn_version(dnn));
     for (enum dtype type = BF16; type <= F16; type++)
@@ -136,9 +246,8 @@ static void check_residual(struct dnn *dnn, enum dnn_pass pass, enum dtype type,
     if (plan->workspace > 64 << 20) fail_msg("%s: engine %lld wants %zu bytes", text, (long long)plan->engine, plan->workspace);
 }
 
-static void test_residual_networks(void **state)
+TEST(test_residual_networks)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     for (enum dtype type = BF16; type <= F16; type++)
         for (size_t i = 0; i < sizeof residual_layers / sizeof *residual_layers; i++)
@@ -158,9 +267,8 @@ static void check_f32(struct dnn *dnn, const struct dnn_problem *p, const void *
     assert_true(plan->workspace <= dnn_settings_default().workspace);
 }
 
-static void test_f32(void **state)
+TEST(test_f32)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
         for (int layer = 0; layer < LAYERS; layer++) each_shape(dnn, (enum dnn_pass)pass, F32, layer, check_f32, NULL);
@@ -168,9 +276,8 @@ static void test_f32(void **state)
 }
 
 // The list for a filter gradient has engines that must not be taken; with the rules gone, or turned, they would be.
-static void test_objections_matter(void **state)
+TEST(test_objections_matter)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     struct dnn_problem p = problem_of(DNN_WGRAD, F32, 1, 1536, 32, 0);
     struct dnn_bag bag = {.f = &dnn->f};
@@ -204,9 +311,8 @@ static void test_objections_matter(void **state)
     dnn_close(dnn);
 }
 
-static void test_tf32(void **state)
+TEST(test_tf32)
 {
-    (void)state;
     struct dnn_settings settings = plain();
     settings.tf32 = true;
     struct dnn *dnn = open_described(settings);
@@ -268,9 +374,8 @@ static void same_plans(struct dnn *dnn, const struct dnn_problem *p)
     dnn_bag_empty(&bag);
 }
 
-static void test_choice_is_the_plan(void **state)
+TEST(test_choice_is_the_plan)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     for (int pass = DNN_FORWARD; pass <= DNN_WGRAD; pass++)
         for (enum dtype type = F32; type <= F16; type++) {
@@ -280,126 +385,9 @@ static void test_choice_is_the_plan(void **state)
     dnn_close(dnn);
 }
 
-// ---- the choices that come with the program
-
-static bool is_mapped(const char *library)
-{
-    char line[512];
-    bool found = false;
-    FILE *f = fopen("/proc/self/maps", "re");
-    assert_non_null(f);
-    while (fgets(line, sizeof line, f)) found = found || strstr(line, library);
-    fclose(f);
-    return found;
-}
-
-// Every convolution by cuDNN in a training or an evaluation of the record network at full width: the batches of its recipes and
-// of evaluations. A pool behind the first convolution of a group drops an odd last row, which is then not computed.
-static void each_record_problem(void (*each)(void *context, const struct dnn_problem *), void *context)
-{
-    static const struct {
-        int64_t n;
-        int resolution, passes;
-    } use[] = {{1536, 24, 3}, {1536, 28, 3}, {1536, 32, 3}, {2000, 32, 3}, {1000, 32, 1}};
-    for (enum dtype type = BF16; type <= F16; type++)
-        for (size_t u = 0; u < sizeof use / sizeof *use; u++)
-            for (int layer = 0, side = use[u].resolution - 1; layer < LAYERS; side = layer % 2 ? side : side / 2, layer++)
-                for (int pass = DNN_FORWARD; pass < use[u].passes; pass++) {
-                    int crop = layer % 2 ? 0 : side & 1;
-                    struct dnn_problem p = {.pass = (enum dnn_pass)pass, .type = type, .n = use[u].n, .h = side, .w = side,
-                                            .c = layers[layer][0], .k = layers[layer][1], .r = 3, .s = 3, .p = side - crop,
-                                            .q = side - crop, .stride = {1, 1}, .before = {1, 1},
-                                            .after = {1 - crop, 1 - crop}};
-                    each(context, &p);
-                }
-}
-
-static void plan_shipped(void *context, const struct dnn_problem *p)
-{
-    const struct dnn_plan *plan;
-    char text[DNN_PROBLEM_TEXT];
-    dnn_problem_text(p, false, text);
-    if (dnn_plan(context, p, &plan) < 0) fail_msg("%s: %s", text, error_text());
-    assert_null(dnn_objection(p->type, false, plan->notes, plan->behaves));
-    if (dnn_version(context) == EXPECTED_VERSION && !plan->remembered) fail_msg("%s is not in choices.json", text);
-}
-
-static struct dnn_settings shipped(void)
-{
-    struct dnn_settings s = dnn_settings_default();
-    s.cache = true;
-    return s;
-}
-
-// Runs first: nothing unloads a library. cuBLASLt is larger than everything else that a training loads.
-static void test_shipped_choices_load_no_cublas(void **state)
-{
-    (void)state;
-    struct dnn *dnn = open_described(shipped());
-    each_record_problem(plan_shipped, dnn);
-    if (dnn_version(dnn) == EXPECTED_VERSION) assert_false(is_mapped("libcublasLt"));
-    dnn_close(dnn);
-    const struct dnn_plan *plan;
-    struct dnn_problem p = problem_of(DNN_FORWARD, F16, 1, 7, 32, 0);
-    dnn = open_described(plain());
-    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);
-    print_message("the heuristics load%s cuBLASLt\n", is_mapped("libcublasLt") ? "" : " no");
-    dnn_close(dnn);
-}
-
-static void plan_asked(void *context, const struct dnn_problem *p)
-{
-    const struct dnn_plan *plan;
-    if (dnn_plan(context, p, &plan) < 0) fail_msg("%s", error_text());
-}
-
-struct both {
-    struct dnn *shipped, *asked;
-};
-
-static void same_choice(void *context, const struct dnn_problem *p)
-{
-    const struct both *both = context;
-    char text[DNN_PROBLEM_TEXT];
-    dnn_problem_text(p, false, text);
-    plan_asked(both->asked, p);
-    const struct dnn_choice *a = dnn_cache_find(&both->shipped->shipped, text), *b = dnn_cache_find(&both->asked->cache, text);
-    if (!a || !b || memcmp(a, b, sizeof *a)) fail_msg("choices.json: %s is not what the heuristics choose", text);
-}
-
-// With DAWN_WRITE_CHOICES=FILE it writes the file instead, a line a choice.
-static void write_choices(const char *path)
-{
-    struct dnn *dnn = open_described(plain());
-    each_record_problem(plan_asked, dnn);
-    char *json = dnn_cache_print(&dnn->cache, DNN_SHIPPED);
-    FILE *f = fopen(path, "we");
-    assert_non_null(f);
-    for (const char *c = json; *c; c++) {
-        fputc(*c, f);
-        if (c[0] == '{' && c[1] == '"' && c > json) fputc('\n', f);
-        if (c > json && c[-1] == ']' && c[0] == ',' && c[1] == '"') fputc('\n', f);
-    }
-    fputc('\n', f);
-    fclose(f);
-    free(json);
-    dnn_close(dnn);
-}
-
-static void test_shipped_choices_are_those_of_the_heuristics(void **state)
-{
-    (void)state;
-    if (getenv("DAWN_WRITE_CHOICES")) write_choices(getenv("DAWN_WRITE_CHOICES"));
-    struct both both = {open_described(shipped()), open_described(plain())};
-    if (dnn_version(both.asked) == EXPECTED_VERSION) each_record_problem(same_choice, &both);
-    dnn_close(both.shipped);
-    dnn_close(both.asked);
-}
-
 // A convolution that no engine takes is refused as unsupported, both times; so is a node that is not a convolution.
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct dnn_settings settings = plain();
     settings.workspace = 0;
     struct dnn *dnn = open_described(settings);
@@ -417,9 +405,8 @@ static void test_refused(void **state)
 }
 
 // Addresses are not checked; nothing is executed, because there is no GPU.
-static void test_bound(void **state)
+TEST(test_bound)
 {
-    (void)state;
     struct dnn *dnn = open_described(plain());
     struct dnn_problem p = problem_of(DNN_WGRAD, BF16, 0, 1536, 32, 0);
     const struct dnn_plan *plan;
@@ -432,21 +419,4 @@ static void test_bound(void **state)
     assert_int_equal(dnn_bind(dnn, plan, at, at + 4096, at + 8192, NULL, &call), 0);
     dnn_call_free(call);
     dnn_close(dnn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shipped_choices_load_no_cublas),
-        cmocka_unit_test(test_shipped_choices_are_those_of_the_heuristics),
-        cmocka_unit_test(test_record_network),
-        cmocka_unit_test(test_residual_networks),
-        cmocka_unit_test(test_f32),
-        cmocka_unit_test(test_objections_matter),
-        cmocka_unit_test(test_tf32),
-        cmocka_unit_test(test_choice_is_the_plan),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_bound),
-    };
-    return cmocka_run_group_tests_name("cuDNN plans", tests, NULL, NULL);
 }

@@ -3,14 +3,11 @@
 // of augmentation and dropout: bounds, balance, and that a draw depends on nothing but its key. A GPU runs other
 // instructions in two places (__expf in element_exp_near, __fdividef in element_inverse): their error is not tested here.
 #include "runtime/element.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 // The largest error of f against want over [low, high] in `steps` steps, relative to max(|want|, floor).
 static double worst(float (*f)(float), double (*want)(double), double low, double high, int steps, double floor)
@@ -58,9 +55,8 @@ static double true_gelu_tanh_slope(double x)
 
 enum { STEPS = 400000 };
 
-static void test_exp(void **state)
+TEST(test_exp)
 {
-    (void)state;
     assert_true(worst(exponential, exp, -87.0, 88.0, STEPS, 0.0) < 3e-7);
     assert_true(worst(exponential, exp, -1.0, 1.0, STEPS, 0.0) < 3e-7);
     assert_true(element_exp(0.0f) == 1.0f);
@@ -72,9 +68,8 @@ static void test_exp(void **state)
 }
 
 // The bounds stated in element.h; the errors of products follow from those of their factors.
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     assert_true(worst(sigmoid, true_sigmoid, -80.0, 80.0, STEPS, 0.0) < 5e-7);
     assert_true(worst(silu, true_silu, -20.0, 20.0, STEPS, 1e-3) < 6e-7);
     assert_true(worst(silu_slope, true_silu_slope, -20.0, 20.0, STEPS, 1.0) < 6e-7);
@@ -101,9 +96,8 @@ static float logarithm(float x) { return element_log(x); }
 static float softplus(float x) { return element_softplus(x); }
 static double true_softplus(double x) { return fmax(x, 0.0) + log1p(exp(-fabs(x))); }
 
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
-    (void)state;
     assert_true(worst(exponential_any, exp, -86.0, 88.0, STEPS, 0.0) < 7e-7);
     assert_true(element_exp_any(89.0f) == INFINITY && element_exp_any(INFINITY) == INFINITY);
     assert_true(element_exp_any(-200.0f) == 0.0f && element_exp_any(-INFINITY) == 0.0f && isnan(element_exp_any(NAN)));
@@ -125,9 +119,8 @@ static void test_formulas(void **state)
     }
 }
 
-static void test_activations_far_out(void **state)
+TEST(test_activations_far_out)
 {
-    (void)state;
     static const float far[] = {50.0f, 100.0f, 1e4f, 1e18f};
     for (int i = 0; i < 4; i++) {
         float x = far[i];
@@ -148,9 +141,8 @@ static void test_activations_far_out(void **state)
 }
 
 // The derivatives against central differences, which need no libm.
-static void test_slopes_are_slopes(void **state)
+TEST(test_slopes_are_slopes)
 {
-    (void)state;
     for (int i = -60; i <= 60; i++) {
         float x = (float)i / 10.0f, h = 0.0625f;
         double silu_rise = ((double)element_silu(x + h) - (double)element_silu(x - h)) / (2.0 * (double)h);
@@ -160,18 +152,16 @@ static void test_slopes_are_slopes(void **state)
     }
 }
 
-static void test_reflect(void **state)
+TEST(test_reflect)
 {
-    (void)state;
     static const int want[] = {2, 1, 0, 1, 2, 3, 2, 1};  // -2 .. 5 of 4: borders are not doubled
     for (int i = 0; i < 8; i++) assert_int_equal(element_reflect(i - 2, 4), want[i]);
 }
 
 // ---- draws
 
-static void test_augmentation_is_in_bounds_and_balanced(void **state)
+TEST(test_augmentation_is_in_bounds_and_balanced)
 {
-    (void)state;
     enum { N = 20000, PAD = 2 };
     const int32_t key[4] = {12345, -7, 3, 0};
     int flips = 0, count[2 * PAD + 1][2 * PAD + 1] = {{0}};
@@ -192,9 +182,8 @@ static void test_augmentation_is_in_bounds_and_balanced(void **state)
     assert_true(fabs(gain / N - 1.0) < 5.0 * 0.13 / sqrt(3.0 * N));
 }
 
-static void test_alternate_flip(void **state)
+TEST(test_alternate_flip)
 {
-    (void)state;
     int first = 0;
     for (uint32_t image = 0; image < 1000; image++) {
         int flip[4];
@@ -210,9 +199,8 @@ static void test_alternate_flip(void **state)
     assert_in_range(first, 420, 580);
 }
 
-static void test_draws_depend_on_their_key_alone(void **state)
+TEST(test_draws_depend_on_their_key_alone)
 {
-    (void)state;
     const int32_t key[4] = {9, 9, 5, 0}, other_seed[4] = {9, 10, 5, 0}, other_epoch[4] = {9, 9, 6, 0};
     int same[3] = {0};
     for (uint32_t i = 0; i < 1000; i++) {
@@ -235,9 +223,8 @@ static void test_draws_depend_on_their_key_alone(void **state)
     assert_in_range(same[2], 60, 170);          // 1 in 9
 }
 
-static void test_dropout_keeps_the_right_share(void **state)
+TEST(test_dropout_keeps_the_right_share)
 {
-    (void)state;
     enum { N = 40000 };
     const int32_t key[4] = {4, 0, 0, 0};
     int kept = 0, site = 0, step = 0;
@@ -252,21 +239,4 @@ static void test_dropout_keeps_the_right_share(void **state)
     // Two independent draws agree with .7 * .7 + .3 * .3.
     assert_true(fabs(site - 0.58 * N) < 5.0 * sqrt(N * 0.25));
     assert_true(fabs(step - 0.58 * N) < 5.0 * sqrt(N * 0.25));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_activations_far_out),
-        cmocka_unit_test(test_slopes_are_slopes),
-        cmocka_unit_test(test_reflect),
-        cmocka_unit_test(test_augmentation_is_in_bounds_and_balanced),
-        cmocka_unit_test(test_alternate_flip),
-        cmocka_unit_test(test_draws_depend_on_their_key_alone),
-        cmocka_unit_test(test_dropout_keeps_the_right_share),
-    };
-    return cmocka_run_group_tests_name("element", tests, NULL, NULL);
 }

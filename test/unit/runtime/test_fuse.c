@@ -3,6 +3,7 @@
 #include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "runtime/optim.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 struct bench {
@@ -45,9 +46,8 @@ static int norm(struct graph *g, const char *name, int x, bool training)
 
 // ---- structure
 
-static void test_crop(void **state)
+TEST(test_crop)
 {
-    (void)state;
     static const struct {
         int side, pad, window, stride, after, columns;
     } rows[] = {
@@ -83,9 +83,8 @@ static void test_crop(void **state)
     bench_free(&b);
 }
 
-static void test_norms(void **state)
+TEST(test_norms)
 {
-    (void)state;
     static const struct {
         unsigned patterns;
         int norms, pool_norms, pools, acts;
@@ -121,9 +120,8 @@ static void test_norms(void **state)
     }
 }
 
-static void test_what_stops_a_pattern(void **state)
+TEST(test_what_stops_a_pattern)
 {
-    (void)state;
     // The norm has another reader, the pool is not 2x2, the pooled values are wanted.
     struct bench b = bench_new(9, 3);
     int pooled = g_maxpool(b.g, b.x, 3, 2), other = g_maxpool(b.g, b.x, 2, 2);
@@ -139,9 +137,8 @@ static void test_what_stops_a_pattern(void **state)
     bench_free(&b);
 }
 
-static void test_bias_and_convolution(void **state)
+TEST(test_bias_and_convolution)
 {
-    (void)state;
     for (int trains = 0; trains < 3; trains++) {  // nothing; the bias; the filters
         struct bench b = bench_new(6, 3);
         b.g->trains = trains == 1;
@@ -164,9 +161,8 @@ static void test_bias_and_convolution(void **state)
 }
 
 // A bias that is computed after the convolution cannot be pulled in front of its own computation.
-static void test_bias_of_a_node(void **state)
+TEST(test_bias_of_a_node)
 {
-    (void)state;
     struct bench b = bench_new(6, 3);
     int y = conv(b.g, "w", b.x, 4, 1, false);
     keep(b.g, "out", g_bias(b.g, y, g_scale(b.g, input(b.g, "b", SHAPE(4)), 2)));
@@ -184,9 +180,8 @@ static void test_bias_of_a_node(void **state)
 }
 
 // A residual block: its shortcut is the input, a convolution, or a norm of that; made before the block's norm or after it.
-static void test_residual_block(void **state)
+TEST(test_residual_block)
 {
-    (void)state;
     static const struct {
         int shortcut, swapped;
         unsigned patterns;
@@ -233,9 +228,8 @@ static void test_residual_block(void **state)
 
 // These must not become a block: the norm is read twice, silu needs the sum, a sum with itself, a norm whose running values
 // are updated again before the sum.
-static void test_what_stops_a_block(void **state)
+TEST(test_what_stops_a_block)
 {
-    (void)state;
     struct bench b = bench_new(6, 4);
     int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true);
     keep(b.g, "a", g_act(b.g, g_add(b.g, y, b.x), ACT_RELU));
@@ -254,9 +248,8 @@ static void test_what_stops_a_block(void **state)
     bench_free(&b);
 }
 
-static void test_prune(void **state)
+TEST(test_prune)
 {
-    (void)state;
     struct bench b = bench_new(8, 3);
     int y = norm(b.g, "norm", conv(b.g, "w", b.x, 4, 1, true), true);
     g_scale(b.g, y, 3);                                          // without a reader
@@ -310,9 +303,8 @@ static int train_graph(struct session *s, unsigned patterns, int n)
     return session_add(s, g);
 }
 
-static void test_fused_step_is_the_unfused(void **state)
+TEST(test_fused_step_is_the_unfused)
 {
-    (void)state;
     struct session *s[2] = {session_on("ref"), session_on("ref")};
     int program[2], nodes[2];
     for (int i = 0; i < 2; i++) {
@@ -367,9 +359,8 @@ static int infer_graph(struct session *s, const char *out, bool fold, int *prepa
     return session_add(s, g);
 }
 
-static void test_fold(void **state)
+TEST(test_fold)
 {
-    (void)state;
     struct session *s = session_on("ref");
     int prepare, none, plain = infer_graph(s, "plain", false, &none), folded = infer_graph(s, "folded", true, &prepare);
     OK(plain);
@@ -397,9 +388,8 @@ static void test_fold(void **state)
 }
 
 // Running statistics can be folded into slots only: a convolution whose bias some node makes stays as it is.
-static void test_fold_leaves_made_values(void **state)
+TEST(test_fold_leaves_made_values)
 {
-    (void)state;
     for (int made = 0; made < 2; made++) {
         struct bench b = bench_new(6, 3);
         struct graph *p = graph_new(b.store, "prepare");
@@ -413,22 +403,4 @@ static void test_fold_leaves_made_values(void **state)
         graph_free(p);
         bench_free(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crop),
-        cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_what_stops_a_pattern),
-        cmocka_unit_test(test_bias_and_convolution),
-        cmocka_unit_test(test_bias_of_a_node),
-        cmocka_unit_test(test_residual_block),
-        cmocka_unit_test(test_what_stops_a_block),
-        cmocka_unit_test(test_prune),
-        cmocka_unit_test(test_fused_step_is_the_unfused),
-        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_fold_leaves_made_values),
-    };
-    return cmocka_run_group_tests_name("fuse", tests, NULL, NULL);
 }

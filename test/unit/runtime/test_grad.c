@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differentiation: gradients reach every output of an operator or are refused by name, and one graph can have several losses.
 #include "runtime/grad.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 static int sum_of(struct graph *g, int x)
@@ -72,9 +73,8 @@ static void check_differences(int (*build)(struct graph *, int))
     session_done(s);
 }
 
-static void test_every_output(void **state)
+TEST(test_every_output)
 {
-    (void)state;
     check_differences(of_rows);
     check_differences(of_both);
 }
@@ -138,9 +138,8 @@ static int of_two_versions(struct graph *g, int x)
     return sum_of(g, g_add(g, before, g_scale(g, x, 3)));
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         int (*build)(struct graph *, int x);
         const char *said;
@@ -164,9 +163,8 @@ static void test_refusals(void **state)
 }
 
 // An index is a constant: it neither has a gradient nor stands in the way of one.
-static void test_integers_are_constants(void **state)
+TEST(test_integers_are_constants)
 {
-    (void)state;
     struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "integers");
     int x = weight(g, "x", SHAPE(2, 4, 4, 3)), out[2], dx;
@@ -235,9 +233,8 @@ static void same_slot(struct session *a, struct session *b, const char *name)
     free(y);
 }
 
-static void test_several_losses(void **state)
+TEST(test_several_losses)
 {
-    (void)state;
     int all[3], critic[3], generator[3];
     struct session *together = run_pair(CRITIC | GENERATOR | SUM, all), *first = run_pair(CRITIC, critic);
     struct session *second = run_pair(GENERATOR, generator);
@@ -263,9 +260,8 @@ static void test_several_losses(void **state)
 }
 
 // The critic learns first; the generator's loss is computed with the new critic, and is differentiated with it.
-static void test_losses_around_an_update(void **state)
+TEST(test_losses_around_an_update)
 {
-    (void)state;
     struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "around");
     struct pair p = build_pair(g);
@@ -283,9 +279,8 @@ static void test_losses_around_an_update(void **state)
 }
 
 // A factor that a graph may overwrite later: the gradients are those of the loss times it.
-static void test_scaled_loss(void **state)
+TEST(test_scaled_loss)
 {
-    (void)state;
     struct session *s = session_on("ref");
     struct graph *g = graph_new(s->store, "scaled");
     struct pair p = build_pair(g);
@@ -301,14 +296,4 @@ static void test_scaled_loss(void **state)
     for (int i = 0; i < 12; i++) assert_true(y[i] == 8 * x[i]);
     free(x), free(y);
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_output),           cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_integers_are_constants), cmocka_unit_test(test_several_losses),
-        cmocka_unit_test(test_losses_around_an_update), cmocka_unit_test(test_scaled_loss),
-    };
-    return cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 }

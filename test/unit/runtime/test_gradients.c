@@ -6,14 +6,11 @@
 #include "runtime/cases/cases.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "runtime/common/base/rng.h"
+#include "test/unit/test.h"
 
 enum { MOST_ELEMENTS = 12 };
 
@@ -150,9 +147,8 @@ static void hold_input(struct case_live *c, int number, double *loosest)
     free(gradient);
 }
 
-static void test_gradients(void **state)
+TEST(test_gradients)
 {
-    (void)state;
     struct device *ref;
     int cases = 0, inputs = 0;
     failures = 0;
@@ -183,9 +179,8 @@ static void test_gradients(void **state)
 }
 
 // A gradient with an error of 3% is detected.
-static void test_a_wrong_gradient_is_caught(void **state)
+TEST(test_a_wrong_gradient_is_caught)
 {
-    (void)state;
     struct device *ref;
     struct case_live *c = NULL;
     const struct op_case *row = case_next(NULL);
@@ -211,13 +206,4 @@ static void test_a_wrong_gradient_is_caught(void **state)
     free(gradient);
     case_close(c);
     device_close(ref);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_a_wrong_gradient_is_caught),
-    };
-    return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building graphs: shapes, the first error that sticks, slots shared by name, and gradients of whole expressions.
 #include "runtime/grad.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 struct bench {
@@ -30,9 +31,8 @@ static void is_shape(const struct graph *g, int v, const char *wanted)
     assert_string_equal(shape_text(text, &g->value[v].shape), wanted);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     struct bench b = bench_new();
     struct graph *g = b.g;
     int x = input(g, "x", SHAPE(2, 7, 9, 4)), w = input(g, "w", SHAPE(6, 3, 3, 4)), half = input(g, "half", SHAPE(6, 3, 3, 2));
@@ -130,9 +130,8 @@ static int bad_over(struct graph *g, int x)
     return graph_node_over(g, OP_MAP, &x, 1, &neg, (int[]){input(g, "small", SHAPE(2))}, NULL);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         int (*build)(struct graph *, int x);
         const char *word;
@@ -178,9 +177,8 @@ static void test_refusals(void **state)
     }
 }
 
-static void test_first_error_sticks(void **state)
+TEST(test_first_error_sticks)
 {
-    (void)state;
     struct bench b = bench_new();
     int x = input(b.g, "x", SHAPE(2, 7, 9, 4)), grads[1];
     int nodes = b.g->nodes, y = g_act(b.g, bad_conv(b.g, x), ACT_RELU);
@@ -199,9 +197,8 @@ static void test_first_error_sticks(void **state)
     bench_free(&b);
 }
 
-static void test_slots(void **state)
+TEST(test_slots)
 {
-    (void)state;
     struct bench b = bench_new();
     struct graph *other = graph_new(b.store, "other");
     int x = weight(b.g, "shared", SHAPE(3, 4));
@@ -217,9 +214,8 @@ static void test_slots(void **state)
     bench_free(&b);
 }
 
-static void test_cost(void **state)
+TEST(test_cost)
 {
-    (void)state;
     struct bench b = bench_new();
     struct graph *g = b.g;
     int x = input(g, "x", SHAPE(2, 8, 8, 4));
@@ -308,17 +304,15 @@ static void gradients(int (*expression)(struct graph *, int, int))
     session_done(s);
 }
 
-static void test_gradients(void **state)
+TEST(test_gradients)
 {
-    (void)state;
     gradients(moved);
     gradients(reduced);
 }
 
 // A frozen first layer costs nothing backward, and what the loss does not see has no gradient.
-static void test_only_what_trains(void **state)
+TEST(test_only_what_trains)
 {
-    (void)state;
     struct bench b = bench_new();
     struct graph *g = b.g;
     int x = input(g, "x", SHAPE(2, 6, 6, 3)), frozen = input(g, "frozen", SHAPE(4, 3, 3, 3));
@@ -337,15 +331,4 @@ static void test_only_what_trains(void **state)
     for (int i = 0; i < g->nodes; i++) assert_int_equal(g->node[i].phase, i < forward ? PHASE_FORWARD : PHASE_BACKWARD);
     REFUSED(grad_of(g, y, &second, 1, grads), "single f32");
     bench_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_first_error_sticks), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_cost),            cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_only_what_trains),
-    };
-    return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }

@@ -5,13 +5,10 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST = 4096 };
 static const int64_t widths[] = {256, 96, 37, 10, 1};
@@ -42,9 +39,8 @@ static void assert_close(enum dtype t, const void *got, const void *want, int64_
     }
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
-    (void)state;
     uint16_t *all = zalloc(65536 * sizeof *all), *back = zalloc(65536 * sizeof *back);
     float *wide = zalloc(65536 * sizeof *wide);
     for (int i = 0; i < 65536; i++) all[i] = (uint16_t)i;
@@ -108,9 +104,8 @@ static void norm_like(const struct loops *got, enum dtype t, enum act act, int64
     assert_close(F32, sum[0][0], sum[1][0], width, slack), assert_close(F32, sum[0][1], sum[0][0], width, slack);
 }
 
-static void test_norm(void **state)
+TEST(test_norm)
 {
-    (void)state;
     for (int v = 0; v < variants; v++)
         for (int t = 0; t < 3; t++)
             for (enum act act = ACT_NONE; act < ACT_KINDS; act++)
@@ -118,9 +113,8 @@ static void test_norm(void **state)
                     norm_like(variant[v], types[t], act, widths[w]);
 }
 
-static void test_apply_in_place(void **state)
+TEST(test_apply_in_place)
 {
-    (void)state;
     static struct places p;
     uint16_t x[1000], y[1000];
     places_of(&p, 250);
@@ -135,9 +129,8 @@ static void test_apply_in_place(void **state)
 }
 
 // A NaN that goes in must come out of every activation but relu, whose condition it fails.
-static void test_nan_shows(void **state)
+TEST(test_nan_shows)
 {
-    (void)state;
     static struct places p;
     float x[40], y[40];
     places_of(&p, 40);
@@ -190,9 +183,8 @@ static void pool_like(const struct loops *loops, enum dtype t, int64_t c)
             }
 }
 
-static void test_pool(void **state)
+TEST(test_pool)
 {
-    (void)state;
     static const int64_t channels[] = {64, 300, 17, 3, 1};
     for (int v = 0; v < variants; v++)
         for (int t = 0; t < 3; t++)
@@ -200,9 +192,8 @@ static void test_pool(void **state)
 }
 
 // ---- element by element
-static void test_elements(void **state)
+TEST(test_elements)
 {
-    (void)state;
     static float a[1003], b[1003], y[2][1003];
     for (int v = 0; v < variants; v++)
         for (int t = 0; t < 3; t++) {
@@ -223,9 +214,8 @@ static void test_elements(void **state)
 }
 
 // Starts in the middle of a group of four must not change which elements are kept.
-static void test_dropout(void **state)
+TEST(test_dropout)
 {
-    (void)state;
     float x[700], y[700];
     const int32_t key[4] = {11, 22, 33, 44};
     for (int i = 0; i < 700; i++) x[i] = 1;
@@ -237,9 +227,8 @@ static void test_dropout(void **state)
         }
 }
 
-static void test_optimisers(void **state)
+TEST(test_optimisers)
 {
-    (void)state;
     static float g[777], m[777], v2[777], p[777], out[2][3][777];
     fill(F32, g, 777, 8), fill(F32, m, 777, 9), fill(F32, p, 777, 10), fill(F32, v2, 777, 11);
     for (int i = 0; i < 777; i++) v2[i] = fabsf(v2[i]);
@@ -264,9 +253,8 @@ static void test_optimisers(void **state)
 }
 
 // Blending at whole places gives the pixels themselves; at halves, the middle.
-static void test_images(void **state)
+TEST(test_images)
 {
-    (void)state;
     float x[60], row[60], y[40];
     int32_t i0[40], i1[40];
     float w[40];
@@ -285,9 +273,8 @@ static void test_images(void **state)
     }
 }
 
-static void test_choice(void **state)
+TEST(test_choice)
 {
-    (void)state;
     const char *before = getenv("DAWN_ISA");
     char *kept = before ? copy_text(before) : NULL;
     setenv("DAWN_ISA", "base", 1);
@@ -301,14 +288,11 @@ static void test_choice(void **state)
     free(kept);
 }
 
-int main(void)
+static int find_variants(void **state)
 {
+    (void)state;
     variants = loops_all(variant);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_norm),   cmocka_unit_test(test_apply_in_place),
-        cmocka_unit_test(test_nan_shows), cmocka_unit_test(test_pool),   cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_dropout),   cmocka_unit_test(test_images), cmocka_unit_test(test_optimisers),
-        cmocka_unit_test(test_choice),
-    };
-    return cmocka_run_group_tests_name("loops", tests, NULL, NULL);
+    return 0;
 }
+
+TEST_GROUP(find_variants, NULL)

@@ -3,12 +3,9 @@
 // the bookkeeping of a session is tested without any computation.
 #include "runtime/null/null.h"
 #include "runtime/session.h"
+#include "test/unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct device *open_null(void)
 {
@@ -17,9 +14,8 @@ static struct device *open_null(void)
     return d;
 }
 
-static void test_addresses_are_distinct(void **state)
+TEST(test_addresses_are_distinct)
 {
-    (void)state;
     struct device *d = open_null();
     void *a, *b, *c;
     assert_int_equal(d->type->alloc(d, 1000, &a), 0);
@@ -44,9 +40,8 @@ static void test_addresses_are_distinct(void **state)
     device_close(d);
 }
 
-static void test_copies_are_counted(void **state)
+TEST(test_copies_are_counted)
 {
-    (void)state;
     struct device *d = open_null();
     void *a;
     char host[100];
@@ -63,9 +58,8 @@ static void test_copies_are_counted(void **state)
     device_close(d);
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
-    (void)state;
     struct device *d = open_null();
     struct device_facts facts;
     void *a, *b = NULL;
@@ -95,9 +89,8 @@ static struct graph *large_graph(struct session *s, int64_t n)
     return g;
 }
 
-static void test_a_session_over_null(void **state)
+TEST(test_a_session_over_null)
 {
-    (void)state;
     struct device *d = open_null();
     struct session *s;
     assert_int_equal(session_new(d, &s), 0);
@@ -132,9 +125,8 @@ static void test_a_session_over_null(void **state)
     device_close(d);
 }
 
-static void test_too_little_memory_is_said_before(void **state)
+TEST(test_too_little_memory_is_said_before)
 {
-    (void)state;
     struct device *d = open_null();
     struct session *s;
     null_limit(d, 1000000);
@@ -146,9 +138,8 @@ static void test_too_little_memory_is_said_before(void **state)
     device_close(d);
 }
 
-static void test_profile_is_a_run(void **state)
+TEST(test_profile_is_a_run)
 {
-    (void)state;
     struct device *d = open_null();
     struct session *s;
     assert_int_equal(session_new(d, &s), 0);
@@ -161,17 +152,4 @@ static void test_profile_is_a_run(void **state)
     assert_int_equal(null_counts(d)->runs, 1);
     session_free(s);
     device_close(d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses_are_distinct),
-        cmocka_unit_test(test_copies_are_counted),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_a_session_over_null),
-        cmocka_unit_test(test_too_little_memory_is_said_before),
-        cmocka_unit_test(test_profile_is_a_run),
-    };
-    return cmocka_run_group_tests_name("null", tests, NULL, NULL);
 }

@@ -2,26 +2,24 @@
 // The list of cases (runtime/cases/cases.h), device against ref: in every type that a device supports, with one thread and with
 // three, through temporaries, with outputs left out; then fused against unfused. Outputs are NaN before each run.
 // Two tests show that the comparison can fail, and one that no operator is without a case.
+#include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
 
 #include "runtime/cpu/tiles/tiles.h"
 
-static void test_cpu_one_thread(void **state)
+TEST(test_cpu_one_thread)
 {
-    (void)state;
     hold_types("cpu", 1, BF16, CASE_SLOW);
 }
 
-static void test_cpu_three_threads(void **state)
+TEST(test_cpu_three_threads)
 {
-    (void)state;
     hold_types("cpu", 3, F16, 0);
 }
 
 // The vector loops are built for several instruction sets. Each is tested, not only the best of this processor.
-static void test_cpu_lower_instruction_sets(void **state)
+TEST(test_cpu_lower_instruction_sets)
 {
-    (void)state;
     static const char *const isa[] = {"base", "avx2", "avx512"};
     for (int i = 0; i < (tiles_exist() ? 3 : 2); i++) {
         setenv("DAWN_ISA", isa[i], 1);
@@ -31,29 +29,25 @@ static void test_cpu_lower_instruction_sets(void **state)
     unsetenv("DAWN_ISA");
 }
 
-static void test_cpu_through_temporaries(void **state)
+TEST(test_cpu_through_temporaries)
 {
-    (void)state;
     hold_through_temporaries("cpu", BF16);
 }
 
-static void test_outputs_left_out(void **state)
+TEST(test_outputs_left_out)
 {
-    (void)state;
     outputs_left_out("ref");
     outputs_left_out("cpu");
 }
 
 // The longest chain here is six operators deep and sums over 150 terms: a few hundred roundings of f32 at most.
-static void test_fused_ref(void **state)
+TEST(test_fused_ref)
 {
-    (void)state;
     fused_on("ref", F32, 512.0);
 }
 
-static void test_fused_cpu(void **state)
+TEST(test_fused_cpu)
 {
-    (void)state;
     fused_on("cpu", F32, 1024.0);
 }
 
@@ -80,9 +74,8 @@ static const struct op_case *row_named(const char *name)
 }
 
 // Two equal graphs prove nothing if fusing did nothing: count the nodes that remain.
-static void test_fusing_happens(void **state)
+TEST(test_fusing_happens)
 {
-    (void)state;
     struct device *ref;
     struct case_live *c;
     assert_int_equal(device_open("ref", 1, &ref), 0);
@@ -135,9 +128,8 @@ static void test_fusing_happens(void **state)
 
 // ---- the tests of the test
 
-static void test_every_operator_has_a_case(void **state)
+TEST(test_every_operator_has_a_case)
 {
-    (void)state;
     int missing = 0;
     for (int op = 0; op < OP_COUNT; op++) {
         bool found = false;
@@ -150,9 +142,8 @@ static void test_every_operator_has_a_case(void **state)
     assert_int_equal(missing, 0);
 }
 
-static void test_names_are_unique(void **state)
+TEST(test_names_are_unique)
 {
-    (void)state;
     int rows = 0;
     for (const struct op_case *a = case_next(NULL); a; a = case_next(a), rows++)
         for (const struct op_case *b = case_next(a); b; b = case_next(b)) assert_string_not_equal(a->name, b->name);
@@ -160,9 +151,8 @@ static void test_names_are_unique(void **state)
 }
 
 // A result with an error above one rounding, or one that is not written, must be detected in every type.
-static void test_wrong_results_are_caught(void **state)
+TEST(test_wrong_results_are_caught)
 {
-    (void)state;
     static const struct {
         const char *row;
         enum dtype type;
@@ -208,9 +198,8 @@ static void test_wrong_results_are_caught(void **state)
 }
 
 // An output that a device does not write keeps its NaN from before the run, which is detected.
-static void test_poison_is_seen(void **state)
+TEST(test_poison_is_seen)
 {
-    (void)state;
     struct device *ref;
     struct case_live *a, *b;
     struct case_worst worst;
@@ -240,9 +229,8 @@ static int count_speed(void *context, const struct case_speed *s)
     return 0;
 }
 
-static void test_bench_measures_what_is_asked(void **state)
+TEST(test_bench_measures_what_is_asked)
 {
-    (void)state;
     struct device *ref;
     int count = 0;
     assert_int_equal(device_open("ref", 1, &ref), 0);
@@ -251,24 +239,4 @@ static void test_bench_measures_what_is_asked(void **state)
     assert_int_equal(cases_bench(ref, F32, "no case has this name", count_speed, &count), 0);
     assert_int_equal(count, 1);
     device_close(ref);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_operator_has_a_case),
-        cmocka_unit_test(test_names_are_unique),
-        cmocka_unit_test(test_wrong_results_are_caught),
-        cmocka_unit_test(test_poison_is_seen),
-        cmocka_unit_test(test_bench_measures_what_is_asked),
-        cmocka_unit_test(test_cpu_one_thread),
-        cmocka_unit_test(test_cpu_three_threads),
-        cmocka_unit_test(test_cpu_lower_instruction_sets),
-        cmocka_unit_test(test_cpu_through_temporaries),
-        cmocka_unit_test(test_outputs_left_out),
-        cmocka_unit_test(test_fused_ref),
-        cmocka_unit_test(test_fused_cpu),
-        cmocka_unit_test(test_fusing_happens),
-    };
-    return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
 }

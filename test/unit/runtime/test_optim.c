@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimisers on `ref` against the same steps written out by hand in double: SGD, AdamW, Muon, moving averages.
 #include "runtime/optim.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 enum { STEPS = 4 };
@@ -68,9 +69,8 @@ static void run_done(struct run *r, double *p)
     session_done(r->s);
 }
 
-static void test_sgd(void **state)
+TEST(test_sgd)
 {
-    (void)state;
     static const struct optim_settings rows[] = {
         {.momentum = 0, .clip = NONE},
         {.momentum = 0.9f, .clip = NONE},
@@ -96,9 +96,8 @@ static void test_sgd(void **state)
     }
 }
 
-static void test_adamw(void **state)
+TEST(test_adamw)
 {
-    (void)state;
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.2f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
     optim_adamw(r.g, r.p, r.grad, r.lr, &o);
@@ -117,9 +116,8 @@ static void test_adamw(void **state)
     run_done(&r, p);
 }
 
-static void test_rmsprop(void **state)
+TEST(test_rmsprop)
 {
-    (void)state;
     static const struct optim_settings rows[] = {
         {.beta2 = 0.9f, .eps = 0.125f, .clip = NONE},
         {.beta2 = 0.9f, .eps = 0.125f, .inside = true, .clip = NONE},
@@ -152,9 +150,8 @@ static double norm_of(const double *x, int64_t n)
 }
 
 // Of a matrix the trust ratio counts; of a bias, which begins at 0 and would never move with it, it does not.
-static void test_lamb(void **state)
+TEST(test_lamb)
 {
-    (void)state;
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .decay = 0.25f, .clip = NONE};
     for (int bias = 0; bias < 2; bias++) {
         struct run r = run_new(SHAPE(3, 5));
@@ -178,9 +175,8 @@ static void test_lamb(void **state)
 }
 
 // Weight clipping of a Wasserstein critic: after the update, of every optimiser.
-static void test_clamp(void **state)
+TEST(test_clamp)
 {
-    (void)state;
     int (*const updates[])(struct graph *, int, int, int, const struct optim_settings *) = {optim_sgd, optim_adamw, optim_adamax,
                                                                                            optim_rmsprop, optim_lamb};
     for (size_t k = 0; k < sizeof updates / sizeof *updates; k++) {
@@ -202,9 +198,8 @@ static void test_clamp(void **state)
     }
 }
 
-static void test_adamax(void **state)
+TEST(test_adamax)
 {
-    (void)state;
     struct optim_settings o = {.beta1 = 0.9f, .beta2 = 0.75f, .eps = 1e-3f, .clip = NONE};
     struct run r = run_new(SHAPE(15));
     optim_adamax(r.g, r.p, r.grad, r.lr, &o);
@@ -282,18 +277,16 @@ static void muon(struct shape shape, bool scheduled)
     run_done(&r, p);
 }
 
-static void test_muon(void **state)
+TEST(test_muon)
 {
-    (void)state;
     muon(SHAPE(4, 3, 3, 2), false);   // 4 x 18
     muon(SHAPE(12, 1, 1, 5), false);  // 12 x 5: tall
     muon(SHAPE(4, 3, 3, 2), true);
 }
 
 // With the classical coefficients and enough steps the update is what Muon is about: its rows are orthonormal.
-static void test_muon_orthogonalises(void **state)
+TEST(test_muon_orthogonalises)
 {
-    (void)state;
     struct optim_settings o = {.ns_steps = 30, .ns = {1.5f, -0.5f, 0}, .renormalise = NONE, .ns_norm = NONE, .clip = NONE};
     struct run r = run_new(SHAPE(3, 2, 2, 2));
     optim_muon(r.g, r.p, r.grad, r.lr, &o);
@@ -311,9 +304,8 @@ static void test_muon_orthogonalises(void **state)
     run_done(&r, p);
 }
 
-static void test_average(void **state)
+TEST(test_average)
 {
-    (void)state;
     struct run r = run_new(SHAPE(15));
     int t = graph_state(r.g, "t", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.3f});
     optim_sgd(r.g, r.p, r.grad, r.lr, &(struct optim_settings){.clip = NONE});
@@ -416,17 +408,15 @@ static void clipped_on(const char *device)
     session_done(s);
 }
 
-static void test_clip(void **state)
+TEST(test_clip)
 {
-    (void)state;
     clipped_on("ref");
     clipped_on("cpu");
 }
 
 // A norm that is no number makes every parameter none, and not all but one.
-static void test_clip_keeps_nan(void **state)
+TEST(test_clip_keeps_nan)
 {
-    (void)state;
     struct session *s = session_on("cpu");
     OK(session_add(s, clipped_update(s)));
     start(s);
@@ -504,17 +494,15 @@ static void scaled_on(const char *device)
     session_done(scaled), session_done(plain);
 }
 
-static void test_scale(void **state)
+TEST(test_scale)
 {
-    (void)state;
     scaled_on("ref");
     scaled_on("cpu");
 }
 
 // At the least scale an infinite gradient is no overflow: it reaches the parameters, so that the loss shows it.
-static void test_scale_hides_no_divergence(void **state)
+TEST(test_scale_hides_no_divergence)
 {
-    (void)state;
     static double dp[FIRST], dq[SECOND];
     struct session *s = session_on("cpu");
     OK(session_add(s, scaled_update(s, 0x1p-15f)));
@@ -528,17 +516,4 @@ static void test_scale_hides_no_divergence(void **state)
         free(q);
     }
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sgd),  cmocka_unit_test(test_adamw), cmocka_unit_test(test_adamax),
-        cmocka_unit_test(test_rmsprop), cmocka_unit_test(test_lamb), cmocka_unit_test(test_clamp),
-        cmocka_unit_test(test_muon), cmocka_unit_test(test_muon_orthogonalises),
-        cmocka_unit_test(test_average), cmocka_unit_test(test_clip),
-        cmocka_unit_test(test_clip_keeps_nan), cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_scale_hides_no_divergence),
-    };
-    return cmocka_run_group_tests_name("optim", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "runtime/grad.h"
 #include "runtime/optim.h"
 #include "runtime/ref/ref.h"
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_random.h"
 
 // ---- a training step of one layer: saved activations, gradients, temporaries
@@ -40,9 +41,8 @@ static int live_together(const struct plan *p, int v)  // another value of the s
     return NONE;
 }
 
-static void test_verify_can_fail(void **state)
+TEST(test_verify_can_fail)
 {
-    (void)state;
     struct plan *p;
     struct session *s = layered(&p);
     OK(plan_verify(p));
@@ -111,9 +111,8 @@ static int banks_that_share(const struct plan *p)
     return pairs;
 }
 
-static void test_chains_beside_each_other_share_no_bytes(void **state)
+TEST(test_chains_beside_each_other_share_no_bytes)
 {
-    (void)state;
     struct device_type beside = device_ref;
     beside.overlaps = true;
     struct plan *one, *many;
@@ -139,9 +138,8 @@ static void test_chains_beside_each_other_share_no_bytes(void **state)
     session_done(t);
 }
 
-static void test_classes_sum(void **state)
+TEST(test_classes_sum)
 {
-    (void)state;
     struct plan *p;
     struct session *s = layered(&p);
     size_t sum = 0, slots = 0, slab = 0;
@@ -167,9 +165,8 @@ static void test_classes_sum(void **state)
     session_done(s);
 }
 
-static void test_sharing(void **state)
+TEST(test_sharing)
 {
-    (void)state;
     struct session *s = session_on("ref");
     struct graph *g = graph_new(s->store, "sharing");
     int x = input(g, "x", SHAPE(4, 8)), y = input(g, "y", SHAPE(4, 8));
@@ -196,9 +193,8 @@ static void test_sharing(void **state)
 }
 
 // A reshape of a persistent value is its bytes: reading them after an update would read the new ones.
-static void test_stale_alias(void **state)
+TEST(test_stale_alias)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         struct session *s = session_on("ref");
         struct graph *g = graph_new(s->store, "stale");
@@ -257,9 +253,8 @@ static bool differs(struct session *s, const struct graph *g, int program)
     return differ;
 }
 
-static void test_random_graphs(void **state)
+TEST(test_random_graphs)
 {
-    (void)state;
     int shared = 0, reused = 0;
     for (uint32_t seed = 1; seed <= 300; seed++) {
         struct session *s = session_on("ref");
@@ -281,9 +276,8 @@ static void test_random_graphs(void **state)
 }
 
 // And the comparison notices a wrong plan: two live values on the same bytes.
-static void test_random_graphs_can_differ(void **state)
+TEST(test_random_graphs_can_differ)
 {
-    (void)state;
     int noticed = 0;
     for (uint32_t seed = 1; seed <= 40; seed++) {
         struct session *s = session_on("ref");
@@ -298,15 +292,4 @@ static void test_random_graphs_can_differ(void **state)
         session_done(s);
     }
     assert_true(noticed > 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verify_can_fail), cmocka_unit_test(test_classes_sum),
-        cmocka_unit_test(test_sharing),         cmocka_unit_test(test_stale_alias),
-        cmocka_unit_test(test_chains_beside_each_other_share_no_bytes),
-        cmocka_unit_test(test_random_graphs),   cmocka_unit_test(test_random_graphs_can_differ),
-    };
-    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 // at every pair of blocks; and a recurrence unrolled to 20,000 nodes is planned in a moment.
 #include "runtime/common/base/clock.h"
 #include "runtime/plan/plan_flow.h"
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_random.h"
 #include "test/unit/runtime/fixture_unrolled.h"
 
@@ -142,9 +143,8 @@ static void compare(uint32_t seed, bool overlaps, int *moved)
     session_done(s);
 }
 
-static void test_offsets_are_those_of_the_plain_algorithm(void **state)
+TEST(test_offsets_are_those_of_the_plain_algorithm)
 {
-    (void)state;
     int moved = 0;
     for (uint32_t seed = 1; seed <= 200; seed++)
         for (int overlaps = 0; overlaps < 2; overlaps++) compare(seed, overlaps, &moved);
@@ -152,9 +152,8 @@ static void test_offsets_are_those_of_the_plain_algorithm(void **state)
 }
 
 // The proof finds the same overlaps as a comparison of all pairs, for blocks that were moved at random.
-static void test_proof_finds_every_overlap(void **state)
+TEST(test_proof_finds_every_overlap)
 {
-    (void)state;
     int refused = 0, passed = 0;
     for (uint32_t seed = 1; seed <= 200; seed++) {
         struct session *s = session_on("ref");
@@ -193,9 +192,8 @@ static void test_proof_finds_every_overlap(void **state)
 
 enum { STEPS = 2000, SECONDS_MOST = 10 };  // under 0.1 s on one core of a Zen 5; the plain algorithm took 4 s
 
-static void test_long_recurrence(void **state)
+TEST(test_long_recurrence)
 {
-    (void)state;
     for (int overlaps = 0; overlaps < 2; overlaps++) {
         struct session *s = session_on("null");
         struct device_type type = device_null;
@@ -218,9 +216,8 @@ static void test_long_recurrence(void **state)
 }
 
 // A chain of reshapes is one block, whatever its length.
-static void test_long_chain_of_aliases(void **state)
+TEST(test_long_chain_of_aliases)
 {
-    (void)state;
     struct session *s = session_on("null");
     struct graph *g = graph_new(s->store, "chain");
     int v = g_scale(g, input(g, "x", SHAPE(4, 16)), 2);
@@ -232,15 +229,4 @@ static void test_long_chain_of_aliases(void **state)
     assert_true((double)(clock_cpu_ns() - began) * 1e-9 < SECONDS_MOST);
     assert_int_equal(s->slab_bytes, 4 * 16 * sizeof(float));
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offsets_are_those_of_the_plain_algorithm),
-        cmocka_unit_test(test_proof_finds_every_overlap),
-        cmocka_unit_test(test_long_recurrence),
-        cmocka_unit_test(test_long_chain_of_aliases),
-    };
-    return cmocka_run_group_tests_name("plan_layout", tests, NULL, NULL);
 }

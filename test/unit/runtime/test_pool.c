@@ -3,18 +3,14 @@
 #include "runtime/common/base/pool.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/product/dnnl_prim.h"
+#include "test/unit/test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { THREADS = 8, JOBS = 200 };
 
@@ -26,9 +22,8 @@ int omp_get_thread_num(void);
 int omp_in_parallel(void);
 
 // A library finds a program's definition only if the program exports it.
-static void test_onednn_finds_the_same_functions(void **state)
+TEST(test_onednn_finds_the_same_functions)
 {
-    (void)state;
     static const struct {
         const char *name;
         void (*here)(void);
@@ -59,9 +54,8 @@ static void take(void *context, int64_t begin, int64_t end, int thread)
 }
 
 // Threads that sleep are late: what they have not begun is done without them.
-static void test_a_late_thread_is_not_waited_for(void **state)
+TEST(test_a_late_thread_is_not_waited_for)
 {
-    (void)state;
     struct taken taken = {.starter = pthread_self()};
     threads_set(THREADS);
     for (int i = 0; i < JOBS; i++) {
@@ -93,9 +87,8 @@ static void meet(void *context)
     m->ran++;
 }
 
-static void test_parts_wait_for_each_other(void **state)
+TEST(test_parts_wait_for_each_other)
 {
-    (void)state;
     for (int parts = 2; parts <= THREADS; parts++) {
         for (int i = 0; i < 20; i++) {
             struct meeting m = {.parts = parts};
@@ -122,9 +115,8 @@ static void nest(void *context)
     if (omp_get_thread_num() != part || omp_get_num_threads() != 3) *(_Atomic int *)context = -100;
 }
 
-static void test_a_nested_region_is_one_thread(void **state)
+TEST(test_a_nested_region_is_one_thread)
 {
-    (void)state;
     _Atomic int calls = 0;
     GOMP_parallel(nest, &calls, 3, 0);
     assert_int_equal(calls, 3);
@@ -140,9 +132,8 @@ static void *another(void *context)
 }
 
 // Each thread that starts jobs has threads of its own, which end with it.
-static void test_several_threads_start_jobs(void **state)
+TEST(test_several_threads_start_jobs)
 {
-    (void)state;
     struct taken taken[3] = {0};
     pthread_t thread[3];
     threads_set(4);
@@ -167,9 +158,8 @@ static void *take_at_exit(void *context)
 }
 
 // Destructors of a thread run in the order of their keys, so this one runs after the thread's team has ended.
-static void test_a_job_of_a_thread_that_ends(void **state)
+TEST(test_a_job_of_a_thread_that_ends)
 {
-    (void)state;
     struct taken taken = {0};
     pthread_key_t key;
     pthread_t thread;
@@ -184,9 +174,8 @@ static void test_a_job_of_a_thread_that_ends(void **state)
 }
 
 // The child's first job would otherwise wait for threads that only the parent has.
-static void test_a_forked_child_has_threads_of_its_own(void **state)
+TEST(test_a_forked_child_has_threads_of_its_own)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip();  // ThreadSanitizer ends a child that starts threads
 #endif
@@ -204,14 +193,4 @@ static void test_a_forked_child_has_threads_of_its_own(void **state)
     assert_int_equal(status, 0);
     GOMP_parallel(meet, &m, 3, 0);
     assert_int_equal(m.ran, 6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_onednn_finds_the_same_functions),
-        cmocka_unit_test(test_a_late_thread_is_not_waited_for), cmocka_unit_test(test_parts_wait_for_each_other),
-        cmocka_unit_test(test_a_nested_region_is_one_thread), cmocka_unit_test(test_several_threads_start_jobs),
-        cmocka_unit_test(test_a_job_of_a_thread_that_ends), cmocka_unit_test(test_a_forked_child_has_threads_of_its_own)};
-    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

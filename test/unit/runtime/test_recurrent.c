@@ -2,6 +2,7 @@
 // Recurrent layers as models build them, against loops written out from the papers and PyTorch's documentation, on `ref` and on
 // the CPU; results that do not depend on the number of threads; shapes that are refused.
 #include "runtime/grad.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 enum { SAMPLES = 3, WORDS = 5, WIDE = 6, UNITS = 3 };
@@ -157,16 +158,14 @@ static void states_on(const char *device)
     session_done(l.s);
 }
 
-static void test_lstm_states(void **state)
+TEST(test_lstm_states)
 {
-    (void)state;
     states_on("ref");
     states_on("cpu");
 }
 
-static void test_lstm(void **state)
+TEST(test_lstm)
 {
-    (void)state;
     lstm_on("ref");
     lstm_on("cpu");
 }
@@ -201,18 +200,16 @@ static void sru_on(const char *device, int units)
     session_done(l.s);
 }
 
-static void test_sru(void **state)
+TEST(test_sru)
 {
-    (void)state;
     sru_on("ref", 3);
     sru_on("cpu", 3);
     sru_on("ref", 4);
     sru_on("cpu", 4);
 }
 
-static void test_gru_cell(void **state)
+TEST(test_gru_cell)
 {
-    (void)state;
     struct session *s = session_on("ref");
     struct graph *g = graph_new(s->store, "cell");
     int x = input(g, "x", SHAPE(SAMPLES, WIDE)), h = input(g, "h", SHAPE(SAMPLES, UNITS));
@@ -281,9 +278,8 @@ static void run_threads(int threads, float *d[3])
     session_done(s);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     static const int threads[] = {1, 2, 40}, count[] = {U, X, 4 * SRU_UNITS};
     float *d[3][3];
     for (int i = 0; i < 3; i++) run_threads(threads[i], d[i]);
@@ -298,9 +294,8 @@ static void test_threads(void **state)
 
 // ---- a dropout whose mask is shared
 
-static void test_shared_dropout(void **state)
+TEST(test_shared_dropout)
 {
-    (void)state;
     struct session *s = session_on("cpu");
     struct graph *g = graph_new(s->store, "drop");
     int x = graph_state(g, "x", SHAPE(4, 6, 50), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
@@ -366,9 +361,8 @@ static int few_lengths(struct graph *g)
 }
 static int wrong_state(struct graph *g) { return lstm_with(g, SHAPE(24, 3), NONE, input(g, "c", SHAPE(2, 3))); }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     REFUSED(refused(three_directions), "one direction or two, not 3");
     REFUSED(refused(odd_parts), "2 directions with 4 parts cannot read 2x3x20");
     REFUSED(refused(wrong_skip), "wants f32 2x3x6 as input 1, not 2x3x5");
@@ -378,14 +372,4 @@ static void test_refusals(void **state)
     REFUSED(refused(wrong_weights), "recurrent weights 24x3, not 24x4");
     REFUSED(refused(few_lengths), "wants 2 i32");
     REFUSED(refused(wrong_state), "lstm wants f32 2x6 as input 4, not f32 2x3");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lstm_states),
-        cmocka_unit_test(test_lstm),    cmocka_unit_test(test_sru),            cmocka_unit_test(test_gru_cell),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_shared_dropout), cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests_name("recurrent", tests, NULL, NULL);
 }

@@ -2,13 +2,13 @@
 // Compares ref with numbers worked out by hand. All other devices are compared with ref, so nothing here is computed by the code
 // under test. Small whole numbers wherever the arithmetic allows. This file has the operators of a network; test_ref_rest.c has
 // the rest.
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_hand.h"
 
 // ---- convolution, matrices
 
-static void test_conv(void **state)
+TEST_WITH(test_conv, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(1, 3, 3, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9), w = IN(F32, SHAPE(1, 2, 2, 1), 1, 2, 3, 4);
     int valid = out(g_conv(g, x, w, 1, 0));
     // One row and column of zeros before, none behind; every second pixel.
@@ -23,9 +23,8 @@ static void test_conv(void **state)
     WANT(biased, 0, 0, 6, 47);
 }
 
-static void test_conv_channels_and_groups(void **state)
+TEST_WITH(test_conv_channels_and_groups, begin, end)
 {
-    (void)state;
     // Two pixels of two channels; filters [K = 3, 1, 1, 2].
     int x = IN(F32, SHAPE(1, 1, 2, 2), 1, 10, 2, 20), w = IN(F32, SHAPE(3, 1, 1, 2), 1, 0, 0, 1, 1, 1);
     int dense = out(g_conv(g, x, w, 1, 0));
@@ -37,9 +36,8 @@ static void test_conv_channels_and_groups(void **state)
     WANT(grouped, 3, 50, 6, 100);
 }
 
-static void test_conv_back(void **state)
+TEST_WITH(test_conv_back, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(1, 3, 3, 1), 1, 2, 3, 4, 5, 6, 7, 8, 9), w = IN(F32, SHAPE(1, 2, 2, 1), 1, 2, 3, 4);
     int dy = IN(F32, SHAPE(1, 2, 2, 1), 1, 0, 0, 10);
     union attr a = {.conv = {.stride = {1, 1}, .groups = 1, .x_h = 3, .x_w = 3, .r = 2, .s = 2}};
@@ -51,9 +49,8 @@ static void test_conv_back(void **state)
 }
 
 // A 16-bit input decides the precision of the filters: 1 + 1/256 does not fit into 8 bits and is read as 1.
-static void test_conv_rounds_filters(void **state)
+TEST_WITH(test_conv_rounds_filters, begin, end)
 {
-    (void)state;
     int x = IN(BF16, SHAPE(1, 1, 1, 1), 256), w = IN(F32, SHAPE(1, 1, 1, 1), 1.00390625);
     int narrow = out(g_conv(g, x, w, 1, 0));
     int wide = out(g_conv(g, IN(F32, SHAPE(1, 1, 1, 1), 256), w, 1, 0));
@@ -62,9 +59,8 @@ static void test_conv_rounds_filters(void **state)
     WANT(wide, 257);
 }
 
-static void test_matmul(void **state)
+TEST_WITH(test_matmul, begin, end)
 {
-    (void)state;
     int a = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6), b = IN(F32, SHAPE(3, 2), 1, 0, 0, 1, 2, 2);
     int c = IN(F32, SHAPE(2, 2), 1, 1, 1, 1);
     int plain = out(g_matmul(g, a, false, b, false, 1, NONE, 0, F32));
@@ -83,9 +79,8 @@ static void test_matmul(void **state)
 
 // ---- pooling
 
-static void test_pools(void **state)
+TEST_WITH(test_pools, begin, end)
 {
-    (void)state;
     // The third row and column are dropped; of equal values the first wins; a NaN never does.
     int x = IN(F32, SHAPE(1, 3, 3, 1), 1, 4, 99, 4, 2, 99, 99, 99, 99);
     int at[2];
@@ -104,9 +99,8 @@ static void test_pools(void **state)
     WANT(nwhere, 1);
 }
 
-static void test_pools_back(void **state)
+TEST_WITH(test_pools_back, begin, end)
 {
-    (void)state;
     // Windows of 2 at stride 1 in a row of three overlap at the middle.
     union attr a = {.pool = {.k = {1, 2}, .stride = {1, 1}, .x_h = 1, .x_w = 3}};
     int at = IN(U8, SHAPE(1, 1, 2, 1), 1, 0), dy = IN(F32, SHAPE(1, 1, 2, 1), 3, 5);
@@ -121,9 +115,8 @@ static void test_pools_back(void **state)
     WANT(odd, 0, 3, 5, 0, 0);
 }
 
-static void test_pools_padded(void **state)
+TEST_WITH(test_pools_padded, begin, end)
 {
-    (void)state;
     // Windows of 3 at stride 2 over three pixels, one of padding on both sides: positions -1..1 and 1..3. Padding is below
     // every number and never wins, not over NaN either.
     union attr a = {.pool = {.k = {1, 3}, .stride = {1, 2}, .pad = {0, 1}, .x_h = 1, .x_w = 3}};
@@ -141,9 +134,8 @@ static void test_pools_padded(void **state)
 
 // ---- batch norm
 
-static void test_norm(void **state)
+TEST_WITH(test_norm, begin, end)
 {
-    (void)state;
     // Channel 0: 1, 3 -> mean 2, variance 1 (unbiased 2). Channel 1: 10, 10 -> variance 0.
     int x = IN(F32, SHAPE(2, 2), 1, 10, 3, 10), mean = IN(F32, SHAPE(2), 0, 0), var = IN(F32, SHAPE(2), 1, 1);
     int scale = IN(F32, SHAPE(2), 2, 1), bias = IN(F32, SHAPE(2), 0.5, -1), o[5];
@@ -161,9 +153,8 @@ static void test_norm(void **state)
     WANT(infer, -2.5, 10.0 / 3.0 - 1.0, -0.5, 10.0 / 3.0 - 1.0);
 }
 
-static void test_norm_back(void **state)
+TEST_WITH(test_norm_back, begin, end)
 {
-    (void)state;
     // xhat = -1, 1 with rstd 1; dy = 3, 1: dbias 4, dscale -2; dx = 2 (dy - 2 - xhat * -1) = 0, 0.
     int x = IN(F32, SHAPE(2, 1), 4, 6), mean = IN(F32, SHAPE(1), 5), rstd = IN(F32, SHAPE(1), 1);
     int scale = IN(F32, SHAPE(1), 2);
@@ -183,9 +174,8 @@ static void test_norm_back(void **state)
     WANT(dbias2, 1);
 }
 
-static void test_pool_norm(void **state)
+TEST_WITH(test_pool_norm, begin, end)
 {
-    (void)state;
     // Two 2x2 windows (a third column is dropped): maxima 3 at 2 and 7 at 3; mean 5, variance 4.
     int x = IN(F32, SHAPE(1, 2, 5, 1), 1, 2, 4, 6, 50, 3, 0, 5, 7, 50);
     int mean = IN(F32, SHAPE(1), 1), var = IN(F32, SHAPE(1), 1), bias = IN(F32, SHAPE(1), 1), o[7], p[3];
@@ -213,9 +203,8 @@ static void test_pool_norm(void **state)
     WANT(dx, 0, 0, 0, 0, 0, -3, 0, 0, 11, 0);
 }
 
-static void test_norm_fold(void **state)
+TEST_WITH(test_norm_fold, begin, end)
 {
-    (void)state;
     int w = IN(F32, SHAPE(2, 1, 1, 2), 1, 2, 3, 4), mean = IN(F32, SHAPE(2), 1, 2);
     int var = IN(F32, SHAPE(2), 3, 15), o[2];
     int scale = IN(F32, SHAPE(2), 4, 8), bias = IN(F32, SHAPE(2), 0.5, 0.25), before = IN(F32, SHAPE(2), 3, 0);
@@ -229,9 +218,8 @@ static void test_norm_fold(void **state)
 
 // ---- element by element
 
-static void test_activations(void **state)
+TEST_WITH(test_activations, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(1, 3), -1, 0, 2), bias = IN(F32, SHAPE(3), 0, 0, -1);
     int dy = IN(F32, SHAPE(1, 3), 10, 10, 10), o[2];
     int relu = out(g_act(g, x, ACT_RELU)), gelu = out(g_act(g, x, ACT_GELU)), silu = out(g_act(g, x, ACT_SILU));
@@ -251,9 +239,8 @@ static void test_activations(void **state)
     WANT(slope, 0.723294881, 5, 10.907842487);
 }
 
-static void test_simple_elements(void **state)
+TEST_WITH(test_simple_elements, begin, end)
 {
-    (void)state;
     int a = IN(F32, SHAPE(3), 1, -2, 3), b = IN(F32, SHAPE(3), 10, 20, 30);
     int add = out(g_add(g, a, b)), mul = out(g_mul(g, a, b)), scale = out(g_scale(g, a, 0.5f));
     int wide = IN(F32, SHAPE(3), 1.00390625, 1.01171875, 300.7);  // half way: to even, both times
@@ -270,9 +257,8 @@ static void test_simple_elements(void **state)
 static int map1(enum map formula, int x, float p, float q) { return out(g_map(g, formula, x, p, q)); }
 static int map2(enum map formula, int a, int b) { return out(g_map_of(g, formula, (int[]){a, b, NONE})); }
 
-static void test_formulas(void **state)
+TEST_WITH(test_formulas, begin, end)
 {
-    (void)state;
     int a = IN(F32, SHAPE(4), 1, -2, 0, 0.25), b = IN(F32, SHAPE(4), -1, -2, NAN, 4), small = IN(F32, SHAPE(2), 10, 20);
     int c = IN(F32, SHAPE(2, 2), 1, 0, 2, 3), d = IN(F32, SHAPE(2, 2), 5, 6, 7, 8);
     int sub = map2(MAP_SUB, a, b), div = map2(MAP_DIV, a, b), less = map2(MAP_LESS, a, b), equal = map2(MAP_EQUAL, a, b);
@@ -303,9 +289,8 @@ static void test_formulas(void **state)
     WANT(select, 5, 20, 7, 8);
 }
 
-static void test_top(void **state)
+TEST_WITH(test_top, begin, end)
 {
-    (void)state;
     // Of equals the first; NaN last, in order.
     int x = IN(F32, SHAPE(2, 4), 3, 7, 7, 3, NAN, -INFINITY, NAN, -1), at, dy = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6);
     int y = out(g_top(g, x, 3, &at)), where = out(at), first = out(g_argmax(g, x));
@@ -322,9 +307,8 @@ static void test_top(void **state)
     WANT(all, 9);
 }
 
-static void test_mean_pool_padded(void **state)
+TEST_WITH(test_mean_pool_padded, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(1, 2, 2, 1), 1, 2, 3, 4), dy = IN(F32, SHAPE(1, 2, 2, 1), 8, 12, 24, 4);
     struct pool_attr a = {.k = {2, 2}, .stride = {2, 2}, .pad = {1, 1}, .x_h = 2, .x_w = 2}, counts = a;
     counts.counts_pad = true;
@@ -358,9 +342,8 @@ static void hold_moments(bool normal, double mean, double square)
     assert_true(fabs(squares / COUNT - square) < 0.04);
 }
 
-static void test_random(void **state)
+TEST_WITH(test_random, begin, end)
 {
-    (void)state;
     int key = IN(I32, SHAPE(4), 5, 6, 0, 0), step = IN(I32, SHAPE(1), 9);
     struct random_attr a = {.shape = SHAPE(6), .to = F32, .a = 2, .b = 6, .site = 3}, b = a;
     b.normal = true;
@@ -379,9 +362,8 @@ static void test_random(void **state)
     hold_moments(true, 0.0, 1.0);
 }
 
-static void test_dropout(void **state)
+TEST_WITH(test_dropout, begin, end)
 {
-    (void)state;
     double ones[MOST];
     for (int i = 0; i < MOST; i++) ones[i] = 1.0;
     int x = in_typed(SHAPE(MOST), F32, ones), key = IN(I32, SHAPE(4), 5, 6, 0, 0), step = IN(I32, SHAPE(1), 9);
@@ -396,16 +378,4 @@ static void test_dropout(void **state)
     }
     assert_in_range(kept, 5, 30);  // 16 expected
     want_many(y, MOST, want);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_conv), TEST(test_conv_channels_and_groups), TEST(test_conv_back), TEST(test_conv_rounds_filters),
-        TEST(test_matmul), TEST(test_pools), TEST(test_pools_back), TEST(test_pools_padded),
-        TEST(test_norm), TEST(test_norm_back), TEST(test_pool_norm), TEST(test_norm_fold), TEST(test_activations),
-        TEST(test_simple_elements), TEST(test_formulas), TEST(test_top), TEST(test_mean_pool_padded), TEST(test_random),
-        TEST(test_dropout),
-    };
-    return cmocka_run_group_tests_name("ref", tests, NULL, NULL);
 }

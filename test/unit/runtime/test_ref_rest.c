@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares ref with numbers worked out by hand, second half: moving bytes, losses, data on the device, optimisers.
+#include "test/unit/test.h"
 #include "test/unit/runtime/fixture_hand.h"
 
 // ---- moving
 
-static void test_moves(void **state)
+TEST_WITH(test_moves, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6);
     int transposed = out(g_transpose(g, x, (const int[]){1, 0}));
     int shaped = out(g_reshape(g, x, SHAPE(3, 2)));
@@ -26,9 +26,8 @@ static void test_moves(void **state)
     WANT(cycled, 0, 2, 4, 6, 1, 3, 5, 7);
 }
 
-static void test_gather(void **state)
+TEST_WITH(test_gather, begin, end)
 {
-    (void)state;
     int x = IN(U8, SHAPE(3, 2), 1, 2, 3, 4, 5, 6), index = IN(I32, SHAPE(5), 2, 0, 2, 3, -1);
     int rows = out(g_gather(g, x, index));
     int floats = IN(F32, SHAPE(3, 1), 7, 8, 9), picked = out(g_gather(g, floats, index));
@@ -41,9 +40,8 @@ static void test_gather(void **state)
     WANT(back, 10, 20, 0, 0, 101, 202);
 }
 
-static void test_resize(void **state)
+TEST_WITH(test_resize, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(1, 1, 4, 1), 0, 8, 16, 24);
     int half = out(g_resize(g, x, 1, 2));   // centres at .5 and 2.5
     int twice = out(g_resize(g, x, 1, 8));  // centres at -.25 (the border), .25, .75, ..
@@ -59,9 +57,8 @@ static void test_resize(void **state)
     WANT(back, 1, 1, 3, 3);
 }
 
-static void test_reduce(void **state)
+TEST_WITH(test_reduce, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6);
     int rows = out(g_reduce(g, x, 1, false, F32)), columns = out(g_reduce(g, x, 2, true, F32));
     int all = out(g_reduce(g, x, 3, true, F32));
@@ -77,9 +74,8 @@ static void test_reduce(void **state)
 
 // ---- losses
 
-static void test_softmax_and_xent(void **state)
+TEST_WITH(test_softmax_and_xent, begin, end)
 {
-    (void)state;
     const double l3 = log(3.0), l4 = log(4.0);  // e^0 : e^log 3 = 1 : 3
     int x = IN(F32, SHAPE(2, 2), 0, l3, 1000, 1000), labels = IN(U8, SHAPE(2), 0, 1), o[MAX_OUT], p[MAX_OUT];
     int soft = out(g_softmax(g, x));
@@ -103,9 +99,8 @@ static void test_softmax_and_xent(void **state)
     WANT(back, 0.1875, -0.1875);
 }
 
-static void test_counters(void **state)
+TEST_WITH(test_counters, begin, end)
 {
-    (void)state;
     int x = IN(F32, SHAPE(4, 3), 1, 2, 3, /**/ 5, 5, 0, /**/ 0, 5, 5, /**/ 1, 2, 3);
     int labels = IN(I32, SHAPE(4), 2, 0, 2, 0), counter = IN(I32, SHAPE(1), 100), second = IN(I32, SHAPE(1), 0);
     g_correct(g, x, labels, counter, 1);  // of equal logits the lower class counts as above
@@ -123,9 +118,8 @@ static void test_counters(void **state)
 
 // ---- data
 
-static void test_window_and_pick(void **state)
+TEST_WITH(test_window_and_pick, begin, end)
 {
-    (void)state;
     int order = IN(I32, SHAPE(5), 10, 11, 12, 13, 14), cursor = IN(I32, SHAPE(1), 8);
     int w = out(g_window(g, order, cursor, 4));
     int table = IN(F32, SHAPE(3), 0.5, 0.25, 0.125);
@@ -136,9 +130,8 @@ static void test_window_and_pick(void **state)
     WANT(last, 0.125);
 }
 
-static void test_augment_views(void **state)
+TEST_WITH(test_augment_views, begin, end)
 {
-    (void)state;
     // Image 1 is 0 51 102 / 153 204 255: fifths of 255. mean .2, std .2: value = fifth - 1.
     int images = IN(U8, SHAPE(2, 2, 3, 1), 51, 51, 51, 51, 51, 51, 0, 51, 102, 153, 204, 255);
     int index = IN(I32, SHAPE(1), 1);
@@ -157,9 +150,8 @@ static void test_augment_views(void **state)
     WANT(both, 3, 2, 3, 0, -1, 0);
 }
 
-static void test_augment_draws(void **state)
+TEST_WITH(test_augment_draws, begin, end)
 {
-    (void)state;
     enum { SIDE = 4 };
     double pixels[2 * SIDE * SIDE];
     for (int i = 0; i < 2 * SIDE * SIDE; i++) pixels[i] = i * 5;
@@ -181,9 +173,8 @@ static void test_augment_draws(void **state)
 
 // ---- optimisers
 
-static void test_momentum_and_descend(void **state)
+TEST_WITH(test_momentum_and_descend, begin, end)
 {
-    (void)state;
     int grad = IN(F32, SHAPE(2), 1, 2), m = IN(F32, SHAPE(2), 4, 8), p = IN(F32, SHAPE(2), 10, 20), o[2];
     union attr a = {.optim = {.mu = 0.5f, .decay = 0.5f, .nesterov = true}};
     graph_node_over(g, OP_MOMENTUM, (int[]){grad, m, p}, 3, &a, (int[]){NONE, m}, o);
@@ -203,9 +194,8 @@ static void test_momentum_and_descend(void **state)
     WANT_IN(4, 6.5, 13); // 10 - .5 * 2 * (1 + .25 * 10)
 }
 
-static void test_adam_and_the_rest(void **state)
+TEST_WITH(test_adam_and_the_rest, begin, end)
 {
-    (void)state;
     // The first step of Adam is the sign of the gradient, whatever its size.
     int grad = IN(F32, SHAPE(2), 3, -0.5), m = IN(F32, SHAPE(2), 0, 0), v = IN(F32, SHAPE(2), 0, 0);
     int step = IN(I32, SHAPE(1), 0), o[3];
@@ -227,14 +217,4 @@ static void test_adam_and_the_rest(void **state)
     WANT(sum, 36);
     WANT(clip, 0.25);
     WANT_IN(6, 1, 8);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_moves), TEST(test_gather), TEST(test_resize), TEST(test_reduce), TEST(test_softmax_and_xent),
-        TEST(test_counters), TEST(test_window_and_pick), TEST(test_augment_views), TEST(test_augment_draws),
-        TEST(test_momentum_and_descend), TEST(test_adam_and_the_rest),
-    };
-    return cmocka_run_group_tests_name("ref_rest", tests, NULL, NULL);
 }

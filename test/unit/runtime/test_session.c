@@ -2,6 +2,7 @@
 // The session: nothing that it keeps between runs is stale, memory is refused before it is allocated, and slots are guarded.
 #include "runtime/null/null.h"
 
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include <malloc.h>
@@ -41,9 +42,8 @@ static void expect_same(struct session *a, struct session *b)
     for (int i = 0; i < Y; i++) assert_float_equal(x[i], y[i], 1e-4);
 }
 
-static void packed_filters_are_never_stale(void **state)
+TEST(packed_filters_are_never_stale)
 {
-    (void)state;
     struct session *s[2] = {session_on("cpu"), session_on("ref")};
     int program[2], turn[2];
     for (int i = 0; i < 2; i++) program[i] = conv_program(s[i], &turn[i]);
@@ -65,9 +65,8 @@ static void packed_filters_are_never_stale(void **state)
     for (int i = 0; i < 2; i++) session_done(s[i]);
 }
 
-static void memory_is_refused_from_the_plan(void **state)
+TEST(memory_is_refused_from_the_plan)
 {
-    (void)state;
     struct session *s = session_on("null");
     null_limit(s->device, 1000);
     struct graph *g = graph_new(s->store, "large");
@@ -80,9 +79,8 @@ static void memory_is_refused_from_the_plan(void **state)
     session_done(s);
 }
 
-static void classes_sum_to_the_total(void **state)
+TEST(classes_sum_to_the_total)
 {
-    (void)state;
     struct session *s = session_on("cpu");
     int turn;
     conv_program(s, &turn);
@@ -93,9 +91,8 @@ static void classes_sum_to_the_total(void **state)
 }
 
 // On every device without memory of its own a stage is an upload; what the next run reads is the same.
-static void what_is_staged_is_in_the_next_run(void **state)
+TEST(what_is_staged_is_in_the_next_run)
 {
-    (void)state;
     static const char *const devices[] = {"ref", "cpu", "null"};
     for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
         struct session *s = session_on(devices[d]);
@@ -122,9 +119,8 @@ static void what_is_staged_is_in_the_next_run(void **state)
     }
 }
 
-static void slots_are_guarded(void **state)
+TEST(slots_are_guarded)
 {
-    (void)state;
     struct session *s = session_on("cpu");
     int turn;
     float x[X + 1] = {0};
@@ -137,9 +133,8 @@ static void slots_are_guarded(void **state)
 }
 
 // Uploaded slots are zero until they are uploaded, whatever was in the memory before, and keep what they got in a reset.
-static void uploaded_slots_begin_with_zeros(void **state)
+TEST(uploaded_slots_begin_with_zeros)
 {
-    (void)state;
     static const char *const devices[] = {"ref", "cpu"};
     for (int d = 0; d < 2; d++) {
         struct session *s = session_on(devices[d]);
@@ -156,17 +151,4 @@ static void uploaded_slots_begin_with_zeros(void **state)
         assert_memory_not_equal(x, zero, sizeof x);
         session_done(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_filters_are_never_stale),
-        cmocka_unit_test(memory_is_refused_from_the_plan),
-        cmocka_unit_test(classes_sum_to_the_total),
-        cmocka_unit_test(what_is_staged_is_in_the_next_run),
-        cmocka_unit_test(slots_are_guarded),
-        cmocka_unit_test(uploaded_slots_begin_with_zeros),
-    };
-    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How slots begin: each kind of draw, keyed by the seed and the slot's name and by nothing else.
 #include "runtime/common/base/clock.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 static struct slot *slot_of(struct slot_store *s, const char *name, struct shape shape, struct init init)
@@ -35,9 +36,8 @@ static struct spread spread_of(const float *x, int64_t n)
     return s;
 }
 
-static void test_plain(void **state)
+TEST(test_plain)
 {
-    (void)state;
     struct slot_store *s = slot_store_new();
     float *zero = initial(slot_of(s, "zero", SHAPE(7), (struct init){INIT_ZERO, 3}), 1);
     float *upload = initial(slot_of(s, "upload", SHAPE(7), (struct init){INIT_UPLOAD, 3}), 1);
@@ -57,9 +57,8 @@ static void test_plain(void **state)
     slot_store_free(s);
 }
 
-static void test_spreads(void **state)
+TEST(test_spreads)
 {
-    (void)state;
     enum { MANY = 40000 };
     struct slot_store *s = slot_store_new();
     float *x = initial(slot_of(s, "uniform", SHAPE(MANY), (struct init){INIT_UNIFORM, 0.5f}), 3);
@@ -83,9 +82,8 @@ static void test_spreads(void **state)
     slot_store_free(s);
 }
 
-static void test_dirac(void **state)
+TEST(test_dirac)
 {
-    (void)state;
     struct slot_store *s = slot_store_new();
     float *x = initial(slot_of(s, "w", SHAPE(6, 3, 3, 4), (struct init){INIT_DIRAC, 0.25f}), 1);
     int zeros = 0;
@@ -111,9 +109,8 @@ static bool same(const float *a, const float *b, int64_t n)
     return equal;
 }
 
-static void test_keyed_by_name(void **state)
+TEST(test_keyed_by_name)
 {
-    (void)state;
     struct slot_store *s = slot_store_new(), *t = slot_store_new();
     struct init normal = {INIT_NORMAL, 1};
     struct slot *a = slot_of(s, "a", SHAPE(64), normal), *b = slot_of(s, "b", SHAPE(64), normal);
@@ -128,9 +125,8 @@ static void test_keyed_by_name(void **state)
     slot_store_free(t);
 }
 
-static void test_slots_stay(void **state)
+TEST(test_slots_stay)
 {
-    (void)state;
     struct slot_store *s = slot_store_new();
     struct slot *first = slot_of(s, "first", SHAPE(2), (struct init){INIT_ZERO, 0});
     for (int i = 0; i < 500; i++) {
@@ -146,9 +142,8 @@ static void test_slots_stay(void **state)
 }
 
 // A recurrence asks for its weights at every step, so a name is found without a walk over all slots, and so is its value.
-static void test_many_slots(void **state)
+TEST(test_many_slots)
 {
-    (void)state;
     enum { MANY = 30000 };
     struct slot_store *s = slot_store_new();
     struct graph *g = graph_new(s, "many");
@@ -172,13 +167,4 @@ static void test_many_slots(void **state)
     assert_true(clock_cpu_ns() - began < 5000000000);  // takes about 20 ms
     graph_free(g);
     slot_store_free(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),         cmocka_unit_test(test_spreads),    cmocka_unit_test(test_dirac),
-        cmocka_unit_test(test_keyed_by_name), cmocka_unit_test(test_slots_stay), cmocka_unit_test(test_many_slots),
-    };
-    return cmocka_run_group_tests_name("slot", tests, NULL, NULL);
 }

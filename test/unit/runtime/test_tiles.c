@@ -2,12 +2,10 @@
 // Products by tiles against those by vectors: whole tiles and what is left of them, a transposed factor, sums that are added.
 #include "runtime/cpu/product/pairs.h"
 #include "runtime/cpu/tiles/tiles.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { SIDE = 160 };
 
@@ -25,9 +23,8 @@ static void fill(uint32_t *units, uint32_t from)
     }
 }
 
-static void test_products(void **state)
+TEST(test_products)
 {
-    (void)state;
     static const struct product_case cases[] = {
         {48, 64, 32, false, false}, {8, 128, 16, false, false}, {48, 32, 128, false, true}, {128, 32, 24, true, true},
         {20, 80, 27, false, false}, {36, 16, 5, true, false},   {4, 112, 17, true, true},   {16, 48, 1, false, false},
@@ -51,10 +48,4 @@ static void test_products(void **state)
                 fail_msg("case %d: [%d][%d] is %g, not %g", (int)i, j / SIDE, j % SIDE, (double)ours[j], (double)theirs[j]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_products)};
-    return cmocka_run_group_tests_name("tiles", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DAWNBench's files: every quirk and every refusal is a row of a table; then whole folders, and tables as text.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "scoreboard/dawnbench/dawnbench_inside.h"
@@ -26,9 +27,8 @@ static struct dawnbench_entry *read_texts(const char *task, const char *json, co
     return e;
 }
 
-static void a_plain_entry_has_no_quirk(void **state)
+TEST(a_plain_entry_has_no_quirk)
 {
-    (void)state;
     struct dawnbench_entry *e = read_texts("cifar10", TRAIN, LOG);
     assert_non_null(e);
     assert_string_equal(e->quirks.at, "");
@@ -120,9 +120,8 @@ static const struct quirk {
      "json: e-mail addresses outside authorEmail were removed", 3600},
 };
 
-static void quirks_are_accepted_and_told(void **state)
+TEST(quirks_are_accepted_and_told)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof quirks / sizeof *quirks; i++) {
         const struct quirk *q = &quirks[i];
         struct dawnbench_entry *e = read_texts(q->task, q->json, q->tsv);
@@ -175,9 +174,8 @@ static const struct {
     {"{" HEAD ", \"latency\": 1, \"top1Accuracy\": 9450}", NULL, "top1Accuracy is 9450, more than 100"},
 };
 
-static void refusals_have_their_reason(void **state)
+TEST(refusals_have_their_reason)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct dawnbench_entry *e = read_texts("cifar10", refusals[i].json, refusals[i].tsv);
         if (e != NULL) fail_msg("row %zu was accepted; wanted \"%s\"", i, refusals[i].said);
@@ -199,9 +197,8 @@ static void refusals_have_their_reason(void **state)
     free(large);
 }
 
-static void other_targets_count_as_well(void **state)
+TEST(other_targets_count_as_well)
 {
-    (void)state;
     struct dawnbench_entry *e = read_texts("squad", TRAIN, "epoch\thours\tf1Score\n1\t1\t0.73\n2\t2\t0.7499999\n3\t3\t0.75\n");
     assert_true(e->seconds[0] == 3 * 3600 && e->seconds[1] == 3600 && e->accuracy[1] == 0.73 && e->seconds[2] < 0);
     dawnbench_free(e);
@@ -210,9 +207,8 @@ static void other_targets_count_as_well(void **state)
     dawnbench_free(e);
 }
 
-static void addresses_leave_everywhere(void **state)
+TEST(addresses_leave_everywhere)
 {
-    (void)state;
     static const struct {
         const char *text, *left;
     } rows[] = {
@@ -247,9 +243,8 @@ static void addresses_leave_everywhere(void **state)
     dawnbench_free(e);
 }
 
-static void words_are_cleaned(void **state)
+TEST(words_are_cleaned)
 {
-    (void)state;
     static const struct {
         const char *text, *shown;
         int flags;
@@ -276,9 +271,8 @@ static void words_are_cleaned(void **state)
     text_free(&line);
 }
 
-static void devices_are_read_where_they_are_plain(void **state)
+TEST(devices_are_read_where_they_are_plain)
 {
-    (void)state;
     static const struct {
         const char *hardware;
         int devices;
@@ -308,9 +302,8 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-static void a_folder_is_read_and_told(void **state)
+TEST_WITH(a_folder_is_read_and_told, set_up, tear_down)
 {
-    (void)state;
     struct dawnbench_archive archive;
     struct text lines = {0};
     make_folder("CIFAR10/train");
@@ -354,9 +347,8 @@ static int stop(void *unused, const char *line)
     return ERR_INTERRUPTED;
 }
 
-static void wrong_folders_get_a_hint(void **state)
+TEST_WITH(wrong_folders_get_a_hint, set_up, tear_down)
 {
-    (void)state;
     struct dawnbench_archive archive;
     make_folder("CIFAR10/train");
     put_text("CIFAR10/train/c.json", TRAIN);
@@ -372,9 +364,8 @@ static void wrong_folders_get_a_hint(void **state)
 
 // ---- tables
 
-static void numbers_are_read_back(void **state)
+TEST(numbers_are_read_back)
 {
-    (void)state;
     static const double values[] = {0.1, 1.0 / 3, 2466.0000000000005, 1e-300, 0, 94, 3.1228484e-07, 178.00000000000003};
     char text[TABLE_NUMBER];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -382,9 +373,8 @@ static void numbers_are_read_back(void **state)
     assert_string_equal(table_number(0.1, text), "0.1");
 }
 
-static void tables_are_written(void **state)
+TEST(tables_are_written)
 {
-    (void)state;
     struct filter filter = {.contest = contest_find("cifar10"), .board = BOARD_TRAINING_TIME};
 #define LONG "one very long description of a machine that nobody would ever read to its very end, would they"
     struct entry rows[2] = {
@@ -427,22 +417,4 @@ static void tables_are_written(void **state)
     table_write("table", &filter, &entries, 80, &text);
     assert_non_null(strstr(text.at, "No entries"));
     text_free(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_entry_has_no_quirk),
-        cmocka_unit_test(quirks_are_accepted_and_told),
-        cmocka_unit_test(refusals_have_their_reason),
-        cmocka_unit_test(other_targets_count_as_well),
-        cmocka_unit_test(addresses_leave_everywhere),
-        cmocka_unit_test(words_are_cleaned),
-        cmocka_unit_test(devices_are_read_where_they_are_plain),
-        TEST(a_folder_is_read_and_told),
-        TEST(wrong_folders_get_a_hint),
-        cmocka_unit_test(numbers_are_read_back),
-        cmocka_unit_test(tables_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Own runs leave as DAWNBench's files and come back with the figures their boards show.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include <math.h>
@@ -98,9 +99,8 @@ static void export_to(struct store *store, const char *name, int runs, int impor
     assert_int_equal(written.files, 4);
 }
 
-static void own_runs_come_back(void **state)
+TEST_WITH(own_runs_come_back, set_up, tear_down)
 {
-    (void)state;
     struct store *store = open_store("a.db"), *other = open_store("b.db");
     struct dawnbench_archive archive;
     int lines = 0;
@@ -135,10 +135,4 @@ static void own_runs_come_back(void **state)
     free(archive.at);
     store_close(store);
     store_close(other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {TEST(own_runs_come_back)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

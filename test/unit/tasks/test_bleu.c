@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU of made-up corpora. Expected scores and counts are sacrebleu 2.6.0's; for t2t, of words cut by its regular expressions.
 #include "tasks/translation/bleu.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct bleu_line line_of(const char *text)
 {
@@ -22,9 +18,8 @@ static void assert_score(const struct bleu *b, double score)
     if (!(fabs(got - score) < 1e-9)) fail_msg("%.15g, not %.15g", got, score);
 }
 
-static void test_rules_of_words(void **state)
+TEST(test_rules_of_words)
 {
-    (void)state;
     static const char *const reference[] = {"Der Hund läuft, über 1,5 km weit.", "»Ja«, sagt ΟΔΟΣ: 3-4 €!", "",
                                             "Zwei Kinder &amp; ein Ball liegen auf dem Gras.", "Am Ende steht 2010."};
     static const char *const hypothesis[] = {"Der Hund läuft über 1,5 km weit .", "\"Ja\", sagt οδος: 3-4 €!", "",
@@ -57,9 +52,8 @@ static void test_rules_of_words(void **state)
     }
 }
 
-static void test_orders_without_a_match(void **state)
+TEST(test_orders_without_a_match)
 {
-    (void)state;
     static const struct {
         const char *reference, *hypothesis;
         double score;
@@ -85,21 +79,12 @@ static void assert_words(enum bleu_words words, const char *line, const char *ex
     free(code);
 }
 
-static void test_matches_do_not_overlap(void **state)
+TEST(test_matches_do_not_overlap)
 {
-    (void)state;
     assert_words(BLEU_13A, "a,,b 1,5 1,a 3-4 a-b", "a , , b 1,5 1 , a 3 - 4 a-b ");
     assert_words(BLEU_13A, "&amp;lt; <skipped>x", "< x ");
     assert_words(BLEU_INTL, "it's 5. (a) $5", "it ' s 5 . ( a ) $ 5 ");
     assert_words(BLEU_INTL, "in 2010. ", "in 2010. ");
     assert_words(BLEU_T2T, "in 2010. ", "in 2010 . ");
     assert_words(BLEU_NONE, " \ta\x1c  b ", "a b ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules_of_words), cmocka_unit_test(test_orders_without_a_match),
-        cmocka_unit_test(test_matches_do_not_overlap)};
-    return cmocka_run_group_tests_name("bleu", tests, NULL, NULL);
 }

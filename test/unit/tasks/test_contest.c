@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of contests against what the task and the data set of this program say themselves.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,14 +12,12 @@
 #include "tasks/tasks.h"
 #include "tasks/common/recipe/recipe.h"
 #include "tasks/common/train/trainer.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 _Static_assert((int)CHECK_PARTS_MAX >= (int)RECIPE_LIST_MAX, "the checks of pace read every schedule of sides");
 
-static void cifar10_is_this_programs_cifar10(void **state)
+TEST(cifar10_is_this_programs_cifar10)
 {
-    (void)state;
     const struct contest *c = contest_find("cifar10");
     const struct source *source = source_find("cifar10");
     assert_non_null(c);
@@ -32,9 +26,8 @@ static void cifar10_is_this_programs_cifar10(void **state)
 }
 
 // A contest's file says again what its task's code says.
-static void contests_agree_with_their_tasks(void **state)
+TEST(contests_agree_with_their_tasks)
 {
-    (void)state;
     for (int i = 0; task_at(i); i++) {
         const struct contest *c = contest_find(task_at(i)->name);
         assert_non_null(c);
@@ -47,9 +40,8 @@ static void contests_agree_with_their_tasks(void **state)
 }
 
 // The training data of some contests are free: a corpus of anybody's choice, or games that the program plays with itself.
-static void training_data_may_be_free(void **state)
+TEST(training_data_may_be_free)
 {
-    (void)state;
     const struct contest open = {.test_digest = "aa"}, unknown = {.test_digest = "aa", .train_items = 100}, none = {0};
     assert_false(contest_fixes_training(&open));
     assert_true(contest_has_digests(&open));
@@ -61,9 +53,8 @@ static void training_data_may_be_free(void **state)
     assert_false(contest_has_digests(&none) || contest_knows_data(&none, "train", "whatever"));
 }
 
-static void published_data_are_known(void **state)
+TEST(published_data_are_known)
 {
-    (void)state;
     const struct contest *c = contest_find("cifar10"), *demo = contest_find("demo");
     assert_true(contest_knows_data(c, "train", c->train_digest));
     assert_true(contest_knows_data(c, "test", c->test_digest));
@@ -76,9 +67,8 @@ static void published_data_are_known(void **state)
 }
 
 // The boards accept as official the digest of a pack of the published archives.
-static void packs_of_the_archives_are_official(void **state)
+TEST(packs_of_the_archives_are_official)
 {
-    (void)state;
     static const char *const names[] = {"imagenet", "imagenette"};
     for (int i = 0; i < 2; i++) {
         const struct contest *c = contest_find(names[i]);
@@ -91,9 +81,8 @@ static void packs_of_the_archives_are_official(void **state)
     assert_null(contest_find("imagenette")->dawnbench_column);  // DAWNBench had none
 }
 
-static void synthetic_data_have_a_board_of_their_own(void **state)
+TEST(synthetic_data_have_a_board_of_their_own)
 {
-    (void)state;
     int count;
     const struct contest *table = contest_table(&count);
     for (int i = 0; i < count; i++) {
@@ -108,18 +97,16 @@ static void synthetic_data_have_a_board_of_their_own(void **state)
     assert_null(contest_of("mnist", false));
 }
 
-static void a_share_is_no_count_of_items(void **state)
+TEST(a_share_is_no_count_of_items)
 {
-    (void)state;
     assert_true(contest_is_share(contest_find("squad")));
     assert_false(contest_is_share(contest_find("cifar10")) || contest_is_share(contest_find("demo")) || contest_is_share(NULL));
     assert_int_equal(contest_items(contest_find("squad"), 10570), 1000000);
     assert_int_equal(contest_items(contest_find("cifar10"), 50), 50);
 }
 
-static void exactly_at_the_target_meets_it(void **state)
+TEST(exactly_at_the_target_meets_it)
 {
-    (void)state;
     assert_true(contest_meets(9400, 10000, 940000));
     assert_false(contest_meets(9399, 10000, 940000));
     assert_true(contest_meets(750000, 1000000, 750000));
@@ -186,29 +173,12 @@ static bool models_of_task_are_listed(const struct task *task, struct device *de
     return l.all;
 }
 
-static void the_models_of_published_recipes_are_listed(void **state)
+TEST(the_models_of_published_recipes_are_listed)
 {
-    (void)state;
     struct device *device;
     bool all = true;
     assert_int_equal(device_open("cpu", 1, &device), 0);
     for (int i = 0; task_at(i); i++) all = models_of_task_are_listed(task_at(i), device) && all;
     assert_true(all);
     device_close(device);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_models_of_published_recipes_are_listed),
-        cmocka_unit_test(cifar10_is_this_programs_cifar10),
-        cmocka_unit_test(contests_agree_with_their_tasks),
-        cmocka_unit_test(training_data_may_be_free),
-        cmocka_unit_test(published_data_are_known),
-        cmocka_unit_test(packs_of_the_archives_are_official),
-        cmocka_unit_test(synthetic_data_have_a_board_of_their_own),
-        cmocka_unit_test(a_share_is_no_count_of_items),
-        cmocka_unit_test(exactly_at_the_target_meets_it),
-    };
-    return cmocka_run_group_tests_name("contest", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // The guarantee of docs/architecture.md: same seed, same device, same number of threads give the same bytes, and no draw
 // depends on the number of threads.
 #include "runtime/common/base/isa.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 enum { TRAIN = 600, TEST = 150, STEPS = 20 };
@@ -20,16 +21,14 @@ static void same_seed_same_bytes(const char *precision, int threads, const char 
     bench_same_bytes(&a, &b, STEPS);
 }
 
-static void f32_is_repeatable(void **state)
+TEST(f32_is_repeatable)
 {
-    (void)state;
     same_seed_same_bytes("precision=f32", 2, "widths=16,16,32");
     same_seed_same_bytes("precision=f32", 1, "widths=16,16,32");
 }
 
-static void bf16_is_repeatable(void **state)
+TEST(bf16_is_repeatable)
 {
-    (void)state;
     struct device *device;
     struct device_facts facts;
     assert_int_equal(device_open("cpu", 1, &device), 0);
@@ -58,9 +57,8 @@ static double count_flops(const struct session *s)
 }
 
 // Pools inside convolutions (fuse_device) change no byte of a training, no count of an evaluation, and no count of FLOPs.
-static void pooled_convolutions_keep_the_bytes(void **state)
+TEST(pooled_convolutions_keep_the_bytes)
 {
-    (void)state;
     struct device *device;
     struct device_facts facts;
     assert_int_equal(device_open("cpu", 1, &device), 0);
@@ -140,9 +138,8 @@ static void draw(const char *device_name, int threads, float *x, int32_t *index,
     bench_close(&b);
 }
 
-static void threads_draw_alike(void **state)
+TEST(threads_draw_alike)
 {
-    (void)state;
     size_t bytes = (size_t)TRAIN / 2 * 3072 * sizeof(float);
     float *one = zalloc(bytes), *other = zalloc(bytes);
     int32_t a[TRAIN / 2], b[TRAIN / 2];
@@ -162,15 +159,4 @@ static void threads_draw_alike(void **state)
         seen[a[i]] = true;
     }
     free(one), free(other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(f32_is_repeatable),
-        cmocka_unit_test(bf16_is_repeatable),
-        cmocka_unit_test(pooled_convolutions_keep_the_bytes),
-        cmocka_unit_test(threads_draw_alike),
-    };
-    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
 }

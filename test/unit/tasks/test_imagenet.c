@@ -5,6 +5,7 @@
 #include "data/image/decoder.h"
 #include "tasks/imagenet/imagenet_keys.h"
 #include "tasks/imagenet/samples.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 #include "test/unit/fixture_trainer.h"
 
@@ -22,9 +23,8 @@ static struct recipe recipe(const char *name, const char *const *settings)
     return r;
 }
 
-static void sizes_follow_the_schedule(void **state)
+TEST(sizes_follow_the_schedule)
 {
-    (void)state;
     struct recipe r = recipe("imagenet", NULL);
     static const int64_t until[][2] = {{12, 96}, {18, 128}, {20, 224}, {21, 288}};
     for (int64_t epoch = 0, i = 0; epoch < 21; epoch++) {
@@ -43,9 +43,8 @@ static void sizes_follow_the_schedule(void **state)
     assert_int_equal(samples_side(&r, 0), 288);
 }
 
-static void wrong_recipes_are_refused(void **state)
+TEST(wrong_recipes_are_refused)
 {
-    (void)state;
     static const struct {
         const char *settings[4], *why;
     } rows[] = {
@@ -65,18 +64,16 @@ static void wrong_recipes_are_refused(void **state)
 }
 
 // The usual evaluation at 224 resizes the short side to 256: 512 pixels are halved, and 16 of 256 are cut off on each side.
-static void the_middle_of_256_is_224(void **state)
+TEST(the_middle_of_256_is_224)
 {
-    (void)state;
     struct recipe r = recipe("imagenet-224", NULL);
     assert_int_equal(imagenet_keys(&r)->side, 224);
     struct area a = crop_centre(512, 512, 224, 224, imagenet_keys(&r)->resize);
     assert_true(a.left == 32 && a.top == 32 && a.width == 448 && a.height == 448);
 }
 
-static void recipes_are_published_as_they_stand(void **state)
+TEST(recipes_are_published_as_they_stand)
 {
-    (void)state;
     static const char *const names[] = {"imagenet", "imagenet-224", "imagenette", "pictures"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct recipe r = recipe(names[i], NULL);
@@ -102,9 +99,8 @@ static void open_pictures(struct bench *b, const char *task, int threads, const 
     bench_ready(b);
 }
 
-static void every_size_has_its_programs(void **state)
+TEST(every_size_has_its_programs)
 {
-    (void)state;
     static const char *const settings[] = {"resolution=32,40", "epochs=2", "warmup_epochs=.5", "batch=100",
                                            "evaluation.shapes=rectangles", "evaluation.side=32", NULL};
     struct bench b;
@@ -150,9 +146,8 @@ static float *train_weights(struct bench *b, uint64_t seed, int steps, size_t *c
 }
 
 // However many threads decode and compute, cached or not: a seed gives its bytes.
-static void a_seed_gives_its_bytes(void **state)
+TEST(a_seed_gives_its_bytes)
 {
-    (void)state;
     static const char *const plain[] = {"epochs=2", "batch=50", NULL};
     static const char *const cached[] = {"epochs=2", "batch=200", "data.cache=48", "evaluation.views=2", NULL};
     for (int i = 0; i < 2; i++) {
@@ -176,9 +171,8 @@ static void a_seed_gives_its_bytes(void **state)
 }
 
 // The sample that a batch holds is the crop that crop.h draws, mirrored as the recipe says.
-static void a_sample_is_the_crop_that_was_drawn(void **state)
+TEST(a_sample_is_the_crop_that_was_drawn)
 {
-    (void)state;
     static const char *const settings[] = {"flip=alternate", "resolution=32", "least_area=.35", NULL};
     struct bench b;
     open_pictures(&b, "imagenette", 1, settings);
@@ -230,9 +224,8 @@ static void make_pack(const char *from, const char *to, uint64_t seed)
 }
 
 // A pack with the same pictures in another order has the same content digests, but gives other batches.
-static void another_order_is_no_resumption(void **state)
+TEST_WITH(another_order_is_no_resumption, set_up, tear_down)
 {
-    (void)state;
     const struct state_run run = {.digest = {"aa", "bb"}, .note = ""};
     struct bench b;
     struct state *s;
@@ -259,15 +252,4 @@ static void another_order_is_no_resumption(void **state)
         state_close(s);
         bench_close(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_follow_the_schedule), cmocka_unit_test(wrong_recipes_are_refused),
-        cmocka_unit_test(the_middle_of_256_is_224), cmocka_unit_test(recipes_are_published_as_they_stand),
-        cmocka_unit_test(every_size_has_its_programs), cmocka_unit_test(a_seed_gives_its_bytes),
-        cmocka_unit_test(a_sample_is_the_crop_that_was_drawn), TEST(another_order_is_no_resumption),
-    };
-    return cmocka_run_group_tests_name("imagenet", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inference of a streamed task (test/second): one sample at a time and in batches, own weights and those of another program,
 // with the score that its training ended with.
+#include "test/unit/test.h"
 #include "test/second/second.h"
 
 #include "tasks/cifar10/cifar10_keys.h"
@@ -55,9 +56,8 @@ static int leave(void **state)
 }
 
 // Singles, batches and the training agree; times are there for singles.
-static void scores_agree(void **state)
+TEST_WITH(scores_agree, enter, leave)
 {
-    (void)state;
     struct task task = task_second;
     for (int viewed = 0; viewed < 2; viewed++) {
         int64_t want[METRICS_MAX];
@@ -90,9 +90,8 @@ static void scores_agree(void **state)
 }
 
 // Requests whose answers several programs compute.
-static void answers_are_decoded(void **state)
+TEST_WITH(answers_are_decoded, enter, leave)
 {
-    (void)state;
     int64_t want[METRICS_MAX];
     struct infer_figures f;
     struct dataset *data = second_data(600, 130);
@@ -107,9 +106,8 @@ static void answers_are_decoded(void **state)
     dataset_close(data);
 }
 
-static void other_weights_need_a_model(void **state)
+TEST_WITH(other_weights_need_a_model, enter, leave)
 {
-    (void)state;
     int64_t want[METRICS_MAX];
     struct recipe recipe;
     struct infer_figures f;
@@ -128,9 +126,8 @@ static void other_weights_need_a_model(void **state)
     dataset_close(data);
 }
 
-static void answers_are_written(void **state)
+TEST_WITH(answers_are_written, enter, leave)
 {
-    (void)state;
     int64_t want[METRICS_MAX];
     struct infer_figures f;
     struct dataset *data = second_data(600, 130);
@@ -148,9 +145,8 @@ static void answers_are_written(void **state)
     dataset_close(data);
 }
 
-static void damaged_weights_are_told(void **state)
+TEST_WITH(damaged_weights_are_told, enter, leave)
 {
-    (void)state;
     int64_t want[METRICS_MAX];
     struct infer_figures f;
     struct dataset *data = second_data(600, 130);
@@ -180,9 +176,8 @@ static int64_t count_percentile(const int64_t *ns, int64_t n, int percent)
     return best;
 }
 
-static void percentiles_are_nearest_ranks(void **state)
+TEST(percentiles_are_nearest_ranks)
 {
-    (void)state;
     static const int64_t counts[] = {1, 2, 3, 4, 9, 10, 11, 99, 100, 101, 500};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         int64_t ns[500], n = counts[c], sum = 0;
@@ -194,12 +189,9 @@ static void percentiles_are_nearest_ranks(void **state)
     }
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-
 // A share lies between 0 and 1; a score of another unit has any range. Of two targets the harder one counts.
-static void a_target_has_the_range_of_its_metric(void **state)
+TEST(a_target_has_the_range_of_its_metric)
 {
-    (void)state;
     static const struct metric share[] = {{"f1", "", METRIC_RATIO, false}, {0}},
                                bleu[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {0}},
                                loss[] = {{"loss", "nat", METRIC_MEAN, true}, {0}};
@@ -218,18 +210,4 @@ static void a_target_has_the_range_of_its_metric(void **state)
     assert_int_equal(choose_target(&task, -1.5, &target), 0);
     assert_int_equal(choose_target(&task, INFINITY, &target), ERR_USAGE);
     assert_true(choose_harder(&task, 0.5, 0.6) == 0.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(scores_agree),
-        TEST(answers_are_decoded),
-        TEST(other_weights_need_a_model),
-        TEST(answers_are_written),
-        cmocka_unit_test(percentiles_are_nearest_ranks),
-        cmocka_unit_test(a_target_has_the_range_of_its_metric),
-        TEST(damaged_weights_are_told),
-    };
-    return cmocka_run_group_tests_name("infer", tests, NULL, NULL);
 }

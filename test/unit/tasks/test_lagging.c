@@ -2,13 +2,11 @@
 // Shares of the product rate, and the summary of the cases far below it. Peaks and times are given, so that no figure depends on
 // the machine.
 #include "tasks/tools/measure/lagging.h"
+#include "test/unit/test.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 // cmocka wants the four before it
-#include <cmocka.h>
 
 // 100 GFLOP/s in f32, 400 in bf16, 10 GB/s: f32 is compute-bound above 10 FLOP per byte, bf16 above 40.
 static const struct device_facts FACTS = {.peak_flops = {[F32] = 100e9, [BF16] = 400e9}, .peak_bytes = 10e9};
@@ -21,9 +19,8 @@ static double add(struct lagging *l, const struct device_facts *f, const char *n
 }
 
 // The FLOPs per byte decide against the peaks of the type, whatever the case is called.
-static void test_bound(void **state)
+TEST(test_bound)
 {
-    (void)state;
     struct lagging l = {0};
     assert_float_equal(add(&l, &FACTS, "conv", F32, 50e9, 4.9e9), 0.5, 1e-9);
     assert_float_equal(add(&l, &FACTS, "conv", F32, 50e9, 5.1e9), 0, 0);
@@ -36,9 +33,8 @@ static void test_bound(void **state)
     lagging_free(&l);
 }
 
-static void test_no_peaks(void **state)
+TEST(test_no_peaks)
 {
-    (void)state;
     const struct device_facts none = {.threads = 1};
     struct lagging l = {0};
     struct text text = {0};
@@ -48,9 +44,8 @@ static void test_no_peaks(void **state)
     lagging_free(&l);
 }
 
-static void test_slowest_first(void **state)
+TEST(test_slowest_first)
 {
-    (void)state;
     struct lagging l = {0};
     struct text text = {0};
     add(&l, &FACTS, "at the share", F32, LAGGING_SHARE * 100e9, 1);
@@ -68,9 +63,8 @@ static void test_slowest_first(void **state)
 }
 
 // Many names end with the number of those that were left out; no line is wider than 80 columns.
-static void test_two_lines(void **state)
+TEST(test_two_lines)
 {
-    (void)state;
     enum { MANY = 40 };
     struct lagging l = {0};
     struct text text = {0};
@@ -88,15 +82,4 @@ static void test_two_lines(void **state)
     assert_int_equal(named + left, MANY);
     text_free(&text);
     lagging_free(&l);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_no_peaks),
-        cmocka_unit_test(test_slowest_first),
-        cmocka_unit_test(test_two_lines),
-    };
-    return cmocka_run_group_tests_name("lagging", tests, NULL, NULL);
 }

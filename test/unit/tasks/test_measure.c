@@ -4,6 +4,7 @@
 #include "tasks/tools/measure/counters.h"
 #include "submit/results/machine/others.h"
 #include "tasks/tools/measure/sweep.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>
@@ -13,9 +14,8 @@ static void near(double got, double want)
     if (!(fabs(got - want) <= 1e-9 * fmax(1, fabs(want)))) fail_msg("%.12g is not %.12g", got, want);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     const double x[] = {1, 2, 4, 8}, y[] = {5, 7, 11, 19}, same[] = {3, 3, 3, 3}, bent[] = {5, 7, 11, 20};
     struct fit_line line;
     assert_true(fit_line(x, y, 4, &line));
@@ -28,9 +28,8 @@ static void test_lines(void **state)
     assert_false(fit_line(same, y, 4, &line));
 }
 
-static void test_windows(void **state)
+TEST(test_windows)
 {
-    (void)state;
     const double steady[] = {1, 1.01, 0.99, 1, 1.01, 0.99}, drifting[] = {1, 1.004, 1.008, 1.012, 1.016, 1.02};
     const double shaky[] = {1, 1.05, 0.95, 0.95, 1.05, 1};
     struct fit_window w = fit_window(steady, 6);
@@ -47,9 +46,8 @@ static void test_windows(void **state)
 
 // ---- the machine
 
-static void test_others(void **state)
+TEST(test_others)
 {
-    (void)state;
     int64_t ticks;
     int processors;
     assert_int_equal(others_parse("cpu  10 1 5 1000 50 2 3 4 7 0\ncpu0 5 1 2 500 25 1 1 2 0 0\ncpu1 5 0 3 500 25 1 2 2 0 0\n"
@@ -121,9 +119,8 @@ static double even(int64_t number) { return number ? 0.001 : 0.5; }
 static double cold(int64_t number) { return number < 120 ? 0.002 - (double)number * 1e-6 : 0.001; }
 static double uneasy(int64_t number) { return number / 10 % 2 ? 0.001 : 0.0012; }
 
-static void test_timing(void **state)
+TEST(test_timing)
 {
-    (void)state;
     struct clockwork c;
     struct timing t = time_clockwork(even, 60, 7, &c);
     assert_true(t.protocol.whole && t.repeats == 7 && t.accepted == 7 && t.judged == 7 && t.extended == 0);
@@ -165,9 +162,8 @@ static void shows(const struct sweep_fit *f, const char *there, const char *abse
     text_free(&text);
 }
 
-static void test_sweep_lines(void **state)
+TEST(test_sweep_lines)
 {
-    (void)state;
     struct sweep s = {0};
     struct sweep_fit f;
     assert_false(sweep_fit(&s, &f));
@@ -189,9 +185,8 @@ static void test_sweep_lines(void **state)
     shows(&f, "does not grow with the batch", "limit");
 }
 
-static void test_sweep_batches(void **state)
+TEST(test_sweep_batches)
 {
-    (void)state;
     int64_t batch[SWEEP_BATCHES];
     int count;
     assert_int_equal(sweep_batches("--batch", "8,1,2,8,4", batch, &count), 0);
@@ -207,9 +202,8 @@ static void test_sweep_batches(void **state)
 }
 
 // The largest batch that fits is planned, not only foretold.
-static void test_largest_batch(void **state)
+TEST(test_largest_batch)
 {
-    (void)state;
     static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
     struct bench b;
     struct sweep s = {0};
@@ -246,9 +240,8 @@ static void test_largest_batch(void **state)
 }
 
 // Where the processor has counters, work adds to them; elsewhere nothing is known.
-static void test_counters(void **state)
+TEST(test_counters)
 {
-    (void)state;
     struct counted counted;
     assert_false(counters_end(NULL, &counted));
     assert_true(counted.cycles == 0 && counted.instructions == 0);
@@ -259,24 +252,12 @@ static void test_counters(void **state)
     assert_true(c != NULL && counted.instructions > 100000);
 }
 
-static void a_disturbance_is_said(void **state)
+TEST(a_disturbance_is_said)
 {
-    (void)state;
     struct others_share quiet = {.others = 0.02, .processors = 2}, busy = {.others = 0.9, .processors = 2, .disturbed = true},
                         unknown = {.others = -1, .disturbed = true};
     char into[OTHERS_TEXT];
     assert_null(others_text(&quiet, "it was slowed", into));
     assert_null(others_text(&unknown, "it was slowed", into));
     assert_string_equal(others_text(&busy, "it was slowed", into), "other programs used 0.90 of 2 processors: it was slowed");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),         cmocka_unit_test(test_windows),       cmocka_unit_test(test_others),
-        cmocka_unit_test(test_timing),        cmocka_unit_test(test_sweep_lines),   cmocka_unit_test(test_sweep_batches),
-        cmocka_unit_test(test_largest_batch), cmocka_unit_test(test_counters),
-        cmocka_unit_test(a_disturbance_is_said),
-    };
-    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "tasks/common/step/step.h"
 #include "tasks/imagenet/blur.h"
 #include "tasks/tasks.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 enum { CLASSES = 10, MOST = 512 };
@@ -77,9 +78,8 @@ static int layers(const struct graph *g)  // as papers count: convolutions and t
     return n;
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     static const struct {
         const char *name;
         int layers, norms;
@@ -119,9 +119,8 @@ static void test_sizes(void **state)
     }
 }
 
-static void test_winograd_reaches_convolutions(void **state)
+TEST(test_winograd_reaches_convolutions)
 {
-    (void)state;
     static const char *const names[] = {"record", "resnet9"};
     for (int i = 0; i < 4; i++) {
         struct recipe r = plain(names[i / 2], "");
@@ -139,9 +138,8 @@ static void test_winograd_reaches_convolutions(void **state)
     }
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const struct {
         const char *network, *name, *shape;
     } rows[] = {
@@ -184,9 +182,8 @@ static void test_names(void **state)
             "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (\"dawn models\"");
 }
 
-static void test_wrong_widths(void **state)
+TEST(test_wrong_widths)
 {
-    (void)state;
     static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct recipe r = plain(names[i], "widths=8,8");
@@ -233,9 +230,8 @@ static int train_graph(struct session *s, const char *name, const struct recipe 
 }
 
 // The real sizes are planned, on the device without hardware.
-static void test_plans(void **state)
+TEST(test_plans)
 {
-    (void)state;
     static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     size_t slab[2];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -293,9 +289,8 @@ static struct session *narrow(int i, const char *device)
     return s;
 }
 
-static void test_loss_falls(void **state)
+TEST(test_loss_falls)
 {
-    (void)state;
     for (int i = 0; i < NARROWS; i++) {
         struct session *s = narrow(i, "ref");
         float first = 0, last = 0;
@@ -311,9 +306,8 @@ static void test_loss_falls(void **state)
     }
 }
 
-static void test_cpu_agrees(void **state)
+TEST(test_cpu_agrees)
 {
-    (void)state;
     for (int i = 0; i < NARROWS; i++) {
         struct session *s[2] = {narrow(i, "ref"), narrow(i, "cpu")};
         for (int d = 0; d < 2; d++) OK(session_run(s[d], 0));
@@ -337,9 +331,8 @@ static void test_cpu_agrees(void **state)
 }
 
 // A trained network answers alike with running statistics and with these folded into its filters.
-static void test_inference(void **state)
+TEST(test_inference)
 {
-    (void)state;
     for (int i = 0; i < NARROWS; i++) {
         struct recipe r = narrow_recipe(i);
         struct session *s = session_on("ref");
@@ -378,9 +371,8 @@ static double pixel(const float *x, int64_t h, int64_t w, int64_t row, int64_t c
 }
 
 // Against the filter of 3x3 as it is published, at every second pixel; even and odd sizes.
-static void test_blur(void **state)
+TEST(test_blur)
 {
-    (void)state;
     static const int64_t sizes[][2] = {{6, 8}, {7, 6}, {5, 5}, {2, 3}};
     static const double tap[3] = {0.25, 0.5, 0.25};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -403,15 +395,4 @@ static void test_blur(void **state)
         free(a), free(b);
         session_done(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_names),      cmocka_unit_test(test_wrong_widths),
-        cmocka_unit_test(test_plans),      cmocka_unit_test(test_loss_falls), cmocka_unit_test(test_cpu_agrees),
-        cmocka_unit_test(test_inference),  cmocka_unit_test(test_blur),
-        cmocka_unit_test(test_winograd_reaches_convolutions),
-    };
-    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

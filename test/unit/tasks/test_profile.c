@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trials, profiles and traces on devices whose figures do not matter: sums, shapes, and what is refused.
 #include "tasks/tools/profile/trace.h"
+#include "test/unit/test.h"
 #include "test/second/second.h"
 #include "test/unit/fixture_record.h"
 
@@ -31,9 +32,8 @@ static void open_cifar(struct bench *b)
 }
 
 // Buckets go by length: the batch that is staged is one of the variant's.
-static void test_batches_of_a_variant(void **state)
+TEST_WITH(test_batches_of_a_variant, setup, teardown)
 {
-    (void)state;
     struct bench b;
     second_open(&b, "null", 1, "precision=f32");
     trainer_free(b.trainer);
@@ -89,9 +89,8 @@ static const struct profile_layers_row *find_layer(const struct profile_layers *
     return NULL;
 }
 
-static void test_layers_sum_to_the_plan(void **state)
+TEST_WITH(test_layers_sum_to_the_plan, setup, teardown)
 {
-    (void)state;
     const char *const devices[] = {"null", "cpu"};  // the cpu keeps packed filters and wants workspace
     for (int i = 0; i < 2; i++) {
         static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
@@ -115,9 +114,8 @@ static void test_layers_sum_to_the_plan(void **state)
 
 // ---- a profile
 
-static void test_profile_and_its_tables(void **state)
+TEST_WITH(test_profile_and_its_tables, setup, teardown)
 {
-    (void)state;
     struct bench b;
     struct trial t;
     struct profile *p = zalloc(sizeof *p);
@@ -268,9 +266,8 @@ static int64_t set_times(struct trial *t)
     return sum;
 }
 
-static void test_trace(void **state)
+TEST_WITH(test_trace, setup, teardown)
 {
-    (void)state;
     struct bench b;
     struct trial t;
     struct profile *p = zalloc(sizeof *p);
@@ -306,13 +303,4 @@ static void test_trace(void **state)
     free(p);
     trial_close(&t);
     bench_close(&b);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_batches_of_a_variant), TEST(test_layers_sum_to_the_plan), TEST(test_profile_and_its_tables), TEST(test_trace),
-    };
-    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a training into a file or a pipe writes a line, and what is in it.
 #include "tasks/common/train/progress.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>  // after error.h: it makes a macro of fail
 
 #define SECOND 1000000000LL
 
 // 100 steps per epoch; the last line was printed at time 0 after step 30.
 static const struct progress plain = {.steps = 400, .steps_per_epoch = 100, .batch = 8, .last_step = 30};
 
-static void a_minute_or_a_tenth_of_an_epoch(void **state)
+TEST(a_minute_or_a_tenth_of_an_epoch)
 {
-    (void)state;
     assert_false(progress_wants(&plain, 39, 59 * SECOND));
     assert_true(progress_wants(&plain, 39, 60 * SECOND));
     assert_true(progress_wants(&plain, 31, 60 * SECOND));
@@ -28,9 +23,8 @@ static void a_minute_or_a_tenth_of_an_epoch(void **state)
     assert_false(progress_wants(&plain, 130, 9 * SECOND));
 }
 
-static void none_where_it_is_not_read(void **state)
+TEST(none_where_it_is_not_read)
 {
-    (void)state;
     struct progress p = plain;
     p.quiet = true;
     assert_false(progress_wants(&p, 100, 100 * SECOND));
@@ -63,9 +57,8 @@ static char *written_by(struct progress *p, const struct progress_end *end, doub
     return line;
 }
 
-static void one_whole_line(void **state)
+TEST(one_whole_line)
 {
-    (void)state;
     struct progress p = plain;
     char *line = written_by(&p, NULL, 1.25, 0.5);
     assert_ptr_equal(strstr(line, "   0.40     1.2500    50.00%  step 40/400, "), line);
@@ -80,9 +73,8 @@ static void one_whole_line(void **state)
 }
 
 // The score and the time of a sentence belong to one moment: what was reached when; then the end, if training went on.
-static void score_and_time_of_one_moment(void **state)
+TEST(score_and_time_of_one_moment)
 {
-    (void)state;
     static const struct run_metric accuracy = {"top1", "%", false, 10000};
     struct progress p = plain;
     p.metrics = &accuracy, p.metric_count = 1, p.target = 0.9;
@@ -101,15 +93,4 @@ static void score_and_time_of_one_moment(void **state)
     assert_null(strstr(written_by(&p, &e, 0, 0), "last"));
     p.json = false;
     assert_null(strstr(written_by(&p, &e, 0, 0), "last"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_minute_or_a_tenth_of_an_epoch),
-        cmocka_unit_test(none_where_it_is_not_read),
-        cmocka_unit_test(one_whole_line),
-        cmocka_unit_test(score_and_time_of_one_moment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that train together, as far as one process can tell: slices and their tree, buckets, and the exchanges of a process
 // that is alone. test/cli/ranks.sh starts several.
+#include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 #include "test/unit/fixture_trainer.h"
 
@@ -32,9 +33,8 @@ static void add_slices(const struct slices *s, float *sum)
     }
 }
 
-static void any_number_of_processes_adds_alike(void **state)
+TEST(any_number_of_processes_adds_alike)
 {
-    (void)state;
     int tried = 0;
     for (int all = 1; all <= SLICES_MOST; all++) {
         float want[COUNT], sums[SLICES_MOST * COUNT];
@@ -56,9 +56,8 @@ static void any_number_of_processes_adds_alike(void **state)
     assert_true(tried > 25);
 }
 
-static void slices_that_cannot_be_shared_are_refused(void **state)
+TEST(slices_that_cannot_be_shared_are_refused)
 {
-    (void)state;
     struct slices s;
     assert_int_equal(slices_share(6, 4, 0, &s), ERR_USAGE);
     assert_non_null(strstr(error_text(), "6 slices of a batch cannot be shared by 4"));
@@ -67,9 +66,8 @@ static void slices_that_cannot_be_shared_are_refused(void **state)
     assert_int_equal(slices_share(1, 2, 0, &s), ERR_USAGE);
 }
 
-static void buckets_end_when_full(void **state)
+TEST(buckets_end_when_full)
 {
-    (void)state;
     const int64_t small[20] = {8, 8, 8, 8, 8, 8, 8, 8}, mega = 1 << 20;
     const int64_t large[] = {3 * mega, mega, 1, 9 * mega, 4 * mega, 8};
     assert_int_equal(slices_bucket(small, 20, 0), BUCKET_VALUES);
@@ -82,9 +80,8 @@ static void buckets_end_when_full(void **state)
     assert_int_equal(slices_bucket(large, 6, 5), 6);
 }
 
-static void a_process_alone_has_what_it_gives(void **state)
+TEST(a_process_alone_has_what_it_gives)
 {
-    (void)state;
     int64_t count = 7, got = 0;
     float values[] = {1, 2}, room[2];
     int most = -1;
@@ -106,9 +103,8 @@ static void a_process_alone_has_what_it_gives(void **state)
 }
 
 // The processes that a run began with and those it went on with.
-static void processes_are_stored(void **state)
+TEST_WITH(processes_are_stored, setup, teardown)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct machine_facts other = fixture_machine;
     snprintf(other.cpu, sizeof other.cpu, "Another CPU");
@@ -142,16 +138,4 @@ static void processes_are_stored(void **state)
     assert_true(record_processes(record, &machines) == 1 && machines == 1 && !record_moved(record));
     json_decref(record);
     results_close(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_processes_adds_alike),
-        cmocka_unit_test(slices_that_cannot_be_shared_are_refused),
-        cmocka_unit_test(buckets_end_when_full),
-        cmocka_unit_test(a_process_alone_has_what_it_gives),
-        cmocka_unit_test_setup_teardown(processes_are_stored, setup, teardown),
-    };
-    return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }

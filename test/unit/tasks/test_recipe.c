@@ -7,6 +7,7 @@
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include <unistd.h>
@@ -34,9 +35,8 @@ static int embedded_row(void *count, const struct recipe *r)
     return 0;
 }
 
-static void test_embedded(void **state)
+TEST(test_embedded)
 {
-    (void)state;
     int count = 0, files = 0;
     OK(recipe_each(embedded_row, &count));
     for (const struct embedded *e = embedded_files; e->path; e++) files += strstr(e->path, "/recipes/") != NULL;
@@ -54,17 +54,15 @@ static int stop(void *none, const struct recipe *r)
     return (fail)(ERR_USAGE, "stopped at %s", r->name);  // not the macro of cmocka
 }
 
-static void test_each_stops(void **state)
+TEST(test_each_stops)
 {
-    (void)state;
     REFUSED(recipe_each(stop, NULL), "stopped at");
 }
 
 // ---- what is wrong, and what is said
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *json, *word;
     } rows[] = {
@@ -141,9 +139,8 @@ static void test_refusals(void **state)
     REFUSED(parse(t.at, &r), "fewer than 160 bytes");
 }
 
-static void test_deep_json(void **state)
+TEST(test_deep_json)
 {
-    (void)state;
     char *deep = zalloc(200001);
     memset(deep, '[', 200000);
     struct recipe r;
@@ -153,9 +150,8 @@ static void test_deep_json(void **state)
     REFUSED(recipe_parse("raw", raw, sizeof raw, &r), "raw, line 1: not JSON");
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     struct recipe r, plain;
     OK(parse("{}", &plain));
     assert_string_equal(plain.model, "record");
@@ -187,9 +183,8 @@ static void test_values(void **state)
 }
 
 // Every member of a file reaches the field that its key names.
-static void test_fields(void **state)
+TEST(test_fields)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_embedded("cifar10", &r));
     assert_true(r.epochs == 9.5 && r.batch == 1536 && r.resolution.count == 9 && r.resolution.at[3] == 28);
@@ -207,9 +202,8 @@ static void test_fields(void **state)
 }
 
 // A recipe counts as this repository's as it stands; its number format may be chosen, nothing else.
-static void test_published(void **state)
+TEST(test_published)
 {
-    (void)state;
     static const struct {
         const char *set;
         bool published;
@@ -228,9 +222,8 @@ static void test_published(void **state)
 
 // ---- what applies
 
-static void test_what_does_not_apply(void **state)
+TEST(test_what_does_not_apply)
 {
-    (void)state;
     static const struct {
         const char *json, *word;
     } rows[] = {
@@ -250,9 +243,8 @@ static void test_what_does_not_apply(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) REFUSED(parse(rows[i].json, &r), rows[i].word);
 }
 
-static void test_set_applies(void **state)
+TEST(test_set_applies)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_embedded("cifar10", &r));
     REFUSED(recipe_set(&r, "adam_beta1=0.8"), "the optimiser is muon, not adamw, adamax or lamb");
@@ -272,9 +264,8 @@ static void test_set_applies(void **state)
 }
 
 // The table of recipe models and that of the task agree.
-static void test_models_have_rows(void **state)
+TEST(test_models_have_rows)
 {
-    (void)state;
     for (const struct model *m = task_cifar10.models; m->name; m++) {
         struct recipe r;
         OK(parse("{}", &r));
@@ -286,9 +277,8 @@ static void test_models_have_rows(void **state)
 
 // ---- --set
 
-static void test_set(void **state)
+TEST(test_set)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_embedded("cifar10", &r));
     OK(recipe_set(&r, "epochs=10"));
@@ -360,9 +350,8 @@ static int round_trip(void *none, const struct recipe *r)
     return 0;
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     OK(recipe_each(round_trip, NULL));
     struct recipe r;
     OK(parse("{\"name\": \"q\\\"\\\\ \\u2028\", \"data\": {\"resolution\": [], \"batch\": 1048576},"
@@ -412,9 +401,8 @@ static int check_keys(void *none, const struct recipe *r)
     return 0;
 }
 
-static void test_keys(void **state)
+TEST(test_keys)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_each(check_keys, NULL));
     OK(parse("{\"optimiser\": {\"rule\": \"adamw\"}}", &r));
@@ -438,9 +426,8 @@ static void expect_canonical(const char *json, const char *expected)
     free(canonical);
 }
 
-static void test_canonical(void **state)
+TEST(test_canonical)
 {
-    (void)state;
     expect_canonical("{}", "{}");
     expect_canonical("{\"name\": \"a\", \"about\": \"b\", \"schedule\": {\"epochs\": 8.0}, \"data\": {\"batch\": 1000}}", "{}");
     expect_canonical("{\"schedule\": {\"epochs\": 1e1}, \"data\": {\"resolution\": [24, 3.2e1]}}",
@@ -460,9 +447,8 @@ static void test_canonical(void **state)
 
 // Canonical forms leave defaults out, so a default that changes changes the meaning of every stored recipe. A new key adds
 // its line to the fixture; no line of it ever changes.
-static void test_defaults_are_fixed(void **state)
+TEST(test_defaults_are_fixed)
 {
-    (void)state;
     const struct recipe_key *keys[RECIPE_KEYS_MAX];
     char *fixed;
     size_t size;
@@ -479,9 +465,8 @@ static void test_defaults_are_fixed(void **state)
     free(fixed);
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-    (void)state;
     char folder[] = "/tmp/dawn-recipe-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/mine.json", folder);
@@ -504,9 +489,8 @@ static void test_file(void **state)
 
 // ---- schedule
 
-static void test_schedule(void **state)
+TEST(test_schedule)
 {
-    (void)state;
     struct recipe r;
     OK(parse("{\"schedule\": {\"epochs\": 2.5}, \"data\": {\"resolution\": [24, 28, 32]}}", &r));
     assert_int_equal(recipe_steps(&r, 10), 25);
@@ -527,9 +511,8 @@ static void test_schedule(void **state)
 }
 
 // E1's own script: 32 steps per epoch, 284 in all, decay over 272, larger images after whole epochs.
-static void test_schedule_of_e1(void **state)
+TEST(test_schedule_of_e1)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_embedded("fulcrum-e1", &r));
     assert_int_equal(recipe_steps(&r, 32), 284);
@@ -543,9 +526,8 @@ static void test_schedule_of_e1(void **state)
 }
 
 // The decay goes from 1 to 0, in a line or in half a period of a cosine.
-static void test_shape(void **state)
+TEST(test_shape)
 {
-    (void)state;
     struct recipe r;
     OK(parse("{\"schedule\": {\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}}", &r));
     for (int shape = 0; shape < 2; shape++) {
@@ -558,18 +540,4 @@ static void test_shape(void **state)
         assert_true(schedule_at(&s, 0) < 0.1);
     }
     REFUSED(recipe_set(&r, "schedule.shape=round"), "linear, cosine, step, exponential or inverse-root");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_embedded), cmocka_unit_test(test_each_stops), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_deep_json), cmocka_unit_test(test_values),    cmocka_unit_test(test_set),
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_keys),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_schedule_of_e1), cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_what_does_not_apply), cmocka_unit_test(test_set_applies), cmocka_unit_test(test_models_have_rows),
-        cmocka_unit_test(test_fields), cmocka_unit_test(test_published),
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_defaults_are_fixed),
-    };
-    return cmocka_run_group_tests_name("recipe", tests, NULL, NULL);
 }

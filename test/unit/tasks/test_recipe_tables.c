@@ -3,6 +3,7 @@
 // letters, which has a key of its own and no views.
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/tools/choose.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include <unistd.h>
@@ -29,9 +30,8 @@ static int parse(const char *json, struct recipe *r)
     return recipe_parse("test.json", json, strlen(json), r);
 }
 
-static void own_keys_are_read_and_printed(void **state)
+TEST(own_keys_are_read_and_printed)
 {
-    (void)state;
     struct recipe r;
     const struct letter_keys *own = RECIPE_OWN_KEYS(struct letter_keys, &r);
     OK(parse("{\"model\": {\"name\": \"speller\"}, \"data\": {\"stride\": 16}, \"text\": {\"case\": \"lower\"}}", &r));
@@ -54,9 +54,8 @@ static void own_keys_are_read_and_printed(void **state)
     REFUSED(recipe_set(&r, "stride=65"), "\"stride\" must be between 1 and 64; got 65");
 }
 
-static void a_key_of_another_task_is_refused(void **state)
+TEST(a_key_of_another_task_is_refused)
 {
-    (void)state;
     struct recipe r;
     REFUSED(parse("{\"model\": {\"name\": \"speller\"}, \"evaluation\": {\"views\": 2}}", &r),
             "task letters has no key \"evaluation.views\" (task cifar10 has)");
@@ -66,9 +65,8 @@ static void a_key_of_another_task_is_refused(void **state)
     REFUSED(recipe_set(&r, "data.stride=8"), "task cifar10 has no key \"data.stride\"");
 }
 
-static void a_model_belongs_to_a_task(void **state)
+TEST(a_model_belongs_to_a_task)
 {
-    (void)state;
     struct recipe r;
     OK(parse("{}", &r));
     REFUSED(recipe_set_key("--model", &r, "model", "speller"),
@@ -82,14 +80,4 @@ static void a_model_belongs_to_a_task(void **state)
     struct chosen chosen;
     REFUSED(choose(&c, "cifar10", &chosen), "recipe spell trains model speller, which belongs to task letters, not to cifar10");
     unlink(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_keys_are_read_and_printed),
-        cmocka_unit_test(a_key_of_another_task_is_refused),
-        cmocka_unit_test(a_model_belongs_to_a_task),
-    };
-    return cmocka_run_group_tests_name("recipe tables", tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The note of a state, which gives back all its fields unchanged, and how often a state is written.
 #include "tasks/common/train/resume.h"
+#include "test/unit/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void assert_refused(int rc, const char *part)
 {
@@ -15,9 +12,8 @@ static void assert_refused(int rc, const char *part)
     if (!strstr(error_text(), part)) fail_msg("\"%s\" is not in: %s", part, error_text());
 }
 
-static void test_pace(void **state)
+TEST(test_pace)
 {
-    (void)state;
     static const struct { const char *word; int64_t steps, ns; } good[] = {
         {"1", 1, 0}, {"500", 500, 0}, {"1000000", 1000000, 0}, {"30s", 0, 30000000000},
         {"10min", 0, 600000000000}, {"2h", 0, 7200000000000},
@@ -45,9 +41,8 @@ static const struct resume_note NOTE = {
     .saved = {13, 14},
 };
 
-static void test_note(void **state)
+TEST(test_note)
 {
-    (void)state;
     struct arena arena = {0};
     struct resume_note n;
     char *text = resume_note_text(&NOTE);
@@ -74,9 +69,8 @@ static void test_note(void **state)
     free(text);
 }
 
-static void test_damaged_notes(void **state)
+TEST(test_damaged_notes)
 {
-    (void)state;
     static const char *const edits[][3] = {
         {"{", "[", "not a JSON object"},
         {"\"nonce\"", "\"nunce\"", "the note does not name its run"},
@@ -94,20 +88,10 @@ static void test_damaged_notes(void **state)
         struct resume_note n;
         char *at = strstr(text, edits[i][0]), *edited;
         if (!at) fail_msg("%s is not in %s", edits[i][0], text);
-        if (asprintf(&edited, "%.*s%s%s", (int)(at - text), text, edits[i][1], at + strlen(edits[i][0])) < 0) fail();
+        if (asprintf(&edited, "%.*s%s%s", (int)(at - text), text, edits[i][1], at + strlen(edits[i][0])) < 0) fail_msg("failed");
         assert_refused(resume_note_read("note", edited, &arena, &n), edits[i][2]);
         arena_free(&arena);
         free(edited);
     }
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pace),
-        cmocka_unit_test(test_note),
-        cmocka_unit_test(test_damaged_notes),
-    };
-    return cmocka_run_group_tests_name("resume note", tests, NULL, NULL);
 }

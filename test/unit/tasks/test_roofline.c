@@ -7,13 +7,11 @@
 #include "tasks/tools/forecast/gpus.h"
 #include <math.h>
 #include "tasks/tools/measure/protocol.h"
+#include "test/unit/test.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 // cmocka wants the four before it
-#include <cmocka.h>
 
 static const struct init ZERO = {INIT_ZERO, 0};
 
@@ -62,7 +60,7 @@ static void near(double got, double want)
 }
 
 // The larger of arithmetic and traffic counts, at the rate of the type that is multiplied.
-static void test_bounds(void **state)
+TEST_WITH(test_bounds, setup, teardown)
 {
     const struct bench *b = *state;
     struct device_facts f = {.peak_flops = {[F32] = FLOPS, [BF16] = 4 * FLOPS}, .peak_bytes = 100 * BYTES};
@@ -97,7 +95,7 @@ static void test_bounds(void **state)
 }
 
 // Without peaks there is no bound, and rows are sorted by FLOPs.
-static void test_unknown_peaks(void **state)
+TEST_WITH(test_unknown_peaks, setup, teardown)
 {
     const struct bench *b = *state;
     struct device_facts none = {0};
@@ -114,7 +112,7 @@ static void test_unknown_peaks(void **state)
     roofline_free(&r);
 }
 
-static void test_profile(void **state)
+TEST_WITH(test_profile, setup, teardown)
 {
     const struct bench *b = *state;
     struct device_facts f = {.peak_flops = {[F32] = FLOPS}, .peak_bytes = BYTES};
@@ -157,9 +155,8 @@ static void test_profile(void **state)
     roofline_free(&r);
 }
 
-static void test_span(void **state)
+TEST(test_span)
 {
-    (void)state;
     char into[TEXT_FIGURE];
     assert_string_equal(roofline_span(into, 0), "-");
     assert_string_equal(roofline_span(into, 1.574), "1.58 s");
@@ -180,9 +177,8 @@ static struct trainer *planned(struct device *device, struct dataset *data, cons
     return t;
 }
 
-static void test_forecast(void **state)
+TEST(test_forecast)
 {
-    (void)state;
     struct device *device;
     struct dataset *data;
     assert_int_equal(device_open("null", 0, &device), 0);
@@ -227,9 +223,8 @@ static void test_forecast(void **state)
     device_close(device);
 }
 
-static void test_evaluation_rest(void **state)
+TEST(test_evaluation_rest)
 {
-    (void)state;
     struct device *device;
     struct dataset *whole, *rest;
     assert_int_equal(device_open("null", 0, &device), 0);
@@ -253,9 +248,8 @@ static void test_evaluation_rest(void **state)
 }
 
 // Of a GPU that is not here the peaks are known, and what the exchange of gradients costs.
-static void test_gpus(void **state)
+TEST(test_gpus)
 {
-    (void)state;
     const struct gpu *gpu;
     struct device_facts f;
     assert_int_equal(gpu_find("h200", &gpu), 0);
@@ -287,9 +281,8 @@ static void fits(double step, double budget, int64_t ignored, int64_t timed, int
     assert_int_equal(p.whole, whole);
 }
 
-static void test_protocol(void **state)
+TEST(test_protocol)
 {
-    (void)state;
     fits(0.01, 60, 20, 100, 7, true);    // 7.2 s
     fits(0.0625, 45, 20, 100, 7, true);  // exactly 720 steps
     fits(0.0625, 44.9, 20, 99, 7, false);
@@ -299,27 +292,10 @@ static void test_protocol(void **state)
     fits(100, 60, 1, 1, 1, false);    // slower than the budget: one of each all the same
 }
 
-static void test_spread(void **state)
+TEST(test_spread)
 {
-    (void)state;
     double odd[] = {3, 1, 2}, even[] = {4, 1, 2, 3};
     struct spread s = protocol_spread(odd, 3);
     assert_true(s.median == 2 && s.low == 1 && s.high == 3);
     assert_true(protocol_spread(even, 4).median == 2.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_unknown_peaks, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_profile, setup, teardown),
-        cmocka_unit_test(test_span),
-        cmocka_unit_test(test_forecast),
-        cmocka_unit_test(test_evaluation_rest),
-        cmocka_unit_test(test_gpus),
-        cmocka_unit_test(test_protocol),
-        cmocka_unit_test(test_spread),
-    };
-    return cmocka_run_group_tests_name("roofline", tests, NULL, NULL);
 }

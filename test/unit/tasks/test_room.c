@@ -3,6 +3,7 @@
 // is the largest that fits.
 #include "runtime/null/null.h"
 #include "tasks/common/train/room.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <stdio.h>
@@ -25,9 +26,8 @@ static size_t bytes_with_batch(struct bench *b, int64_t batch)
 }
 
 // Of a whole batch, and of one in parts.
-static void the_largest_batch_is_named(void **state)
+TEST(the_largest_batch_is_named)
 {
-    (void)state;
     static const char *const settings[2][6] = {{"widths=8,8,16", "batch=1000", "epochs=2", "resolution=24,32", NULL},
                                                {"widths=8,8,16", "batch=900", "epochs=2", "accumulate=3", NULL}};
     for (int i = 0; i < 2; i++) {
@@ -55,10 +55,4 @@ static void the_largest_batch_is_named(void **state)
         if (!strstr(error_text(), "no batch is small enough")) fail_msg("%s", error_text());
         bench_close(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_largest_batch_is_named)};
-    return cmocka_run_group_tests_name("room", tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 // Scaling over devices: the model of a reduction, the table, and the line that a measuring process prints.
 #include "runtime/common/base/text.h"
 #include "tasks/tools/measure/scaling.h"
+#include "test/unit/test.h"
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const double ALPHA = 20e-6, BETA = 1e-9;
 
@@ -26,9 +23,8 @@ static struct scaling_row row_of(int processes, double step)
     return r;
 }
 
-static void a_model_is_found_again(void **state)
+TEST(a_model_is_found_again)
 {
-    (void)state;
     for (int processes = 2; processes <= 8; processes *= 2) {
         struct scaling_row r = row_of(processes, 1);
         struct scaling_model m;
@@ -44,9 +40,8 @@ static void a_model_is_found_again(void **state)
     assert_false(scaling_fit(&flat, &m));
 }
 
-static void the_table_has_speedup_and_efficiency(void **state)
+TEST(the_table_has_speedup_and_efficiency)
 {
-    (void)state;
     const struct scaling_row row[] = {row_of(1, 0.1), row_of(2, 0.125), row_of(4, 0.2)};
     struct text text = {0};
     scaling_text(row, 3, "images", &text);
@@ -69,9 +64,8 @@ static void the_table_has_speedup_and_efficiency(void **state)
     json_decref(o);
 }
 
-static void a_row_passes_through_its_line(void **state)
+TEST(a_row_passes_through_its_line)
 {
-    (void)state;
     struct scaling_row r = row_of(4, 0.25), back;
     strcpy(r.model, "record"), strcpy(r.size, "32 x 32");
     r.noise = true;
@@ -89,14 +83,4 @@ static void a_row_passes_through_its_line(void **state)
     json_decref(o);
     static const char *const broken[] = {"", "{", "{}", "{\"processes\": \"4\"}", "[1]", "{\"processes\": 2, \"step_s\": -1}"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) assert_true(scaling_row_parse(broken[i], &back) < 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_is_found_again),
-        cmocka_unit_test(the_table_has_speedup_and_efficiency),
-        cmocka_unit_test(a_row_passes_through_its_line),
-    };
-    return cmocka_run_group_tests_name("scaling", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of recipes against their formulas.
 #include "tasks/cifar10/cifar10_keys.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #define OWN(recipe) cifar10_keys(&(recipe))
@@ -10,9 +11,8 @@ static int parse(const char *json, struct recipe *r)
     return recipe_parse("test.json", json, strlen(json), r);
 }
 
-static void test_schedule(void **state)
+TEST(test_schedule)
 {
-    (void)state;
     struct recipe r;
     OK(parse("{\"schedule\": {\"epochs\": 2.5}, \"data\": {\"resolution\": [24, 28, 32]}}", &r));
     assert_int_equal(recipe_steps(&r, 10), 25);
@@ -41,9 +41,8 @@ static double rate_at(const char *json, double step)
 }
 
 // 10 steps per epoch, against the formulas as they are published.
-static void test_shapes_of_the_decay(void **state)
+TEST(test_shapes_of_the_decay)
 {
-    (void)state;
     static const char steps[] = "{\"model\": {\"name\": \"record\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 1, "
                                 "\"shape\": \"step\", \"step\": {\"at\": [3, 6, 20], \"factor\": 0.25}}}";
     static const char exponential[] = "{\"model\": {\"name\": \"record\"}, \"schedule\": {\"epochs\": 9, "
@@ -66,9 +65,8 @@ static void test_shapes_of_the_decay(void **state)
 }
 
 // E1's own script: 32 steps per epoch, 284 in all, decay over 272, larger images after whole epochs.
-static void test_schedule_of_e1(void **state)
+TEST(test_schedule_of_e1)
 {
-    (void)state;
     struct recipe r;
     OK(recipe_embedded("fulcrum-e1", &r));
     assert_int_equal(recipe_steps(&r, 32), 284);
@@ -82,9 +80,8 @@ static void test_schedule_of_e1(void **state)
 }
 
 // The decay goes from 1 to 0, in a line or in half a period of a cosine.
-static void test_shape(void **state)
+TEST(test_shape)
 {
-    (void)state;
     struct recipe r;
     OK(parse("{\"schedule\": {\"epochs\": 11, \"warmup_epochs\": 1, \"lr_floor\": 0.01}}", &r));
     for (int shape = 0; shape < 2; shape++) {
@@ -97,13 +94,4 @@ static void test_shape(void **state)
         assert_true(schedule_at(&s, 0) < 0.1);
     }
     REFUSED(recipe_set(&r, "schedule.shape=round"), "linear, cosine, step, exponential or inverse-root");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schedule), cmocka_unit_test(test_shapes_of_the_decay),
-        cmocka_unit_test(test_schedule_of_e1), cmocka_unit_test(test_shape),
-    };
-    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

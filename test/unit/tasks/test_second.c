@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second task (test/second) trains through the same step, supply, metrics and trainer as the tasks of the program.
+#include "test/unit/test.h"
 #include "test/second/second.h"
 
 #include "runtime/common/base/file.h"
@@ -14,28 +15,24 @@
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
 
-static void trains_on_ref(void **state)
+TEST(trains_on_ref)
 {
-    (void)state;
     second_reaches_its_target("ref");
 }
 
-static void keeps_an_average_on_ref(void **state)
+TEST(keeps_an_average_on_ref)
 {
-    (void)state;
     second_keeps_an_average("ref");
 }
 
-static void trains_on_cpu(void **state)
+TEST(trains_on_cpu)
 {
-    (void)state;
     second_reaches_its_target("cpu");
 }
 
 // Every sample is evaluated once, in full and short batches of each bucket; the same seed gives the same score.
-static void evaluates_every_sample(void **state)
+TEST(evaluates_every_sample)
 {
-    (void)state;
     struct bench a, b;
     second_open(&a, "cpu", 1, "precision=f32");
     second_open(&b, "cpu", 2, "precision=f32");
@@ -51,9 +48,8 @@ static void evaluates_every_sample(void **state)
 }
 
 // A sample longer than the last bucket is refused by its number, and nothing is freed twice.
-static void a_long_sample_is_refused(void **state)
+TEST(a_long_sample_is_refused)
 {
-    (void)state;
     struct bench b;
     struct trainer *none = NULL;
     second_limit = 17;
@@ -70,9 +66,8 @@ static void a_long_sample_is_refused(void **state)
 }
 
 // Streamed batches go on in the middle of an epoch: the bytes are those of a training that was never stopped.
-static void goes_on_to_the_same_bytes(void **state)
+TEST(goes_on_to_the_same_bytes)
 {
-    (void)state;
     static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
     char path[] = "/tmp/dawn-second-XXXXXX";
     int fd = mkstemp(path);
@@ -128,9 +123,8 @@ static void forward_b(struct step *s)
     g_correct(s->g, graph_slot(s->g, s->is.output[1]), step_input(s, "label b"), right, 1);
 }
 
-static void the_judge_sees_every_output(void **state)
+TEST(the_judge_sees_every_output)
 {
-    (void)state;
     struct bench b;
     one_answer = task_second;
     programs_of(&one_answer)[2].forward = forward_b;
@@ -157,9 +151,8 @@ static void the_judge_sees_every_output(void **state)
 // A training may begin with the weights of another one: those of a file that names them otherwise, too.
 static const char *const prefixes[] = {"other.", NULL}, *const fresh[] = {"b.head", NULL};
 static struct model begun[2];
-static void begins_with_given_weights(void **state)
+TEST(begins_with_given_weights)
 {
-    (void)state;
     char path[] = "/tmp/dawn-second-XXXXXX", digest[DIGEST_HEX];
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -234,9 +227,8 @@ static float *train_in_parts(const char *parts, int64_t *count)
 }
 
 // The gradients of the parts are those of the batch, so the weights after some steps are the same up to rounding.
-static void parts_are_the_batch(void **state)
+TEST(parts_are_the_batch)
 {
-    (void)state;
     int64_t variants;
     float *whole = train_in_parts("data.accumulate=1", &variants);
     assert_int_equal(variants, 1);
@@ -252,9 +244,8 @@ static void parts_are_the_batch(void **state)
 }
 
 // A state stands between steps, never between parts.
-static void parts_go_on_to_the_same_bytes(void **state)
+TEST(parts_go_on_to_the_same_bytes)
 {
-    (void)state;
     static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
     char path[] = "/tmp/dawn-second-XXXXXX";
     int fd = mkstemp(path);
@@ -281,9 +272,8 @@ static void parts_go_on_to_the_same_bytes(void **state)
     unlink(path);
 }
 
-static void parts_that_are_no_parts_are_refused(void **state)
+TEST(parts_that_are_no_parts_are_refused)
 {
-    (void)state;
     struct bench b;
     struct trainer *none = NULL;
     struct task task = task_second;
@@ -305,9 +295,8 @@ static void parts_that_are_no_parts_are_refused(void **state)
 
 // The average equals that of the weights after each step, which is computed here. Evaluating changes nothing, and the saved
 // weights are the evaluated ones.
-static void the_average_is_evaluated(void **state)
+TEST(the_average_is_evaluated)
 {
-    (void)state;
     struct bench b;
     float want[TABLE], now[TABLE], got[TABLE];
     int64_t score[METRICS_MAX], again[METRICS_MAX];
@@ -367,9 +356,8 @@ static int no_feed(const struct setting *c, int feed, struct feed_choice *f)
     return (fail)(ERR_INPUT, "this cannot be read");
 }
 
-static void a_failure_is_told(void **state)
+TEST(a_failure_is_told)
 {
-    (void)state;
     struct bench b;
     int64_t score[METRICS_MAX];
     struct task task = task_second;
@@ -390,9 +378,8 @@ static void a_failure_is_told(void **state)
     bench_close(&b);
 }
 
-static void figures_are_finite(void **state)
+TEST(figures_are_finite)
 {
-    (void)state;
     struct bench b;
     second_open(&b, "ref", 1, "precision=f32");
     double flops = trainer_forward_flops(b.trainer);  // it has no key for views
@@ -407,9 +394,8 @@ static void figures_are_finite(void **state)
 }
 
 // The figure of a run with buckets is the mean over the samples of the evaluation, not that of the shortest bucket.
-static void flops_are_those_of_all_buckets(void **state)
+TEST(flops_are_those_of_all_buckets)
 {
-    (void)state;
     struct bench b;
     second_open(&b, "null", 1, "precision=f32");
     const struct trainer *t = b.trainer;
@@ -431,9 +417,8 @@ static void flops_are_those_of_all_buckets(void **state)
 }
 
 // What a task has to say fits on one page: if it grows, something that all tasks share is missing.
-static void is_one_page(void **state)
+TEST(is_one_page)
 {
-    (void)state;
     char *text;
     size_t size;
     int lines = 0;
@@ -459,9 +444,8 @@ static void read_head(const struct trainer *t, float head[HEAD])
 }
 
 // Adam's first update of a parameter moves each weight by the learning rate, however many steps others have made.
-static void a_late_set_begins_as_others_do(void **state)
+TEST(a_late_set_begins_as_others_do)
 {
-    (void)state;
     struct task task = task_second;
     struct bench b;
     float before[HEAD], after[HEAD];
@@ -504,9 +488,8 @@ static void open_uploading(struct bench *b, struct task *task)
 }
 
 // What trains is averaged, whatever it began with.
-static void uploaded_weights_are_averaged(void **state)
+TEST(uploaded_weights_are_averaged)
 {
-    (void)state;
     struct task task;
     struct bench b;
     open_uploading(&b, &task);
@@ -516,9 +499,8 @@ static void uploaded_weights_are_averaged(void **state)
 }
 
 // Nobody reads the loss of an evaluation, so none is computed.
-static void an_evaluation_has_no_loss(void **state)
+TEST(an_evaluation_has_no_loss)
 {
-    (void)state;
     struct task task;
     struct bench b;
     open_uploading(&b, &task);
@@ -538,9 +520,8 @@ static int disagreeing_rules(const struct setting *c, struct rule rule[RULES_MAX
     return rules;
 }
 
-static void schedules_of_one_name_agree(void **state)
+TEST(schedules_of_one_name_agree)
 {
-    (void)state;
     struct task task = task_second;
     struct bench b;
     task.rules = disagreeing_rules;
@@ -554,31 +535,4 @@ static void schedules_of_one_name_agree(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trains_on_ref),
-        cmocka_unit_test(trains_on_cpu),
-        cmocka_unit_test(keeps_an_average_on_ref),
-        cmocka_unit_test(uploaded_weights_are_averaged),
-        cmocka_unit_test(an_evaluation_has_no_loss),
-        cmocka_unit_test(schedules_of_one_name_agree),
-        cmocka_unit_test(a_late_set_begins_as_others_do),
-        cmocka_unit_test(evaluates_every_sample),
-        cmocka_unit_test(a_long_sample_is_refused),
-        cmocka_unit_test(goes_on_to_the_same_bytes),
-        cmocka_unit_test(the_judge_sees_every_output),
-        cmocka_unit_test(begins_with_given_weights),
-        cmocka_unit_test(parts_are_the_batch),
-        cmocka_unit_test(parts_go_on_to_the_same_bytes),
-        cmocka_unit_test(parts_that_are_no_parts_are_refused),
-        cmocka_unit_test(the_average_is_evaluated),
-        cmocka_unit_test(a_failure_is_told),
-        cmocka_unit_test(figures_are_finite),
-        cmocka_unit_test(flops_are_those_of_all_buckets),
-        cmocka_unit_test(is_one_page),
-    };
-    return cmocka_run_group_tests_name("second task", tests, NULL, NULL);
 }

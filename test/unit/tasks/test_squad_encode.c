@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions to samples and back: what a sequence holds, where the answer stands in it, that an answer is cut from the
 // original text, which buckets are chosen; the vocabulary of training texts; config.json.
+#include "test/unit/test.h"
 #include "test/unit/tasks/fixture_squad.h"
 
 #include "data/text/wordpiece.h"
@@ -17,9 +18,8 @@ static void open_samples(struct samples *s, const char *set)
 }
 
 // With one-hot scores at the places of the answer the answer comes back, accents and capitals as in the text.
-static void an_answer_is_cut_from_the_original_text(void **state)
+TEST_WITH(an_answer_is_cut_from_the_original_text, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     open_samples(&s, NULL);
     const struct squad *squad = squad_of(s.stored, SPLIT_TEST);
@@ -43,9 +43,8 @@ static void an_answer_is_cut_from_the_original_text(void **state)
     close_samples(&s);
 }
 
-static void long_contexts_are_cut_into_windows(void **state)
+TEST_WITH(long_contexts_are_cut_into_windows, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     open_samples(&s, "data.length=128");
     const struct dataset_facts *f = dataset_facts(s.view);
@@ -70,9 +69,8 @@ static void long_contexts_are_cut_into_windows(void **state)
     close_samples(&s);
 }
 
-static void questions_that_train_no_answer_are_counted(void **state)
+TEST_WITH(questions_that_train_no_answer_are_counted, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     struct text note = {0};
     open_samples(&s, "data.length=128");
@@ -90,9 +88,8 @@ static void questions_that_train_no_answer_are_counted(void **state)
     text_free(&note);
 }
 
-static void files_and_shapes_that_do_not_fit_are_said(void **state)
+TEST_WITH(files_and_shapes_that_do_not_fit_are_said, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     struct dataset *view;
     open_samples(&s, NULL);
@@ -117,9 +114,8 @@ static void files_and_shapes_that_do_not_fit_are_said(void **state)
     close_samples(&s);
 }
 
-static void other_encoders_are_refused(void **state)
+TEST_WITH(other_encoders_are_refused, set_up, tear_down)
 {
-    (void)state;
     static const char *const bad[] = {"", "[]", "{", "{\"hidden_size\": \"384\"}", "{\"hidden_size\": 0}",
                                       "{\"hidden_size\": 3.5}",
                                       "{\"hidden_act\": \"gelu_new\"}", "{\"model_type\": \"roberta\"}", "{\"hidden_act\": 3}",
@@ -148,9 +144,8 @@ static double padding_of(const int32_t *lengths, int64_t count, const struct ord
     return sum;
 }
 
-static void buckets_pad_little(void **state)
+TEST_WITH(buckets_pad_little, set_up, tear_down)
 {
-    (void)state;
     enum { COUNT = 4000 };
     static int32_t lengths[COUNT];
     for (int i = 0; i < COUNT; i++) {
@@ -178,9 +173,8 @@ static void buckets_pad_little(void **state)
     assert_int_equal(o.buckets, 1), assert_int_equal(o.limit[0], 32);
 }
 
-static void every_word_of_the_texts_can_be_written(void **state)
+TEST_WITH(every_word_of_the_texts_can_be_written, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     open_samples(&s, NULL);
     struct text list = {0};
@@ -200,9 +194,8 @@ static void every_word_of_the_texts_can_be_written(void **state)
 }
 
 // dawn plan and dawn bench work where nothing was fetched.
-static void noise_has_samples_too(void **state)
+TEST_WITH(noise_has_samples_too, set_up, tear_down)
 {
-    (void)state;
     struct dataset *noise = NULL, *view;
     struct recipe recipe;
     if (recipe_embedded("bert-base", &recipe) < 0 || dataset_open_noise("squad-split", &noise) < 0) fail_msg("%s", error_text());
@@ -218,20 +211,4 @@ static void noise_has_samples_too(void **state)
     for (int64_t i = 0; i < n; i++) assert_in_range(tokens[i], 0, 30521);
     dataset_close(view);
     dataset_close(noise);
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(an_answer_is_cut_from_the_original_text),
-        CASE(long_contexts_are_cut_into_windows),
-        CASE(questions_that_train_no_answer_are_counted),
-        CASE(files_and_shapes_that_do_not_fit_are_said),
-        CASE(other_encoders_are_refused),
-        CASE(buckets_pad_little),
-        CASE(every_word_of_the_texts_can_be_written),
-        CASE(noise_has_samples_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

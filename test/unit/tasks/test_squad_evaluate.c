@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evaluation of SQuAD: normalised texts, scores, sums, and files of predictions. The expected values are those of
 // evaluate-v1.1.py.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "tasks/squad/predictions.h"
 
-static void what_is_left(void **state)
+TEST(what_is_left)
 {
-    (void)state;
     static const struct {
         const char *text, *left;
     } cases[] = {
@@ -39,9 +39,8 @@ static void what_is_left(void **state)
     }
 }
 
-static void scores(void **state)
+TEST(scores)
 {
-    (void)state;
     static const struct {
         const char *prediction, *truth;
         double f1;
@@ -73,9 +72,8 @@ static void scores(void **state)
     assert_true(best.exact);
 }
 
-static void sums(void **state)
+TEST(sums)
 {
-    (void)state;
     const struct squad_answer answer = {"one two three", 0};
     const struct squad_question questions[] = {{"a", "?", 0, &answer, 1}, {"b", "?", 0, &answer, 1}, {"c", "?", 0, &answer, 1}};
     const struct squad squad = {.question = questions, .questions = 3};
@@ -93,9 +91,8 @@ static void sums(void **state)
     assert_true(evaluate_f1(&none) == 0 && evaluate_exact(&none) == 0);
 }
 
-static void files_of_predictions(void **state)
+TEST_WITH(files_of_predictions, set_up, tear_down)
 {
-    (void)state;
     struct predictions *p;
     static const struct {
         const char *json, *words;
@@ -118,15 +115,4 @@ static void files_of_predictions(void **state)
     assert_string_equal(predictions_of(p, "a"), "");
     assert_null(predictions_of(p, "b"));
     predictions_free(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_left),
-        cmocka_unit_test(scores),
-        cmocka_unit_test(sums),
-        TEST(files_of_predictions),
-    };
-    return cmocka_run_group_tests_name("squad_evaluate", tests, NULL, NULL);
 }

@@ -4,15 +4,13 @@
 #include "runtime/fuse.h"
 #include "tasks/common/train/trainer.h"
 #include "tasks/squad/squad.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // cmocka wants the four before it
-#include <cmocka.h>
 
 #define OK(call)                                                                                                       \
     do {                                                                                                               \
@@ -46,9 +44,8 @@ static void end(struct made *m)
 
 static const char *const none[] = {NULL};
 
-static void test_published(void **state)
+TEST(test_published)
 {
-    (void)state;
     static const struct {
         const char *recipe;
         int64_t parameters;
@@ -80,9 +77,8 @@ static void test_published(void **state)
     }
 }
 
-static void test_rules(void **state)
+TEST(test_rules)
 {
-    (void)state;
     struct recipe r;
     struct rule rule[RULES_MAX] = {0};
     OK(recipe_embedded("bert-base", &r));
@@ -101,9 +97,8 @@ static void test_rules(void **state)
     assert_true(schedule_at(&rule[0].share, 10) > 0.99 && schedule_at(&rule[0].share, 99) < 0.03);
 }
 
-static void test_loss_falls(void **state)
+TEST(test_loss_falls)
 {
-    (void)state;
     static const char *const settings[] = {"model.dropout=0.1", "precision=f32", NULL};
     struct made m;
     struct trainer_sums sums;
@@ -166,9 +161,8 @@ static int check_program(const struct graph *g, const struct slot *key)
 
 // Each program that a step runs (for a batch, a part or a slice) has masks of its own: it advances the counter of its draws, and
 // no two of its nodes have a site in common. Slices are numbered through all processes (trainer_begin).
-static void test_draws_are_keyed(void **state)
+TEST(test_draws_are_keyed)
 {
-    (void)state;
     static const struct {
         const char *recipe, *settings[3];
     } wanted[] = {
@@ -188,15 +182,4 @@ static void test_draws_are_keyed(void **state)
             assert_true(check_program(t->session->graph[t->variant[v].program], t->slots.feed[FEED_TRAIN].key) > 5);
         end(&m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_loss_falls),
-        cmocka_unit_test(test_draws_are_keyed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

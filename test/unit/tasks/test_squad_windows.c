@@ -2,13 +2,10 @@
 // Windows against run_squad.py's loop written out, and the decoding of scores against every pair.
 #include "runtime/common/base/rng.h"
 #include "tasks/squad/sample/decode.h"
+#include "test/unit/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 // cmocka wants the three before it
-#include <cmocka.h>
 
 enum { MOST = 400 };
 
@@ -41,9 +38,8 @@ static int naive_owner(int64_t (*window)[2], int count, int64_t piece)
     return owner;
 }
 
-static void windows_are_those_of_the_published_loop(void **state)
+TEST(windows_are_those_of_the_published_loop)
 {
-    (void)state;
     static int64_t window[MOST][2];
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (int64_t question = 0; question < 70; question += 7)
@@ -60,9 +56,8 @@ static void windows_are_those_of_the_published_loop(void **state)
             }
 }
 
-static void an_answer_has_a_place_in_windows_that_hold_it_whole(void **state)
+TEST(an_answer_has_a_place_in_windows_that_hold_it_whole)
 {
-    (void)state;
     int32_t first = -1, last = -1;
     struct windows w = windows_of(&(struct windows_rule){32, 10, 8, false}, 5, 50);  // windows of 24 pieces
     assert_int_equal(w.count, 4);
@@ -96,9 +91,8 @@ static float score_of(const struct windows *w, int64_t number, int64_t a, int64_
 }
 
 // With fewer than 20 pieces the best of 20 x 20 is the best of all.
-static void the_best_pair_is_the_best_of_all(void **state)
+TEST(the_best_pair_is_the_best_of_all)
 {
-    (void)state;
     struct windows w = windows_of(&(struct windows_rule){24, 8, 4, false}, 4, 40);
     assert_true(w.count > 2);
     for (uint32_t seed = 0; seed < 200; seed++) {
@@ -118,9 +112,8 @@ static void the_best_pair_is_the_best_of_all(void **state)
     }
 }
 
-static void answers_are_at_most_thirty_pieces(void **state)
+TEST(answers_are_at_most_thirty_pieces)
 {
-    (void)state;
     struct windows w = windows_of(&(struct windows_rule){64, 8, 4, false}, 1, 60);
     struct decoded d;
     draw_scores(1);
@@ -131,9 +124,8 @@ static void answers_are_at_most_thirty_pieces(void **state)
 }
 
 // Models of words read the context apart from the question, and all pairs of at most 15 words count.
-static void words_are_decoded_among_all_pairs(void **state)
+TEST(words_are_decoded_among_all_pairs)
 {
-    (void)state;
     struct windows w = windows_of(&(struct windows_rule){32, 12, 8, true}, 5, 60);
     assert_int_equal(windows_begin(&w), 0), assert_int_equal(w.question, 5), assert_int_equal(windows_length(&w, 0), 32);
     for (uint32_t seed = 0; seed < 200; seed++) {
@@ -157,9 +149,8 @@ static void words_are_decoded_among_all_pairs(void **state)
 }
 
 // The best beginnings all come after the best ends.
-static void a_window_without_a_pair_answers_with_one_piece(void **state)
+TEST(a_window_without_a_pair_answers_with_one_piece)
 {
-    (void)state;
     struct windows w = windows_of(&(struct windows_rule){64, 8, 4, false}, 1, 50);
     struct decoded d;
     int64_t base = windows_begin(&w);
@@ -168,9 +159,8 @@ static void a_window_without_a_pair_answers_with_one_piece(void **state)
     assert_int_equal(d.first, 49), assert_int_equal(d.last, 49);
 }
 
-static void scores_that_are_no_numbers_are_no_answers(void **state)
+TEST(scores_that_are_no_numbers_are_no_answers)
 {
-    (void)state;
     const struct windows_rule rule = {64, 8, 4, false};
     struct windows w = windows_of(&rule, 1, 5), empty = windows_of(&rule, 1, 0);
     struct decoded d;
@@ -181,18 +171,4 @@ static void scores_that_are_no_numbers_are_no_answers(void **state)
     end[windows_begin(&w) + 4] = -INFINITY;
     assert_true(decode_window(&w, 0, start, end, &d));
     assert_false(decode_window(&empty, 0, start, end, &d));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_those_of_the_published_loop),
-        cmocka_unit_test(an_answer_has_a_place_in_windows_that_hold_it_whole),
-        cmocka_unit_test(the_best_pair_is_the_best_of_all),
-        cmocka_unit_test(answers_are_at_most_thirty_pieces),
-        cmocka_unit_test(words_are_decoded_among_all_pairs),
-        cmocka_unit_test(a_window_without_a_pair_answers_with_one_piece),
-        cmocka_unit_test(scores_that_are_no_numbers_are_no_answers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of words: features of a context, which words have rows, samples and the answers cut from them, vectors of a file, and
 // both networks: layers and parameters as published, and a narrow one whose loss falls.
+#include "test/unit/test.h"
 #include "test/unit/tasks/fixture_squad.h"
 
 #include "runtime/fuse.h"
@@ -26,9 +27,8 @@ static void cut_at_blanks(const char *text, struct pieces *into)
     }
 }
 
-static void features_tell_how_a_word_matches_and_looks(void **state)
+TEST_WITH(features_tell_how_a_word_matches_and_looks, set_up, tear_down)
 {
-    (void)state;
     static const char context[] = "Word the Founded ÉCOLE 1,000 , the ÉcOLE NASA";
     static const char question[] = "When was the école founding ?";
     static const float wanted[][FEATURES] = {
@@ -60,9 +60,8 @@ static void open_samples(struct samples *s, const char *set, const char *vectors
                        "\"data\": {\"vocabulary\": 256}}", set, vectors);
 }
 
-static void an_answer_comes_back_from_its_places(void **state)
+TEST_WITH(an_answer_comes_back_from_its_places, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     open_samples(&s, NULL, NULL);
     const struct squad *squad = squad_of(s.stored, SPLIT_TEST);
@@ -81,9 +80,8 @@ static void an_answer_comes_back_from_its_places(void **state)
     close_samples(&s);
 }
 
-static void training_has_the_windows_that_hold_their_answers(void **state)
+TEST_WITH(training_has_the_windows_that_hold_their_answers, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     open_samples(&s, "data.length=32", NULL);
     assert_int_equal(recipe_set(&s.recipe, "model.heads=2"), ERR_USAGE);
@@ -105,9 +103,8 @@ static void training_has_the_windows_that_hold_their_answers(void **state)
 }
 
 // An answer that does not stand where the file says is in no window.
-static void questions_without_a_whole_answer_are_counted(void **state)
+TEST_WITH(questions_without_a_whole_answer_are_counted, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     struct text note = {0};
     open_samples(&s, NULL, NULL);
@@ -125,9 +122,8 @@ static void questions_without_a_whole_answer_are_counted(void **state)
     text_free(&note);
 }
 
-static void words_that_come_once_are_unknown(void **state)
+TEST_WITH(words_that_come_once_are_unknown, set_up, tear_down)
 {
-    (void)state;
     struct samples s, again;
     open_samples(&s, NULL, NULL);
     const struct wordlist *words = passages_words(s.view);
@@ -142,9 +138,8 @@ static void words_that_come_once_are_unknown(void **state)
     close_samples(&s);
 }
 
-static void wrong_files_are_said(void **state)
+TEST_WITH(wrong_files_are_said, set_up, tear_down)
 {
-    (void)state;
     struct samples s;
     struct dataset *view;
     open_samples(&s, NULL, NULL);
@@ -230,9 +225,8 @@ static const char *const narrow[] = {"precision=f32", "data.length=96", "data.st
 enum { NARROW = sizeof narrow / sizeof *narrow };
 
 // Names and shapes of the authors' programs, apart from the number of features.
-static void layers_are_as_published(void **state)
+TEST_WITH(layers_are_as_published, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *recipe, *slot;
         int64_t rows, columns;
@@ -282,9 +276,8 @@ static bool large_products_are_aligned(const struct graph *g)
     return aligned;
 }
 
-static void one_recipe_has_aligned_rows(void **state)
+TEST_WITH(one_recipe_has_aligned_rows, set_up, tear_down)
 {
-    (void)state;
     static const char *const settings[] = {"precision=bf16", "data.length=256"};
     static const char *const recipes[] = {"fastfusionnet", "fastfusionnet-128"};
     for (int i = 0; i < 2; i++) {
@@ -317,17 +310,15 @@ static void loss_falls(const char *recipe, double by)
     end(&m);
 }
 
-static void losses_fall(void **state)
+TEST_WITH(losses_fall, set_up, tear_down)
 {
-    (void)state;
     loss_falls("drqa", 0.1);
     loss_falls("fastfusionnet", 0.1);
 }
 
 // What training adds to the vectors of the most frequent words is in a table of its own; the file's stay as they are.
-static void frequent_words_are_tuned_and_no_others(void **state)
+TEST_WITH(frequent_words_are_tuned_and_no_others, set_up, tear_down)
 {
-    (void)state;
     static const char *const few[] = {"precision=f32", "vectors=3",   "hidden=4",       "tuned=2",
                                       "data.batch=4",  "data.vocabulary=256", "data.length=128", "epochs=2",
                                       "vectors_multiple=4"};
@@ -354,21 +345,4 @@ static void frequent_words_are_tuned_and_no_others(void **state)
     assert_true(tuned[WORDLIST_PADDING][0] == 0 && tuned[WORDLIST_UNKNOWN][0] != 0 && tuned[WORDLIST_FIRST][0] != 0);
     constants_are_no_state(m.trainer);
     end(&m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(features_tell_how_a_word_matches_and_looks),
-        TEST(an_answer_comes_back_from_its_places),
-        TEST(training_has_the_windows_that_hold_their_answers),
-        TEST(questions_without_a_whole_answer_are_counted),
-        TEST(words_that_come_once_are_unknown),
-        TEST(wrong_files_are_said),
-        TEST(layers_are_as_published),
-        TEST(one_recipe_has_aligned_rows),
-        TEST(losses_fall),
-        TEST(frequent_words_are_tuned_and_no_others),
-    };
-    return cmocka_run_group_tests_name("squad_words", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run can count for, told before it begins.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "tasks/common/train/standing.h"
 #include "tasks/tasks.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 static const struct task *task;
 static struct recipe recipe;
@@ -55,9 +50,8 @@ static void harder(struct standing *s, struct dataset_facts *data)
     s->target = 0.95;
 }
 
-static void results_that_count(void **state)
+TEST_WITH(results_that_count, setup, NULL)
 {
-    (void)state;
 #define SINGLE "yes, if it meets the target: for the boards of single runs, "
 #define LATENCY "; a latency counts with the same 6 views"
     says(NULL, true, SINGLE "closed division" LATENCY);
@@ -95,21 +89,11 @@ static void emulated(struct standing *s, struct dataset_facts *data)
     s->emulated = true;
 }
 
-static void results_that_do_not(void **state)
+TEST_WITH(results_that_do_not, setup, NULL)
 {
-    (void)state;
     says(drawn, false, "no: SYNTHETIC data is listed on the board \"demo\" alone");
     says(another, false, "no: the data is not the published data set");
     says(easier, false, "no: no board has this target; the board's is 94.00%");
     says(harder, false, "no: no board has this target; the board's is 94.00%");
     says(emulated, false, "no: the GPU is emulated");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(results_that_count, setup),
-        cmocka_unit_test_setup(results_that_do_not, setup),
-    };
-    return cmocka_run_group_tests_name("standing", tests, NULL, NULL);
 }

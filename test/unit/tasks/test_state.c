@@ -2,6 +2,7 @@
 // A training that is saved and loaded into a new trainer ends with the bytes of one that was never interrupted. A file that is
 // damaged, or of another training, is refused with a sentence before anything is uploaded.
 #include "tasks/common/train/state.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <sodium.h>
@@ -123,17 +124,15 @@ static void goes_on(const struct course *p, const int64_t *at)
 }
 
 // 6 steps per epoch; the average begins after step 7 and pulls every two.
-static void test_f32(void **state)
+TEST(test_f32)
 {
-    (void)state;
     goes_on(&(struct course){"cpu", {"widths=16,16,32", "batch=20", "epochs=2", "precision=f32", "lookahead_every=2",
                                    "lookahead_before=6"}, 125, 30, 12, 10},
             (const int64_t[]){1, 6, 7, 8, 10, -1});
 }
 
-static void test_bf16(void **state)
+TEST(test_bf16)
 {
-    (void)state;
     struct device *device;
     struct device_facts facts;
     ok(device_open("cpu", 1, &device));
@@ -146,17 +145,15 @@ static void test_bf16(void **state)
 }
 
 // The first scale overflows: steps are skipped before the restart and after it.
-static void test_f16(void **state)
+TEST(test_f16)
 {
-    (void)state;
     goes_on(&(struct course){"cpu", {"widths=8,8,8", "batch=10", "epochs=5", "precision=f16", "resolution=16",
                                    "optimiser.loss_scale=16777216"}, 50, 10, 20, -1},
             (const int64_t[]){4, 17, -1});
 }
 
-static void test_ref(void **state)
+TEST(test_ref)
 {
-    (void)state;
     goes_on(&(struct course){"ref", {"widths=2,2,2", "batch=2", "epochs=2", "precision=f32", "resolution=16", "lookahead_every=1",
                                    "lookahead_before=4"}, 6, 2, 6, 4},
             (const int64_t[]){2, 3, 4, -1});
@@ -165,9 +162,8 @@ static void test_ref(void **state)
 static const struct course SMALL = {"cpu", {"widths=8,8,8", "batch=10", "epochs=2", "precision=f32"}, 50, 10, 4, -1};
 
 // The state of a training that was loaded and not stepped is the file it was loaded from.
-static void test_same_file_again(void **state)
+TEST(test_same_file_again)
 {
-    (void)state;
     struct course p = SMALL;
     struct bench b;
     char again[128], first[DIGEST_HEX], second[DIGEST_HEX];
@@ -244,9 +240,8 @@ static void make_small(struct bench *b)
     ok(file_read(path, SIZE_MAX, &file, &file_bytes));
 }
 
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
-    (void)state;
     struct bench b;
     make_small(&b);
     bench_close(&b);
@@ -284,9 +279,8 @@ static void test_damaged(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
-static void test_header(void **state)
+TEST(test_header)
 {
-    (void)state;
     struct bench b;
     make_small(&b);
     bench_close(&b);
@@ -321,9 +315,8 @@ static int load(struct bench *b, enum state_place place)
     return rc;
 }
 
-static void test_other_training(void **state)
+TEST(test_other_training)
 {
-    (void)state;
     struct bench b;
     size_t n;
     make_small(&b);
@@ -359,9 +352,8 @@ static void test_other_training(void **state)
     bench_close(&b);
 }
 
-static void test_other_recipe(void **state)
+TEST(test_other_recipe)
 {
-    (void)state;
     struct course p = SMALL;
     struct bench b;
     make_small(&b);
@@ -389,9 +381,8 @@ static int parse(const char *slots, uint64_t data, struct state_view *view)
     return rc;
 }
 
-static void test_large(void **state)
+TEST(test_large)
 {
-    (void)state;
     struct state_view view;
     ok(parse("[[\"a\",\"F32\",[2000000000,2]],[\"b\",\"U8\",[]],[\"c\",\"BF16\",[0]]]", 16000000001, &view));
     assert_int_equal(view.slots, 3);
@@ -424,9 +415,8 @@ static void put_without_or_twice(bool twice)
     free(bytes);
 }
 
-static void test_slots_once(void **state)
+TEST(test_slots_once)
 {
-    (void)state;
     struct bench b;
     make_small(&b);
     put_without_or_twice(false);
@@ -438,9 +428,8 @@ static void test_slots_once(void **state)
 }
 
 // The counter of steps indexes the schedules: what the slot's bytes say of it does not count.
-static void test_counter_is_not_trusted(void **state)
+TEST(test_counter_is_not_trusted)
 {
-    (void)state;
     struct bench b;
     struct state_view view;
     int32_t step = 0x7fffffff;
@@ -457,9 +446,8 @@ static void test_counter_is_not_trusted(void **state)
     bench_close(&b);
 }
 
-static void test_nowhere_to_write(void **state)
+TEST(test_nowhere_to_write)
 {
-    (void)state;
     struct bench b;
     char nowhere[128];
     struct state_run bad = RUN;
@@ -473,22 +461,4 @@ static void test_nowhere_to_write(void **state)
     bench_close(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_f32),
-        cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_f16),
-        cmocka_unit_test(test_ref),
-        cmocka_unit_test(test_same_file_again),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_other_training),
-        cmocka_unit_test(test_other_recipe),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_slots_once),
-        cmocka_unit_test(test_counter_is_not_trusted),
-        cmocka_unit_test(test_nowhere_to_write),
-    };
-    return cmocka_run_group_tests_name("state", tests, enter, leave);
-}
+TEST_GROUP(enter, leave)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training made ready: schedules, epochs, evaluation, lookahead, and that it learns.
 #include "tasks/common/step/update.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <math.h>
@@ -16,9 +17,8 @@ static void start(struct bench *b, uint64_t seed)
     assert_int_equal(trainer_begin(b->trainer, seed), 0);
 }
 
-static void learns(void **state)
+TEST(learns)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 1000, 300, (const char *const[]){"batch=50", "epochs=3", "widths=16,32,32", NULL});
     start(&b, 1);
@@ -38,9 +38,8 @@ static void learns(void **state)
 }
 
 // 10 images more than whole batches: the rest has its own program, and every image counts once.
-static void evaluates_every_image_once(void **state)
+TEST(evaluates_every_image_once)
 {
-    (void)state;
     struct bench a, b;
     int64_t whole[METRICS_MAX], again[METRICS_MAX], parts[METRICS_MAX];
     prepare(&a, 500, 1010, (const char *const[]){"batch=50", "epochs=1", "widths=16,16,16", "precision=f32", "views=1", NULL});
@@ -75,9 +74,8 @@ static float slot_value(struct trainer *t, const char *name, int64_t i)
     return v;
 }
 
-static void schedule_rises_and_falls(void **state)
+TEST(schedule_rises_and_falls)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=4", "widths=16,16,16", "warmup_epochs=1", "tail_epochs=1",
                                                 "lr_floor=0.1", "bias_lr=1", "whiten_bias_epochs=0", NULL});
@@ -93,9 +91,8 @@ static void schedule_rises_and_falls(void **state)
 }
 
 // One step under a norm that is far above changes nothing; under one far below, SGD moves by the rate times that norm.
-static void clipping_bounds_a_step(void **state)
+TEST(clipping_bounds_a_step)
 {
-    (void)state;
     static const char *const clips[] = {"clip=0", "clip=1000000", "clip=0.01"};
     float moved[3];
     for (int i = 0; i < 3; i++) {
@@ -129,9 +126,8 @@ static uint8_t *weights_now(struct bench *b, size_t *bytes)
 }
 
 // f16 with a scale that overflows: weights stay until the scale is low enough, and then it learns. f32 has no scale.
-static void overflow_skips_a_step(void **state)
+TEST(overflow_skips_a_step)
 {
-    (void)state;
     struct bench b;
     struct trainer_scale scale;
     struct trainer_sums sums;
@@ -167,9 +163,8 @@ static void overflow_skips_a_step(void **state)
 }
 
 // With Adamax one rule updates everything, and its second moment is a maximum.
-static void adamax_updates_everything(void **state)
+TEST(adamax_updates_everything)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "optimiser=adamax", "weight_decay=0",
                                                 "filter_lr=0.01", "head_lr=0.01", "bias_lr=0.01", "precision=f32", NULL});
@@ -190,9 +185,8 @@ static void adamax_updates_everything(void **state)
 }
 
 // After a pull the weights are the average.
-static void lookahead_pulls(void **state)
+TEST(lookahead_pulls)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "lookahead_every=2",
                                                 "lookahead_before=4", "lookahead_decay=0.7", NULL});
@@ -213,9 +207,8 @@ static void lookahead_pulls(void **state)
 }
 
 // The renormalisation's progress counts the steps of the decay: E1's, in which 2 + 15 x progress grows beyond 17 in the tail.
-static void renormalising_follows_the_decay(void **state)
+TEST(renormalising_follows_the_decay)
 {
-    (void)state;
     struct recipe r;
     assert_int_equal(recipe_embedded("fulcrum-e1", &r), 0);
     struct setting setting = {.recipe = &r, .steps = 284, .steps_per_epoch = 32};
@@ -228,9 +221,8 @@ static void renormalising_follows_the_decay(void **state)
 }
 
 // The bias of the whitening layer begins uniformly, as airbench's does: within 1 / sqrt(12), and not at zero.
-static void the_first_bias_is_drawn(void **state)
+TEST(the_first_bias_is_drawn)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", NULL});
     start(&b, 1);
@@ -244,9 +236,8 @@ static void the_first_bias_is_drawn(void **state)
 }
 
 // A schedule that ends before the average would begin: it begins with the first step instead.
-static void lookahead_on_a_short_schedule(void **state)
+TEST(lookahead_on_a_short_schedule)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=0.4", "widths=16,16,16", "lookahead_every=2",
                                                 "lookahead_before=8", "lookahead_decay=0.7", NULL});
@@ -257,9 +248,8 @@ static void lookahead_on_a_short_schedule(void **state)
     bench_close(&b);
 }
 
-static void resolutions_share_weights(void **state)
+TEST(resolutions_share_weights)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "resolution=24,28,32",
                                                 "whiten_bias_epochs=0.5", NULL});
@@ -275,9 +265,8 @@ static void resolutions_share_weights(void **state)
 }
 
 // Steps that renormalise their filters have programs of their own, in which that is done; the others do nothing of it.
-static void renormalising_is_a_variant(void **state)
+TEST(renormalising_is_a_variant)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=50", "epochs=2", "widths=16,16,16", "whiten_bias_epochs=0",
                                                 "optimiser=muon", "renormalise=seldom", NULL});
@@ -299,33 +288,12 @@ static void renormalising_is_a_variant(void **state)
     bench_close(&b);
 }
 
-static void too_large_a_batch_is_said(void **state)
+TEST(too_large_a_batch_is_said)
 {
-    (void)state;
     struct bench b;
     prepare(&b, 500, 100, (const char *const[]){"batch=501", NULL});
     assert_int_equal(trainer_new(&b.choice, &b.trainer), ERR_USAGE);
     assert_non_null(strstr(error_text(), "501"));
     b.trainer = NULL;
     bench_close(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learns),
-        cmocka_unit_test(evaluates_every_image_once),
-        cmocka_unit_test(schedule_rises_and_falls),
-        cmocka_unit_test(clipping_bounds_a_step),
-        cmocka_unit_test(overflow_skips_a_step),
-        cmocka_unit_test(adamax_updates_everything),
-        cmocka_unit_test(lookahead_pulls),
-        cmocka_unit_test(renormalising_follows_the_decay),
-        cmocka_unit_test(the_first_bias_is_drawn),
-        cmocka_unit_test(lookahead_on_a_short_schedule),
-        cmocka_unit_test(resolutions_share_weights),
-        cmocka_unit_test(renormalising_is_a_variant),
-        cmocka_unit_test(too_large_a_batch_is_said),
-    };
-    return cmocka_run_group_tests_name("trainer", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 // epsilon reduces.
 #include "runtime/common/base/threads.h"
 #include "tasks/cifar10/cifar10_networks.h"
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 enum { N = 40, SIDE = 10, C = 3, SIZE = 12, WIDE = 24 };
@@ -52,9 +53,8 @@ static void moments(const uint8_t *images, const float *w, double out[SIZE][SIZE
         for (int b = 0; b < SIZE; b++) out[a][b] /= count, in[a][b] /= count;
 }
 
-static void test_decorrelates(void **state)
+TEST(test_decorrelates)
 {
-    (void)state;
     uint8_t *images = photographs();
     float w[WIDE * SIZE];
     double out[SIZE][SIZE], in[SIZE][SIZE], correlated = 0;
@@ -74,9 +74,8 @@ static void test_decorrelates(void **state)
     free(images);
 }
 
-static void test_same_bytes(void **state)
+TEST(test_same_bytes)
 {
-    (void)state;
     uint8_t *images = photographs();
     float a[WIDE * SIZE], b[WIDE * SIZE];
     whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, a);
@@ -94,23 +93,12 @@ static void test_same_bytes(void **state)
 }
 
 // Images of one colour have variance in one direction only; the others must not become infinite.
-static void test_flat_images(void **state)
+TEST(test_flat_images)
 {
-    (void)state;
     uint8_t images[4 * SIDE * SIDE * C];
     float w[WIDE * SIZE];
     memset(images, 200, sizeof images);
     whiten(images, 4, SIDE, SIDE, C, MEAN, STD, 2, w);
     double most = 1 / sqrt(5e-4) * 1.001;
     for (int i = 0; i < WIDE * SIZE; i++) assert_true(isfinite(w[i]) && fabs((double)w[i]) < most);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decorrelates),
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_flat_images),
-    };
-    return cmocka_run_group_tests_name("whiten", tests, NULL, NULL);
 }
