@@ -2,6 +2,7 @@
 // Matrix products by cuBLASLt: which products it takes, that others do not load it, that transposed factors, batches and c
 // reach it correctly, and that everything is freed. The products are the list of cases (runtime/cases/cases_conv.c), compared
 // with ref.
+#include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
 #include "test/unit/fixture_graph.h"
 
@@ -23,9 +24,8 @@ static struct k_matmul product_of(int m, int n, int k, enum dtype type)
     return (struct k_matmul){.m = m, .n = n, .k = k, .batch = 1, .a_type = type, .b_type = type, .out = type};
 }
 
-static void test_which(void **state)
+TEST(test_which)
 {
-    (void)state;
     struct cuda_device cuda = {.set.blas = BLAS_AUTO};
     // DAWN's kernels take Newton-Schulz and the head of the record network.
     const int own[][3] = {{256, 256, 2304}, {256, 2304, 256}, {256, 256, 256}, {2000, 10, 256}, {2000, 256, 10}};
@@ -52,17 +52,15 @@ static void test_which(void **state)
     assert_false(cuda_blas_takes(&cuda, &p));
 }
 
-static void test_not_loaded(void **state)
+TEST(test_not_loaded)
 {
-    (void)state;
     setenv("DAWN_CASE", "matmul", 1);
     hold_types("cuda", 1, F32, 0);
     assert_null(library_handle());
 }
 
-static void test_products(void **state)
+TEST(test_products)
 {
-    (void)state;
     setenv("DAWN_CASE", "matmul", 1);
     setenv("DAWN_CUDA_BLAS", "always", 1);
     hold_types("cuda", 1, F16, 0);
@@ -73,9 +71,8 @@ static void test_products(void **state)
 }
 
 // Code that the library loads during a product's first call is loaded before any capture.
-static void test_first_call(void **state)
+TEST(test_first_call)
 {
-    (void)state;
     if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
     setenv("DAWN_CUDA_BLAS", "always", 1);
     setenv("DAWN_CUDA_GRAPHS", "off", 1);  // so that nothing is captured, and work is executed at once
@@ -95,9 +92,8 @@ static void test_first_call(void **state)
 }
 
 // A large product of 16-bit activations and f32 weights goes to the library through a 16-bit copy of the weights.
-static void test_mixed(void **state)
+TEST(test_mixed)
 {
-    (void)state;
     if (!dlsym(RTLD_DEFAULT, "emulate_enqueue")) skip();
     enum { N = 1024, ROUNDED = 256 };  // numbers of 8 bits are exact in bf16
     struct session *s = session_on("cuda");
@@ -126,16 +122,4 @@ static void test_mixed(void **state)
     free(a);
     free(y);
     session_done(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which),
-        cmocka_unit_test(test_not_loaded),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_first_call),
-        cmocka_unit_test(test_mixed),
-    };
-    return cmocka_run_group_tests_name("cuda blas", tests, NULL, NULL);
 }

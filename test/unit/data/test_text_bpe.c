@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Byte pair encoding: what is learned by hand, ties, other people's files, and a round trip.
+#include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
 #include "data/dataset.h"
@@ -48,9 +49,8 @@ static void assert_segments(const struct bpe *bpe, const char *line, const char 
 
 // low x 5, lower x 2, newest x 6, widest x 3: the example of Sennrich et al. 2016. Of the pairs "e s" and "s t</w>", 9 each, the
 // larger one comes first.
-static void learned_by_hand(void **state)
+TEST(learned_by_hand)
 {
-    (void)state;
     static const char text[] = "low low low low low lower lower newest newest newest newest newest newest widest widest widest\n";
     assert_learned(text, 0, "");
     assert_learned(text, 3, "s t</w>\ne st</w>\nl o\n");
@@ -62,9 +62,8 @@ static void learned_by_hand(void **state)
 }
 
 // Equal counts: the larger pair by code point. "n</w>" < "na" because '<' < 'a', and U+00E4 > 'z'.
-static void ties_by_code_point(void **state)
+TEST(ties_by_code_point)
 {
-    (void)state;
     assert_learned("ab ab cd cd", 9, "c d</w>\na b</w>\n");
     assert_learned("az az a\xc3\xa4 a\xc3\xa4", 9, "a \xc3\xa4</w>\na z</w>\n");
     assert_learned("xa xa xay xay", 1, "x a</w>\n");
@@ -72,9 +71,8 @@ static void ties_by_code_point(void **state)
     assert_learned("\xef\xbf\xa0q \xef\xbf\xa0q \xf0\x9f\x98\x80q \xf0\x9f\x98\x80q", 1, "\xf0\x9f\x98\x80 q</w>\n");
 }
 
-static void runs_of_one_character(void **state)
+TEST(runs_of_one_character)
 {
-    (void)state;
     // aaaaa x 2: a a occurs 3 x 2 times (with overlap), then "aa aa" and "aa a</w>" twice each, and "aa a</w>" is no larger.
     assert_learned("aaaaa aaaaa", 9, "a a\naa aa\naaaa a</w>\n");
     struct bpe *bpe = bpe_of("a a\n");
@@ -83,9 +81,8 @@ static void runs_of_one_character(void **state)
 }
 
 // The earliest merge first, and it joins all its pairs from the left.
-static void segments(void **state)
+TEST(segments)
 {
-    (void)state;
     struct bpe *bpe = bpe_of("b c\na b\nbc d</w>\n\xc3\xa4 u\n");
     assert_segments(bpe, "", "");
     assert_segments(bpe, "  ", "");
@@ -112,9 +109,8 @@ static void assert_ids(const struct bpe *bpe, const char *line, const char *expe
     text_free(&names);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     static const char text[] = "ab ab ab abc cb cb";
     struct vocabulary *words = vocabulary_new();
     assert_int_equal(bpe_count_words(text, strlen(text), words), 0);
@@ -220,9 +216,8 @@ static int draw_words(uint32_t draw, struct spelling *word, struct text *text)
     return words;
 }
 
-static void as_defined(void **state)
+TEST(as_defined)
 {
-    (void)state;
     static struct spelling word[MOST_WORDS];
     for (uint32_t round = 1; round <= 30; round++) {
         struct text text = {0}, expected = {0}, segmented = {0};
@@ -246,9 +241,8 @@ static void as_defined(void **state)
 }
 
 // Encoding and decoding gives the text that was learned.
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     static struct spelling word[MOST_WORDS];
     for (uint32_t round = 1; round <= 10; round++) {
         struct text text = {0}, code = {0}, back = {0};
@@ -274,9 +268,8 @@ static void round_trip(void **state)
     }
 }
 
-static void files_that_are_wrong(void **state)
+TEST_WITH(files_that_are_wrong, set_up, tear_down)
 {
-    (void)state;
     static const struct {
         const char *bytes, *sentence;
     } wrong[] = {
@@ -308,9 +301,8 @@ static void files_that_are_wrong(void **state)
 }
 
 // The published `code` file of Multi30k (LividWo/Revisit-MMT) and the number of tokens, if the data set is there.
-static void published(void **state)
+TEST(published)
 {
-    (void)state;
     char *home = dataset_default_folder(), *text[2] = {0};
     size_t n[2];
     struct vocabulary *words = vocabulary_new();
@@ -341,14 +333,4 @@ static void published(void **state)
     vocabulary_free(words);
     free(home);
     if (!there) skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learned_by_hand), cmocka_unit_test(ties_by_code_point), cmocka_unit_test(runs_of_one_character),
-        cmocka_unit_test(segments),        cmocka_unit_test(numbers),            cmocka_unit_test(as_defined),
-        cmocka_unit_test(round_trip),      TEST(files_that_are_wrong),           cmocka_unit_test(published),
-    };
-    return cmocka_run_group_tests_name("text_bpe", tests, NULL, NULL);
 }

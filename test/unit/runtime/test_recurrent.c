@@ -101,7 +101,7 @@ static void lstm_on(const char *device)
 // Element i of a tensor is amplitude sin(step (i + 1)); the loss is sum(y) + 2 sum(h_n) + 3 sum(c_n).
 static void put_wave(struct session *s, const char *name, double step, double amplitude)
 {
-    const struct slot *slot = store_find(s->store, name);
+    const struct slot *slot = slot_find(s->store, name);
     float *v = zalloc(slot_bytes(slot));
     for (int64_t i = 0; i < shape_count(&slot->shape); i++) v[i] = (float)(amplitude * sin(step * (double)(i + 1)));
     OK(session_put(s, name, v, 0, slot_bytes(slot)));

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buckets of two lengths: every sample fits its own, more buckets pad less, batches go by the places of their targets.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "runtime/common/base/rng.h"
 #include "tasks/translation/pair_buckets.h"
-
-#include <cmocka.h>
+#include "test/unit/test.h"
 
 enum { SAMPLES = 5000, TOKENS = 1024 };
 static int32_t source[SAMPLES], target[SAMPLES];
@@ -39,9 +34,8 @@ static int64_t places_of(struct pair_buckets *b, int most)
     return sum;
 }
 
-static void more_buckets_pad_less(void **state)
+TEST(more_buckets_pad_less)
 {
-    (void)state;
     struct pair_buckets b = {0};
     int64_t used = 0;
     draw_lengths(60);
@@ -52,18 +46,16 @@ static void more_buckets_pad_less(void **state)
     assert_true(one - used > used / 2);
 }
 
-static void lengths_above_the_steps_are_rounded_up(void **state)
+TEST(lengths_above_the_steps_are_rounded_up)
 {
-    (void)state;
     struct pair_buckets b = {0};
     draw_lengths(1000);
     places_of(&b, ORDER_BUCKETS);
     for (int i = 0; i < b.count; i++) assert_true(b.limit[i][0] % 16 == 0 && b.limit[i][1] % 16 == 0);
 }
 
-static void batches_go_by_the_places_of_targets(void **state)
+TEST(batches_go_by_the_places_of_targets)
 {
-    (void)state;
     struct pair_buckets b = {.tokens = 2048, .batch = 100};
     assert_int_equal(pair_buckets_batch(&b, 10), 200);
     assert_int_equal(pair_buckets_batch(&b, 13), 152);
@@ -72,9 +64,8 @@ static void batches_go_by_the_places_of_targets(void **state)
     assert_int_equal(pair_buckets_batch(&b, 13), 100);
 }
 
-static void few_samples_have_one_bucket(void **state)
+TEST(few_samples_have_one_bucket)
 {
-    (void)state;
     int32_t of[2][3] = {{3, 9, 30}, {4, 20, 10}};
     const struct pair_lengths three = {{of[0], of[1]}, 3};
     struct pair_buckets b = {.tokens = TOKENS, .most = ORDER_BUCKETS};
@@ -82,15 +73,4 @@ static void few_samples_have_one_bucket(void **state)
     assert_int_equal(b.count, 1);
     assert_int_equal(b.limit[0][0], 30);
     assert_int_equal(b.limit[0][1], 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(more_buckets_pad_less),
-        cmocka_unit_test(lengths_above_the_steps_are_rounded_up),
-        cmocka_unit_test(batches_go_by_the_places_of_targets),
-        cmocka_unit_test(few_samples_have_one_bucket),
-    };
-    return cmocka_run_group_tests_name("pair_buckets", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beam search of a tiny network, whose logits depend on all words so far, against plain searches on the host: the same network in
 // double, all sequences enumerated, and the beam search of the specification sentence by sentence.
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include "runtime/fuse.h"
@@ -206,10 +207,10 @@ static void compare_on(const char *device, const struct search *search, bool all
     struct plain o = {.search = search};
     float **to[] = {&o.W, &o.E, &o.M, &o.F, &o.U, &o.A};
     static const char *const names[] = {"W", "E", "M", "F", "U", "A"};
-    for (int i = 0; i < 6; i++) *to[i] = store_find(s->store, names[i]) ? read_slot(s, names[i]) : zalloc(B * S * sizeof(float));
+    for (int i = 0; i < 6; i++) *to[i] = slot_find(s->store, names[i]) ? read_slot(s, names[i]) : zalloc(B * S * sizeof(float));
     for (int i = 0; i < V * C; i++) o.E[i] *= 3, o.F[i] *= 3, o.M[i] *= 3, o.U[i] *= i / C == BPE_EOS ? 1 : 2;
     for (int i = 0; i < 6; i++)
-        if (store_find(s->store, names[i])) OK(session_put(s, names[i], *to[i], 0, slot_bytes(store_find(s->store, names[i]))));
+        if (slot_find(s->store, names[i])) OK(session_put(s, names[i], *to[i], 0, slot_bytes(slot_find(s->store, names[i]))));
     for (int twice = 0; twice < 2; twice++) {  // the second batch begins anew
         struct drive d = {.setting = &setting, .session = s, .run = run_program};
         snprintf(d.suffix, sizeof d.suffix, ".0.%d", B);
@@ -240,9 +241,8 @@ static void compare(const struct search *search, bool all)
     compare_on("cpu", search, all);
 }
 
-static void equals_the_specification(void **state)
+TEST(equals_the_specification)
 {
-    (void)state;
     found_words = 0;
     for (int beam = 1; beam <= 5; beam++)
         for (int norm = SEARCH_LENGTH; norm <= SEARCH_GNMT; norm++)
@@ -252,19 +252,9 @@ static void equals_the_specification(void **state)
 }
 
 // 16 hypotheses hold all sequences of at most three words.
-static void a_wide_beam_finds_the_best(void **state)
+TEST(a_wide_beam_finds_the_best)
 {
-    (void)state;
     for (int norm = SEARCH_LENGTH; norm <= SEARCH_GNMT; norm++)
         for (int covers = 0; covers < 2; covers++)
             compare(&(struct search){16, (enum search_norm)norm, 1, covers * 0.1, 0, 3}, true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_specification),
-        cmocka_unit_test(a_wide_beam_finds_the_best),
-    };
-    return cmocka_run_group_tests_name("search", tests, NULL, NULL);
 }
