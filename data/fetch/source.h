@@ -41,6 +41,8 @@ const struct source *source_find(const char *name);  // NULL if it is not a publ
 // SHA-256, and the digest of a split is that of its file or, of several, that of the lines "SHA-256  NAME".
 int source_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
 int source_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+// The folder with the file `needs`: `given` itself, or the data set's folder in it. free() it.
+int source_folder(const struct source *, const char *given, const char *needs, char **found) MUST_CHECK;
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;
 

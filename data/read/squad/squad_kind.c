@@ -25,24 +25,6 @@ static const struct source_file *file_of(enum split split)
 
 // ---- files
 
-static int find_folder(const char *given, const struct source *source, const char *needs, char **found)
-{
-    for (int inside = 0; inside < 2; inside++) {
-        struct text path = {0};
-        text_add(&path, inside ? "%s/%s" : "%s", given, source->folder);
-        size_t length = path.length;
-        text_add(&path, "/%s", needs);
-        bool there = file_exists(path.at);
-        path.at[length] = '\0';
-        if (there) {
-            *found = path.at;
-            return 0;
-        }
-        text_free(&path);
-    }
-    return source_absent(source, given, needs);
-}
-
 static int read_file(struct squad_set *set, const char *name, struct squad *squad, char hex[DIGEST_HEX])
 {
     struct text path = {0};
@@ -88,7 +70,7 @@ static int squad_open(struct dataset *ds, const char *given)
 {
     struct squad_set *set = begin_set(ds);
     squad_published(&ds->facts);
-    TRY(find_folder(given, ds->source, file_of(SPLIT_TRAIN)->name, &set->folder));
+    TRY(source_folder(ds->source, given, file_of(SPLIT_TRAIN)->name, &set->folder));
     set->official = true;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         TRY(read_file(set, file_of(s)->name, &set->split[s], set->digest[s]));
@@ -192,7 +174,7 @@ static int split_open(struct dataset *ds, const char *given)
     char hex[DIGEST_HEX];
     const struct source_file *file = file_of(SPLIT_TEST);
     split_published(&ds->facts);
-    TRY(find_folder(given, ds->source, file->name, &set->folder));
+    TRY(source_folder(ds->source, given, file->name, &set->folder));
     TRY(read_file(set, file->name, &all, hex));
     bool *held = hold_articles(&all);
     for (int s = 0; s < SPLIT_COUNT; s++) {

@@ -6,23 +6,12 @@
 #include "data/read/squad/squad_parse.h"
 #include "runtime/common/base/text.h"
 
-// Adds n bytes as one line that is safe on a terminal: control characters become blanks.
-static void add_plain(struct text *text, const char *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)bytes[i], next = i + 1 < n ? (unsigned char)bytes[i + 1] : 0;
-        bool pair = c == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
-        text_bytes(text, c < ' ' || c == 0x7F || pair ? " " : bytes + i, 1);
-        i += pair;
-    }
-}
-
 static void add_answers(const struct squad_question *q, struct text *into)
 {
     for (int i = 0; i < q->answers; i++) {
         const struct squad_answer *a = &q->answer[i];
         struct text words = {0};
-        add_plain(&words, a->text, strlen(a->text));
+        text_plain(&words, a->text, strlen(a->text));
         if (a->start == SQUAD_NOWHERE) text_add(&words, " (not where the file says)");
         else text_add(&words, " (bytes %lld to %lld)", (long long)a->start, (long long)a->start + (long long)strlen(a->text));
         text_entry(into, i == 0 ? "answers" : "", "%s", words.at);
@@ -35,13 +24,13 @@ static void add_context(const char *context, const struct squad_answer *a, struc
     struct text words = {0};
     size_t n = strlen(context), begin = a->start == SQUAD_NOWHERE ? n : (size_t)a->start;
     size_t length = begin == n ? 0 : strlen(a->text);
-    add_plain(&words, context, begin);
+    text_plain(&words, context, begin);
     if (length > 0) {
         text_add(&words, ">>>");
-        add_plain(&words, context + begin, length);
+        text_plain(&words, context + begin, length);
         text_add(&words, "<<<");
     }
-    add_plain(&words, context + begin + length, n - begin - length);
+    text_plain(&words, context + begin + length, n - begin - length);
     text_entry(into, "context", "%s", words.at);
     text_free(&words);
 }
@@ -61,10 +50,10 @@ int squad_show(struct dataset *ds, enum split split, int64_t number, struct text
     int64_t paragraph;
     const char *title = title_of(squad, q->paragraph, &paragraph);
     struct text from = {0}, question = {0};
-    add_plain(&from, title, strlen(title));
+    text_plain(&from, title, strlen(title));
     text_add(&from, ", paragraph %lld, id ", (long long)paragraph);
-    add_plain(&from, q->id, strlen(q->id));
-    add_plain(&question, q->text, strlen(q->text));
+    text_plain(&from, q->id, strlen(q->id));
+    text_plain(&question, q->text, strlen(q->text));
     text_entry(into, "from", "%s", from.at);
     text_entry(into, "question", "%s", question.at);
     add_answers(q, into);

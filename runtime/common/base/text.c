@@ -96,6 +96,16 @@ void text_csv(struct text *text, const char *cell)
     text_bytes(text, "\"", 1);
 }
 
+void text_plain(struct text *text, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)bytes[i], next = i + 1 < n ? (unsigned char)bytes[i + 1] : 0;
+        bool pair = c == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+        text_bytes(text, c < ' ' || c == 0x7F || pair ? " " : bytes + i, 1);
+        i += pair;
+    }
+}
+
 void text_quote(struct text *t, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,{}-";

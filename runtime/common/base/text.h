@@ -21,6 +21,8 @@ void text_list(struct text *, const char *const *words, int count, const char *l
 // A cell of CSV (RFC 4180): quoted if it has a comma, a quote or a line end; quotes inside are doubled. A text that a spreadsheet
 // would take for a formula gets a ' before it.
 void text_csv(struct text *, const char *cell);
+// Bytes as part of one line that is safe on a terminal: control characters become blanks.
+void text_plain(struct text *, const char *bytes, size_t n);
 // A word of a command, quoted for a shell if necessary.
 void text_quote(struct text *, const char *word);
 // A line "  label      words", the words wrapped at column 13, as in the heads of reports.
