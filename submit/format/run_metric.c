@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MILLION = 1000000, DECIMALS = 10000 };
 
@@ -34,19 +35,25 @@ double run_metric_shown(const struct run_metric *m, double value)
     return is_percent(m) ? 100 * value : value;
 }
 
-// `parts`: ten-thousandths of the value. Percent have two decimals of their own, other units four.
-static char *write_parts(const struct run_metric *m, __int128 parts, char into[TEXT_FIGURE])
+// `parts`: ten-thousandths of the value. Percent have two decimals of their own, other units four, or two from 10 on, rounded
+// up or down as the parts were.
+static char *write_parts(const struct run_metric *m, __int128 parts, bool up, char into[TEXT_FIGURE])
 {
-    int unit = is_percent(m) ? 100 : DECIMALS;
+    int unit = is_percent(m) ? 100 : DECIMALS, decimals = is_percent(m) ? 2 : 4;
     __int128 size = parts < 0 ? -parts : parts;
+    if (unit == DECIMALS && size >= 10 * DECIMALS) {
+        size = (size + (up == (parts > 0) ? 99 : 0)) / 100;
+        unit = 100, decimals = 2;
+    }
     char figure[48];
-    snprintf(figure, sizeof figure, "%s%lld.%0*lld", parts < 0 ? "-" : "", (long long)(size / unit), unit == 100 ? 2 : 4,
+    snprintf(figure, sizeof figure, "%s%lld.%0*lld", parts < 0 ? "-" : "", (long long)(size / unit), decimals,
              (long long)(size % unit));
     size_t length = strnlen(figure, TEXT_FIGURE - 1), left = TEXT_FIGURE - 1 - length;
     memcpy(into, figure, length);
     into[length] = 0;
-    if (*m->unit == 0 || strlen(m->unit) + 1 > left) return into;  // the unit would be cut inside a letter
-    if (unit != 100) into[length++] = ' ';
+    if (*m->unit == 0 || strcasecmp(m->unit, m->name) == 0) return into;
+    if (strlen(m->unit) + 1 > left) return into;  // the unit would be cut inside a letter
+    if (!is_percent(m)) into[length++] = ' ';
     return memcpy(into + length, m->unit, strlen(m->unit) + 1), into;
 }
 
@@ -55,7 +62,7 @@ char *run_metric_text(const struct run_metric *m, int64_t score, char into[TEXT_
     if (score == RUN_SCORE_NONE) return strcpy(into, "-");
     __int128 scaled = (__int128)score * DECIMALS, scale = run_metric_scale(m), parts = scaled / scale;
     if (scaled % scale != 0 && m->lower_is_better == (score > 0)) parts += m->lower_is_better ? 1 : -1;
-    return write_parts(m, parts, into);
+    return write_parts(m, parts, m->lower_is_better, into);
 }
 
 char *run_metric_value_text(const struct run_metric *m, double value, char into[TEXT_FIGURE])
@@ -63,7 +70,7 @@ char *run_metric_value_text(const struct run_metric *m, double value, char into[
     const double slack = 1e-7;  // a division may end below a whole figure
     double parts = value * DECIMALS;
     if (!(fabs(parts) < 1e15)) return strcpy(into, "-");
-    return write_parts(m, (__int128)(m->lower_is_better ? ceil(parts - slack) : floor(parts + slack)), into);
+    return write_parts(m, (__int128)(m->lower_is_better ? ceil(parts - slack) : floor(parts + slack)), m->lower_is_better, into);
 }
 
 char *run_metric_spread_text(const struct run_metric *m, double sigma, int runs, char into[TEXT_FIGURE])
@@ -71,5 +78,5 @@ char *run_metric_spread_text(const struct run_metric *m, double sigma, int runs,
     const double slack = 1e-7;  // a root may end above a whole figure
     double parts = ceil(sigma * DECIMALS - slack);
     if (runs < 2 || !(parts < 1e15)) return strcpy(into, "-");
-    return write_parts(m, (__int128)parts, into);
+    return write_parts(m, (__int128)parts, true, into);
 }

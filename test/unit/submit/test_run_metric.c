@@ -11,7 +11,7 @@
 #include "test/unit/test.h"
 
 static const struct run_metric top5 = {"top5", "%", false, 50000}, f1 = {"f1", "", false, 0}, wer = {"wer", "%", true, 0},
-                               bleu = {"bleu", "BLEU", false, 0};
+                               bleu = {"bleu", "BLEU", false, 0}, nats = {"loss", "nats", true, 0}, fid = {"fid", "", true, 0};
 
 TEST(targets_are_met_to_the_last_item)
 {
@@ -35,13 +35,15 @@ TEST(scores_read_in_their_unit)
         int64_t score;
         const char *text;
     } cases[] = {{&top5, 46999, "93.99%"}, {&top5, 50000, "100.00%"}, {&f1, 761299, "0.7612"}, {&wer, 57001, "5.71%"},
-                 {&wer, 57000, "5.70%"}, {&bleu, 25312345, "25.3123 BLEU"}, {&f1, -1, "-0.0001"}, {&wer, -57001, "-5.70%"},
+                 {&wer, 57000, "5.70%"}, {&bleu, 25319999, "25.31"}, {&bleu, 9999999, "9.9999"}, {&bleu, -25310001, "-25.32"},
+                 {&nats, 3280001, "3.2801 nats"}, {&fid, 25310001, "25.32"}, {&fid, 10000000, "10.00"},
+                 {&fid, -25319999, "-25.31"}, {&f1, -1, "-0.0001"}, {&wer, -57001, "-5.70%"},
                  {&f1, RUN_SCORE_NONE, "-"}};
     char text[TEXT_FIGURE];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(run_metric_text(cases[i].metric, cases[i].score, text), cases[i].text);
     const struct run_metric odd = {"odd", "ÄÖÜäöü", false, 1};  // what does not fit stays away whole
-    assert_string_equal(run_metric_text(&odd, (int64_t)1 << 50, text), "1125899906842624.0000");
+    assert_string_equal(run_metric_text(&odd, (int64_t)1 << 50, text), "1125899906842624.00");
     assert_string_equal(run_metric_text(&odd, 7, text), "7.0000 ÄÖÜäöü");
     assert_string_equal(run_metric_value_text(&top5, 0.93, text), "93.00%");  // 0.93 lies below 93% as a double
     assert_string_equal(run_metric_value_text(&wer, 0.057, text), "5.70%");
