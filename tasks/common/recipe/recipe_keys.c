@@ -94,8 +94,8 @@ static const struct recipe_key common[] = {
      .about = "steps before the end of the decay at which the average begins"},
     {"schedule.lookahead.decay", "lookahead_decay", KEY_NUMBER, AT(lookahead_decay), 0, 1, NULL, "0",
      .about = "share of the old average that is kept"},
-    {"schedule.ema.decay", NULL, KEY_NUMBER, AT(ema_decay), 0, 0.999999, NULL, "0",
-     .about = "share of the old average kept at each update; the average is evaluated and saved; 0: no average"},
+    {"schedule.ema.decay", NULL, KEY_NUMBER, AT(ema_decay), 0, 1, NULL, "0",
+     .about = "share of the old average kept at each update; the average is evaluated and saved; 1: the mean; 0: no average"},
     {"schedule.ema.every", NULL, KEY_WHOLE, AT(ema_every), 1, 100000, NULL, "1", .about = "steps between updates of the average"},
     {"schedule.ema.from", NULL, KEY_NUMBER, AT(ema_from), 0, 10000, NULL, "0", .about = "epochs before the average begins"},
 

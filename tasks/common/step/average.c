@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const char SHARE[] = "ema.share";
+
 static bool slot_trains(const struct session *session, const struct slot *slot)
 {
     for (int p = 0; p < session->programs; p++) {
@@ -49,10 +51,11 @@ int average_build(struct average *a, struct session *session, const struct recip
 {
     *a = (struct average){.begin = NONE, .update = NONE, .swap = NONE, .every = r->ema_every};
     if (r->ema_decay <= 0) return 0;
+    a->mean = r->ema_decay >= 1;
     a->first = llround(r->ema_from * (double)steps_per_epoch);
     if (a->first < 1) a->first = 1;
     TRY(a->begin = add_moving(session, "average begins", "one", 1));
-    TRY(a->update = add_moving(session, "average", "ema.share", (float)(1 - r->ema_decay)));
+    TRY(a->update = add_moving(session, "average", SHARE, (float)(1 - r->ema_decay)));
     return a->swap = add_swap(session);
 }
 
@@ -61,11 +64,19 @@ static bool has_begun(const struct average *a, int64_t done)
     return a->begin != NONE && done >= a->first;
 }
 
+// Moves the average. The share of its update n that makes it the mean of n + 1 weights is 1 / (n + 1).
+static int move_average(const struct average *a, struct session *session, int64_t n)
+{
+    float share = 1 / (float)(n + 1);
+    if (a->mean) TRY(session_write(session, slot_find(session->store, SHARE), &share, 0, sizeof share));
+    return session_run(session, a->update);
+}
+
 int average_after(const struct average *a, struct session *session, int64_t done)
 {
     if (!has_begun(a, done)) return 0;
     if (done == a->first) return session_run(session, a->begin);
-    return (done - a->first) % a->every == 0 ? session_run(session, a->update) : 0;
+    return (done - a->first) % a->every == 0 ? move_average(a, session, (done - a->first) / a->every) : 0;
 }
 
 int average_swap(const struct average *a, struct session *session, int64_t done)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exponential moving average of weights and running statistics (Polyak and Juditsky 1992). The average is evaluated and
-// saved in place of the trained weights. An evaluation swaps the two before and after, so training continues from the
-// same bytes.
+// An average of weights and running statistics (Polyak and Juditsky 1992), exponential or the plain mean. The average is
+// evaluated and saved in place of the trained weights. An evaluation swaps the two before and after, so training continues
+// from the same bytes.
 #ifndef DAWN_STEP_AVERAGE_H
 #define DAWN_STEP_AVERAGE_H
 
@@ -10,6 +10,7 @@
 struct average {
     int begin, update, swap;  // programs; NONE: the recipe has no average
     int64_t first, every;     // the average begins after `first` steps and moves every `every` steps
+    bool mean;
 };
 
 // Adds the programs of the average. Call it after the training graphs exist, because it averages their slots.

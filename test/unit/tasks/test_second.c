@@ -295,13 +295,13 @@ TEST(parts_that_are_no_parts_are_refused)
 
 // The average equals that of the weights after each step, which is computed here. Evaluating changes nothing, and the saved
 // weights are the evaluated ones.
-TEST(the_average_is_evaluated)
+static void check_average(const char *decay)
 {
     struct bench b;
     float want[TABLE], now[TABLE], got[TABLE];
     int64_t score[METRICS_MAX], again[METRICS_MAX];
-    static const char *const settings[] = {"precision=f32", "schedule.ema.decay=0.9", "schedule.ema.every=3",
-                                           "schedule.ema.from=0.5", NULL};
+    const char *const settings[] = {"precision=f32", decay, "schedule.ema.every=3", "schedule.ema.from=0.5", NULL};
+    bool mean = strcmp(decay, "schedule.ema.decay=1") == 0;
     second_open_with(&b, &task_second, "cpu", 2, settings);
     struct trainer *t = b.trainer;
     int64_t first = (t->steps_per_epoch + 1) / 2;
@@ -311,7 +311,8 @@ TEST(the_average_is_evaluated)
         read_table(&b, now);
         for (int i = 0; i < TABLE; i++) {
             if (done <= first) want[i] = now[i];
-            else if ((done - first) % 3 == 0) want[i] += (float)(1 - 0.9) * (now[i] - want[i]);
+            else if ((done - first) % 3 == 0)
+                want[i] += (mean ? 1 / (float)((done - first) / 3 + 1) : (float)(1 - 0.9)) * (now[i] - want[i]);
         }
         if (done != 2 && done != 40) continue;
         assert_int_equal(trainer_evaluate(t, score), 0);
@@ -330,6 +331,12 @@ TEST(the_average_is_evaluated)
     struct recipe r = b.choice.recipe;
     assert_int_equal(recipe_set(&r, "schedule.lookahead.every=5"), 0);
     assert_true(recipe_check(&r) < 0);
+}
+
+TEST(the_average_is_evaluated)
+{
+    check_average("schedule.ema.decay=0.9");
+    check_average("schedule.ema.decay=1");  // the plain mean
 }
 
 // A judge or a view that fails ends the evaluation, or the building, with its sentence.
