@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parallel text: two files per split, one per language, whose lines with the same number translate each other.
+//
+// The kinds: "multi30k" (English to German, captions of photographs, tokenised and in lower case) and "phrases" (drawn, for tests
+// and trials). A sample is a pair of lines. Its fields are "source" and "target" (u8, UTF-8, ragged), without the line's end.
+//
+// A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
+// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k.
+#ifndef DAWN_DATA_BITEXT_H
+#define DAWN_DATA_BITEXT_H
+
+#include "runtime/common/base/error.h"
+
+enum { BITEXT_BYTES = 1 << 30, BITEXT_LINE = 1 << 16 };
+enum bitext_side { BITEXT_SOURCE, BITEXT_TARGET, BITEXT_SIDES };
+
+struct bitext_line {
+    const char *at;
+    int32_t length;  // bytes
+};
+struct bitext_lines {
+    struct bitext_line *line;  // they point into the parsed text; free() ends the table
+    int64_t lines;
+    int32_t longest;
+};
+// Pure. `name` names the text in errors, which name the line, too. Nothing is left to free after a failure.
+int bitext_parse(const char *name, const char *text, size_t n, struct bitext_lines *) MUST_CHECK;
+
+#endif

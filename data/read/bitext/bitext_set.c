@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/read/bitext/bitext_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/common/base/text.h"
+
+static const struct bitext_lines *lines_of(struct dataset *ds, enum split split, const struct field *field)
+{
+    struct bitext_set *set = ds->own;
+    return &set->file[split][kind_field_is(field, "target") ? BITEXT_TARGET : BITEXT_SOURCE].lines;
+}
+
+void bitext_fields(struct dataset_facts *facts, int64_t longest)
+{
+    facts->field[0] = (struct field){"source", U8, SHAPE(longest), 0, 0};
+    facts->field[1] = (struct field){"target", U8, SHAPE(longest), 0, 0};
+    facts->fields = 2;
+}
+
+int bitext_take(struct bitext_file *file, const char *name, char *text, size_t n)
+{
+    file->text = text;
+    return bitext_parse(name, text, n, &file->lines);
+}
+
+int bitext_pair(struct dataset *ds, enum split split, const char *source, const char *target)
+{
+    const struct bitext_set *set = ds->own;
+    const struct bitext_lines *a = &set->file[split][BITEXT_SOURCE].lines, *b = &set->file[split][BITEXT_TARGET].lines;
+    if (a->lines != b->lines)
+        return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other", source,
+                    (long long)a->lines, target, (long long)b->lines);
+    int32_t longest = a->longest > b->longest ? a->longest : b->longest;
+    ds->facts.count[split] = a->lines;
+    if (ds->facts.fields == 0 || longest > ds->facts.field[0].shape.dim[0]) bitext_fields(&ds->facts, longest);
+    return 0;
+}
+
+void bitext_close(struct dataset *ds)
+{
+    struct bitext_set *set = ds->own;
+    if (set == NULL) return;
+    for (int i = 0; i < SPLIT_COUNT * BITEXT_SIDES; i++) {
+        free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].text);
+        free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].lines.line);
+    }
+    free(set->folder);
+    free(set);
+}
+
+int bitext_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count, void *into)
+{
+    (void)ds, (void)split, (void)field, (void)first, (void)count, (void)into;
+    BUG("parallel text has no field of a fixed length");
+}
+
+int bitext_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
+                int64_t *length)
+{
+    const struct bitext_line *line = &lines_of(ds, split, field)->line[index];
+    *length = line->length;
+    if ((size_t)line->length > room) return kind_no_room(ds, split, field, index, line->length, room);
+    memcpy(into, line->at, (size_t)line->length);
+    return 0;
+}
+
+int bitext_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
+{
+    const struct bitext_lines *l = lines_of(ds, split, field);
+    for (int64_t i = 0; i < l->lines; i++) lengths[i] = l->line[i].length;
+    return 0;
+}
+
+int bitext_show(struct dataset *ds, enum split split, int64_t number, struct text *into)
+{
+    for (int i = 0; i < ds->facts.fields; i++) {
+        const struct bitext_line *line = &lines_of(ds, split, &ds->facts.field[i])->line[number - 1];
+        struct text words = {0};
+        text_plain(&words, line->at, (size_t)line->length);
+        text_entry(into, ds->facts.field[i].name, "%s", words.at);
+        text_free(&words);
+    }
+    return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parallel text in memory as the fields of a data set, whatever filled it. Only this folder includes this.
+#ifndef DAWN_DATA_BITEXT_SET_H
+#define DAWN_DATA_BITEXT_SET_H
+
+#include "data/kind.h"
+#include "data/read/bitext/bitext.h"
+#include "runtime/common/base/arena.h"
+
+struct bitext_set {
+    char *folder;
+    struct bitext_file {
+        char *text;
+        struct bitext_lines lines;
+    } file[SPLIT_COUNT][BITEXT_SIDES];
+};
+
+void bitext_fields(struct dataset_facts *, int64_t longest);  // in bytes
+// Takes the text of a file, which it frees with the set, even after a failure.
+int bitext_take(struct bitext_file *, const char *name, char *text, size_t n) MUST_CHECK;
+// Sets counts and fields. `source` and `target` are the names of the files of the split in errors.
+int bitext_pair(struct dataset *, enum split, const char *source, const char *target) MUST_CHECK;
+
+// Members of struct kind.
+void bitext_close(struct dataset *);
+int bitext_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
+int bitext_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+                int64_t *length) MUST_CHECK;
+int bitext_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
+int bitext_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
+
+#endif
