@@ -4,15 +4,20 @@
 #include "runtime/common/base/file.h"
 #include "tasks/translation/bleu.h"
 #include "tasks/translation/pairs.h"
+#include "tasks/translation/search.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const struct bleu_rules rules = {BLEU_NONE, true};
 
+// Metrics: BLEU of the answers, and of those of the greedy search, if they differ. Outputs: those of two searches (search.h).
+enum { SCORE_ANSWERS, SCORE_GREEDY };
+
 struct judging {
     struct dataset *view;
-    struct bleu bleu;
+    bool single;             // an inference of single samples, which has no greedy search
+    struct bleu bleu[2];
     char **answer;  // to each sample; NULL: not asked
     int64_t samples;
 };
@@ -22,25 +27,43 @@ static int begin_bleu(const struct setting *c, struct dataset *stored, struct da
     (void)stored;
     if (!pairs_bpe(view)) return fail(ERR_MISSING, "%s: noise has no translations", c->data->name);
     struct judging *j = *state = zalloc(sizeof *j);
-    j->view = view, j->samples = dataset_facts(view)->count[SPLIT_TEST];
+    j->view = view, j->single = c->single, j->samples = dataset_facts(view)->count[SPLIT_TEST];
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
     return 0;
+}
+
+static struct text answer_of(const struct judging *j, const struct judged *b, int first, int64_t i)
+{
+    const int32_t *words = b->output[first + SEARCH_WORDS], *count = b->output[first + SEARCH_COUNT];
+    struct text answer = {0};
+    text_bytes(&answer, "", 0);
+    bpe_decode(pairs_bpe(j->view), words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &answer);
+    return answer;
+}
+
+static void add_answer(struct bleu *bleu, const struct text *reference, const struct text *answer)
+{
+    bleu_add(bleu, &rules, (struct bleu_line){reference->at, reference->length}, (struct bleu_line){answer->at, answer->length});
 }
 
 static int score_answers(void *state, const struct judged *b)
 {
     struct judging *j = state;
-    int64_t length = b->shape[0].dim[1];
+    bool greedy = !j->single, beam = b->last;
     struct text reference = {0};
     int rc = 0;
     for (int64_t i = 0; i < b->count && rc == 0; i++) {
-        struct text answer = {0};
-        bpe_decode(pairs_bpe(j->view), (const int32_t *)b->output[0] + i * length, length, &answer);
-        rc = pairs_line(j->view, SPLIT_TEST, b->sample[i], PAIRS_TARGET, &reference);
-        if (rc == 0) bleu_add(&j->bleu, &rules, (struct bleu_line){reference.at, reference.length},
-                              (struct bleu_line){answer.at ? answer.at : "", answer.length});
-        free(j->answer[b->sample[i]]);
-        j->answer[b->sample[i]] = answer.at ? answer.at : zalloc(1);
+        int64_t sample = b->sample[i];
+        rc = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_TARGET, &reference);
+        if (rc < 0) break;
+        struct text answer = answer_of(j, b, beam ? SEARCH_OUTPUTS : 0, i);
+        add_answer(&j->bleu[SCORE_ANSWERS], &reference, &answer);
+        free(j->answer[sample]);
+        j->answer[sample] = answer.at;
+        if (!greedy) continue;
+        struct text first = answer_of(j, b, 0, i);
+        add_answer(&j->bleu[SCORE_GREEDY], &reference, &first);
+        text_free(&first);
     }
     text_free(&reference);
     return rc;
@@ -50,7 +73,8 @@ static int score_answers(void *state, const struct judged *b)
 static int end_bleu(void *state, int64_t score[METRICS_MAX])
 {
     struct judging *j = state;
-    if (score) score[0] = (int64_t)floor(bleu_score(&j->bleu).score * 1e6);
+    for (int i = 0; i < 2 && score; i++)
+        score[i] = i == SCORE_GREEDY && j->single ? METRIC_NONE : (int64_t)floor(bleu_score(&j->bleu[i]).score * 1e6);
     for (int64_t i = 0; i < j->samples; i++) free(j->answer[i]);
     free(j->answer);
     free(j);

@@ -8,6 +8,7 @@
 
 static const char *const parts[] = {"Transformer"};
 static const char *const norms[] = {"post", "pre", NULL};
+static const char *const lengths[] = {"length", "gnmt", NULL};  // enum search_norm
 
 #define OWN(field) RECIPE_OWN(struct translation_keys, field)
 _Static_assert(sizeof(struct translation_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BYTES");
@@ -33,6 +34,16 @@ static const struct recipe_key keys[] = {
      .about = "dropout rate of attention probabilities", .part = PART_TRANSFORMER},
     {"model.act_dropout", NULL, KEY_NUMBER, OWN(act_dropout), 0, 0.9, NULL, "0", .about = "dropout rate after ReLU",
      .part = PART_TRANSFORMER},
+
+    {"search.beam", NULL, KEY_WHOLE, OWN(beam), 1, 10, NULL, "5",
+     .about = "hypotheses per sentence in the schedule's last evaluation and in an inference; other evaluations have one"},
+    {"search.norm", NULL, KEY_CHOICE, OWN(norm_of_length), 0, 0, lengths, "length",
+     .about = "divides a score by the number n of its symbols (length) or by (5 + n) / 6 (gnmt), to the power search.alpha"},
+    {"search.alpha", NULL, KEY_NUMBER, OWN(alpha), 0, 10, NULL, "1", .about = "the power of that"},
+    {"search.coverage", NULL, KEY_NUMBER, OWN(coverage), 0, 10, NULL, "0",
+     .about = "weight of the logarithm of the attention that each symbol of the source got, if the network shows it"},
+    {"search.ratio", NULL, KEY_NUMBER, OWN(ratio), 0, 10, NULL, "1.2", .about = "symbols of an answer per symbol of its source"},
+    {"search.extra", NULL, KEY_WHOLE, OWN(extra), 0, PAIRS_LONGEST, NULL, "10", .about = "symbols more than that"},
     {.path = NULL},
 };
 

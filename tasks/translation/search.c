@@ -199,9 +199,10 @@ static void finish_hypotheses(const struct searching *o, const struct word *w)
     step_keep(o->s, o->ended, g_add(g, o->ended, ended));
     int searching = g_map(g, MAP_CLAMP, g_map(g, MAP_SHIFT, g_map(g, MAP_NEG, o->ended, 0, 0), (float)o->beam, 0), 0, 1);
     step_keep(o->s, o->left, g_reshape(g, g_reduce(g, searching, 3, false, F32), SHAPE(1)));
-    step_output(o->s, SEARCH_WORDS, o->answer);
-    step_output(o->s, SEARCH_COUNT, g_cast(g, g_reshape(g, o->count, SHAPE(o->samples)), I32));
-    step_output(o->s, SEARCH_SCORE, g_reshape(g, o->best, SHAPE(o->samples)));
+    int output = o->search->output;
+    step_output(o->s, output + SEARCH_WORDS, o->answer);
+    step_output(o->s, output + SEARCH_COUNT, g_cast(g, g_reshape(g, o->count, SHAPE(o->samples)), I32));
+    step_output(o->s, output + SEARCH_SCORE, g_reshape(g, o->best, SHAPE(o->samples)));
 }
 
 static void follow_beam(const struct searching *o, int from)
@@ -239,6 +240,11 @@ void search_word(struct step *s, const struct search *search)
 }
 
 // ---- on the host
+
+int64_t search_longest(const struct search *search, int64_t source)
+{
+    return (int64_t)(search->ratio * (double)source + search->extra + 1e-9) + 1;
+}
 
 int search_run(struct drive *d, const struct search *search, int begin, int word)
 {

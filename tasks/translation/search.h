@@ -20,16 +20,20 @@ struct search {
     double alpha;
     double coverage;      // this times the sum of log(min(1, attention that a source word got)) is added to the score; 0: nothing
     double ratio, extra;  // limit on the words without the end: ratio x words of the source with its end + extra
+    int output;           // number of the first of its outputs
 };
 
 void search_begin(struct step *, const struct search *);  // encodes the source of the batch
-void search_word(struct step *, const struct search *);   // one word more. Its outputs:
+void search_word(struct step *, const struct search *);   // one word more. Its outputs, from search->output on:
 enum {
     SEARCH_WORDS,   // i32[B,L], L = step.is.length: the best finished hypothesis
     SEARCH_COUNT,   // i32[B]: its words without the end; what follows them means nothing
     SEARCH_SCORE,   // f32[B]: normalised
+    SEARCH_OUTPUTS,
 };
 struct drive;
+// The most words of an answer, the end included, whose source has at most `source` words.
+int64_t search_longest(const struct search *, int64_t source);
 // Runs the two programs on the batch at hand until all samples are done.
 int search_run(struct drive *, const struct search *, int begin, int word) MUST_CHECK;
 

@@ -96,7 +96,7 @@ static int source_slot(struct step *s, int layer, int64_t length)
 static int transformer_cache(struct step *s, int64_t hypotheses, int number)
 {
     const struct translation_keys *k = translation_keys(s->setting->recipe);
-    char *name = arena_text(&s->g->arena, "cache.%d", number);
+    char *name = arena_text(&s->g->arena, "cache.%d.%lld", number, (long long)hypotheses);
     return number < k->layers ? step_slot(s, name, SHAPE(hypotheses, s->is.length, 2 * k->width), s->setting->dtype) : NONE;
 }
 

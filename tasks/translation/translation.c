@@ -8,11 +8,11 @@
 #include "tasks/translation/bleu_judge.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/pairs.h"
+#include "tasks/translation/search.h"
 #include "tasks/translation/translator.h"
 
-#include <stdlib.h>
 
-enum { TRAIN, ENCODE, NEXT };
+enum { TRAIN, GREEDY_BEGIN, GREEDY_WORD, BEAM_BEGIN, BEAM_WORD, INFER_BEGIN, INFER_WORD };
 enum { GROUP_BODY, GROUP_HEAD };
 
 // ---- the batch
@@ -28,10 +28,20 @@ static void choose_variant(const struct setting *c, int64_t step, int program, s
     v->length = side_length(c, FEED_TRAIN, 2, v->bucket);
 }
 
-// An answer has at most ten symbols more than 1.2 times its source.
+// In the order of outputs: the greedy search of every evaluation, and the recipe's.
+static struct search search_of_recipe(const struct setting *c, bool beam)
+{
+    const struct translation_keys *k = translation_keys(c->recipe);
+    return (struct search){.beam = beam ? (int)k->beam : 1, .norm = (enum search_norm)k->norm_of_length, .alpha = k->alpha,
+                           .coverage = k->coverage, .ratio = k->ratio, .extra = (double)k->extra,
+                           .output = beam ? SEARCH_OUTPUTS : 0};
+}
+
 static void choose_evaluation(const struct setting *c, struct variant *v)
 {
-    int64_t most = side_length(c, FEED_TEST, 0, v->bucket) * 6 / 5 + 10, positions = translation_keys(c->recipe)->positions;
+    struct search search = search_of_recipe(c, true);
+    int64_t most = search_longest(&search, side_length(c, FEED_TEST, 0, v->bucket));
+    int64_t positions = translation_keys(c->recipe)->positions;
     v->length = most < positions ? most : positions;
 }
 
@@ -70,59 +80,32 @@ static void train_batch(struct step *s)
     step_mean_loss(s, "loss", out[0], out[2], 1);
 }
 
-// ---- decoding: the most probable word, again and again
+// ---- decoding: greedily in every evaluation; with the recipe's beam in the last one and in an inference
 
-static int begin_slot(struct step *s, const char *name, struct shape shape)
+static void begin_search(struct step *s, bool beam)
 {
-    return step_slot(s, name, shape, I32);
-}
-
-static void encode_batch(struct step *s)
-{
-    int64_t n = s->is.batch;
+    struct search search = search_of_recipe(s->setting, beam);
     mark_symbols(s);
-    translator_of(s->setting)->encode(s, step_input(s, "source"), step_input(s, "source.length"), 1);
-    step_keep(s, begin_slot(s, "word", SHAPE(n)), g_reshape(s->g, constant(s, "begin", SHAPE(n, 1), I32, BPE_BOS), SHAPE(n)));
-    step_keep(s, begin_slot(s, "at", SHAPE(1)), g_reshape(s->g, constant(s, "zero", SHAPE(1, 1), I32, 0), SHAPE(1)));
+    search_begin(s, &search);
 }
 
-static void next_word(struct step *s)
+static void search_next(struct step *s, bool beam)
 {
-    struct graph *g = s->g;
-    const struct translator *t = translator_of(s->setting);
-    int64_t n = s->is.batch;
-    int word = begin_slot(s, "word", SHAPE(n)), at = begin_slot(s, "at", SHAPE(1)), count = begin_slot(s, "count", SHAPE(1));
-    int answers = begin_slot(s, "answers", SHAPE(n, s->is.length));
-    step_keep(s, count, at);
-    g_tick(g, count, 1);
-    int first = g_reshape(g, constant(s, "zero", SHAPE(n, 1), I32, 0), SHAPE(n));
-    struct translator_place p = {.token = word, .at = at, .count = g_gather(g, count, first), .beam = 1};
-    int best = g_argmax(g, t->logits(s, t->next(s, &p)));
-    g_append(g, answers, g_reshape(g, best, SHAPE(n, 1)), at);
-    step_keep(s, word, best);
-    g_tick(g, at, 1);
-    step_output(s, 0, answers);
+    struct search search = search_of_recipe(s->setting, beam);
+    search_word(s, &search);
 }
 
-// Ends when every sample has an end.
+static void begin_greedy(struct step *s) { begin_search(s, false); }
+static void next_greedy(struct step *s) { search_next(s, false); }
+static void begin_beam(struct step *s) { begin_search(s, true); }
+static void next_beam(struct step *s) { search_next(s, true); }
+
 static int answer_batch(struct drive *d)
 {
-    const struct order_batch *b = &d->batch[FEED_TEST];
-    struct variant is = {.bucket = b->bucket};
-    choose_evaluation(d->setting, &is);
-    int32_t *word = zalloc((size_t)b->count * sizeof *word);
-    bool *ended = zalloc((size_t)b->count * sizeof *ended);
-    int64_t left = b->count;
-    int rc = drive_run(d, ENCODE);
-    for (int64_t t = 0; t < is.length && left > 0 && rc == 0; t++) {
-        rc = drive_run(d, NEXT);
-        if (rc == 0) rc = drive_read(d, "word", word, (size_t)b->count * sizeof *word);
-        for (int64_t i = 0; i < b->count && rc == 0; i++)
-            if (!ended[i] && word[i] == BPE_EOS) ended[i] = true, left--;
-    }
-    free(word);
-    free(ended);
-    return rc;
+    struct search greedy = search_of_recipe(d->setting, false), beam = search_of_recipe(d->setting, true);
+    if (d->setting->single) return search_run(d, &beam, INFER_BEGIN, INFER_WORD);
+    TRY(search_run(d, &greedy, GREEDY_BEGIN, GREEDY_WORD));
+    return d->last ? search_run(d, &beam, BEAM_BEGIN, BEAM_WORD) : 0;
 }
 
 // ---- updates
@@ -151,16 +134,20 @@ const struct model translation_models[] = {
 
 static const struct task_program programs[] = {
     [TRAIN] = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_batch},
-    [ENCODE] = {"encode", PROGRAM_EVALUATE, FEED_TEST, 0, encode_batch},
-    [NEXT] = {"next", PROGRAM_EVALUATE, FEED_TEST, 0, next_word},
+    [GREEDY_BEGIN] = {"greedy begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_greedy},
+    [GREEDY_WORD] = {"greedy word", PROGRAM_EVALUATE, FEED_TEST, 0, next_greedy},
+    [BEAM_BEGIN] = {"beam begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_beam},
+    [BEAM_WORD] = {"beam word", PROGRAM_EVALUATE, FEED_TEST, 0, next_beam},
+    [INFER_BEGIN] = {"answer begin", PROGRAM_INFER, FEED_TEST, 0, begin_beam},
+    [INFER_WORD] = {"answer word", PROGRAM_INFER, FEED_TEST, 0, next_beam},
     {0},
 };
-static const struct metric metrics[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {0}};
-static const char *const multi30k_sets[] = {"multi30k", NULL};
-static const char *const multi30k_recipes[] = {"transformer-tiny", NULL};
+static const struct metric metrics[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {"greedy", "BLEU", METRIC_RATIO, false}, {0}};
+static const char *const multi30k_sets[] = {"multi30k", "multi30k-val", "phrases", NULL};
+static const char *const multi30k_recipes[] = {"transformer-tiny", "transformer-tiny", "phrases", NULL};
 
 const struct task task_multi30k = {
-    .name = "multi30k", .title = "Multi30k", .samples = "pairs of sentences", .metrics = metrics, .target = 35.0,
+    .name = "multi30k", .title = "Multi30k", .samples = "pairs", .metrics = metrics, .target = 35.0,
     .data_sets = multi30k_sets, .recipes = multi30k_recipes, .models = translation_models, .view = pairs_view,
     .note = pairs_note, .feed = pairs_feed, .buckets = pairs_buckets, .variant = choose_variant,
     .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch, .judge = &bleu_judge,

@@ -19,6 +19,7 @@ struct drive {
     struct session *session;  // NULL while a plan counts what a step does
     uint64_t seed;
     int64_t step;             // steps done
+    bool last;                // an answer: of the schedule's last evaluation, or of an inference, which may search longer
     struct order_batch batch[FEEDS_MAX];  // the batch in use
     char suffix[40];          // of the names of slots
     struct supply *supply;    // by feed

@@ -151,7 +151,7 @@ int evaluation_judge(struct evaluation *e, void *judging, const struct variant *
 {
     const struct judge *judge = e->setting->task->judge;
     struct judged shown = {.sample = order_samples(e->supply->order) + batch->first, .count = batch->count,
-                           .bucket = batch->bucket};
+                           .bucket = batch->bucket, .last = e->last};
     for (int i = 0; i < OUTPUTS_MAX; i++) {
         if (!is->output[i]) continue;
         shown.output[i] = outputs, shown.shape[i] = is->output[i]->shape;
@@ -181,7 +181,7 @@ int evaluation_answer(struct evaluation *e, const struct order_batch *batch)
     BUG_IF(!p);  // the order was the same when the programs were built
     if (!e->setting->task->answer) return session_run(e->session, p->program[p->first]);
     struct drive d = {.setting = e->setting, .session = e->session, .next = next_of_evaluation, .run = run_of_evaluation,
-                      .owner = e};
+                      .last = e->last, .owner = e};
     d.batch[FEED_TEST] = *batch;
     snprintf(d.suffix, sizeof d.suffix, ".%d.%lld", batch->bucket, (long long)batch->count);
     return e->setting->task->answer(&d);

@@ -20,6 +20,7 @@ struct evaluation {
     } program[EVALUATION_PROGRAMS];
     int programs;
     char **first_answer;             // receives the judge's answer to the first sample; NULL: not wanted
+    bool last;                       // the schedule's last evaluation, or an inference (drive.h)
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold
     // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.
     int (*between)(void *context, int64_t done, int64_t all);

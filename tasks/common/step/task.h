@@ -33,6 +33,7 @@ struct metric {
     bool lower_is_better;
 };
 enum { METRICS_MAX = 4 };
+#define METRIC_NONE INT64_MIN  // the score of a metric that an evaluation does not have; RUN_SCORE_NONE of the record
 
 // ---- feeds and programs
 
@@ -73,7 +74,7 @@ struct setting {
     void *host;              // state of task->host; NULL: none
 };
 
-enum { OUTPUTS_MAX = 4 };
+enum { OUTPUTS_MAX = 6 };
 
 // A batch may be computed in parts. Gradients of all parts are summed, and the last part updates.
 enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
@@ -118,6 +119,7 @@ struct judged {
     const int32_t *sample;             // [count] numbers of the samples in the test split (of the view)
     int64_t count;
     int bucket;
+    bool last;                         // of the schedule, or of an inference: drive->last of the answer
     const void *output[OUTPUTS_MAX];   // passed by step_output; NULL: no such output
     struct shape shape[OUTPUTS_MAX];   // shape of the whole batch: [count, ...]
 };

@@ -160,6 +160,7 @@ static bool target_met(const struct going *r)
 static int evaluate(struct going *r, struct run_point *point)
 {
     struct trainer *t = r->trainer;
+    _Static_assert(METRIC_NONE == RUN_SCORE_NONE, "task.h");
     for (int m = 0; m < RUN_METRICS_MAX; m++) point->score[m] = RUN_SCORE_NONE;
     if (!trainer_evaluates_after(t, t->at)) return 0;
     progress_note(&r->progress, "evaluating");

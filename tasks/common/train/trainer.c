@@ -304,6 +304,7 @@ int trainer_scale(struct trainer *t, struct trainer_scale *into)
 int trainer_evaluate(struct trainer *t, int64_t score[METRICS_MAX])
 {
     TRY(average_swap(&t->average, t->session, t->at));
+    t->evaluation.last = t->at == t->steps;
     TRY(evaluation_run(&t->evaluation, NULL, score));
     return average_swap(&t->average, t->session, t->at);
 }

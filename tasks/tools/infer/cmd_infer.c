@@ -238,7 +238,8 @@ static void print_measured_json(const struct measured *m)
                           dtype_name(f->dtype), "threads", f->threads, "views", (json_int_t)views_of(f),
                           "eligible", m->eligible, "synthetic", m->synthetic);
     json_t *scores = json_object();
-    for (int i = 0; metrics[i].name; i++) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
+    for (int i = 0; metrics[i].name; i++)
+        if (f->score[i] != METRIC_NONE) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
     json_object_set_new(o, "scores", scores);
     if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
     if (f->counts_damaged) json_object_set_new(o, "damaged", json_integer(f->damaged));
@@ -297,7 +298,8 @@ static void print_text(const struct measured *m)
     text_add(&text, "%s, %s, %d thread%s, %lld view%s per item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
              f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
     if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
-    for (int i = 0; m->chosen->task->metrics[i].name; i++) add_metric(m, i, &text);
+    for (int i = 0; m->chosen->task->metrics[i].name; i++)
+        if (f->score[i] != METRIC_NONE) add_metric(m, i, &text);
     if (m->a->latency) add_latency(m, &text);
     if (*f->damaged_text) text_entry(&text, "damaged", "%s", f->damaged_text);
     if (m->synthetic) text_entry(&text, "SYNTHETIC", "synthetic data: no board lists its latency");

@@ -246,7 +246,7 @@ TEST(equals_the_specification)
     found_words = 0;
     for (int beam = 1; beam <= 5; beam++)
         for (int norm = SEARCH_LENGTH; norm <= SEARCH_GNMT; norm++)
-            compare(&(struct search){beam, (enum search_norm)norm, 0.6 + 0.4 * (beam % 2), beam % 3 ? 0 : 0.1, 1.2, 2}, false);
+            compare(&(struct search){beam, (enum search_norm)norm, 0.6 + 0.4 * (beam % 2), beam % 3 ? 0 : 0.1, 1.2, 2, 0}, false);
     print_message("%d words\n", found_words);
     assert_true(found_words > 5 * 2 * 2 * 2 * B);  // more than one in an answer
 }
@@ -256,5 +256,5 @@ TEST(a_wide_beam_finds_the_best)
 {
     for (int norm = SEARCH_LENGTH; norm <= SEARCH_GNMT; norm++)
         for (int covers = 0; covers < 2; covers++)
-            compare(&(struct search){16, (enum search_norm)norm, 1, covers * 0.1, 0, 3}, true);
+            compare(&(struct search){16, (enum search_norm)norm, 1, covers * 0.1, 0, 3, 0}, true);
 }
