@@ -30,8 +30,8 @@ int bitext_pair(struct dataset *ds, enum split split, const char *source, const 
     const struct bitext_set *set = ds->own;
     const struct bitext_lines *a = &set->file[split][BITEXT_SOURCE].lines, *b = &set->file[split][BITEXT_TARGET].lines;
     if (a->lines != b->lines)
-        return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other", source,
-                    (long long)a->lines, target, (long long)b->lines);
+        return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other",
+                    source, (long long)a->lines, target, (long long)b->lines);
     int32_t longest = a->longest > b->longest ? a->longest : b->longest;
     ds->facts.count[split] = a->lines;
     if (ds->facts.fields == 0 || longest > ds->facts.field[0].shape.dim[0]) bitext_fields(&ds->facts, longest);
