@@ -11,7 +11,7 @@
 
 static const struct bleu_rules rules = {BLEU_NONE, true};
 
-// Metrics: BLEU of the answers, and of those of the greedy search, if they differ. Outputs: those of two searches (search.h).
+// Metrics: BLEU of the answers, and of those of the greedy search. Outputs: those of one or two searches (search.h).
 enum { SCORE_ANSWERS, SCORE_GREEDY };
 
 struct judging {
@@ -49,21 +49,21 @@ static void add_answer(struct bleu *bleu, const struct text *reference, const st
 static int score_answers(void *state, const struct judged *b)
 {
     struct judging *j = state;
-    bool greedy = !j->single, beam = b->last;
+    int first = b->last && !j->single ? SEARCH_OUTPUTS : 0;
     struct text reference = {0};
     int rc = 0;
     for (int64_t i = 0; i < b->count && rc == 0; i++) {
         int64_t sample = b->sample[i];
         rc = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_TARGET, &reference);
         if (rc < 0) break;
-        struct text answer = answer_of(j, b, beam ? SEARCH_OUTPUTS : 0, i);
+        struct text answer = answer_of(j, b, first, i);
         add_answer(&j->bleu[SCORE_ANSWERS], &reference, &answer);
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
-        if (!greedy) continue;
-        struct text first = answer_of(j, b, 0, i);
-        add_answer(&j->bleu[SCORE_GREEDY], &reference, &first);
-        text_free(&first);
+        if (j->single) continue;
+        struct text greedy = answer_of(j, b, 0, i);
+        add_answer(&j->bleu[SCORE_GREEDY], &reference, &greedy);
+        text_free(&greedy);
     }
     text_free(&reference);
     return rc;

@@ -20,6 +20,9 @@ void pairs_note(const struct setting *, const struct dataset *view, struct text 
 
 const struct bpe *pairs_bpe(const struct dataset *view);  // NULL: noise has no text
 const char *pairs_digest(const struct dataset *view);     // of the merges
+// The data set of one sentence or of the lines of a text, in the form of Multi30k's files: lower case, marks apart (member of
+// struct task).
+int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 // Replaces the text by the sample's line in the stored set.
 int pairs_line(struct dataset *view, enum split, int64_t sample, int side, struct text *) MUST_CHECK;
 

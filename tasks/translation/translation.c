@@ -28,13 +28,13 @@ static void choose_variant(const struct setting *c, int64_t step, int program, s
     v->length = side_length(c, FEED_TRAIN, 2, v->bucket);
 }
 
-// In the order of outputs: the greedy search of every evaluation, and the recipe's.
+// The greedy search of every evaluation, and the recipe's. An evaluation has the outputs of both, in this order.
 static struct search search_of_recipe(const struct setting *c, bool beam)
 {
     const struct translation_keys *k = translation_keys(c->recipe);
     return (struct search){.beam = beam ? (int)k->beam : 1, .norm = (enum search_norm)k->norm_of_length, .alpha = k->alpha,
                            .coverage = k->coverage, .ratio = k->ratio, .extra = (double)k->extra,
-                           .output = beam ? SEARCH_OUTPUTS : 0};
+                           .output = beam && !c->single ? SEARCH_OUTPUTS : 0};
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)
@@ -149,9 +149,9 @@ static const char *const multi30k_recipes[] = {"transformer-tiny", "transformer-
 const struct task task_multi30k = {
     .name = "multi30k", .title = "Multi30k", .samples = "pairs", .metrics = metrics, .target = 35.0,
     .data_sets = multi30k_sets, .recipes = multi30k_recipes, .models = translation_models, .view = pairs_view,
-    .note = pairs_note, .feed = pairs_feed, .buckets = pairs_buckets, .variant = choose_variant,
-    .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch, .judge = &bleu_judge,
-    .rules = update_rules,
+    .note = pairs_note, .asks = ASKS_LINES, .ask = pairs_ask, .feed = pairs_feed, .buckets = pairs_buckets,
+    .variant = choose_variant, .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch,
+    .judge = &bleu_judge, .rules = update_rules,
 };
 
 const struct task *const tasks_translation[] = {&task_multi30k, NULL};

@@ -26,4 +26,9 @@ struct bitext_lines {
 // Pure. `name` names the text in errors, which name the line, too. Nothing is left to free after a failure.
 int bitext_parse(const char *name, const char *text, size_t n, struct bitext_lines *) MUST_CHECK;
 
+struct dataset;
+// A data set whose test split has these lines on both sides. Its training split is that of `like`, which is borrowed; NULL: an
+// empty one.
+int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
+
 #endif

@@ -84,3 +84,50 @@ int bitext_show(struct dataset *ds, enum split split, int64_t number, struct tex
     }
     return 0;
 }
+
+// ---- lines from the user
+
+static int ask_open(struct dataset *ds, const char *folder)
+{
+    (void)ds, (void)folder;
+    BUG("lines are asked by bitext_ask, never opened by name");
+}
+
+static void ask_close(struct dataset *ds)
+{
+    struct bitext_set *set = ds->own;
+    memset(set->file[SPLIT_TRAIN], 0, sizeof set->file[SPLIT_TRAIN]);  // it is that of another set
+    bitext_close(ds);
+}
+
+static const struct kind ask_kind = {.name = "lines", .drawn = true, .open = ask_open, .close = ask_close, .read = bitext_read,
+                                     .item = bitext_item, .lengths = bitext_lengths};
+
+static int take_lines(struct dataset *ds, const char *text, size_t n)
+{
+    struct bitext_set *set = ds->own;
+    for (int side = 0; side < BITEXT_SIDES; side++) {
+        char *copy = memcpy(zalloc(n + 1), text, n);
+        TRY(bitext_take(&set->file[SPLIT_TEST][side], "the text", copy, n));
+    }
+    return bitext_pair(ds, SPLIT_TEST, "the text", "the text");
+}
+
+int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **into)
+{
+    struct dataset *ds = zalloc(sizeof *ds);
+    struct bitext_set *set = ds->own = zalloc(sizeof *set);
+    *ds = (struct dataset){.kind = &ask_kind, .own = set,
+                           .facts = {.name = "lines", .title = "lines of a text", .split_name = {"train", "test"},
+                                     .unfit_seed = -1}};
+    int rc = take_lines(ds, text, n);
+    if (rc == 0 && like && like->kind->item == bitext_item) {
+        const struct bitext_set *of = like->own;
+        memcpy(set->file[SPLIT_TRAIN], of->file[SPLIT_TRAIN], sizeof set->file[SPLIT_TRAIN]);
+        ds->facts.synthetic = like->facts.synthetic;
+        rc = bitext_pair(ds, SPLIT_TRAIN, "", "");
+    }
+    if (rc == 0) *into = ds;
+    else dataset_close(ds);
+    return rc;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/step/evaluation.h"
 
+#include "runtime/common/base/text.h"
 #include "runtime/ranks/ranks.h"
 
 #include <math.h>
@@ -198,6 +199,15 @@ int evaluation_begin(struct evaluation *e, void **judging)
     return judge ? judge->begin(e->setting, e->stored, e->view, judging) : 0;
 }
 
+static void tell_answers(const struct evaluation *e, void *judging)
+{
+    for (int64_t i = 0; i < dataset_facts(e->stored)->count[SPLIT_TEST]; i++) {
+        char *answer = e->setting->task->judge->tell(judging, i);
+        text_add(e->told, "%s\n", answer);
+        free(answer);
+    }
+}
+
 int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answers, int64_t score[METRICS_MAX])
 {
     const struct judge *judge = e->setting->task->judge;
@@ -207,7 +217,7 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
         BUG_IF(!judge->write);
         rc = judge->write(judging, answers);
     }
-    if (rc == 0 && e->first_answer) *e->first_answer = judge->tell(judging, 0);
+    if (rc == 0 && e->told) tell_answers(e, judging);
     int ended = judge->end(judging, rc == 0 ? score : NULL);
     return rc < 0 ? rc : ended;
 }

@@ -19,7 +19,7 @@ struct evaluation {
         int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table
     } program[EVALUATION_PROGRAMS];
     int programs;
-    char **first_answer;             // receives the judge's answer to the first sample; NULL: not wanted
+    struct text *told;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
     bool last;                       // the schedule's last evaluation, or an inference (drive.h)
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold
     // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.

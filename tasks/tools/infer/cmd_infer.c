@@ -140,9 +140,10 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
 static void print_choice(const struct arguments *a, const struct source *s)
 {
     char score[TEXT_FIGURE];
-    if (a->run || !s->record || a->json || (a->question && a->task)) return;  // the JSON names the run
+    bool asks = a->question || a->text;
+    if (a->run || !s->record || a->json || (asks && a->task)) return;  // the JSON names the run
     const struct run_metric board = curve_board(s->record);
-    FILE *to = a->question ? stderr : stdout;
+    FILE *to = asks ? stderr : stdout;
     fprintf(to, "run %lld of %s, the newest%s%s with weights: %s, %s\n", (long long)s->run, result_file(s->results),
             a->task ? " of task " : "", a->task ? a->task : "", record_text(s->record, "task"),
             run_metric_text(&board, curve_last(s->record, &board), score));
@@ -325,8 +326,10 @@ static int read_whole_text(const char *path, char **bytes, size_t *count)
     return fail(ERR_INPUT, "a text of more than %d MiB is too long", TEXT_LIMIT >> 20);
 }
 
-static int print_told(const struct measured *m, const char *told)
+static int print_told(const struct measured *m, char *told)
 {
+    if (!m->a->question) return fputs(told, stdout) < 0;
+    told[strcspn(told, "\n")] = '\0';
     if (!m->a->json) {
         puts(*told ? told : "(no answer)");
         return 0;
@@ -339,24 +342,35 @@ static int print_told(const struct measured *m, const char *told)
     return 0;
 }
 
+static int check_question(const struct task *task, const struct arguments *a)
+{
+    if (!task->ask) return fail(ERR_USAGE, "task %s answers no questions", task->name);
+    if (task->asks == ASKS_ABOUT_TEXT && !a->question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
+    if (task->asks == ASKS_LINES && a->question && a->text)
+        return fail(ERR_USAGE, "--ask and --text both name the %s: give one of them", task_samples(task));
+    if (a->json && !a->question) return fail(ERR_USAGE, "--json is for one answer; --text writes one line per line");
+    return 0;
+}
+
 // The weights may depend on the training texts (a vocabulary made of them), but most weights do not.
 static int ask_question(struct measured *m, struct infer_options *o)
 {
     const struct arguments *a = m->a;
     struct dataset *like = NULL;
-    char *text, *told = NULL;
-    size_t count;
-    if (!o->task->ask) return fail(ERR_USAGE, "task %s answers no questions", o->task->name);
-    TRY(read_whole_text(a->text, &text, &count));
+    struct text told = {0};
+    char *text = NULL;
+    size_t count = 0;
+    TRY(check_question(o->task, a));
+    if (o->task->asks == ASKS_ABOUT_TEXT || !a->question) TRY(read_whole_text(a->text, &text, &count));
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
-    o->first_answer = &told, o->singles = false, o->answers = NULL;
+    o->told = &told, o->singles = false, o->answers = NULL;
     if (rc == 0) rc = infer_measure(o, &m->figures);
-    if (rc == 0) rc = print_told(m, told);
+    if (rc == 0) rc = print_told(m, told.at);
     dataset_close(o->data);
     dataset_close(like);
-    free(told);
+    text_free(&told);
     free(text);
     return rc;
 }
@@ -405,7 +419,7 @@ static int measure_and_print(struct measured *m, const char *weights)
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     TRY(choose_target(m->chosen->task, a->target, &m->target));
-    if (a->question) return ask_question(m, &m->options);
+    if (a->question || a->text) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
     m->options.progress = a->quiet ? NULL : show_progress, m->options.context = &watched;
@@ -449,7 +463,7 @@ static int infer_task(const struct arguments *a)
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
         if (!a->choose.data) choose_folder_of_run(&s, &chosen);
         print_choice(a, &s);
-        if (!a->question) say_other_data(&s, &chosen);
+        if (!a->question && !a->text) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
         if (!a->choose.data) rc = fail_without_data(&s, rc);
     }
@@ -476,8 +490,9 @@ int cmd_infer(int argc, char **argv)
         {OPTION_PATH, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
         {OPTION_PATH, 0, "predictions", "FILE", "write the answers to this file, if the task has a format for them",
          &a.answers, 0, 0},
-        {OPTION_TEXT, 0, "ask", "QUESTION", "answer this question about a text, and nothing else", &a.question, 0, 0},
-        {OPTION_PATH, 0, "text", "FILE", "the file with that text; default and \"-\": standard input", &a.text, 0, 0},
+        {OPTION_TEXT, 0, "ask", "WORDS", "answer this question about a text, or translate this sentence", &a.question, 0, 0},
+        {OPTION_PATH, 0, "text", "FILE", "the file with that text, or with lines to translate; \"-\": standard input", &a.text,
+         0, 0},
         {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SCORE", "score that a model needs to be eligible", &a.target, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
@@ -500,13 +515,13 @@ int cmd_infer(int argc, char **argv)
                                 "Examples:\n"
                                 "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
-                                "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"};
+                                "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
+                                "  dawn infer multi30k --ask 'A dog runs.'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one task at most; \"%.60s\" is one too many", argv[2]);
     a.task = argc == 2 ? argv[1] : NULL;
-    if (a.text && !a.question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
-    if (a.question && (a.latency || a.items || a.answers))
-        return fail(ERR_USAGE, "--ask answers one question; it excludes --latency, --items and --predictions");
+    if ((a.question || a.text) && (a.latency || a.items || a.answers))
+        return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
     return infer_task(&a);
 }

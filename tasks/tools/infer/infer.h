@@ -22,7 +22,7 @@ struct infer_options {
     int64_t views;            // forward passes a sample; 0: the number in the recipe of the weights
     bool singles;             // one at a time; implied if the task infers from resident images
     const char *answers;      // file for the answers of the task's judge; NULL: none
-    char **first_answer;              // receives the answer to the first sample; free() ends it; NULL: not wanted
+    struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
     // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;
