@@ -55,7 +55,7 @@ static int constant(struct step *s, const char *name, struct shape shape, enum d
 static void mark_symbols(struct step *s)
 {
     const char *digest = pairs_digest(s->setting->feed[s->program->feed]->data);
-    char *name = arena_text(&s->g->arena, "symbols.%.16s", digest);
+    char *name = arena_text(&s->g->arena, "merges-of-training-text.%.16s", digest);
     int v = graph_state(s->g, name, SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
 }

@@ -27,6 +27,7 @@ slices="--threads 1 --no-stop --set data.slices=2"
 same pictures imagenette --data pictures $slices --set widths=4,4,8,8 --set resolution=32 --set evaluation.side=32 --set epochs=2 \
     --set warmup_epochs=0.2 --target 0.001
 same stories squad --data stories $slices --set epochs=0.1 --set warmup_epochs=0.05 --target 0.0001
+same phrases multi30k --data phrases $slices --set epochs=2 --target 1
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven
 if [ -x "$driven" ]; then

@@ -36,7 +36,7 @@ echo "$story" >story.txt
 python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
 says 1 'the text is not text in UTF-8' "$DAWN" infer squad-split --threads 1 --ask Who? --text run-1.safetensors
 says 2 'text that --ask asks about' "$DAWN" infer squad-split --text story.txt
-says 2 'it excludes --latency' "$DAWN" infer squad-split --ask Who? --latency
+says 2 'they exclude --latency' "$DAWN" infer squad-split --ask Who? --latency
 
 # ---- killed and resumed
 train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --no-stop"

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A small Transformer learns to translate drawn phrases; its weights translate again, one sentence at a time, and from the
+# terminal. `dawn eval bleu` finds the score of the predictions. Killed and resumed it ends with the same bytes. Wrong options,
+# lines and files: one sentence each.
+set -eu
+. "$ROOT/test/wait.sh"
+. "$ROOT/test/status.sh"
+
+# ---- to the end of the schedule: a greedy score at each evaluation, and one with a beam at the end
+train="train multi30k --data phrases --threads 1 --no-stop"
+"$DAWN" $train --json >log.txt
+"$DAWN" results show 1 >show.txt
+reads show.txt SYNTHETIC
+reads show.txt BLEU
+"$DAWN" results export 1 --format json --to run.json
+"$DAWN" infer multi30k --threads 1 --predictions answers.txt >infer.txt
+"$DAWN" infer multi30k --threads 1 --precision f32 --latency --warmup 2 --predictions singles.txt --json >latency.json
+"$DAWN" infer multi30k --threads 1 --precision f32 --predictions batches.txt --json >batches.json
+cmp singles.txt batches.txt # padding and neighbours change nothing
+python3 - <<'PY'
+import json
+points = json.load(open("run.json"))["runs"][0]["points"]
+scores = [{s["metric"]: s["score"] for s in p["scores"]} for p in points if p.get("scores")]
+assert len(scores) == 6 and all(set(s) == {"bleu", "greedy"} for s in scores), scores
+assert all(s["bleu"] == s["greedy"] for s in scores[:-1]), scores
+assert scores[-1]["bleu"] > 90e6 and scores[-1]["greedy"] > 90e6, scores
+one, all_ = json.load(open("latency.json")), json.load(open("batches.json"))
+assert one["scores"]["bleu"] == all_["scores"]["bleu"] and "greedy" not in one["scores"], (one, all_)
+assert one["items"] == 500 and one["model_ns"]["p50"] > 0, one
+assert len(open("answers.txt").read().splitlines()) == 500
+PY
+
+# ---- from the terminal
+[ "$("$DAWN" infer multi30k --threads 1 --ask 'The young horse draws a strong bicycle in the snow.')" = \
+    'im schnee malt das junge pferd ein starkes fahrrad .' ]
+printf 'a red goose sees the quick cat .\r\nTHE CAT HEARS THE DOG .' | "$DAWN" infer multi30k --threads 1 --text - >told.txt
+printf 'eine rote gans sieht die schnelle katze .\ndie katze hört den hund .\n' | cmp - told.txt
+"$DAWN" infer multi30k --threads 1 --ask 'a dog' --json >told.json
+python3 -c 'import json; t = json.load(open("told.json")); assert t["question"] == "a dog" and t["answer"], t'
+says 2 'name the pairs: give one of them' "$DAWN" infer multi30k --ask dog --text told.txt
+says 2 'takes one line' "$DAWN" infer multi30k --ask $'a\nb'
+says 1 'the text:1: the line is empty' "$DAWN" infer multi30k --ask ' '
+says 2 'they exclude --latency' "$DAWN" infer multi30k --ask dog --latency
+long=$(printf 'dog %.0s' $(seq 80))
+says 1 'sentence 1 of the test set has 81 symbols, and there are 64 positions' "$DAWN" infer multi30k --threads 1 --ask "$long"
+
+# ---- other symbols are refused: the weights belong to the merges of their training text
+mkdir -p other
+cd other
+for part in train test_2016_flickr val; do
+    for n in 1 2 3 4 5 6 7 8 9; do echo "a dog $n sees the cat $n ."; done >"$part.lc.norm.tok.en"
+    for n in 1 2 3 4 5 6 7 8 9; do echo "ein hund $n sieht die katze $n ."; done >"$part.lc.norm.tok.de"
+done
+cd ..
+expect 1 'no tensor "merges-of-training-text' "$DAWN" infer multi30k --threads 1 --data other
+echo 'one more' >>other/train.lc.norm.tok.de
+says 1 'train.lc.norm.tok.en has 9 lines and train.lc.norm.tok.de has 10' "$DAWN" train multi30k --data other
+says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
+says 2 '"data.length" is 128, and there are 64 positions' "$DAWN" $train --set data.length=128
+says 2 'search.beam' "$DAWN" $train --set search.beam=11
+
+# ---- killed and resumed
+train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --set schedule.ema.decay=1 --set schedule.ema.every=9"
+saved() { [ -e killed/run-1.state ] || ended "$pid"; }
+mkdir straight
+"$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
+for try in 1 2 3 4 5; do
+    rm -rf killed
+    mkdir killed
+    "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
+    pid=$! rc=0
+    wait_for saved
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || rc=$?
+    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
+    rc=0
+done
+[ "$rc" = 137 ]
+"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
+cmp straight/run-1.safetensors killed/run-1.safetensors
