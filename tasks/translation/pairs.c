@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVALUATE_BATCH = 128, EVALUATE_BUCKETS = 8, NOISE_LENGTH = 32, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
+enum { EVALUATE_BATCH = 32, EVALUATE_BUCKETS = 8, NOISE_LENGTH = 32, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
 
 struct sentences {  // of a split
     int64_t samples, left_out;
