@@ -142,40 +142,24 @@ static int64_t label_in(const struct xent *o, int64_t row)
     return label < o->k ? label : -1;
 }
 
-// Long rows have several sums, so that no addition waits for the one before.
-static double sum_chunk(const float *x, int64_t n)
-{
-    enum { LONG = 1024 };
-    double sum = 0, part[4] = {0};
-    int64_t whole = n < LONG ? 0 : n / 4 * 4;
-    for (int64_t i = 0; i < whole; i += 4)
-        part[0] += x[i], part[1] += x[i + 1], part[2] += x[i + 2], part[3] += x[i + 3];
-    if (whole) sum = (part[0] + part[1]) + (part[2] + part[3]);
-    for (int64_t i = whole; i < n; i++) sum += x[i];
-    return sum;
-}
-
-static float top_of_chunk(const float *x, int64_t n, float top)
-{
-#pragma omp simd reduction(max : top)
-    for (int64_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
-    return top;
-}
-
 struct xent_sums {
     float top;
     double power, flat, dot, total;  // of e^(x - top), x, x times target, target
 };
 
-static void add_chunk(const struct xent *o, struct xent_sums *a, float *x, int64_t n, const float *target)
+static void add_chunk(const struct xent *o, struct xent_sums *a, int64_t begin, int64_t n, float *scratch)
 {
-    if (o->step->node->attr.loss.smoothing > 0) a->flat += sum_chunk(x, n);
-    for (int64_t i = 0; target && i < n; i++) a->dot += (double)target[i] * (double)x[i], a->total += (double)target[i];
-    float top = top_of_chunk(x, n, a->top);
+    const struct cpu_step *s = o->step;
+    const enum dtype t = cpu_in(s, 0)->dtype;
+    const void *x = cpu_at(t, s->in[0], begin);
+    const float *target = (const float *)s->in[1] + begin;
+    if (o->soft) s->cpu->loops->widen(t, x, scratch, n);
+    for (int64_t i = 0; o->soft && i < n; i++) a->dot += (double)target[i] * (double)scratch[i], a->total += (double)target[i];
+    float top = a->top;
+    s->cpu->loops->top_sum(t, x, n, &top, &a->flat);
     a->power *= a->power > 0 ? exp((double)a->top - (double)top) : 1;
     a->top = top;
-    o->step->cpu->loops->exp_shifted(x, n, top);
-    a->power += sum_chunk(x, n);
+    s->cpu->loops->exp_sum(t, x, n, top, &a->power);
 }
 
 static void xent_row(const struct xent *o, int64_t row, float *scratch)
@@ -187,8 +171,7 @@ static void xent_row(const struct xent *o, int64_t row, float *scratch)
     struct xent_sums a = {.top = (float)element_get(t, s->in[0], begin), .total = label >= 0};
     for (int64_t at = 0, n; at < o->k; at += n) {
         n = o->k - at < o->chunk ? o->k - at : o->chunk;
-        s->cpu->loops->widen(t, cpu_at(t, s->in[0], begin + at), scratch, n);
-        add_chunk(o, &a, scratch, n, o->soft ? (const float *)s->in[1] + begin + at : NULL);
+        add_chunk(o, &a, begin + at, n, scratch);
     }
     double log_sum = (double)a.top + log(a.power), even = log_sum - a.flat / (double)o->k;
     double own = o->soft ? a.total * log_sum - a.dot : label >= 0 ? log_sum - element_get(t, s->in[0], begin + label) : 0;
@@ -230,6 +213,18 @@ static float xent_factor(const struct xent *o, int64_t row, float total)
     return weight ? factor * weight[row] : factor;
 }
 
+// With targets, the gradient of a chunk that has none is corrected in f32.
+static void soften_chunk(const struct xent *o, const struct xent_rates *r, int64_t begin, int64_t n, float *scratch)
+{
+    const struct cpu_step *s = o->step;
+    const enum dtype t = cpu_in(s, 0)->dtype;
+    const float *target = (const float *)s->in[1] + begin, own = 1 - s->node->attr.loss.smoothing;
+    s->cpu->loops->widen(t, cpu_at(t, s->in[0], begin), scratch, n);
+    s->cpu->loops->xent_back(F32, scratch, n, r, scratch);
+    for (int64_t j = 0; j < n; j++) scratch[j] -= own * target[j] * r->factor;
+    s->cpu->loops->narrow(t, scratch, cpu_at(t, s->out[0], begin), n);
+}
+
 static void xent_grad_row(const struct xent *o, int64_t row, float *scratch)
 {
     const struct cpu_step *s = o->step;
@@ -237,19 +232,17 @@ static void xent_grad_row(const struct xent *o, int64_t row, float *scratch)
     const float smooth = s->node->attr.loss.smoothing, *kept = (const float *)s->in[4] + XENT_KEPT * row;
     const float total = o->soft ? kept[2] : 1, even = smooth / (float)o->k * total, factor = xent_factor(o, row, total);
     const int64_t label = label_in(o, row), begin = row * o->k;
-    for (int64_t at = 0, n; at < o->k; at += n) {
+    struct xent_rates r = {kept[0], kept[1] * total, even, factor};
+    for (int64_t at = 0, n; at < o->k && o->soft; at += n) {
         n = o->k - at < o->chunk ? o->k - at : o->chunk;
-        s->cpu->loops->widen(t, cpu_at(t, s->in[0], begin + at), scratch, n);
-        s->cpu->loops->exp_shifted(scratch, n, kept[0]);
-        s->cpu->loops->scale(F32, scratch, kept[1], scratch, n);
-        const float *target = o->soft ? (const float *)s->in[1] + begin + at : NULL;
-        if (target)
-            for (int64_t j = 0; j < n; j++) scratch[j] = (scratch[j] * total - ((1.0f - smooth) * target[j] + even)) * factor;
-        else
-            for (int64_t j = 0; j < n; j++)
-                scratch[j] = (scratch[j] - (at + j == label ? 1.0f - smooth + even : even)) * factor;
-        s->cpu->loops->narrow(t, scratch, cpu_at(t, s->out[0], begin + at), n);
+        soften_chunk(o, &r, begin + at, n, scratch);
     }
+    if (o->soft) return;
+    struct xent_rates own = {r.shift, r.share, even + (1 - smooth), factor};
+    char slope[sizeof(float)];  // of the label, whose logit the gradient of the row may overwrite
+    if (label >= 0) s->cpu->loops->xent_back(t, cpu_at(t, s->in[0], begin + label), 1, &own, slope);
+    s->cpu->loops->xent_back(t, cpu_at(t, s->in[0], begin), o->k, &r, cpu_at(t, s->out[0], begin));
+    if (label >= 0) memcpy(cpu_at(t, s->out[0], begin + label), slope, dtype_size(t));
 }
 
 static void xent_grad_piece(void *context, int64_t first, int64_t end, int thread)

@@ -32,6 +32,11 @@ struct adam_rates {
     float root_eps;
 };
 
+// Of the gradient of a softmax: dx = (exp(x - shift) * share - even) * factor.
+struct xent_rates {
+    float shift, share, even, factor;
+};
+
 // Dropout of the probabilities of attention (element.h).
 struct attention_mask {
     const int32_t *key;  // NULL: none is dropped
@@ -111,6 +116,9 @@ struct map_run {
     LOOP(random, (const struct random_attr *, int64_t first, int64_t n, const int32_t *key, uint32_t step, void *y))   \
     LOOP(any_above, (const float *x, int64_t n, float least, bool *any)) /* any x is not at most `least` */           \
     LOOP(exp_shifted, (float *x, int64_t n, float shift)) /* x = exp(x - shift) */                                     \
+    LOOP(top_sum, (enum dtype, const void *x, int64_t n, float *top, double *sum)) /* top = at least all x; sum += all x */ \
+    LOOP(exp_sum, (enum dtype, const void *x, int64_t n, float shift, double *sum)) /* sum += all exp(x - shift) */     \
+    LOOP(xent_back, (enum dtype, const void *x, int64_t n, const struct xent_rates *, void *dx))                       \
     /* ---- layer norm: one row */                                                                                     \
     LOOP(layer_norm, (const float *x, int64_t n, const float *scale, const float *bias, float eps, enum dtype, void *y,\
                       float *mean, float *rstd))                                                                       \

@@ -107,6 +107,96 @@ void LOOPS_NAME(exp_shifted)(float *x, int64_t n, float shift)
     for (int64_t i = 0; i < n; i++) x[i] = element_exp(x[i] - shift);
 }
 
+// The sum of a block, a multiple of LANE_GROUP, whose LANE_GROUP parts are added in f32, whatever the instruction set.
+enum { SUM_BLOCK = 256 };
+ALWAYS double block_sum(const float *x, int64_t n)
+{
+    lanes part[LANE_GROUP / LANES] = {{0}};
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += LANE_GROUP)
+        for (int j = 0; j < LANE_GROUP / LANES; j++) part[j] += AT(&x[i + j * LANES]);
+    for (int j = 0; j < LANE_GROUP; j++) sum += (double)part[j / LANES][j % LANES];
+    return sum;
+}
+
+enum { SHORT_ROW = 64 };  // few classes: nothing to fill
+
+ALWAYS void top_sum_short(enum dtype t, const void *x, int64_t n, float *top, double *sum)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float v = get(t, x, i);
+        *top = v > *top ? v : *top;
+        *sum += (double)v;
+    }
+}
+
+ALWAYS void top_sum_of(enum dtype t, const void *x, int64_t n, float *top, double *sum)
+{
+    float v[SUM_BLOCK], least = *top;
+    for (int64_t at = 0; at < n; at += SUM_BLOCK) {
+        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, room = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
+        for (int64_t i = 0; i < left; i++) v[i] = get(t, x, at + i);
+        for (int64_t i = left; i < room; i++) v[i] = 0;
+        *sum += block_sum(v, room);
+        for (int64_t i = left; i < room; i++) v[i] = least;
+        lanes most[LANE_GROUP / LANES];
+        for (int j = 0; j < LANE_GROUP / LANES; j++) most[j] = AT(&v[j * LANES]);
+        for (int64_t i = LANE_GROUP; i < room; i += LANE_GROUP)
+            for (int j = 0; j < LANE_GROUP / LANES; j++) {
+                lanes w = AT(&v[i + j * LANES]);
+                most[j] = CHOOSE(w > most[j], w, most[j]);
+            }
+        for (int j = 0; j < LANE_GROUP; j++) {
+            float w = most[j / LANES][j % LANES];
+            *top = w > *top ? w : *top;
+        }
+    }
+}
+
+void LOOPS_NAME(top_sum)(enum dtype t, const void *x, int64_t n, float *top, double *sum)
+{
+    if (n < SHORT_ROW) EACH_TYPE(t, top_sum_short, x, n, top, sum);
+    else EACH_TYPE(t, top_sum_of, x, n, top, sum);
+}
+
+ALWAYS void exp_sum_short(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+{
+    float v[SHORT_ROW];
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) v[i] = element_exp(get(t, x, i) - shift);
+    for (int64_t i = 0; i < n; i++) *sum += (double)v[i];
+}
+
+ALWAYS void exp_sum_of(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+{
+    float v[SUM_BLOCK];
+    for (int64_t at = 0; at < n; at += SUM_BLOCK) {
+        int64_t left = n - at < SUM_BLOCK ? n - at : SUM_BLOCK, room = (left + LANE_GROUP - 1) / LANE_GROUP * LANE_GROUP;
+        INDEPENDENT
+        for (int64_t i = 0; i < left; i++) v[i] = element_exp(get(t, x, at + i) - shift);
+        for (int64_t i = left; i < room; i++) v[i] = 0;
+        *sum += block_sum(v, room);
+    }
+}
+
+void LOOPS_NAME(exp_sum)(enum dtype t, const void *x, int64_t n, float shift, double *sum)
+{
+    if (n < SHORT_ROW) EACH_TYPE(t, exp_sum_short, x, n, shift, sum);
+    else EACH_TYPE(t, exp_sum_of, x, n, shift, sum);
+}
+
+ALWAYS void xent_back_of(enum dtype t, const void *x, int64_t n, const struct xent_rates *r, void *dx)
+{
+    const struct xent_rates k = *r;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) put(t, dx, i, (element_exp(get(t, x, i) - k.shift) * k.share - k.even) * k.factor);
+}
+
+void LOOPS_NAME(xent_back)(enum dtype t, const void *x, int64_t n, const struct xent_rates *r, void *dx)
+{
+    EACH_TYPE(t, xent_back_of, x, n, r, dx);
+}
+
 // ---- images
 ALWAYS void pixels_of(enum dtype t, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)
 {
