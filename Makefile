@@ -410,7 +410,7 @@ $(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: beside PyTorch
 	@DAWN='$(CURDIR)/$(PROGRAM)' PEER='$(PEER)' test/bench/isa.sh
-bench-loops: $(B)/test/bench/bench_loops  ## build the yardstick: the memory-bound passes of the record network alone
+bench-loops: $(B)/test/bench/bench_loops  ## build the yardstick: the memory-bound passes of airbench alone
 $(B)/test/bench/bench_loops: test/bench/bench_loops.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

@@ -61,7 +61,7 @@ field() { # DATABASE NAME: of the last run
 }
 
 # shellcheck disable=SC2086 # SMALL is a list of options
-once() { # NUMBER: a short training of the record network, with its own record
+once() { # NUMBER: a short training of airbench, with its own record
     held "one epoch, seed 5, $1" 60 "$dawn" train cifar10 --data synthetic --recipe cifar10 --device cuda --set epochs=1 \
         --target 0.01 --seed 5 ${SMALL:-} --save "$work/w$1" --db "$work/once$1.db"
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of convolution and matrix product. Small shapes have tails that no vector length divides, odd sizes, strides that skip
-// pixels, padding on one side, and groups; large ones are the record network's at 100 images.
+// pixels, padding on one side, and groups; large ones are airbench's at 100 images.
 #include "runtime/cases/cases.h"
 
 #include <math.h>

@@ -52,7 +52,7 @@ static void build_norm_lengths(struct case_build *b)
     case_result(b, kind == 0 ? g_act(b->g, y, ACT_SIGMOID) : kind == 1 ? g_add(b->g, y, x) : y);
 }
 
-// p: side. The group of the record network: the odd last row of the first convolution need not be computed.
+// p: side. The group of airbench: the odd last row of the first convolution need not be computed.
 static void build_group(struct case_build *b)
 {
     int side = b->row->p[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of CIFAR-10: images, residual and record networks, views.
+// The recipe keys of CIFAR-10: images, residual and airbench networks, views.
 #include "tasks/cifar10/cifar10_keys.h"
 
 #include "tasks/cifar10/cifar10_networks.h"

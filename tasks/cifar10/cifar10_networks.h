@@ -12,14 +12,14 @@ enum { GROUP_REST, GROUP_WHITENING };
 
 extern const struct model cifar10_models[];  // ends with name NULL
 
-void record_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-int record_begin(const struct setting *, struct session *, struct dataset *);  // uploads the whitening filters
+void airbench_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
+int airbench_begin(const struct setting *, struct session *, struct dataset *);  // uploads the whitening filters
 void resnet9_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 struct net cifar10_net(struct step *, float eps);  // activation, norms and products of the recipe
 
-// Computes the first layer of the record network from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
+// Computes the first layer of the network airbench from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
 // patches, each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].
 void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
             int64_t side, float *weight);

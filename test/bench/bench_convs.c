@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolutions of a network, alone, through oneDNN: the yardstick for a training step.
 //
-//   convs [BATCH [SIDE [bf16|f32 [REPEATS [record|resnet18|resnet50]]]]]
+//   convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50]]]]]
 //
 // Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else; no gradient of the
-// images. `record` is the six 3x3 convolutions of the record network. Each pass is timed separately; the sums of the medians
+// images. `airbench` is the six 3x3 convolutions of airbench. Each pass is timed separately; the sums of the medians
 // and of the least processor times are lower bounds of a whole step. Processor time is that of all threads, and on a busy
 // machine the better measure with one of them (OMP_NUM_THREADS=1).
 #include "runtime/cpu/product/dnnl_api.h"
@@ -146,7 +146,7 @@ static int add_layer(struct layer *all, int count, struct layer one)
     return count + 1;
 }
 
-static int record_layers(struct layer *all, int side)
+static int airbench_layers(struct layer *all, int side)
 {
     // The first convolution of a group is pooled by 2, so its last odd row and column are not computed.
     int s = side - 1, p = s / 2, q = p / 2;
@@ -188,16 +188,16 @@ int main(int argc, char **argv)
     int n = argc > 1 ? atoi(argv[1]) : 2000, side = argc > 2 ? atoi(argv[2]) : 32;
     dnnl_data_type_t dt = argc > 3 && !strcmp(argv[3], "f32") ? dnnl_f32 : dnnl_bf16;
     int repeats = argc > 4 ? atoi(argv[4]) : 5;
-    const char *net = argc > 5 ? argv[5] : "record";
-    bool record = !strcmp(net, "record"), bottleneck = !strcmp(net, "resnet50");
-    if (n < 1 || side < 16 || repeats < 1 || (!record && !bottleneck && strcmp(net, "resnet18") != 0)) {
-        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS [record|resnet18|resnet50]]]]]\n");
+    const char *net = argc > 5 ? argv[5] : "airbench";
+    bool airbench = !strcmp(net, "airbench"), bottleneck = !strcmp(net, "resnet50");
+    if (n < 1 || side < 16 || repeats < 1 || (!airbench && !bottleneck && strcmp(net, "resnet18") != 0)) {
+        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50]]]]]\n");
         return 2;
     }
     OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
     OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
     struct layer layer[LAYERS_MAX];
-    int layers = record ? record_layers(layer, side) : resnet_layers(layer, side, bottleneck);
+    int layers = airbench ? airbench_layers(layer, side) : resnet_layers(layer, side, bottleneck);
     struct times total = {0}, by[PASSES] = {{0}};
     for (int i = 0; i < layers; i++) {
         const struct layer *l = &layer[i];

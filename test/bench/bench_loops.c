@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory-bound passes of the record network's training step, alone, on the CPU device's loops.
+// The memory-bound passes of airbench's training step, alone, on the CPU device's loops.
 //
 //   loops [BATCH [bf16|f32|f16 [REPEATS [THREADS]]]]
 //

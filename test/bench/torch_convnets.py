@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The training steps of two convolutional networks by PyTorch on the CPU, channels last: the record network of CIFAR-10 (recipe
+# The training steps of two convolutional networks by PyTorch on the CPU, channels last: airbench of CIFAR-10 (recipe
 # cifar10: whitening 2x2, three groups of 64, 256, 256 channels, Muon) and ResNet-18 as in recipe imagenette (widths 64, 128, 256,
 # 256, with SGD instead of Muon, which is cheaper). Images are noise. Prints the shortest of three steps after one:
 #

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The convolutions of CIFAR-10's record network and of ResNet-50 on a GPU by PyTorch: forward, both gradients, fp16, channels
+# The convolutions of CIFAR-10's airbench and of ResNet-50 on a GPU by PyTorch: forward, both gradients, fp16, channels
 # last, median of 30 by events, after 10 that choose the algorithm. To compare with "dawn bench ops --device cuda --op conv".
 import torch
 import torch.nn.functional as F

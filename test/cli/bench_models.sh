@@ -9,7 +9,7 @@ for task in cifar10 imagenet imagenette squad squad-split multi30k; do echo "$ta
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
     case $task-$model in
-    cifar10-record) narrow='--set widths=8,8,8' ;;
+    cifar10-airbench) narrow='--set widths=8,8,8' ;;
     cifar10-resnet9 | imagenet-*) narrow='--set widths=8,8,8,8' ;;
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
     squad*-bert | squad*-encoder) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=questions ;;

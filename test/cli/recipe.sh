@@ -37,7 +37,7 @@ grep -q '"resolution": \[24, 32\],$' mine.json
 # ---- keys: those that apply, by section
 [ "$(status "$DAWN" recipe --keys)" = 0 ]
 narrow
-grep -qx 'Recipe cifar10: task cifar10, model record. Keys that apply:' out
+grep -qx 'Recipe cifar10: task cifar10, model airbench. Keys that apply:' out
 grep -qx 'optimiser' out
 grep -q '^  label_smoothing ' out
 grep -q '  muon, sgd, adamw, adamax, rmsprop or lamb; default$' out

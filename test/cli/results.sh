@@ -16,7 +16,7 @@ add(db, "software", id=1, digest="s", commit_name="", dirty=0, compiler="gcc", f
 task = digest(canonical({"items": 10000, "metric": "top1", "target_micro": 940000, "task": "cifar10"}))
 for run, synthetic in ((1, 0), (2, 1)):
     add(db, "runs", id=run, nonce="%032x" % run, status="done" if run == 1 else "running", owner="gone/1/1", task="cifar10",
-        task_digest=task, target_micro=940000, model="record", parameters=1000, flops_per_sample=10, recipe="default",
+        task_digest=task, target_micro=940000, model="airbench", parameters=1000, flops_per_sample=10, recipe="default",
         recipe_json="{}", recipe_digest=digest(b"{}"), recipe_published=0, precision="f32", device="cpu", threads=2, batch=2000,
         seed=run, views=1, input_size=32, stop_at_target=1, synthetic=synthetic, official=1 - synthetic, machine=1, software=1,
         started_ms=1700000000000, ended_ms=1700000061000, resumed=0, chain_root="", reached_step=2, reached_epoch_micro=2 * 10**6,
@@ -40,7 +40,7 @@ grep -qx '[*] SYNTHETIC data: only the board "demo" lists such a run.' out
 grep -q '2 .* interrupted .* record [*]$' out # its process is not there any more
 awk 'length > 80 { exit 1 }' out
 [ "$(status "$DAWN" results list)" = 0 ]
-for filter in '--status done' '--seed 1' '--task cifar10 --model record --seed 1'; do
+for filter in '--status done' '--seed 1' '--task cifar10 --model airbench --seed 1'; do
     [ "$(status "$DAWN" results list $filter --json)" = 0 ]
     python3 -c '
 import json

@@ -23,7 +23,7 @@ now = int(time.time() * 1000)
 def latency(db):
     times = {w + "_" + p + "_ns": t for w in ("model", "whole") for p, t in
              (("mean", 900000), ("p50", 890000), ("p90", 950000), ("p99", 1200000))}
-    add(db, "latencies", run=1, weights_digest="c" * 64, task="cifar10", model="record", precision="f32", device="cpu", threads=1,
+    add(db, "latencies", run=1, weights_digest="c" * 64, task="cifar10", model="airbench", precision="f32", device="cpu", threads=1,
         items=10000, warmup_items=100, k=9417, views=1, target_micro=940000, eligible=1, data_name="cifar10", data_split="test",
         data_digest=contest["test_digest"], data_items=10000, official=1, synthetic=0, machine=1, software=1, measured_ms=now + 1000,
         **times)
@@ -43,7 +43,7 @@ def run(db, number, status="done", group=None, index=None, broken=False):
     last = points[-1][1]
     end = now - 1000 - (4 - number) * 40000  # one after another
     add(db, "runs", id=number, nonce="%032x" % number, status=status, owner="gone/1/1", group_id=group, group_index=index,
-        task="cifar10", task_digest=task, target_micro=940000, model="record", parameters=1971640, flops_per_sample=211085918,
+        task="cifar10", task_digest=task, target_micro=940000, model="airbench", parameters=1971640, flops_per_sample=211085918,
         recipe="default", recipe_json=recipe, recipe_digest=digest(recipe.encode()), recipe_published=0, precision="f32",
         device="cpu", threads=16, batch=2000, seed=100 + number, views=1, input_size=32, stop_at_target=0, synthetic=0, official=1,
         machine=1, software=1, price_instance="", price_micro_per_hour=100000, price_source="user",
@@ -74,7 +74,7 @@ else:
         memory_bytes=2**34, product="", governor="", virtualised="", gpu="", driver="", os="Debian", kernel="Linux")
     add(db, "software", id=1, digest="s", commit_name="0" * 40, dirty=0, compiler="gcc", flags="-O2", binary_digest="b" * 64,
         libraries="oneDNN 2.6.3")
-    add(db, "groups", id=1, nonce="f" * 32, status="done", owner="gone/1/1", task="cifar10", model="record", recipe="default",
+    add(db, "groups", id=1, nonce="f" * 32, status="done", owner="gone/1/1", task="cifar10", model="airbench", recipe="default",
         target_micro=940000, planned=2, announced_ms=now - 900000, ended_ms=now)
     run(db, 1)
     run(db, 2, group=1, index=1)

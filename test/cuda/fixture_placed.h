@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record network's programs at full size, compiled for addresses without memory and never run.
+// Airbench's programs at full size, compiled for addresses without memory and never run.
 #ifndef DAWN_FIXTURE_PLACED_H
 #define DAWN_FIXTURE_PLACED_H
 

@@ -27,7 +27,7 @@ static struct k_matmul product_of(int m, int n, int k, enum dtype type)
 TEST(test_which)
 {
     struct cuda_device cuda = {.set.blas = BLAS_AUTO};
-    // DAWN's kernels take Newton-Schulz and the head of the record network.
+    // DAWN's kernels take Newton-Schulz and the head of airbench.
     const int own[][3] = {{256, 256, 2304}, {256, 2304, 256}, {256, 256, 256}, {2000, 10, 256}, {2000, 256, 10}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         struct k_matmul p = product_of(own[i][0], own[i][1], own[i][2], F32);

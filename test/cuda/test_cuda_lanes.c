@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concurrency inside programs: the dependencies of small programs, and the record network's steps at full size checked against
+// Concurrency inside programs: the dependencies of small programs, and airbench's steps at full size checked against
 // the bytes that they access (compiled for addresses without memory, never run). test_cuda_training.c checks that trainings
 // give the same bytes in any order.
 #include "test/unit/test.h"
@@ -81,7 +81,7 @@ TEST(ranges_meet_where_they_overlap)
     }
 }
 
-// ---- the record network, planned at full size
+// ---- airbench, planned at full size
 
 // The number of tasks of each phase on the longest path.
 static void find_longest_path(const struct placed *p, int way[3], int all[3])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record network's programs at full size: how many nodes a captured step has, and that no library is loaded for them that
+// Airbench's programs at full size: how many nodes a captured step has, and that no library is loaded for them that
 // is larger than they are worth. A convolution of cuDNN is one node on the emulator.
 #include "test/unit/test.h"
 #include "test/cuda/fixture_placed.h"

@@ -19,7 +19,7 @@ static inline json_t *fixture_bench(const char *handle, int number)
 {
     json_t *bench = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:I}", "type", "bench", "version",
                               1, "board", "test", "handle", handle, "task", "cifar10", "samples", "images", "data", "cifar10",
-                              "noise", 0, "model", "record", "recipe", "cifar10", "device", "cpu", "threads", 16, "measured_ms",
+                              "noise", 0, "model", "airbench", "recipe", "cifar10", "device", "cpu", "threads", 16, "measured_ms",
                               (json_int_t)(FIXTURE_NOW_MS - 1000 * number));
     json_object_set_new(bench, "settings",
                         json_pack("[o, o]", fixture_setting(64, 60000000), fixture_setting(512, 400000000)));

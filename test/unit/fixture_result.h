@@ -36,7 +36,7 @@ static const struct run_metric fixture_metric = {.name = "top1", .unit = "%", .i
 static inline struct run_facts fixture_facts(int64_t seed, const struct stopwatch *stopwatch)
 {
     return (struct run_facts){.task = "cifar10", .metrics = &fixture_metric, .metric_count = 1, .target_micro = 940000,
-                              .model = "record", .parameters = 1972792, .flops_per_sample = 123456789, .recipe = "default",
+                              .model = "airbench", .parameters = 1972792, .flops_per_sample = 123456789, .recipe = "default",
                               .recipe_json = FIXTURE_RECIPE, .precision = "bf16", .device = "cpu", .threads = 2,
                               .batch = 2000, .seed = seed, .views = 6, .input_size = 32, .stop_at_target = true,
                               .data = fixture_data, .data_count = 2, .machine = &fixture_machine,

@@ -333,7 +333,7 @@ static inline json_t *fixture_run(void)
     json_t *run = json_object();
     fixture_words(run);
     fixture_set(run, "model",
-                json_pack("{s:s, s:i, s:i, s:s}", "name", "record", "parameters", 1971640, "flops_per_sample", 211085918,
+                json_pack("{s:s, s:i, s:i, s:s}", "name", "airbench", "parameters", 1971640, "flops_per_sample", 211085918,
                           "weights_digest", FIXTURE_HEX));
     fixture_set(run, "recipe",
                 json_pack("{s:s, s:s, s:s, s:i}", "name", "cifar10", "text", "", "digest", "", "published", 1));

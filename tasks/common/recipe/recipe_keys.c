@@ -26,7 +26,7 @@ static const struct recipe_key common[] = {
     {"data.slices", NULL, KEY_WHOLE, AT(slices), 1, 1024, NULL, "1",
      .about = "parts that several devices can compute side by side; a batch norm sees one of them"},
 
-    {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "record", .about = "the network (\"dawn models\" lists them)"},
+    {"model.name", "model", KEY_TEXT, AT(model), 0, 0, NULL, "airbench", .about = "the network (\"dawn models\" lists them)"},
 
     {"loss.label_smoothing", "label_smoothing", KEY_NUMBER, AT(label_smoothing), 0, 0.99, NULL, "0",
      .about = "share of the target that is spread over all classes"},

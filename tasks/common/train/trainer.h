@@ -108,7 +108,8 @@ bool trainer_evaluates_after(const struct trainer *, int64_t steps);  // accordi
 // in it, else f32.
 enum dtype trainer_auto(const struct device_facts *, const struct model *);
 int trainer_dtype(const struct recipe *, const struct model *, struct device *, enum dtype *) MUST_CHECK;
-// Number of trained and frozen parameters, and FLOPs of one forward pass of a sample, the mean over the evaluation.
+// Number of trained and frozen parameters, and FLOPs of one forward pass of a sample, the mean over the evaluation, or over the
+// training of a task with answers that are loops.
 int64_t trainer_parameters(const struct trainer *);
 int64_t trainer_views(const struct trainer *);  // forward passes of a sample in an evaluation
 double trainer_forward_flops(const struct trainer *);

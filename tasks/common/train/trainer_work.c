@@ -13,23 +13,6 @@ static double program_flops(const struct trainer *t, int program)
     return flops;
 }
 
-// A bucket costs what its first program costs, which is that of full batches where it has any.
-double trainer_forward_flops(const struct trainer *t)
-{
-    const struct evaluation *e = &t->evaluation;
-    double flops[ORDER_BUCKETS] = {0}, sum = 0, samples = 0;
-    for (int p = e->programs - 1; p >= 0; p--) {
-        const struct evaluation_program *one = &e->program[p];
-        flops[one->is.bucket] = program_flops(t, one->program[one->first]) / (double)one->is.batch;
-    }
-    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
-        struct order_batch batch = order_all_batch(e->supply->order, i);
-        sum += flops[batch.bucket] * (double)batch.count;
-        samples += (double)batch.count;
-    }
-    return sum / samples / (double)trainer_views(t);
-}
-
 // Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.
 static void count_buckets(const struct trainer *t, int64_t step, double weight[ORDER_BUCKETS])
 {
@@ -80,6 +63,43 @@ static double sample_cost(const struct trainer *t, int64_t step, const double *w
         }
     }
     return cost / samples / (double)train_batches(calls);
+}
+
+// A bucket costs what its first program costs, which is that of full batches where it has any.
+static double evaluation_flops(const struct trainer *t)
+{
+    const struct evaluation *e = &t->evaluation;
+    double flops[ORDER_BUCKETS] = {0}, sum = 0, samples = 0;
+    for (int p = e->programs - 1; p >= 0; p--) {
+        const struct evaluation_program *one = &e->program[p];
+        flops[one->is.bucket] = program_flops(t, one->program[one->first]) / (double)one->is.batch;
+    }
+    for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
+        struct order_batch batch = order_all_batch(e->supply->order, i);
+        sum += flops[batch.bucket] * (double)batch.count;
+        samples += (double)batch.count;
+    }
+    return sum / samples / (double)trainer_views(t);
+}
+
+// The forward part of the first training program, where an answer is a loop whose length nobody knows.
+static double training_flops(const struct trainer *t)
+{
+    double weight[ORDER_BUCKETS], flops = 0, samples = 0;
+    count_buckets(t, 0, weight);
+    for (int b = 0; b < t->buckets; b++)
+        for (int part = 0; part < t->parts; part++) {
+            const struct graph *g = t->session->graph[trainer_variant(t, 0, b, 0, part)->program];
+            for (int i = 0; i < g->nodes; i++)
+                if (g->node[i].phase == PHASE_FORWARD) flops += weight[b] * node_cost(g, &g->node[i]).flops;
+            samples += weight[b] * (double)t->supply[FEED_TRAIN].choice.order.batch[b];
+        }
+    return flops / samples;
+}
+
+double trainer_forward_flops(const struct trainer *t)
+{
+    return t->setting.task->answer && t->supply[FEED_TRAIN].choice.fields ? training_flops(t) : evaluation_flops(t);
 }
 
 // Adds adjacent steps of equal cost to one part. Once all parts are used, the rest is averaged into the last part.

@@ -19,7 +19,7 @@ static int64_t one_run(void)
 
 static void one_latency(int64_t run, int64_t k)
 {
-    const struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "record",
+    const struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "airbench",
                                     .precision = "f32", .device = "cpu", .target_micro = 940000, .threads = 1, .items = 10000,
                                     .warmup_items = 100, .model_ns = {900001, 2, 3, 4}, .whole_ns = {912345, 6, 7, 8}, .k = k,
                                     .views = 1, .data = &fixture_data[1], .machine = &fixture_machine,
@@ -120,13 +120,13 @@ TEST_WITH(dawnbench_gets_its_columns, setup, teardown)
     for (const char *c = written.at; *c != 0; c++) files += *c == '\n';
     assert_int_equal(files, 3);
     text_free(&written);
-    char *tsv = slurp("train/A--Person_record-run1_cpu_dawn.tsv");
+    char *tsv = slurp("train/A--Person_airbench-run1_cpu_dawn.tsv");
     assert_string_equal(tsv, "epoch\thours\ttop1Accuracy\n"
                              "1\t0.0041666667\t51.2300\n"
                              "3\t0.0097222223\t93.9900\n"
                              "4\t0.0125000000\t94.0000\n");
     free(tsv);
-    char *json = slurp("train/A--Person_record-run1_cpu_dawn.json");
+    char *json = slurp("train/A--Person_airbench-run1_cpu_dawn.json");
     json_t *o = json_loads(json, 0, NULL);
     assert_string_equal(record_text(o, "version"), "v1.0");
     assert_string_equal(record_text(o, "author"), "A. Person");
@@ -137,7 +137,7 @@ TEST_WITH(dawnbench_gets_its_columns, setup, teardown)
     assert_string_equal(record_text(json_object_get(o, "misc"), "evaluatedBy"), "harness");
     json_decref(o);
     free(json);
-    json = slurp("inference/A--Person_record-run1_cpu_dawn_latency1.json");
+    json = slurp("inference/A--Person_airbench-run1_cpu_dawn_latency1.json");
     o = json_loads(json, 0, NULL);
     assert_true(json_number_value(json_object_get(o, "latency")) == 0.912345);
     assert_true(json_number_value(json_object_get(o, "top1Accuracy")) == 94.0);
@@ -164,11 +164,11 @@ TEST_WITH(outside_runs_leave_as_such, setup, teardown)
     size_t count;
     snprintf(to, sizeof to, "%s/out", folder);
     if (export_dawnbench(r, id, to, &(struct export_entry){0}, NULL) < 0) fail_msg("%s", error_text());
-    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_record-run1_outside_dawn.tsv", to);
+    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_airbench-run1_outside_dawn.tsv", to);
     assert_int_equal(file_read(path, 1 << 16, &bytes, &count), 0);
     assert_string_equal(bytes, "epoch\thours\tf1Score\n1\t0.0041666667\t0.750000\n");
     free(bytes);
-    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_record-run1_outside_dawn.json", to);
+    snprintf(path, sizeof path, "%s/SQuAD/train/dawn_airbench-run1_outside_dawn.json", to);
     assert_int_equal(file_read(path, 1 << 16, &bytes, &count), 0);
     json_t *o = json_loads(bytes, 0, NULL);
     const json_t *misc = json_object_get(o, "misc");
@@ -232,7 +232,7 @@ TEST_WITH(pages_fit_a_terminal, setup, teardown)
     stopwatch_enter_at(&sw, SEGMENT_TRAIN, SECOND / 10);
     stopwatch_enter_at(&sw, SEGMENT_EVALUATE, 40 * SECOND);
     stopwatch_enter_at(&sw, SEGMENT_CHECKPOINT, 53 * SECOND);
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 2};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);

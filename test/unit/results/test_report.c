@@ -56,7 +56,7 @@ TEST_WITH(test_html, setup, teardown)
 {
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
-    fill(r, "record");
+    fill(r, "airbench");
     if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<!DOCTYPE html>");
     says(&text, "@media print");
@@ -86,7 +86,7 @@ TEST_WITH(test_markdown_and_csv, setup, teardown)
 {
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
-    fill(r, "record");
+    fill(r, "airbench");
     assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
     says(&text, "| node\\_num | gpu\\_num\\_per\\_node | batch\\_size\\_per\\_device | samples/s | speedup |");
     says(&text, "| 1 | 1 | 8 | 1600.00 | 1.00 |");
@@ -94,7 +94,7 @@ TEST_WITH(test_markdown_and_csv, setup, teardown)
     text_free(&text);
     assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
     says(&text, "task,model,setting,node_num,gpu_num_per_node,batch_size_per_device,samples/s,speedup,step_ns,memory_bytes,"
-                "noise\ncifar10,record,cpu bf16,1,1,8,1600.00,1.00,5000000,8000000,0\n");
+                "noise\ncifar10,airbench,cpu bf16,1,1,8,1600.00,1.00,5000000,8000000,0\n");
     text_free(&text);
     results_close(r);
 }
@@ -121,8 +121,8 @@ TEST_WITH(test_scaling, setup, teardown)
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     int64_t first = 0, second = 0;
-    add_scaling(r, "record", &first, 1, 100000000);
-    add_scaling(r, "record", &first, 2, 125000000);
+    add_scaling(r, "airbench", &first, 1, 100000000);
+    add_scaling(r, "airbench", &first, 2, 125000000);
     if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<h2>Scaling</h2>");
     says(&text, ">1.60</td>");
@@ -140,7 +140,7 @@ TEST_WITH(test_scaling, setup, teardown)
     says(&text, "| 1 | 2 | 100 | 1600.00 | 2.00 | 100.0% | 1 |");
     text_free(&text);
     assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
-    says(&text, "cifar10,record,cpu bf16,1,2,100,1600.00,1.60,125000000,,1\n");
+    says(&text, "cifar10,airbench,cpu bf16,1,2,100,1600.00,1.60,125000000,,1\n");
     text_free(&text);
     results_close(r);
 }

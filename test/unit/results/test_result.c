@@ -293,7 +293,7 @@ TEST_WITH(a_living_run_stays_running, setup, teardown)
 TEST_WITH(groups_are_announced_and_judged, setup, teardown)
 {
     struct results *r = open_db(RESULTS_WRITE);
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 5};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
@@ -340,7 +340,7 @@ TEST_WITH(latencies_and_who_may_compete, setup, teardown)
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
     int64_t run = fixture_run(r, &facts, (const int64_t[]){9400}, 1), id;
-    struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "record", .precision = "f32",
+    struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "airbench", .precision = "f32",
                               .device = "cpu", .target_micro = 940000, .threads = 1, .items = 10000, .warmup_items = 100,
                               .model_ns = {900000, 890000, 950000, 1200000}, .whole_ns = {910000, 900000, 960000, 1300000},
                               .k = 9400, .views = 1, .data = &fixture_data[1], .machine = &fixture_machine,
@@ -374,7 +374,7 @@ TEST_WITH(latencies_are_held_against_the_contest, setup, teardown)
     int64_t id;
     const struct run_data few = {.name = "cifar10", .split = "test", .digest = DIGEST_B, .items = 100, .official = true};
     const struct run_data dev = {.name = "squad", .split = "test", .digest = DIGEST_B, .items = 10570, .official = true};
-    struct latency_facts f = {.weights_digest = DIGEST_C, .task = "cifar10", .model = "record", .precision = "f32",
+    struct latency_facts f = {.weights_digest = DIGEST_C, .task = "cifar10", .model = "airbench", .precision = "f32",
                               .device = "cpu", .target_micro = 940000, .threads = 1, .items = 100, .warmup_items = 1,
                               .model_ns = {2, 2, 2, 2}, .whole_ns = {3, 3, 3, 3}, .k = 100, .views = 1, .data = &few,
                               .machine = &fixture_machine, .software = &fixture_software};

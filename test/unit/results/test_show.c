@@ -204,7 +204,7 @@ TEST(keys_that_differ_are_named)
 
 static int64_t add_group(int runs, int64_t seed, int64_t k)
 {
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = runs};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);

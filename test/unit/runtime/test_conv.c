@@ -19,7 +19,7 @@ struct conv_case {
 // Batches of 12 and more with 8 channels and more go to direct.c, 64 filters and 16 channels to wgrad.c, up to 4
 // channels to stem.c; the others to oneDNN. In bf16, a processor with tiles computes most of the former by tiles*.c.
 static const struct conv_case conv_cases[] = {
-    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},    // the record network's way to pool without waste
+    {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},    // airbench's way to pool without waste
     {13, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_NONE},   // two blocks of k, an odd batch
     {12, 3, 3, 32, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},
     {25, 5, 5, 20, 24, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_NONE},     // 24 k: one and a half vectors

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of the real cuDNN without a GPU: an H200 described by its properties. Every convolution of the record network, at
+// Plans of the real cuDNN without a GPU: an H200 described by its properties. Every convolution of airbench, at
 // its resolutions and batches, in all types, cropped and not, gets the expected engine, which is deterministic and needs
 // little scratch memory. Engines that must not be taken are offered by cuDNN and refused. The expected engines are those of
 // one version of cuDNN; with any other version only the rules are checked. Skipped if cuDNN is not installed.
@@ -85,7 +85,7 @@ static bool is_mapped(const char *library)
     return found;
 }
 
-// Every convolution by cuDNN in a training or an evaluation of the record network at full width: the batches of its recipes and
+// Every convolution by cuDNN in a training or an evaluation of airbench at full width: the batches of its recipes and
 // of evaluations. A pool behind the first convolution of a group drops an odd last row, which is then not computed.
 static void each_record_problem(void (*each)(void *context, const struct dnn_problem *), void *context)
 {

@@ -274,7 +274,7 @@ TEST(test_prune)
 
 // ---- the same figures
 
-// A small record network: two groups, whitening bias, head, a step of SGD.
+// A small airbench: two groups, whitening bias, head, a step of SGD.
 static int train_graph(struct session *s, unsigned patterns, int n)
 {
     struct graph *g = graph_new(s->store, "train");

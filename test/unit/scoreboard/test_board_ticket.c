@@ -21,7 +21,7 @@ static json_t *ticket_of(const char *handle, const char *group, int index)
     ticket_lock(SECRET, lock);
     json_t *ticket = json_pack("{s:s, s:i, s:s, s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "ticket", "version", 1,
                                "board", "test", "handle", handle, "task", "cifar10", "target_micro", (json_int_t)940000, "model",
-                               "record", "recipe", "cifar10", "recipe_digest", canonical_text(run, "recipe.digest"),
+                               "airbench", "recipe", "cifar10", "recipe_digest", canonical_text(run, "recipe.digest"),
                                "binary_digest", FIXTURE_HEX, "lock", lock, "made_ms", (json_int_t)ISSUED);
     if (group != NULL)
         json_object_set_new(ticket, "group", json_pack("{s:s, s:i, s:i}", "nonce", group, "index", index, "planned", 5));

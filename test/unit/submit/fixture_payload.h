@@ -86,7 +86,7 @@ static inline int64_t usual_run(int64_t seed)
 
 static inline void add_latency(int64_t run)
 {
-    struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "record", .precision = "f32",
+    struct latency_facts f = {.run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "airbench", .precision = "f32",
                               .device = "cpu", .target_micro = 940000, .threads = 1, .items = 10000, .warmup_items = 100,
                               .model_ns = {900000, 890000, 950000, 1200000}, .whole_ns = {910000, 900000, 960000, 1300000},
                               .k = 9400, .views = 1, .data = &official[1], .machine = &fixture_machine,

@@ -15,7 +15,7 @@ static int64_t rich_run(void)
     static const struct run_part parts[] = {{100000, 3 * 1234567}, {100000, 6 * 1234567}};
     static const struct run_file files[] = {{"vocab", "vocab.txt", DIGEST_C, 231508, READING_REMEMBERED}};
     struct run_facts facts = fixture_facts(7, NULL);
-    const struct group_plan plan = {"cifar10", "record", "default", 940000, 5, NULL};
+    const struct group_plan plan = {"cifar10", "airbench", "default", 940000, 5, NULL};
     static const struct run_ticket ticket = {.statement = DIGEST_A,
                                              .board_key = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
                                              .proof = "0000000000070000000000000000000000000000000000000000000000000000"};

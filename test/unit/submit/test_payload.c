@@ -144,7 +144,7 @@ TEST_WITH(runs_of_all_ends_can_be_submitted, setup, teardown)
     assert_string_equal(canonical_text(s.json, "status"), "missed");
     statement_free(&s);
 
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 5};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);

@@ -31,7 +31,7 @@ static struct submissions choose(const struct submission_choice *choice, const c
 // Runs that never rank stay here unless they are named; in a group they are what they are.
 TEST_WITH(single_runs_without_an_end_are_left_out, setup, teardown)
 {
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 1};
     const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
     static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_FAILED};
@@ -123,7 +123,7 @@ TEST_WITH(what_is_new_follows_from_the_receipts, setup, teardown)
 
 TEST_WITH(groups_go_whole, setup, teardown)
 {
-    const struct group_plan plan = {.task = "cifar10", .model = "record", .recipe = "default", .target_micro = 940000,
+    const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 2};
     int64_t group;
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
@@ -189,7 +189,7 @@ TEST_WITH(texts_are_shown_once_with_their_runs, setup, teardown)
     struct submissions all = choose(&(struct submission_choice){0}, NULL);
     struct text shown = {0};
     submission_texts(&all, true, &shown);
-    assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: record\n  model.name          runs 3, 6: other\n"));
+    assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: airbench\n  model.name          runs 3, 6: other\n"));
     assert_non_null(strstr(shown.at, "\n  recipe.text         " FIXTURE_RECIPE "\n"));
     assert_non_null(strstr(shown.at, "runs 1-2: f32"));
     text_free(&shown);

@@ -87,7 +87,7 @@ TEST(test_sizes)
         double multiplications;  // millions
         int side;
     } rows[] = {
-        {"record", 8, 6, 1971640, 118, 32},    // KellerJordan/cifar10-airbench: 1.97 M
+        {"airbench", 8, 6, 1971640, 118, 32},    // KellerJordan/cifar10-airbench: 1.97 M
         {"resnet9", 9, 8, 6573120, 379, 32},   // Page 2018: 6.57 M
         {"resnet56", 56, 55, 855578, 127, 32}, // He et al. 2015: 0.85 M, 127 M; two projections more
         {"resnet164", 164, 163, 1703258, 248, 32}, // He et al. 2016: 1.7 M; 3 x 17 blocks of 4.46 M, 3 first ones, the stem
@@ -121,7 +121,7 @@ TEST(test_sizes)
 
 TEST(test_winograd_reaches_convolutions)
 {
-    static const char *const names[] = {"record", "resnet9"};
+    static const char *const names[] = {"airbench", "resnet9"};
     for (int i = 0; i < 4; i++) {
         struct recipe r = plain(names[i / 2], "");
         if (i % 2) OK(recipe_set(&r, "model.winograd=all"));
@@ -151,7 +151,7 @@ TEST(test_names)
         {"resnet164", "layer1.0.shortcut.weight", "64x1x1x16"},
         {"resnet164", "layer3.17.norm3.weight", "64"},
         {"resnet164", "fc.bias", "10"},
-        {"record", "group2.conv1.weight", "256x3x3x64"},
+        {"airbench", "group2.conv1.weight", "256x3x3x64"},
         {"resnet18", "conv1.weight", "64x7x7x3"},
         {"resnet18", "bn1.running_mean", "64"},
         {"resnet18", "layer1.0.conv2.weight", "64x3x3x64"},
@@ -177,14 +177,14 @@ TEST(test_names)
         slot_store_free(s);
     }
     const struct model *m;
-    REFUSED(task_find_model(task("record"), "resnet65", &m), "did you mean \"resnet56\"?");
-    REFUSED(task_find_model(task("record"), "transformer", &m),
-            "CIFAR10: there is no model \"transformer\"; there are record, resnet9, resnet56 and resnet164 (\"dawn models\"");
+    REFUSED(task_find_model(task("airbench"), "resnet65", &m), "did you mean \"resnet56\"?");
+    REFUSED(task_find_model(task("airbench"), "transformer", &m),
+            "CIFAR10: there is no model \"transformer\"; there are airbench, resnet9, resnet56 and resnet164 (\"dawn models\"");
 }
 
 TEST(test_wrong_widths)
 {
-    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
+    static const char *const names[] = {"airbench", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct recipe r = plain(names[i], "widths=8,8");
         struct slot_store *s = slot_store_new();
@@ -232,7 +232,7 @@ static int train_graph(struct session *s, const char *name, const struct recipe 
 // The real sizes are planned, on the device without hardware.
 TEST(test_plans)
 {
-    static const char *const names[] = {"record", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
+    static const char *const names[] = {"airbench", "resnet9", "resnet56", "resnet164", "resnet18", "resnet50"};
     size_t slab[2];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int batch = 0; batch < 2; batch++) {
@@ -258,7 +258,7 @@ static const struct {
     float lr;
     const char *more;  // another setting
 } NARROW[] = {
-    {"record", "widths=8,8,8", 17, 0.02f, NULL},
+    {"airbench", "widths=8,8,8", 17, 0.02f, NULL},
     {"resnet9", "widths=4,8,8,8", 16, 0.4f, NULL},  // its head is scaled down
     {"resnet56", "widths=2,4,4", 8, 0.1f, NULL},
     {"resnet164", "widths=2,2,4", 8, 0.1f, NULL},

@@ -154,7 +154,7 @@ TEST(test_values)
 {
     struct recipe r, plain;
     OK(parse("{}", &plain));
-    assert_string_equal(plain.model, "record");
+    assert_string_equal(plain.model, "airbench");
     OK(parse("{\"schedule\": {\"epochs\": 3}, \"data\": {\"batch\": 64, \"resolution\": [], \"flip\": \"never\"},"
              " \"model\": {\"activation\": \"silu\", \"widths\": [8, 16.0, 24]}, \"name\": \"m\\u00e4rz\","
              " \"optimiser\": {\"rule\": \"adamw\", \"weight_decay\": 1e-3}}", &r));
@@ -271,7 +271,7 @@ TEST(test_models_have_rows)
         OK(parse("{}", &r));
         OK(recipe_set_key("test", &r, "model", m->name));
         assert_int_equal(recipe_set(&r, "whiten_bias_epochs=1") == 0, m->begin != NULL);
-        assert_int_equal(recipe_set(&r, "pool=window") == 0, !strcmp(m->name, "record"));
+        assert_int_equal(recipe_set(&r, "pool=window") == 0, !strcmp(m->name, "airbench"));
     }
 }
 
@@ -409,7 +409,7 @@ TEST(test_keys)
     check_keys(NULL, &r);
     const struct recipe_key *k;
     struct text range = {0};
-    OK(recipe_find_key("test", recipe_table_of("record"), "optimiser", &k));
+    OK(recipe_find_key("test", recipe_table_of("airbench"), "optimiser", &k));
     recipe_add_range(&range, k);
     assert_string_equal(range.at, "muon, sgd, adamw, adamax, rmsprop or lamb");
     text_free(&range);
@@ -432,7 +432,7 @@ TEST(test_canonical)
     expect_canonical("{\"name\": \"a\", \"about\": \"b\", \"schedule\": {\"epochs\": 8.0}, \"data\": {\"batch\": 1000}}", "{}");
     expect_canonical("{\"schedule\": {\"epochs\": 1e1}, \"data\": {\"resolution\": [24, 3.2e1]}}",
                      "{\"data.resolution\":[24,32],\"schedule.epochs\":10}");
-    expect_canonical("{\"model\": {\"pool\": \"window\", \"name\": \"record\"}}", "{\"model.pool\":\"window\"}");
+    expect_canonical("{\"model\": {\"pool\": \"window\", \"name\": \"airbench\"}}", "{\"model.pool\":\"window\"}");
     expect_canonical("{\"optimiser\": {\"filters\": {\"lr\": 0.1}, \"rule\": \"sgd\"}, \"data\": {\"brightness\": -0.0}}",
                      "{\"optimiser.filters.lr\":0.1,\"optimiser.rule\":\"sgd\"}");
     expect_canonical("{\"schedule\": {\"lr_floor\": 0.3333333333333333}}", "{\"schedule.lr_floor\":0.3333333333333333}");
@@ -453,7 +453,7 @@ TEST(test_defaults_are_fixed)
     char *fixed;
     size_t size;
     OK(file_read("test/fixtures/recipes/defaults.txt", 1 << 16, &fixed, &size));
-    int count = recipe_keys(recipe_table_of("record"), keys), lines = 0;
+    int count = recipe_keys(recipe_table_of("airbench"), keys), lines = 0;
     for (const char *c = fixed; *c; c++) lines += *c == '\n';
     assert_int_equal(lines, count);
     for (int i = 0; i < count; i++) {

@@ -47,7 +47,7 @@ static int whitening(struct step *s, int x, int64_t wide)
     return g_act(g, g_bias(g, g_conv(g, x, weight, 1, 0), bias), (enum act)cifar10_keys(s->setting->recipe)->first_activation);
 }
 
-void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
+void airbench_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
     struct graph *g = s->g;
     struct net n = cifar10_net(s, 1e-12f);
@@ -69,7 +69,7 @@ void record_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VA
     out[0] = g_scale(g, net_head(&n, "head", x, &head), 1.0f / features);
 }
 
-int record_begin(const struct setting *setting, struct session *session, struct dataset *data)
+int airbench_begin(const struct setting *setting, struct session *session, struct dataset *data)
 {
     const struct dataset_facts *f = setting->data;
     int64_t n = f->count[SPLIT_TRAIN] < WHITEN_IMAGES ? f->count[SPLIT_TRAIN] : WHITEN_IMAGES;
