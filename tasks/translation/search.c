@@ -171,7 +171,7 @@ static int normalise(const struct searching *o, const struct word *w)
     int score = map2(o, MAP_DIV, g_reshape(g, w->end, SHAPE(o->all, 1)), by);
     if (o->coverage == NONE || g->error) return g_reshape(g, score, SHAPE(o->samples, o->beam));
     int64_t source = g->value[o->coverage].shape.dim[1];
-    step_keep(o->s, o->coverage, g_add(g, o->coverage, step_slot(o->s, o->translator->attention, SHAPE(o->all, source), F32)));
+    step_keep(o->s, o->coverage, g_add(g, o->coverage, translator_attention(o->s, o->beam, source)));
     int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, source)), NONE, step_input(o->s, "source.length")};
     int seen = graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = 1}}, NULL);
     int logs = g_reduce(g, g_map(g, MAP_LOG, g_map(g, MAP_CLAMP, seen, 1e-30f, 1), 0, 0), 1u << 2, false, F32);

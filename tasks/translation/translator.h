@@ -33,9 +33,9 @@ struct translator {
     int (*logits)(struct step *, int states);
     // Slot `number`, [N,..], of those that follow a hypothesis when the beam is reordered; NONE: there are no more.
     int (*cache)(struct step *, int64_t hypotheses, int number);
-    // The slot f32[N,S] with the attention of the last word; NULL: the network shows none.
-    const char *attention;
+    const char *attention;  // a name for translator_attention; NULL: the network shows none
 };
+// The `own` of a model is its translator, or a struct that begins with it.
 static inline const struct translator *translator_of(const struct setting *c)
 {
     return c->model->own;
@@ -43,6 +43,12 @@ static inline const struct translator *translator_of(const struct setting *c)
 static inline int64_t translator_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
 {
     return c->data->field[0].classes;
+}
+// The slot f32[N,S] with the attention of the last word. Programs with another beam have another one.
+static inline int translator_attention(struct step *s, int64_t beam, int64_t length)
+{
+    char *name = arena_text(&s->g->arena, "%s.%lld", translator_of(s->setting)->attention, (long long)beam);
+    return step_slot(s, name, SHAPE(s->is.batch * beam, length), F32);
 }
 
 extern const struct translator transformer_translator;

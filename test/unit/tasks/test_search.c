@@ -59,7 +59,7 @@ static int logits(struct step *s, int states)
     int look = g_gather(s->g, input(s->g, "A", SHAPE(B, S)), owner), by = g_slice(s->g, states, 1, 0, 1);
     union attr spread = {.move = {.axes = 1u << 1, .shape = SHAPE(all, S), .factor = 1}};
     int scaled = g_mul(s->g, look, graph_node(s->g, OP_BROADCAST, &by, 1, &spread, NULL));
-    step_keep(s, step_slot(s, "attention", SHAPE(all, S), F32), g_act(s->g, scaled, ACT_SIGMOID));
+    step_keep(s, translator_attention(s, beam, S), g_act(s->g, scaled, ACT_SIGMOID));
     return g_linear(s->g, states, table(s->g, "U", V), NONE, F32);
 }
 
