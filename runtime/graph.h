@@ -287,7 +287,8 @@ struct lstm {
     int lengths, directions;     // lengths: i32[B], or NONE
     struct lstm_states *states;
     int64_t hidden;              // of a layer
-    float range;                 // of a layer: its parameters begin uniform in +-range; 0: as PyTorch's, 1 / sqrt(hidden)
+    // Of a layer: its parameters begin uniform in +-range, but bias_hh at 0. 0: as PyTorch's, all in +-1 / sqrt(hidden).
+    float range;
 };
 int g_lstm(struct graph *, int x, int w, const struct lstm *);
 // A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and

@@ -252,7 +252,7 @@ int g_lstm_layer(struct graph *g, const char *name, int layer, int x, const stru
         w[i] = lstm_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
         u[i] = lstm_param(g, name, "weight_hh", layer, i, SHAPE(gates, hidden), range);
         bias[i] = g_add(g, lstm_param(g, name, "bias_ih", layer, i, SHAPE(gates), range),
-                        lstm_param(g, name, "bias_hh", layer, i, SHAPE(gates), range));
+                        lstm_param(g, name, "bias_hh", layer, i, SHAPE(gates), how->range > 0 ? 0 : range));
     }
     if (directions == 2) w[0] = g_concat(g, w, 2, 0), u[0] = g_concat(g, u, 2, 0), bias[0] = g_concat(g, bias, 2, 0);
     if (g->error) return NONE;

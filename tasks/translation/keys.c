@@ -6,6 +6,8 @@
 #include "tasks/translation/pairs.h"
 #include "tasks/translation/translation.h"
 
+#include <string.h>
+
 static const char *const parts[] = {"Transformer"};
 static const char *const norms[] = {"post", "pre", NULL};
 static const char *const lengths[] = {"length", "gnmt", NULL};  // enum search_norm
@@ -29,7 +31,8 @@ static const struct recipe_key keys[] = {
      .about = "rows of the table of positions; no sentence is longer", .part = PART_TRANSFORMER},
     {"model.norm", NULL, KEY_CHOICE, OWN(norm), 0, 0, norms, "post", 
      .about = "place of the layer norms: after each sum, or before each part", .part = PART_TRANSFORMER},
-    {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0.1", .about = "dropout rate of embeddings and parts"},
+    {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0.1",
+     .about = "dropout rate of embeddings and parts; of recurrent layers: of their inputs"},
     {"model.attention_dropout", NULL, KEY_NUMBER, OWN(attention_dropout), 0, 0.9, NULL, "0",
      .about = "dropout rate of attention probabilities", .part = PART_TRANSFORMER},
     {"model.act_dropout", NULL, KEY_NUMBER, OWN(act_dropout), 0, 0.9, NULL, "0", .about = "dropout rate after ReLU",
@@ -47,9 +50,19 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
+static bool has_part(const struct recipe *r, unsigned part)
+{
+    const struct model *m = translation_models;
+    while (m->name && strcmp(m->name, r->model)) m++;
+    return m->parts & part;
+}
+
 static int check_translation(const char *where, const struct recipe *r)
 {
     const struct translation_keys *k = translation_keys(r);
+    if (!has_part(r, PART_TRANSFORMER) && k->layers < 2)
+        return fail(ERR_USAGE, "%s: \"model.layers\" is 1, and a recurrent encoder has at least 2 layers", where);
+    if (!has_part(r, PART_TRANSFORMER)) return 0;
     if (k->width % k->heads || k->width % 2)
         return fail(ERR_USAGE, "%s: a \"model.width\" of %lld is odd, or cannot be shared by %lld heads (\"model.heads\")",
                     where, (long long)k->width, (long long)k->heads);

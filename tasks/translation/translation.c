@@ -8,6 +8,7 @@
 #include "tasks/translation/bleu_judge.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/pairs.h"
+#include "tasks/translation/recurrent.h"
 #include "tasks/translation/search.h"
 #include "tasks/translation/translator.h"
 
@@ -127,6 +128,10 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 const struct model translation_models[] = {
     {.name = "transformer", .about = "encoder and decoder of attention, one table of symbols (Vaswani et al. 2017)",
      .parts = PART_TRANSFORMER, .begin = transformer_begin, .own = &transformer_translator},
+    {.name = "gnmt", .about = "LSTM layers, attention read by the first of the decoder (Wu et al. 2016, as MLPerf's GNMT)",
+     .recipe = "gnmt-mini", .own = &recurrent_gnmt},
+    {.name = "seq2seq", .about = "LSTM layers, attention read by the output layer (Luong et al. 2015, as TBD's without feeding)",
+     .recipe = "seq2seq", .own = &recurrent_seq2seq},
     {0},
 };
 

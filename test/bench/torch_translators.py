@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# Golden figures of test_translators.c: MLPerf's own GNMT, and TBD's Seq2Seq without input feeding, in double by PyTorch. Prints
+# the loss, four logits, and of each parameter's gradient g the sum of g[i] cos(i).
+#
+#   torch_translators.py FOLDER    (retired_benchmarks/gnmt/pytorch of github.com/mlcommons/training)
+import math
+import sys
+import types
+
+import torch
+import torch.nn as nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+WIDTH, LAYERS, SYMBOLS = 6, 3, 11
+SOURCE = [[4, 9, 5, 10, 2], [7, 5, 2, 0, 0], [6, 2, 0, 0, 0]]
+TARGET = [[8, 4, 2, 0], [3, 10, 7, 2], [9, 2, 0, 0]]
+SOURCE_LENGTHS, TARGET_LENGTHS = torch.tensor([5, 3, 2]), torch.tensor([3, 4, 2])
+
+# What the published code imports besides PyTorch.
+sys.path.insert(0, sys.argv[1])
+sys.modules["mlperf_compliance"] = types.SimpleNamespace(mlperf_log=types.SimpleNamespace(
+    gnmt_print=lambda **_: None, MODEL_HP_NUM_LAYERS=0, MODEL_HP_HIDDEN_SIZE=0, MODEL_HP_DROPOUT=0))
+import torch.utils.collect_env  # noqa: E402, F401
+from seq2seq.models.attention import BahdanauAttention  # noqa: E402
+from seq2seq.models.gnmt import GNMT  # noqa: E402
+
+
+class Seq2Seq(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = nn.Module(), nn.Module()
+        self.encoder.embedder = nn.Embedding(SYMBOLS, WIDTH)
+        for stack in (self.encoder, self.decoder):
+            stack.rnn_layers = nn.ModuleList(nn.LSTM(WIDTH, WIDTH, batch_first=True) for _ in range(LAYERS))
+        self.decoder.attn = BahdanauAttention(WIDTH, WIDTH, WIDTH, batch_first=True)
+        self.decoder.attention_layer = nn.Linear(2 * WIDTH, WIDTH, bias=False)
+        self.decoder.classifier = nn.Module()
+        self.decoder.classifier.classifier = nn.Linear(WIDTH, SYMBOLS, bias=False)
+
+    def forward(self, source, lengths, target):
+        x, states = self.encoder.embedder(source), []
+        for i, rnn in enumerate(self.encoder.rnn_layers):
+            y, state = rnn(pack_padded_sequence(x, lengths, batch_first=True))
+            y, _ = pad_packed_sequence(y, batch_first=True)
+            x = y + x if i > 1 else y
+            states.append(state)
+        memory, x = x, self.encoder.embedder(target)
+        for i, rnn in enumerate(self.decoder.rnn_layers):
+            y, _ = rnn(x, states[i])
+            x = y + x if i > 1 else y
+        self.decoder.attn.set_mask(lengths, memory)
+        context, _ = self.decoder.attn(x, memory)
+        return self.decoder.classifier.classifier(self.decoder.attention_layer(torch.cat((x, context), 2)))
+
+
+def golden(name, model):
+    model = model.double().eval()
+    for slot, p in model.named_parameters():
+        wave = torch.arange(1, p.numel() + 1, dtype=torch.double) * 0.7 + sum(map(ord, slot))
+        p.data = ((1 if "weight" in slot else 2) * torch.sin(wave)).float().double().view_as(p)
+    target = torch.tensor(TARGET)
+    read = torch.cat((torch.full((3, 1), 1), target[:, :-1]), 1)
+    logits = model(torch.tensor(SOURCE), SOURCE_LENGTHS, read)
+    losses = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none").view_as(target)
+    loss = (losses * (torch.arange(4) < TARGET_LENGTHS.unsqueeze(1))).sum()
+    loss.backward()
+    print(f"// {name}\n{loss.item():.8f}, {{" + ", ".join(f"{logits[1, i, 2 * i + 1].item():.8f}" for i in range(4)) + "},")
+    rows = [f'{{"{slot}", {sum(v * math.cos(i) for i, v in enumerate(p.grad.flatten().tolist())):.8f}}},'
+            for slot, p in model.named_parameters() if "bias_hh" not in slot]  # its gradient is that of bias_ih
+    print("\n".join(" ".join(rows[i:i + 2]) for i in range(0, len(rows), 2)))
+
+
+golden("gnmt", GNMT(SYMBOLS, WIDTH, LAYERS, 0, batch_first=True))
+golden("seq2seq", Seq2Seq())

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recurrent translators: parameters as published, logits and gradients as PyTorch computes them, a decoding that equals
+// teacher forcing, and the beam search with coverage against all sequences.
+#include "test/unit/test.h"
+#include "test/unit/fixture_graph.h"
+
+#include "runtime/grad.h"
+#include "runtime/optim.h"
+#include "tasks/common/step/drive.h"
+#include "tasks/translation/keys.h"
+#include "tasks/translation/recurrent.h"
+#include "tasks/translation/search.h"
+
+const struct recipe_table *const recipe_tables[] = {NULL};
+
+enum { B = 3, S = 5, T = 4, V = 11, WIDTH = 6, LAYERS = 3, FEW = 5, LIMIT = 9, MOST = 64 };
+static const int32_t SOURCE[B][S] = {{4, 9, 5, 10, 2}, {7, 5, 2}, {6, 2}}, SOURCE_LENGTH[B] = {5, 3, 2};
+static const int32_t TARGET[B][T] = {{8, 4, 2}, {3, 10, 7, 2}, {9, 2}}, TARGET_LENGTH[B] = {3, 4, 2};
+static const struct model models[] = {{.name = "gnmt", .own = &recurrent_gnmt}, {.name = "seq2seq", .own = &recurrent_seq2seq}};
+enum { MODELS = 2 };
+
+// ---- everything that a step needs; the caller names its programs
+struct setup {
+    struct recipe recipe;
+    struct dataset_facts facts;
+    struct feed_choice choice;
+    struct task task;
+    struct setting setting;
+    struct step_slots slots;
+    struct session *s;
+};
+
+static void set_up(struct setup *o, const char *device, int model, const struct task_program *programs)
+{
+    static const struct metric metrics[] = {{0}};
+    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
+    memset(o, 0, sizeof *o);
+    *(struct translation_keys *)(void *)o->recipe.own = (struct translation_keys){.layers = LAYERS, .width = WIDTH};
+    o->facts = (struct dataset_facts){.name = "few", .field = {{.name = "source", .classes = V}}, .fields = 1};
+    o->choice = (struct feed_choice){.order = {.buckets = 1, .batch = {B}}, .fields = 2,
+                                     .field = {{.name = "source", .dtype = I32, .shape = {SHAPE(S)}},
+                                               {.name = "source.length", .dtype = I32}}};
+    o->task = (struct task){.name = "few", .metrics = metrics, .feeds = feeds, .programs = programs};
+    o->setting = (struct setting){.task = &o->task, .model = &models[model], .data = &o->facts, .recipe = &o->recipe,
+                                  .feed = {NULL, &o->choice}, .dtype = F32};
+    o->s = device ? session_on(device) : NULL;
+}
+
+static struct translation_keys *keys_of(struct setup *o) { return (void *)o->recipe.own; }
+
+// Shift 0: as the script of the golden figures.
+static void put_waves(struct session *s, double shift)
+{
+    for (int i = 0; i < s->store->count; i++) {
+        const struct slot *slot = s->store->slot[i];
+        if (!role_is_parameter(slot->role)) continue;
+        float *v = zalloc(slot_bytes(slot));
+        double phase = shift;
+        for (const char *c = slot->name; *c; c++) phase += *c;
+        double amplitude = strstr(slot->name, "weight") ? 1 : 2;
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) v[k] = (float)(amplitude * sin(0.7 * (double)(k + 1) + phase));
+        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
+        free(v);
+    }
+}
+
+// ---- teacher forcing
+
+struct forced {
+    int logits, loss;  // [B,T,V]; f32[1]: the sum over valid words
+};
+
+static struct forced force(struct setup *o, struct graph *g, bool trains)
+{
+    static const struct task_program program = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL},
+                                     reader = {"read", PROGRAM_EVALUATE, FEED_TEST, 0, NULL};
+    struct step step = {.g = g, .setting = &o->setting, .slots = &o->slots, .program = trains ? &program : &reader,
+                        .is = {.batch = B, .length = T}, .index = NONE};
+    static const char *const names[] = {"in.source", "in.lengths", "in.read", "in.target", "in.counts"};
+    const struct shape shapes[] = {SHAPE(B, S), SHAPE(B), SHAPE(B, T), SHAPE(B, T), SHAPE(B)};
+    int in[5], out[3];
+    g->trains = trains ? ANY : 0;
+    for (int i = 0; i < 5; i++)
+        in[i] = graph_state(g, names[i], shapes[i], I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    const struct translator *t = translator_of(&o->setting);
+    struct forced f = {.logits = t->logits(&step, t->states(&step, in[0], in[1], in[2]))};
+    int ones = graph_state(g, "ones", SHAPE(B, T), F32, MEMORY_DATA, (struct init){INIT_CONSTANT, 1});
+    int valid = graph_node(g, OP_MASK, (int[]){ones, NONE, in[4]}, 3, &(union attr){.mask = {.axis = 1}}, NULL);
+    f.loss = g_xent_full(g, (int[]){f.logits, in[3], valid}, 0, false, out);
+    OK(graph_check(g));
+    return f;
+}
+
+static void put_batch(struct session *s)
+{
+    int32_t read[B][T];
+    for (int b = 0; b < B; b++)
+        for (int t = 0; t < T; t++) read[b][t] = t ? TARGET[b][t - 1] : BPE_BOS;
+    OK(session_put(s, "in.source", SOURCE, 0, sizeof SOURCE));
+    OK(session_put(s, "in.lengths", SOURCE_LENGTH, 0, sizeof SOURCE_LENGTH));
+    OK(session_put(s, "in.read", read, 0, sizeof read));
+    OK(session_put(s, "in.target", TARGET, 0, sizeof TARGET));
+    OK(session_put(s, "in.counts", TARGET_LENGTH, 0, sizeof TARGET_LENGTH));
+}
+
+static int parameters(const struct graph *g, int params[MOST])
+{
+    int count = 0;
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
+    assert_in_range(count, 1, MOST - 1);
+    return count;
+}
+
+// ---- what PyTorch computes: test/bench/torch_translators.py printed these
+struct golden {
+    const char *slot;
+    double along;  // the sum of gradient[i] cos(i)
+};
+static const struct golden GNMT[] = {
+    {"encoder.rnn_layers.0.weight_ih_l0", -0.18163173}, {"encoder.rnn_layers.0.weight_hh_l0", 0.03450848},
+    {"encoder.rnn_layers.0.bias_ih_l0", 0.06884311}, {"encoder.rnn_layers.0.weight_ih_l0_reverse", -0.03496669},
+    {"encoder.rnn_layers.0.weight_hh_l0_reverse", 0.00594851}, {"encoder.rnn_layers.0.bias_ih_l0_reverse", -0.00657835},
+    {"encoder.rnn_layers.1.weight_ih_l0", -0.92287715}, {"encoder.rnn_layers.1.weight_hh_l0", 0.27546243},
+    {"encoder.rnn_layers.1.bias_ih_l0", -0.11770706}, {"encoder.rnn_layers.2.weight_ih_l0", 0.35095959},
+    {"encoder.rnn_layers.2.weight_hh_l0", 0.20525637}, {"encoder.rnn_layers.2.bias_ih_l0", 0.01104259},
+    {"encoder.embedder.weight", -0.34882494}, {"decoder.att_rnn.rnn.weight_ih_l0", 0.66855625},
+    {"decoder.att_rnn.rnn.weight_hh_l0", 0.06507923}, {"decoder.att_rnn.rnn.bias_ih_l0", -0.22462788},
+    {"decoder.att_rnn.attn.linear_att", 0.00293689}, {"decoder.att_rnn.attn.normalize_scalar", -0.01753828},
+    {"decoder.att_rnn.attn.normalize_bias", 0.00246626}, {"decoder.att_rnn.attn.linear_q.weight", -0.00356603},
+    {"decoder.att_rnn.attn.linear_k.weight", 0.00176494}, {"decoder.rnn_layers.0.weight_ih_l0", 2.22402476},
+    {"decoder.rnn_layers.0.weight_hh_l0", -0.76068341}, {"decoder.rnn_layers.0.bias_ih_l0", -0.59318628},
+    {"decoder.rnn_layers.1.weight_ih_l0", 1.13560295}, {"decoder.rnn_layers.1.weight_hh_l0", -0.62158291},
+    {"decoder.rnn_layers.1.bias_ih_l0", 0.16458890}, {"decoder.classifier.classifier.weight", 7.48417581},
+    {"decoder.classifier.classifier.bias", 3.58917751},
+    {NULL, 0},
+};
+static const struct golden SEQ2SEQ[] = {
+    {"encoder.embedder.weight", -0.08058325}, {"encoder.rnn_layers.0.weight_ih_l0", 0.51748590},
+    {"encoder.rnn_layers.0.weight_hh_l0", -0.14399345}, {"encoder.rnn_layers.0.bias_ih_l0", -0.15354051},
+    {"encoder.rnn_layers.1.weight_ih_l0", 1.13495903}, {"encoder.rnn_layers.1.weight_hh_l0", 1.08482350},
+    {"encoder.rnn_layers.1.bias_ih_l0", -0.06148190}, {"encoder.rnn_layers.2.weight_ih_l0", 0.11226060},
+    {"encoder.rnn_layers.2.weight_hh_l0", -0.05620563}, {"encoder.rnn_layers.2.bias_ih_l0", -0.27902785},
+    {"decoder.rnn_layers.0.weight_ih_l0", 0.06408494}, {"decoder.rnn_layers.0.weight_hh_l0", 0.03661688},
+    {"decoder.rnn_layers.0.bias_ih_l0", 0.02585724}, {"decoder.rnn_layers.1.weight_ih_l0", -0.11860041},
+    {"decoder.rnn_layers.1.weight_hh_l0", -0.01426792}, {"decoder.rnn_layers.1.bias_ih_l0", 0.13952359},
+    {"decoder.rnn_layers.2.weight_ih_l0", -0.32736265}, {"decoder.rnn_layers.2.weight_hh_l0", 0.56622074},
+    {"decoder.rnn_layers.2.bias_ih_l0", -0.90167707}, {"decoder.attn.linear_att", -0.00059742},
+    {"decoder.attn.linear_q.weight", 0.00504617}, {"decoder.attn.linear_k.weight", 0.11338625},
+    {"decoder.attention_layer.weight", 19.58088559}, {"decoder.classifier.classifier.weight", -0.01275894},
+    {NULL, 0},
+};
+static const struct {
+    const struct golden *gradient;
+    double loss, logit[T];
+} GOLDEN[MODELS] = {
+    {GNMT, 35.35599891, {-1.21596914, -2.56122391, 1.20245839, 0.51358316}},
+    {SEQ2SEQ, 28.62446557, {-1.56840795, 1.33949361, 0.64308316, -2.15560704}},
+};
+
+static void compare_gradient(struct session *s, const struct golden *row)
+{
+    const struct slot *slot = slot_find(s->store, row->slot);
+    char name[96];
+    snprintf(name, sizeof name, "d.%s", row->slot);
+    if (!slot || !slot_find(s->store, name)) fail_msg("%s gets no gradient", row->slot);
+    float *g = read_slot(s, name);
+    double sum = 0;
+    for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k);
+    if (!(fabs(sum - row->along) < 2e-6 + 2e-6 * fabs(row->along))) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
+    free(g);
+}
+
+static void compare_with_pytorch(const char *device, int model)
+{
+    struct setup o;
+    set_up(&o, device, model, NULL);
+    struct graph *g = graph_new(o.s->store, "forced");
+    struct forced f = force(&o, g, true);
+    int params[MOST], grads[MOST], count = parameters(g, params);
+    OK(grad_of(g, f.loss, params, count, grads));
+    for (int i = 0; i < count; i++)
+        if (grads[i] != NONE) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    keep(g, "loss", f.loss);
+    keep(g, "logits", f.logits);
+    OK(session_add(o.s, g));
+    start(o.s);
+    put_waves(o.s, 0);
+    put_batch(o.s);
+    OK(session_run(o.s, 0));
+    assert_float_equal(read_one(o.s, "loss"), GOLDEN[model].loss, 1e-5);
+    float *logits = read_slot(o.s, "logits");
+    for (int t = 0; t < T; t++) assert_float_equal(logits[(1 * T + t) * V + 2 * t + 1], GOLDEN[model].logit[t], 2e-6);
+    int rows = 0;
+    for (const struct golden *row = GOLDEN[model].gradient; row->slot; row++, rows++) compare_gradient(o.s, row);
+    int equal = 0;  // bias_hh, whose gradient is that of bias_ih
+    for (int i = 0; i < count; i++) equal += strstr(g->value[params[i]].slot->name, "bias_hh") != NULL;
+    assert_int_equal(count, rows + equal);
+    free(logits);
+    session_done(o.s);
+}
+
+TEST(equals_pytorch)
+{
+    for (int model = 0; model < MODELS; model++) compare_with_pytorch("ref", model), compare_with_pytorch("cpu", model);
+}
+
+// ---- word by word
+
+enum { BEAM = 8, ALL = B * BEAM };
+static const struct search *searched;
+static int found_words;
+static void begin_words(struct step *s)
+{
+    translator_of(s->setting)->encode(s, step_input(s, "source"), step_input(s, "source.length"), BEAM);
+}
+static void next_word(struct step *s)
+{
+    const struct translator *t = translator_of(s->setting);
+    struct translator_place p = {.token = step_slot(s, "token", SHAPE(ALL), I32), .at = step_slot(s, "at", SHAPE(1), I32),
+                                 .count = step_slot(s, "count", SHAPE(ALL), I32), .beam = BEAM};
+    step_keep(s, step_slot(s, "logits", SHAPE(ALL, translator_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
+}
+static void begin_search(struct step *s) { search_begin(s, searched); }
+static void search_next(struct step *s) { search_word(s, searched); }
+enum { BEGIN, NEXT, SEARCH, SEARCH_NEXT, PROGRAMS };
+static const struct task_program programs[] = {{"begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_words},
+                                               {"next", PROGRAM_EVALUATE, FEED_TEST, 0, next_word},
+                                               {"search", PROGRAM_EVALUATE, FEED_TEST, 0, begin_search},
+                                               {"word", PROGRAM_EVALUATE, FEED_TEST, 0, search_next}, {0}};
+
+static void add_programs(struct setup *o, int count, struct variant *is, int number[])
+{
+    int fold = NONE;
+    *is = (struct variant){.batch = B, .length = LIMIT};
+    for (int i = 0; i < count; i++) OK(number[i] = step_evaluate(o->s, &o->setting, &o->slots, is, i, &fold));
+}
+
+static void begin(struct setup *o, int program)
+{
+    int32_t source[B][S];
+    for (int i = 0; i < B * S; i++) source[i / S][i % S] = SOURCE[i / S][i % S] % (int32_t)o->facts.field[0].classes;
+    OK(session_write(o->s, o->slots.feed[FEED_TEST].input[0][0], source, 0, sizeof source));
+    OK(session_write(o->s, o->slots.feed[FEED_TEST].input[1][0], SOURCE_LENGTH, 0, sizeof SOURCE_LENGTH));
+    OK(session_run(o->s, program));
+}
+
+// The next word of each hypothesis -> logits[ALL,V] and attention[ALL,S] after it.
+static void step_on(struct setup *o, int program, const int32_t token[ALL], float **logits, float **attention)
+{
+    OK(session_put(o->s, "token.0.3", token, 0, ALL * sizeof *token));
+    OK(session_run(o->s, program));
+    *logits = read_slot(o->s, "logits.0.3");
+    char name[32];
+    snprintf(name, sizeof name, "attention.%d.0.3", BEAM);
+    *attention = read_slot(o->s, name);
+}
+
+static void is_attention(const float *weights, int length)
+{
+    double sum = 0;
+    for (int i = 0; i < length; i++) sum += (double)weights[i];
+    assert_float_equal(sum, 1, 1e-6);
+    for (int i = length; i < S; i++) assert_true(weights[i] < 1e-30f);
+}
+
+// Every second hypothesis of a sample has its words, the others have other ones. The second batch begins anew.
+static void decode_targets(const char *device, int model)
+{
+    struct setup o;
+    struct variant is;
+    int program[PROGRAMS];
+    set_up(&o, device, model, programs);
+    add_programs(&o, 2, &is, program);
+    struct graph *g = graph_new(o.s->store, "forced");
+    keep(g, "forced", force(&o, g, false).logits);
+    int forced = session_add(o.s, g);
+    OK(forced);
+    start(o.s);
+    put_waves(o.s, 0);
+    put_batch(o.s);
+    OK(session_run(o.s, forced));
+    float *want = read_slot(o.s, "forced"), *got, *attention;
+    for (int twice = 0; twice < 2; twice++) {
+        begin(&o, program[BEGIN]);
+        for (int t = 0; t < T; t++) {
+            int32_t token[ALL];
+            for (int n = 0; n < ALL; n++) {
+                int32_t word = t ? TARGET[n / BEAM][t - 1] : BPE_BOS;
+                token[n] = n % 2 ? (word + n) % V : word;
+            }
+            step_on(&o, program[NEXT], token, &got, &attention);
+            for (int n = 0; n < ALL; n++) is_attention(attention + n * S, SOURCE_LENGTH[n / BEAM]);
+            for (int n = 0; n < ALL; n += 2)
+                for (int v = 0; v < V; v++)
+                    assert_float_equal(got[n * V + v], want[((n / BEAM) * T + t) * V + v], 1e-5);
+            free(got), free(attention);
+        }
+    }
+    free(want);
+    session_done(o.s);
+}
+
+TEST(decoding_equals_teacher_forcing)
+{
+    for (int model = 0; model < MODELS; model++) decode_targets("ref", model), decode_targets("cpu", model);
+}
+
+// ---- the beam against all sequences of at most three words: with two words to choose from, the beam of 8 holds them all
+enum { WORDS = 3, USUAL = 2 };
+struct best {
+    double score;
+    int words[WORDS], count;
+};
+
+static double probability(const float *z, int word)  // its logarithm, among the words that may be chosen
+{
+    double sum = 0;
+    for (int v = BPE_EOS; v < FEW; v++) sum += exp((double)z[v]);
+    return (double)z[word] - log(sum);
+}
+
+// Hypothesis k of a sample has bit t of k as its word t. Those that differ behind their end are compared twice.
+static void search_all(struct setup *o, const int program[], struct best best[B])
+{
+    double score[ALL] = {0}, seen[ALL][S] = {{0}};
+    for (int b = 0; b < B; b++) best[b].score = -1e30;
+    begin(o, program[BEGIN]);
+    for (int t = 0; t <= WORDS; t++) {
+        int32_t token[ALL];
+        float *logits, *attention;
+        for (int n = 0; n < ALL; n++) token[n] = t ? BPE_UNKNOWN + (n >> (t - 1)) % USUAL : BPE_BOS;
+        step_on(o, program[NEXT], token, &logits, &attention);
+        for (int n = 0; n < ALL; n++) {
+            struct best h = {.count = t};
+            double covered = 0, length = t + 1;
+            for (int i = 0; i < t; i++) h.words[i] = BPE_UNKNOWN + (n >> i) % USUAL;
+            for (int i = 0; i < SOURCE_LENGTH[n / BEAM]; i++) covered += log(fmin(1, seen[n][i] += (double)attention[n * S + i]));
+            h.score = (score[n] + probability(logits + n * FEW, BPE_EOS)) / pow((5 + length) / 6, searched->alpha);
+            h.score += searched->coverage * covered;
+            if (h.score > best[n / BEAM].score + 1e-12) best[n / BEAM] = h;
+            if (t < WORDS) score[n] += probability(logits + n * FEW, BPE_UNKNOWN + (n >> t) % USUAL);
+        }
+        free(logits), free(attention);
+    }
+}
+
+// Rows [first, end) of a parameter, if there is one, times a factor.
+static void scale_rows(struct session *s, const char *name, int first, int end, float factor)
+{
+    const struct slot *slot = slot_find(s->store, name);
+    if (!slot) return;
+    float *v = read_slot(s, name);
+    int64_t row = shape_count(&slot->shape) / slot->shape.dim[0];
+    for (int64_t i = first * row; i < end * row; i++) v[i] *= factor;
+    OK(session_put(s, name, v, 0, slot_bytes(slot)));
+    free(v);
+}
+
+// Attention that looks at some words more than at others, and ends that are not likely at once.
+static void sharpen(struct session *s)
+{
+    scale_rows(s, "decoder.att_rnn.attn.normalize_scalar", 0, 1, 20);
+    scale_rows(s, "decoder.attn.linear_att", 0, WIDTH, 5);
+    scale_rows(s, "decoder.classifier.classifier.weight", BPE_EOS, BPE_UNKNOWN, -2);
+    scale_rows(s, "decoder.classifier.classifier.bias", 0, FEW, 0);
+}
+
+static int run_program(struct drive *d, int program) { return session_run(d->session, program); }
+
+static double search_on(const char *device, int model, const struct search *search, double shift)
+{
+    struct setup o;
+    struct variant is;
+    int program[PROGRAMS];
+    searched = search;
+    set_up(&o, device, model, programs);
+    o.facts.field[0].classes = FEW;
+    add_programs(&o, PROGRAMS, &is, program);
+    start(o.s);
+    put_waves(o.s, shift);
+    sharpen(o.s);
+    struct best best[B] = {{0}};
+    int32_t words[B][LIMIT], count[B];
+    float score[B];
+    double sum = 0;
+    search_all(&o, program, best);
+    struct drive d = {.setting = &o.setting, .session = o.s, .run = run_program, .suffix = ".0.3"};
+    OK(search_run(&d, search, program[SEARCH], program[SEARCH_NEXT]));
+    OK(session_read(o.s, is.output[SEARCH_WORDS], words, sizeof words));
+    OK(session_read(o.s, is.output[SEARCH_COUNT], count, sizeof count));
+    OK(session_read(o.s, is.output[SEARCH_SCORE], score, sizeof score));
+    for (int b = 0; b < B; b++) {
+        assert_float_equal(score[b], best[b].score, 1e-4);
+        assert_int_equal(count[b], best[b].count);
+        for (int i = 0; i < count[b]; i++) assert_int_equal(words[b][i], best[b].words[i]);
+        sum += best[b].score, found_words += count[b];
+    }
+    session_done(o.s);
+    return sum;
+}
+
+TEST(the_beam_finds_the_best_with_coverage)
+{
+    found_words = 0;
+    for (int n = 0; n < MODELS * 6; n++) {
+        double score[2], shift = n / MODELS;
+        for (int covers = 0; covers < 2; covers++) {
+            struct search search = {.beam = BEAM, .norm = SEARCH_GNMT, .alpha = 2, .coverage = covers * 0.1, .extra = WORDS};
+            score[covers] = search_on("ref", n % MODELS, &search, shift);
+            assert_float_equal(search_on("cpu", n % MODELS, &search, shift), score[covers], 1e-3);
+        }
+        assert_true(score[1] < score[0] - 0.01);  // the attention counts
+    }
+    print_message("%d words\n", found_words);
+    assert_true(found_words > MODELS * 6 * 2 * 2 * B);  // more than one in an answer
+}
+
+// ---- sizes, names, dropout
+
+static struct slot_store *store_of(int model, int64_t layers, int64_t width, int64_t symbols)
+{
+    struct setup o;
+    set_up(&o, NULL, model, NULL);
+    keys_of(&o)->layers = layers, keys_of(&o)->width = width, o.facts.field[0].classes = (int32_t)symbols;
+    struct slot_store *s = slot_store_new();
+    struct graph *g = graph_new(s, "sizes");
+    force(&o, g, true);
+    graph_free(g);
+    return s;
+}
+
+TEST(has_as_many_parameters_as_published)
+{
+    static const struct {
+        int model;
+        int64_t layers, width, symbols, parameters;
+    } rows[] = {
+        // MLPerf's GNMT: 32,320 symbols; its own classes have as many (torch_translators.py counts them).
+        {0, 4, 1024, 32320, 160671297},
+        {0, 2, 256, 4050, 5365203},
+        // TBD's Seq2Seq without the rows for input feeding (4 x 512 x 512), with one table of symbols instead of two, and with
+        // PyTorch's second bias of each layer (4 x 4 x 512): 4 x (2 x 4 x 512^2 + 2 x 4 x 512) + 4 x 512^2 + 512 + 2 x 512 V
+        {1, 2, 512, 4050, 4 * (2097152 + 4096) + 1048576 + 512 + 2 * 512 * 4050},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct slot_store *s = store_of(rows[i].model, rows[i].layers, rows[i].width, rows[i].symbols);
+        int64_t n = 0;
+        for (int k = 0; k < s->count; k++)
+            if (role_is_parameter(s->slot[k]->role)) n += shape_count(&s->slot[k]->shape);
+        assert_int_equal(n, rows[i].parameters);
+        slot_store_free(s);
+    }
+}
+
+// Uniform in +-0.1, but the recurrent biases and the attention's are 0, and its length is 1 / sqrt(width), as in MLPerf's GNMT.
+TEST(begins_as_published)
+{
+    struct setup o;
+    set_up(&o, "ref", 0, NULL);
+    struct graph *g = graph_new(o.s->store, "forced");
+    force(&o, g, true);
+    OK(session_add(o.s, g));
+    start(o.s);
+    for (int i = 0; i < o.s->store->count; i++) {
+        const struct slot *slot = o.s->store->slot[i];
+        if (!role_is_parameter(slot->role)) continue;
+        float *v = read_slot(o.s, slot->name), most = 0;
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) most = fmaxf(most, fabsf(v[k]));
+        if (strstr(slot->name, "normalize_scalar")) assert_float_equal(most, 1 / sqrt(WIDTH), 1e-6);
+        else if (strstr(slot->name, "bias_hh") || strstr(slot->name, "normalize_bias")) assert_true(most == 0);
+        else if (!(most > 0.07f && most <= 0.1f)) fail_msg("%s begins with up to %g", slot->name, (double)most);
+        free(v);
+    }
+    session_done(o.s);
+}
+
+TEST(inputs_of_layers_have_dropout)
+{
+    for (int trains = 0; trains < 2; trains++) {
+        struct setup o;
+        set_up(&o, NULL, 0, NULL);
+        keys_of(&o)->dropout = 0.2;
+        struct slot_store *s = slot_store_new();
+        struct graph *g = graph_new(s, "dropout");
+        force(&o, g, trains);
+        assert_int_equal(count_op(g, OP_DROPOUT), trains ? 2 * LAYERS : 0);
+        graph_free(g);
+        slot_store_free(s);
+    }
+}
+
+TEST(recipes_have_enough_layers)
+{
+    struct setup o;
+    set_up(&o, NULL, 0, NULL);
+    snprintf(o.recipe.model, sizeof o.recipe.model, "gnmt");
+    OK(recipe_table_translation.check("a recipe", &o.recipe));
+    keys_of(&o)->layers = 1;
+    REFUSED(recipe_table_translation.check("a recipe", &o.recipe), "a recipe: \"model.layers\" is 1, and a recurrent encoder");
+}
+
+TEST(loss_falls)
+{
+    for (int model = 0; model < MODELS; model++) {
+        struct setup o;
+        set_up(&o, "cpu", model, NULL);
+        struct graph *g = graph_new(o.s->store, "train");
+        struct forced f = force(&o, g, true);
+        int params[MOST], grads[MOST], count = parameters(g, params);
+        OK(grad_of(g, f.loss, params, count, grads));
+        keep(g, "loss", f.loss);
+        g->phase = PHASE_UPDATE;
+        int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.03f});
+        struct optim_settings how = {.momentum = 0.9f, .clip = NONE};
+        for (int i = 0; i < count; i++) optim_sgd(g, params[i], grads[i], lr, &how);
+        OK(session_add(o.s, g));
+        start(o.s);
+        put_batch(o.s);
+        OK(session_run(o.s, 0));
+        assert_float_equal(read_one(o.s, "loss"), 9 * log(V), 0.5);
+        for (int step = 0; step < 500; step++) OK(session_run(o.s, 0));
+        float last = read_one(o.s, "loss");
+        if (!(last < 4)) fail_msg("%s: the loss of nine words is still %g", models[model].name, (double)last);
+        session_done(o.s);
+    }
+}
