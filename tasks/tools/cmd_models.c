@@ -41,9 +41,11 @@ static void network_free(struct network *n)
     device_close(n->device);
 }
 
-// The graph that answers for one sample.
+// The graph that answers for one sample. Where an answer is a loop of programs, the forward part of a training on one.
 static int build_answer(struct network *n, struct setting *c)
 {
+    const bool loops = c->task->answer != NULL;
+    const int feed = loops ? FEED_TRAIN : FEED_TEST, program = task_find_program(c, loops ? PROGRAM_TRAIN : PROGRAM_INFER);
     struct step_slots slots = {0};
     int fold = NONE;
     c->single = true;
@@ -51,11 +53,12 @@ static int build_answer(struct network *n, struct setting *c)
         TRY(c->task->view(c, n->data, &n->view));
         c->data = dataset_facts(n->view);
     }
-    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, FEED_TEST));
-    c->feed[FEED_TEST] = &n->supply.choice;
+    TRY(supply_new(&n->supply, c, n->view ? n->view : n->data, feed));
+    c->feed[feed] = &n->supply.choice;
     struct variant is = {.batch = 1};
-    if (c->task->evaluation) c->task->evaluation(c, &is);
-    return step_evaluate(n->session, c, &slots, &is, task_find_program(c, PROGRAM_INFER), &fold);
+    if (loops && c->task->variant) c->task->variant(c, 0, program, &is);
+    if (!loops && c->task->evaluation) c->task->evaluation(c, &is);
+    return step_evaluate(n->session, c, &slots, &is, program, &fold);
 }
 
 // Uses the network's own widths. Only activations and pools come from the recipe.

@@ -78,11 +78,11 @@ grep -q 'none.json' err
 
 # ---- models
 [ "$(status "$DAWN" models)" = 0 ]
-for name in record resnet9 resnet56 resnet164; do grep -q "^$name  *[0-9,]* " out; done
+for name in airbench resnet9 resnet56 resnet164; do grep -q "^$name  *[0-9,]* " out; done
 narrow
 cp out list
 "$DAWN" models cifar10 >task
-grep -q '^record  *1,971,640  *211 MFLOP at 32 x 32$' task # as dawn plan counts it
+grep -q '^airbench  *1,971,640  *211 MFLOP at 32 x 32$' task # as dawn plan counts it
 head -n "$(wc -l <task)" list | cmp - task # one task: its models come first
 [ "$(status "$DAWN" models resnet164)" = 0 ]
 narrow

@@ -189,7 +189,8 @@ TEST_WITH(texts_are_shown_once_with_their_runs, setup, teardown)
     struct submissions all = choose(&(struct submission_choice){0}, NULL);
     struct text shown = {0};
     submission_texts(&all, true, &shown);
-    assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: airbench\n  model.name          runs 3, 6: other\n"));
+    assert_non_null(strstr(shown.at, "\n  model.name          runs 1-2, 4-5: airbench\n"
+                                     "  model.name          runs 3, 6: other\n"));
     assert_non_null(strstr(shown.at, "\n  recipe.text         " FIXTURE_RECIPE "\n"));
     assert_non_null(strstr(shown.at, "runs 1-2: f32"));
     text_free(&shown);
