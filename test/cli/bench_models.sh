@@ -14,11 +14,12 @@ while read -r number model; do
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
     squad*-bert | squad*-encoder) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=questions ;;
     squad*) narrow='--set hidden=8 --set vectors=8' unit=questions ;;
-    multi30k-*) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs ;;
+    multi30k-transformer) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs ;;
+    multi30k-*) narrow='--set layers=2 --set width=24' unit=pairs ;;
     esac
     "$DAWN" bench "$task" --model "$model" $narrow --fake --device null --no-measure --threads 1 --seconds 0.01 --repeats 1 \
         >out 2>err || { echo "dawn bench $task --model $model failed"; cat err; exit 1; }
     grep -Eq "^  $unit/s +[0-9.]+ " out
     grep -Eq "^  step +$model, recipe " out
 done <models
-[ "$(wc -l <models)" -ge 17 ]
+[ "$(wc -l <models)" -ge 19 ]
