@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Golden figures of test_translators.c: MLPerf's own GNMT, and TBD's Seq2Seq without input feeding, in double by PyTorch. Prints
-# the loss, four logits, and of each parameter's gradient g the sum of g[i] cos(i).
+# Golden figures of test_translators.c: MLPerf's own GNMT, TBD's Seq2Seq without input feeding, and PyTorch's own layers of a
+# Transformer, in double by PyTorch. Prints the loss, four logits, and of each parameter's gradient g, or of those of a
+# Transformer's layer, the sum of g[i] cos(i).
 #
 #   torch_translators.py FOLDER    (retired_benchmarks/gnmt/pytorch of github.com/mlcommons/training)
 import math
+import re
 import sys
 import types
 
@@ -53,11 +55,34 @@ class Seq2Seq(nn.Module):
         return self.decoder.classifier.classifier(self.decoder.attention_layer(torch.cat((x, context), 2)))
 
 
+class Transformer(nn.Module):
+    def __init__(self, pre):
+        super().__init__()
+        shape = {"d_model": WIDTH, "nhead": 2, "dim_feedforward": 10, "dropout": 0.0, "batch_first": True, "norm_first": pre}
+        norm = (lambda: nn.LayerNorm(WIDTH)) if pre else (lambda: None)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**shape), LAYERS, norm(), enable_nested_tensor=False)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**shape), LAYERS, norm())
+        self.embedding = nn.Embedding(SYMBOLS, WIDTH)
+
+    def embed(self, x):
+        half = WIDTH // 2
+        angle = torch.arange(x.shape[1])[:, None] * torch.exp(torch.arange(half).double() * (-math.log(10000) / (half - 1)))
+        return self.embedding(x) * math.sqrt(WIDTH) + torch.cat((angle.sin(), angle.cos()), 1)
+
+    def forward(self, source, lengths, target):
+        padding = torch.arange(source.shape[1]) >= lengths[:, None]
+        later = torch.triu(torch.ones(target.shape[1], target.shape[1], dtype=torch.bool), 1)
+        memory = self.encoder(self.embed(source), src_key_padding_mask=padding)
+        y = self.decoder(self.embed(target), memory, tgt_mask=later, memory_key_padding_mask=padding)
+        return nn.functional.linear(y, self.embedding.weight)
+
+
 def golden(name, model):
     model = model.double().eval()
     for slot, p in model.named_parameters():
         wave = torch.arange(1, p.numel() + 1, dtype=torch.double) * 0.7 + sum(map(ord, slot))
-        p.data = ((1 if "weight" in slot else 2) * torch.sin(wave)).float().double().view_as(p)
+        sine = (1 if "weight" in slot else 2) * torch.sin(wave)
+        p.data = (1 + 0.5 * sine if "norm" in slot and "weight" in slot else sine).float().double().view_as(p)
     target = torch.tensor(TARGET)
     read = torch.cat((torch.full((3, 1), 1), target[:, :-1]), 1)
     logits = model(torch.tensor(SOURCE), SOURCE_LENGTHS, read)
@@ -65,10 +90,16 @@ def golden(name, model):
     loss = (losses * (torch.arange(4) < TARGET_LENGTHS.unsqueeze(1))).sum()
     loss.backward()
     print(f"// {name}\n{loss.item():.8f}, {{" + ", ".join(f"{logits[1, i, 2 * i + 1].item():.8f}" for i in range(4)) + "},")
-    rows = [f'{{"{slot}", {sum(v * math.cos(i) for i, v in enumerate(p.grad.flatten().tolist())):.8f}}},'
-            for slot, p in model.named_parameters() if "bias_hh" not in slot]  # its gradient is that of bias_ih
+    along = {}
+    for slot, p in model.named_parameters():
+        if "bias_hh" in slot: continue  # its gradient is that of bias_ih
+        name = re.match(r"(\w+\.layers\.\d\.|.*)", slot)[0]  # the layers of a Transformer are summed
+        along[name] = along.get(name, 0) + sum(v * math.cos(i) for i, v in enumerate(p.grad.flatten().tolist()))
+    rows = [f'{{"{name}", {value:.8f}}},' for name, value in along.items()]
     print("\n".join(" ".join(rows[i:i + 2]) for i in range(0, len(rows), 2)))
 
 
 golden("gnmt", GNMT(SYMBOLS, WIDTH, LAYERS, 0, batch_first=True))
 golden("seq2seq", Seq2Seq())
+for pre in (False, True):
+    golden(f"transformer, {'pre' if pre else 'post'}-norm", Transformer(pre))
