@@ -245,7 +245,7 @@ static int verify_file(struct verifying *v, const char *path)
     char *bytes, *payload, *receipt;
     size_t count;
     TRY(file_read(path, FILE_LIMIT, &bytes, &count));
-    const struct evidence e = {.key_id = v->key_id};
+    const struct evidence e = {.key_id = v->key_id, .now_ms = clock_unix_ms()};
     const bool envelope = client_member(bytes, count, "payload", &payload) == 0;
     const bool answer = client_member(bytes, count, "receipt", &receipt) == 0;
     free(payload);

@@ -21,7 +21,7 @@ struct evidence {  // NULL: not there
     const char *key_id;                // fingerprint of the statement's expected signer
     int64_t sequence;                  // the requested number on that board; 0: none
     const char *digest;                // the requested statement
-    int64_t now_ms;                    // a receipt cannot be newer
+    int64_t now_ms;                    // neither a receipt nor a statement can be newer
 };
 // Adds a line about each item checked; returns the number of faults.
 int verify(const struct evidence *, struct text *report);

@@ -10,11 +10,6 @@
 #include "submit/format/score/curve.h"
 #include "submit/format/score/ticket.h"
 
-// 22 November 2026. Statements that were accepted earlier passed fewer checks and are not judged again.
-#define STRICT_SINCE_MS ((int64_t)1795305600000)
-// 23 November 2026: those of the second day.
-#define SHARP_SINCE_MS ((int64_t)1795392000000)
-
 // ---- unpacking
 
 static struct check_point point_of(const json_t *p, const struct subject *s)
@@ -84,11 +79,6 @@ static void check_moment(const struct statement *s, int64_t now_ms, struct findi
         finding_add(out, CHECK_CLIENT_TIME, "the run ended before it began");
 }
 
-bool check_is_sharp(int64_t now_ms)
-{
-    return now_ms >= SHARP_SINCE_MS;
-}
-
 // A seed of one's own choice could have been trained with before the ticket.
 static void check_ticket(const json_t *run, struct findings *out)
 {
@@ -103,22 +93,20 @@ void check_statement(const struct statement *statement, int64_t now_ms, struct f
 {
     *out = (struct findings){0};
     check_moment(statement, now_ms, out);
-    if (now_ms >= STRICT_SINCE_MS) check_text(statement->json, out);
-    if (statement->type == STATEMENT_BENCH) check_bench(statement->json, check_is_sharp(now_ms), out);
+    check_text(statement->json, out);
+    if (statement->type == STATEMENT_BENCH) check_bench(statement->json, out);
     if (statement->type != STATEMENT_RUN) return;
     struct subject s;
     unpack(statement, out, &s);
-    s.strict = now_ms >= STRICT_SINCE_MS;
-    s.sharp = check_is_sharp(now_ms);
     s.now_ms = now_ms;
     check_ticket(s.json, out);
     check_rules(&s);
     check_curve(&s);
     check_clocks(&s);
     check_speed(&s, statement);
-    if (s.strict) check_work(&s);
-    if (s.strict) check_fields(&s);
-    if (s.strict) check_reference(&s);
+    check_work(&s);
+    check_fields(&s);
+    check_reference(&s);
     json_decref(s.recipe);
     free(s.points);
     free(s.spans);

@@ -75,8 +75,6 @@ void finding_add(struct findings *, enum check, const char *format, ...) __attri
 // All checks that need one statement alone. `now_ms` is an argument, so a check years later gives the same findings (the server
 // passes the moment of acceptance).
 void check_statement(const struct statement *, int64_t now_ms, struct findings *);
-// True from the day on from which the newest checks count. What was accepted earlier is not judged again.
-bool check_is_sharp(int64_t now_ms);
 // CHECK_SEED, CHECK_TWIN, CHECK_PACE, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run;
 // each check adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);

@@ -124,7 +124,7 @@ static void check_scaling(const json_t *rows, struct findings *out)
     if (!found) finding_add(out, CHECK_SPEED_UNKNOWN, "a scaling states no arithmetic: no peak bounds its figures");
 }
 
-void check_bench(const json_t *bench, bool sharp, struct findings *out)
+void check_bench(const json_t *bench, struct findings *out)
 {
     const json_t *rows = json_object_get(bench, "scaling");
     typedef bool kind(const struct pace *, size_t, struct findings *);
@@ -143,6 +143,6 @@ void check_bench(const json_t *bench, bool sharp, struct findings *out)
             found = kinds[k](&p, i, out);
         }
     }
-    if (sharp) check_bench_fields(bench, out);
+    check_bench_fields(bench, out);
     check_program(bench, out);
 }

@@ -234,37 +234,36 @@ static const struct {
     bool (*holds)(const struct part *);
     int parts;     // to which it applies
     bool harness;  // only to runs that the harness evaluated
-    bool sharp;    // only from that day on; so are all of measurements
     const char *sentence;
 } rules[] = {
-    {one_processor, ALL, false, false, "a processor is one device"},
-    {one_device, LATENCY, false, true, "one item at a time occupies one device"},
-    {devices_have_samples, RUN, true, true, "more devices are in use than a batch has samples"},
-    {threads_exist, ALL, false, false, "more threads are in use than the machine has hardware threads"},
-    {cores_exist, ALL, false, false, "more hardware threads could be used than the machine has"},
-    {cores_are_known, ALL, true, true, "DAWN knows the hardware threads of its machine, and none are stated"},
-    {gpu_exists, ALL, false, false, "the device is cuda, but the machine has no GPU"},
-    {gpu_is_real, ALL, false, false, "the GPU is emulated: its times measure nothing"},
-    {memory_exists, RUN, false, false, "the process held more memory than the machine has"},
-    {energy_grows, RUN, false, false, "more energy was used up to the target than in the whole run"},
-    {energy_suffices, RUN, true, false, "more than 20 TFLOP were computed with each joule, which no machine does"},
-    {energy_has_a_counter, RUN | SETTING, true, true, "it states an energy, and this processor has no counter that DAWN reads"},
-    {whole_energy_suffices, RUN, true, true, "more than 20 TFLOP were computed with each joule of the run"},
-    {energy_keeps_it_running, RUN, true, true, "less than half a watt was drawn while it trained"},
-    {energy_can_be_drawn, RUN, true, true, "more energy was used than its processors and GPUs can draw in its time"},
-    {parts_can_be_drawn, RUN, true, true, "more energy was used before or after the target than can be drawn in that time"},
-    {step_suffices, SETTING, false, true, "more than 20 TFLOP are computed with each joule"},
-    {step_keeps_it_running, SETTING, false, true, "less than half a watt is drawn while it trains"},
-    {step_can_be_drawn, SETTING, false, true, "a step uses more energy than its processors and GPUs can draw in its time"},
-    {program_is_dawn, RUN, true, false, "the harness evaluates what DAWN trains, and the program is another"},
-    {device_is_dawns, RUN, true, false, "the harness evaluates what DAWN trains, and the device is an outside program's"},
-    {device_is_known, ALL, true, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
-    {precision_is_known, BOTH, true, true, "DAWN computes in f32, bf16 or f16, and the precision is another"},
-    {was_resumed, RUN, true, true, "a segment is away, but the training was never resumed"},
-    {group_is_whole, RUN, true, true, "a run of a group cannot be resumed"},
-    {price_has_source, BOTH, false, true, "a price without an instance is the submitter's, and its source is another"},
-    {splits_differ, RUN, true, false, "a data set is listed twice"},
-    {is_past, BOTH, false, false, "it was measured in the future"},
+    {one_processor, ALL, false, "a processor is one device"},
+    {one_device, LATENCY, false, "one item at a time occupies one device"},
+    {devices_have_samples, RUN, true, "more devices are in use than a batch has samples"},
+    {threads_exist, ALL, false, "more threads are in use than the machine has hardware threads"},
+    {cores_exist, ALL, false, "more hardware threads could be used than the machine has"},
+    {cores_are_known, ALL, true, "DAWN knows the hardware threads of its machine, and none are stated"},
+    {gpu_exists, ALL, false, "the device is cuda, but the machine has no GPU"},
+    {gpu_is_real, ALL, false, "the GPU is emulated: its times measure nothing"},
+    {memory_exists, RUN, false, "the process held more memory than the machine has"},
+    {energy_grows, RUN, false, "more energy was used up to the target than in the whole run"},
+    {energy_suffices, RUN, true, "more than 20 TFLOP were computed with each joule, which no machine does"},
+    {energy_has_a_counter, RUN | SETTING, true, "it states an energy, and this processor has no counter that DAWN reads"},
+    {whole_energy_suffices, RUN, true, "more than 20 TFLOP were computed with each joule of the run"},
+    {energy_keeps_it_running, RUN, true, "less than half a watt was drawn while it trained"},
+    {energy_can_be_drawn, RUN, true, "more energy was used than its processors and GPUs can draw in its time"},
+    {parts_can_be_drawn, RUN, true, "more energy was used before or after the target than can be drawn in that time"},
+    {step_suffices, SETTING, false, "more than 20 TFLOP are computed with each joule"},
+    {step_keeps_it_running, SETTING, false, "less than half a watt is drawn while it trains"},
+    {step_can_be_drawn, SETTING, false, "a step uses more energy than its processors and GPUs can draw in its time"},
+    {program_is_dawn, RUN, true, "the harness evaluates what DAWN trains, and the program is another"},
+    {device_is_dawns, RUN, true, "the harness evaluates what DAWN trains, and the device is an outside program's"},
+    {device_is_known, ALL, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
+    {precision_is_known, BOTH, true, "DAWN computes in f32, bf16 or f16, and the precision is another"},
+    {was_resumed, RUN, true, "a segment is away, but the training was never resumed"},
+    {group_is_whole, RUN, true, "a run of a group cannot be resumed"},
+    {price_has_source, BOTH, false, "a price without an instance is the submitter's, and its source is another"},
+    {splits_differ, RUN, true, "a data set is listed twice"},
+    {is_past, BOTH, false, "it was measured in the future"},
 };
 
 static void check_part(struct subject *s, const json_t *of, int latency)
@@ -273,8 +272,7 @@ static void check_part(struct subject *s, const json_t *of, int latency)
     char what[32] = "the run";
     if (latency >= 0) snprintf(what, sizeof what, "latency %d", latency);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        bool applies = (rules[i].parts & (latency >= 0 ? LATENCY : RUN)) != 0 && !(rules[i].harness && s->self) &&
-                       (s->sharp || !rules[i].sharp);
+        bool applies = (rules[i].parts & (latency >= 0 ? LATENCY : RUN)) != 0 && !(rules[i].harness && s->self);
         if (!applies || rules[i].holds(&part)) continue;
         finding_add(s->out, CHECK_CONTRADICTION, "%s: %s", what, rules[i].sentence);
         return;

@@ -31,8 +31,6 @@ struct subject {
     size_t count;
     struct check_span *spans;
     size_t span_count;
-    bool strict;    // accepted after the checks of work, models, prices and texts began (STRICT_SINCE_MS)
-    bool sharp;     // accepted after those of evaluations, schedules and one device began (SHARP_SINCE_MS)
     int64_t now_ms;
     bool in_order;  // time and samples grow: set by check_curve for the checks after it
 };
@@ -45,8 +43,8 @@ void check_reference(struct subject *);  // against reference runs of the same r
 void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
-// A measurement: its figures against each other and the hardware. `sharp` as above.
-void check_bench(const json_t *, bool sharp, struct findings *);
+// A measurement: its figures against each other and the hardware.
+void check_bench(const json_t *, struct findings *);
 void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting
 void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
 // A number of the recipe in its section; NAN if the text does not have it.

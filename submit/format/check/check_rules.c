@@ -159,7 +159,7 @@ static void check_group(struct subject *s)
         finding_add(s->out, CHECK_GROUP, "run %lld of a group of %lld", (long long)index, (long long)planned);
     else if (late > 0)
         finding_add(s->out, CHECK_GROUP, "the group was announced %lld ms after this run of it began", (long long)late);
-    else if (s->sharp && -late > year_ms)
+    else if (-late > year_ms)
         finding_add(s->out, CHECK_GROUP, "the group was announced %lld days before this run of it began",
                     (long long)(-late / (year_ms / 366)));
 }
@@ -179,7 +179,7 @@ static int64_t days_of(const char *date)
 static void check_price_age(struct subject *s, const json_t *price, int64_t used_ms, const char *what)
 {
     int64_t days = used_ms / ((int64_t)24 * 3600 * 1000) - days_of(canonical_text(price, "date"));
-    if (days < -1 && s->strict)  // dates are local ones
+    if (days < -1)  // dates are local ones
         finding_add(s->out, CHECK_PRICE, "the price of %s is dated %lld days after its use", what, (long long)-days);
     if (days > PRICE_DAYS)
         finding_add(s->out, CHECK_PRICE_OLD, "the price of %s was %lld days old", what, (long long)days);
@@ -206,7 +206,7 @@ static void check_listed(struct subject *s, const json_t *price, const char *wha
 {
     struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
     int64_t said = canonical_int(price, "micro_usd_per_hour");
-    if (*listed.instance == 0 || !s->strict) return;
+    if (*listed.instance == 0) return;
     int rc = price_table(look_up_price, &listed);
     BUG_IF(rc < 0);  // it is embedded
     if (listed.micro_per_hour == said) return;

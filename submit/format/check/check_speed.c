@@ -115,7 +115,7 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
     double trained = s->count > 0 ? (double)s->points[s->count - 1].samples : 0;
     if (!s->self && work_between(schedule, 0, trained) < 0.1 * usual_cost(s) * trained)
         finding_add(s->out, CHECK_SPEED_UNKNOWN, "its schedule takes less than a tenth of its model's arithmetic");
-    if (s->self && s->sharp && !(trained > 0))
+    if (s->self && !(trained > 0))
         finding_add(s->out, CHECK_SPEED_UNKNOWN, "it states no samples, so nothing bounds its speed");
     double share = 100 * rate / peak;
     if (rate > peak)

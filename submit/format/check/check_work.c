@@ -41,7 +41,7 @@ static bool samples_fit(const struct subject *s, size_t at, int64_t items)
     const struct check_point *p = &s->points[at];
     const struct contest *contest = s->contest;
     struct step_bounds one = step_bounds(s);
-    const double buckets = !s->sharp || contest == NULL || contest->samples_per_item > 1 || contest->steps_vary ? 8 : 1;
+    const double buckets = contest == NULL || contest->samples_per_item > 1 || contest->steps_vary ? 8 : 1;
     double epochs = (double)p->epoch_micro * 1e-6, all = (double)items, samples = (double)p->samples;
     double most = epochs * all * (double)(contest != NULL ? contest->samples_per_item : 1);
     double least = epochs * fmax(all - buckets * one.most, all / 4);
@@ -201,13 +201,13 @@ static void check_latency_speed(struct subject *s)
         const json_t *latency = json_array_get(latencies, i);
         double work = flops * (double)canonical_int(latency, "views"), peak = check_peak_of(latency);
         double mean = (double)canonical_int(latency, "model_mean_ns"), ns = (double)canonical_int(latency, "model_p50_ns");
-        if (s->sharp) ns = fmin(ns, mean);  // what no item can beat, their mean cannot
+        ns = fmin(ns, mean);  // what no item can beat, their mean cannot
         double rate = work / (ns * 1e-9);
         if (peak <= 0) {
             finding_add(s->out, CHECK_SPEED_UNKNOWN, "latency %zu: the peak arithmetic of its hardware is not known", i);
             return;
         }
-        if (rate <= (s->sharp ? 0.7 : 1) * peak) continue;
+        if (rate <= 0.7 * peak) continue;
         finding_add(s->out, rate > peak ? CHECK_SPEED : CHECK_SPEED_HIGH, "latency %zu: %.4g TFLOP/s are %.4g%% of the stated "
                     "hardware's peak", i, rate * 1e-12, 100 * rate / peak);
         return;
@@ -221,7 +221,6 @@ void check_work(struct subject *s)
     if (s->self) return;  // flagged elsewhere: only its author saw its work
     if (s->in_order) check_samples(s);
     check_model(s);
-    if (!s->sharp) return;
     if (s->in_order) check_evaluations(s);
     if (s->in_order) check_schedule(s);
 }
