@@ -50,7 +50,7 @@ static int linear(struct writing *w, const char *name, int x, int64_t out)
     return net_dense(&w->net, name, x, &dense);
 }
 
-// Layer `number` of a stack. `x` is what residuals add, `read` what the layer reads: x, or more.
+// Layer `number` of a stack. A residual adds x[0]; the layer reads x[1], which may hold more.
 static int run_layer(struct writing *w, const char *name, int number, const int x[2], struct lstm how)
 {
     struct graph *g = w->net.g;
