@@ -59,13 +59,19 @@ static bool metric_twice(const struct subject *s)
     return false;
 }
 
-// Finds the first metric with an impossible score: a count lies between 0 and N.
+int64_t check_most(const struct contest *c, const struct run_metric *m)
+{
+    if (m->items > 0) return m->items;
+    return c != NULL && c->most_micro > 0 && strcmp(m->name, c->metric) == 0 ? c->most_micro : INT64_MAX;
+}
+
+// Finds the first metric with an impossible score: a count lies between 0 and N, a board's share between 0 and 1.
 static int wild_score(const struct subject *s, size_t i)
 {
     for (int m = 0; m < s->metric_count; m++) {
         int64_t score = s->points[i].score[m];
-        bool count = s->metrics[m].items > 0;
-        if (count && score != RUN_SCORE_NONE && (score < 0 || score > run_metric_scale(&s->metrics[m]))) return m;
+        int64_t most = check_most(s->contest, &s->metrics[m]);
+        if (most < INT64_MAX && score != RUN_SCORE_NONE && (score < 0 || score > most)) return m;
     }
     return -1;
 }
@@ -76,9 +82,14 @@ static void check_scores(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         int m = wild_score(s, i);
-        if (m >= 0)
+        char score[TEXT_FIGURE], most[TEXT_FIGURE];
+        if (m >= 0 && s->metrics[m].items > 0)
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %lld correct of %lld items", i, (long long)p->step,
-                        (long long)p->score[m], (long long)run_metric_scale(&s->metrics[m]));
+                        (long long)p->score[m], (long long)s->metrics[m].items);
+        else if (m >= 0)
+            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %s %s, and %s is the most there can be", i,
+                        (long long)p->step, s->metrics[m].name, run_metric_text(&s->metrics[m], p->score[m], score),
+                        run_metric_text(&s->metrics[m], check_most(s->contest, &s->metrics[m]), most));
         else if (odd_names(s, i))
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores do not match the run's metrics", i,
                         (long long)p->step);

@@ -43,6 +43,8 @@ void check_reference(struct subject *);  // against reference runs of the same r
 void check_text(const json_t *, struct findings *);  // every text of a statement of any type
 void check_clocks(struct subject *);  // segments against points
 void check_speed(struct subject *, const struct statement *);  // arithmetic, intervals
+// The largest score that the metric can have, in its own unit; INT64_MAX: nobody knows.
+int64_t check_most(const struct contest *, const struct run_metric *);
 // A measurement: its figures against each other and the hardware.
 void check_bench(const json_t *, struct findings *);
 void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting

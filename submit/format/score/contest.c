@@ -36,6 +36,8 @@ static void read_row(const json_t *row, struct contest *c)
     c->board = (struct run_metric){.name = c->metric, .unit = unit != NULL ? unit : value ? "" : "%",
                                    .lower_is_better = canonical_int(row, "lower_is_better") != 0,
                                    .items = value ? 0 : c->items};
+    bool share = *c->board.unit == 0 || strcmp(c->board.unit, "%") == 0;
+    c->most_micro = share ? 1000000 : canonical_int(row, "most_micro");
     if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
     const json_t *targets = json_object_get(row, "target_micro");
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);

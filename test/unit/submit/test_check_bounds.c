@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of a statement: whose a latency is, how large a score can be, and which date counts.
+#include <string.h>
+
+#include "submit/client/verify.h"
+#include "test/unit/test.h"
+#include "test/unit/fixture_statement.h"
+
+// Ends the run.
+static bool finds(json_t *run, enum check check)
+{
+    struct findings f;
+    struct statement s;
+    bool found = false;
+    if (statement_make(run, &s) < 0) fail_msg("%s", error_text());
+    check_statement(&s, FIXTURE_NOW_MS, &f);
+    for (int i = 0; i < f.count; i++) found = found || f.at[i].check == check;
+    statement_free(&s);
+    return found;
+}
+
+static void latency_set(json_t *run, const char *name, int64_t value)
+{
+    json_object_set_new(fixture_item(run, "latencies", 0), name, json_integer(value));
+}
+
+// A latency belongs to the weights of its run: it cannot come without them, and cannot score what the run did not.
+TEST(a_latency_is_that_of_its_run)
+{
+    static const int64_t far_below[] = {5000, 9290}, just_below[] = {5000, 9395};
+    json_t *run = fixture_run();
+    assert_false(finds(run, CHECK_ELIGIBLE));
+    run = fixture_run();
+    json_object_del(json_object_get(run, "model"), "weights_digest");
+    assert_true(finds(run, CHECK_ELIGIBLE));
+    for (int near = 0; near < 2; near++) {
+        run = fixture_run();
+        fixture_curve(run, near ? just_below : far_below, 2);
+        fixture_set(run, "status", json_string("missed"));
+        latency_set(run, "k", 9400);
+        assert_int_equal(finds(run, CHECK_ELIGIBLE), !near);
+    }
+}
+
+// An F1 lies between 0 and 1 and a BLEU between 0 and 100; a metric that no board has may be anything.
+TEST(shares_have_bounds)
+{
+    static const struct {
+        const char *task, *metric, *unit;
+        int64_t score;
+        bool wild;
+    } rows[] = {{"squad", "f1", "", 1000000, false}, {"squad", "f1", "", 1500000, true}, {"squad", "f1", "", -1, true},
+                 {"multi30k", "bleu", "BLEU", 41020000, false}, {"multi30k", "bleu", "BLEU", 100000001, true},
+                 {"squad", "perplexity", "", 1500000, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *run = fixture_run(), *metric = fixture_item(run, "metrics", 0);
+        fixture_set(run, "task", json_string(rows[i].task));
+        fixture_set(metric, "name", json_string(rows[i].metric)), fixture_set(metric, "unit", json_string(rows[i].unit));
+        fixture_set(metric, "items", json_integer(0));
+        for (size_t p = 0; p < json_array_size(json_object_get(run, "points")); p++)
+            fixture_set(fixture_item(run, "points", p), "scores",
+                        json_pack("[{s:s, s:I}]", "metric", rows[i].metric, "score", (json_int_t)rows[i].score));
+        assert_int_equal(finds(run, CHECK_SCORE), rows[i].wild);
+    }
+}
+
+// Without a receipt the statement's own date counts, but it may not lie in the future.
+TEST(a_date_to_come_is_wrong)
+{
+    json_t *run = fixture_run();
+    char *payload;
+    size_t count;
+    assert_int_equal(canonical_write(run, &payload, &count), 0);
+    for (int early = 0; early < 2; early++) {
+        struct text said = {0};
+        const struct evidence e = {.payload = payload, .payload_count = count,
+                                   .now_ms = FIXTURE_NOW_MS - early * (int64_t)24 * 3600 * 1000};
+        int faults = verify(&e, &said);
+        assert_int_equal(strstr(said.at, "client-time") != NULL, early);
+        assert_true(faults > early);  // nothing signs it
+        text_free(&said);
+    }
+    free(payload);
+    json_decref(run);
+}
