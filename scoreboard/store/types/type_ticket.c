@@ -59,18 +59,25 @@ static int apply_ticket(struct store *s, const struct incoming *in)
 const struct store_type type_ticket = {.first = true, .quarters = {12, 40}, .check = check_ticket, .apply = apply_ticket};
 
 // ---- runs with a ticket
-// A run of a group that its person announced with a ticket is that run and no other.
+// A run of a group that its person announced with a ticket is that run and no other. A ticket shows its group's nonce to everybody,
+// so the first to announce or to submit a run of a group owns it.
 static int check_unannounced(struct sql *sql, const json_t *run, const char *handle, struct ruling *out)
 {
-    int64_t sequence;
     const char *nonce = canonical_text(run, "group.nonce");
     const int64_t index = canonical_int(run, "group.index");
+    sqlite3_stmt *row;
+    int ruled = 0;
     if (*nonce == 0) return 0;
-    TRY(sql_int(sql, &sequence, 0, "SELECT sequence FROM tickets WHERE group_nonce = ? AND group_nonce <> '' AND group_index = ? "
-                "AND handle = ?", "tit", nonce, index, handle));
-    if (sequence == 0) return 0;
-    return problem_rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not have "
-                        "it", (long long)index, (long long)sequence);
+    TRY(sql_start(sql, &row, "SELECT sequence, handle <> ?1 FROM tickets WHERE group_nonce = ?2 AND group_nonce <> '' AND "
+                  "(handle <> ?1 OR group_index = ?3) ORDER BY 2 DESC LIMIT 1", "tti", handle, nonce, index));
+    int rc = sql_next(sql, row);
+    if (rc > 0 && sql_column(row, 1) != 0)
+        ruled = problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
+    else if (rc > 0)
+        ruled = problem_rule(out, PROBLEM_CONFLICT, "run %lld of the group was announced with ticket %lld, and this run does not "
+                             "have it", (long long)index, (long long)sql_column(row, 0));
+    sql_end(row);
+    return rc < 0 ? rc : ruled;
 }
 
 struct issued {

@@ -316,6 +316,25 @@ TEST_WITH(groups, set_up, tear_down)
     assert_whole();
 }
 
+// A ticket shows the nonce of its group before a run of it stands here. A stranger's run with that nonce takes nothing.
+TEST_WITH(a_stranger_takes_no_announced_group, set_up, tear_down)
+{
+    const struct given g = given_by(ticket_of("ada", GROUP, 1), &ada);
+    json_t *run = run_with(&g, 1), *taken = run_of("eve", 2);
+    fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:I}", "nonce", GROUP, "index", 1, "planned", 5, "announced_ms",
+                                        (json_int_t)(FIXTURE_NOW_MS - 300000)));
+    fixture_follow(run);
+    fixture_vary(taken, 2);
+    fixture_set(taken, "group", json_deep_copy(json_object_get(run, "group")));
+    fixture_set(taken, "group.index", json_integer(5));  // a number that has no ticket yet
+    fixture_follow(taken);
+    assert_int_equal(report(taken, &eve), PROBLEM_CONFLICT);
+    assert_non_null(strstr(last.detail, "belongs to another person"));
+    assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in_at(ticket_of("ada", GROUP, 2), &ada, NULL, FIXTURE_NOW_MS), PROBLEM_NONE);
+    assert_whole();
+}
+
 // The nonce of a group without tickets is public after its first run. Nobody else can announce the rest of it.
 TEST_WITH(groups_of_others, set_up, tear_down)
 {
