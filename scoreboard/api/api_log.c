@@ -82,16 +82,18 @@ int api_statement(const struct request *request, struct answer *answer)
 {
     struct arena arena = {0};
     struct stored stored;
-    struct objection *objections = NULL;
-    int64_t ticket = 0, vouched = 0;
-    int count = 0;
+    static const char *const names[] = {"objections", NULL};
+    struct objections objections = {0};
+    int64_t ticket = 0, vouched = 0, skip = 0;
+    TRY(api_query(request->query, names, &skip));
     int rc = store_statement(request->reader, request->word[0], &arena, &stored);
     if (rc == 0 && stored.type == STATEMENT_RUN) rc = store_vouched_by(request->reader, stored.sequence, &ticket, &vouched);
     if (rc == 0 && stored.type == STATEMENT_RUN)
-        rc = store_objections(request->reader, stored.sequence, &arena, &objections, &count);
+        rc = store_objections(request->reader, stored.sequence, skip, &arena, &objections);
     if (rc == 0) {
         json_t *state = state_of(&stored, ticket, vouched);
-        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections", api_objections(objections, count));
+        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
+        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections_total", json_integer(objections.total));
         rc = show_statement(&stored, state, answer);
     }
     arena_free(&arena);

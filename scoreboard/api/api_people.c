@@ -15,8 +15,9 @@ static json_t *key_json(const struct person_key *key)
 
 static json_t *tickets_json(const struct ticket_counts *c)
 {
-    return json_pack("{s:I, s:I, s:I, s:I}", "announced", (json_int_t)c->announced, "reported", (json_int_t)c->reported, "open",
-                     (json_int_t)c->open, "failed", (json_int_t)c->failed);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "announced", (json_int_t)c->announced, "finished",
+                     (json_int_t)c->finished, "failed", (json_int_t)c->failed, "withdrawn", (json_int_t)c->withdrawn, "open",
+                     (json_int_t)c->open, "missing", (json_int_t)c->missing);
 }
 
 int api_person(const struct request *request, struct answer *answer)

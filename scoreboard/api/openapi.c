@@ -104,6 +104,8 @@ static json_t *parameters_of(const char *name, const char *pattern)
     if (strcmp(name, "api_history") == 0) add_filter(list, false);
     if (strcmp(name, "api_person") == 0)
         json_array_append_new(list, parameter("before", "query", "Statements before this one", whole(0, 0)));
+    if (strcmp(name, "api_statement") == 0)
+        json_array_append_new(list, parameter("objections", "query", "Objections to skip", whole(0, 0)));
     if (strcmp(name, "api_machines") == 0)
         json_array_append_new(list, parameter("before", "query", "`next` of the previous page",
                                               text_like("^[0-9]{1,19}\\.[a-z0-9-]{1,79}$")));

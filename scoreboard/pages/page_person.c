@@ -73,16 +73,18 @@ static void one_key(struct page *page, const struct person *person, const struct
         key->line);
 }
 
-// Whoever announces many runs and reports the best of them is seen to.
+// Whoever announces many runs and reports the best of them is seen to. A run that failed is no report of a result.
 static int announced(struct page *page, const char *handle)
 {
     struct ticket_counts c;
     TRY(store_tickets_by(page->reader, handle, &c));
     if (c.announced == 0) return 0;
-    html_add(page->out, "<p class=\"note %s\"><strong>Announced with a ticket:</strong> ", c.failed > 0 ? "warn" : "info");
+    html_add(page->out, "<p class=\"note %s\"><strong>Announced with a ticket:</strong> ",
+             c.failed + c.withdrawn + c.missing > 0 ? "warn" : "info");
     page_count(page->out, c.announced, "run", "runs");
-    html_add(page->out, ": %lld reported, %lld not yet, %lld not within 30 days, which count as failed.</p>\n",
-             (long long)c.reported, (long long)c.open, (long long)c.failed);
+    html_add(page->out, ": %lld finished, %lld failed, %lld withdrawn, %lld not submitted yet, %lld missing (not submitted within "
+             "30 days).</p>\n", (long long)c.finished, (long long)c.failed, (long long)c.withdrawn, (long long)c.open,
+             (long long)c.missing);
     return 0;
 }
 

@@ -39,7 +39,9 @@ int store_ticket(struct reader *, const char *digest, struct arena *, struct tic
 // The ticket of a group's run: its sequence, 0 if there is none.
 int store_ticket_of_group(struct reader *, const char *nonce, int64_t index, int64_t *sequence) MUST_CHECK;
 struct ticket_counts {
-    int64_t announced, reported, open, failed;  // open: without a run, but not for long enough to be failed
+    int64_t announced;
+    int64_t finished, failed, withdrawn;  // reported; failed: it did not come to its end, or that was not evaluated
+    int64_t open, missing;                // without a run, not for long, and for longer than STORE_TICKET_MS
 };
 int store_tickets_by(struct reader *, const char *handle, struct ticket_counts *) MUST_CHECK;
 // Of a run: the sequence of its ticket, and of the statement in which the board says that the clocks agreed; 0: there is none.

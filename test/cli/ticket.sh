@@ -87,7 +87,7 @@ for try in 1 2 3; do
     kept=example$try.db
     expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
     curl -sS "$url/people/ada" >page
-    reads page '>1</b> run: 0 reported, 1 not yet'
+    reads page '>1</b> run: 0 finished, 0 failed, 0 withdrawn, 1 not submitted yet'
     expect 0 'accepted as #2' "$DAWN" submit ada.db --server "$url" --run 1 --yes
     expect 0 '' "$DAWN" $quick --runs 2 --db group.db --ticket "$url"
     expect 0 'run 2: accepted as #' "$DAWN" submit group.db --server "$url" --yes
@@ -110,7 +110,7 @@ curl -sS "$url/runs/2" >page
 reads page 'Statement 1</a>, issued .* and its clock agrees: <a href="/runs/3">'
 curl -sS "$url/runs/1" | grep -q 'Its run</dt><dd><a href="/runs/2">'
 curl -sS "$url/api/v1/people/ada" >person
-[ "$(member person tickets.announced) $(member person tickets.reported)" = '3 3' ]
+[ "$(member person tickets.announced) $(member person tickets.finished)" = "3 3" ]
 curl -sS "$url/api/v1/statements/2" >two
 [ "$(member two state.vouched_by)" = 3 ]
 # a static copy shows the same
@@ -120,7 +120,7 @@ expect 0 '' "$BOARD" check --db "$kept"
 
 [ "$(sql group.db 'SELECT count(*), count(DISTINCT seed) FROM tickets JOIN runs ON id = run')" = '2 2' ]
 curl -sS "$url/people/ada" >page
-reads page '>3</b> runs: 3 reported, 0 not yet'
+reads page '>3</b> runs: 3 finished, 0 failed'
 
 # ---- a replayed beat, a beat without the secret, bytes that are no beat
 ticket=$(sql ada.db 'SELECT statement FROM tickets')

@@ -25,30 +25,34 @@ static void one_objection(struct page *page, const struct objection *o)
              (long long)o->decision, o->why);
 }
 
-void objection_notes(struct page *page, const struct objection *at, int count)
+void objection_notes(struct page *page, const struct objections *list)
 {
-    for (int i = 0; i < count; i++)
-        if (at[i].upheld)
+    for (int i = 0; i < list->count; i++)
+        if (list->at[i].upheld)
             html_add(page->out, "<p class=\"note warn\"><strong>An objection was upheld</strong> with <a href=\"/runs/%lld\">"
                      "statement %lld</a>. It counts as a flag. <a href=\"#objections\">What was decided</a></p>\n",
-                     (long long)at[i].decision, (long long)at[i].decision);
+                     (long long)list->at[i].decision, (long long)list->at[i].decision);
 }
 
-void run_objections(struct page *page, const struct shown *shown, const struct objection *at, int count)
+void run_objections(struct page *page, const struct shown *shown, const struct objections *list, int64_t skipped)
 {
+    const long long run = (long long)shown->stored.sequence, next = (long long)(skipped + list->count);
     html_add(page->out, "<section aria-labelledby=\"objections\"><h2 id=\"objections\">Objections</h2>");
-    if (count == 0) html_add(page->out, "<p>Nobody has objected to this run.</p>\n");
-    if (count > 0) html_add(page->out, "<ul>\n");
-    for (int i = 0; i < count; i++) one_objection(page, &at[i]);
-    if (count > 0)
+    if (list->total == 0) html_add(page->out, "<p>Nobody has objected to this run.</p>\n");
+    if (list->count > 0) html_add(page->out, "<ul>\n");
+    for (int i = 0; i < list->count; i++) one_objection(page, &list->at[i]);
+    if (list->count > 0)
         html_add(page->out, "</ul><p>An objection is the word of its author. An objection that the operator upheld counts as "
                             "a flag. Objections are never deleted.</p>\n");
-    if (count == OBJECTIONS_MOST) html_add(page->out, "<p class=\"quiet\">The first %d are shown.</p>\n", OBJECTIONS_MOST);
+    if (list->total > list->count)
+        html_add(page->out, "<p class=\"quiet\">%d of %lld are shown; those of people without a finished run come last.</p>\n",
+                 list->count, (long long)list->total);
+    if (next < list->total && list->count > 0 && !page_is_copy(page))
+        html_add(page->out, "<p><a href=\"/runs/%lld?objections=%lld#objections\">Further objections</a></p>\n", run, next);
     if (!page_is_copy(page)) {
         html_add(page->out, "<details><summary>Object to this run</summary><p>Anybody who has a run or a measurement here "
                             "that still counts may object once, with their key:</p>");
-        page_command(page, "object", arena_text(&page->arena, "dawn object http://THIS-SITE/runs/%lld --reason TEXT",
-                                                (long long)shown->stored.sequence));
+        page_command(page, "object", arena_text(&page->arena, "dawn object http://THIS-SITE/runs/%lld --reason TEXT", run));
         html_add(page->out, "</details>\n");
     }
     html_add(page->out, "</section>\n");

@@ -337,8 +337,8 @@ static void clocks(struct page *page, const struct shown *shown)
 struct around {  // what else its page shows
     struct entries places;
     struct replays replays;
-    struct objection *objections;
-    int objection_count;
+    struct objections objections;
+    int64_t skipped;  // of these
 };
 
 static int run_page(struct page *page, const struct shown *shown, const struct around *around)
@@ -347,7 +347,7 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     const char *run = arena_text(&page->arena, "run %lld", (long long)stored->sequence);
     shown_begin(page, shown, shown_sentence(page, shown), run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
-    objection_notes(page, around->objections, around->objection_count);
+    objection_notes(page, &around->objections);
     html_add(page->out, "<div class=\"pair\">");
     curve(page, shown);
     html_add(page->out, "<div>");
@@ -362,7 +362,7 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     run_machine(page, shown);
     run_data(page, shown);
     run_checks(page, shown);
-    run_objections(page, shown, around->objections, around->objection_count);
+    run_objections(page, shown, &around->objections, around->skipped);
     run_replays(page, shown, &around->replays);
     run_verify(page, shown);
     if (page_is_copy(page)) return 0;
@@ -444,12 +444,14 @@ static int show_statement(struct page *page)
 {
     struct shown shown;
     struct around around = {0};
+    TRY(page_read_number(page, "objections", "a run's page", &around.skipped));
+    if (around.skipped < 0) around.skipped = 0;
     TRY(shown_read(page, page->request->word[0], &shown));
     const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
     int rc = store_entries_of(page->reader, source, &page->arena, &around.places);
     if (rc == 0) rc = replays_read(page, &shown, &around.replays);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
-        rc = store_objections(page->reader, shown.stored.sequence, &page->arena, &around.objections, &around.objection_count);
+        rc = store_objections(page->reader, shown.stored.sequence, around.skipped, &page->arena, &around.objections);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         rc = run_page(page, &shown, &around);
     else if (rc == 0 && shown.stored.type == STATEMENT_BENCH)

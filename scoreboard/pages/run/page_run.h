@@ -66,8 +66,8 @@ int replays_read(struct page *, const struct shown *, struct replays *) MUST_CHE
 void run_replays(struct page *, const struct shown *, const struct replays *);
 
 // Objections to a run, and what was decided (page_objection.c).
-void run_objections(struct page *, const struct shown *, const struct objection *, int count);
-void objection_notes(struct page *, const struct objection *, int count);  // of the upheld ones, for the head of the page
+void run_objections(struct page *, const struct shown *, const struct objections *, int64_t skipped);
+void objection_notes(struct page *, const struct objections *);  // of the upheld ones, for the head of the page
 
 // Tickets (page_ticket.c): rows of the facts of a run with a ticket, and of a ticket's own page.
 int ticket_facts(struct page *, const struct shown *) MUST_CHECK;

@@ -94,19 +94,21 @@ static int take_objection(sqlite3_stmt *row, struct arena *arena, struct objecti
     return take_words(row, 7, (const char *const[]){"by", "reason"}, arena, (const char **[]){&o->by, &o->why});
 }
 
-int store_objections(struct reader *r, int64_t run, struct arena *arena, struct objection **list, int *count)
+int store_objections(struct reader *r, int64_t run, int64_t skip, struct arena *arena, struct objections *out)
 {
     sqlite3_stmt *row;
     int rc;
-    *count = 0;
-    *list = arena_alloc(arena, OBJECTIONS_MOST * sizeof **list);
+    *out = (struct objections){.at = arena_alloc(arena, OBJECTIONS_MOST * sizeof *out->at)};
+    TRY(sql_int(&r->sql, &out->total, 0, "SELECT count(*) FROM objections WHERE nonce = (SELECT nonce FROM runs "
+                "WHERE sequence = ?)", "i", run));
     TRY(sql_start(&r->sql, &row, "SELECT o.sequence, s.accepted_ms, o.handle, s.payload, o.decision, "
                   "coalesce(d.accepted_ms, 0), o.upheld, coalesce(d.payload, x'') FROM objections o "
                   "JOIN statements s ON s.sequence = o.sequence LEFT JOIN statements d ON d.sequence = o.decision "
-                  "WHERE o.nonce = (SELECT nonce FROM runs WHERE sequence = ?) ORDER BY o.sequence LIMIT ?", "ii", run,
-                  (int64_t)OBJECTIONS_MOST));
+                  "WHERE o.nonce = (SELECT nonce FROM runs WHERE sequence = ?) ORDER BY o.upheld DESC, EXISTS (SELECT 1 FROM runs f "
+                  "WHERE f.handle = o.handle AND f.finished = 1 AND f.withdrawn = 0) DESC, o.sequence LIMIT ? OFFSET ?", "iii",
+                  run, (int64_t)OBJECTIONS_MOST, skip));
     while ((rc = sql_next(&r->sql, row)) > 0)
-        if ((rc = take_objection(row, arena, &(*list)[(*count)++])) < 0) break;
+        if ((rc = take_objection(row, arena, &out->at[out->count++])) < 0) break;
     sql_end(row);
     return rc;
 }

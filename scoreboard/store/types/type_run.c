@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scoreboard/store/types/types.h"
+#include "submit/format/score/curve.h"
 
 // The hash of the last point; of a run without points, the root.
 static const char *head_of_chain(const json_t *run)
@@ -158,6 +159,12 @@ static int write_brief(const json_t *run, char **bytes)
     return rc;
 }
 
+static bool is_finished(const json_t *run)
+{
+    const struct run_metric board = curve_board(run);
+    return curve_ended(run) && curve_last(run, &board) != RUN_SCORE_NONE;
+}
+
 #define RUN_COLUMNS(C)                                                                                                 \
     C(t, digest, in->statement->digest)                                                                                \
     C(t, nonce, canonical_text(run, "nonce"))                                                                          \
@@ -171,6 +178,7 @@ static int write_brief(const json_t *run, char **bytes)
     C(t, group_terms, terms)                                                                                           \
     C(i, seed, canonical_int(run, "seed"))                                                                             \
     C(t, curve, curve)                                                                                                 \
+    C(i, finished, is_finished(run))                                                                                   \
     C(i, flags, flags)                                                                                                 \
     C(i, trust, flags == 0 ? TRUST_CHECKED : TRUST_SIGNED)                                                             \
     C(t, team, canonical_text(run, "team"))                                                                            \

@@ -282,13 +282,17 @@ int store_tickets_by(struct reader *r, const char *handle, struct ticket_counts 
 {
     sqlite3_stmt *row;
     *c = (struct ticket_counts){0};
-    TRY(sql_start(&r->sql, &row, "SELECT count(*), coalesce(sum(t.run > 0), 0), coalesce(sum(t.run = 0 AND s.accepted_ms + ? >= "
-                  "(SELECT accepted_ms FROM statements ORDER BY sequence DESC LIMIT 1)), 0) FROM tickets t "
-                  "JOIN statements s ON s.sequence = t.sequence WHERE t.handle = ?", "it", STORE_TICKET_MS, handle));
+    TRY(sql_start(&r->sql, &row, "SELECT count(*), coalesce(sum(r.withdrawn = 0 AND r.finished), 0), "
+                  "coalesce(sum(r.withdrawn = 0 AND NOT r.finished), 0), coalesce(sum(r.withdrawn > 0), 0), "
+                  "coalesce(sum(t.run = 0 AND s.accepted_ms + ? >= (SELECT accepted_ms FROM statements ORDER BY sequence DESC "
+                  "LIMIT 1)), 0) FROM tickets t JOIN statements s ON s.sequence = t.sequence LEFT JOIN runs r "
+                  "ON r.first = t.run AND r.superseded = 0 WHERE t.handle = ?", "it", STORE_TICKET_MS, handle));
     int rc = sql_next(&r->sql, row);
-    if (rc > 0) *c = (struct ticket_counts){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), 0};
+    if (rc > 0)
+        *c = (struct ticket_counts){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
+                                    sql_column(row, 4), 0};
     sql_end(row);
-    c->failed = c->announced - c->reported - c->open;
+    c->missing = c->announced - c->finished - c->failed - c->withdrawn - c->open;
     return rc < 0 ? rc : 0;
 }
 

@@ -106,14 +106,15 @@ static enum trust level(void)
     return stored_at(last.sequence).trust;
 }
 
-static void assert_counts(int announced, int reported, int open, int failed)
+static void assert_counts(int announced, int finished, int open, int missing)
 {
     struct ticket_counts c;
     assert_int_equal(store_tickets_by(reader, "ada", &c), 0);
     assert_int_equal(c.announced, announced);
-    assert_int_equal(c.reported, reported);
+    assert_int_equal(c.finished, finished);
     assert_int_equal(c.open, open);
-    assert_int_equal(c.failed, failed);
+    assert_int_equal(c.missing, missing);
+    assert_int_equal(c.failed + c.withdrawn, announced - finished - open - missing);
 }
 
 TEST_WITH(witnessed, set_up, tear_down)
@@ -369,6 +370,29 @@ TEST_WITH(unreported, set_up, tear_down)
     assert_true(t.failed);
     assert_int_equal(hand_in_at(run_with(&g, 1), &ada, NULL, ISSUED + STORE_TICKET_MS + 2), PROBLEM_CONFLICT);
     assert_non_null(strstr(last.detail, "counts as failed"));
+}
+
+// Runs that failed or were withdrawn do not pass for results of what was announced.
+TEST_WITH(reports_are_counted_apart, set_up, tear_down)
+{
+    struct ticket_counts c;
+    char digest[DIGEST_HEX];
+    for (int i = 0; i < 3; i++) {
+        json_t *ticket = ticket_of("ada", NULL, 0), *run;
+        fixture_set(ticket, "made_ms", json_integer(ISSUED + i));
+        const struct given g = given_by(ticket, &ada);
+        run = run_with(&g, 1 + i);
+        if (i == 1) fixture_set(run, "status", json_string("failed"));
+        digest_of(run, digest);
+        assert_int_equal(report(run, &ada), PROBLEM_NONE);
+    }
+    assert_int_equal(hand_in(about("withdraw", digest), &ada), PROBLEM_NONE);
+    assert_int_equal(store_tickets_by(reader, "ada", &c), 0);
+    assert_int_equal(c.finished, 1);
+    assert_int_equal(c.failed, 1);
+    assert_int_equal(c.withdrawn, 1);
+    assert_counts(3, 1, 0, 0);
+    assert_whole();
 }
 
 // Takes tickets until the board takes no more, and returns how many.

@@ -52,6 +52,7 @@ CREATE TABLE runs (
     curve TEXT NOT NULL,             -- digest of what a reproduction repeats; '' for what cannot be reproduced
     flags INTEGER NOT NULL,
     trust INTEGER NOT NULL,
+    finished INTEGER NOT NULL,       -- 1: it came to its end, and the end was evaluated
     reproduced_by INTEGER NOT NULL DEFAULT 0,
     withdrawn INTEGER NOT NULL DEFAULT 0,
     withdrawn_reason TEXT NOT NULL DEFAULT '',
@@ -66,6 +67,8 @@ CREATE UNIQUE INDEX runs_digest ON runs (digest);
 CREATE UNIQUE INDEX runs_live ON runs (nonce) WHERE withdrawn = 0 AND superseded = 0;
 CREATE INDEX runs_nonce ON runs (nonce);
 CREATE INDEX runs_head ON runs (head);
+CREATE INDEX runs_first ON runs (first) WHERE superseded = 0;
+CREATE INDEX runs_handle ON runs (handle) WHERE finished = 1;
 CREATE INDEX runs_group ON runs (group_nonce, group_index) WHERE group_nonce <> '';
 CREATE INDEX runs_curve ON runs (curve, first) WHERE curve <> '';
 
