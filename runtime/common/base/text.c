@@ -82,10 +82,18 @@ void text_list(struct text *into, const char *const *words, int count, const cha
     for (int i = 0; i < count; i++) text_add(into, "%s%s", i == 0 ? "" : i == count - 1 ? last : ", ", words[i]);
 }
 
+// A spreadsheet would run such a cell as a formula. Some read the full-width forms of = + - @ (U+FF1D, FF0B, FF0D, FF20) as those.
+static bool is_formula(const char *cell)
+{
+    static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(cell, wide[i], 3) == 0) return true;
+    return *cell != 0 && strchr("=+-@|\t\r\n", *cell) != NULL && strcmp(cell, "-") != 0;
+}
+
 void text_csv(struct text *text, const char *cell)
 {
-    bool formula = *cell != 0 && strchr("=+-@\t\r\n", *cell) != NULL && strcmp(cell, "-") != 0;
-    const char *mark = formula ? "'" : "";  // a spreadsheet would run it as a formula
+    const char *mark = is_formula(cell) ? "'" : "";
     if (strpbrk(cell, ",\"\r\n") == NULL) {
         text_bytes(text, mark, strlen(mark));
         text_bytes(text, cell, strlen(cell));

@@ -56,6 +56,8 @@ TEST(csv_cells_are_quoted_and_defused)
     static const char *const cells[][2] = {
         {"plain", "plain"}, {"", ""}, {"a,b", "\"a,b\""}, {"a \"b\"", "\"a \"\"b\"\"\""}, {"=1+2", "'=1+2"}, {"-O2", "'-O2"},
         {"+1", "'+1"}, {"@SUM(A1)", "'@SUM(A1)"}, {"\t=1", "'\t=1"}, {"=cmd|'/C calc'!A0,x", "\"'=cmd|'/C calc'!A0,x\""},
+        {"|cmd", "'|cmd"}, {"\xef\xbc\x9d" "1", "'\xef\xbc\x9d" "1"}, {"\xef\xbc\x8b" "1", "'\xef\xbc\x8b" "1"},
+        {"\xef\xbc\x8d" "1", "'\xef\xbc\x8d" "1"}, {"\xef\xbc\xa0" "A", "'\xef\xbc\xa0" "A"}, {"\xef\xbc\x91", "\xef\xbc\x91"},
         {"1-2", "1-2"}, {"-", "-"}, {"\r=1", "\"'\r=1\""},
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
