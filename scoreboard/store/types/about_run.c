@@ -55,3 +55,10 @@ int about_run_rank(struct store *s, const struct about_run *run, bool repeated)
     TRY(store_rank_run(s, run->sequence));
     return store_rank_group(s, run->group);
 }
+
+int about_run_unaudit(struct store *s, const struct about_run *run)
+{
+    TRY(sql_do(&s->sql, "UPDATE runs SET trust = CASE WHEN flags = 0 THEN ? ELSE ? END, reproduced_by = 0 WHERE sequence = ?",
+               "iii", (int64_t)TRUST_CHECKED, (int64_t)TRUST_SIGNED, run->sequence));
+    return about_run_rank(s, run, false);
+}

@@ -28,11 +28,15 @@ static int amend_words(struct store *s, const json_t *amend, int64_t sequence)
     return rc;
 }
 
+// Nobody has looked at the new words, so an audit ends; the operator may audit the run anew.
 static int apply_amendment(struct store *s, const struct incoming *in)
 {
     struct about_run run;
+    int64_t trust;
     TRY(about_run_find(s, canonical_text(in->statement->json, "statement"), &run));
     TRY(amend_words(s, in->statement->json, run.sequence));
+    TRY(sql_int(&s->sql, &trust, 0, "SELECT trust FROM runs WHERE sequence = ?", "i", run.sequence));
+    if (trust == TRUST_AUDITED) return about_run_unaudit(s, &run);
     TRY(store_rank_run(s, run.sequence));
     return store_rank_group(s, run.group);
 }

@@ -26,17 +26,13 @@ static int check_confirmation(struct store *s, const struct incoming *in, struct
     return 0;
 }
 
-// Without a confirmation the level again follows from the checks and from reproductions.
 static int apply_confirmation(struct store *s, const struct incoming *in)
 {
     const bool confirms = strcmp(canonical_text(in->statement->json, "verdict"), "confirmed") == 0;
     struct about_run run;
     TRY(about_run_find(s, canonical_text(in->statement->json, "statement"), &run));
-    if (confirms)
-        TRY(sql_do(&s->sql, "UPDATE runs SET trust = ? WHERE sequence = ?", "ii", (int64_t)TRUST_AUDITED, run.sequence));
-    else
-        TRY(sql_do(&s->sql, "UPDATE runs SET trust = CASE WHEN flags = 0 THEN ? ELSE ? END, reproduced_by = 0 WHERE sequence = ?",
-                   "iii", (int64_t)TRUST_CHECKED, (int64_t)TRUST_SIGNED, run.sequence));
+    if (!confirms) return about_run_unaudit(s, &run);
+    TRY(sql_do(&s->sql, "UPDATE runs SET trust = ? WHERE sequence = ?", "ii", (int64_t)TRUST_AUDITED, run.sequence));
     return about_run_rank(s, &run, false);
 }
 

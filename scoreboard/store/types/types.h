@@ -33,6 +33,8 @@ int about_run_check(struct store *, const struct incoming *, struct ruling *) MU
 int about_run_find(struct store *, const char *digest, struct about_run *) MUST_CHECK;
 // Ranks it and what its level decides about. `repeated`: the runs that it repeats, too.
 int about_run_rank(struct store *, const struct about_run *, bool repeated) MUST_CHECK;
+// Ends an audit and ranks the run: the level again follows from the checks, from the board's stamps and from reproductions.
+int about_run_unaudit(struct store *, const struct about_run *) MUST_CHECK;
 
 // ---- run_others.c: a run compared with earlier runs. `superseded`: the statement that it replaces, or 0.
 int run_others_check(struct store *, const struct incoming *, int64_t superseded, struct ruling *) MUST_CHECK;

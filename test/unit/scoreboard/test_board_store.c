@@ -404,6 +404,58 @@ TEST_WITH(test_reproduced, set_up, tear_down)
     assert_whole();
 }
 
+static enum trust row_trust(enum board board)
+{
+    struct entries e = board_of(board, RANK_CLASSIC);
+    for (int i = 0; i < e.count; i++)
+        if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
+    GIVE_UP("no row");
+    return TRUST_IMPORTED;
+}
+
+// A repetition shows the time of training. Latencies may be replaced afterwards, and a price without an instance is anybody's word.
+TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
+{
+    for (int own = 0; own < 2; own++) {
+        json_t *first = run_of("ada", 1 + 2 * own), *other;
+        if (own) {
+            fixture_set(first, "price.instance", json_string(""));
+            fixture_set(first, "price.source", json_string("user"));
+        }
+        other = json_deep_copy(first);
+        fixture_set(other, "handle", json_string("bob"));
+        fixture_set(other, "nonce", json_string(own ? "abababababababababababababababab" : FIXTURE_GROUP));
+        fixture_again(other, 1000000, 3 + own);
+        if (hand_in(first, &ada) != PROBLEM_NONE || hand_in(other, &bob) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+        assert_int_equal(trust_of(own ? "3" : "1"), TRUST_REPRODUCED);
+    }
+    struct entries e = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
+    int reproduced = 0;
+    for (int i = 0; i < e.count; i++) reproduced += e.at[i].trust == TRUST_REPRODUCED;
+    assert_int_equal(reproduced, 1);  // with the listed price alone
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_REPRODUCED);
+    assert_int_equal(row_trust(BOARD_INFERENCE_LATENCY), TRUST_CHECKED);
+    assert_int_equal(row_trust(BOARD_INFERENCE_COST), TRUST_CHECKED);
+    assert_whole();
+}
+
+// An audit is of the words, too, so other words end it.
+TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
+{
+    char digest[DIGEST_HEX];
+    json_t *run = run_of("ada", 1);
+    digest_of(run, digest);
+    assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
+    free(last.receipt);
+    assert_int_equal(store_decide(store, &(struct decision){"confirmed", digest, "Ann Lee", "seen"}, FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(trust_of("1"), TRUST_AUDITED);
+    assert_int_equal(row_trust(BOARD_INFERENCE_LATENCY), TRUST_AUDITED);
+    assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_CHECKED);
+    assert_whole();
+}
+
 // The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name. The owner may still sign the
 // original anew.
 TEST_WITH(test_copied_is_not_reproduced, set_up, tear_down)
