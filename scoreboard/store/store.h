@@ -134,8 +134,10 @@ int store_statement(struct reader *, const char *id /* sequence or digest */, st
 int store_audit_of(struct reader *, const char *digest, struct arena *, struct stored *) MUST_CHECK;
 // The log: statements after a sequence number, oldest first.
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
-// The runs that say they repeat a run, oldest first, at most `limit`; superseded ones are left out. `head`: last hash of that
-// run's points.
+// True if the person has a run of at least the level witnessed, which costs the time that it claims.
+int store_has_standing(struct reader *, const char *handle, bool *) MUST_CHECK;
+// The runs that say they repeat a run, those of people with standing first, then the oldest, at most `limit`; superseded ones are
+// left out. `head`: last hash of that run's points.
 int store_replays(struct reader *, const char *head, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // The run with that last hash of its points; superseded ones are left out. ERR_MISSING if there is none.
 int store_run_of_head(struct reader *, const char *head, struct arena *, struct stored *) MUST_CHECK;

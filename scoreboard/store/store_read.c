@@ -125,11 +125,24 @@ int store_log(struct reader *r, int64_t after, int limit, struct arena *arena, s
     return take_all(r, row, arena, list, count);
 }
 
+// A run that the board saw while it went on takes as long as it says. (`finished` leads to the index by handles.)
+#define STANDING "FROM runs h WHERE h.finished = 1 AND h.trust >= ?2 AND h.withdrawn = 0 AND h.superseded = 0 AND "
+
+int store_has_standing(struct reader *r, const char *handle, bool *has)
+{
+    int64_t found;
+    TRY(sql_int(&r->sql, &found, 0, "SELECT EXISTS (SELECT 1 " STANDING "h.handle = ?1)", "ti", handle,
+                (int64_t)TRUST_WITNESSED));
+    *has = found != 0;
+    return 0;
+}
+
 int store_replays(struct reader *r, const char *head, int limit, struct arena *arena, struct stored **list, int *count)
 {
     sqlite3_stmt *row;
-    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ? "
-                  "AND r.superseded = 0 ORDER BY s.sequence LIMIT ?", "ti", head, (int64_t)limit));
+    TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ?1 "
+                  "AND r.superseded = 0 ORDER BY EXISTS (SELECT 1 " STANDING "h.handle = s.handle) DESC, s.sequence LIMIT ?3", "tii",
+                  head, (int64_t)TRUST_WITNESSED, (int64_t)limit));
     return take_all(r, row, arena, list, count);
 }
 

@@ -56,6 +56,15 @@ static int judge(struct page *page, const struct shown *shown, const struct stor
     return 0;
 }
 
+// A key costs nothing, and neither does a made-up replay that disagrees. So a sentence against a run needs its author or somebody
+// whose clock the board saw; agreement is believed of nobody without a computation (store_rank.c), so it may be said of all.
+static int is_heard(struct page *page, const struct shown *shown, const struct replay_line *line, bool *heard)
+{
+    const bool agrees = !line->copy && (line->verdict == REPLAY_EXACT || line->verdict == REPLAY_WITHIN);
+    *heard = agrees || strcmp(line->stored.handle, shown->stored.handle) == 0;
+    return *heard ? 0 : store_has_standing(page->reader, line->stored.handle, heard);
+}
+
 int replays_read(struct page *page, const struct shown *shown, struct replays *out)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
@@ -76,7 +85,13 @@ int replays_read(struct page *page, const struct shown *shown, struct replays *o
                       &stored, &count));
     out->at = arena_alloc(&page->arena, (size_t)(count + 1) * sizeof *out->at);
     if (count > 0) TRY(read_group(page, shown->stored.group, &group));
-    for (; out->count < count; out->count++) TRY(judge(page, shown, &stored[out->count], false, &group, &out->at[out->count]));
+    for (int i = 0; i < count; i++) {
+        bool heard;
+        TRY(judge(page, shown, &stored[i], false, &group, &out->at[out->count]));
+        TRY(is_heard(page, shown, &out->at[out->count], &heard));
+        if (heard) out->count++;
+        else out->unheard++;
+    }
     return 0;
 }
 
@@ -94,7 +109,7 @@ void run_replays(struct page *page, const struct shown *shown, const struct repl
 {
     long long n = (long long)shown->stored.sequence;
     bool repeatable = strcmp(shown_text(shown, "evaluated_by"), "harness") == 0 && curve_ended(shown->statement.json);
-    if (!repeatable && replays->count == 0 && *replays->of == 0) return;
+    if (!repeatable && replays->count + replays->unheard == 0 && *replays->of == 0) return;
     html_add(page->out, "<section aria-labelledby=\"replays\"><h2 id=\"replays\">Replays</h2>");
     if (replays->known) {
         long long of = (long long)replays->original.stored.sequence;
@@ -115,6 +130,11 @@ void run_replays(struct page *page, const struct shown *shown, const struct repl
         html_add(page->out, ".</li>");
     }
     if (replays->count > 0) html_add(page->out, "</ul>\n");
+    if (replays->unheard > 0) {
+        html_add(page->out, "<p class=\"quiet\">");
+        page_count(page->out, replays->unheard, "run", "runs");
+        html_add(page->out, " of people without a witnessed run here name this one and do not agree with it.</p>\n");
+    }
     if (repeatable) {
         html_add(page->out, "<p>Train it once more and compare the figures:</p>\n");
         page_command(page, "replay", arena_text(&page->arena, "dawn replay http://THIS-SITE/runs/%lld", n));

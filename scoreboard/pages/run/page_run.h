@@ -60,7 +60,7 @@ struct replays {
     const char *of;        // last hash of the run that this one says it repeats; ""
     bool known;            // that run is on this board
     struct replay_line original, *at;
-    int count;
+    int count, unheard;    // unheard: of people without standing, who do not agree
 };
 int replays_read(struct page *, const struct shown *, struct replays *) MUST_CHECK;
 void run_replays(struct page *, const struct shown *, const struct replays *);

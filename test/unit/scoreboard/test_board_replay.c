@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a board makes of runs that say which run they repeat, and of groups that are better than reference runs.
 #include "test/unit/test.h"
-#include "test/unit/scoreboard/fixture_board.h"
+#include "scoreboard/pages/pages.h"
+#include "test/unit/scoreboard/fixture_page.h"
 #include "test/unit/scoreboard/fixture_trace.h"
 
 static enum trust trust_of(const char *id)
@@ -70,7 +71,7 @@ TEST_WITH(test_replayed_within_its_group, set_up, tear_down)
     assert_int_equal(statement_read(s.payload, s.payload_count, &read), 0);
     assert_int_equal(store_replays(reader, head_of(read.json), 10, &arena, &list, &count), 0);
     assert_int_equal(count, 3);
-    assert_int_equal(list[0].sequence, 1);
+    assert_int_equal(list[0].sequence, 4);  // its own author's, who has a run above checked now
     assert_int_equal(store_replays(reader, head_of(read.json), 2, &arena, &list, &count), 0);
     assert_int_equal(count, 2);
     assert_int_equal(store_run_of_head(reader, head_of(read.json), &arena, &s), 0);
@@ -100,6 +101,29 @@ TEST_WITH(test_replayed_alone, set_up, tear_down)
     assert_int_equal(hand_in(same, &eve), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
     assert_whole();
+}
+
+// Made-up replays of fresh keys are a number on the page of the run that they name; one that agrees is named.
+TEST_WITH(test_made_up_replays_are_a_number, set_up, end)
+{
+    json_t *first = run_of("ada", 1), *same = json_deep_copy(first);
+    fixture_set(same, "handle", json_string("eve"));
+    fixture_set(same, "nonce", json_string("abababababababababababababababab"));
+    fixture_set(same, "replay_of", json_string(head_of(first)));
+    fixture_again(same, 3000000, 5);
+    assert_int_equal(hand_in(json_deep_copy(first), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(repeated(first, "bob", 2, 9300), &bob), PROBLEM_NONE);
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, ">1</b> run of people without a witnessed run here name");
+    assert_null(strstr(answer.body.at, "says that it repeats this one"));
+    assert_int_equal(hand_in(same, &eve), PROBLEM_NONE);
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, "Run 3</a> of ");
+    assert_null(strstr(answer.body.at, "Run 2</a> of "));
+    do_sql("UPDATE runs SET trust = 3 WHERE sequence = 2");  // who has a witnessed run is heard
+    assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
+    assert_shows(answer.body.at, "Run 2</a> of ");
+    json_decref(first);
 }
 
 // Each run is believable, but five of them are not: the mean is above 94.60%. The flag stands with the one that completes the
