@@ -18,19 +18,11 @@ struct objecting {
     char name[DELIVERY_NAME];   // of the run there: a number or a digest
 };
 
-// The statement that the board shows under that name, which must be a run.
-static int fetch(struct client *c, const char *name, struct statement *run)
+static int fetch_run(struct sending *sending, const char *name, struct statement *run)
 {
-    struct text payload = {0};
-    *run = (struct statement){0};
-    int rc = delivery_part(c, name, "payload", &payload);
-    if (rc == 0) rc = statement_read(payload.at, payload.length, run);
-    if (rc == 0 && strlen(name) == DIGEST_HEX - 1 && strcmp(run->digest, name) != 0)
-        rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(c), name);
-    if (rc == 0 && run->type != STATEMENT_RUN)
-        rc = fail(ERR_INPUT, "statement %.12s is not a run: it is of type %s", name, statement_type_name(run->type));
-    text_free(&payload);
-    return rc;
+    TRY(delivery_named(sending->client, &sending->about, name, run));
+    if (run->type == STATEMENT_RUN) return 0;
+    return fail(ERR_INPUT, "statement %.12s is not a run: it is of type %s", name, statement_type_name(run->type));
 }
 
 static int send_objection(struct objecting *o, const struct statement *run)
@@ -54,7 +46,7 @@ static int object(struct objecting *o)
 {
     struct statement run = {0};
     TRY(sending_open(&o->sending));
-    int rc = fetch(o->sending.client, o->name, &run);
+    int rc = fetch_run(&o->sending, o->name, &run);
     if (rc == 0) rc = send_objection(o, &run);
     statement_free(&run);
     return rc;

@@ -62,10 +62,27 @@ int sending_record(const char *path, enum results_mode mode, struct results **r)
     return results_open(path, file_exists(results_path(path)) ? mode : RESULTS_READ, r);
 }
 
+// A server can repeat the name and the key of another board and pass on what is signed for it.
+static int warn_of_address(const struct sending *s, struct results *r)
+{
+    json_t *row;
+    TRY(receipts_other_address(r, client_address(s->client), s->about_key, &row));
+    if (row != NULL) {
+        struct text t = {0};
+        client_tame(&t, record_text(row, "server"), 200);
+        fprintf(stderr, "the key of the board %s is known from %s, and is now at %s: what you sign counts for the board with that "
+                "key\n", s->about.name, t.at, client_address(s->client));
+        text_free(&t);
+    }
+    json_decref(row);
+    return 0;
+}
+
 int sending_compare(const struct sending *s, struct results *r)
 {
     json_t *row;
     if (r == NULL) return 0;
+    TRY(warn_of_address(s, r));
     TRY(receipts_other_key(r, s->about.name, client_address(s->client), s->about_key, &row));
     if (row != NULL) {
         struct text t = {0};

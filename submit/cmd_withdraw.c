@@ -104,21 +104,16 @@ static int read_address(struct second_thought *t)
     return 0;
 }
 
-// The board's bytes give the digest of a statement that is named by its number.
+// The board's receipt gives the digest of a statement that is named by its number.
 static int resolve_address(struct second_thought *t)
 {
-    struct text payload = {0};
-    struct statement s = {0};
+    struct statement s;
     if (t->base == NULL) return 0;
-    int rc = delivery_part(t->sending.client, t->name, "payload", &payload);
-    if (rc == 0) rc = statement_read(payload.at, payload.length, &s);
-    if (rc == 0) snprintf(t->digest, sizeof t->digest, "%s", s.digest);
-    if (rc == 0 && digest_is_hex(t->name) && strcmp(t->name, s.digest) != 0)
-        rc = fail(ERR_NETWORK, "%s returns other bytes for %.12s", client_address(t->sending.client), t->name);
+    TRY(delivery_named(t->sending.client, &t->sending.about, t->name, &s));
+    snprintf(t->digest, sizeof t->digest, "%s", s.digest);
     t->word = t->digest;
     statement_free(&s);
-    text_free(&payload);
-    return rc;
+    return 0;
 }
 
 static int carry_out(struct second_thought *t)

@@ -158,6 +158,26 @@ int delivery_fetch(struct client *c, const struct client_board *board, const str
     return rc;
 }
 
+int delivery_named(struct client *c, const struct client_board *board, const char *name, struct statement *s)
+{
+    struct text payload = {0}, receipt = {0};
+    struct delivery d = {0};
+    char number[24];
+    *s = (struct statement){0};
+    int rc = delivery_part(c, name, "payload", &payload);
+    if (rc == 0) rc = statement_read(payload.at, payload.length, s);
+    if (rc == 0) rc = delivery_part(c, name, "receipt", &receipt);
+    if (rc == 0) rc = delivery_read(receipt.at, receipt.length, board, s, NULL, clock_unix_ms(), &d);
+    snprintf(number, sizeof number, "%lld", (long long)d.receipt.sequence);
+    if (rc == 0 && strcmp(name, s->digest) != 0 && strcmp(name, number) != 0)
+        rc = fail(ERR_NETWORK, "%s returns the statement #%s, %.12s, for %.12s", client_address(c), number, s->digest, name);
+    delivery_free(&d);
+    text_free(&payload);
+    text_free(&receipt);
+    if (rc < 0) statement_free(s);
+    return rc;
+}
+
 int delivery_keep(struct results *r, int64_t run, const struct client *c, const struct statement *s, const struct delivery *d)
 {
     char id[SSHKEY_ID];

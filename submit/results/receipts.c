@@ -86,3 +86,10 @@ int receipts_other_key(struct results *r, const char *board, const char *server,
                         " (SELECT 1 FROM receipts WHERE board = ?2 AND server_key = ?4) ORDER BY id DESC LIMIT 1",
                      0, (const char *const[]){board, server, key}, row);
 }
+
+int receipts_other_address(struct results *r, const char *server, const char *key, json_t **row)
+{
+    return first_row(r, "SELECT id FROM receipts WHERE ?1 = 0 AND server_key = ?3 AND NOT EXISTS (SELECT 1 FROM receipts"
+                        " WHERE server = ?2 AND server_key = ?3) ORDER BY id DESC LIMIT 1",
+                     0, (const char *const[]){server, key, ""}, row);
+}

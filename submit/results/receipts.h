@@ -29,5 +29,7 @@ int receipts_find(struct results *, const char *board, const char *key, const ch
 int receipts_of_sweep(struct results *, int64_t sweep, const char *board, const char *key, json_t **row) MUST_CHECK;
 // A receipt of a board with that name or address, if all such receipts are signed by other keys than `key`; else NULL.
 int receipts_other_key(struct results *, const char *board, const char *server, const char *key, json_t **row) MUST_CHECK;
+// A receipt by that key, if all such receipts came from other addresses than `server`; else NULL.
+int receipts_other_address(struct results *, const char *server, const char *key, json_t **row) MUST_CHECK;
 
 #endif

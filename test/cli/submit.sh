@@ -216,6 +216,9 @@ expect 2 'leave out --server' "$DAWN" amend "$base/ok/runs/1" --server "$base/ok
 expect 2 'yes agrees without it' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
 newest=$(sql results.db 'SELECT statement FROM receipts WHERE sequence = 4')
 expect 0 'amend: accepted as #5' "$DAWN" amend "$base/ok/api/v1/statements/$newest" --team 'The Team' --yes
+expect 1 'returns the statement #2' "$DAWN" withdraw "$base/other/runs/1" --reason x --yes # a server that repeats the board
+grep -q "is known from $base/.*, and is now at $base/other" err
+expect 1 'returns the statement #2' "$DAWN" object "$base/other/runs/1" --reason x --yes
 expect 2 'give --reason TEXT' "$DAWN" withdraw 1 --server "$base/ok" --yes
 expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
 expect 0 'withdraw: accepted as #6 on .*/runs/[1-4]$' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes

@@ -109,6 +109,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             words[-1] = "2"
         if self.mode == "swapped" and words[-2:] == ["1", "receipt"]:
             words[-2] = "2"
+        if self.mode == "other" and words[4:5] == ["1"]:  # another good statement with its true receipt
+            words[4] = "2"
         for digest, (sequence, payload, signatures, answer) in list(self.accepted.items()):
             if len(words) in (5, 6) and words[1:4] == ["api", "v1", "statements"] and words[4] in (digest, str(sequence)):
                 if self.mode == "tampered":
