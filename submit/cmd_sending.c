@@ -70,8 +70,8 @@ static int warn_of_address(const struct sending *s, struct results *r)
     if (row != NULL) {
         struct text t = {0};
         client_tame(&t, record_text(row, "server"), 200);
-        fprintf(stderr, "the key of the board %s is known from %s, and is now at %s: what you sign counts for the board with that "
-                "key\n", s->about.name, t.at, client_address(s->client));
+        fprintf(stderr, "the key of the board %s is known from %s, and is now at %s: what you sign counts for the board with "
+                "that key\n", s->about.name, t.at, client_address(s->client));
         text_free(&t);
     }
     json_decref(row);

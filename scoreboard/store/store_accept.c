@@ -124,7 +124,11 @@ static void fill_keys(struct attempt *a, const struct envelope *envelope)
 static int accept_locked(struct attempt *a)
 {
     struct store *s = a->store;
-    pthread_mutex_lock(&s->mutex);
+    if (store_enter(s) < 0) {
+        a->out->retry_after = STORE_WAIT_SECONDS;
+        problem_rule(&a->ruling, PROBLEM_STORAGE, "%s", error_text());
+        return 0;
+    }
     int rc = store_begin(s);
     if (rc == 0) {
         rc = store_tree_ready(s);
@@ -154,7 +158,10 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     };
     fill_keys(&a, envelope);
     check_statement(&envelope->statement, now_ms, &out->findings);
+    struct run_compared *compared = out->findings.rejects == 0 ? run_others_compare(s, &envelope->statement, a.in.key) : NULL;
+    a.in.compared = compared;
     int rc = accept_locked(&a);
+    free(compared);
     out->problem = a.ruling.problem;
     memcpy(out->detail, a.ruling.detail, sizeof out->detail);
     if (rc == 0 && out->problem == PROBLEM_NONE) rc = publish_statement(s, out->sequence);

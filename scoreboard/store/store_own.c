@@ -84,7 +84,7 @@ int store_vouch(struct store *s, const struct statement *run, int64_t now_ms)
     struct ticket_judged judged;
     struct acceptance accepted = {0};
     if (strcmp(canonical_text(run->json, "ticket.board_key"), s->key_id) != 0) return 0;
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_enter(s));
     int rc = type_ticket_read(&s->sql, canonical_text(run->json, "ticket.statement"), &arena, &t);
     pthread_mutex_unlock(&s->mutex);
     if (rc == 0 && t.vouched == 0 && t.run != 0) {

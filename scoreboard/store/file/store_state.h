@@ -43,6 +43,8 @@ struct reader {
 
 // A transaction that excludes writes and checkpoints of other processes; the caller holds the mutex. store_end commits if `rc`
 // is 0, else rolls back; it returns `rc` or its own error.
+int store_enter(struct store *) MUST_CHECK;  // takes the mutex; ERR_DATABASE after STORE_WAIT_SECONDS, before clients give up
+enum { STORE_WAIT_SECONDS = 4 };
 int store_lock(struct store *) MUST_CHECK;  // without a transaction
 void store_unlock(struct store *);
 int store_begin(struct store *) MUST_CHECK;
@@ -60,6 +62,7 @@ struct incoming {
     int64_t sequence, accepted_ms;
     struct findings *findings;                 // flags; checks add to them
     const char *receipt, *receipt_signature;
+    const struct run_compared *compared;       // what was found before the mutex was taken; NULL: nothing
 };
 
 #endif

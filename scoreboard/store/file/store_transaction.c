@@ -5,9 +5,17 @@
 #include <sys/file.h>
 #include <time.h>
 
+#include "runtime/common/base/clock.h"
 #include "scoreboard/store/file/store_state.h"
 
 enum { LOCK_TRIES = 1000, LOCK_WAIT_NS = 5000000 };
+
+int store_enter(struct store *s)
+{
+    const struct timespec until = {.tv_sec = clock_unix_ms() / 1000 + STORE_WAIT_SECONDS};
+    if (pthread_mutex_timedlock(&s->mutex, &until) == 0) return 0;
+    return fail(ERR_DATABASE, "other statements have kept the record busy for %d s: send it again", STORE_WAIT_SECONDS);
+}
 
 int store_lock(struct store *s)
 {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a run against other runs of the record: its group, and runs whose curve it has.
-// Workload: each run once when it is accepted, within the transaction. Cost: a brief for each run of the group, and whole
+// Workload: each run once when it is accepted; mates are read before the mutex is taken, and in the transaction only those that came
+// meanwhile. Cost: a brief for each run of the group, and whole
 // payloads, a few milliseconds each, of at most MATES + ALIKE of them and of COPIES runs with its curve.
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scoreboard/store/types/types.h"
@@ -95,8 +98,8 @@ static void check_mean(struct against *a)
     check_group_mean(run, (a->sum + run_metric_value(&board, score)) / (a->mates + 1), a->mates + 1, a->findings);
 }
 
-// A withdrawn run keeps its number and its seed, so nobody can leave out bad runs.
-static int check_mates(struct against *a, const char *handle)
+// A withdrawn run keeps its number and its seed, so nobody can leave out bad runs. `after` and `last`: their sequences.
+static int check_mates(struct against *a, const char *handle, int64_t after, int64_t last)
 {
     char terms[DIGEST_HEX];
     const char *nonce = canonical_text(a->run->json, "group.nonce");
@@ -105,7 +108,8 @@ static int check_mates(struct against *a, const char *handle)
     int rc;
     TRY(run_others_terms(a->run->json, terms));
     TRY(sql_start(a->sql, &row, "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
-                  "AND group_nonce <> '' AND superseded = 0 AND sequence <> ? ORDER BY sequence", "ti", nonce, a->superseded));
+                  "AND group_nonce <> '' AND superseded = 0 AND nonce <> ? AND sequence > ? AND sequence <= ? "
+                  "ORDER BY sequence", "ttii", nonce, canonical_text(a->run->json, "nonce"), after, last));
     while (!a->foreign && (rc = sql_next(a->sql, row)) != 0) {
         if (rc > 0 && strcmp(sql_text(row, 0), handle) != 0) a->foreign = true;
         else if (rc > 0) {
@@ -120,6 +124,60 @@ static int check_mates(struct against *a, const char *handle)
     return rc < 0 ? rc : 0;
 }
 
+struct run_compared {
+    int64_t last;  // sequence of the newest statement that was there
+    struct against found;
+    struct findings findings;
+};
+
+// The key's person is asked for first: whoever has no run of the group here causes no work.
+static int compare_mates(struct sql *sql, const char *key, struct run_compared *c)
+{
+    sqlite3_stmt *row;
+    char handle[64] = "";
+    TRY(sql_start(sql, &row, "SELECT handle FROM keys WHERE id = ?", "t", key));
+    int rc = sql_next(sql, row);
+    if (rc > 0) snprintf(handle, sizeof handle, "%s", sql_text(row, 0));
+    sql_end(row);
+    TRY(rc);
+    TRY(sql_int(sql, &c->last, 0, "SELECT coalesce(max(sequence), 0) FROM statements", ""));
+    c->found.sql = sql;
+    return *handle != 0 ? check_mates(&c->found, handle, INT64_MIN, c->last) : ERR_MISSING;
+}
+
+struct run_compared *run_others_compare(struct store *s, const struct statement *run, const char *key)
+{
+    struct sql sql;
+    if (run->type != STATEMENT_RUN || canonical_at(run->json, "group") == NULL) return NULL;
+    if (sql_open(s->path, SQL_READ, &sql) < 0) return NULL;
+    struct run_compared *c = zalloc(sizeof *c);
+    c->found.run = run;
+    c->found.findings = &c->findings;
+    int rc = compare_mates(&sql, key, c);
+    sql_close(&sql);
+    if (rc == 0 && !c->found.foreign && c->findings.count <= FINDINGS_MAX) return c;
+    free(c);
+    return NULL;
+}
+
+// Takes over what was found, unless one of these runs was replaced meanwhile.
+static int take_compared(const struct run_compared *c, struct against *a, int64_t *last)
+{
+    int64_t replaced;
+    *last = INT64_MIN;
+    if (c == NULL) return 0;
+    TRY(sql_int(a->sql, &replaced, 0, "SELECT count(*) FROM runs WHERE group_nonce = ? AND group_nonce <> '' AND sequence <= ? "
+                "AND superseded > ?", "tii", canonical_text(a->run->json, "group.nonce"), c->last, c->last));
+    if (replaced > 0) return 0;
+    *last = c->last;
+    const struct against here = *a;
+    *a = c->found;
+    a->sql = here.sql, a->superseded = here.superseded, a->findings = here.findings;
+    for (int i = 0; i < c->findings.count; i++)
+        finding_add(a->findings, c->findings.at[i].check, "%s", c->findings.at[i].text);
+    return 0;
+}
+
 int run_others_check(struct store *s, const struct incoming *in, int64_t superseded, struct ruling *out)
 {
     char curve[DIGEST_HEX];
@@ -129,7 +187,9 @@ int run_others_check(struct store *s, const struct incoming *in, int64_t superse
     TRY(run_others_curve(in->statement, curve));
     TRY(check_copies(&a, curve));
     if (*nonce == 0) return 0;
-    TRY(check_mates(&a, in->handle));
+    int64_t last;
+    TRY(take_compared(in->compared, &a, &last));
+    TRY(check_mates(&a, in->handle, last, INT64_MAX));
     if (a.foreign) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     if (a.terms_differ)
         finding_add(in->findings, CHECK_GROUP, "the runs of group %s do not agree in task, model, recipe, target, number or "

@@ -104,9 +104,9 @@ int store_objections(struct reader *r, int64_t run, int64_t skip, struct arena *
     TRY(sql_start(&r->sql, &row, "SELECT o.sequence, s.accepted_ms, o.handle, s.payload, o.decision, "
                   "coalesce(d.accepted_ms, 0), o.upheld, coalesce(d.payload, x'') FROM objections o "
                   "JOIN statements s ON s.sequence = o.sequence LEFT JOIN statements d ON d.sequence = o.decision "
-                  "WHERE o.nonce = (SELECT nonce FROM runs WHERE sequence = ?) ORDER BY o.upheld DESC, EXISTS (SELECT 1 FROM runs f "
-                  "WHERE f.handle = o.handle AND f.finished = 1 AND f.withdrawn = 0) DESC, o.sequence LIMIT ? OFFSET ?", "iii",
-                  run, (int64_t)OBJECTIONS_MOST, skip));
+                  "WHERE o.nonce = (SELECT nonce FROM runs WHERE sequence = ?) ORDER BY o.upheld DESC, "
+                  "EXISTS (SELECT 1 FROM runs f WHERE f.handle = o.handle AND f.finished = 1 AND f.withdrawn = 0) DESC, "
+                  "o.sequence LIMIT ? OFFSET ?", "iii", run, (int64_t)OBJECTIONS_MOST, skip));
     while ((rc = sql_next(&r->sql, row)) > 0)
         if ((rc = take_objection(row, arena, &out->at[out->count++])) < 0) break;
     sql_end(row);

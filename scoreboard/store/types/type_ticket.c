@@ -59,8 +59,8 @@ static int apply_ticket(struct store *s, const struct incoming *in)
 const struct store_type type_ticket = {.first = true, .quarters = {12, 40}, .check = check_ticket, .apply = apply_ticket};
 
 // ---- runs with a ticket
-// A run of a group that its person announced with a ticket is that run and no other. A ticket shows its group's nonce to everybody,
-// so the first to announce or to submit a run of a group owns it.
+// A run of a group that its person announced with a ticket is that run and no other. A ticket shows its group's nonce to
+// everybody, so the first to announce or to submit a run of a group owns it.
 static int check_unannounced(struct sql *sql, const json_t *run, const char *handle, struct ruling *out)
 {
     const char *nonce = canonical_text(run, "group.nonce");
@@ -222,7 +222,7 @@ int store_beat(struct store *s, const char *digest, const struct ticket_beat *be
     BUG_IF(!s->writes);
     *out = (struct beating){.again = false};
     int64_t ticket;
-    pthread_mutex_lock(&s->mutex);
+    TRY(store_enter(s));
     int rc = rule_beat(s, digest, beat, now_ms, out, &ticket);
     if (rc == 0) rc = stamp_beat(s, digest, beat, now_ms, out);
     pthread_mutex_unlock(&s->mutex);

@@ -2,6 +2,7 @@
 // What a board makes of runs that say which run they repeat, and of groups that are better than reference runs.
 #include "test/unit/test.h"
 #include "scoreboard/pages/pages.h"
+#include "scoreboard/store/file/store_state.h"
 #include "test/unit/scoreboard/fixture_page.h"
 #include "test/unit/scoreboard/fixture_trace.h"
 
@@ -220,4 +221,35 @@ TEST_WITH(test_reads_few_mates, set_up_traced, tear_down_traced)
     trace_reset();
     assert_int_equal(hand_in(like, &ada), PROBLEM_NONE);
     assert_int_equal(traced[PAYLOADS], 128);
+}
+
+static void *hand_in_the_second(void *run)
+{
+    hand_in(run, &ada);
+    return NULL;
+}
+
+// Payloads of mates, which may be long, are read before the mutex is taken; a writer that cannot take it in time gets a 503.
+TEST_WITH(test_long_mates_block_no_writer, set_up_traced, tear_down_traced)
+{
+    pthread_t thread;
+    json_t *second = to_board(scattered(2));
+    assert_int_equal(hand_in(scattered(1), &ada), PROBLEM_NONE);
+    trace_reset();
+    pthread_mutex_lock(&store->mutex);
+    assert_int_equal(pthread_create(&thread, NULL, hand_in_the_second, second), 0);
+    for (int i = 0; i < 300 && traced[PAYLOADS] == 0; i++) usleep(10000);
+    assert_int_equal(traced[PAYLOADS], 1);
+    pthread_mutex_unlock(&store->mutex);
+    pthread_join(thread, NULL);
+    assert_int_equal(last.problem, PROBLEM_NONE);
+    assert_int_equal(traced[PAYLOADS], 1);
+    pthread_mutex_lock(&store->mutex);
+    assert_int_equal(pthread_create(&thread, NULL, hand_in_the_second, to_board(scattered(3))), 0);
+    pthread_join(thread, NULL);
+    pthread_mutex_unlock(&store->mutex);
+    assert_int_equal(last.problem, PROBLEM_STORAGE);
+    assert_true(last.retry_after > 0);
+    assert_int_equal(hand_in(scattered(3), &ada), PROBLEM_NONE);
+    assert_whole();
 }
