@@ -92,8 +92,10 @@ int api_statement(const struct request *request, struct answer *answer)
         rc = store_objections(request->reader, stored.sequence, skip, &arena, &objections);
     if (rc == 0) {
         json_t *state = state_of(&stored, ticket, vouched);
-        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
-        if (stored.type == STATEMENT_RUN) json_object_set_new(state, "objections_total", json_integer(objections.total));
+        if (stored.type == STATEMENT_RUN) {
+            json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
+            json_object_set_new(state, "objections_total", json_integer(objections.total));
+        }
         rc = show_statement(&stored, state, answer);
     }
     arena_free(&arena);

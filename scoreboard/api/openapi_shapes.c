@@ -152,7 +152,7 @@ static const struct {
     {"State", "vouched_by?", "int?", "Runs only; sequence of the board's word about its clock"},
     {"State", "group?", "text", "Runs only"},
     {"State", "findings?", "[Finding]", "Flags: of the checks at acceptance, and objections that were upheld since"},
-    {"State", "objections?", "[Objection]", "Runs only; upheld ones first, then those of people with a finished run; at most 100"},
+    {"State", "objections?", "[Objection]", "Runs only; upheld ones first, then of people with a finished run; at most 100"},
     {"State", "objections_total?", "int", "Runs only"},
     {"State", "words?", "Words", ""},
     {"Objection", "sequence", "int", "Of its statement"},

@@ -82,8 +82,8 @@ static int announced(struct page *page, const char *handle)
     html_add(page->out, "<p class=\"note %s\"><strong>Announced with a ticket:</strong> ",
              c.failed + c.withdrawn + c.missing > 0 ? "warn" : "info");
     page_count(page->out, c.announced, "run", "runs");
-    html_add(page->out, ": %lld finished, %lld failed, %lld withdrawn, %lld not submitted yet, %lld missing (not submitted within "
-             "30 days).</p>\n", (long long)c.finished, (long long)c.failed, (long long)c.withdrawn, (long long)c.open,
+    html_add(page->out, ": %lld finished, %lld failed, %lld withdrawn, %lld not submitted yet, %lld missing (not submitted "
+             "within 30 days).</p>\n", (long long)c.finished, (long long)c.failed, (long long)c.withdrawn, (long long)c.open,
              (long long)c.missing);
     return 0;
 }

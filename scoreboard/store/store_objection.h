@@ -22,8 +22,8 @@ struct objections {
     int64_t total;  // to the run, by any of its statements
 };
 enum { OBJECTIONS_MOST = 100 };
-// Objections to a run, after the first `skip`, at most OBJECTIONS_MOST. A key costs nothing, so those of people without a finished
-// run come last: first the upheld ones, then those of people with a finished run that still counts, each the oldest first.
+// Objections to a run, after the first `skip`, at most OBJECTIONS_MOST. A key costs nothing, so the upheld ones come first, then
+// those of people with a finished run that still counts, then all others; each the oldest first.
 int store_objections(struct reader *, int64_t run, int64_t skip, struct arena *, struct objections *) MUST_CHECK;
 
 #endif

@@ -141,8 +141,8 @@ int store_replays(struct reader *r, const char *head, int limit, struct arena *a
 {
     sqlite3_stmt *row;
     TRY(sql_start(&r->sql, &row, "SELECT " WHOLE_COLUMNS "JOIN replays p ON p.sequence = s.sequence WHERE p.head = ?1 "
-                  "AND r.superseded = 0 ORDER BY EXISTS (SELECT 1 " STANDING "h.handle = s.handle) DESC, s.sequence LIMIT ?3", "tii",
-                  head, (int64_t)TRUST_WITNESSED, (int64_t)limit));
+                  "AND r.superseded = 0 ORDER BY EXISTS (SELECT 1 " STANDING "h.handle = s.handle) DESC, s.sequence LIMIT ?3",
+                  "tii", head, (int64_t)TRUST_WITNESSED, (int64_t)limit));
     return take_all(r, row, arena, list, count);
 }
 

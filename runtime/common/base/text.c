@@ -82,7 +82,8 @@ void text_list(struct text *into, const char *const *words, int count, const cha
     for (int i = 0; i < count; i++) text_add(into, "%s%s", i == 0 ? "" : i == count - 1 ? last : ", ", words[i]);
 }
 
-// A spreadsheet would run such a cell as a formula. Some read the full-width forms of = + - @ (U+FF1D, FF0B, FF0D, FF20) as those.
+// A spreadsheet would run such a cell as a formula. Some read the full-width forms of = + - @ (U+FF1D, FF0B, FF0D, FF20) as they
+// read the signs themselves.
 static bool is_formula(const char *cell)
 {
     static const char *const wide[] = {"\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};

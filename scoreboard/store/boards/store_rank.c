@@ -76,8 +76,8 @@ static int targets_of(const char *name, const struct statement *statement, int64
     return count;
 }
 
-// A level belongs to the figure that earned it. The board's stamps and a repetition are about the time of training; what they do not
-// show are latencies, which may be replaced, and a price of the submitter's own. A person who audits looks at all of it.
+// A level belongs to the figure that earned it. The board's stamps and a repetition are about the time of training; they do not
+// show latencies, which may be replaced, nor a price of the submitter's own. A person who audits looks at all of it.
 static enum trust level_of(enum board board, const struct counted *c)
 {
     const bool earned = board == BOARD_TRAINING_TIME || (board == BOARD_TRAINING_COST && c->listed_price);

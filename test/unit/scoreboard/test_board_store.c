@@ -413,7 +413,7 @@ static enum trust row_trust(enum board board)
     return TRUST_IMPORTED;
 }
 
-// A repetition shows the time of training. Latencies may be replaced afterwards, and a price without an instance is one's own word.
+// A repetition shows the time of training. Latencies may be replaced later; a price without an instance is one's own word.
 TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
 {
     for (int own = 0; own < 2; own++) {
