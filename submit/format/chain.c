@@ -99,6 +99,7 @@ void chain_add(struct chain *chain, const struct chain_point *p)
                               (json_int_t)p->epoch_micro, "stall_ns", (json_int_t)p->stall_ns);
     if (json_array_size(scores) > 0) json_object_set(point, "scores", scores);
     json_decref(scores);
+    if (json_array_size(p->losses) > 0) json_object_set(point, "losses", (json_t *)p->losses);
     const struct chain before = *chain;
     if (hash_words(chain, &before, point) < 0) BUG("a point that has no canonical form");  // it has integers and names alone
 }

@@ -25,6 +25,7 @@ struct chain_point {
     int64_t samples;      // seen since the start
     int64_t stall_ns;
     int64_t loss_micro;   // mean training loss since the point before, in millionths
+    const json_t *losses; // the member `losses`; NULL or empty: not part of the JSON. Its names have a canonical form
     const struct run_metric *metrics;
     int metric_count;
     int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not part of the JSON

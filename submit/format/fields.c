@@ -47,11 +47,17 @@ static const struct field score[] = {
     INT("score", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "k, or the value in millionths"),
     {0},
 };
+static const struct field named_loss[] = {
+    {"name", FIELD_WORD, 1, 32, 0, NULL, NULL, "its name in the task"},
+    INT("loss", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "its mean over rows since the point before, in millionths"),
+    {0},
+};
 static const struct field point[] = {
     CLOCKS,
     INT("stall_ns", 0, NS_MAX, 0, NULL, NULL, "time for which steps waited for data, since the start"),
     {"scores", FIELD_LIST, 0, RUN_METRICS_MAX, OPTIONAL, NULL, score, "the evaluation; absent when there was none"},
     INT("loss", -COUNT_MAX, COUNT_MAX, 0, NULL, NULL, "mean training loss in millionths"),
+    {"losses", FIELD_LIST, 1, RUN_LOSSES_MAX, OPTIONAL, NULL, named_loss, "the named losses of a task that has several"},
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "h of the hash chain after this point"},
     {0},
 };

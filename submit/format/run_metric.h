@@ -9,7 +9,7 @@
 
 #include "runtime/common/base/text.h"
 
-enum { RUN_METRICS_MAX = 8 };
+enum { RUN_METRICS_MAX = 8, RUN_LOSSES_MAX = 8 };
 #define RUN_SCORE_NONE INT64_MIN  // not evaluated
 
 struct run_metric {

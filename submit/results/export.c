@@ -14,12 +14,13 @@
 #include "submit/format/score/training_log.h"
 #include "submit/results/result_inside.h"
 
-const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "segments",
-                                     "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
+const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "losses",
+                                     "segments", "data_sets",
+                                     "pictures", "files", "readings", "latencies", "machines", "software",
                                      "receipts", "outside", "energy", "replays", "tickets", "places", "commitments", "benches",
                                      "bench_repeats", "bench_memory", "bench_operators", "bench_receipts", "scalings",
                                      "scaling_reductions", NULL};
-static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "segments", "data_sets",
+static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "losses", "segments", "data_sets",
                                              "pictures", "files", "readings", "latencies", "receipts", "outside", "energy",
                                              "replays", "tickets", "places", "commitments", NULL};
 

@@ -174,24 +174,22 @@ static int add_one(struct results *r, json_t *record, const char *key, const cha
     return 0;
 }
 
-// Both lists are ordered by step.
-static int add_scores(struct results *r, json_t *points, int64_t id)
+// Gives each point a list of its rows. Both are ordered by step.
+static int add_to_points(struct results *r, json_t *record, const char *name, const char *sql, int64_t id)
 {
-    json_t *scores, *score;
+    json_t *points = json_object_get(record, "points"), *rows, *row;
     size_t i, at = 0;
-    TRY(record_rows(r, "SELECT step, name AS metric, score FROM scores JOIN metrics USING (run)"
-                       " WHERE number = metric AND run = ? ORDER BY step, metric",
-                    id, &scores));
-    json_array_foreach(scores, i, score)
+    TRY(record_rows(r, sql, id, &rows));
+    json_array_foreach(rows, i, row)
     {
-        while (at < json_array_size(points) && record_int(json_array_get(points, at), "step") < record_int(score, "step")) at++;
-        json_t *point = json_array_get(points, at), *list = json_object_get(point, "scores");
-        if (point == NULL || record_int(point, "step") != record_int(score, "step")) continue;
-        if (list == NULL) json_object_set_new(point, "scores", list = json_array());
-        json_object_del(score, "step");
-        json_array_append(list, score);
+        while (at < json_array_size(points) && record_int(json_array_get(points, at), "step") < record_int(row, "step")) at++;
+        json_t *point = json_array_get(points, at), *list = json_object_get(point, name);
+        if (point == NULL || record_int(point, "step") != record_int(row, "step")) continue;
+        if (list == NULL) json_object_set_new(point, name, list = json_array());
+        json_object_del(row, "step");
+        json_array_append(list, row);
     }
-    json_decref(scores);
+    json_decref(rows);
     return 0;
 }
 
@@ -211,7 +209,10 @@ static int read_parts(struct results *r, json_t *record, int64_t id)
                  "SELECT step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns, loss_micro,"
                  " hash FROM points WHERE run = ? ORDER BY step",
                  id));
-    TRY(add_scores(r, json_object_get(record, "points"), id));
+    TRY(add_to_points(r, record, "scores",
+                      "SELECT step, name AS metric, score FROM scores JOIN metrics USING (run) WHERE number = metric AND run = ?"
+                      " ORDER BY step, metric", id));
+    TRY(add_to_points(r, record, "losses", "SELECT step, name, loss FROM losses WHERE run = ? ORDER BY step, number", id));
     TRY(add_rows(r, record, "energy", "SELECT step, uj FROM energy WHERE run = ? ORDER BY step", id));
     TRY(add_rows(r, record, "work", "SELECT samples, flops_per_sample FROM parts WHERE run = ? ORDER BY number", id));
     TRY(add_rows(r, record, "segments", "SELECT segment, start_ns, end_ns FROM segments WHERE run = ? ORDER BY number", id));

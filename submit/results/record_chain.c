@@ -60,7 +60,10 @@ static int check_point(const json_t *p, size_t i, struct chain *chain, const str
                                .warm_ns = record_int(p, "warm_ns"),
                                .warm_with_evaluation_ns = record_int(p, "warm_with_evaluation_ns"),
                                .samples = record_int(p, "samples"), .stall_ns = record_int(p, "stall_ns"),
-                               .loss_micro = record_int(p, "loss_micro"), .metrics = metrics, .metric_count = count};
+                               .loss_micro = record_int(p, "loss_micro"), .losses = json_object_get(p, "losses"),
+                               .metrics = metrics, .metric_count = count};
+    for (size_t n = 0; n < json_array_size(link.losses); n++)
+        TRY(check_hashable(record_text(json_array_get(link.losses, n), "name")));
     for (int m = 0; m < count; m++) link.score[m] = curve_score(p, &metrics[m]);
     char hex[DIGEST_HEX], place[CURVE_PLACE];
     chain_add(chain, &link);

@@ -76,6 +76,16 @@ static int64_t loss_in_micro(double loss)
     return micro <= largest && micro >= -largest ? (int64_t)micro : (int64_t)largest;
 }
 
+// The member `losses` of a point in a statement; NULL: it has none.
+static json_t *list_losses(const struct run_point *p)
+{
+    json_t *list = p->loss_count > 0 ? json_array() : NULL;
+    for (int i = 0; i < p->loss_count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:I}", "name", p->losses[i].name, "loss",
+                                              (json_int_t)loss_in_micro(p->losses[i].mean)));
+    return list;
+}
+
 static int store_point(struct run *run, const struct run_point *p, int64_t loss, const char *hash)
 {
     struct results *r = run->results;
@@ -89,6 +99,9 @@ static int store_point(struct run *run, const struct run_point *p, int64_t loss,
         if (p->score[m] != RUN_SCORE_NONE)
             TRY(result_do(r, "record a point", "INSERT INTO scores (run, step, metric, score) VALUES (?,?,?,?)", "iiii", run->id,
                           p->step, m, p->score[m]));
+    for (int64_t i = 0; i < p->loss_count; i++)
+        TRY(result_do(r, "record a point", "INSERT INTO losses (run, step, number, name, loss) VALUES (?,?,?,?,?)", "iiiti",
+                      run->id, p->step, i, p->losses[i].name, loss_in_micro(p->losses[i].mean)));
     if (p->energy_uj > 0)
         TRY(result_do(r, "record a point", "INSERT INTO energy (run, step, uj) VALUES (?,?,?)", "iii", run->id, p->step,
                       p->energy_uj));
@@ -124,10 +137,11 @@ int result_point(struct run *run, const struct run_point *p)
     struct chain_point link = {.step = p->step, .epoch_micro = p->epoch_micro, .t_ns = c->end_to_end_ns,
                                .classic_ns = c->classic_ns, .warm_ns = c->warm_ns,
                                .warm_with_evaluation_ns = c->warm_with_evaluation_ns, .samples = p->samples,
-                               .stall_ns = p->stall_ns, .loss_micro = loss, .metrics = run->metrics,
-                               .metric_count = run->metric_count};
+                               .stall_ns = p->stall_ns, .loss_micro = loss, .losses = list_losses(p),
+                               .metrics = run->metrics, .metric_count = run->metric_count};
     memcpy(link.score, p->score, sizeof link.score);
     chain_add(&chain, &link);
+    json_decref((json_t *)link.losses);
     char hash[DIGEST_HEX];
     chain_hex(&chain, hash);
     TRY(result_begin_transaction(run->results));

@@ -153,6 +153,10 @@ struct run_about {
 };
 int result_about(struct run *, const struct run_about *) MUST_CHECK;
 
+struct run_loss {
+    const char *name;  // a word
+    double mean;
+};
 // One evaluation, or one reading of the loss. `clocks` come from stopwatch_enter at its end.
 struct run_point {
     int64_t step;         // optimiser steps done; larger than at the point before
@@ -161,6 +165,8 @@ struct run_point {
     int64_t samples;      // samples trained on since the start
     int64_t score[RUN_METRICS_MAX];  // k or millionths of each metric; RUN_SCORE_NONE: not evaluated
     double loss;          // mean training loss since the point before
+    const struct run_loss *losses;  // of a task that has several
+    int loss_count;       // at most RUN_LOSSES_MAX
     int64_t stall_ns;     // total time that steps waited for data since the start
     int64_t energy_uj;    // since the start; 0: not readable
 };

@@ -40,7 +40,7 @@ static const struct source reached_sources[] = {
 static const struct source point_sources[] = {
     {"step", NULL}, {"epoch_micro", NULL}, {"t_ns", NULL}, {"classic_ns", NULL}, {"warm_ns", NULL},
     {"warm_with_evaluation_ns", NULL}, {"samples", NULL}, {"stall_ns", NULL}, {"scores", NULL}, {"loss", "loss_micro"},
-    {"hash", NULL}, {NULL, NULL},
+    {"losses", NULL}, {"hash", NULL}, {NULL, NULL},
 };
 static const struct source metric_sources[] = {
     {"name", NULL}, {"unit", NULL}, {"lower_is_better", NULL}, {"items", NULL}, {NULL, NULL},

@@ -90,7 +90,7 @@ static inline void driven_reaches_its_target(const char *device)
     struct trainer_sums sums;
     if (trainer_sums(b.trainer, true, &sums) < 0) fail_msg("%s", error_text());
     assert_true(isfinite(sums.loss) && sums.means == 4);
-    for (int i = 0; i < sums.means; i++) assert_true(sums.mean[i].loss > 0.01 && sums.mean[i].loss < 10);
+    for (int i = 0; i < sums.means; i++) assert_true(sums.mean[i].mean > 0.01 && sums.mean[i].mean < 10);
     print_message("%s: %.3f to %.3f\n", device, (double)before[0] * 1e-6, (double)after[0] * 1e-6);
     assert_true(before[0] < 600000 && after[0] >= 900000);
     bench_close(&b);

@@ -62,7 +62,7 @@ static inline void fixture_chain(json_t *run)
             .classic_ns = canonical_int(p, "classic_ns"), .warm_ns = canonical_int(p, "warm_ns"),
             .warm_with_evaluation_ns = canonical_int(p, "warm_with_evaluation_ns"), .samples = canonical_int(p, "samples"),
             .stall_ns = canonical_int(p, "stall_ns"), .loss_micro = canonical_int(p, "loss"), .metrics = metrics,
-            .metric_count = count};
+            .losses = json_object_get(p, "losses"), .metric_count = count};
         for (int m = 0; m < count; m++) link.score[m] = curve_score(p, &metrics[m]);
         chain_add(&chain, &link);
         chain_hex(&chain, hex);

@@ -181,6 +181,8 @@ static void score_cells(struct page *page, const struct shown *shown, const json
 static void curve_table(struct page *page, const struct shown *shown)
 {
     const json_t *points = canonical_at(shown->statement.json, "points");
+    const char *name[RUN_LOSSES_MAX];
+    int losses = curve_losses(shown->statement.json, name);
     html_add(
         page->out,
         "<details><summary>The curve as a table</summary><div class=\"scroll\" role=\"region\" aria-label=\"The "
@@ -190,7 +192,9 @@ static void curve_table(struct page *page, const struct shown *shown)
         "End-to-end</th><th scope=\"col\">Classic</th><th scope=\"col\">Warm</th><th scope=\"col\">Samples</th>");
     for (int m = 0; m < shown->metric_count; m++)
         html_add(page->out, "<th scope=\"col\"><bdi>%s</bdi></th>", shown->metrics[m].name);
-    html_add(page->out, "<th scope=\"col\">Loss</th></tr></thead><tbody>\n");
+    html_add(page->out, "<th scope=\"col\">Loss</th>");
+    for (int n = 0; n < losses; n++) html_add(page->out, "<th scope=\"col\">Loss <bdi>%s</bdi></th>", name[n]);
+    html_add(page->out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < json_array_size(points); i++) {
         const json_t *point = json_array_get(points, i);
         char samples[TEXT_FIGURE], epoch[CURVE_PLACE];
@@ -199,10 +203,12 @@ static void curve_table(struct page *page, const struct shown *shown)
                  page_span_text(page, canonical_int(point, "classic_ns")), page_span_text(page, canonical_int(point, "warm_ns")),
                  text_count(samples, canonical_int(point, "samples")));
         score_cells(page, shown, point);
-        if (shown_has_loss(point))
-            html_add(page->out, "<td>%.4f</td></tr>\n", (double)canonical_int(point, "loss") / 1e6);
-        else
-            html_add(page->out, "<td>-</td></tr>\n");
+        for (int n = -1; n < losses; n++) {
+            double loss = curve_loss(point, n < 0 ? NULL : name[n]);
+            if (isnan(loss)) html_add(page->out, "<td>-</td>");
+            else html_add(page->out, "<td>%.4f</td>", loss);
+        }
+        html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table></div></details>\n");
 }

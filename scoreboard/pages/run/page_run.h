@@ -27,7 +27,6 @@ const char *shown_hardware(struct page *, const struct shown *);
 // The evaluated points as seconds and scores; returns how many.
 int shown_curve(struct page *, const struct shown *, struct chart_point **);
 int shown_losses(struct page *, const struct shown *, struct chart_point **);  // the same of training losses
-bool shown_has_loss(const json_t *point);
 double shown_target(const struct shown *);             // in the curve's unit
 double shown_ranked_cost(const struct shown *);        // USD: the classic clock x price; negative: not known
 // Scores in charts: percent, others as they are.

@@ -101,12 +101,6 @@ int shown_curve(struct page *page, const struct shown *shown, struct chart_point
     return count;
 }
 
-// The record holds 10^15 millionths for a loss that is no number or was not reported.
-bool shown_has_loss(const json_t *point)
-{
-    return canonical_at(point, "loss") != NULL && canonical_int(point, "loss") < (int64_t)1000000000000000;
-}
-
 int shown_losses(struct page *page, const struct shown *shown, struct chart_point **into)
 {
     const json_t *all = canonical_at(shown->statement.json, "points");
@@ -115,9 +109,8 @@ int shown_losses(struct page *page, const struct shown *shown, struct chart_poin
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *point = json_array_get(all, i);
         char place[CURVE_PLACE];
-        if (!shown_has_loss(point)) continue;
+        if (isnan(at[count].y = curve_loss(point, NULL))) continue;
         at[count].x = (double)canonical_int(point, "t_ns") / 1e9;
-        at[count].y = (double)canonical_int(point, "loss") / 1e6;
         if (json_array_size(all) <= 200)
             at[count].what = arena_text(&page->arena, "%s: %.4f after %s", curve_place(point, place), at[count].y,
                                         page_span_text(page, canonical_int(point, "t_ns")));

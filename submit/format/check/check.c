@@ -23,6 +23,7 @@ static struct check_point point_of(const json_t *p, const struct subject *s)
                                 .samples = canonical_int(p, "samples"),
                                 .stall_ns = canonical_int(p, "stall_ns"),
                                 .loss = canonical_int(p, "loss"),
+                                .losses = json_object_get(p, "losses"),
                                 .hash = canonical_text(p, "hash")};
     for (int m = 0; m < s->metric_count; m++) point.score[m] = curve_score(p, &s->metrics[m]);
     return point;

@@ -168,8 +168,8 @@ static void check_chain(struct subject *s)
         struct chain_point point = {.step = p->step, .epoch_micro = p->epoch_micro, .t_ns = p->t_ns,
                                     .classic_ns = p->classic_ns, .warm_ns = p->warm_ns,
                                     .warm_with_evaluation_ns = p->warm_with_evaluation_ns, .samples = p->samples,
-                                    .stall_ns = p->stall_ns, .loss_micro = p->loss, .metrics = s->metrics,
-                                    .metric_count = s->metric_count};
+                                    .stall_ns = p->stall_ns, .loss_micro = p->loss, .losses = p->losses,
+                                    .metrics = s->metrics, .metric_count = s->metric_count};
         memcpy(point.score, p->score, sizeof point.score);
         chain_add(&chain, &point);
         chain_hex(&chain, hex);

@@ -11,6 +11,7 @@ struct check_point {
     int64_t step, epoch_micro, t_ns, classic_ns, warm_ns, warm_with_evaluation_ns, samples, stall_ns;
     int64_t score[RUN_METRICS_MAX];  // RUN_SCORE_NONE: not evaluated
     int64_t loss;
+    const json_t *losses;            // NULL: none
     const char *hash;
 };
 struct check_span {

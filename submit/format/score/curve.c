@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "submit/format/score/curve.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,32 @@ int64_t curve_last(const json_t *run, const struct run_metric *metric)
     for (size_t i = json_array_size(points); i-- > 0 && score == RUN_SCORE_NONE;)
         score = curve_score(json_array_get(points, i), metric);
     return score;
+}
+
+int curve_losses(const json_t *run, const char *name[RUN_LOSSES_MAX])
+{
+    const json_t *points = json_object_get(run, "points"), *point, *loss;
+    size_t p, i;
+    int count = 0, k;
+    json_array_foreach((json_t *)points, p, point) json_array_foreach(json_object_get(point, "losses"), i, loss)
+    {
+        const char *one = canonical_text(loss, "name");
+        for (k = 0; k < count && strcmp(name[k], one) != 0;) k++;
+        if (k == count && count < RUN_LOSSES_MAX) name[count++] = one;
+    }
+    return count;
+}
+
+double curve_loss(const json_t *point, const char *name)
+{
+    const json_t *losses = json_object_get(point, "losses"), *value = json_object_get(point, "loss_micro"), *one;
+    size_t i;
+    if (value == NULL) value = json_object_get(point, "loss");  // of a statement
+    if (name != NULL) value = NULL;
+    json_array_foreach((json_t *)losses, i, one)
+        if (name != NULL && strcmp(canonical_text(one, "name"), name) == 0) value = json_object_get(one, "loss");
+    bool known = json_is_integer(value) && json_integer_value(value) < 1000000000000000;  // docs/results-format.md
+    return known ? (double)json_integer_value(value) / 1e6 : NAN;
 }
 
 int64_t curve_step(const json_t *point)

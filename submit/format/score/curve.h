@@ -22,6 +22,9 @@ int64_t curve_score(const json_t *point, const struct run_metric *);
 int64_t curve_last(const json_t *run, const struct run_metric *);  // of the last point that has one
 int64_t curve_step(const json_t *point);
 int64_t curve_epoch_micro(const json_t *point);
+// The names of the losses that a run has besides its loss, in the order in which points first name them. Returns their number.
+int curve_losses(const json_t *run, const char *name[RUN_LOSSES_MAX]);
+double curve_loss(const json_t *point, const char *name);  // NULL: the loss without a name. NAN: unknown or not a number
 enum { CURVE_PLACE = 64 };
 char *curve_epoch(const json_t *point, char into[CURVE_PLACE]);  // "3", "2.5": no more decimals than are needed
 char *curve_place(const json_t *point, char into[CURVE_PLACE]);  // "epoch 3", "epoch 2.5, step 1200"

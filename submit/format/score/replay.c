@@ -121,12 +121,17 @@ int replay_settings(const json_t *a, const json_t *b, struct text *t)
 
 // ---- figures
 
+static bool same_member(const json_t *a, const json_t *b, const char *name)
+{
+    const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+    return x == y || json_equal(x, y);
+}
+
 static bool same_point(const json_t *a, const json_t *b)
 {
-    const json_t *scores = json_object_get(a, "scores"), *others = json_object_get(b, "scores");
     return b != NULL && curve_step(a) == curve_step(b) && curve_epoch_micro(a) == curve_epoch_micro(b) &&
            canonical_int(a, "samples") == canonical_int(b, "samples") && canonical_int(a, "loss") == canonical_int(b, "loss") &&
-           (scores == others || json_equal(scores, others));
+           same_member(a, b, "scores") && same_member(a, b, "losses");
 }
 
 // The file of weights also holds what the program writes about them, so another program's may differ.

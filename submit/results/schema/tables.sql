@@ -238,6 +238,18 @@ CREATE TABLE scores (
     FOREIGN KEY (run, metric) REFERENCES metrics (run, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The named losses of a task that has several; losses without a row in the batches since the point before have none here.
+CREATE TABLE losses (
+    run INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    number INTEGER NOT NULL CHECK (number BETWEEN 0 AND 7),
+    name TEXT NOT NULL,
+    loss INTEGER NOT NULL,
+    PRIMARY KEY (run, step, number),
+    UNIQUE (run, step, name),
+    FOREIGN KEY (run, step) REFERENCES points (run, step) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE energy (
     run INTEGER NOT NULL,
     step INTEGER NOT NULL,

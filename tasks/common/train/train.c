@@ -199,8 +199,10 @@ static int record_point(struct going *r)
     struct trainer_sums sums;
     TRY(trainer_sums(t, true, &sums));
     struct run_point point = {.step = t->at, .epoch_micro = t->at * 1000000 / t->steps_per_epoch, .samples = t->samples,
-                              .loss = mean_loss(r, &sums),
+                              .loss = mean_loss(r, &sums), .losses = sums.mean, .loss_count = sums.means,
                               .stall_ns = train_stalled_ns(r)};
+    for (int i = 0; i < sums.means && isfinite(point.loss); i++)
+        if (!isfinite(sums.mean[i].mean)) point.loss = NAN;
     r->alike = !isfinite(point.loss);  // all processes have the same sums
     if (r->alike)
         return fail(ERR_DEVICE, "the loss is not a number at step %lld (epoch %.2f): the learning rate may be too high",

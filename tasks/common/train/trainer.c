@@ -266,13 +266,16 @@ int trainer_join_counts(struct trainer *t)
 
 int trainer_sums(struct trainer *t, bool reset, struct trainer_sums *sums)
 {
+    _Static_assert((int)LOSSES_MAX <= (int)RUN_LOSSES_MAX, "each is recorded");
     const struct step_counts *counts = &t->slots.train;
-    *sums = (struct trainer_sums){.hits = -1, .means = counts->means};
-    for (int i = counts->means - 1; i >= 0; i--) {  // the first is shown, unless there is one without a name
-        TRY(read_sum(t, counts->mean[i].sum, reset, &sums->loss));
-        TRY(read_sum(t, counts->mean[i].rows, reset, &sums->rows));
-        sums->mean[i].name = counts->mean[i].name;
-        sums->mean[i].loss = sums->rows > 0 ? sums->loss / sums->rows : 0;
+    *sums = (struct trainer_sums){.hits = -1};
+    for (int i = 0; i < counts->means; i++) {
+        double sum, rows;
+        TRY(read_sum(t, counts->mean[i].sum, reset, &sum));
+        TRY(read_sum(t, counts->mean[i].rows, reset, &rows));
+        if (i == 0) sums->loss = sum, sums->rows = rows;  // shown, unless there is a loss without a name
+        if (rows > 0 && (counts->means > 1 || counts->loss))
+            sums->mean[sums->means++] = (struct run_loss){counts->mean[i].name, sum / rows};
     }
     if (counts->loss) sums->rows = 0;
     if (counts->loss) TRY(read_sum(t, counts->loss, reset, &sums->loss));

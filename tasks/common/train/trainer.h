@@ -86,7 +86,7 @@ struct trainer_sums {
     double loss;
     double rows;   // in it; 0: it has the number of terms that trainer.terms counts
     int64_t hits;  // -1: the task counts no hits while it trains
-    struct { const char *name; double loss; } mean[LOSSES_MAX];  // of named losses
+    struct run_loss mean[LOSSES_MAX];  // of the named losses that have rows, if the task has several losses
     int means;
 };
 int trainer_sums(struct trainer *, bool reset, struct trainer_sums *) MUST_CHECK;

@@ -27,8 +27,14 @@ struct curve {
     char label[48];
 };
 
-// The board's score or the loss over the end-to-end clock.
-static void read_curve(const json_t *run, bool loss, struct curve *c)
+// What a chart shows: the board's score, or the loss of that name.
+struct shows {
+    bool loss;
+    const char *name;  // NULL: the loss without one
+};
+
+// Over the end-to-end clock.
+static void read_curve(const json_t *run, struct shows shows, struct curve *c)
 {
     const json_t *points = json_object_get(run, "points"), *p;
     struct run_metric board = curve_board(run);
@@ -38,43 +44,46 @@ static void read_curve(const json_t *run, bool loss, struct curve *c)
              record_has(run, "broken") ? " BROKEN" : "", record_text(run, "model"));
     json_array_foreach((json_t *)points, i, p)
     {
-        int64_t score = curve_score(p, &board), micro = record_int(p, "loss_micro");
-        double seconds = (double)record_int(p, "t_ns") * 1e-9;
-        if (loss && micro < (int64_t)1e15) c->at[c->count++] = (struct chart_point){.x = seconds, .y = (double)micro * 1e-6};
-        if (!loss && score != RUN_SCORE_NONE)
+        int64_t score = curve_score(p, &board);
+        double seconds = (double)record_int(p, "t_ns") * 1e-9, loss = curve_loss(p, shows.name);
+        if (shows.loss && !isnan(loss)) c->at[c->count++] = (struct chart_point){.x = seconds, .y = loss};
+        if (!shows.loss && score != RUN_SCORE_NONE)
             c->at[c->count++] =
                 (struct chart_point){.x = seconds, .y = run_metric_shown(&board, run_metric_value(&board, score))};
     }
 }
 
 // The last runs of a task that have a curve, newest first.
-static int read_curves(const struct report_data *d, const char *task, bool loss, struct curve into[CURVES])
+static int read_curves(const struct report_data *d, const char *task, struct shows shows, struct curve into[CURVES])
 {
     int count = 0;
     for (size_t i = json_array_size(d->runs); i > 0 && count < CURVES; i--) {
         const json_t *run = json_array_get(d->runs, i - 1);
         if (strcmp(record_text(run, "task"), task) != 0) continue;
-        read_curve(run, loss, &into[count]);
+        read_curve(run, shows, &into[count]);
         if (into[count].count > 0) count++;
         else free(into[count].at);
     }
     return count;
 }
 
-static void draw_curves(const struct report_data *d, const char *task, const struct run_metric *board, double target, bool loss,
-                        struct text *into)
+static void draw_curves(const struct report_data *d, const json_t *last, struct shows shows, struct text *into)
 {
+    const char *task = record_text(last, "task"), *name = shows.name ? shows.name : "", *blank = shows.name ? " " : "";
+    const struct run_metric board = curve_board(last);
+    double target = run_metric_shown(&board, (double)record_int(last, "target_micro") * 1e-6);
+    bool loss = shows.loss;
     struct curve curve[CURVES];
     struct chart_series series[CURVES];
-    char title[96], id[64], axis[48];
-    int count = read_curves(d, task, loss, curve);
+    char title[128], id[96], axis[64];
+    int count = read_curves(d, task, shows, curve);
     for (int i = 0; i < count; i++)
         series[i] = (struct chart_series){.label = curve[i].label, .at = curve[i].at, .count = curve[i].count, .look = i,
                                           .line = loss ? CHART_STRAIGHT : CHART_STEPS, .marks = curve[i].count <= 60};
     const struct chart_level level = {target, "target"};
-    snprintf(title, sizeof title, loss ? "%.40s: training loss over time" : "%.40s: score over time", task);
-    snprintf(id, sizeof id, "%s-%.40s", loss ? "loss" : "score", task);
-    snprintf(axis, sizeof axis, "%s %s", loss ? "loss" : board->name, loss ? "" : board->unit);
+    snprintf(title, sizeof title, "%.40s: %s%s%.32s over time", task, loss ? "training loss" : "score", blank, name);
+    snprintf(id, sizeof id, "%s-%.40s%s%.32s", loss ? "loss" : "score", task, shows.name ? "-" : "", name);
+    snprintf(axis, sizeof axis, "%s %.32s", loss ? "loss" : board.name, loss ? name : board.unit);
     for (char *at = id; *at; at++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789-", *at)) *at = '-';
     const struct chart chart = {
@@ -93,10 +102,10 @@ void report_curves(const struct report_data *d, const char *task, struct text *i
     json_t *run, *last = NULL;
     json_array_foreach(d->runs, i, run) if (!strcmp(record_text(run, "task"), task)) last = run;
     if (!last) return;
-    struct run_metric board = curve_board(last);
-    double target = run_metric_shown(&board, (double)record_int(last, "target_micro") * 1e-6);
-    draw_curves(d, task, &board, target, false, into);
-    draw_curves(d, task, &board, target, true, into);
+    const char *name[RUN_LOSSES_MAX];
+    int losses = curve_losses(last, name);
+    draw_curves(d, last, (struct shows){false, NULL}, into);
+    for (int n = -1; n < losses; n++) draw_curves(d, last, (struct shows){true, n < 0 ? NULL : name[n]}, into);
 }
 
 // ---- throughput

@@ -221,8 +221,9 @@ static void print_point(const json_t *run, const json_t *point, const char *epoc
     const struct run_metric board = curve_board(run);
     char epoch[CURVE_PLACE], loss[TEXT_FIGURE], score[TEXT_FIGURE], time[TEXT_FIGURE];
     int64_t k = curve_score(point, &board);
-    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs, plain_loss(loss, point),
-           k == RUN_SCORE_NONE ? "" : "  score ", k == RUN_SCORE_NONE ? "" : run_metric_text(&board, k, score),
+    printf("epoch %s%s%s  loss %s%s%s  %s\n", curve_epoch(point, epoch), *epochs ? " of " : "", epochs,
+           plain_loss(loss, point, NULL), k == RUN_SCORE_NONE ? "" : "  score ",
+           k == RUN_SCORE_NONE ? "" : run_metric_text(&board, k, score),
            plain_span(time, record_int(point, "t_ns")));
 }
 

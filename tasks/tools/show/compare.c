@@ -39,7 +39,7 @@ static void compare_clock(struct text *t, const json_t *a, const json_t *b, cons
 static char *last_loss(const json_t *run, char into[TEXT_FIGURE])
 {
     const json_t *points = json_object_get(run, "points");
-    return plain_loss(into, json_array_get(points, json_array_size(points) - 1));
+    return plain_loss(into, json_array_get(points, json_array_size(points) - 1), NULL);
 }
 
 static char *cost_of(const json_t *run, char into[COST_TEXT])

@@ -163,10 +163,12 @@ static void add_points(struct sheet *s, const json_t *run)
     struct run_metric metric[RUN_METRICS_MAX];
     char figure[TEXT_FIGURE], epoch[CURVE_PLACE];
     struct text columns = {0};
+    const char *name[RUN_LOSSES_MAX];
     const json_t *points = json_object_get(run, "points"), *point;
-    int metrics = curve_metrics(run, metric);
+    int metrics = curve_metrics(run, metric), losses = curve_losses(run, name);
     size_t i;
     text_add(&columns, "#epoch|#training loss");
+    for (int n = 0; n < losses; n++) text_add(&columns, "|#loss %.32s", name[n]);
     for (int m = 0; m < metrics; m++) text_add(&columns, "|#%s", contest_metric_title(metric[m].name));
     text_add(&columns, "|#time");
     sheet_begin(s, "The curve", columns.at);
@@ -174,7 +176,7 @@ static void add_points(struct sheet *s, const json_t *run)
     json_array_foreach((json_t *)points, i, point)
     {
         sheet_add(s, "%s", curve_epoch(point, epoch));
-        sheet_add(s, "%s", plain_loss(figure, point));
+        for (int n = -1; n < losses; n++) sheet_add(s, "%s", plain_loss(figure, point, n < 0 ? NULL : name[n]));
         for (int m = 0; m < metrics; m++)
             sheet_add(s, "%s", run_metric_text(&metric[m], curve_score(point, &metric[m]), figure));
         sheet_add(s, "%s", plain_span(figure, record_int(point, "t_ns")));

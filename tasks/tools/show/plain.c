@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/tools/show/plain.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "submit/format/score/curve.h"
 
 int plain_columns(const char *text)
 {
@@ -72,15 +75,9 @@ char *plain_span(char into[TEXT_FIGURE], int64_t ns)
     return text_span(into, (double)ns / 1e9);
 }
 
-bool plain_has_loss(const json_t *point)
+char *plain_loss(char into[TEXT_FIGURE], const json_t *point, const char *name)
 {
-    const int64_t unknown = 1000000000000000;  // docs/results-format.md
-    return record_has(point, "loss_micro") && record_int(point, "loss_micro") < unknown;
-}
-
-char *plain_loss(char into[TEXT_FIGURE], const json_t *point)
-{
-    snprintf(into, TEXT_FIGURE, "-");
-    if (plain_has_loss(point)) snprintf(into, TEXT_FIGURE, "%.4f", (double)record_int(point, "loss_micro") / 1e6);
+    double loss = curve_loss(point, name);
+    snprintf(into, TEXT_FIGURE, isnan(loss) ? "-" : "%.4f", loss);
     return into;
 }

@@ -20,7 +20,6 @@ void plain_heading(struct text *, const struct plain_style *, const char *format
 void plain_line(struct text *, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 char *plain_when(char into[32], int64_t unix_ms);           // "2026-11-22 12:00"
 char *plain_span(char into[TEXT_FIGURE], int64_t ns);       // formatted by text_span
-bool plain_has_loss(const json_t *point);
-char *plain_loss(char into[TEXT_FIGURE], const json_t *point);  // "1.2345"; "-" if unknown
+char *plain_loss(char into[TEXT_FIGURE], const json_t *point, const char *name);  // of curve_loss: "1.2345"; "-" if unknown
 
 #endif

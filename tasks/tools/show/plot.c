@@ -171,9 +171,10 @@ int plot_points(const json_t *run, const struct run_metric *metric, double **x, 
     json_array_foreach((json_t *)points, i, point)
     {
         int64_t score = metric ? curve_score(point, metric) : RUN_SCORE_NONE;
-        if (metric ? score == RUN_SCORE_NONE : !plain_has_loss(point)) continue;
+        double loss = curve_loss(point, NULL);
+        if (metric ? score == RUN_SCORE_NONE : isnan(loss)) continue;
         (*x)[count] = (double)curve_epoch_micro(point) / 1e6;
-        (*y)[count++] = metric ? run_metric_value(metric, score) : (double)record_int(point, "loss_micro") / 1e6;
+        (*y)[count++] = metric ? run_metric_value(metric, score) : loss;
     }
     return count;
 }

@@ -158,6 +158,20 @@ static void add_scores(struct text *t, const json_t *run)
     }
 }
 
+// The named losses at the last point.
+static void add_losses(struct text *t, const json_t *run)
+{
+    const json_t *points = json_object_get(run, "points");
+    const char *name[RUN_LOSSES_MAX];
+    char figure[TEXT_FIGURE];
+    struct text all = {0};
+    for (int i = 0, count = curve_losses(run, name); i < count; i++)
+        text_add(&all, "%s%s %s", i ? ", " : "", name[i],
+                 plain_loss(figure, json_array_get(points, json_array_size(points) - 1), name[i]));
+    if (all.at) plain_line(t, "losses", "%s", all.at);
+    text_free(&all);
+}
+
 static void add_reached(struct text *t, const json_t *run)
 {
     size_t i;
@@ -180,6 +194,7 @@ static void add_result(struct text *t, const json_t *run, const struct plain_sty
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[48], e[48];
     const char *dot = style->unicode ? "·" : "-";
     add_scores(t, run);
+    add_losses(t, run);
     add_reached(t, run);
     if (record_int(run, "resumed") > 0)
         plain_line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",

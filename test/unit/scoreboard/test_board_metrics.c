@@ -28,6 +28,7 @@ TEST_WITH(points_are_shown_with_every_metric, set_up, tear_down)
 {
     json_t *run = run_of("ada", 1), *resumed = run_of("bob", 2);
     fixture_set(resumed, "resumed", json_integer(2));
+    json_object_set_new(fixture_item(resumed, "points", 8), "losses", json_pack("[{s:s, s:i}]", "name", "a", "loss", 654321));
     fixture_chain(resumed);
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(resumed, &bob), PROBLEM_NONE);
@@ -39,6 +40,8 @@ TEST_WITH(points_are_shown_with_every_metric, set_up, tear_down)
     shows(page, "<td>94.10% (9410 of 10000)</td><td>0.2223</td>");
     shows(page, "<small>log_loss</small></dt><dd>0.2000");
     shows(page, "epoch 9, step 450: 94.10% after");
+    shows(page, "<th scope=\"col\">Loss <bdi>a</bdi></th>");
+    shows(page, "<td>0.6543</td></tr>");
     shows(page, "that met the target (epoch 9, step 450, 450000 samples)");
     text_free(&answer.body);
 }

@@ -53,6 +53,7 @@ static inline struct run *begin(struct run_facts *facts, struct stopwatch *sw)
 
 static inline void add_points(struct run *run, struct stopwatch *sw, const int64_t *k, int count)
 {
+    static const struct run_loss losses[] = {{"real", 0.25}, {"fake", 0.5}};
     int64_t now = sw->start_ns + 3 * SECOND;
     for (int i = 0; i < count; i++) {
         stopwatch_enter_at(sw, SEGMENT_TRAIN, now);
@@ -62,7 +63,8 @@ static inline void add_points(struct run *run, struct stopwatch *sw, const int64
         const struct run_point point = {.step = 25 * (i + 1), .epoch_micro = 1000000 * (i + 1),
                                         .clocks = stopwatch_enter_at(sw, SEGMENT_CHECKPOINT, now),
                                         .samples = 50000 * (i + 1), .score = {k[i] < 0 ? RUN_SCORE_NONE : k[i]},
-                                        .loss = 1.0 / (i + 1), .energy_uj = 100000000LL * (i + 1)};
+                                        .loss = 1.0 / (i + 1), .losses = losses, .loss_count = 2,
+                                        .energy_uj = 100000000LL * (i + 1)};
         assert_int_equal(result_point(run, &point), 0);
     }
 }

@@ -127,7 +127,7 @@ static int try_columns(int64_t id, const char *original, const char *table)
 TEST_WITH(edits_of_columns_are_noticed, setup, teardown)
 {
     static const char *const tables[] = {"runs", "machines", "software", "data_sets", "files", "parts", "metrics", "segments",
-                                         "points", "scores", "groups", "latencies", "replays", "energy",
+                                         "points", "scores", "losses", "groups", "latencies", "replays", "energy",
                                          "tickets"};
     int64_t id = rich_run();
     char *original = payload_of(id);
@@ -160,6 +160,7 @@ TEST_WITH(rows_that_come_and_go_are_noticed, setup, teardown)
         "DELETE FROM parts WHERE number = 1", "DELETE FROM parts", "DELETE FROM replays",
         "DELETE FROM tickets", "DELETE FROM files",
         "DELETE FROM readings WHERE part = 'test'", "UPDATE readings SET remembered = 1 - remembered",
+        "DELETE FROM losses WHERE number = 1", "DELETE FROM losses WHERE step = 25",
         "DELETE FROM energy", "DELETE FROM segments WHERE number > 3",
         "DELETE FROM data_sets WHERE split = 'train'", "UPDATE runs SET group_id = NULL", "UPDATE runs SET price_date = NULL",
         "INSERT INTO outside VALUES (1, 'a', 'b', 2)", "UPDATE latencies SET hash = NULL", "UPDATE runs SET chain_end = NULL",

@@ -32,7 +32,7 @@ TEST(hashes_are_as_documented)
 {
     struct chain chain;
     struct chain_point second = point;
-    char hex[DIGEST_HEX], root[DIGEST_HEX];
+    char hex[DIGEST_HEX], root[DIGEST_HEX], named[DIGEST_HEX];
     json_t *run = facts();
     json_t *latency = json_pack("{s:i, s:{s:s}, s:{s:s, s:i}, s:s}", "k", 3, "hardware", "cpu", "c", "price", "source", "user",
                                 "total_micro_usd", 4, "hash", "h");
@@ -46,6 +46,15 @@ TEST(hashes_are_as_documented)
     // {"classic_ns":30,"epoch_micro":500000,"loss":1234567,"samples":50000,"scores":[{"metric":"top5","score":9400},
     // {"metric":"wer","score":-5}],"stall_ns":3,"step":25,"t_ns":40,"warm_ns":10,"warm_with_evaluation_ns":20}
     assert_string_equal(hex, "2ae4e8f135f6588daed9a58ad84e945c6c2fea4887e52e3523d8a3e18be73ca3");
+    begin(&chain);
+    second.losses = json_pack("[{s:s, s:i}, {s:s, s:i}]", "name", "real", "loss", 693147, "name", "fake", "loss", -7);
+    chain_add(&chain, &second);
+    chain_hex(&chain, named);
+    // The same with "losses":[{"loss":693147,"name":"real"},{"loss":-7,"name":"fake"}], behind the loss
+    assert_string_equal(named, "67bdd416e187398b6a0bc0f11d0c2a89b1457d386b04528177824a291c68fe50");
+    json_decref((json_t *)second.losses);
+    second.losses = NULL;
+    assert_true(chain_from_hex(&chain, hex));
     second.step = 26;
     second.score[0] = second.score[1] = RUN_SCORE_NONE;  // not evaluated: no scores in the text
     chain_add(&chain, &second);

@@ -7,6 +7,10 @@
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/train/state.h"
+#include "tasks/tools/report/report.h"
+#include "tasks/tools/show/document.h"
+#include "tasks/tools/show/show.h"
+#include "test/unit/fixture_record.h"
 
 #include <math.h>
 #include <signal.h>
@@ -270,8 +274,56 @@ static void means_are_over_the_rows_of_the_batch(void **state)
     for (int i = 0; i < 4; i++) {
         train_player(settings[i], got, &cut);
         for (int k = 0; k < PLAYER_WEIGHTS; k++) assert_true(fabsf(got[k] - want[k]) < 1e-5f);
-        for (int k = 2; k < 4; k++) assert_true(fabs(cut.mean[k].loss - whole.mean[k].loss) < 1e-5);
+        for (int k = 2; k < 4; k++) assert_true(fabs(cut.mean[k].mean - whole.mean[k].mean) < 1e-5);
     }
+}
+
+// Named losses are columns of the curve: in the record, in what is shown of it, and bound by its chain.
+static void losses_are_recorded(void **state)
+{
+    (void)state;
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_facts facts = fixture_facts(7, NULL);
+    struct bench b;
+    struct run *run;
+    struct trainer_sums sums;
+    struct text text = {0};
+    json_t *record;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    int64_t id = result_id(run);
+    open_driven(&b, "cpu", "schedule.epochs=2");
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    for (int i = 1; i <= 2; i++) {
+        take_steps(&b, 5 * i);
+        assert_int_equal(trainer_sums(b.trainer, true, &sums), 0);
+        struct run_point point = fixture_point(i, 5000);
+        point.losses = sums.mean, point.loss_count = sums.means;
+        assert_int_equal(result_point(run, &point), 0);
+    }
+    bench_close(&b);
+    assert_int_equal(result_end(run, RUN_DONE, NULL, NULL), 0);
+    assert_int_equal(number(r, "SELECT count(*) FROM losses WHERE loss > 10000 AND loss < 10000000"), 8);
+    assert_int_equal(record_read(r, id, &record), 0);
+    assert_int_equal(record_chain(record), 0);
+    json_decref(record);
+    assert_int_equal(show_run(r, id, &(struct plain_style){0}, &text), 0);
+    const char *line = strstr(text.at, "losses"), *at = line;
+    static const char *const names[] = {"real", "fake", "move", "reply"};
+    for (int i = 0; i < 4; i++) assert_true(at && (at = strstr(at, names[i])) && at < line + strcspn(line, "\n"));
+    text_free(&text);
+    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_non_null(strstr(text.at, "training loss reply over time"));
+    text_free(&text);
+    assert_int_equal(document_page(r, id, SHEET_HTML, &text), 0);
+    assert_non_null(strstr(text.at, ">loss move<"));
+    text_free(&text);
+    results_close(r);
+    sql_from_outside("UPDATE losses SET name = 'a b' WHERE number = 3");
+    r = open_db(RESULTS_READ);
+    assert_int_equal(record_read(r, id, &record), 0);
+    assert_int_equal(record_chain(record), ERR_INPUT);
+    json_decref(record);
+    results_close(r);
 }
 
 static void broken_games_are_refused(void **state)
@@ -355,6 +407,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cache_lives_from_run_to_run),
         cmocka_unit_test(goes_on_after_kill),
         cmocka_unit_test(means_are_over_the_rows_of_the_batch),
+        cmocka_unit_test_setup_teardown(losses_are_recorded, setup, teardown),
         cmocka_unit_test(broken_games_are_refused),
         cmocka_unit_test(a_state_has_the_games),
     };
