@@ -61,7 +61,13 @@ static int reset_counters(struct evaluation *e)
         if (counts->tries[m]) TRY(session_write(e->session, counts->tries[m], &zero, 0, sizeof zero));
         if (counts->total[m]) TRY(session_write(e->session, counts->total[m], &zero, 0, sizeof zero));
     }
-    return 0;
+    int rc = 0;
+    for (int i = 0; i < e->slots->carries && rc == 0; i++) {
+        void *zeros = zalloc(slot_bytes(e->slots->carried[i]));
+        rc = session_write(e->session, e->slots->carried[i], zeros, 0, slot_bytes(e->slots->carried[i]));
+        free(zeros);
+    }
+    return rc;
 }
 
 // Of all processes.

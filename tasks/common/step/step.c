@@ -218,6 +218,35 @@ void step_keep(struct step *s, int slot, int v)
     graph_node_over(s->g, OP_ASSIGN, (int[]){slot, v}, 2, NULL, &slot, NULL);
 }
 
+// Parts or slices of a batch that this process computes one after the other with the same slots.
+static int64_t parts_of(const struct step *s)
+{
+    if (!step_trains(s)) return 1;
+    return step_is_sliced(s) ? s->setting->slices.count : s->setting->recipe->accumulate;
+}
+
+int step_carry(struct step *s, const char *name, struct shape shape, enum dtype dtype, int *slot)
+{
+    int64_t rows = shape.dim[0];
+    shape.dim[0] *= parts_of(s);
+    *slot = step_slot(s, name, shape, dtype);
+    if (s->program->kind == PROGRAM_EVALUATE && *slot != NONE) {
+        BUG_IF(s->slots->carries == CARRIED_MAX);
+        s->slots->carried[s->slots->carries++] = s->g->value[*slot].slot;
+    }
+    return parts_of(s) == 1 || *slot == NONE ? *slot : g_slice(s->g, *slot, 0, 0, rows);
+}
+
+void step_carry_on(struct step *s, int slot, int v)
+{
+    if (s->g->error) return;
+    int64_t rows = s->g->value[slot].shape.dim[0];
+    if (parts_of(s) > 1) v = g_concat(s->g, (int[]){g_slice(s->g, slot, 0, rows / parts_of(s), rows), v}, 2, 0);
+    BUG_IF(s->carries == CARRIED_MAX);
+    if (!step_trains(s)) step_keep(s, slot, v);
+    else s->carried[s->carries].slot = slot, s->carried[s->carries++].value = v;
+}
+
 // How far counters of slices move: the last slice of a process passes over those of the others.
 static int32_t slices_passed(const struct step *s)
 {
@@ -259,6 +288,7 @@ static int finish_train(struct step *s, int *params, int *grads, struct device *
     struct losses losses;
     TRY(losses_differentiate(s, params, count, &losses));
     g->phase = PHASE_UPDATE;
+    for (int i = 0; i < s->carries; i++) step_keep(s, s->carried[i].slot, s->carried[i].value);
     if (s->is.part) TRY(update_accumulate(s, losses.tally, losses.tallies));
     if (step_is_sliced(s)) TRY(slices_join(s, losses.tally, losses.tallies));
     int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, ZERO);

@@ -15,7 +15,7 @@ struct feed_slots {
     struct slot *input[FEED_FIELDS][ORDER_BUCKETS];  // a streamed batch
 };
 // Sums since the last reset. Training programs share one set, evaluations another.
-enum { LOSSES_MAX = 8 };
+enum { LOSSES_MAX = 8, CARRIED_MAX = 8 };
 struct step_counts {
     struct slot *loss;    // f32[1]
     struct step_mean {
@@ -38,6 +38,8 @@ struct step_slots {
     struct feed_slots feed[FEEDS_MAX];
     struct step_counts train, test;
     struct slot *key;     // as that of a feed, without an epoch, for programs without a feed
+    struct slot *carried[CARRIED_MAX];  // by the evaluation's batches: an evaluation begins with zeros
+    int carries;
     struct step_table table[STEP_TABLES];
     int tables;
 };
@@ -58,6 +60,10 @@ struct step {
         float factor;
     } mean[LOSSES_MAX];
     int means;
+    struct {
+        int slot, value;
+    } carried[CARRIED_MAX];
+    int carries;
     int sites;  // numbers that step_site gave
     int picked[STEP_TABLES];  // the value of each table in this step, plus 1; 0: not picked yet
 };
@@ -89,6 +95,12 @@ void step_output(struct step *, int number, int value);
 // its name. The programs of one batch of an evaluation share one; it is not part of a training's state.
 int step_slot(struct step *, const char *name, struct shape, enum dtype);
 void step_keep(struct step *, int slot, int value);
+// A recurrent state that follows streams (ORDER_STREAMS) from batch to batch, of one row each: step_carry gives the rows of this
+// part or slice as the batch before left them, and *slot for step_carry_on, which keeps them at the end of the step: the backward
+// pass reads them, too. The slot has the rows of all parts of this process and turns by one part a program, so every part meets
+// its own. It begins with zeros, in each evaluation anew; a task's own step may clear it (drive_write).
+int step_carry(struct step *, const char *name, struct shape, enum dtype, int *slot);
+void step_carry_on(struct step *, int slot, int value);
 static inline bool step_trains(const struct step *s)
 {
     return s->program->kind == PROGRAM_TRAIN;

@@ -54,6 +54,8 @@ static int cut_batches(const struct setting *c, struct supply *s)
     int64_t parts = sliced ? slices->all : c->recipe->accumulate;
     if (sliced)
         s->choice.order.share = (struct order_share){.slices = slices->all, .first = slices->first, .taken = slices->count};
+    else if (s->choice.order.kind == ORDER_STREAMS && parts > 1)  // its parts are rows of one batch, not batches in turn
+        s->choice.order.share = (struct order_share){.slices = (int)parts, .taken = (int)parts};
     for (int b = 0; b < s->choice.order.buckets && parts > 1; b++) {
         int64_t *batch = &s->choice.order.batch[b];
         if (*batch % parts || *batch / parts < 2)
@@ -87,6 +89,9 @@ int supply_new(struct supply *s, const struct setting *c, struct dataset *data, 
     if (!is_growing(s)) TRY(feed_resolve(&s->choice));
     for (int b = 0; b < s->choice.order.buckets && c->single; b++) s->choice.order.batch[b] = 1;
     if (!evaluates) TRY(cut_batches(c, s));
+    if (evaluates && ranks_size() > 1 && s->choice.order.kind == ORDER_STREAMS)
+        return fail(ERR_UNSUPPORTED, "%s: an evaluation over streams runs in one process, because each batch continues the one"
+                    " before", c->task->title);
     // An evaluation is shared batch by batch.
     if (evaluates && ranks_size() > 1) s->choice.order.share = (struct order_share){.every = ranks_size(), .at = ranks_rank()};
     s->placed |= s->choice.order.share.every > 0;

@@ -71,7 +71,12 @@ bool train_keeps_states(const struct going *r)
 int train_states_open(struct going *r)
 {
     json_t *record;
-    if (!train_keeps_states(r) || !r->run) return 0;
+    if (!train_keeps_states(r)) return 0;
+    for (int f = 0; f < r->trainer->feeds; f++)
+        if (ranks_size() > 1 && r->trainer->supply[f].choice.order.kind == ORDER_STREAMS)
+            return fail(ERR_UNSUPPORTED, "a training over streams in several processes writes no states, because each process has"
+                        " the recurrent states of its own rows: leave --checkpoint-every out");
+    if (!r->run) return 0;
     TRY(record_read(r->kept->results, result_id(r->run), &record));
     r->nonce = copy_text(record_text(record, "nonce"));
     json_decref(record);

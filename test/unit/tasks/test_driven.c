@@ -326,6 +326,141 @@ static void losses_are_recorded(void **state)
     results_close(r);
 }
 
+// ---- a recurrent state that follows streams: two characters of every row in each batch
+
+enum { UNITS = 4, ROWS = 20 };
+static bool copies_state;
+static double stream_rate;
+
+static int stream_feed(const struct setting *c, int number, struct feed_choice *f)
+{
+    (void)number;
+    f->fields = 2;
+    f->order.batch[0] = ROWS, f->order.short_batches = false;
+    for (int i = 0; i < 2; i++)
+        f->field[i] = (struct feed_field){.name = c->data->field[2 + i].name, .dtype = I32, .classes = SECOND_CLASSES};
+    return 0;
+}
+
+static void stream_forward(struct step *s)
+{
+    struct graph *g = s->g;
+    int slot[2], label = step_input(s, "label a"), words[] = {label, step_input(s, "label b")};
+    if (g->error) return;
+    for (int i = 0; i < 2; i++) words[i] = g_reshape(g, words[i], SHAPE(s->is.batch, 1));
+    int table = graph_param(g, "table", SHAPE(SECOND_CLASSES, UNITS), (struct init){INIT_NORMAL, 1}, ROLE_EMBEDDING);
+    int x = g_gather(g, table, g_reshape(g, g_concat(g, words, 2, 1), SHAPE(s->is.batch * 2)));
+    struct lstm_states states = {.h = step_carry(s, "h", SHAPE(s->is.batch, UNITS), F32, &slot[0]),
+                                 .c = step_carry(s, "c", SHAPE(s->is.batch, UNITS), F32, &slot[1])};
+    if (copies_state) states.h = g_scale(g, states.h, 1), states.c = g_scale(g, states.c, 1);
+    const struct lstm how = {.lengths = NONE, .directions = 1, .states = &states, .hidden = UNITS};
+    int h = g_lstm_layer(g, "rnn", 0, g_reshape(g, x, SHAPE(s->is.batch, 2, UNITS)), &how);
+    step_carry_on(s, slot[0], states.h), step_carry_on(s, slot[1], states.c);
+    int w = graph_param(g, "head", SHAPE(SECOND_CLASSES, 2 * UNITS), (struct init){INIT_NORMAL, 1}, ROLE_MATRIX);
+    int logits = g_linear(g, g_reshape(g, h, SHAPE(s->is.batch, 2 * UNITS)), w, NONE, F32);
+    step_loss(s, g_xent(g, logits, label, 0, true), 1);
+    g_correct(g, logits, label, step_hits(s, 0), 1);
+    g_tick(g, step_tries(s, 0), (int32_t)s->is.batch);
+}
+
+static int stream_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    (void)c;
+    const struct schedule one = schedule_constant(1);
+    rule[0] = (struct rule){"all", ANY, ANY, OPTIMISER_SGD, (struct optim_settings){.momentum = 0.5f}, stream_rate, one, one};
+    return 1;
+}
+
+static float sigmoid_of(float x) { return 1 / (1 + expf(-x)); }
+
+// The layer over the whole sequence of each row at once, as its formula says.
+static void is_whole_sequence(struct bench *b, enum split split, int64_t steps, const float *h, float w[4][4 * UNITS * UNITS])
+{
+    const int64_t length = (split == SPLIT_TRAIN ? 600 : 130) / ROWS;
+    float table[SECOND_CLASSES * UNITS];
+    assert_int_equal(session_get(b->trainer->session, "table", table, sizeof table), 0);
+    for (int64_t row = 0; row < ROWS; row++) {
+        float now[UNITS] = {0}, cell[UNITS] = {0}, gate[4 * UNITS];
+        for (int64_t t = 0; t < 2 * steps; t++) {
+            int32_t word;
+            const char *name = t % 2 ? "label b" : "label a";
+            assert_int_equal(dataset_read(b->data, split, name, row * length + t / 2, 1, &word), 0);
+            for (int k = 0; k < 4 * UNITS; k++) {
+                gate[k] = w[2][k] + w[3][k];
+                for (int i = 0; i < UNITS; i++)
+                    gate[k] += w[0][k * UNITS + i] * table[word * UNITS + i] + w[1][k * UNITS + i] * now[i];
+            }
+            for (int i = 0; i < UNITS; i++) {
+                cell[i] = sigmoid_of(gate[UNITS + i]) * cell[i] + sigmoid_of(gate[i]) * tanhf(gate[2 * UNITS + i]);
+                now[i] = sigmoid_of(gate[3 * UNITS + i]) * tanhf(cell[i]);
+            }
+        }
+        for (int i = 0; i < UNITS; i++)
+            if (!(fabsf(now[i] - h[row * UNITS + i]) < 1e-5f)) fail_msg("row %d: unit %d of the state differs", (int)row, i);
+    }
+}
+
+// Trains for so many batches; fills in the state of every row, and the weights of the layer.
+static void train_streams(const char *setting, int64_t steps, float h[ROWS * UNITS], float w[4][4 * UNITS * UNITS])
+{
+    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_STREAMS}, {"test", SPLIT_TEST, ORDER_STREAMS}, {0}};
+    static const struct task_program programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, 1, stream_forward},
+                                                   {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, stream_forward}, {0}};
+    static const struct metric metrics[] = {{"right", "%", METRIC_RATIO, false}, {0}};
+    static const char *const names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+    struct task task = {.name = "second", .title = "Streams", .metrics = metrics, .target = 0.9, .models = task_second.models,
+                        .feeds = feeds, .feed = stream_feed, .programs = programs, .rules = stream_rules};
+    struct bench b;
+    second_open_with(&b, &task, "ref", 1, (const char *const[]){"precision=f32", setting, NULL});
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    take_steps(&b, steps);
+    assert_int_equal(session_get(b.trainer->session, "h", h, ROWS * UNITS * sizeof *h), 0);
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "rnn.%s_l0", names[i]);
+        assert_int_equal(session_get(b.trainer->session, name, w[i], (i < 2 ? UNITS : 1) * 4 * UNITS * sizeof **w), 0);
+    }
+    if (stream_rate == 0) is_whole_sequence(&b, SPLIT_TRAIN, steps, h, w);
+    for (int i = 0; i < 2; i++) {  // each evaluation begins anew
+        float tested[ROWS * UNITS];
+        int64_t score[METRICS_MAX];
+        assert_int_equal(trainer_evaluate(b.trainer, score), 0);
+        assert_int_equal(session_get(b.trainer->session, "h.0.20", tested, sizeof tested), 0);
+        is_whole_sequence(&b, SPLIT_TEST, 130 / ROWS, tested, w);
+    }
+    bench_close(&b);
+}
+
+static const char *const stream_settings[] = {"data.slices=1", "data.slices=2", "data.slices=10", "data.accumulate=5"};
+
+// Weights that stay: after 7 batches the state is that of the whole sequence at once, however batches are cut.
+static void a_state_follows_its_stream(void **state)
+{
+    (void)state;
+    float h[2][ROWS * UNITS], w[4][4 * UNITS * UNITS], differs = 0;
+    stream_rate = 0;
+    for (int i = 0; i < 4; i++) train_streams(stream_settings[i], 7, h[0], w);
+    train_streams("data.slices=1", 1, h[1], w);  // and not that of a batch alone
+    for (int k = 0; k < ROWS * UNITS; k++) differs = fmaxf(differs, fabsf(h[1][k] - h[0][k]));
+    assert_true(differs > 0.01f);
+}
+
+// The gradient is that of the state before the batch, though the state is overwritten in the same step.
+static void a_carried_state_trains(void **state)
+{
+    (void)state;
+    float h[ROWS * UNITS], want[4][4 * UNITS * UNITS] = {0}, got[4][4 * UNITS * UNITS] = {0};
+    stream_rate = 0.5;
+    copies_state = true;
+    train_streams("data.slices=1", 7, h, want);
+    copies_state = false;
+    for (int i = 0; i < 4; i++) {
+        train_streams(stream_settings[i], 7, h, got);
+        for (int k = 0; k < 4 * UNITS * UNITS; k++)
+            if (!(fabsf(got[1][k] - want[1][k]) < 1e-5f)) fail_msg("%s: weight %d differs", stream_settings[i], k);
+    }
+}
+
 static void broken_games_are_refused(void **state)
 {
     (void)state;
@@ -408,6 +543,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(goes_on_after_kill),
         cmocka_unit_test(means_are_over_the_rows_of_the_batch),
         cmocka_unit_test_setup_teardown(losses_are_recorded, setup, teardown),
+        cmocka_unit_test(a_state_follows_its_stream),
+        cmocka_unit_test(a_carried_state_trains),
         cmocka_unit_test(broken_games_are_refused),
         cmocka_unit_test(a_state_has_the_games),
     };
