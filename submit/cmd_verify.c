@@ -11,6 +11,7 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/file.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/submit_commands.h"
@@ -86,11 +87,7 @@ static int print_json(const struct verifying *v, int rc)
 {
     json_t *o = json_pack("{sb si so}", "good", rc == 0 && v->faults == 0, "faults", v->faults, "items", items_of(&v->said));
     if (o != NULL && rc != 0) json_object_set_new(o, "error", json_string(error_text()));
-    char *text = o != NULL ? json_dumps(o, JSON_INDENT(2)) : NULL;
-    if (text != NULL) puts(text);
-    else rc = fail(ERR_MEMORY, "not enough memory to write the checks as JSON");
-    free(text);
-    json_decref(o);
+    TRY(json_text_print(o));
     return rc;
 }
 

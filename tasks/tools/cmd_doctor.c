@@ -5,6 +5,7 @@
 #include "data/dataset.h"
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/cli/program.h"
 #include "runtime/device.h"
@@ -226,12 +227,7 @@ struct arguments {
 
 static int finish_report(struct report *r)
 {
-    if (r->as_json) {
-        char *text = json_dumps(r->json, JSON_INDENT(2));
-        puts(text);
-        free(text);
-        json_decref(r->json);
-    }
+    if (r->as_json) TRY(json_text_print(r->json));
     int broken = r->count[BROKEN];
     if (broken) return fail(ERR_DEVICE, "%d check%s failed: see above", broken, broken == 1 ? "" : "s");
     return 0;

@@ -2,6 +2,7 @@
 // dawn plan: the cost of a training before it runs. It builds and plans the same programs as `dawn train`, takes no memory
 // for them, and bounds the training's time by the measured peaks of the device. Cost: about two seconds for the measurement.
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"
 #include "runtime/fuse.h"
 #include "submit/results/machine/others.h"
@@ -243,7 +244,7 @@ static json_t *json_on(const struct planned *p)
     return on;
 }
 
-static void print_plan_json(const struct planned *p)
+static int print_plan_json(const struct planned *p)
 {
     const struct dataset_facts *d = dataset_facts(p->data);
     const struct trainer *t = p->trainer;
@@ -269,10 +270,7 @@ static void print_plan_json(const struct planned *p)
     if (is_streamed(p) && p->appetite > 0) json_object_set_new(o, "samples_per_second", json_real(p->appetite));
     if (p->on) json_object_set_new(o, "on", json_on(p));
     if (p->largest >= 0) json_object_set_new(o, "largest_batch", json_integer((json_int_t)p->largest));
-    char *text = json_dumps(o, JSON_INDENT(2));
-    puts(text);
-    free(text);
-    json_decref(o);
+    return json_text_print(o);
 }
 
 // ---- the command
@@ -368,10 +366,7 @@ static int plan_training(struct planned *p)
     program_status_end();
     const struct plan *step = p->trainer->session->plan[p->forecast.variant[p->forecast.full].program];
     roofline_of(step, &p->facts, a->nodes ? ROOFLINE_NODES : ROOFLINE_OPERATORS, NULL, &p->step);
-    if (a->json) {
-        print_plan_json(p);
-        return 0;
-    }
+    if (a->json) return print_plan_json(p);
     if (!a->nodes) roofline_shorten(&p->step, TABLE_ROWS);
     print_head(p);
     print_schedule(p);

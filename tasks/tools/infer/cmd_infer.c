@@ -4,6 +4,7 @@
 #include "runtime/common/cli/program.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "tasks/tools/choose.h"
 #include "tasks/commands.h"
@@ -230,7 +231,7 @@ static int64_t cost_of(const struct measured *m)  // of 10,000 samples
     return cost_inference_micro(m->figures.whole_ns.mean, 10000, m->price.micro_per_hour);
 }
 
-static void print_measured_json(const struct measured *m)
+static int print_measured_json(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
     const struct metric *metrics = m->chosen->task->metrics;
@@ -249,10 +250,7 @@ static void print_measured_json(const struct measured *m)
         json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
         if (m->priced) json_object_set_new(o, "cost_of_10000_micro_usd", json_integer(cost_of(m)));
     }
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    puts(text ? text : "{}");
-    free(text);
-    json_decref(o);
+    return json_text_line(o);
 }
 
 // Adds one metric of the pass. The first metric has the target.
@@ -334,12 +332,7 @@ static int print_told(const struct measured *m, char *told)
         puts(*told ? told : "(no answer)");
         return 0;
     }
-    json_t *o = json_pack("{ss ss}", "question", m->a->question, "answer", told);
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    puts(text ? text : "{}");
-    free(text);
-    json_decref(o);
-    return 0;
+    return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told));
 }
 
 static int check_question(const struct task *task, const struct arguments *a)
@@ -431,8 +424,8 @@ static int measure_and_print(struct measured *m, const char *weights)
     progress_bar_erase(&watched.bar);
     TRY(rc);
     TRY(judge_and_record(m));
-    if (a->json) print_measured_json(m);
-    else print_text(m);
+    if (a->json) return print_measured_json(m);
+    print_text(m);
     return 0;
 }
 

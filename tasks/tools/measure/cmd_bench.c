@@ -3,6 +3,7 @@
 // compares it with the measured peaks of the device, and records it (results.db, docs/results-format.md). `dawn bench ops`
 // times single operators and records nothing.
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"
 #include "runtime/fuse.h"
 #include "runtime/ranks/ranks.h"
@@ -199,14 +200,6 @@ static void print_text(struct text *text)
     text_free(text);
 }
 
-static void print_json_line(json_t *o)
-{
-    char *text = json_dumps(o, JSON_INDENT(2));
-    puts(text);
-    free(text);
-    json_decref(o);
-}
-
 static void add_data_name(const struct bench *b, struct text *text)
 {
     text_add(text, "%s on device %s\n", b->chosen.task->title, b->device->type->name);
@@ -234,7 +227,7 @@ static void print_setting(struct bench *b)
 static int bench_one(struct bench *b)
 {
     TRY(measure_setting(b, b->a->batch ? b->batch[0] : 0, b->precision.at[0], !strcmp(b->fusion.at[0], "on")));
-    if (b->a->json) print_json_line(throughput_json(&b->trial, b->noise, &b->operators));
+    if (b->a->json) TRY(json_text_print(throughput_json(&b->trial, b->noise, &b->operators)));
     else print_setting(b);
     return 0;
 }
@@ -327,7 +320,7 @@ static int bench_sweep(struct bench *b)
     for (int p = 0; p < b->precision.count; p++)
         for (int f = 0; f < b->fusion.count; f++)
             TRY(sweep_over_batches(b, b->precision.at[p], !strcmp(b->fusion.at[f], "on")));
-    if (b->a->json) print_json_line(json_pack("{sO sO}", "settings", b->settings, "fits", b->fits));
+    if (b->a->json) TRY(json_text_print(json_pack("{sO sO}", "settings", b->settings, "fits", b->fits)));
     else printf("\nok: accepted windows of all repeats%s\n",
                 b->disturbed ? "; !: other programs used the processors" : "");
     return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn bench ops: times the test cases of single operators, one row for each, and names those that compute far below
 // the measured product rate (lagging.h).
+#include "runtime/common/cli/json_text.h"
 #include "tasks/tools/measure/cmd_bench_ops.h"
 
 #include "runtime/cases/cases.h"
@@ -18,14 +19,6 @@ struct listing {
     struct device_facts facts;  // with peaks once they were measured
     struct lagging lagging;
 };
-
-static void print_operator_line(json_t *o)
-{
-    char *text = json_dumps(o, JSON_COMPACT);
-    puts(text);
-    free(text);
-    json_decref(o);
-}
 
 static int end_of_output(struct listing *l)
 {
@@ -51,9 +44,9 @@ static int print_operator_row(void *context, const struct case_speed *s)
         printf("%-34s %-4s %5s %8s %8s %8s %7s\n", "case", "type", "runs", "time", "GFLOP/s", "GB/s", "of peak");
     double share = lagging_add(&l->lagging, &l->facts, s);
     if (l->json)
-        print_operator_line(json_pack("{ss ss si sf sf sf so}", "case", s->row->name, "precision", dtype_name(s->type), "repeats",
-                                      s->repeats, "seconds", s->seconds, "flops", s->flops, "bytes", s->bytes, "of_peak",
-                                      share > 0 ? json_real(share) : json_null()));
+        TRY(json_text_line(json_pack("{ss ss si sf sf sf so}", "case", s->row->name, "precision", dtype_name(s->type), "repeats",
+                                     s->repeats, "seconds", s->seconds, "flops", s->flops, "bytes", s->bytes, "of_peak",
+                                     share > 0 ? json_real(share) : json_null())));
     else print_operator_text(s, share);
     return end_of_output(l);
 }
@@ -62,7 +55,7 @@ static int print_summary(struct listing *l)
 {
     struct text text = {0};
     if (l->json) {
-        if (l->facts.peak_bytes > 0) print_operator_line(lagging_json(&l->lagging));
+        if (l->facts.peak_bytes > 0) TRY(json_text_line(lagging_json(&l->lagging)));
         return end_of_output(l);
     }
     lagging_text(&l->lagging, &text);

@@ -3,6 +3,7 @@
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"
 #include "runtime/fuse.h"
 #include "runtime/ranks/ranks.h"
@@ -92,12 +93,7 @@ static int be_measured(const struct bench_scaling *b)
     dataset_close(data);
     if (rc < 0 || ranks_rank() > 0) return rc;
     row.noise = noise;
-    json_t *o = scaling_row_json(&row);
-    char *line = json_dumps(o, JSON_COMPACT);
-    puts(line);
-    free(line);
-    json_decref(o);
-    return 0;
+    return json_text_line(scaling_row_json(&row));
 }
 
 // ---- the process that starts them
@@ -254,15 +250,11 @@ static int start_all(const struct bench_scaling *b, const int64_t *processes, in
     TRY(choose_setting(b, &chosen));  // a launcher that starts processes with a wrong option adds a page of its own
     TRY(measure_rows(b, processes, count, row));
     struct text text = {0};
-    json_t *o = scaling_json(row, count);
-    char *line = json_dumps(o, JSON_INDENT(2));
     scaling_text(row, count, task_samples(task), &text);
-    if (b->json) puts(line);
+    if (b->json) TRY(json_text_print(scaling_json(row, count)));
     else printf("%s: a step of the same batch in each process, the median of up to %lld repeats\n\n%s", task->title,
                 (long long)b->repeats, text.at);
     text_free(&text);
-    free(line);
-    json_decref(o);
     fflush(stdout);
     return record_all(b, task, row, count);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn profile: time and memory of a training step by layer and operator (tasks/tools/profile/profile.h). Nothing is recorded.
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"
 #include "runtime/fuse.h"
 #include "tasks/commands.h"
@@ -78,14 +79,7 @@ static int profile_task(struct profiled *p)
     TRY(profile_run(&p->trial, a->seconds, show_work, &p->profile));
     program_status_end();
     if (a->trace) TRY(trace_write(&p->trial, &p->profile, a->trace));
-    if (a->json) {
-        json_t *o = profile_json(&p->trial, &p->profile);
-        char *text = json_dumps(o, JSON_INDENT(2));
-        puts(text);
-        free(text);
-        json_decref(o);
-        return 0;
-    }
+    if (a->json) return json_text_print(profile_json(&p->trial, &p->profile));
     print_profile(p);
     if (a->trace) printf("\nTrace in %s: ui.perfetto.dev opens it\n", a->trace);
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/common/base/threads.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "submit/format/canonical.h"
 #include "submit/format/score/curve.h"
@@ -184,15 +185,11 @@ static void add_verdict(struct text *t, const struct replay_judged *j)
     text_entry(t, "verdict", "%s: %s", agrees ? "agrees" : "DIFFERS", replay_what(j->verdict));
 }
 
-static void print_json(const struct original *o, int64_t id, const struct replay_judged *j)
+static int print_json(const struct original *o, int64_t id, const struct replay_judged *j)
 {
-    json_t *value = json_pack("{s:I, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "verdict",
-                              replay_word(j->verdict), "points", (json_int_t)j->points, "equal", (json_int_t)j->equal,
-                              "settings", j->settings);
-    char *line = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
-    if (line != NULL) printf("%s\n", line);
-    free(line);
-    json_decref(value);
+    return json_text_line(json_pack("{s:I, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "verdict",
+                                    replay_word(j->verdict), "points", (json_int_t)j->points, "equal", (json_int_t)j->equal,
+                                    "settings", j->settings));
 }
 
 static int compare(const struct choice *c, const struct original *o)
@@ -205,13 +202,13 @@ static int compare(const struct choice *c, const struct original *o)
     replay_judge(o->run, own, &o->group, &j);
     add_table(&t, o->run, own, &j);
     add_verdict(&t, &j);
-    if (c->json) print_json(o, id, &j);
-    else fputs(t.at, stdout);
+    int rc = c->json ? print_json(o, id, &j) : 0;
+    if (!c->json) fputs(t.at, stdout);
     bool agrees = j.verdict == REPLAY_EXACT || j.verdict == REPLAY_WITHIN;
     if (agrees && !c->json && !c->quiet)
         printf("  \"dawn submit%s --run %lld\" publishes it as a replay of that run\n", operand.at, (long long)id);
-    int rc = agrees ? 0 : fail(ERR_DIFFERS, "run %lld does not agree with %s: %s", (long long)id, o->name.at,
-                               replay_what(j.verdict));
+    if (!agrees)
+        rc = fail(ERR_DIFFERS, "run %lld does not agree with %s: %s", (long long)id, o->name.at, replay_what(j.verdict));
     text_free(&t), text_free(&operand);
     replay_free(&j);
     json_decref(own);

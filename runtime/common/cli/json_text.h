@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON for programs that read our output. Reals have 15 digits: 0.942 stays 0.942.
+#ifndef DAWN_CLI_JSON_TEXT_H
+#define DAWN_CLI_JSON_TEXT_H
+
+#include <jansson.h>
+
+#include "runtime/common/base/text.h"
+
+// Each takes the value over. NULL, which json_pack returns for broken UTF-8, is an error. print and line go to standard output,
+// line without line breaks.
+int json_text_add(struct text *into, json_t *value) MUST_CHECK;
+int json_text_print(json_t *value) MUST_CHECK;
+int json_text_line(json_t *value) MUST_CHECK;
+
+#endif
