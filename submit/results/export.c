@@ -12,11 +12,13 @@
 #include "runtime/common/base/file.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/training_log.h"
+#include "submit/results/group_text.h"
 #include "submit/results/result_inside.h"
 
+enum { COLUMNS_MOST = 80 };
+
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "losses",
-                                     "segments", "data_sets",
-                                     "pictures", "files", "readings", "latencies", "machines", "software",
+                                     "segments", "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
                                      "receipts", "outside", "energy", "replays", "tickets", "places", "commitments", "benches",
                                      "bench_repeats", "bench_memory", "bench_operators", "bench_receipts", "scalings",
                                      "scaling_reductions", NULL};
@@ -50,10 +52,30 @@ static int add_runs(struct results *r, int64_t id, json_t *runs)
     return rc;
 }
 
+int export_groups(struct results *r, int64_t id, json_t **rows)
+{
+    json_t *row, *runs;
+    size_t i;
+    TRY(record_rows(r, "SELECT * FROM groups WHERE ?1 IN (0, id) ORDER BY id", id, rows));
+    json_array_foreach(*rows, i, row)
+    {
+        struct group_facts facts;
+        int rc = record_group(r, record_int(row, "id"), &runs, &facts);
+        if (rc < 0) {
+            json_decref(*rows);
+            *rows = NULL;
+            return rc;
+        }
+        json_object_update_new(row, group_text_json(&facts));
+        json_decref(runs);
+    }
+    return 0;
+}
+
 static int add_rest(struct results *r, json_t *whole)
 {
     json_t *rows;
-    TRY(record_rows(r, "SELECT * FROM groups ORDER BY id", 0, &rows));
+    TRY(export_groups(r, 0, &rows));
     json_object_set_new(whole, "groups", rows);
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &rows));
     json_object_set_new(whole, "latencies", rows);
@@ -75,7 +97,7 @@ int export_json(struct results *r, int64_t id, struct text *into)
     int rc = add_runs(r, id, runs);
     if (rc == 0 && id == 0) rc = add_rest(r, whole);
     if (rc == 0) {
-        char *text = json_dumps(whole, JSON_INDENT(2) | JSON_SORT_KEYS);
+        char *text = json_dumps(whole, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
         if (text == NULL) rc = fail(ERR_MEMORY, "not enough memory to write the record as JSON");
         else text_add(into, "%s\n", text);
         free(text);
@@ -84,21 +106,61 @@ int export_json(struct results *r, int64_t id, struct text *into)
     return rc;
 }
 
-static const char *csv_query(const char *table, int64_t id, char sql[256])
+static void csv_query(const char *table, int64_t id, char sql[256])
 {
     if (id != 0 && strcmp(table, "runs") == 0) snprintf(sql, 256, "SELECT * FROM runs WHERE id = ?");
     else if (id != 0 && among(per_run_tables, table)) snprintf(sql, 256, "SELECT * FROM %s WHERE run = ?", table);
     else snprintf(sql, 256, "SELECT * FROM %s", table);
-    return sql;
 }
 
-// Adds the last cell of a run: 1 if a hash of it does not follow from its figures, else 0.
-static int add_broken(struct results *r, int64_t id, struct text *into)
+void export_rows(const json_t *rows, const char *const names[], struct text *into)
 {
-    json_t *run;
-    TRY(record_read(r, id, &run));
-    text_add(into, ",%d", record_chain(run) < 0);
-    json_decref(run);
+    json_t *row;
+    size_t i;
+    for (int c = 0; names[c] != NULL; c++) text_add(into, "%s%s", c == 0 ? "" : ",", names[c]);
+    text_add(into, "\n");
+    json_array_foreach((json_t *)rows, i, row)
+    {
+        for (int c = 0; names[c] != NULL; c++) {
+            const json_t *value = json_object_get(row, names[c]);
+            text_add(into, "%s", c == 0 ? "" : ",");
+            if (json_is_integer(value)) text_add(into, "%lld", (long long)json_integer_value(value));
+            else if (json_is_real(value)) text_add(into, "%.15g", json_real_value(value));
+            else if (json_is_boolean(value)) text_add(into, "%d", json_is_true(value));
+            else if (json_is_string(value)) text_csv(into, json_string_value(value));
+        }
+        text_add(into, "\n");
+    }
+}
+
+// Adds to each run: 1 if a hash of it does not follow from its figures, else 0.
+static int add_broken(struct results *r, json_t *rows)
+{
+    json_t *row, *run;
+    size_t i;
+    json_array_foreach(rows, i, row)
+    {
+        TRY(record_read(r, record_int(row, "id"), &run));
+        json_object_set_new(row, "broken", json_boolean(record_chain(run) < 0));
+        json_decref(run);
+    }
+    return 0;
+}
+
+// Writes the columns, and what is computed: runs have a verdict on their chain, groups their figures.
+static int write_table(struct results *r, const char *table, const char *sql, json_t *rows, struct text *into)
+{
+    const char *names[COLUMNS_MOST + 1] = {NULL};
+    static const char *const broken[] = {"broken", NULL}, *const none[] = {NULL};
+    const char *const *more = strcmp(table, "runs") == 0 ? broken : strcmp(table, "groups") == 0 ? group_text_members : none;
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) return result_fail(r, "read the record");
+    int count = 0;
+    for (int c = 0; c < sqlite3_column_count(statement) && count < COLUMNS_MOST; c++)
+        if (strcmp(sqlite3_column_name(statement, c), "owner") != 0) names[count++] = sqlite3_column_name(statement, c);
+    for (; *more != NULL && count < COLUMNS_MOST; more++) names[count++] = *more;
+    export_rows(rows, names, into);
+    sqlite3_finalize(statement);
     return 0;
 }
 
@@ -107,33 +169,11 @@ int export_csv(struct results *r, const char *table, int64_t id, struct text *in
     BUG_IF(!among(export_tables, table));  // the name becomes part of an SQL statement
     char sql[256];
     json_t *rows;
-    TRY(record_rows(r, csv_query(table, id, sql), id, &rows));
-    sqlite3_stmt *statement;
-    if (sqlite3_prepare_v2(r->db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        json_decref(rows);
-        return result_fail(r, "read the record");
-    }
-    int columns = sqlite3_column_count(statement);
-    bool runs = strcmp(table, "runs") == 0;
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i <= json_array_size(rows); i++) {  // line 0 is the header
-        const char *separator = "";
-        const json_t *row = i > 0 ? json_array_get(rows, i - 1) : NULL;
-        for (int c = 0; c < columns; c++) {
-            const char *name = sqlite3_column_name(statement, c);
-            if (strcmp(name, "owner") == 0) continue;
-            text_add(into, "%s", separator);
-            separator = ",";
-            const json_t *value = json_object_get(row, name);
-            if (i == 0) text_add(into, "%s", name);
-            else if (json_is_integer(value)) text_add(into, "%lld", (long long)json_integer_value(value));
-            else if (json_is_string(value)) text_csv(into, json_string_value(value));
-        }
-        if (runs && i == 0) text_add(into, ",broken");
-        if (runs && i > 0) rc = add_broken(r, record_int(row, "id"), into);
-        text_add(into, "\n");
-    }
-    sqlite3_finalize(statement);
+    csv_query(table, id, sql);
+    if (strcmp(table, "groups") == 0) TRY(export_groups(r, 0, &rows));
+    else TRY(record_rows(r, sql, id, &rows));
+    int rc = strcmp(table, "runs") == 0 ? add_broken(r, rows) : 0;
+    if (rc == 0) rc = write_table(r, table, sql, rows, into);
     json_decref(rows);
     return rc;
 }

@@ -11,6 +11,10 @@
 int export_json(struct results *, int64_t id, struct text *into) MUST_CHECK;
 // One table with a header line; `id` 0: all runs. Writes nothing for a table that the file's format lacks.
 int export_csv(struct results *, const char *table, int64_t id, struct text *into) MUST_CHECK;
+// Rows of groups, each with its figures (group_text_json); `id` 0: all groups.
+int export_groups(struct results *, int64_t id, json_t **rows) MUST_CHECK;
+// Any rows as CSV: these members of each, after a header line. `names` ends with NULL.
+void export_rows(const json_t *rows, const char *const names[], struct text *into);
 extern const char *const export_tables[];  // NULL-terminated; the first is "runs"
 
 // DAWNBench's files below `folder`: CIFAR10/train/STEM.json and .tsv, and CIFAR10/inference/STEM.json for each eligible

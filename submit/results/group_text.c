@@ -40,3 +40,29 @@ void group_text(struct text *t, const struct run_metric *m, const struct group_f
     }
     text_entry(t, "verdict", "%s: %s", f->official ? "OFFICIAL" : "not official", group_verdict_sentence(f->verdict));
 }
+
+const char *const group_text_members[] = {"finished", "verdict", "official", "score_mean", "score_sigma", "score_low",
+                                          "score_high", "seconds_mean", "seconds_sigma", "seconds_low", "seconds_high", "p",
+                                          NULL};
+
+static void set_mean(json_t *o, const char *name, const struct group_mean *m, double low, bool spread)
+{
+    const char *const end[] = {"mean", "sigma", "low", "high"};
+    const double value[] = {m->mean, m->sigma, low, m->high};
+    for (int i = 0; i < (spread ? 4 : 1); i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%s_%s", name, end[i]);
+        json_object_set_new(o, key, json_real(value[i]));
+    }
+}
+
+json_t *group_text_json(const struct group_facts *f)
+{
+    json_t *o = json_pack("{si si ss sb}", "planned", f->planned, "finished", f->finished, "verdict",
+                          group_verdict_name(f->verdict), "official", f->official);
+    if (f->finished == 0) return o;
+    set_mean(o, "score", &f->accuracy, f->accuracy.low, f->finished > 1);
+    set_mean(o, "seconds", &f->seconds, group_low(&f->seconds), f->finished > 1);
+    if (f->finished > 1) json_object_set_new(o, "p", json_real(f->p));
+    return o;
+}

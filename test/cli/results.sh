@@ -125,7 +125,6 @@ assert d["compares"] == "runs" and d["first"]["id"] == 1 and d["second"]["status
 assert d["first"]["reached_classic_ns"] == 36 * 10**9 and d["first"]["scores"]["top1"] == {"k": 9417, "items": 10000}, d
 assert d["first"]["broken"] is False and d["second"]["last_loss_micro"] == 1000000, d
 assert {"of": "settings", "name": "seed", "first": 1, "second": 2} in d["differences"], d'
-[ "$(status "$DAWN" results show 1 --json)" = 2 ]
 [ "$(status "$DAWN" results compare 1)" = 2 ]
 [ "$(status "$DAWN" results compare 1 g1)" = 2 ]
 [ "$(status "$DAWN" results compare g1 g2)" = 2 ]

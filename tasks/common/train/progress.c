@@ -307,16 +307,9 @@ void progress_group(struct progress *p, int64_t id, const struct run_metric *met
                     const struct group_facts *f)
 {
     if (p->quiet) return;
-    const char *verdict = group_verdict_name(f->verdict);
     if (p->json) {
-        json_t *o = json_pack("{ss sI si si sf sf sf sf sf sf sf ss}", "event", "group", "group", (json_int_t)id, "planned",
-                              f->planned, "finished", f->finished, "accuracy_mean", f->accuracy.mean, "accuracy_sigma",
-                              f->accuracy.sigma, "seconds_mean", f->seconds.mean, "seconds_sigma", f->seconds.sigma,
-                              "seconds_low", group_low(&f->seconds), "seconds_high", f->seconds.high, "p", f->p, "verdict",
-                              verdict);
-        static const char *const spread[] = {"accuracy_sigma", "seconds_sigma", "seconds_low", "seconds_high", "p"};
-        for (size_t i = 0; o && f->finished < 2 && i < sizeof spread / sizeof *spread; i++)
-            json_object_set_new(o, spread[i], json_null());  // one run has no spread
+        json_t *o = json_pack("{ss sI}", "event", "group", "group", (json_int_t)id);
+        json_object_update_new(o, group_text_json(f));
         write_json(o);
         return;
     }

@@ -10,6 +10,7 @@
 
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/clock.h"
+#include "tasks/tools/show/document.h"
 #include "tasks/tools/show/plain.h"
 
 enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
@@ -103,6 +104,7 @@ static int read_all(struct results *r, struct report_data *d)
     TRY(record_rows(r, "SELECT * FROM scaling_reductions ORDER BY scaling, number", 0, &d->reductions));
     TRY(record_rows(r, "SELECT * FROM machines ORDER BY id", 0, &d->machines));
     TRY(record_rows(r, "SELECT * FROM software ORDER BY id", 0, &d->software));
+    TRY(document_groups(r, 0, &d->groups_of_runs));
     make_groups(d);
     return 0;
 }
@@ -114,6 +116,7 @@ static void free_all(struct report_data *d)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) json_decref(list[i]);
     for (int g = 0; g < d->groups; g++) free(d->group[g].row);
     free(d->group);
+    sheet_free(&d->groups_of_runs);
 }
 
 // ---- the page
@@ -151,13 +154,14 @@ static void add_broken(const struct report_data *d, enum sheet_form form, struct
                       (long long)record_int(run, "id"), record_text(run, "broken"));
 }
 
-static void add_runs(const struct report_data *d, enum sheet_form form, struct text *into)
+static void add_runs(struct report_data *d, enum sheet_form form, struct text *into)
 {
     struct sheet s;
     if (!json_array_size(d->runs)) return;
     sheet_heading(form, 2, "Runs", into);
     report_runs(d, &s);
     sheet_put(&s, form, into);
+    sheet_put(&d->groups_of_runs, form, into);
     add_broken(d, form, into);
     if (form == SHEET_HTML) add_curves(d, into);
 }
@@ -199,7 +203,7 @@ static void add_scaling(const struct report_data *d, enum sheet_form form, struc
     }
 }
 
-static void write_page(const struct results *r, const struct report_data *d, enum sheet_form form, struct text *into)
+static void write_page(const struct results *r, struct report_data *d, enum sheet_form form, struct text *into)
 {
     struct sheet s;
     char date[32];

@@ -15,6 +15,7 @@ struct report_data {
     json_t *benches, *memory, *operators;  // rows
     json_t *scalings, *reductions;         // of --scaling: rows
     json_t *machines, *software;
+    struct sheet groups_of_runs;
     struct report_group *group;
     int groups;
 };

@@ -44,7 +44,7 @@ static int each_of(struct results *r, const char *sql, int64_t id, void (*tell)(
     "r.group_index), 0)) - count(r.id) AS missing FROM groups g LEFT JOIN runs r ON r.group_id = g.id WHERE ?1 = 0 "           \
     "GROUP BY g.id HAVING missing > 0 ORDER BY g.id"
 
-static int64_t print_gaps(const json_t *gaps)
+static int64_t add_gaps(const json_t *gaps, struct text *into)
 {
     const json_t *row;
     int64_t missing = 0;
@@ -52,14 +52,14 @@ static int64_t print_gaps(const json_t *gaps)
     json_array_foreach(gaps, i, row)
     {
         const int64_t first = record_int(row, "first"), last = record_int(row, "last");
-        if (first == last) printf("run %lld  MISSING: no run has this number\n", (long long)first);
-        else printf("runs %lld to %lld  MISSING: no runs have these numbers\n", (long long)first, (long long)last);
+        if (first == last) text_add(into, "run %lld  MISSING: no run has this number\n", (long long)first);
+        else text_add(into, "runs %lld to %lld  MISSING: no runs have these numbers\n", (long long)first, (long long)last);
         missing += last - first + 1;
     }
     return missing;
 }
 
-static int64_t print_lacking(const json_t *groups)
+static int64_t add_lacking(const json_t *groups, struct text *into)
 {
     const json_t *row;
     int64_t missing = 0;
@@ -67,21 +67,21 @@ static int64_t print_lacking(const json_t *groups)
     json_array_foreach(groups, i, row)
     {
         const int64_t count = record_int(row, "missing");
-        printf("group %lld  MISSING: %lld of its %lld runs %s not in the record\n", (long long)record_int(row, "id"),
-               (long long)count, (long long)record_int(row, "planned"), count == 1 ? "is" : "are");
+        text_add(into, "group %lld  MISSING: %lld of its %lld runs %s not in the record\n", (long long)record_int(row, "id"),
+                 (long long)count, (long long)record_int(row, "planned"), count == 1 ? "is" : "are");
         missing += count;
     }
     return missing;
 }
 
-int cmd_chain_missing(struct results *r)
+int cmd_chain_missing(struct results *r, struct text *into)
 {
     json_t *gaps = NULL, *groups = NULL;
     int64_t missing = 0;
     int rc = record_rows(r, GAPS, 0, &gaps);
     if (rc == 0) rc = record_rows(r, LACKING, 0, &groups);
     if (rc == 0) {
-        const int64_t of_gaps = print_gaps(gaps), of_groups = print_lacking(groups);
+        const int64_t of_gaps = add_gaps(gaps, into), of_groups = add_lacking(groups, into);
         missing = of_gaps > of_groups ? of_gaps : of_groups;  // mostly the same runs
     }
     json_decref(gaps);

@@ -7,6 +7,7 @@
 
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/file.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/cli/program.h"
 #include "submit/format/score/contest.h"
@@ -89,6 +90,18 @@ static int export_tables_to(struct results *r, int64_t id, const char *folder)
     return 0;
 }
 
+static json_t *chains;  // with --json: the verdicts
+
+static void tell_chain_json(const json_t *run, const char *broken)
+{
+    struct text better = {0};
+    if (broken == NULL) (void)show_better(run, &better);
+    json_int_t id = (json_int_t)record_int(run, "id"), points = (json_int_t)json_array_size(json_object_get(run, "points"));
+    json_array_append_new(chains, json_pack("{sI sb sI ss* ss*}", "run", id, "good", broken == NULL, "points", points, "broken",
+                                            broken, "flag", better.at));
+    text_free(&better);
+}
+
 static void tell_chain(const json_t *run, const char *broken)
 {
     size_t points = json_array_size(json_object_get(run, "points"));
@@ -100,12 +113,19 @@ static void tell_chain(const json_t *run, const char *broken)
     text_free(&better);
 }
 
-static int verify_runs(struct results *r, const char *word)
+static int verify_runs(struct results *r, const char *word, bool json)
 {
     int64_t id = 0;
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
-    int broken = cmd_chain_each(r, id, tell_chain);
-    int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r) : 0;
+    struct text gaps = {0};
+    if (json) chains = json_array();
+    int broken = cmd_chain_each(r, id, json ? tell_chain_json : tell_chain);
+    int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r, &gaps) : 0;
+    if (json && broken >= 0 && missing >= 0)
+        TRY(json_text_print(json_pack("{so sb si si}", "runs", chains, "good", broken == 0 && missing == 0, "broken", broken,
+                                      "missing", missing)));
+    else if (gaps.at != NULL) fputs(gaps.at, stdout);
+    text_free(&gaps);
     if (broken < 0 || missing < 0) return broken < 0 ? broken : missing;
     if (broken == 0 && missing == 0) return 0;
     if (broken == 0)
@@ -113,6 +133,13 @@ static int verify_runs(struct results *r, const char *word)
                     missing == 1 ? " is" : "s are");
     return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
                 broken == 1 ? "it" : "them");
+}
+
+// "g3" is a group; every other word is a run.
+static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
+{
+    *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
+    return *group ? 0 : record_find(r, word, id);
 }
 
 static int export_dawnbench_of(struct results *r, const char *word, const struct choice *c)
@@ -127,6 +154,12 @@ static int export_dawnbench_of(struct results *r, const char *word, const struct
     return rc;
 }
 
+static int refuse_group(int64_t id)
+{
+    return fail(ERR_USAGE, "a group is exported as html or md; \"dawn results show g%lld --json\" is for programs",
+                (long long)id);
+}
+
 // Exports one of the formats for a single run.
 static int export_document(struct results *r, const char *word, const struct choice *c)
 {
@@ -134,10 +167,13 @@ static int export_document(struct results *r, const char *word, const struct cho
     struct text text = {0};
     if (word && !strcmp(word, "all"))
         return fail(ERR_USAGE, "%s shows one run: name it by its number or \"last\"", c->format);
-    TRY(record_find(r, word != NULL ? word : "last", &id));
-    TRY(cmd_chain_warn("results", r, id));
+    bool group, html = strcmp(c->format, "html") == 0;
+    TRY(find_side(r, word != NULL ? word : "last", &group, &id));
+    if (group && !html && strcmp(c->format, "md") != 0) return refuse_group(id);
+    TRY(group ? cmd_chain_warn_group("results", r, id) : cmd_chain_warn("results", r, id));
     int rc = 0;
-    if (strcmp(c->format, "html") == 0) rc = document_page(r, id, SHEET_HTML, &text);
+    if (group) rc = document_group(r, id, html ? SHEET_HTML : SHEET_MARKDOWN, &text);
+    else if (html) rc = document_page(r, id, SHEET_HTML, &text);
     else if (strcmp(c->format, "svg") == 0) rc = document_svg(r, id, &text);
     else if (strcmp(c->format, "mllog") == 0) rc = mllog_export(r, id, c->author, &text);
     else rc = document_page(r, id, SHEET_MARKDOWN, &text);
@@ -153,7 +189,9 @@ static int export_run(struct results *r, const char *word, const struct choice *
     if (strcmp(c->format, "dawnbench") == 0) return export_dawnbench_of(r, word, c);
     bool csv = strcmp(c->format, "csv") == 0, reference = strcmp(c->format, "reference") == 0;
     if (strcmp(c->format, "json") != 0 && !csv && !reference) return export_document(r, word, c);
-    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    bool group = false;
+    if (word != NULL && strcmp(word, "all") != 0) TRY(find_side(r, word, &group, &id));
+    if (group) return refuse_group(id);
     TRY(cmd_chain_warn("results", r, id));
     if (csv && c->to != NULL && !is_csv_file(c->to)) return export_tables_to(r, id, c->to);
     int rc = csv ? export_csv(r, "runs", id, &text) : reference ? show_reference(r, id, &text) : export_json(r, id, &text);
@@ -162,13 +200,35 @@ static int export_run(struct results *r, const char *word, const struct choice *
     return rc;
 }
 
+// A run with everything that the record has of it; a group with its figures and the numbers of its runs.
+static int print_run_json(struct results *r, bool group, int64_t id)
+{
+    json_t *o, *rows = NULL, *runs;
+    if (!group) {
+        TRY(record_read(r, id, &o));
+        json_object_set_new(o, "broken", json_boolean(record_chain(o) < 0));
+        return json_text_print(o);
+    }
+    TRY(record_rows(r, "SELECT id, seed, status FROM runs WHERE group_id = ?1 ORDER BY group_index", id, &runs));
+    int rc = export_groups(r, id, &rows);
+    if (rc == 0 && json_array_size(rows) == 0)
+        rc = fail(ERR_USAGE, "there is no group g%lld in %s", (long long)id, result_file(r));
+    o = json_incref(json_array_get(rows, 0));
+    json_object_set(o, "runs", runs);
+    json_decref(runs);
+    json_decref(rows);
+    return rc < 0 ? rc : json_text_print(o);
+}
+
 static int print_run(struct results *r, const char *word, const struct choice *c)
 {
     const struct plain_style style = style_of(c);
     struct text text = {0};
     int64_t id;
-    TRY(record_find(r, word != NULL ? word : "last", &id));
-    int rc = show_run(r, id, &style, &text);
+    bool group;
+    TRY(find_side(r, word != NULL ? word : "last", &group, &id));
+    if (c->json) return print_run_json(r, group, id);
+    int rc = group ? show_group(r, id, &style, &text) : show_run(r, id, &style, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
@@ -185,13 +245,6 @@ static int print_list(struct results *r, const struct choice *c)
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
-}
-
-// "g3" is a group; every other word is a run.
-static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
-{
-    *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
-    return *group ? 0 : record_find(r, word, id);
 }
 
 static int print_comparison(struct results *r, const char *first, const char *second, const struct choice *c)
@@ -296,8 +349,6 @@ static int check_format(const char *action, struct choice *c)
     const char *const *formats = list ? of_list : of_export;
     if (c->json && c->format != NULL && strcmp(c->format, "json") != 0)
         return fail(ERR_USAGE, "--json and --format exclude each other");
-    if (c->json && !list && !export && strcmp(action, "compare") != 0)
-        return fail(ERR_USAGE, "--json is an option of results list, results compare and results export");
     if (c->format != NULL && !list && !export) return fail(ERR_USAGE, "--format is an option of results list and results export");
     if (!list && !export) return 0;
     if (c->format == NULL && export && c->to != NULL && !c->json) c->format = format_of(c->to, formats);
@@ -333,11 +384,11 @@ static int check_filter(const struct show_filter *f)
     return f->status != NULL ? check_word("status", f->status, states) : 0;
 }
 
-// True for a run instead of an action: "dawn results 3" shows run 3.
+// True for a run or a group instead of an action: "dawn results 3" shows run 3.
 static bool is_run(const char *word)
 {
     int64_t id;
-    return strcmp(word, "last") == 0 || text_to_int(word, INT64_MIN, INT64_MAX, &id) == 0;
+    return strcmp(word, "last") == 0 || text_to_int(word + (*word == 'g'), INT64_MIN, INT64_MAX, &id) == 0;
 }
 
 // Refuses options that the action would ignore.
@@ -354,10 +405,12 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
     if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
         return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
+    if (f->groups && (!list || f->status || f->model || f->seed >= 0))
+        return fail(ERR_USAGE, "--groups is an option of results list, where --task and --group may choose among groups");
     TRY(check_filter(f));
     if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
         return fail(ERR_USAGE, "--to, --author and --code-url are options of results export");
-    if (c->follow && strcmp(action, "show") != 0) return fail(ERR_USAGE, "--follow is an option of results show");
+    if (c->follow && (c->json || strcmp(action, "show") != 0)) return fail(ERR_USAGE, "--follow is an option of results show, without --json");
     return check_format(action, c);
 }
 
@@ -367,7 +420,7 @@ static int run_action(struct results *r, int argc, char **argv, const struct cho
     if (strcmp(action, "show") == 0) return c->follow ? follow_run(r, word) : print_run(r, word, c);
     if (strcmp(action, "compare") == 0) return print_comparison(r, word, argv[3], c);
     if (strcmp(action, "export") == 0) return export_run(r, word, c);
-    return strcmp(action, "verify") == 0 ? verify_runs(r, word) : print_list(r, c);
+    return strcmp(action, "verify") == 0 ? verify_runs(r, word, c->json) : print_list(r, c);
 }
 
 int cmd_results(int argc, char **argv)
@@ -380,12 +433,13 @@ int cmd_results(int argc, char **argv)
         {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
         {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
+        {OPTION_FLAG, 0, "groups", NULL, "list groups, with mean, sigma, interval and p, not runs", &c.filter.groups, 0, 0},
         {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT",
          "of a list: text, json or csv; of an export: json, csv, html, svg, md, dawnbench, mllog or reference (default: as PATH "
          "ends, else json)",
          &c.format, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "one JSON value instead of text: of list, compare and export", &c.json, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON value instead of text", &c.json, 0, 0},
         {OPTION_PATH, 0, "to", "PATH",
          "file of an export; for csv a folder for all tables, or a file that ends in .csv for the runs; for dawnbench a folder",
          &c.to, 0, 0},
@@ -399,17 +453,18 @@ int cmd_results(int argc, char **argv)
         .operands = "[list | show | compare | export | verify] [RUN...] [OPTIONS]",
         .about = "Lists, shows, compares, exports and verifies recorded runs. RUN is a number or \"last\"; for export and verify "
                  "also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes two runs, or "
-                 "two groups (g1 g2). RUN alone shows that run.",
+                 "two groups (g1 g2). show takes a group, too. RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                one line a run\n"
                 "  dawn results list --task cifar10 --json     the same for programs\n"
-                "  dawn results 3                              everything about run 3\n"
+                "  dawn results list --groups                  means of groups, and their spread\n"
+                "  dawn results 3                              everything about run 3; g1: group 1\n"
                 "  dawn results show                           everything about the last run\n"
                 "  dawn results show --follow                  what a running run does\n"
                 "  dawn results compare 3 7                    clocks, curves, what differs\n"
                 "  dawn results export --format csv --to tables  every table as a file\n"
-                "  dawn results export 3 --to run.html         a page of run 3\n"
+                "  dawn results export 3 --to run.html         a page of run 3; g1: of group 1\n"
                 "  dawn results verify                         whether a record was changed\n\n"
                 "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
                 "that the newest runs were deleted with all that names them.\n\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost: reads two whole records.
+#include "runtime/common/cli/json_text.h"
 #include "tasks/tools/show/compare.h"
 
 #include <math.h>
@@ -433,16 +434,6 @@ static json_t *differences_of(const json_t *a, const json_t *b)
     return list;
 }
 
-static int add_json(json_t *o, struct text *t)
-{
-    char *text = o != NULL ? json_dumps(o, JSON_INDENT(2)) : NULL;
-    json_decref(o);
-    if (text == NULL) return fail(ERR_MEMORY, "not enough memory to write the comparison as JSON");
-    text_add(t, "%s\n", text);
-    free(text);
-    return 0;
-}
-
 int compare_runs_json(struct results *r, int64_t first, int64_t second, struct text *t)
 {
     json_t *a = NULL, *b = NULL;
@@ -450,8 +441,8 @@ int compare_runs_json(struct results *r, int64_t first, int64_t second, struct t
     if (rc == 0) rc = record_read(r, second, &b);
     if (rc == 0) rc = check_tasks("run", first, a, second, b);
     if (rc == 0)
-        rc = add_json(json_pack("{ss so so so}", "compares", "runs", "first", figures_of(a), "second", figures_of(b),
-                                "differences", differences_of(a, b)), t);
+        rc = json_text_add(t, json_pack("{ss so so so}", "compares", "runs", "first", figures_of(a), "second", figures_of(b),
+                                        "differences", differences_of(a, b)));
     json_decref(a);
     json_decref(b);
     return rc;
@@ -459,7 +450,6 @@ int compare_runs_json(struct results *r, int64_t first, int64_t second, struct t
 
 static int means_of(struct results *r, int64_t group, const struct side *s, json_t **into)
 {
-    const struct group_facts *f = &s->facts;
     int broken = 0;
     for (size_t i = 0; i < json_array_size(s->runs); i++) {
         json_t *run;
@@ -467,16 +457,8 @@ static int means_of(struct results *r, int64_t group, const struct side *s, json
         broken += record_chain(run) < 0;
         json_decref(run);
     }
-    *into = json_pack("{sI si si si ss sb}", "id", (json_int_t)group, "planned", f->planned, "finished", f->finished,
-                      "broken_runs", broken, "verdict", group_verdict_name(f->verdict), "official", f->official);
-    if (f->finished > 0) {
-        json_object_set_new(*into, "score_mean", json_real(f->accuracy.mean));
-        json_object_set_new(*into, "seconds_mean", json_real(f->seconds.mean));
-    }
-    if (f->finished > 1) {
-        json_object_set_new(*into, "score_sigma", json_real(f->accuracy.sigma));
-        json_object_set_new(*into, "seconds_sigma", json_real(f->seconds.sigma));
-    }
+    *into = json_pack("{sI si}", "id", (json_int_t)group, "broken_runs", broken);
+    json_object_update_new(*into, group_text_json(&s->facts));
     return 0;
 }
 
@@ -505,7 +487,7 @@ int compare_groups_json(struct results *r, int64_t first, int64_t second, struct
                               differences_of(run[0], run[1]));
         set_test(o, "score_p", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
         set_test(o, "seconds_p", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
-        rc = add_json(o, t);
+        rc = json_text_add(t, o);
     }
     json_t *all[] = {a.runs, b.runs, run[0], run[1], means[0], means[1]};
     for (int i = 0; i < 6; i++) json_decref(all[i]);

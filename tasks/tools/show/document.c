@@ -202,3 +202,87 @@ int document_page(struct results *r, int64_t id, enum sheet_form form, struct te
     json_decref(run);
     return 0;
 }
+
+// ---- groups
+
+static void add_group(struct sheet *s, const json_t *group, const json_t *runs, const struct group_facts *f)
+{
+    const struct run_metric board = curve_board(json_array_get(runs, 0));
+    char a[TEXT_FIGURE], b[TEXT_FIGURE];
+    bool any = f->finished > 0, spread = f->finished > 1;
+    sheet_add(s, "%lld", (long long)record_int(group, "id"));
+    sheet_add(s, "%s%s", record_text(group, "task"), record_group_is_outside(runs) ? ", self-evaluated" : "");
+    sheet_add(s, "%s", record_text(group, "model"));
+    sheet_add(s, "%d of %d", f->finished, f->planned);
+    sheet_add(s, "%s", any ? run_metric_value_text(&board, f->accuracy.mean, a) : "-");
+    sheet_add(s, "%s", spread ? run_metric_spread_text(&board, f->accuracy.sigma, f->finished, a) : "-");
+    if (spread) sheet_add(s, "%s to %s", run_metric_value_text(&board, f->accuracy.low, a),
+                          run_metric_value_text(&board, f->accuracy.high, b));
+    else sheet_add(s, "-");
+    if (spread) sheet_add(s, "%.2g", f->p);
+    else sheet_add(s, "-");
+    sheet_add(s, "%s", any ? text_span(a, f->seconds.mean) : "-");
+    sheet_add(s, "%s", spread ? text_span(a, f->seconds.sigma) : "-");
+    if (spread) sheet_add(s, "%s to %s", text_span(a, group_low(&f->seconds)), text_span(b, f->seconds.high));
+    else sheet_add(s, "-");
+    sheet_add(s, "%s%s", f->official ? "OFFICIAL: " : "", group_verdict_sentence(f->verdict));
+}
+
+int document_groups(struct results *r, int64_t id, struct sheet *s)
+{
+    json_t *groups, *group, *runs;
+    size_t i;
+    int rc = 0;
+    sheet_begin(s, "Groups: means, sigma, 95% intervals, and p of the mean score",
+                "#group|task|model|runs|#score|#sigma|#interval|#p|#time|#sigma|#interval|verdict");
+    TRY(record_rows(r, "SELECT * FROM groups WHERE ?1 IN (0, id) ORDER BY id", id, &groups));
+    json_array_foreach(groups, i, group)
+    {
+        struct group_facts facts;
+        rc = record_group(r, record_int(group, "id"), &runs, &facts);
+        if (rc < 0) break;
+        add_group(s, group, runs, &facts);
+        json_decref(runs);
+    }
+    json_decref(groups);
+    return rc;
+}
+
+static int add_group_runs(struct results *r, int64_t id, struct sheet *s)
+{
+    json_t *runs, *run;
+    struct group_facts facts;
+    size_t i;
+    char a[TEXT_FIGURE];
+    sheet_begin(s, "Its runs", "#run|#seed|status|#score|#time");
+    TRY(record_group(r, id, &runs, &facts));
+    json_array_foreach(runs, i, run)
+    {
+        const struct run_metric board = curve_board(run);
+        sheet_add(s, "%lld", (long long)record_int(run, "id"));
+        sheet_add(s, "%lld", (long long)record_int(run, "seed"));
+        sheet_add(s, "%s", record_text(run, "status"));
+        sheet_add(s, "%s", record_has(run, "last_score") ? run_metric_text(&board, record_int(run, "last_score"), a) : "-");
+        sheet_add(s, "%s", record_has(run, "last_ns") ? plain_span(a, record_int(run, "last_ns")) : "-");
+    }
+    json_decref(runs);
+    return 0;
+}
+
+int document_group(struct results *r, int64_t id, enum sheet_form form, struct text *into)
+{
+    struct sheet figures = {0}, runs = {0};
+    char title[32];
+    int rc = document_groups(r, id, &figures);
+    if (rc == 0) rc = add_group_runs(r, id, &runs);
+    if (rc == 0 && sheet_rows(&runs) == 0)
+        rc = fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)id, result_file(r));
+    snprintf(title, sizeof title, "Group %lld", (long long)id);
+    if (rc == 0) sheet_page(form, title, into);
+    if (rc == 0) sheet_put(&figures, form, into);
+    if (rc == 0) sheet_put(&runs, form, into);
+    if (rc == 0) sheet_page_end(form, into);
+    sheet_free(&figures);
+    sheet_free(&runs);
+    return rc;
+}

@@ -8,6 +8,10 @@
 #include "tasks/tools/show/sheet.h"
 
 int document_page(struct results *, int64_t id, enum sheet_form, struct text *into) MUST_CHECK;
+// A row for each group with its mean, spread and verdict; `id` 0: of all groups.
+int document_groups(struct results *, int64_t id, struct sheet *) MUST_CHECK;
+// A group and its runs as a page.
+int document_group(struct results *, int64_t id, enum sheet_form, struct text *into) MUST_CHECK;
 int document_svg(struct results *, int64_t id, struct text *into) MUST_CHECK;  // the curves alone; refuses a run without curves
 
 #endif

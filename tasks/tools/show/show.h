@@ -14,6 +14,7 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its 
 struct show_filter {
     const char *task, *status, *model;
     int64_t group, seed;  // seed negative: all
+    bool groups;          // lists groups with their figures instead of runs
 };
 extern const struct show_filter show_everything;
 int show_list(struct results *, const struct show_filter *, const struct plain_style *, struct text *into) MUST_CHECK;

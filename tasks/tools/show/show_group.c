@@ -12,6 +12,10 @@ int show_group(struct results *r, int64_t group, const struct plain_style *style
     json_t *runs, *run;
     struct group_facts facts;
     TRY(record_group(r, group, &runs, &facts));
+    if (json_array_size(runs) == 0) {
+        json_decref(runs);
+        return fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)group, result_file(r));
+    }
     plain_heading(t, style, "Group %lld: %d of %d announced runs finished", (long long)group, facts.finished, facts.planned);
     size_t i;
     bool self = false;

@@ -9,9 +9,13 @@
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
+#include "runtime/common/cli/json_text.h"
 #include "submit/format/score/curve.h"
+#include "submit/results/export.h"
+#include "submit/results/group_text.h"
 
-enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 16 };
+enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 16,
+       NAMES_MOST = 32 };
 static const char *const titles[COLUMNS] = {"run", "grp", "seed", "started", "task", "status", "score", "to target"};
 static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true, [TIME] = true};
 
@@ -176,6 +180,7 @@ static void add_run(struct text *t, const struct list *l, const struct row *row,
     text_add(t, "%.*s%s\n", room > 0 ? room : 0, model, row->note);
 }
 
+// A sentence for each group, and its figures if the list is one of groups.
 static int add_groups(struct results *r, const struct show_filter *f, struct text *t)
 {
     json_t *groups, *group, *runs;
@@ -201,6 +206,8 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
         text_wrap(t, words.at, 0, 4);
         text_add(t, "\n");
         text_free(&words);
+        const struct run_metric board = curve_board(json_array_get(runs, 0));
+        if (f->groups && facts.finished > 0) group_text(t, &board, &facts);
         json_decref(runs);
     }
     json_decref(groups);
@@ -247,6 +254,7 @@ static int list_measurements(struct results *r, struct text *t)
 int show_list(struct results *r, const struct show_filter *f, const struct plain_style *style, struct text *t)
 {
     struct list l = {0};
+    if (f->groups) return add_groups(r, f, t);
     int rc = add_run_list(r, f, style, &l, t);
     list_free(&l);
     TRY(rc);
@@ -279,39 +287,58 @@ static json_t *summary_of(json_t *run)
     return row;
 }
 
+static json_t *summaries_of(const struct list *l)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < json_array_size(l->runs); i++) json_array_append_new(all, summary_of(json_array_get(l->runs, i)));
+    return all;
+}
+
+// Groups as rows for programs, with their figures.
+static int read_groups(struct results *r, const struct show_filter *f, json_t **rows)
+{
+    TRY(export_groups(r, f->group > 0 ? f->group : 0, rows));
+    for (size_t i = json_array_size(*rows); i-- > 0;)
+        if (f->task && strcmp(record_text(json_array_get(*rows, i), "task"), f->task)) json_array_remove(*rows, i);
+    return 0;
+}
+
 int show_list_json(struct results *r, const struct show_filter *f, struct text *t)
 {
     struct list l;
+    json_t *groups;
+    if (f->groups) {
+        TRY(read_groups(r, f, &groups));
+        return json_text_add(t, groups);
+    }
     int rc = read_list(r, f, &l);
-    json_t *all = json_array();
-    for (size_t i = 0; i < json_array_size(l.runs); i++) json_array_append_new(all, summary_of(json_array_get(l.runs, i)));
-    char *text = json_dumps(all, JSON_INDENT(2));
-    if (rc == 0 && text == NULL) rc = fail(ERR_MEMORY, "not enough memory to write the list as JSON");
-    if (rc == 0) text_add(t, "%s\n", text);
-    free(text);
-    json_decref(all);
+    json_t *all = summaries_of(&l);
     list_free(&l);
+    if (rc == 0) return json_text_add(t, all);
+    json_decref(all);
     return rc;
+}
+
+static int add_groups_csv(struct results *r, const struct show_filter *f, struct text *t)
+{
+    const char *names[NAMES_MOST] = {"id", "task", "model", "recipe", "announced_ms", "planned"};
+    json_t *groups;
+    int count = 6;
+    for (int i = 0; group_text_members[i] != NULL && count < NAMES_MOST - 1; i++) names[count++] = group_text_members[i];
+    TRY(read_groups(r, f, &groups));
+    export_rows(groups, names, t);
+    json_decref(groups);
+    return 0;
 }
 
 int show_list_csv(struct results *r, const struct show_filter *f, struct text *t)
 {
     struct list l;
+    if (f->groups) return add_groups_csv(r, f, t);
     int rc = read_list(r, f, &l);
-    for (int c = 0; columns[c] != NULL; c++) text_add(t, "%s%s", c == 0 ? "" : ",", columns[c]);
-    text_add(t, "\n");
-    for (size_t i = 0; i < json_array_size(l.runs); i++) {
-        json_t *row = summary_of(json_array_get(l.runs, i));
-        for (int c = 0; columns[c] != NULL; c++) {
-            const json_t *value = json_object_get(row, columns[c]);
-            text_add(t, "%s", c == 0 ? "" : ",");
-            if (json_is_integer(value)) text_add(t, "%lld", (long long)json_integer_value(value));
-            else if (json_is_boolean(value)) text_add(t, "%d", json_is_true(value));
-            else if (json_is_string(value)) text_csv(t, json_string_value(value));
-        }
-        text_add(t, "\n");
-        json_decref(row);
-    }
+    json_t *rows = summaries_of(&l);
+    export_rows(rows, columns, t);
+    json_decref(rows);
     list_free(&l);
     return rc;
 }

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The figures of a group, which every command that shows a group agrees on: mean, sigma, 95% interval, p. Three runs of 94.1, 94.2
+# and 94.3%: sigma is 0.1, Student's t at 2 degrees of freedom 4.3027, so the interval is 94.2 +- 0.2484.
+set -eu
+ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$ROOT/test/status.sh"
+
+cat >trainer.sh <<'SH'
+echo "{\"dawn\":\"epoch\",\"epoch\":1,\"correct\":$((9400 + 10 * DAWN_SEED)),\"items\":10000}"
+SH
+[ "$(status "$DAWN" record --runs 3 --model m -- sh trainer.sh)" = 0 ]
+figures='mean 94.20% top-1 accuracy, sigma 0.10%, 95% interval 93.95% to'
+for command in 'results show g1' 'results g1' 'results list --groups'; do
+    [ "$(status "$DAWN" $command)" = 0 ]
+    reads out "$figures 94.44%, p = 0.037"
+    grep -q '^  time  *mean ' out
+    reads out 'an official group has at least 5 runs'
+done
+for command in 'results show g1 --json' 'results list --groups --json' 'results export'; do
+    [ "$(status "$DAWN" $command)" = 0 ]
+    python3 -c '
+import json, math
+o = json.load(open("out"))
+g = o["groups"][0] if "groups" in o else o[0] if isinstance(o, list) else o
+assert [round(g["score_" + k], 4) for k in ("mean", "sigma", "low", "high")] == [.942, .001, .9395, .9445], g
+assert round(g["p"], 3) == .037 and g["finished"] == g["planned"] == 3 and g["verdict"] == "too-few" and g["official"] is False, g
+assert g["seconds_low"] <= g["seconds_mean"] <= g["seconds_high"], g
+assert "runs" not in g or [r["seed"] for r in g["runs"]] == [1, 2, 3], g'
+done
+grep -q '"score_mean": 0.942,' out # and no 0.9420000000000001
+"$DAWN" results export --format csv --to tables >/dev/null
+"$DAWN" results list --groups --format csv >list.csv
+python3 -c '
+import csv
+for name in ("tables/groups.csv", "list.csv"):
+    row, = csv.DictReader(open(name))
+    assert row["score_mean"] == "0.942" and row["verdict"] == "too-few" and row["official"] == "0" and row["p"][:5] == "0.037", row'
+"$DAWN" report -o report.md >/dev/null
+"$DAWN" results export g1 --format md >group.md
+for file in report.md group.md; do
+    grep -q '^| 1 | cifar10, self-evaluated | m | 3 of 3 | 94.20% | 0.10% | 93.95% to 94.44% | 0.037 | ' $file
+done
+grep -q '^| 3 | 3 | done | 94.30% | ' group.md
+"$DAWN" results export g1 --to group.html >/dev/null
+grep -q '93.95% to 94.44%' group.html
+
+# One run has a mean and no spread.
+[ "$(status "$DAWN" record --db one.db --runs 2 -- sh -c '[ $DAWN_SEED = 1 ] && sh trainer.sh')" = 1 ]
+[ "$(status "$DAWN" results show g1 --json --db one.db)" = 0 ]
+python3 -c '
+import json
+g = json.load(open("out"))
+assert g["finished"] == 1 and g["verdict"] == "unfinished" and g["score_mean"] == .941 and "score_sigma" not in g and "p" not in g, g'
+
+# A run with everything, and the verdicts on the chains, for programs.
+[ "$(status "$DAWN" results show 2 --json)" = 0 ]
+python3 -c 'import json; o = json.load(open("out")); assert o["id"] == 2 and o["last_score"] == 9420 and o["broken"] is False, o'
+[ "$(status "$DAWN" results verify --json)" = 0 ]
+python3 -c '
+import json
+o = json.load(open("out"))
+assert o["good"] is True and o["missing"] == 0 and [r["run"] for r in o["runs"] if r["good"]] == [1, 2, 3], o'
+python3 -c 'import sqlite3; d = sqlite3.connect("results.db"); d.execute("UPDATE scores SET score = 1 WHERE run = 2"); d.commit()'
+[ "$(status "$DAWN" results verify --json)" = 1 ]
+python3 -c '
+import json
+o = json.load(open("out"))
+assert o["good"] is False and o["broken"] == 1 and "hash" in o["runs"][1]["broken"], o'
+
+for wrong in 'show g9' 'show g9 --json' 'export g9 --to g.html' 'export g1' 'export g1 --format svg' 'show --groups' \
+    'list --groups --seed 1' 'show --follow --json'; do
+    [ "$(status "$DAWN" results $wrong)" = 2 ]
+done
