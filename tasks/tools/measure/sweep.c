@@ -27,7 +27,13 @@ bool sweep_fit(const struct sweep *s, struct sweep_fit *f)
     if (!fit_line(s->batch, s->step, s->count, &f->step)) return false;
     (void)fit_line(s->batch, s->memory, s->count, &f->memory);
     if (!(f->step.slope > 0) || f->step.r2 < FIT_LINE) return true;
+    f->lies = true;
     f->limit = 1 / f->step.slope;
+    for (int i = 0; i < s->count; i++)  // a limit that was exceeded is none
+        if (s->batch[i] / s->step[i] > f->limit) {
+            f->limit = 0;
+            return true;
+        }
     if (f->step.offset > 0) f->near = NEAR / (1 - NEAR) * f->step.offset / f->step.slope;
     return true;
 }
@@ -116,7 +122,9 @@ static char sign_of(const struct fit_line *line)
 static void add_lines(const struct sweep_fit *f, struct text *into)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE];
-    if (f->step.slope > 0)
+    if (f->step.slope > 0 && !f->lies)
+        text_entry(into, "step", "not on a line%s: larger batches or an idle machine help", fit_text(c, f, &f->step));
+    else if (f->step.slope > 0)
         text_entry(into, "step", "%s b %c %s at batch b%s", roofline_span(a, f->step.slope), sign_of(&f->step),
                    roofline_span(b, fabs(f->step.offset)), fit_text(c, f, &f->step));
     else
@@ -136,8 +144,8 @@ void sweep_text(const struct sweep_fit *f, const struct sweep_largest *largest, 
                    ceil(f->near));
     else if (f->limit > 0)
         text_entry(into, "limit", "%.1f %s/s however large the batch", f->limit, samples);
-    else if (f->step.slope > 0)
-        text_entry(into, "limit", "unknown: the steps do not lie on a line; larger batches or an idle machine help");
+    else if (f->lies)
+        text_entry(into, "limit", "unknown: a batch was faster than the line allows, however large");
     if (!largest->batch) return;
     const char *bound = largest->all_data ? ": the whole data set"
                       : largest->stepless ? ": larger ones have no such step" : ", by plan";

@@ -15,7 +15,8 @@ struct sweep {
 struct sweep_fit {
     struct fit_line step, memory;
     int points;
-    double limit;       // in samples per second; 0: unknown, because the step does not grow with the batch along a line
+    bool lies;          // the steps grow with the batch along a line; otherwise `step` says nothing
+    double limit;       // in samples per second; 0: unknown, as without a line, and if a batch exceeded it
     double near;        // the batch that reaches 90% of the limit; 0: unknown
 };
 void sweep_add(struct sweep *, double batch, double step, double memory);

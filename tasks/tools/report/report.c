@@ -17,21 +17,24 @@ enum { RUNS_MOST = 200, GROUPS_MOST = 40 };
 
 // ---- reading
 
-static int read_runs(struct results *r, json_t **runs)
+static int read_runs(struct results *r, struct report_data *d)
 {
     json_t *ids, *row, *run;
     size_t i;
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT id FROM (SELECT id FROM runs ORDER BY id DESC LIMIT %d) ORDER BY id", RUNS_MOST);
+    TRY(record_rows(r, "SELECT count(*) AS runs FROM runs", 0, &ids));
+    d->all_runs = record_int(json_array_get(ids, 0), "runs");
+    json_decref(ids);
     TRY(record_rows(r, sql, 0, &ids));
-    *runs = json_array();
+    d->runs = json_array();
     int rc = 0;
     json_array_foreach(ids, i, row)
     {
         rc = record_read(r, record_int(row, "id"), &run);
         if (rc < 0) break;
         if (record_chain(run) < 0) json_object_set_new(run, "broken", json_string(error_text()));
-        json_array_append_new(*runs, run);
+        json_array_append_new(d->runs, run);
     }
     json_decref(ids);
     return rc;
@@ -93,7 +96,7 @@ static void make_groups(struct report_data *d)
 
 static int read_all(struct results *r, struct report_data *d)
 {
-    TRY(read_runs(r, &d->runs));
+    TRY(read_runs(r, d));
     TRY(record_rows(r, "SELECT * FROM benches WHERE step_ns > 0 ORDER BY id", 0, &d->benches));
     TRY(record_rows(r, "SELECT * FROM bench_memory ORDER BY bench, number", 0, &d->memory));
     TRY(record_rows(r, "SELECT * FROM bench_operators ORDER BY bench, number", 0, &d->operators));
@@ -212,7 +215,7 @@ static void write_page(const struct results *r, struct report_data *d, enum shee
     add_runs(d, form, into);
     add_throughput(d, form, into);
     add_scaling(d, form, into);
-    if (json_array_size(d->runs) == RUNS_MOST) add_words(form, into, "The last %d runs.", RUNS_MOST);
+    if (d->all_runs > RUNS_MOST) add_words(form, into, "The last %d of %lld runs.", RUNS_MOST, (long long)d->all_runs);
     if (d->groups == GROUPS_MOST) add_words(form, into, "The last %d settings that were measured.", GROUPS_MOST);
     sheet_heading(form, 2, "Environment", into);
     report_machines(d, &s);

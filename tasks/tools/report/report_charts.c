@@ -2,14 +2,15 @@
 // The charts of a report. A table shows the figures of each chart, too.
 #include "tasks/tools/report/report_inside.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/draw/chart.h"
 #include "submit/format/score/curve.h"
 #include "tasks/tools/measure/fit.h"
+#include "tasks/tools/show/curve_chart.h"
 
 enum { CURVES = CHART_LOOKS, BARS = 24, PARTS = 10, PASSES = 3 };
 
@@ -33,36 +34,21 @@ struct shows {
     const char *name;  // NULL: the loss without one
 };
 
-// Over the end-to-end clock.
-static void read_curve(const json_t *run, struct shows shows, struct curve *c)
+// The newest runs of a task that have a curve, and how many there are.
+static int read_curves(const struct report_data *d, const char *task, struct shows shows, struct curve into[CURVES], int *all)
 {
-    const json_t *points = json_object_get(run, "points"), *p;
-    struct run_metric board = curve_board(run);
-    size_t i;
-    *c = (struct curve){.at = zalloc((json_array_size(points) + 1) * sizeof *c->at)};
-    snprintf(c->label, sizeof c->label, "run %lld%s, %.24s", (long long)record_int(run, "id"),
-             record_has(run, "broken") ? " BROKEN" : "", record_text(run, "model"));
-    json_array_foreach((json_t *)points, i, p)
-    {
-        int64_t score = curve_score(p, &board);
-        double seconds = (double)record_int(p, "t_ns") * 1e-9, loss = curve_loss(p, shows.name);
-        if (shows.loss && !isnan(loss)) c->at[c->count++] = (struct chart_point){.x = seconds, .y = loss};
-        if (!shows.loss && score != RUN_SCORE_NONE)
-            c->at[c->count++] =
-                (struct chart_point){.x = seconds, .y = run_metric_shown(&board, run_metric_value(&board, score))};
-    }
-}
-
-// The last runs of a task that have a curve, newest first.
-static int read_curves(const struct report_data *d, const char *task, struct shows shows, struct curve into[CURVES])
-{
-    int count = 0;
-    for (size_t i = json_array_size(d->runs); i > 0 && count < CURVES; i--) {
+    int count = *all = 0;
+    for (size_t i = json_array_size(d->runs); i > 0; i--) {
         const json_t *run = json_array_get(d->runs, i - 1);
+        const struct run_metric board = curve_board(run);
+        struct curve c = {0};
         if (strcmp(record_text(run, "task"), task) != 0) continue;
-        read_curve(run, shows, &into[count]);
-        if (into[count].count > 0) count++;
-        else free(into[count].at);
+        c.count = curve_chart_points(run, shows.loss ? NULL : &board, shows.name, &c.at);
+        snprintf(c.label, sizeof c.label, "run %lld%s, %.24s", (long long)record_int(run, "id"),
+                 record_has(run, "broken") ? " BROKEN" : "", record_text(run, "model"));
+        *all += c.count > 0;
+        if (c.count > 0 && count < CURVES) into[count++] = c;
+        else free(c.at);
     }
     return count;
 }
@@ -72,27 +58,27 @@ static void draw_curves(const struct report_data *d, const json_t *last, struct 
     const char *task = record_text(last, "task"), *name = shows.name ? shows.name : "", *blank = shows.name ? " " : "";
     const struct run_metric board = curve_board(last);
     double target = run_metric_shown(&board, (double)record_int(last, "target_micro") * 1e-6);
-    bool loss = shows.loss;
     struct curve curve[CURVES];
     struct chart_series series[CURVES];
-    char title[128], id[96], axis[64];
-    int count = read_curves(d, task, shows, curve);
+    char title[128], id[96], about[128];
+    int all, count = read_curves(d, task, shows, curve, &all);
+    struct chart chart = curve_chart(shows.loss ? NULL : &board);
     for (int i = 0; i < count; i++)
         series[i] = (struct chart_series){.label = curve[i].label, .at = curve[i].at, .count = curve[i].count, .look = i,
-                                          .line = loss ? CHART_STRAIGHT : CHART_STEPS, .marks = curve[i].count <= 60};
+                                          .marks = curve[i].count <= CURVE_CHART_MARKS};
     const struct chart_level level = {target, "target"};
-    snprintf(title, sizeof title, "%.40s: %s%s%.32s over time", task, loss ? "training loss" : "score", blank, name);
-    snprintf(id, sizeof id, "%s-%.40s%s%.32s", loss ? "loss" : "score", task, shows.name ? "-" : "", name);
-    snprintf(axis, sizeof axis, "%s %.32s", loss ? "loss" : board.name, loss ? name : board.unit);
+    snprintf(title, sizeof title, "%.40s: %s%s%c%s", task, name, blank, tolower((unsigned char)chart.title[0]), chart.title + 1);
+    snprintf(id, sizeof id, "%s-%.40s%s%.32s", shows.loss ? "loss" : "score", task, shows.name ? "-" : "", name);
+    snprintf(about, sizeof about, "The newest %d of the %d runs of this task that have a curve; %d are left out.", count, all,
+             all - count);
+    if (all == count) snprintf(about, sizeof about, "All runs of this task that have a curve.");
     for (char *at = id; *at; at++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789-", *at)) *at = '-';
-    const struct chart chart = {
-        .id = id, .title = title, .about = "The last runs of the task, over the end-to-end clock.",
-        .x = {.title = "seconds since the start", .scale = CHART_SECONDS},
-        .y = {.title = axis, .scale = CHART_LINEAR, .label = chart_number},
-        .series = series, .series_count = count, .levels = &level, .level_count = loss ? 0 : 1,
-    };
+    chart.id = id, chart.title = title, chart.about = about;
+    chart.series = series, chart.series_count = count;
+    chart.levels = &level, chart.level_count = shows.loss ? 0 : 1;
     if (count) chart_draw(into, &chart);
+    if (count < all) sheet_words(SHEET_HTML, about, into);
     for (int i = 0; i < count; i++) free(curve[i].at);
 }
 
@@ -136,7 +122,7 @@ static void draw_steps(const struct report_group *g, const char *id, struct text
         x[i] = (double)record_int(g->row[i], "batch"), y[i] = (double)record_int(g->row[i], "step_ns") * 1e-6;
         at[i] = (struct chart_point){.x = x[i], .y = y[i]};
     }
-    bool fits = fit_line(x, y, g->rows, &fit);
+    bool fits = fit_line(x, y, g->rows, &fit) && fit.slope > 0 && fit.r2 >= FIT_LINE;
     if (fits)
         for (int i = 0; i < 2; i++)
             line[i] = (struct chart_point){.x = i ? x[g->rows - 1] : 0, .y = fit.slope * (i ? x[g->rows - 1] : 0) + fit.offset};
@@ -145,11 +131,12 @@ static void draw_steps(const struct report_group *g, const char *id, struct text
         {.label = "a b + c", .at = line, .count = 2, .line = CHART_STRAIGHT, .look = 1},
     };
     const struct chart chart = {
-        .id = id, .title = "Time of a step by batch", .about = "The measured steps and the line through them.",
+        .id = id, .title = "Time of a step by batch",
+        .about = fits ? "Measured steps and their line." : "Measured steps, not on a line.",
         .x = {.title = "batch", .scale = CHART_LINEAR, .label = chart_number},
-        .y = {.title = "ms", .scale = CHART_LINEAR, .label = chart_number}, .series = series, .series_count = 2,
+        .y = {.title = "ms", .scale = CHART_LINEAR, .label = chart_number}, .series = series, .series_count = fits ? 2 : 1,
     };
-    if (fits) chart_draw(into, &chart);
+    chart_draw(into, &chart);
     free(x), free(y), free(at);
 }
 

@@ -12,6 +12,7 @@ struct report_group {
 };
 struct report_data {
     json_t *runs;                          // as record_read returns them, with `broken`, its first fault, if a chain is broken
+    int64_t all_runs;                      // of the record; `runs` has the newest
     json_t *benches, *memory, *operators;  // rows
     json_t *scalings, *reductions;         // of --scaling: rows
     json_t *machines, *software;
@@ -27,7 +28,7 @@ void report_group_name(const struct report_group *, struct text *into);
 void report_runs(const struct report_data *, struct sheet *);
 void report_throughput(const struct report_group *, struct sheet *);
 void report_all_throughput(const struct report_data *, struct sheet *);  // all groups in one table
-void report_lines(const struct report_group *, struct sheet *);          // the fitted lines; no row for a single batch
+void report_lines(const struct report_group *, struct sheet *);          // the fitted lines; no row for steps without one
 void report_machines(const struct report_data *, struct sheet *);
 void report_software(const struct report_data *, struct sheet *);
 

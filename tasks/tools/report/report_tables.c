@@ -134,7 +134,7 @@ void report_lines(const struct report_group *g, struct sheet *s)
     for (int i = 0; i < g->rows && i < SWEEP_BATCHES; i++)
         sweep_add(&sweep, (double)record_int(g->row[i], "batch"), (double)record_int(g->row[i], "step_ns") * 1e-9,
                   (double)record_int(g->row[i], "memory_bytes"));
-    if (!sweep_fit(&sweep, &f)) return;
+    if (!sweep_fit(&sweep, &f) || !f.lies) return;
     sheet_add(s, "%.4g s", f.step.slope);
     sheet_add(s, "%.4g s", f.step.offset);
     snprintf(a, sizeof a, "%.4f", f.step.r2);

@@ -410,7 +410,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     TRY(check_filter(f));
     if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
         return fail(ERR_USAGE, "--to, --author and --code-url are options of results export");
-    if (c->follow && (c->json || strcmp(action, "show") != 0)) return fail(ERR_USAGE, "--follow is an option of results show, without --json");
+    if (c->follow && (c->json || strcmp(action, "show") != 0))
+        return fail(ERR_USAGE, "--follow is an option of results show, without --json");
     return check_format(action, c);
 }
 

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/draw/chart.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
-#include "tasks/tools/show/plot.h"
+#include "tasks/tools/show/curve_chart.h"
 
 enum { VALUE = 400 };
 
@@ -94,41 +93,42 @@ static void add_setting(struct sheet *f, const json_t *run)
 
 // ---- SVG
 
-static void epoch_label(double value, char into[CHART_LABEL])
-{
-    snprintf(into, CHART_LABEL, "%.3g", value);
-}
-
+enum { SERIES = 2 };
 struct panel {
     struct chart chart;
-    struct chart_series series;
+    struct chart_series series[SERIES];
     struct chart_level target;
-    struct chart_point *at;
-    char title[96];
+    struct chart_point *at, met;
+    char title[96], reached[TEXT_FIGURE + 24];
 };
+
+// The point at which the target was met, as a mark of its own.
+static void mark_reached(const json_t *run, struct panel *p)
+{
+    char span[TEXT_FIGURE];
+    p->met.x = (double)record_int(run, "reached_ns") * 1e-9;
+    for (int i = 0; i < p->series[0].count; i++)
+        if (p->at[i].x == p->met.x) p->met.y = p->at[i].y;
+    snprintf(p->reached, sizeof p->reached, "target met after %s", plain_span(span, record_int(run, "reached_ns")));
+    p->series[p->chart.series_count++] =
+        (struct chart_series){.label = p->reached, .at = &p->met, .count = 1, .line = CHART_NONE, .marks = true, .look = 1};
+}
 
 // The curve of a metric, or of the loss if `metric` is NULL. False if it has fewer than two points.
 static bool make_panel(const json_t *run, const struct run_metric *metric, bool broken, struct panel *p)
 {
-    double *x, *y;
-    int count = plot_points(run, metric, &x, &y);
-    bool percent = metric && !strcmp(metric->unit, "%");
-    p->at = zalloc((size_t)(count + 1) * sizeof *p->at);
-    for (int i = 0; i < count; i++)
-        p->at[i] = (struct chart_point){.x = x[i], .y = metric ? run_metric_shown(metric, y[i]) : y[i]};
-    free(x);
-    free(y);
-    p->series = (struct chart_series){.at = p->at, .count = count, .marks = count <= 60};
+    *p = (struct panel){.chart = curve_chart(metric)};
+    int count = curve_chart_points(run, metric, NULL, &p->at);
+    p->series[0] = (struct chart_series){
+        .label = metric ? "score" : "loss", .at = p->at, .count = count, .marks = count <= CURVE_CHART_MARKS};
+    snprintf(p->title, sizeof p->title, "%s%s", p->chart.title, broken ? " (BROKEN: the record has been changed)" : "");
+    p->chart.id = metric ? "score" : "loss", p->chart.title = p->title;
+    p->chart.series = p->series, p->chart.series_count = 1;
+    if (metric == NULL) return count > 1;
     double target = (double)record_int(run, "target_micro") / 1e6;
-    p->target = (struct chart_level){metric ? run_metric_shown(metric, target) : 0, "target"};
-    snprintf(p->title, sizeof p->title, "%.40s%s", metric ? contest_metric_title(metric->name) : "training loss",
-             broken ? " (BROKEN: the record has been changed)" : "");
-    p->chart = (struct chart){
-        .id = metric ? "score" : "loss", .title = p->title,
-        .x = {.title = "epoch", .label = epoch_label}, .series = &p->series, .series_count = 1,
-        .levels = &p->target, .level_count = metric ? 1 : 0,
-    };
-    p->chart.y = (struct chart_axis){.title = p->chart.title, .label = percent ? chart_percent : chart_number};
+    p->target = (struct chart_level){run_metric_shown(metric, target), "target"};
+    p->chart.levels = &p->target, p->chart.level_count = 1;
+    if (record_has(run, "reached_ns")) mark_reached(run, p);
     return count > 1;
 }
 
@@ -142,7 +142,7 @@ static int add_chart(struct text *t, const json_t *run)
     bool broken = record_chain(run) < 0;
     for (int loss = 0; loss < 2; loss++)
         if (make_panel(run, loss ? NULL : &board, broken, &panel[loss])) chart[count++] = &panel[loss].chart;
-    if (count) chart_picture(t, "score and loss over epochs", chart, count);
+    if (count) chart_picture(t, "score and loss over end-to-end time", chart, count);
     for (int i = 0; i < 2; i++) free(panel[i].at);
     return count;
 }

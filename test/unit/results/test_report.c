@@ -61,8 +61,10 @@ TEST_WITH(test_html, setup, teardown)
     says(&text, "<!DOCTYPE html>");
     says(&text, "@media print");
     says(&text, "prefers-color-scheme: dark");
-    says(&text, "cifar10: score over time");
-    says(&text, "cifar10: training loss over time");
+    says(&text, "cifar10: score over end-to-end time");
+    says(&text, "cifar10: training loss over end-to-end time");
+    says(&text, "All runs of this task that have a curve.");
+    says(&text, "Measured steps and their line.");
     says(&text, "batch_<wbr>size_<wbr>per_<wbr>device</th>");  // a head on one line makes the table wider than paper
     says(&text, "cpu with 2 threads");
     says(&text, ">1600.00</td>");  // 8 images in 5 ms
@@ -78,6 +80,26 @@ TEST_WITH(test_html, setup, teardown)
     never_says(&text, "http:");
     never_says(&text, "https:");
     never_says(&text, "nan");
+    text_free(&text);
+    results_close(r);
+}
+
+// Six runs and steps that fall with the batch: the charts name the runs that they leave out, end their lines with the run, and
+// have no line through the steps.
+TEST_WITH(test_charts_draw_no_more_than_there_is, setup, teardown)
+{
+    struct results *r = open_db(RESULTS_WRITE);
+    struct text text = {0};
+    struct run_facts facts = fixture_facts(1, NULL);
+    for (int i = 0; i < 6; i++) fixture_run(r, &facts, (const int64_t[]){5000, 9300, 9500}, i < 5 ? 2 : 3);
+    add_bench(r, 8, 9000000, "record"), add_bench(r, 16, 5000000, "record"), add_bench(r, 32, 7000000, "record");
+    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    says(&text, "<p>The newest 4 of the 6 runs of this task that have a curve; 2 are left out.</p>");
+    const char *line = strstr(text.at, "look-1\" d=\"M");  // the fifth run, which ended before the sixth
+    if (line == NULL) fail_msg("no second line");
+    assert_int_equal(strcspn(line + 11, "\"H"), strcspn(line + 11, "\""));
+    says(&text, "Measured steps, not on a line.");
+    never_says(&text, "a b + c");
     text_free(&text);
     results_close(r);
 }

@@ -178,7 +178,12 @@ TEST(test_sweep_lines)
     s.step[1] = 0.005;  // disturbed: the slope says nothing
     assert_true(sweep_fit(&s, &f));
     assert_true(f.step.slope > 0 && f.step.r2 < FIT_LINE && f.limit == 0 && f.near == 0);
-    shows(&f, "unknown: the steps do not lie on a line", NULL);
+    assert_false(f.lies);
+    shows(&f, "not on a line (r2 ", "limit");
+    s.step[0] = 0.01, s.step[1] = 0.03;  // 1000 per second at batch 10, more than the 375 of the line through all three
+    assert_true(sweep_fit(&s, &f));
+    assert_true(f.lies && f.limit == 0 && f.near == 0);
+    shows(&f, "unknown: a batch was faster than the line allows", NULL);
     s.step[2] = s.step[1] = 0.01;  // it falls with the batch: there is no limit to tell
     assert_true(sweep_fit(&s, &f));
     assert_true(f.limit == 0 && f.near == 0);
