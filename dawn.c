@@ -45,6 +45,20 @@ static const struct program_group groups[] = {
     {NULL, NULL},
 };
 
+static const struct program_variable variables[] = {
+    {"DAWN_RESULTS", "the record, instead of results.db"},
+    {"DAWN_DATA", "the folder of the data sets, before $XDG_DATA_HOME/dawn and ~/.local/share/dawn"},
+    {"DAWN_SERVER", "the scoreboard"},
+    {"DAWN_HANDLE", "your name on the boards"},
+    {"DAWN_KEY", "the key that signs"},
+    {"DAWN_SEED", "given by \"dawn record\" to its command: the seed of the run"},
+    {"DAWN_ISA", "limits the instruction set of DAWN's own loops: base, avx2 or avx512"},
+    {"XDG_CONFIG_HOME", "keys lie in its folder dawn/keys, else in ~/.config/dawn/keys"},
+    {"SSL_CERT_FILE", "a file of certificates to trust, as with curl"},
+    {"NO_COLOR", "if it is not empty, headings are not bold"},
+    {NULL, NULL},
+};
+
 int main(int argc, char **argv)
 {
     const struct program dawn = {
@@ -54,6 +68,7 @@ int main(int argc, char **argv)
         .first = "A first run, with nothing to fetch:\n  dawn train cifar10 --data synthetic",
         .commands = commands,
         .groups = groups,
+        .variables = variables,
         .words = task_words,
     };
     return program_main(&dawn, argc, argv);

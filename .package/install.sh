@@ -63,6 +63,7 @@ install)
     put 644 "$work/service" lib/systemd/system/dawn-scoreboard.service
     put 644 "$here/dawn-scoreboard.sysusers" lib/sysusers.d/dawn-scoreboard.conf
     put 644 "$here/../COPYING" share/doc/dawn/COPYING
+    for page in "$here"/../docs/*.md; do put 644 "$page" "share/doc/dawn/docs/$(basename "$page")"; done # messages name them
     if [ -f "$list" ]; then
         grep -vxF -f "$work/files" "$list" >"$work/old" || true
         remove "$work/old"

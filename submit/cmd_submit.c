@@ -21,7 +21,7 @@ struct choice {
     const char *db, *handle, *team, *note, *code_url, *out, *board_key, *competition;
     struct option_list runs, benches, scalings, tags;
     int64_t group;
-    bool dry_run, open;
+    bool dry_run, open, all_new;
     char own_handle[HANDLE_MAX];  // "": not chosen
     const char *board;            // NULL: not chosen
     const char *server_key;       // as in submission_choice
@@ -84,6 +84,11 @@ static bool measures(const struct choice *c)
     return c->benches.count > 0 || c->scalings.count > 0;
 }
 
+static bool names_runs(const struct choice *c)
+{
+    return measures(c) || c->runs.count > 0 || c->group != 0;
+}
+
 static int read_runs(const struct choice *c, struct results *r, int64_t runs[OPTION_LIST_MAX])
 {
     for (int i = 0; i < c->runs.count; i++) TRY(record_find(r, c->runs.word[i], &runs[i]));
@@ -129,30 +134,70 @@ static int judge(const struct submissions *all)
     return rc;
 }
 
+static void drop_those(struct submissions *all, const bool *drop)
+{
+    int kept = 0;
+    for (int i = 0; i < all->count; i++) {
+        struct submission *s = &all->at[i];
+        if (drop[i]) submission_clear(s);
+        else if (kept++ != i) all->at[kept - 1] = *s, *s = (struct submission){0};
+    }
+    all->count = kept;
+}
+
 // A run that fails a check would keep the new runs here for ever. A submission that names no run leaves it out with its group.
 static int leave_out(struct submissions *all)
 {
-    int dropped = 0, kept = 0;
+    int dropped = 0;
     struct text findings = {0};
     bool *drop = zalloc((size_t)all->count + 1);
-    for (int i = 0; i < all->count; i++) drop[i] = fails(&all->at[i]) || group_fails(all, &all->at[i]);
     for (int i = 0; i < all->count; i++) {
-        struct submission *s = &all->at[i];
-        if (drop[i]) {
-            text_add(&findings, "run %lld is left out: %s\n", (long long)s->run,
-                     fails(s) ? "a check fails" : "a check of its group fails");
-            submission_findings(s, &findings);
-            submission_clear(s);
-            dropped++;
-        } else {
-            if (kept != i) all->at[kept] = *s, *s = (struct submission){0};
-            kept++;
-        }
+        const struct submission *s = &all->at[i];
+        drop[i] = fails(s) || group_fails(all, s);
+        if (!drop[i]) continue;
+        text_add(&findings, "run %lld is left out: %s\n", (long long)s->run,
+                 fails(s) ? "a check fails" : "a check of its group fails");
+        submission_findings(s, &findings);
+        dropped++;
     }
-    all->count = kept;
+    drop_those(all, drop);
     free(drop);
     print(&findings);
     return dropped;
+}
+
+// "3" is a run, and with it its group; "g2" is a group. False: none of them is meant.
+static bool keep_word(const struct submissions *all, const char *word, bool *drop)
+{
+    const bool by_group = *word == 'g';
+    int64_t number, group = 0;
+    bool any = false;
+    if (text_to_int(word + by_group, 1, INT64_MAX, &number) < 0) return false;
+    for (int i = 0; i < all->count && group == 0; i++)
+        if ((by_group ? all->at[i].group : all->at[i].run) == number) any = true, drop[i] = false, group = all->at[i].group;
+    for (int i = 0; i < all->count && group != 0; i++)
+        if (all->at[i].group == group) drop[i] = false;
+    return any;
+}
+
+// Several new runs may hold experiments that nobody else wants to see, so the answer may be a part of the list.
+static int ask_which(struct submissions *all)
+{
+    char line[256] = "";
+    bool *drop = zalloc((size_t)all->count + 1);
+    int rc = 0;
+    memset(drop, true, (size_t)all->count);
+    printf("\nSign this and publish it? [y/N], or numbers of runs and groups (3 g2): ");
+    fflush(stdout);
+    if (fgets(line, sizeof line, stdin) == NULL) line[0] = '\0';
+    const char *word = strtok(line, " ,\n");
+    if (word != NULL && (*word == 'y' || *word == 'Y')) word = NULL, memset(drop, false, (size_t)all->count);
+    else if (word == NULL || *word == 'n' || *word == 'N') rc = fail(ERR_INTERRUPTED, "nothing was sent");
+    for (; rc == 0 && word != NULL; word = strtok(NULL, " ,\n"))
+        if (!keep_word(all, word, drop)) rc = fail(ERR_USAGE, "nothing was sent: \"%.20s\" is no run or group of the list", word);
+    if (rc == 0) drop_those(all, drop);
+    free(drop);
+    return rc;
 }
 
 static bool any_statement(const struct submissions *all)
@@ -319,7 +364,7 @@ static int commit(struct choice *c, struct results *r, const struct submissions 
 static int proceed(struct choice *c, struct results *r, const struct payload_words *words, struct submissions *all)
 {
     int news = 0, dropped = 0;
-    if (!measures(c) && c->runs.count == 0 && c->group == 0) dropped = leave_out(all);
+    if (!names_runs(c)) dropped = leave_out(all);
     for (int i = 0; i < all->count; i++) news += !all->at[i].nothing_new;
     if (news == 0) {
         if (dropped > 0) return fail(ERR_INPUT, "nothing was sent: no other finished run is new");
@@ -336,7 +381,8 @@ static int proceed(struct choice *c, struct results *r, const struct payload_wor
     }
     if (c->out != NULL) return write_all(c, &c->sending.signer, all);
     if (c->competition != NULL) return commit(c, r, all);
-    TRY(sending_ask(&c->sending, "Sign this and publish it?"));
+    if (all->count > 1 && !names_runs(c) && !c->all_new && !c->sending.yes && isatty(STDIN_FILENO)) TRY(ask_which(all));
+    else TRY(sending_ask(&c->sending, "Sign this and publish it?"));
     return send_all(c, r, words, all);
 }
 
@@ -414,6 +460,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &c.sending.server, 0, 0},
         {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
         {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
+        {OPTION_FLAG, 0, "new", NULL, "submit all new runs, without the question which of them", &c.all_new, 0, 0},
         {OPTION_LIST, 0, "bench", "N", "submit this measurement of \"dawn bench\" instead of runs, or all", &c.benches, 0, 0},
         {OPTION_LIST, 0, "scaling", "N", "submit this scaling of \"dawn bench --scaling\" instead of runs, or all",
          &c.scalings, 0, 0},
@@ -438,9 +485,9 @@ int cmd_submit(int argc, char **argv)
         .command = "submit",
         .operands = "[results.db] [OPTIONS]",
         .about = "Signs recorded runs and submits them to a scoreboard: by default every run that has ended and "
-                 "that the board does not have yet. Single runs that failed or were interrupted never rank, and are sent only if "
-                 "they are named. Measurements are sent only with --bench and --scaling; they appear on the page of their "
-                 "machine and on no board.\n\n"
+                 "that the board does not have yet, or the ones that you choose from the list. Single runs that "
+                 "missed their target, failed or were interrupted are sent only if they are named. Measurements are sent only "
+                 "with --bench and --scaling; they appear on the page of their machine and on no board.\n\n"
                  "The record is $DAWN_RESULTS, else results.db, unless it is named.",
         .options = options,
         .more = "Examples:\n"
@@ -461,6 +508,7 @@ int cmd_submit(int argc, char **argv)
                          c.tags.count > 0 || c.open))
         return fail(ERR_USAGE, "--bench and --scaling submit figures alone: they take no --run, --group, --team, --note, "
                                "--code-url, --tag or --open");
+    if (c.all_new && names_runs(&c)) return fail(ERR_USAGE, "--new submits all new runs; it excludes naming some");
     if (c.competition != NULL && c.out != NULL) return fail(ERR_USAGE, "a competition takes no files: leave out --out");
     if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench or --scaling");
     struct results *r;

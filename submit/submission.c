@@ -66,15 +66,16 @@ static int mention_news(struct results *r, int64_t run, const json_t *last, stru
     return 0;
 }
 
-// A single run that failed or was interrupted never ranks. In a group it counts as what it is.
+// A single run that failed or was interrupted never ranks, and one that missed its target may be an experiment. In a group each
+// counts as what it is.
 static bool left_out(const json_t *row, struct text *notes)
 {
     const char *status = record_text(row, "status");
-    bool failed = strcmp(status, "failed") == 0;
-    if (record_has(row, "group_id") || (!failed && strcmp(status, "interrupted") != 0)) return false;
+    bool failed = strcmp(status, "failed") == 0, missed = strcmp(status, "missed") == 0;
+    if (record_has(row, "group_id") || (!failed && !missed && strcmp(status, "interrupted") != 0)) return false;
     long long id = (long long)record_int(row, "id");
     text_add(notes, "run %lld %s and is left out; --run %lld submits it anyway\n", id,
-             failed ? "failed" : "was interrupted", id);
+             failed ? "failed" : missed ? "missed its target" : "was interrupted", id);
     return true;
 }
 

@@ -37,9 +37,9 @@ struct submission_choice {
     void *context;
 };
 // Chooses the runs, builds their statements and checks them. By default every run that has ended and has no receipt from
-// this board, groups whole: one that still runs is left out, and so is a single run that failed or was interrupted. `notes`
-// gets a line about each thing left out. A run that no statement can hold is among them with its refusal, so that all refusals
-// are shown at once.
+// this board, groups whole: one that still runs is left out, and so is a single run that missed its target, failed or was
+// interrupted. `notes` gets a line about each run left out. A run that no statement can hold is
+// among them with its refusal, so that all refusals are shown at once.
 int submissions_build(struct results *, const struct submission_choice *, const struct payload_words *, int64_t now_ms,
                       struct submissions *, struct text *notes) MUST_CHECK;
 // Rebuilds one of them after the record has received a receipt for its run.

@@ -123,8 +123,11 @@ static int take_members(const json_t *file, json_t *members)
         if (!known[i].optional && json_object_get(file, known[i].in_file) == NULL)
             return fail(ERR_INPUT, "the competition has no \"%s\"", known[i].in_file);
     if (json_object_get(members, "trust") == NULL) json_object_set_new(members, "trust", json_string(trust_word(TRUST_CHECKED)));
-    const struct contest *contest = contest_find(json_string_value(json_object_get(members, "task")));
-    if (json_object_get(members, "target_micro") == NULL && contest != NULL)
+    const char *task = json_string_value(json_object_get(members, "task")), *names[CONTESTS_MAX + 1];
+    const struct contest *contest = contest_find(task);
+    contest_names(names);
+    if (contest == NULL) return fail_unknown(ERR_INPUT, "task", task, names, NULL);
+    if (json_object_get(members, "target_micro") == NULL)
         json_object_set_new(members, "target_micro", json_integer(contest->target_micro[0]));
     return 0;
 }

@@ -17,7 +17,7 @@ struct arguments {
     struct choose choose;
     double target, cost;
     int64_t runs, seed;
-    bool stop, json, quiet;
+    bool whole, json, quiet;
     const char *database, *save, *instance, *pace, *resume, *ticket;
 };
 
@@ -71,7 +71,7 @@ static int resume_run(const struct arguments *a)
 {
     const struct choose *c = &a->choose;
     if (c->recipe || c->oversubscribe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads ||
-        a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || !a->stop ||
+        a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || a->whole ||
         task_files_any(&c->files) || a->ticket)
         return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume takes only --data FOLDER, --db, "
                                "--checkpoint-every, --json and --quiet");
@@ -117,7 +117,7 @@ static int train_task(const struct arguments *a, const char *name, const struct 
     struct train_options o = {
         .task = chosen.task, .recipe = chosen.recipe, .data_name = chosen.data_name, .data_folder = chosen.data_folder,
         .files = chosen.files, .device = a->choose.device,
-        .threads = (int)a->choose.threads, .target = target, .stop = a->stop, .runs = a->runs,
+        .threads = (int)a->choose.threads, .target = target, .stop = !a->whole, .runs = a->runs,
         .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
         .pace = pace, .progress = progress_of(a),
     };
@@ -126,13 +126,13 @@ static int train_task(const struct arguments *a, const char *name, const struct 
 
 static int run_command(int argc, char **argv, const struct announce_type *type)
 {
-    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .stop = true};
+    struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1};
     const struct option options[] = {
         {OPTION_FLOAT, 't', "target", "SCORE", "score to reach; default: the board's", &a.target, 0, 0},
         CHOOSE_OPTIONS(a.choose),
         {OPTION_INT, 's', "seed", "N", "seed of weights, order and augmentation", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
-        {OPTION_FLAG, 0, "stop", NULL, "stop at the first evaluation that meets the target", &a.stop, 0, 0},
+        {OPTION_FLAG, 0, "no-stop", NULL, "train on to the end of the schedule after the target is met", &a.whole, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
         {OPTION_TEXT, 0, "ticket", "URL", "announce each run to this scoreboard: it can become witnessed", &a.ticket,
@@ -153,7 +153,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         "Examples:\n"
         "  dawn train cifar10 --target 0.94\n"
         "  dawn train cifar10 --data synthetic\n"
-        "  dawn train cifar10 --runs 5 --no-stop\n"
+        "  dawn train cifar10 --runs 5\n"
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
         "  dawn train --resume last\n"

@@ -55,26 +55,31 @@ DAWN_SERVER=$(sed -n 's/.*\(http:[^ ]*[0-9]\).*/\1/p' board.txt | head -n 1)
 export DAWN_SERVER DAWN_HANDLE=ada
 python3 - <<'PYTHON'
 import os, pty, sys
-said = b""
-child, terminal = pty.fork()
-if child == 0:
-    os.execvp("dawn", ["dawn", "submit", "results.db"])
-answered = False
-while True:
-    try:
-        piece = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    said += piece
-    if b"[y/N]" in said and not answered:
-        os.write(terminal, b"y\n")
-        answered = True
-status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-sys.stdout.write(said.decode())
-assert answered and status == 0, status
-assert b"run 1: accepted as #1" in said and b"run 2: accepted as #2" in said, said
+def submit(answer):  # at a terminal; its exit status and what it said
+    said, answered = b"", False
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvp("dawn", ["dawn", "submit", "results.db"])
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+        if b"[y/N]" in said and not answered:
+            os.write(terminal, answer)
+            answered = True
+    sys.stdout.write(said.decode())
+    assert answered, said
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+status, said = submit(b"9\n")
+assert status == 2 and b'"9" is no run or group of the list' in said, status
+status, said = submit(b"1\n")  # of the two, this one alone
+assert status == 0 and b"run 1: accepted as #1" in said and b"run 2: accepted" not in said, status
+status, said = submit(b"y\n")
+assert status == 0 and b"run 2: accepted as #2" in said, status
 PYTHON
 
 # ---- and the page, with all entries: a program of changed sources is flagged

@@ -46,6 +46,9 @@ expect 2 'competition cancel needs --by NAME and --reason TEXT' operator cancel 
 expect 0 'There is no competition' operator list
 echo '{"name": "x"}' >bad.json
 expect 1 'bad.json: the competition has no "title"' operator add bad.json
+write wrong $((now + 3000))
+sed -i 's/"cifar10"/"cifar1"/' wrong.json
+expect 1 'wrong.json: there is no task "cifar1"; did you mean "cifar10"?' operator add wrong.json
 write late $((now - 5))
 expect 1 'over already' operator add late.json
 write far $((now + 3000))

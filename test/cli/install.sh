@@ -17,6 +17,11 @@ printf 'share/man/man1/dawn-old.1\n../../../outside\n' >"$share/dawn/files"
 cmp "$DAWN" "$bin/dawn"
 grep -q '^ExecStart=/opt/dawn/bin/dawn-scoreboard ' "$root/opt/dawn/lib/systemd/system/dawn-scoreboard.service"
 
+# Every document that a message names is there.
+pages=$(grep -aoh 'docs/[a-z-]*\.md' "$bin/dawn" "$bin/dawn-scoreboard" | sort -u)
+[ "$(echo "$pages" | wc -l)" -gt 5 ]
+for page in $pages; do [ -f "$share/doc/dawn/$page" ] || { echo "a message names $page"; exit 1; }; done
+
 # Man pages: no warning, and every option of -h, with its value. A page is read without its escapes.
 plain() { sed 's/\\-/-/g; s/\\f[BIR]//g; s/\\&//g' "$1"; }
 warnings=0
@@ -26,6 +31,14 @@ if command -v groff >/dev/null; then
     if [ -s said ]; then warnings=1; fi
 fi
 [ "$warnings" = 0 ] || { cat said; exit 1; }
+
+# A page has the variables that its command names, the program's page all of them and what comes first.
+plain "$share/man/man1/dawn-submit.1" | grep -qx '.B DAWN_SERVER'
+! plain "$share/man/man1/dawn-train.1" | grep -qx '.B DAWN_SERVER'
+for name in $(grep -aoh 'DAWN_\(RESULTS\|DATA\|SERVER\|HANDLE\|KEY\|SEED\|ISA\)' "$bin/dawn" | sort -u); do
+    grep -qx ".B $name" "$share/man/man1/dawn.1" || { echo "$name is not on dawn.1"; exit 1; }
+done
+grep -q 'An option of the command line comes first' "$share/man/man1/dawn.1"
 
 # check PROGRAM PAGE WORD...: the options that `PROGRAM WORD... -h` prints
 check() {

@@ -34,6 +34,11 @@ answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which anim
 echo "$story" >story.txt
 "$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
 python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
+cp results.db ask.db # a newer run of a task that answers nothing is passed over
+"$DAWN" train cifar10 --data synthetic --threads 1 --set epochs=0.1 --no-stop --db ask.db >/dev/null || [ $? = 3 ]
+"$DAWN" infer --threads 1 --db ask.db --ask 'Which animal does Otto keep?' --text story.txt >told.txt 2>which.txt
+[ "$(cat told.txt)" = "$answer" ]
+grep -q '^run 1 of ask.db, the newest with weights: squad-split, ' which.txt
 says 1 'the text is not text in UTF-8' "$DAWN" infer squad-split --threads 1 --ask Who? --text run-1.safetensors
 says 2 'text that --ask asks about' "$DAWN" infer squad-split --text story.txt
 says 2 'they exclude --latency' "$DAWN" infer squad-split --ask Who? --latency

@@ -53,6 +53,7 @@ says 3 "below the target" "$DAWN" train cifar10 $quick --target 1 --save ""
 "$DAWN" results show 3 | grep -q missed
 
 # ---- a group: all seeds, and no run stops early
+says 2 'there is no option --stop' "$DAWN" train cifar10 $quick --runs 2 --stop # runs of a group go to their end
 "$DAWN" train cifar10 $quick --target 0.001 --runs 2 --save "" >group.txt
 grep -q "group 1: 2 of 2 runs" group.txt
 grep -q synthetic group.txt

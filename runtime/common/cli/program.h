@@ -25,6 +25,11 @@ struct program {
         const char *name;
         const struct program_command *subs;
     } *groups;
+    // Variables of the environment; ends with name NULL. The man page of the program has all, with the rule below; the page of a
+    // command has those that its texts name as $NAME. May be NULL.
+    const struct program_variable {
+        const char *name, *help;
+    } *variables;
     // Candidates for values. `where` is "--model" (that option anywhere), "data NAME" (that operand of a
     // command) or "TASK" (the word in any table). `add` writes one name per line. Ends with where NULL. May be NULL.
     const struct program_words {

@@ -7,6 +7,8 @@
 #include "runtime/common/cli/options.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { LINE_COLUMNS = 72 };  // columns of the source, which people may read as well
 
@@ -152,6 +154,31 @@ static void put_synopsis(const struct page *page, const char *operands)
     text_free(&name);
 }
 
+// All variables, or those that `named` has as $NAME.
+static void put_environment(const struct program *program, const char *named, struct text *into)
+{
+    bool begun = false;
+    for (const struct program_variable *v = program->variables; v != NULL && v->name != NULL; v++) {
+        char word[64];
+        snprintf(word, sizeof word, "$%s", v->name);
+        if (named != NULL && strstr(named, word) == NULL) continue;
+        text_add(into, "%s.TP\n.B %s\n", begun ? "" : ".SH ENVIRONMENT\n", v->name);
+        put_filled(into, v->help, strlen(v->help));
+        begun = true;
+    }
+    if (begun && named == NULL)
+        text_add(into, ".PP\nAn option of the command line comes first, then the variable, then the default.\n"
+                       "In a training, \\-\\-set and options such as \\-\\-batch come before the recipe.\n"
+                       "An empty variable counts as one that is not set.\n");
+}
+
+// Every text of a table that may name a variable.
+static void add_texts(const struct usage *usage, struct text *into)
+{
+    text_add(into, "%s %s", usage->about, usage->more ? usage->more : "");
+    for (const struct option *o = usage->options; o->kind != OPTION_END; o++) text_add(into, " %s", o->help);
+}
+
 // The table of a command, or of a sub-command as a section of its command's page.
 static void put_table(const struct usage *usage, void *with)
 {
@@ -169,6 +196,10 @@ static void put_table(const struct usage *usage, void *with)
     if (!page->part) text_add(page->into, ".SH OPTIONS\n");
     put_options(page->into, usage->options);
     put_verbatim(page->into, usage->more);
+    struct text named = {0};
+    add_texts(usage, &named);
+    if (!page->part) put_environment(page->program, named.at, page->into);
+    text_free(&named);
 }
 
 static void put_title(const struct program *program, const char *command, const char *help, struct text *into)
@@ -213,8 +244,9 @@ static void put_program(const struct program *program, struct text *into)
         text_add(into, "\n");
         line += length + (line[length] == '\n');
     }
-    text_add(into, ".fi\n.SH EXIT STATUS\n0: done. 1: failed. 2: wrong usage. 3: a target was missed. 130: interrupted.\n"
-                   ".SH SEE ALSO\n");
+    text_add(into, ".fi\n.SH EXIT STATUS\n0: done. 1: failed. 2: wrong usage. 3: a target was missed. 130: interrupted.\n");
+    put_environment(program, NULL, into);
+    text_add(into, ".SH SEE ALSO\nDocuments that messages name (docs/NAME.md): share/doc/dawn of the installation\n.PP\n");
     for (const struct program_command *c = program->commands; c->name != NULL; c++)
         put_reference(program, c->name, c[1].name != NULL ? "," : "", into);
 }

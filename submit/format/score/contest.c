@@ -73,6 +73,15 @@ const struct contest *contest_table(int *count)
     return contests;
 }
 
+void contest_names(const char *names[CONTESTS_MAX + 1])
+{
+    int all, count = 0;
+    const struct contest *table = contest_table(&all);
+    for (int i = 0; i < all; i++)
+        if (!table[i].synthetic) names[count++] = table[i].name;
+    names[count] = NULL;
+}
+
 const struct contest *contest_find(const char *name)
 {
     int count;

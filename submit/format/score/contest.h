@@ -33,6 +33,7 @@ struct contest {
     int64_t dawnbench_scale;       // the figure for 100% there: 100 (percent) or 1 (SQuAD's f1)
 };
 const struct contest *contest_table(int *count);         // parsed once
+void contest_names(const char *names[CONTESTS_MAX + 1]);  // of those with published data; ends with NULL
 const struct contest *contest_find(const char *name);    // NULL: unknown
 // The contest of a run: its task's, or the demonstration's if its data is synthetic.
 const struct contest *contest_of(const char *task, bool synthetic);

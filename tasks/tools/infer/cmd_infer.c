@@ -94,10 +94,23 @@ static int find_task_of_file(const char *path, struct source *s)
     return rc;
 }
 
+// The newest run with weights of a task that answers questions: a run of another task would be refused.
+static int find_answering_run(struct results *r, int64_t *run)
+{
+    *run = 0;
+    for (int i = 0; task_at(i); i++) {
+        int64_t id;
+        if (task_at(i)->ask && record_find_weights(r, task_at(i)->name, &id) == 0 && id > *run) *run = id;
+    }
+    return *run > 0 ? 0 : fail(ERR_DATABASE, "no run in %s has weights of a task that answers questions, as squad does",
+                               result_file(r));
+}
+
 // Selects the newest run with weights if --run is absent.
 static int find_run(const struct arguments *a, const char *task, struct source *s)
 {
     if (a->run) TRY(record_find(s->results, a->run, &s->run));
+    else if (a->question && !task) TRY(find_answering_run(s->results, &s->run));
     else TRY(record_find_weights(s->results, task, &s->run));
     TRY(record_read(s->results, s->run, &s->record));
     const char *trained = record_text(s->record, "task");

@@ -85,11 +85,8 @@ static void print_group_end(const struct recorder_options *o, int64_t group)
 
 static int find_contest(const char *name, const struct contest **contest)
 {
-    const char *names[CONTESTS_MAX + 1] = {0};
-    int all_count, count = 0;
-    const struct contest *table = contest_table(&all_count);
-    for (int i = 0; i < all_count; i++)
-        if (!table[i].synthetic) names[count++] = table[i].name;
+    const char *names[CONTESTS_MAX + 1];
+    contest_names(names);
     *contest = contest_find(name);
     if (*contest != NULL && (*contest)->synthetic)
         return fail(ERR_USAGE, "the board \"%s\" is for synthetic data, which only \"dawn train\" can use", name);

@@ -374,11 +374,8 @@ static int check_word(const char *what, const char *word, const char *const name
 // Tasks and states of a run are closed lists: an unknown word would select nothing.
 static int check_filter(const struct show_filter *f)
 {
-    const char *tasks[CONTESTS_MAX + 1] = {NULL}, *states[RUN_STATUS_END + 1] = {NULL};
-    int count, known = 0;
-    const struct contest *table = contest_table(&count);
-    for (int i = 0; i < count; i++)
-        if (!table[i].synthetic) tasks[known++] = table[i].name;
+    const char *tasks[CONTESTS_MAX + 1], *states[RUN_STATUS_END + 1] = {NULL};
+    contest_names(tasks);
     for (int i = 0; i < RUN_STATUS_END; i++) states[i] = run_status_name((enum run_status)i);
     if (f->task != NULL) TRY(check_word("task", f->task, tasks));
     return f->status != NULL ? check_word("status", f->status, states) : 0;
@@ -460,12 +457,12 @@ int cmd_results(int argc, char **argv)
                 "  dawn results                                one line a run\n"
                 "  dawn results list --task cifar10 --json     the same for programs\n"
                 "  dawn results list --groups                  means of groups, and their spread\n"
-                "  dawn results 3                              everything about run 3; g1: group 1\n"
+                "  dawn results 3                              everything about run 3, or g1\n"
                 "  dawn results show                           everything about the last run\n"
                 "  dawn results show --follow                  what a running run does\n"
                 "  dawn results compare 3 7                    clocks, curves, what differs\n"
-                "  dawn results export --format csv --to tables  every table as a file\n"
-                "  dawn results export 3 --to run.html         a page of run 3; g1: of group 1\n"
+                "  dawn results export --format csv --to dir   every table as a file\n"
+                "  dawn results export 3 --to run.html         a page of run 3, or of g1\n"
                 "  dawn results verify                         whether a record was changed\n\n"
                 "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
                 "that the newest runs were deleted with all that names them.\n\n"

@@ -34,13 +34,13 @@ TEST_WITH(single_runs_without_an_end_are_left_out, setup, teardown)
     const struct group_plan plan = {.task = "cifar10", .model = "airbench", .recipe = "default", .target_micro = 940000,
                                     .planned = 1};
     const struct submission_choice by_default = {0}, by_number = {.runs = (const int64_t[]){1}, .run_count = 1};
-    static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_FAILED};
-    int64_t group, ids[3];
+    static const enum run_status ends[] = {RUN_FAILED, RUN_INTERRUPTED, RUN_MISSED, RUN_FAILED};
+    int64_t group, ids[4];
     assert_int_equal(result_group_begin(r, &plan, &group), 0);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct run_facts facts = fixture_facts(i + 1, NULL);
         struct stopwatch sw;
-        if (i == 2) facts.group = group, facts.group_index = 1, facts.stop_at_target = false;
+        if (i == 3) facts.group = group, facts.group_index = 1, facts.stop_at_target = false;
         struct run *run = begin(&facts, &sw);
         ids[i] = result_id(run);
         assert_int_equal(result_end(run, ends[i], &(struct run_end){.message = "it broke"}, NULL), 0);
@@ -48,9 +48,11 @@ TEST_WITH(single_runs_without_an_end_are_left_out, setup, teardown)
     }
     assert_int_equal(ids[0], 1);
     assert_int_equal(result_group_end(r, group), 0);
-    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it anyway\nrun 2 was");
+    struct submissions all = choose(&by_default, "run 1 failed and is left out; --run 1 submits it anyway\n"
+                                                "run 2 was interrupted and is left out; --run 2 submits it anyway\n"
+                                                "run 3 missed its target and is left out");
     assert_int_equal(all.count, 1);
-    assert_int_equal(all.at[0].run, ids[2]);
+    assert_int_equal(all.at[0].run, ids[3]);
     submissions_free(&all);
     all = choose(&by_number, NULL);
     assert_int_equal(all.count, 1);
