@@ -367,13 +367,10 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
 }
 
 // A sentence that says why a board always stays empty; NULL if it can have entries.
-static const char *why_always_empty(const struct contest *contest, enum board board, enum rank rank)
+static const char *why_always_empty(const struct contest *contest, enum board board)
 {
-    if (!contest->synthetic) return NULL;
-    if (board == BOARD_INFERENCE_LATENCY || board == BOARD_INFERENCE_COST)
-        return "A latency on images that the program drew itself never counts, so this board stays empty.";
-    return rank == RANK_GROUP ? "A group on images that the program drew itself is never official, so this board stays empty."
-                              : NULL;
+    if (!contest->synthetic || (board != BOARD_INFERENCE_LATENCY && board != BOARD_INFERENCE_COST)) return NULL;
+    return "A latency on images that the program drew itself never counts, so this board stays empty.";
 }
 
 // With a price, so that the run is on the cost boards, too. People fill in PRICE and YOUR-NAME.
@@ -411,7 +408,7 @@ void page_how_to_be_first(struct page *page, const struct filter *filter)
 {
     const struct contest *contest = filter->contest;
     const char *nothing = filter->rank == RANK_GROUP ? "No checked group yet." : "No checked run yet.";
-    const char *never = why_always_empty(contest, filter->board, filter->rank);
+    const char *never = why_always_empty(contest, filter->board);
     if (never != NULL) {
         html_add(page->out, "<div class=\"empty\"><p>%s</p></div>\n", never);
         return;

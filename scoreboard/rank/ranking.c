@@ -409,7 +409,9 @@ int ranking_of_group_at(const struct statement *const *runs, int count, int plan
     int found = 0;
     group_judge(list, count, planned, target_micro, facts);
     free(list);
-    if (!facts->official || ranking_contest(runs[0]->json) == NULL) return 0;
+    const struct contest *contest = count > 0 ? ranking_contest(runs[0]->json) : NULL;
+    const bool tried = facts->verdict == GROUP_SYNTHETIC;  // as an official group, on the demonstration's board
+    if (contest == NULL || contest->synthetic != tried || (!tried && !facts->official)) return 0;
     const struct entry entry = entry_of_group(runs, count, facts, arena);
     add_group_training(runs, count, entry, facts, rows, &found);
     add_group_inference(runs, count, entry, BOARD_INFERENCE_LATENCY, arena, rows, &found);

@@ -169,7 +169,7 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     int n = 0;
     for (int i = 0; i < count; i++) {
         synthetic = synthetic || runs[i].synthetic;
-        custom = custom || runs[i].custom;
+        custom = custom || (runs[i].custom && !runs[i].synthetic);
         stopped = stopped || runs[i].stopped_at_target;
         if (!runs[i].finished) continue;
         seconds[n] = (double)runs[i].ns / 1e9;
@@ -191,12 +191,12 @@ void group_judge(const struct group_run *runs, int count, int planned, int64_t t
     out->p = group_p(side * out->accuracy.mean, out->accuracy.sigma, n, side * (double)target_micro / 1e6);
     out->meets = n > 0 && mean_meets(runs, count, n, target_micro, out->accuracy.mean);
     if (n < planned || n < count) out->verdict = GROUP_UNFINISHED;
-    else if (synthetic) out->verdict = GROUP_SYNTHETIC;
     else if (custom) out->verdict = GROUP_CUSTOM;
     else if (stopped) out->verdict = GROUP_STOPPED;
     else if (seed_twice(runs, count)) out->verdict = GROUP_SEED_TWICE;
     else if (n < GROUP_MINIMUM) out->verdict = GROUP_TOO_FEW;
     else if (!out->meets) out->verdict = GROUP_BELOW;
+    else if (synthetic) out->verdict = GROUP_SYNTHETIC;
     else out->verdict = out->p < 0.01 ? GROUP_MET_SURELY : GROUP_MET;
     out->official = out->verdict == GROUP_MET || out->verdict == GROUP_MET_SURELY;
 }

@@ -28,12 +28,12 @@ struct group_mean {
 // VERDICT(NAME, text in the record, sentence), in the order of evaluation.
 #define GROUP_VERDICT_LIST                                                                                             \
     VERDICT(UNFINISHED, "unfinished", "not every announced run has a result; a missing run counts as failed")          \
-    VERDICT(SYNTHETIC, "synthetic", "a group on synthetic data is never official")                                     \
     VERDICT(CUSTOM, "custom", "the data is not the published data set, which alone counts")                            \
     VERDICT(STOPPED, "stopped", "runs that stop at the target make no official group")                                 \
     VERDICT(SEED_TWICE, "seed-twice", "a seed was used twice")                                                         \
     VERDICT(TOO_FEW, "too-few", "an official group has at least 5 runs")                                               \
     VERDICT(BELOW, "below", "the mean score is below the target")                                                      \
+    VERDICT(SYNTHETIC, "synthetic", "a group on synthetic data is never official; the board demo lists it")            \
     VERDICT(MET, "met", "the mean score meets the target")                                                             \
     VERDICT(MET_SURELY, "met-surely", "the mean score meets the target, p < 0.01")
 enum group_verdict {

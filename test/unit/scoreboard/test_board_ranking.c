@@ -306,6 +306,26 @@ TEST(test_group)
     assert_true(latency->low < 1.2 && latency->high > 1.2);
 }
 
+// A whole group on synthetic data is listed by the board demo alone, below its target by no board; half of it makes no group.
+TEST(test_demo_group)
+{
+    for (int drawn = 3; drawn <= RUNS; drawn += RUNS - 3)
+        for (int k = 9400; k >= 9300; k -= 100) {
+            json_t *runs[RUNS];
+            struct group_facts facts;
+            struct ranked rows[BOARDS];
+            for (int i = 0; i < RUNS; i++) {
+                runs[i] = group_member(i + 1, k);
+                json_object_set_new(runs[i], "synthetic", json_integer(i >= RUNS - drawn));
+                json_object_set_new(runs[i], "latencies", json_array());
+            }
+            int found = rank_group(runs, RUNS, &facts, rows);
+            assert_int_equal(found > 0, drawn == RUNS && k == 9400);
+            assert_false(facts.official);
+            if (found > 0) assert_string_equal(rows[0].entry.contest, "demo");
+        }
+}
+
 // Of a group the mean of whole runs, if every run has it.
 TEST(test_energy_of_a_group)
 {

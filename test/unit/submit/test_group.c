@@ -132,7 +132,10 @@ TEST(verdicts_follow_the_rules)
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_STOPPED);
     runs[2].custom = true;
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_CUSTOM);
-    runs[2].synthetic = true;
+    runs[2].synthetic = true;  // published data they are not, but this says more
+    assert_int_equal(judge(runs, 5, 5).verdict, GROUP_STOPPED);
+    fill(runs, 5, 9500);
+    runs[2].synthetic = runs[2].custom = true;  // all else is as it has to be
     assert_int_equal(judge(runs, 5, 5).verdict, GROUP_SYNTHETIC);
     assert_false(judge(runs, 5, 5).official);
 }
