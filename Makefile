@@ -121,7 +121,7 @@ BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
-    runtime/common/draw/style.css) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
+    runtime/common/draw/style.css tasks/tools/outside/dawn.py) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o \
     $(addprefix $(B)/registry/,task_folders.o recipe_tables.o kind_folders.o)
 # A folder of tasks with a contest is a task, one of data/read a kind of file: what they offer is found here (registry_rule).

@@ -3,6 +3,7 @@
 #include "tasks/commands.h"
 
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
 #include "submit/results/record.h"
@@ -18,7 +19,7 @@
 struct arguments {
     double target, cost;
     int64_t runs, seed, devices;
-    bool stop, quiet;
+    bool stop, quiet, module;
     const char *task, *database, *instance, *model, *framework, *gpu;
 };
 
@@ -137,6 +138,15 @@ static int record_command(const struct arguments *a, char *const *command)
     return rc < 0 ? fail(rc, "%s", why) : 0;
 }
 
+static int print_module(int argc)
+{
+    const struct embedded *module = embedded_find("tasks/tools/outside/dawn.py");
+    if (argc > 1) return fail(ERR_USAGE, "--module prints a file and runs no command");
+    if (module == NULL) BUG("dawn.py is not in the program");
+    fwrite(module->at, 1, module->size, stdout);
+    return 0;
+}
+
 int cmd_record(int argc, char **argv)
 {
     struct arguments a = {.target = NAN, .cost = NAN, .runs = 1, .seed = 1, .devices = 1, .task = TASK_USUAL,
@@ -154,6 +164,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
+        {OPTION_FLAG, 0, "module", NULL, "print dawn.py, which Python programs import to report their epochs", &a.module, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},
         {0},
     };
@@ -164,13 +175,15 @@ int cmd_record(int argc, char **argv)
         options,
         "The program prints a line for each epoch (see docs/record.md):\n"
         "  {\"dawn\":\"epoch\",\"epoch\":1,\"samples\":50000,\"correct\":7312,\"items\":10000}\n"
-        "or MLPerf's :::MLLOG lines with eval_accuracy.\n"
+        "or MLPerf's :::MLLOG lines with eval_accuracy. In Python, dawn.py prints them.\n"
         "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
         "Examples:\n"
+        "  dawn record --module >dawn.py\n"
         "  dawn record -- python train.py\n"
         "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
+    if (a.module) return print_module(argc);
     if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
     return record_command(&a, argv + 1);
 }
