@@ -12,6 +12,7 @@
 #include "data/progress_bar.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 
 int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want)
 {
@@ -50,12 +51,26 @@ static void list_one(const char *name, const char *folder)
     text_free(&row);
 }
 
+static json_t *describe_json(const char *name, const char *folder)
+{
+    struct dataset *ds;
+    if (dataset_open(name, folder, &ds) < 0) return json_pack("{ss sb ss}", "name", name, "here", false, "why", error_text());
+    const struct dataset_facts *f = dataset_facts(ds);
+    json_t *row = json_pack("{ss sb sI sI si sb ss*}", "name", name, "here", true, "train", (json_int_t)f->count[SPLIT_TRAIN],
+                            "test", (json_int_t)f->count[SPLIT_TEST], "classes", f->classes, "synthetic", f->synthetic, "folder",
+                            f->synthetic ? NULL : f->folder);
+    dataset_close(ds);
+    return row;
+}
+
 static int data_list(int argc, char **argv)
 {
     const char *folder = NULL;
+    bool json = false;
     const struct option options[] = {
         {OPTION_PATH, 0, "data", "DIR", "where to look (else $DAWN_DATA, $XDG_DATA_HOME/dawn, ~/.local/share/dawn)",
          &folder, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON array instead of text", &json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"data list", "[OPTIONS]", "Lists the data sets DAWN knows and which of them are here.",
@@ -63,7 +78,13 @@ static int data_list(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
     TRY(cmd_data_operands(&usage, argc, argv, 0));
-    for (int i = 0; dataset_name(i) != NULL; i++) list_one(dataset_name(i), folder);
+    json_t *rows = json_array();
+    for (int i = 0; dataset_name(i) != NULL; i++) {
+        if (json) json_array_append_new(rows, describe_json(dataset_name(i), folder));
+        else list_one(dataset_name(i), folder);
+    }
+    if (json) return json_text_print(rows);
+    json_decref(rows);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "submit/submit_commands.h"
 #include "submit/format/statement.h"
 #include "submit/keys/handle.h"
@@ -16,7 +17,7 @@
 #define FIRST_NAME "dawn"  // of the key that "dawn keys new" makes
 
 struct choice {
-    bool only_public, only_signers;
+    bool only_public, only_signers, json;
 };
 
 // The holder of the secret, in words.
@@ -33,6 +34,7 @@ struct listing {
     struct sshkey seen[KEYRING_MOST + OPENSSH_KEYS + 2];
     int count;
     const struct sshkey *chosen;
+    json_t *rows;  // NULL: printed as text
 };
 
 enum { COLUMN = 20 };  // of the fingerprints in the list
@@ -43,6 +45,11 @@ static void print_key(const char *name, const struct keyring_key *key, const str
     char id[SSHKEY_ID];
     const bool is_chosen = l->chosen != NULL && sshkey_same(l->chosen, &key->key);
     const char *words = where(key, &l->agent);
+    if (l->rows != NULL) {
+        json_array_append_new(l->rows, json_pack("{ss ss ss sb}", "name", name, "id", sshkey_id(&key->key, id), "secret", words,
+                                                 "default", is_chosen));
+        return;
+    }
     int width = COLUMN + (int)strlen(sshkey_id(&key->key, id)) + 2 + (int)strlen(words);
     printf("%s %-*s", is_chosen ? "*" : " ", COLUMN - 3, name);
     if ((int)strlen(name) <= COLUMN - 3) printf(" ");
@@ -51,8 +58,12 @@ static void print_key(const char *name, const struct keyring_key *key, const str
     else printf("%s\n%*s%s\n", id, COLUMN, "", words);
 }
 
-static void print_unusable(const char *name)
+static void print_unusable(const struct listing *l, const char *name)
 {
+    if (l->rows != NULL) {
+        json_array_append_new(l->rows, json_pack("{ss ss}", "name", name, "unusable", error_text()));
+        return;
+    }
     struct text t = {0};
     text_add(&t, "! %-*s ", COLUMN - 3, name);
     text_wrap(&t, error_text(), COLUMN, COLUMN);
@@ -73,7 +84,7 @@ static void add_new(struct listing *l, const char *name, const struct keyring_ke
     list_key(l, name, key);
 }
 
-static int list(void)
+static int list(bool json)
 {
     static struct listing l;  // 80 KiB
     struct keyring_names names;
@@ -81,18 +92,20 @@ static int list(void)
     char reason[ERROR_TEXT_MAX] = "";
     TRY(keyring_names(&names));
     memset(&l, 0, sizeof l);
+    l.rows = json ? json_array() : NULL;
     openssh_list(&l.agent);
     if (keyring_find(NULL, &chosen) == 0) l.chosen = &chosen.key;
     else snprintf(reason, sizeof reason, "%s", error_text());
     for (int i = 0; i < names.count; i++) {
         if (keyring_find(names.name[i], &found) == 0) list_key(&l, names.name[i], &found);
-        else print_unusable(names.name[i]);
+        else print_unusable(&l, names.name[i]);
     }
     int rc = keyring_find_ssh(&found);
     if (rc == 0) add_new(&l, "~/.ssh/id_ed25519", &found);
-    else if (rc != ERR_MISSING) print_unusable("~/.ssh/id_ed25519");
+    else if (rc != ERR_MISSING) print_unusable(&l, "~/.ssh/id_ed25519");
     if (l.chosen != NULL) add_new(&l, *chosen.path ? chosen.path : "-", &chosen);  // DAWN_KEY may name one from elsewhere
     for (int i = 0; i < l.agent.count; i++) add_new(&l, "-", &(struct keyring_key){.key = l.agent.key[i]});
+    if (json) return json_text_print(l.rows);
     if (*reason) {
         struct text t = {0}, words = {0};
         text_add(&words, "No default: %s.", reason);
@@ -190,6 +203,7 @@ static int check_words(int argc, char **argv, const struct choice *choice)
     if (argc > most[which]) return fail(ERR_USAGE, "keys %s does not take \"%s\"", action, argv[argc - 1]);
     if ((choice->only_public || choice->only_signers) && strcmp(action, "show") != 0)
         return fail(ERR_USAGE, "--public and --signers are for keys show");
+    if (choice->json && strcmp(action, "list") != 0) return fail(ERR_USAGE, "--json is for keys list");
     if (choice->only_public && choice->only_signers) return fail(ERR_USAGE, "--public and --signers exclude each other");
     return 0;
 }
@@ -209,6 +223,7 @@ int cmd_keys(int argc, char **argv)
         {OPTION_FLAG, 0, "public", NULL, "show: only the public key, on one line", &c.only_public, 0, 0},
         {OPTION_FLAG, 0, "signers", NULL, "show: only the line for the file of signers of ssh-keygen -Y verify",
          &c.only_signers, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "list: one JSON array instead of text", &c.json, 0, 0},
         {0},
     };
     const struct usage usage = {
@@ -233,5 +248,5 @@ int cmd_keys(int argc, char **argv)
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     if (strcmp(action, "new") == 0) return new_key(word != NULL ? word : FIRST_NAME);
     if (strcmp(action, "show") == 0) return show_key(word, &c);
-    return list();
+    return list(c.json);
 }

@@ -2,6 +2,7 @@
 // dawn models: lists the networks and their cost. The figures are counted on the graph of one sample, which is built and
 // freed; nothing runs.
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/fuse.h"
 #include "tasks/commands.h"
@@ -12,7 +13,9 @@
 #include <stdio.h>
 
 enum { NAMES_MAX = 64 };
-static const struct option OPTIONS[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
+static bool as_json;
+static const struct option OPTIONS[] = {{OPTION_FLAG, 0, "json", NULL, "one JSON array instead of text", &as_json, 0, 0},
+                                        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
 static const struct usage USAGE = {
     "models", "[TASK | MODEL]",
     "Lists the networks that \"dawn train TASK --model NAME\" can train, with their parameters and the operations of one "
@@ -116,6 +119,24 @@ static const char *size_text(const struct network *n, char into[48])
     return into;
 }
 
+// Figures that a task without an answer for single samples does not have are left out.
+static int collect_models(const struct task *task, json_t *list)
+{
+    for (const struct model *m = task->models; m->name; m++) {
+        struct network n;
+        int rc = network_new(task, m, &n);
+        if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;
+        json_t *row = json_pack("{ss ss ss}", "task", task->name, "name", m->name, "about", m->about);
+        if (rc == 0) {
+            json_object_set_new(row, "parameters", json_integer(count_parameters(&n)));
+            json_object_set_new(row, "flops", json_integer((json_int_t)count_flops(&n)));
+            network_free(&n);
+        }
+        json_array_append_new(list, row);
+    }
+    return 0;
+}
+
 static int list_models(const struct task *task)
 {
     printf("%-10s  %12s  %12s   of %s\n", "name", "parameters", "forward pass", task->title);
@@ -168,6 +189,18 @@ static int list_layers(const struct task *task, const struct model *m)
     return 0;
 }
 
+// The models of a task, or of all if `task` is NULL.
+static int print_models_json(const struct task *task)
+{
+    json_t *list = json_array();
+    int rc = 0;
+    for (int i = 0; task_at(i) && rc == 0; i++)
+        if (task == NULL || task == task_at(i)) rc = collect_models(task_at(i), list);
+    if (rc == 0) return json_text_print(list);
+    json_decref(list);
+    return rc;
+}
+
 static int list_all(void)
 {
     for (int i = 0; task_at(i); i++) TRY(list_models(task_at(i)));
@@ -180,13 +213,14 @@ int cmd_models(int argc, char **argv)
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc < 0 ? rc : 0;
     if (argc > 2) return fail(ERR_USAGE, "expected one task or model; \"%.60s\" is one too many", argv[2]);
-    if (argc == 1) return list_all();
+    if (argc == 1) return as_json ? print_models_json(NULL) : list_all();
     const char *names[NAMES_MAX + 1] = {0};
     int count = 0;
     for (int i = 0; task_at(i); i++) {
         const struct task *task = task_at(i);
-        if (!strcmp(task->name, argv[1])) return list_models(task);
+        if (!strcmp(task->name, argv[1])) return as_json ? print_models_json(task) : list_models(task);
         for (const struct model *m = task->models; m->name; m++) {
+            if (!strcmp(m->name, argv[1]) && as_json) return fail(ERR_USAGE, "--json lists models, not the layers of one");
             if (!strcmp(m->name, argv[1])) return list_layers(task, m);
             if (count < NAMES_MAX) names[count++] = m->name;
         }

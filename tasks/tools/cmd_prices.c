@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn prices: the machines whose prices --instance knows. The server embeds the same table (submit/format/score/prices.json).
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "submit/format/score/price.h"
 #include "tasks/commands.h"
@@ -8,9 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool as_csv;
+static bool as_csv, as_json;
 static const struct option OPTIONS[] = {
     {OPTION_FLAG, 0, "csv", NULL, "as CSV, prices in US dollars", &as_csv, 0, 0},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON array, prices in millionths of a dollar", &as_json, 0, 0},
     {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
 };
 static const struct usage USAGE = {
@@ -25,6 +27,8 @@ static const struct usage USAGE = {
 struct listing {
     const char *part;
     struct text out;
+    json_t *rows;
+    int count;
 };
 
 static int add_price(void *to, const struct price *p)
@@ -32,6 +36,10 @@ static int add_price(void *to, const struct price *p)
     struct listing *listing = to;
     char usd[COST_TEXT];
     if (strstr(p->instance, listing->part) == NULL) return 0;
+    listing->count++;
+    json_array_append_new(listing->rows, json_pack("{ss sI ss ss ss}", "instance", p->instance, "micro_usd_per_hour",
+                                                   (json_int_t)p->micro_per_hour, "date", p->date, "machine", p->what, "source",
+                                                   p->source));
     if (!as_csv) {
         text_add(&listing->out, "%-16s %9s  %s  %s\n", p->instance, cost_text(usd, p->micro_per_hour), p->date, p->what);
         return 0;
@@ -49,14 +57,17 @@ int cmd_prices(int argc, char **argv)
     int rc = options_parse(&USAGE, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one name; \"%.60s\" is one too many", argv[2]);
-    struct listing listing = {.part = argc > 1 ? argv[1] : ""};
+    if (as_csv && as_json) return fail(ERR_USAGE, "--csv and --json exclude each other");
+    struct listing listing = {.part = argc > 1 ? argv[1] : "", .rows = json_array()};
     rc = price_table(add_price, &listing);
-    if (rc == 0 && listing.out.length == 0)
+    if (rc == 0 && listing.count == 0)
         rc = fail(ERR_INPUT, "no machine in the table has \"%.60s\" in its name", listing.part);
-    if (rc == 0)
+    if (rc == 0 && as_json) rc = json_text_print(json_incref(listing.rows));
+    else if (rc == 0)
         printf("%s\n%s", as_csv ? "instance,usd_per_hour,date,machine,source" : "instance          USD/hour  as of       machine",
                listing.out.at);
-    if (rc == 0 && !as_csv) printf("On-demand prices, rounded up; --csv prints them exactly, with their sources.\n");
+    if (rc == 0 && !as_csv && !as_json) printf("On-demand prices, rounded up; --csv prints them exactly, with their sources.\n");
     text_free(&listing.out);
+    json_decref(listing.rows);
     return rc;
 }

@@ -12,5 +12,6 @@
 int json_text_add(struct text *into, json_t *value) MUST_CHECK;
 int json_text_print(json_t *value) MUST_CHECK;
 int json_text_line(json_t *value) MUST_CHECK;
+void json_text_error(json_t *value);  // a line on standard error, where a failure could not be said either
 
 #endif

@@ -6,6 +6,8 @@
 #include "runtime/common/base/embed.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
+#include "runtime/common/cli/json_text.h"
+#include "submit/results/group_text.h"
 #include "submit/results/record.h"
 #include "tasks/tools/outside/command.h"
 #include "tasks/tools/outside/recorder.h"
@@ -19,7 +21,7 @@
 struct arguments {
     double target, cost;
     int64_t runs, seed, devices;
-    bool stop, quiet, module;
+    bool stop, quiet, module, json;
     const char *task, *database, *instance, *model, *framework, *gpu;
 };
 
@@ -45,6 +47,17 @@ static void print_run_end(const struct recorder_options *o, const struct recorde
     fprintf(stderr, "; self-evaluated\n");
 }
 
+// Nanoseconds, as in the record. What the run did not reach is left out.
+static void print_run_json(const struct recorder_options *o, const struct recorder_end *e)
+{
+    json_t *line = json_pack("{ss sI ss sI}", "event", "end", "run", (json_int_t)e->run, "status", e->status, "epochs",
+                             (json_int_t)e->epochs);
+    if (e->epochs > 0) json_object_set_new(line, "end_to_end_ns", json_integer(e->last.end_to_end_ns));
+    if (e->k >= 0) json_object_set_new(line, "score", json_real(run_metric_value(&o->contest->board, e->k)));
+    if (e->reached_epoch > 0) json_object_set_new(line, "reached_ns", json_integer(e->reached.end_to_end_ns));
+    json_text_error(line);
+}
+
 // Only a terminal shows epochs, between the lines of the command. A log has the command's own lines.
 static void print_epoch(const struct recorder_options *o, const struct recorder_end *e)
 {
@@ -64,14 +77,19 @@ static void print_epoch(const struct recorder_options *o, const struct recorder_
     fprintf(stderr, "\n");
 }
 
-static void print_group_end(const struct recorder_options *o, int64_t group)
+static void print_group_end(const struct recorder_options *o, int64_t group, bool json)
 {
     struct results *results;
     json_t *runs;
     struct group_facts f;
     char mean[TEXT_FIGURE], time[TEXT_FIGURE];
     if (results_open(o->database, RESULTS_READ, &results) < 0) return;
-    if (record_group(results, group, &runs, &f) == 0) {
+    const bool found = record_group(results, group, &runs, &f) == 0;
+    if (found && json) {
+        json_t *line = json_pack("{ss sI}", "event", "group", "group", (json_int_t)group);
+        json_object_update_new(line, group_text_json(&f));
+        json_text_error(line);
+    } else if (found) {
         fprintf(stderr, "dawn record: group %lld: %d of %d runs", (long long)group, f.finished, f.planned);
         if (f.finished > 0)
             fprintf(stderr, "; mean %s, mean time %s", run_metric_value_text(&o->contest->board, f.accuracy.mean, mean),
@@ -79,8 +97,8 @@ static void print_group_end(const struct recorder_options *o, int64_t group)
         int left = f.planned - (int)json_array_size(runs);
         if (left > 0) fprintf(stderr, "; %d %s not begun, so the group stays unfinished", left, left == 1 ? "was" : "were");
         fprintf(stderr, "; self-evaluated\n");
-        json_decref(runs);
     }
+    if (found) json_decref(runs);
     results_close(results);
 }
 
@@ -117,8 +135,8 @@ static int record_command(const struct arguments *a, char *const *command)
     struct recorder_options o = {
         .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
         .framework = a->framework, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
-        .tell = a->quiet ? NULL : print_run_end,
-        .tell_epoch = !a->quiet && isatty(STDERR_FILENO) ? print_epoch : NULL,
+        .tell = a->quiet ? NULL : a->json ? print_run_json : print_run_end,
+        .tell_epoch = !a->quiet && !a->json && isatty(STDERR_FILENO) ? print_epoch : NULL,
     };
     struct price price;
     bool known;
@@ -134,7 +152,7 @@ static int record_command(const struct arguments *a, char *const *command)
     if (group == 0 || a->quiet) return rc;
     char why[ERROR_TEXT_MAX];
     snprintf(why, sizeof why, "%s", error_text());
-    print_group_end(&o, group);
+    print_group_end(&o, group, a->json);
     return rc < 0 ? fail(rc, "%s", why) : 0;
 }
 
@@ -165,6 +183,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "module", NULL, "print dawn.py, which Python programs import to report their epochs", &a.module, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "the summaries as one JSON object a line, on standard error", &a.json, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},
         {0},
     };
