@@ -53,6 +53,21 @@ import json
 g = json.load(open("out"))
 assert g["finished"] == 1 and g["verdict"] == "unfinished" and g["score_mean"] == .941 and "score_sigma" not in g and "p" not in g, g'
 
+# The order of a list: the best score first, unknown times last; a limit without an order leaves the newest.
+"$DAWN" record --model a -- sh -c 'echo "{\"dawn\":\"epoch\",\"epoch\":1,\"correct\":9000,\"items\":10000}"' 2>/dev/null || [ $? = 3 ]
+runs() {
+    [ "$(status "$DAWN" results list "$@" --json)" = 0 ]
+    python3 -c 'import json; print(*[r["id"] for r in json.load(open("out"))])'
+}
+[ "$(runs)" = '1 2 3 4' ]
+[ "$(runs --sort score)" = '3 2 1 4' ]
+[ "$(runs --sort score --limit 2)" = '3 2' ]
+[ "$(runs --limit 2)" = '3 4' ]
+[ "$(runs --sort model)" = '4 1 2 3' ]
+[[ "$(runs --sort time)" = *' 4' ]]
+[ "$(status "$DAWN" results list --sort scroe)" = 2 ]
+grep -q 'there is no order "scroe"; did you mean "score"?' err
+
 # A run with everything, and the verdicts on the chains, for programs.
 [ "$(status "$DAWN" results show 2 --json)" = 0 ]
 python3 -c 'import json; o = json.load(open("out")); assert o["id"] == 2 and o["last_score"] == 9420 and o["broken"] is False, o'
@@ -60,7 +75,7 @@ python3 -c 'import json; o = json.load(open("out")); assert o["id"] == 2 and o["
 python3 -c '
 import json
 o = json.load(open("out"))
-assert o["good"] is True and o["missing"] == 0 and [r["run"] for r in o["runs"] if r["good"]] == [1, 2, 3], o'
+assert o["good"] is True and o["missing"] == 0 and [r["run"] for r in o["runs"] if r["good"]] == [1, 2, 3, 4], o'
 python3 -c 'import sqlite3; d = sqlite3.connect("results.db"); d.execute("UPDATE scores SET score = 1 WHERE run = 2"); d.commit()'
 [ "$(status "$DAWN" results verify --json)" = 1 ]
 python3 -c '
@@ -69,6 +84,6 @@ o = json.load(open("out"))
 assert o["good"] is False and o["broken"] == 1 and "hash" in o["runs"][1]["broken"], o'
 
 for wrong in 'show g9' 'show g9 --json' 'export g9 --to g.html' 'export g1' 'export g1 --format svg' 'show --groups' \
-    'list --groups --seed 1' 'show --follow --json'; do
+    'list --groups --seed 1' 'list --groups --sort score' 'show --limit 2' 'show --follow --json'; do
     [ "$(status "$DAWN" results $wrong)" = 2 ]
 done

@@ -378,6 +378,7 @@ static int check_filter(const struct show_filter *f)
     contest_names(tasks);
     for (int i = 0; i < RUN_STATUS_END; i++) states[i] = run_status_name((enum run_status)i);
     if (f->task != NULL) TRY(check_word("task", f->task, tasks));
+    if (f->sort != NULL) TRY(check_word("order", f->sort, show_orders));
     return f->status != NULL ? check_word("status", f->status, states) : 0;
 }
 
@@ -400,9 +401,9 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
     if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
-    if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0))
-        return fail(ERR_USAGE, "--task, --status, --model, --group and --seed choose what results list shows");
-    if (f->groups && (!list || f->status || f->model || f->seed >= 0))
+    if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0 || f->sort || f->limit))
+        return fail(ERR_USAGE, "--task, --status, --model, --group, --seed, --sort and --limit choose what results list shows");
+    if (f->groups && (!list || f->status || f->model || f->seed >= 0 || f->sort || f->limit))
         return fail(ERR_USAGE, "--groups is an option of results list, where --task and --group may choose among groups");
     TRY(check_filter(f));
     if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
@@ -431,6 +432,9 @@ int cmd_results(int argc, char **argv)
         {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
         {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
+        {OPTION_TEXT, 0, "sort", "BY", "order of a list: run, seed, task, model, status, score (best first) or time",
+         &c.filter.sort, 0, 0},
+        {OPTION_INT, 0, "limit", "N", "list only so many runs: the first of --sort, else the newest", &c.filter.limit, 1, 1e9},
         {OPTION_FLAG, 0, "groups", NULL, "list groups, with mean, sigma, interval and p, not runs", &c.filter.groups, 0, 0},
         {OPTION_FLAG, 0, "follow", NULL, "show each epoch of a run as it ends, until the run ends", &c.follow, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT",
@@ -456,6 +460,7 @@ int cmd_results(int argc, char **argv)
         .more = "Examples:\n"
                 "  dawn results                                one line a run\n"
                 "  dawn results list --task cifar10 --json     the same for programs\n"
+                "  dawn results list --sort score --limit 5    the five best\n"
                 "  dawn results list --groups                  means of groups, and their spread\n"
                 "  dawn results 3                              everything about run 3, or g1\n"
                 "  dawn results show                           everything about the last run\n"

@@ -14,9 +14,12 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its 
 struct show_filter {
     const char *task, *status, *model;
     int64_t group, seed;  // seed negative: all
+    const char *sort;     // one of show_orders, which ends with NULL; NULL: by number
+    int64_t limit;        // 0: none
     bool groups;          // lists groups with their figures instead of runs
 };
 extern const struct show_filter show_everything;
+extern const char *const show_orders[];
 int show_list(struct results *, const struct show_filter *, const struct plain_style *, struct text *into) MUST_CHECK;
 // The same runs for programs: an array of objects, or lines of CSV.
 int show_list_json(struct results *, const struct show_filter *, struct text *into) MUST_CHECK;

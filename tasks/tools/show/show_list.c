@@ -3,6 +3,7 @@
 // way. Cost: the whole record is read once.
 #include "tasks/tools/show/show.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -92,24 +93,70 @@ static void list_free(struct list *l)
     free(l->row);
 }
 
+// ---- the order of a list
+
+const char *const show_orders[] = {"run", "seed", "task", "model", "status", "score", "time", NULL};
+static const char *const order_members[] = {"id", "seed", "task", "model", "status", "last_score", "reached_ns"};
+
+struct ranked_run {
+    json_t *run;
+    double value;      // infinite: unknown, and last
+    const char *word;  // NULL: ordered by value
+};
+
+static int by_value(const void *x, const void *y)
+{
+    const struct ranked_run *a = x, *b = y;
+    int order = a->word ? strcmp(a->word, b->word) : 0;
+    if (order == 0) order = (a->value > b->value) - (a->value < b->value);
+    return order ? order : record_int(a->run, "id") < record_int(b->run, "id") ? -1 : 1;
+}
+
+// The best score comes first, as does the shortest time.
+static struct ranked_run rank_run(json_t *run, const char *member)
+{
+    const struct run_metric board = curve_board(run);
+    struct ranked_run r = {.run = run, .value = record_has(run, member) ? (double)record_int(run, member) : INFINITY};
+    if (json_is_string(json_object_get(run, member))) r.word = record_text(run, member), r.value = 0;
+    if (strcmp(member, "last_score") == 0 && record_has(run, member))
+        r.value = run_metric_value(&board, record_int(run, member)) * (board.lower_is_better ? 1 : -1);
+    return r;
+}
+
+// The runs that match, in the order of the filter. A limit leaves the first of an order, else the newest.
+static json_t *choose_runs(const json_t *all, const struct show_filter *f)
+{
+    int count = 0, order = 0;
+    struct ranked_run *list = zalloc((json_array_size(all) + 1) * sizeof *list);
+    json_t *run, *chosen = json_array();
+    size_t i;
+    while (f->sort != NULL && strcmp(show_orders[order], f->sort) != 0) order++;
+    json_array_foreach((json_t *)all, i, run)
+        if (matches(run, f)) list[count++] = rank_run(run, order_members[order]);
+    qsort(list, (size_t)count, sizeof *list, by_value);
+    int most = f->limit > 0 && f->limit < count ? (int)f->limit : count, first = f->sort != NULL ? 0 : count - most;
+    for (int k = first; k < first + most; k++) json_array_append(chosen, list[k].run);
+    free(list);
+    return chosen;
+}
+
 static int read_list(struct results *r, const struct show_filter *f, struct list *l)
 {
     json_t *all, *run;
     size_t i;
     int rc = 0;
-    *l = (struct list){.runs = json_array()};
+    *l = (struct list){0};
     TRY(record_list(r, &all));
     l->row = zalloc((json_array_size(all) + 1) * sizeof *l->row);
-    json_array_foreach(all, i, run)
+    l->runs = choose_runs(all, f);
+    json_array_foreach(l->runs, i, run)
     {
         bool broken = false;
-        if (!matches(run, f)) continue;
         if (rc == 0) rc = find_broken(r, run, &broken);
         write_row(run, broken, &l->row[l->count++]);
         l->broken += broken;
         l->synthetic += record_int(run, "synthetic") != 0;
         l->self += record_is_outside(run);
-        json_array_append(l->runs, run);
     }
     json_decref(all);
     return rc;
