@@ -19,7 +19,8 @@ enum { COLUMNS_MOST = 80 };
 
 const char *const export_tables[] = {"runs",      "groups",    "metrics",  "parts",    "points",   "scores",  "losses",
                                      "segments", "data_sets", "pictures", "files", "readings", "latencies", "machines", "software",
-                                     "receipts", "outside", "energy", "replays", "tickets", "places", "commitments", "benches",
+                                     "receipts", "outside", "energy", "replays", "tickets", "places", "commitments",
+                                     "deletions", "benches",
                                      "bench_repeats", "bench_memory", "bench_operators", "bench_receipts", "scalings",
                                      "scaling_reductions", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "losses", "segments", "data_sets",
@@ -79,7 +80,7 @@ static int add_rest(struct results *r, json_t *whole)
     json_object_set_new(whole, "groups", rows);
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &rows));
     json_object_set_new(whole, "latencies", rows);
-    static const char *const tables[] = {"benches", "bench_repeats", "bench_memory", "bench_operators",
+    static const char *const tables[] = {"deletions", "benches", "bench_repeats", "bench_memory", "bench_operators",
                                          "bench_receipts", "scalings", "scaling_reductions"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char sql[64];

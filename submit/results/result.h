@@ -186,6 +186,8 @@ struct run_end {
 // done and missed, not the caller. The stopwatch's spans are stored up to this moment. Frees the run, after a failure, too.
 // `recorded` may be NULL.
 int result_end(struct run *, enum run_status, const struct run_end *, enum run_status *recorded) MUST_CHECK;
+// Deletes a run that has ended, or a group with its runs, and notes the deletion. Refuses a part of a group, and submitted runs.
+int result_delete(struct results *, bool group, int64_t id) MUST_CHECK;
 
 void result_nonce(char hex[33]);  // 128 random bits, as runs and groups are named
 // A group is announced before its first run.

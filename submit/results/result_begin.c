@@ -243,11 +243,12 @@ static int store_run(struct run *run, const struct run_facts *f, const struct so
     const struct price *price = f->price;
     TRY(result_do(
         r, "record the run",
-        "INSERT INTO runs (nonce, status, owner, group_id, group_index, task, task_digest, target_micro, model, parameters,"
+        "INSERT INTO runs (id, nonce, status, owner, group_id, group_index, task, task_digest, target_micro, model, parameters,"
         " flops_per_sample, recipe, recipe_json, recipe_digest, recipe_published, precision, device, threads, batch,"
         " step_least, step_most, seed, views, input_size, stop_at_target, synthetic, official, machine, software, price_instance,"
         " price_micro_per_hour, price_source, price_date, started_ms, resumed, chain_root) VALUES"
-        " (?,'running',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,'')",
+        " ((SELECT 1 + coalesce(max(id), 0) FROM (SELECT id FROM runs UNION SELECT run FROM deletions)),?,'running',"
+        "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,'')",
         "ttpptti" "tii" "ttti" "tt" "iippiii" "iii" "iitptti", nonce, r->owner, f->group, f->group_index, f->task, task,
         f->target_micro, f->model, f->parameters, f->flops_per_sample, f->recipe, f->recipe_json, recipe, (int64_t)f->published,
         f->precision, f->device, f->threads, f->batch, f->step_least, f->step_most, f->seed, f->views, f->input_size,

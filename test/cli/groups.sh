@@ -83,6 +83,39 @@ import json
 o = json.load(open("out"))
 assert o["good"] is False and o["broken"] == 1 and "hash" in o["runs"][1]["broken"], o'
 
+# A deletion is agreed to, noted and told; the number is not given again. A part of a group and a submitted run stay.
+mkdir delete
+cd delete
+trainer="sh ../trainer.sh"
+for run in 1 2; do "$DAWN" record --model single -- $trainer 2>/dev/null; done
+"$DAWN" record --runs 2 -- $trainer 2>/dev/null
+[ "$(status "$DAWN" results delete 2)" = 2 ]
+grep -q -- 'nothing was deleted: --yes deletes run 2 from results.db' err
+[ "$(status "$DAWN" results delete 3 --yes)" = 2 ]
+grep -q 'run 3 belongs to group 1' err
+[ "$(runs)" = '1 2 3 4' ]
+[ "$(status "$DAWN" results delete 2 --yes)" = 0 ]
+[ "$(status "$DAWN" results delete g1 --yes)" = 0 ]
+[ "$(runs)" = 1 ]
+[ "$(status "$DAWN" results verify)" = 0 ]
+[ "$(grep -c '^run [234]  deleted on 20' out)" = 3 ]
+! grep -q MISSING out
+[ "$(status "$DAWN" results verify --json)" = 0 ]
+python3 -c 'import json; o = json.load(open("out")); assert o["good"] and [d["run"] for d in o["deleted"]] == [2, 3, 4], o'
+"$DAWN" record --model single -- $trainer 2>/dev/null
+[ "$(runs)" = '1 5' ] # not 2
+python3 -c 'import sqlite3
+d = sqlite3.connect("results.db")
+assert [d.execute("SELECT count(*) FROM %s WHERE run = 2" % t).fetchone()[0] for t in ("points", "scores", "metrics", "outside")] == [0] * 4
+d.execute("INSERT INTO receipts VALUES (1, 1, \"run\", \"b\", \"s\", \"d\", NULL, 1, 1, \"k\", \"{}\", \"s\")".replace(chr(34), chr(39))); d.commit()'
+[ "$(status "$DAWN" results delete 1 --yes)" = 2 ]
+grep -q 'run 1 was submitted' err
+[ "$(status "$DAWN" results delete 9 --yes)" = 2 ]
+[ "$(status "$DAWN" results delete --yes)" = 2 ]
+[ "$(status "$DAWN" results delete 1 --yes --db none.db)" != 0 ]
+[ ! -e none.db ]
+cd ..
+
 for wrong in 'show g9' 'show g9 --json' 'export g9 --to g.html' 'export g1' 'export g1 --format svg' 'show --groups' \
     'list --groups --seed 1' 'list --groups --sort score' 'show --limit 2' 'show --follow --json'; do
     [ "$(status "$DAWN" results $wrong)" = 2 ]

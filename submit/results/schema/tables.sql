@@ -336,6 +336,13 @@ CREATE TABLE commitments (
     PRIMARY KEY (competition, run)
 ) STRICT, WITHOUT ROWID;
 
+-- Runs that were deleted. Their numbers are not given again.
+CREATE TABLE deletions (
+    run INTEGER PRIMARY KEY,
+    nonce TEXT NOT NULL UNIQUE,
+    deleted_ms INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE benches (
     id INTEGER PRIMARY KEY,
     sweep INTEGER NOT NULL,

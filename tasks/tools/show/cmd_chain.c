@@ -37,7 +37,8 @@ static int each_of(struct results *r, const char *sql, int64_t id, void (*tell)(
     "UNION SELECT run FROM commitments"
 #define GAPS                                                                                                           \
     "SELECT last + 1 AS first, id - 1 AS last FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY id) AS last FROM (SELECT id FROM "  \
-    "runs UNION SELECT max(run) + 1 FROM (" NAMED ") HAVING max(run) IS NOT NULL)) WHERE id > last + 1 AND ?1 = 0 ORDER BY id"
+    "runs UNION SELECT run FROM deletions UNION SELECT max(run) + 1 FROM (" NAMED ") HAVING max(run) IS NOT NULL)) "            \
+    "WHERE id > last + 1 AND ?1 = 0 ORDER BY id"
 // Runs of a group begin in turn, and each announced run of a group that is done has ended.
 #define LACKING                                                                                                        \
     "SELECT g.id AS id, g.planned AS planned, max(CASE WHEN g.status = 'done' THEN g.planned ELSE 0 END, coalesce(max("         \
@@ -72,6 +73,18 @@ static int64_t add_lacking(const json_t *groups, struct text *into)
         missing += count;
     }
     return missing;
+}
+
+int cmd_chain_deleted(struct results *r, json_t **runs, struct text *into)
+{
+    const json_t *row;
+    size_t i;
+    char date[TEXT_FIGURE];
+    TRY(record_rows(r, "SELECT * FROM deletions ORDER BY run", 0, runs));
+    json_array_foreach(*runs, i, row)
+        text_add(into, "run %lld  deleted on %s\n", (long long)record_int(row, "run"),
+                 text_moment(date, record_int(row, "deleted_ms")));
+    return 0;
 }
 
 int cmd_chain_missing(struct results *r, struct text *into)

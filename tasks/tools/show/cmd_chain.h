@@ -9,8 +9,10 @@
 // broken runs or an error.
 int cmd_chain_each(struct results *, int64_t id, void (*tell)(const json_t *run, const char *broken)) MUST_CHECK;
 // Adds a line for each gap in the numbers of the runs, and for each group that lacks a run: the record numbers its runs in turn
-// and deletes none. A run at the end that nothing else names leaves no gap. Returns the number of missing runs or an error.
+// and notes deletions. A run at the end that nothing else names leaves no gap. Returns the number of missing runs or an error.
 int cmd_chain_missing(struct results *, struct text *into) MUST_CHECK;
+// Adds a line for each run that was deleted by dawn; json_decref ends their rows.
+int cmd_chain_deleted(struct results *, json_t **runs, struct text *into) MUST_CHECK;
 // Says on standard error which of these runs were changed. The same for the runs of a group.
 int cmd_chain_warn(const char *command, struct results *, int64_t id) MUST_CHECK;
 int cmd_chain_warn_group(const char *command, struct results *, int64_t group) MUST_CHECK;

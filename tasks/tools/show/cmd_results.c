@@ -23,7 +23,7 @@
 struct choice {
     const char *db, *format, *to, *author, *code_url;
     struct show_filter filter;
-    bool ascii, json, follow;
+    bool ascii, json, follow, yes;
 };
 
 static bool says_utf8(const char *name)
@@ -118,18 +118,21 @@ static int verify_runs(struct results *r, const char *word, bool json)
     int64_t id = 0;
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
     struct text gaps = {0};
+    json_t *deleted = NULL;
     if (json) chains = json_array();
     int broken = cmd_chain_each(r, id, json ? tell_chain_json : tell_chain);
     int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r, &gaps) : 0;
+    if (missing >= 0 && id == 0) TRY(cmd_chain_deleted(r, &deleted, &gaps));
     if (json && broken >= 0 && missing >= 0)
-        TRY(json_text_print(json_pack("{so sb si si}", "runs", chains, "good", broken == 0 && missing == 0, "broken", broken,
-                                      "missing", missing)));
+        TRY(json_text_print(json_pack("{so sb si si sO*}", "runs", chains, "good", broken == 0 && missing == 0, "broken", broken,
+                                      "missing", missing, "deleted", deleted)));
     else if (gaps.at != NULL) fputs(gaps.at, stdout);
     text_free(&gaps);
+    json_decref(deleted);
     if (broken < 0 || missing < 0) return broken < 0 ? broken : missing;
     if (broken == 0 && missing == 0) return 0;
     if (broken == 0)
-        return fail(ERR_INPUT, "%d run%s missing; no command of dawn deletes one", missing,
+        return fail(ERR_INPUT, "%d run%s missing; \"dawn results delete\" would have noted it", missing,
                     missing == 1 ? " is" : "s are");
     return fail(ERR_INPUT, "%d run%s changed since the training wrote %s", broken, broken == 1 ? " was" : "s were",
                 broken == 1 ? "it" : "them");
@@ -265,6 +268,20 @@ static int print_comparison(struct results *r, const char *first, const char *se
     return rc;
 }
 
+// Deletes after --yes alone. The weights stay.
+static int delete_run(struct results *r, const char *word, bool yes)
+{
+    int64_t id;
+    bool group;
+    TRY(find_side(r, word, &group, &id));
+    if (!yes)
+        return fail(ERR_USAGE, "nothing was deleted: --yes deletes %s %lld from %s", group ? "group" : "run", (long long)id,
+                    result_file(r));
+    TRY(result_delete(r, group, id));
+    printf("%s %lld is deleted; verify tells so, and files of weights stay\n", group ? "group" : "run", (long long)id);
+    return 0;
+}
+
 // ---- a run in progress
 
 enum { LOOK_US = 500000 };
@@ -330,7 +347,7 @@ static int follow_run(struct results *r, const char *word)
 
 // ---- the command
 
-static const char *const actions[] = {"list", "show", "compare", "export", "verify", NULL};
+static const char *const actions[] = {"list", "show", "compare", "export", "verify", "delete", NULL};
 
 // The format that a file's name ends in; NULL: none.
 static const char *format_of(const char *path, const char *const *formats)
@@ -408,6 +425,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     TRY(check_filter(f));
     if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
         return fail(ERR_USAGE, "--to, --author and --code-url are options of results export");
+    if (c->json && strcmp(action, "delete") == 0) return fail(ERR_USAGE, "delete has no --json");
+    if (c->yes && strcmp(action, "delete") != 0) return fail(ERR_USAGE, "--yes is an option of results delete");
     if (c->follow && (c->json || strcmp(action, "show") != 0))
         return fail(ERR_USAGE, "--follow is an option of results show, without --json");
     return check_format(action, c);
@@ -419,6 +438,7 @@ static int run_action(struct results *r, int argc, char **argv, const struct cho
     if (strcmp(action, "show") == 0) return c->follow ? follow_run(r, word) : print_run(r, word, c);
     if (strcmp(action, "compare") == 0) return print_comparison(r, word, argv[3], c);
     if (strcmp(action, "export") == 0) return export_run(r, word, c);
+    if (strcmp(action, "delete") == 0) return delete_run(r, word, c->yes);
     return strcmp(action, "verify") == 0 ? verify_runs(r, word, c->json) : print_list(r, c);
 }
 
@@ -447,15 +467,16 @@ int cmd_results(int argc, char **argv)
          &c.to, 0, 0},
         {OPTION_TEXT, 0, "author", "NAME", "author in DAWNBench's files, organisation in MLPerf's log", &c.author, 0, 0},
         {OPTION_TEXT, 0, "code-url", "URL", "address of the code in DAWNBench's files", &c.code_url, 0, 0},
+        {OPTION_FLAG, 'y', "yes", NULL, "delete: agree to it", &c.yes, 0, 0},
         {OPTION_FLAG, 0, "ascii", NULL, "plain characters even in a terminal", &c.ascii, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "results",
-        .operands = "[list | show | compare | export | verify] [RUN...] [OPTIONS]",
-        .about = "Lists, shows, compares, exports and verifies recorded runs. RUN is a number or \"last\"; for export and verify "
-                 "also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes two runs, or "
-                 "two groups (g1 g2). show takes a group, too. RUN alone shows that run.",
+        .operands = "[list|show|compare|export|verify|delete] [RUN...] [OPTIONS]",
+        .about = "Lists, shows, compares, exports, verifies and deletes recorded runs. RUN is a number or \"last\"; for export "
+                 "and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes "
+                 "two runs, or two groups (g1 g2). show takes a group, too. RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                one line a run\n"
@@ -468,7 +489,8 @@ int cmd_results(int argc, char **argv)
                 "  dawn results compare 3 7                    clocks, curves, what differs\n"
                 "  dawn results export --format csv --to dir   every table as a file\n"
                 "  dawn results export 3 --to run.html         a page of run 3, or of g1\n"
-                "  dawn results verify                         whether a record was changed\n\n"
+                "  dawn results verify                         whether a record was changed\n"
+                "  dawn results delete 3 --yes                 a run, or g1; verify tells of it\n\n"
                 "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
                 "that the newest runs were deleted with all that names them.\n\n"
                 "MLPerf's log calls a run of CIFAR10 \"resnet\" (submission_benchmark), because\n"
@@ -480,7 +502,11 @@ int cmd_results(int argc, char **argv)
     if (argc == 2 && is_run(argv[1])) argc = 3, argv = words;
     TRY(check_words(argc, argv, &c));
     struct results *r;
-    TRY(results_open(c.db, RESULTS_READ, &r));
+    const bool deletes = argc > 1 && strcmp(argv[1], "delete") == 0;
+    if (deletes && argc < 3) return fail(ERR_USAGE, "delete needs the run, or the group (g1)");
+    if (deletes && !file_exists(results_path(c.db)))  // opening a missing file to write would create it
+        return fail(ERR_MISSING, "there is no record at %s", results_path(c.db));
+    TRY(results_open(c.db, deletes ? RESULTS_WRITE : RESULTS_READ, &r));
     rc = run_action(r, argc, argv, &c);
     results_close(r);
     return rc;
