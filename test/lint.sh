@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 14500  runtime 40000  tasks 27000  submit 18300  scoreboard 20500  test 60000'
+BUDGETS='data 14500  runtime 40100  tasks 27000  submit 18300  scoreboard 20500  test 60000'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do

@@ -58,7 +58,7 @@ lines=0
 while IFS= read -r line; do
     read -ra words <<<"$(sed 's/^[ $]*//; s/^mpirun -n [0-9]* //; s/ [#|<>;].*//; s/ -- .*//' <<<"$line")"
     name=${words[1]}
-    case "$name ${words[2]:-}" in "data "[a-z]* | "keys rotate" | "keys revoke") name="$name ${words[2]}" ;; esac
+    case "$name ${words[2]:-}" in "data "[a-z]* | "eval "[a-z]* | "keys rotate" | "keys revoke") name="$name ${words[2]}" ;; esac
     program=$DAWN
     [ "$(basename "${words[0]}")" = dawn ] || program=$BOARD
     case $name in

@@ -12,7 +12,7 @@ o = json.load(open("out")); eval(sys.argv[1]) or sys.exit("%s\n%s" % (sys.argv[1
 }
 
 [ "$(status "$DAWN" models cifar10 --json)" = 0 ]
-value '[(m["parameters"], m["flops"]) for m in o if m["name"] == "record"] == [(1971640, 211085908)] and {m["task"] for m in o} == {"cifar10"}'
+value '[(m["parameters"], m["flops"]) for m in o if m["name"] == "airbench"] == [(1971640, 211085908)] and {m["task"] for m in o} == {"cifar10"}'
 [ "$(status "$DAWN" models --json)" = 0 ]
 value '{"cifar10", "imagenet", "squad"} <= {m["task"] for m in o}'
 [ "$(status "$DAWN" models resnet9 --json)" = 2 ]
