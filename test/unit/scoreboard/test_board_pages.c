@@ -100,7 +100,7 @@ TEST_WITH(headings_say_whose_and_what, set_up, end)
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     const char *page = run_page(1);
     assert_shows(page, "<title>94% in 1 min 33 s on 16 threads of Test CPU (run 1) - ");
-    assert_shows(page, "<p class=\"lead\"><bdi>record</bdi> by <a href=\"/people/ada\"><bdi>ada</bdi></a> (run 1)</p>");
+    assert_shows(page, "<p class=\"lead\"><bdi>airbench</bdi> by <a href=\"/people/ada\"><bdi>ada</bdi></a> (run 1)</p>");
     assert_shows(page, "<li><a href=\"/boards/cifar10\"><bdi>CIFAR10</bdi></a></li><li aria-current=\"page\"><bdi>Run 1<");
     assert_hides(page, "from start to end");
     assert_true(strstr(page, "id=\"c-curve") < strstr(page, "<dl class=\"headline\">"));  // the curve comes first
