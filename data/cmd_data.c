@@ -139,7 +139,7 @@ static int verify_open(struct dataset *ds)
     if (facts->short_side > 0) printf("short side of larger pictures: %d pixels\n", facts->short_side);
     if (facts->quality > 0) printf("re-encoded pictures: JPEG quality %d\n", facts->quality);
     if (facts->left_out > 0)
-        printf("%lld samples of its source are left out: they could not be read\n", (long long)facts->left_out);
+        printf("%lld samples of its source are left out: they are empty or could not be read\n", (long long)facts->left_out);
     if (verdict == DATASET_CUSTOM) {
         return fail(ERR_INPUT,
                     "%s is complete and readable, but its samples differ from %s as published: results on it count "

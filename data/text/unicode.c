@@ -67,6 +67,11 @@ bool unicode_is_symbol(int32_t code)
     return category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
 }
 
+bool unicode_is_currency(int32_t code)
+{
+    return utf8proc_category(code) == UTF8PROC_CATEGORY_SC;
+}
+
 bool unicode_is_mark(int32_t code)
 {
     return utf8proc_category(code) == UTF8PROC_CATEGORY_MN;

@@ -21,6 +21,7 @@ bool unicode_is_digit(int32_t code);        // decimal digits: Nd
 bool unicode_is_number(int32_t code);       // N
 bool unicode_is_punctuation(int32_t code);  // P
 bool unicode_is_symbol(int32_t code);       // S
+bool unicode_is_currency(int32_t code);     // Sc
 bool unicode_is_mark(int32_t code);         // nonspacing marks: Mn
 bool unicode_is_letter_or_number(int32_t code);  // L, N
 bool unicode_is_cased(int32_t code);            // upper, lower or title case, if not ignorable

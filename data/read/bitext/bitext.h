@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel text: two files per split, one per language, whose lines with the same number translate each other.
 //
-// The kinds: "multi30k" (English to German, captions of photographs, tokenised and in lower case) and "phrases" (drawn, for tests
-// and trials). A sample is a pair of lines. Its fields are "source" and "target" (u8, UTF-8, ragged), without the line's end.
+// The kinds: "multi30k" (English to German, captions of photographs, tokenised and in lower case), "wmt16" and "wmt17" (news, as
+// MLPerf's GNMT and Transformer read them) and "phrases" (drawn, for tests and trials). A sample is a pair of lines. Its fields are "source" and "target" (u8, UTF-8, ragged), without the line's end.
 //
 // A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
-// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k.
+// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB for WMT.
 #ifndef DAWN_DATA_BITEXT_H
 #define DAWN_DATA_BITEXT_H
 
 #include "runtime/common/base/error.h"
 
-enum { BITEXT_BYTES = 1 << 30, BITEXT_LINE = 1 << 16 };
+enum { BITEXT_BYTES = INT32_MAX, BITEXT_LINE = 1 << 16 };
 enum bitext_side { BITEXT_SOURCE, BITEXT_TARGET, BITEXT_SIDES };
 
 struct bitext_line {
@@ -27,6 +27,8 @@ struct bitext_lines {
 int bitext_parse(const char *name, const char *text, size_t n, struct bitext_lines *) MUST_CHECK;
 
 struct dataset;
+// The file of the set's vocabulary of subtokens (data/text/subtokens.h); NULL: it has none.
+const char *bitext_subtokens(const struct dataset *);
 // A data set whose test split has these lines on both sides. Its training split is that of `like`, which is borrowed; NULL: an
 // empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;

@@ -47,6 +47,7 @@ void bitext_close(struct dataset *ds)
         free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].lines.line);
     }
     free(set->folder);
+    free(set->subtokens);
     free(set);
 }
 
@@ -71,6 +72,12 @@ int bitext_lengths(struct dataset *ds, enum split split, const struct field *fie
     const struct bitext_lines *l = lines_of(ds, split, field);
     for (int64_t i = 0; i < l->lines; i++) lengths[i] = l->line[i].length;
     return 0;
+}
+
+const char *bitext_subtokens(const struct dataset *ds)
+{
+    const struct bitext_set *set = ds->kind->item == bitext_item ? ds->own : NULL;
+    return set != NULL ? set->subtokens : NULL;
 }
 
 int bitext_show(struct dataset *ds, enum split split, int64_t number, struct text *into)
@@ -124,6 +131,7 @@ int bitext_ask(const struct dataset *like, const char *text, size_t n, struct da
     if (rc == 0 && like && like->kind->item == bitext_item) {
         const struct bitext_set *of = like->own;
         memcpy(set->file[SPLIT_TRAIN], of->file[SPLIT_TRAIN], sizeof set->file[SPLIT_TRAIN]);
+        set->subtokens = of->subtokens != NULL ? copy_text(of->subtokens) : NULL;
         ds->facts.synthetic = like->facts.synthetic;
         rc = bitext_pair(ds, SPLIT_TRAIN, "", "");
     }

@@ -8,7 +8,9 @@
 #include "runtime/common/base/arena.h"
 
 struct bitext_set {
-    char *folder;
+    char *folder, *subtokens;            // subtokens: the file of their vocabulary; NULL: there is none
+    char digest[SPLIT_COUNT][DIGEST_HEX];  // of a kind that has its own
+    bool changed;                        // another file than a published one
     struct bitext_file {
         char *text;
         struct bitext_lines lines;

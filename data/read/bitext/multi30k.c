@@ -100,4 +100,4 @@ const struct kind multi30k_val_kind = {
     .published = val_published, .digest = val_digest, .content_digest = val_digest,
     .verify = val_verify, SHARED,
 };
-const struct kind *const kinds_bitext[] = {&multi30k_kind, &multi30k_val_kind, &phrases_kind, NULL};
+const struct kind *const kinds_bitext[] = {&multi30k_kind, &multi30k_val_kind, &wmt16_kind, &wmt17_kind, &phrases_kind, NULL};

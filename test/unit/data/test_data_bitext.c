@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel text: what ends a line, wrong files and their sentences, the validation's digest; and the drawn phrases.
+// Parallel text: what ends a line, wrong files and their sentences, the validation's digest; MLPerf's files; and the drawn phrases.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
@@ -111,4 +111,78 @@ TEST(phrases_are_drawn_alike)
     free(english);
     free(german);
     dataset_close(ds);
+}
+
+// ---- WMT, as MLPerf's scripts write it
+
+static void assert_pair(struct dataset *ds, enum split split, int64_t index, const char *source, const char *target)
+{
+    char row[64];
+    int64_t length;
+    assert_int_equal(dataset_item(ds, split, "source", index, row, sizeof row, &length), 0);
+    assert_int_equal(length, strlen(source));
+    assert_memory_equal(row, source, strlen(source));
+    assert_int_equal(dataset_item(ds, split, "target", index, row, sizeof row, &length), 0);
+    assert_int_equal(length, strlen(target));
+    assert_memory_equal(row, target, strlen(target));
+}
+
+static void put_text(const char *name, const char *text)
+{
+    put(name, text, strlen(text));
+}
+
+TEST_WITH(pieces_are_undone_but_not_in_references, set_up, tear_down)
+{
+    struct dataset *ds;
+    char hex[DIGEST_HEX], expected[DIGEST_HEX];
+    assert_fails(dataset_open("wmt16", folder, &ds), ERR_MISSING, "train.tok.clean.bpe.32000.en is missing, which MLPerf's scripts");
+    put_text("train.tok.clean.bpe.32000.en", "Res@@ um@@ ption of a@@ @@ b\nx\n");
+    put_text("train.tok.clean.bpe.32000.de", "Wieder@@ aufnahme @\ny@@\n");
+    put_text("newstest2014.tok.bpe.32000.en", "G@@ ut@@ ach : a\n");
+    put_text("newstest2014.de", "Gut@@ ach: a\n");
+    assert_int_equal(dataset_open("wmt16", folder, &ds), 0);
+    assert_pair(ds, SPLIT_TRAIN, 0, "Resumption of ab", "Wiederaufnahme @");
+    assert_pair(ds, SPLIT_TRAIN, 1, "x", "y@@");
+    assert_pair(ds, SPLIT_TEST, 0, "Gutach : a", "Gut@@ ach: a");
+    assert_null(bitext_subtokens(ds));
+    static const char files[] = "wmt16 test 98408086a9282de8b29e6baa82cd7acf 2c0a850a78d94cca9bc5c1aa470ca834";
+    digest_bytes(files, sizeof files - 1, expected);
+    assert_int_equal(dataset_content_digest(ds, SPLIT_TEST, hex), 0);
+    assert_string_equal(hex, expected);
+    enum dataset_verdict verdict;
+    assert_int_equal(dataset_verify(ds, &verdict), 0);
+    assert_int_equal(verdict, DATASET_CUSTOM);
+    dataset_close(ds);
+}
+
+TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, tear_down)
+{
+    struct dataset *ds;
+    char *longest = malloc(BITEXT_LINE + 8);
+    memset(longest, 'a', BITEXT_LINE + 1);
+    strcpy(longest + BITEXT_LINE + 1, "\nd");
+    put_text("wmt32k-compiled-train.lang1", "a\n \t\r\nb\r\n\nc\nd");
+    put_text("wmt32k-compiled-train.lang2", "A\nB\nC\nD\n");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "lang1 has 4 lines and ");
+    put_text("wmt32k-compiled-train.lang2", "A\nB\nC\nD\n\nF\n");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_IO, "newstest2014.en");
+    put_text("newstest2014.en", "x\n");
+    put_text("newstest2014.de", "y\n");
+    assert_int_equal(dataset_open("wmt17", folder, &ds), 0);
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 3);
+    assert_int_equal(dataset_facts(ds)->left_out, 3);
+    assert_pair(ds, SPLIT_TRAIN, 1, "b", "C");
+    assert_pair(ds, SPLIT_TRAIN, 2, "d", "F");
+    assert_string_equal(bitext_subtokens(ds), at("vocab.ende.32768"));
+    dataset_close(ds);
+    put_text("wmt32k-compiled-train.lang1", longest);
+    put_text("wmt32k-compiled-train.lang2", "A\nB\n");
+    assert_int_equal(dataset_open("wmt17", folder, &ds), 0);
+    assert_pair(ds, SPLIT_TRAIN, 0, "d", "B");
+    dataset_close(ds);
+    put_text("newstest2014.en", "x\n\n");  // a test leaves nothing out
+    put_text("newstest2014.de", "y\nz\n");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "newstest2014.en:2: the line is empty");
+    free(longest);
 }
