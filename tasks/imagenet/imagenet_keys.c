@@ -86,6 +86,7 @@ static int check_imagenet(const char *where, const struct recipe *r)
     return recipe_check_whole(where, "model.blocks", &imagenet_keys(r)->blocks);
 }
 
+static const char *const also[] = {"imagenette", NULL};
 const struct recipe_table recipe_table_imagenet = {
-    .task = "imagenet", .also = "imagenette", .models = imagenet_models, .keys = keys, .check = check_imagenet,
+    .task = "imagenet", .also = also, .models = imagenet_models, .keys = keys, .check = check_imagenet,
 };

@@ -83,6 +83,7 @@ static int check_squad(const char *where, const struct recipe *r)
     return 0;
 }
 
+static const char *const also[] = {"squad-split", NULL};
 const struct recipe_table recipe_table_squad = {
-    .task = "squad", .also = "squad-split", .models = squad_models, .keys = keys, .parts = parts, .check = check_squad,
+    .task = "squad", .also = also, .models = squad_models, .keys = keys, .parts = parts, .check = check_squad,
 };

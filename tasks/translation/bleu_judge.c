@@ -3,18 +3,23 @@
 
 #include "runtime/common/base/file.h"
 #include "tasks/translation/bleu.h"
+#include "tasks/translation/detokenize.h"
 #include "tasks/translation/pairs.h"
 #include "tasks/translation/search.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const struct bleu_rules rules = {BLEU_NONE, true};
+struct scoring {
+    struct bleu_rules rules;
+    bool detokenised;
+};
 
 // Metrics: BLEU of the answers, and of those of the greedy search. Outputs: those of one or two searches (search.h).
 enum { SCORE_ANSWERS, SCORE_GREEDY };
 
 struct judging {
+    const struct scoring *scoring;
     struct dataset *view;
     bool single;             // an inference of single samples, which has no greedy search
     struct bleu bleu[2];
@@ -22,12 +27,11 @@ struct judging {
     int64_t samples;
 };
 
-static int begin_bleu(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
+static int begin_scoring(const struct setting *c, struct dataset *view, const struct scoring *scoring, void **state)
 {
-    (void)stored;
-    if (!pairs_bpe(view)) return fail(ERR_MISSING, "%s: noise has no translations", c->data->name);
+    if (pairs_is_noise(view)) return fail(ERR_MISSING, "%s: noise has no translations", c->data->name);
     struct judging *j = *state = zalloc(sizeof *j);
-    j->view = view, j->single = c->single, j->samples = dataset_facts(view)->count[SPLIT_TEST];
+    j->scoring = scoring, j->view = view, j->single = c->single, j->samples = dataset_facts(view)->count[SPLIT_TEST];
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
     return 0;
 }
@@ -35,15 +39,19 @@ static int begin_bleu(const struct setting *c, struct dataset *stored, struct da
 static struct text answer_of(const struct judging *j, const struct judged *b, int first, int64_t i)
 {
     const int32_t *words = b->output[first + SEARCH_WORDS], *count = b->output[first + SEARCH_COUNT];
-    struct text answer = {0};
+    struct text answer = {0}, plain = {0};
     text_bytes(&answer, "", 0);
-    bpe_decode(pairs_bpe(j->view), words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &answer);
-    return answer;
+    pairs_decode(j->view, words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &answer);
+    if (!j->scoring->detokenised) return answer;
+    text_bytes(&plain, "", 0);
+    detokenize(answer.at, answer.length, true, &plain);
+    text_free(&answer);
+    return plain;
 }
 
-static void add_answer(struct bleu *bleu, const struct text *reference, const struct text *answer)
+static void add_answer(struct judging *j, int score, const struct text *reference, const struct text *answer)
 {
-    bleu_add(bleu, &rules, (struct bleu_line){reference->at, reference->length}, (struct bleu_line){answer->at, answer->length});
+    bleu_add(&j->bleu[score], &j->scoring->rules, (struct bleu_line){reference->at, reference->length}, (struct bleu_line){answer->at, answer->length});
 }
 
 static int score_answers(void *state, const struct judged *b)
@@ -57,12 +65,12 @@ static int score_answers(void *state, const struct judged *b)
         rc = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_TARGET, &reference);
         if (rc < 0) break;
         struct text answer = answer_of(j, b, first, i);
-        add_answer(&j->bleu[SCORE_ANSWERS], &reference, &answer);
+        add_answer(j, SCORE_ANSWERS, &reference, &answer);
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
         if (j->single) continue;
         struct text greedy = answer_of(j, b, 0, i);
-        add_answer(&j->bleu[SCORE_GREEDY], &reference, &greedy);
+        add_answer(j, SCORE_GREEDY, &reference, &greedy);
         text_free(&greedy);
     }
     text_free(&reference);
@@ -99,5 +107,17 @@ static int write_answers(void *state, const char *path)
     return rc;
 }
 
-const struct judge bleu_judge = {.begin = begin_bleu, .batch = score_answers, .end = end_bleu, .write = write_answers,
-                                        .tell = tell_answer};
+// A judge and its begin.
+#define JUDGE(called, words, is_detokenised)                                                                                    \
+    static int begin_##called(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)             \
+    {                                                                                                                           \
+        static const struct scoring scoring = {{words, true}, is_detokenised};                                                  \
+        (void)stored;                                                                                                           \
+        return begin_scoring(c, view, &scoring, state);                                                                         \
+    }                                                                                                                           \
+    const struct judge called = {.begin = begin_##called, .batch = score_answers, .end = end_bleu, .write = write_answers,      \
+                                 .tell = tell_answer}
+
+JUDGE(bleu_judge, BLEU_NONE, false);
+JUDGE(bleu_judge_wmt16, BLEU_INTL, true);
+JUDGE(bleu_judge_wmt17, BLEU_T2T, false);

@@ -72,6 +72,7 @@ static int check_translation(const char *where, const struct recipe *r)
     return 0;
 }
 
+static const char *const also[] = {"wmt17-transformer", "wmt16-gnmt", NULL};
 const struct recipe_table recipe_table_translation = {
-    .task = "multi30k", .models = translation_models, .keys = keys, .parts = parts, .check = check_translation,
+    .task = "multi30k", .also = also, .models = translation_models, .keys = keys, .parts = parts, .check = check_translation,
 };

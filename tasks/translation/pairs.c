@@ -2,6 +2,8 @@
 #include "tasks/translation/pairs.h"
 
 #include "data/kind.h"
+#include "data/read/bitext/bitext.h"
+#include "data/text/subtokens.h"
 #include "runtime/common/base/rng.h"
 #include "tasks/translation/pair_buckets.h"
 #include "tasks/translation/keys.h"
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVALUATE_BATCH = 32, EVALUATE_BUCKETS = 8, NOISE_LENGTH = 32, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
+enum { EVALUATE_BATCH = 32, EVALUATE_BUCKETS = 8, NOISE_BYTES = 16, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
 
 struct sentences {  // of a split
     int64_t samples, left_out;
@@ -21,6 +23,7 @@ struct sentences {  // of a split
 struct pairs {
     struct dataset *stored;  // borrowed
     struct bpe *bpe;
+    struct subtokens *subtokens;  // one of both, or none: noise
     char digest[DIGEST_HEX];
     int64_t longest[SPLIT_COUNT];
     struct sentences split[SPLIT_COUNT];
@@ -34,9 +37,16 @@ static struct pairs *pairs_of(const struct dataset *view)
     return view->own;
 }
 
-const struct bpe *pairs_bpe(const struct dataset *view)
+bool pairs_is_noise(const struct dataset *view)
 {
-    return pairs_of(view)->bpe;
+    return !pairs_of(view)->bpe && !pairs_of(view)->subtokens;
+}
+
+void pairs_decode(const struct dataset *view, const int32_t *id, int64_t count, struct text *into)
+{
+    const struct pairs *p = pairs_of(view);
+    if (p->bpe) bpe_decode(p->bpe, id, count, into);
+    else subtokens_decode(p->subtokens, id, count, into);
 }
 
 const char *pairs_digest(const struct dataset *view)
@@ -78,7 +88,7 @@ static int count_words(struct pairs *p, struct vocabulary *words)
     return rc;
 }
 
-static int learn_text(struct pairs *p, int64_t merges)
+static int learn_merges(struct pairs *p, int64_t merges)
 {
     if (dataset_facts(p->stored)->count[SPLIT_TRAIN] == 0)
         return fail(ERR_MISSING, "symbols are learned from the training text, which is not here: name it with --data");
@@ -96,6 +106,19 @@ static int learn_text(struct pairs *p, int64_t merges)
     return rc;
 }
 
+static int choose_symbols(struct pairs *p, int64_t merges)
+{
+    const char *path = bitext_subtokens(p->stored);
+    if (!path) return learn_merges(p, merges);
+    TRY(digest_file(path, p->digest));
+    return subtokens_open(path, &p->subtokens);
+}
+
+static int32_t count_symbols(const struct pairs *p)
+{
+    return p->bpe ? bpe_count(p->bpe) : subtokens_count(p->subtokens);
+}
+
 // ---- ids
 
 static int32_t *room_for(struct sentences *s, int64_t count)
@@ -107,19 +130,27 @@ static int32_t *room_for(struct sentences *s, int64_t count)
     return s->id + s->used;
 }
 
-// A line of `n` bytes has at most as many symbols.
-static void encode_line(const struct pairs *p, struct sentences *s, const struct text *line)
+// The ids of a line, with BPE_EOS.
+static int64_t encode_text(const struct pairs *p, const struct text *line, int32_t *into)
 {
-    int32_t *into = room_for(s, (int64_t)line->length + 1);
-    int64_t count = bpe_encode(p->bpe, line->at, line->length, into);
-    into[count++] = BPE_EOS;
-    s->used += count;
+    int64_t count = p->bpe ? bpe_encode(p->bpe, line->at, line->length, into)
+                           : subtokens_encode(p->subtokens, line->at, line->length, into);
+    into[count] = BPE_EOS;
+    return count + 1;
 }
 
-static void draw_line(struct sentences *s, enum split split, int64_t sample, int side, int32_t symbols)
+static void encode_line(const struct pairs *p, struct sentences *s, const struct text *line)
 {
-    struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)split, (uint32_t)sample, (uint32_t)side);
-    int64_t count = 1 + rng_below(r.v[0], NOISE_LENGTH);
+    int64_t most = (int64_t)line->length * (p->bpe ? 1 : SUBTOKENS_PER_BYTE);
+    int32_t *into = room_for(s, most + 1);
+    s->used += encode_text(p, line, into);
+}
+
+// Of noise: a symbol stands for NOISE_BYTES of the data set's longest line.
+static void draw_line(const struct pairs *p, struct sentences *s, const struct feed_item *of, int side, int32_t symbols)
+{
+    struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)of->index, (uint32_t)side);
+    int64_t longest = dataset_facts(p->stored)->field[side].shape.dim[0] / NOISE_BYTES, count = 1 + rng_below(r.v[0], (uint32_t)longest);
     int32_t *into = room_for(s, count);
     for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (symbols - BPE_FIRST));
     into[count - 1] = BPE_EOS;
@@ -148,15 +179,16 @@ static int encode_split(struct pairs *p, enum split split, int32_t symbols)
     struct sentences *s = &p->split[split];
     int64_t count = dataset_facts(p->stored)->count[split], middle = 0;
     struct text line = {0};
+    bool noise = !p->bpe && !p->subtokens;
     int rc = 0;
     s->stored = zalloc((size_t)(count + 1) * sizeof *s->stored);
     s->at = zalloc((size_t)(2 * count + 1) * sizeof *s->at);
     for (int64_t i = 0; i < count && rc == 0; i++) {
         for (int side = 0; side < PAIRS_SIDES && rc == 0; side++) {
             middle = s->used;
-            if (p->bpe) rc = read_line(p->stored, split, i, side, &line);
-            if (rc == 0 && p->bpe) encode_line(p, s, &line);
-            else if (rc == 0) draw_line(s, split, i, side, symbols);
+            if (!noise) rc = read_line(p->stored, split, i, side, &line);
+            if (rc == 0 && !noise) encode_line(p, s, &line);
+            else if (rc == 0) draw_line(p, s, &(struct feed_item){.split = split, .index = i}, side, symbols);
         }
         if (rc == 0) rc = end_sample(p, split, i, middle);
     }
@@ -195,6 +227,7 @@ static void pairs_close(struct dataset *d)
         free(p->split[s].at);
     }
     bpe_free(p->bpe);
+    subtokens_free(p->subtokens);
     free(p);
 }
 
@@ -219,8 +252,8 @@ int pairs_view(const struct setting *c, struct dataset *stored, struct dataset *
     struct pairs *p = d->own = zalloc(sizeof *p);
     d->kind = &pairs_kind, p->stored = stored;
     p->longest[SPLIT_TRAIN] = k->length, p->longest[SPLIT_TEST] = k->positions;
-    int rc = noise ? 0 : learn_text(p, k->merges);
-    int32_t symbols = noise ? BPE_FIRST + (int32_t)k->merges + NOISE_CHARACTERS : rc == 0 ? bpe_count(p->bpe) : 0;
+    int rc = noise ? 0 : choose_symbols(p, k->merges);
+    int32_t symbols = noise ? BPE_FIRST + (int32_t)k->merges + NOISE_CHARACTERS : rc == 0 ? count_symbols(p) : 0;
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT && rc == 0; s++) rc = encode_split(p, s, symbols);
     if (rc < 0) {
         pairs_close(d);
@@ -239,12 +272,7 @@ static int encode_request(void *view, const struct feed_item *item, void *const 
 {
     struct text line = {0};
     int rc = pairs_line(view, item->split, item->index, PAIRS_SOURCE, &line);
-    int32_t *into = field[0];
-    if (rc == 0) {
-        int64_t count = bpe_encode(pairs_bpe(view), line.at, line.length, into);
-        into[count] = BPE_EOS;
-        *(int32_t *)field[1] = (int32_t)count + 1;
-    }
+    if (rc == 0) *(int32_t *)field[1] = (int32_t)encode_text(pairs_of(view), &line, field[0]);
     text_free(&line);
     return rc;
 }
@@ -288,7 +316,7 @@ int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
         *length = (struct feed_field){.name = side ? "target.length" : "source.length", .dtype = I32};
         for (int i = 0; i < b->count; i++) ids->shape[i] = SHAPE(b->limit[i][side]);
     }
-    if (!c->single || !p->bpe) return 0;
+    if (!c->single || pairs_is_noise(f->data)) return 0;
     f->fill = encode_request, f->context = f->data;
     return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of lines as ids: the data set that a translator trains on, and its batches.
 //
-// Merges are learned from the training text when the set is made, so a run needs no file but its data. Batches have buckets of
+// Symbols are a data set's own subtokens (WMT17), or merges that are learned from the training text when the set is made; a run
+// needs no file but its data. Batches have buckets of
 // two lengths (pair_buckets.h); those of an evaluation go by the source alone, and have no other field.
 #ifndef DAWN_TRANSLATION_PAIRS_H
 #define DAWN_TRANSLATION_PAIRS_H
@@ -18,11 +19,15 @@ int pairs_feed(const struct setting *, int feed, struct feed_choice *) MUST_CHEC
 int pairs_buckets(const struct setting *, struct dataset *view, enum split, int32_t *bucket) MUST_CHECK;
 void pairs_note(const struct setting *, const struct dataset *view, struct text *);
 
-const struct bpe *pairs_bpe(const struct dataset *view);  // NULL: noise has no text
-const char *pairs_digest(const struct dataset *view);     // of the merges
-// The data set of one sentence or of the lines of a text, in the form of Multi30k's files: lower case, marks apart (member of
-// struct task).
+bool pairs_is_noise(const struct dataset *view);       // it has no text
+const char *pairs_digest(const struct dataset *view);  // of the merges, or of the vocabulary
+// Adds the text of ids up to the first BPE_EOS.
+void pairs_decode(const struct dataset *view, const int32_t *id, int64_t count, struct text *);
+// The data set of one sentence or of the lines of a text, in the form of the training text (members of struct task): of Multi30k
+// lower case and marks apart, of WMT16 marks apart, of WMT17 plain.
 int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
+int pairs_ask_cased(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
+int pairs_ask_plain(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 // Replaces the text by the sample's line in the stored set.
 int pairs_line(struct dataset *view, enum split, int64_t sample, int side, struct text *) MUST_CHECK;
 

@@ -14,9 +14,9 @@ static const char *escape_of(int32_t c)
     return c == '&' ? "&amp;" : c == '\'' ? "&apos;" : c == '"' ? "&quot;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 }
 
-static void add_line(struct text *into, const char *line, size_t n)
+static void add_words(struct text *into, const char *line, size_t n, bool lowercase)
 {
-    static const struct bleu_rules rules = {BLEU_13A, true};
+    const struct bleu_rules rules = {BLEU_13A, lowercase};
     size_t count;
     int32_t *code = bleu_split(&rules, (struct bleu_line){line, n}, &count);
     for (size_t i = 0; i < count; i++) {
@@ -26,22 +26,44 @@ static void add_line(struct text *into, const char *line, size_t n)
         if (escape) text_add(into, "%s", escape);
         else if (i + 1 < count || code[i] != ' ') text_bytes(into, bytes, (size_t)unicode_put(code[i], bytes));
     }
-    text_add(into, "\n");
     free(code);
 }
 
-int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
+enum form { LOWER_CASE, CASED, PLAIN };
+static int ask_lines(const struct dataset *like, const char *at, const char *end, enum form form, struct dataset **into)
 {
     struct text lines = {0};
-    const char *at = sentence ? sentence : text, *end = at + (sentence ? strlen(sentence) : n);
-    if (sentence && strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) stop = end;
-        add_line(&lines, at, (size_t)(stop - at));
+        if (form == PLAIN) text_bytes(&lines, at, (size_t)(stop - at));
+        else add_words(&lines, at, (size_t)(stop - at), form == LOWER_CASE);
+        text_add(&lines, "\n");
         at = stop + 1;
     }
     int rc = bitext_ask(like, lines.at ? lines.at : "", lines.length, into);
     text_free(&lines);
     return rc;
+}
+
+static int ask(const struct dataset *like, const struct bleu_line *text, const char *sentence, enum form form, struct dataset **into)
+{
+    if (!sentence) return ask_lines(like, text->at, text->at + text->bytes, form, into);
+    if (strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
+    return ask_lines(like, sentence, sentence + strlen(sentence), form, into);
+}
+
+int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
+{
+    return ask(like, &(struct bleu_line){text, n}, sentence, LOWER_CASE, into);
+}
+
+int pairs_ask_cased(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
+{
+    return ask(like, &(struct bleu_line){text, n}, sentence, CASED, into);
+}
+
+int pairs_ask_plain(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
+{
+    return ask(like, &(struct bleu_line){text, n}, sentence, PLAIN, into);
 }

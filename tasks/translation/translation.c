@@ -150,13 +150,27 @@ static const struct task_program programs[] = {
 static const struct metric metrics[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {"greedy", "BLEU", METRIC_RATIO, false}, {0}};
 static const char *const multi30k_sets[] = {"multi30k", "multi30k-val", "phrases", NULL};
 static const char *const multi30k_recipes[] = {"transformer-tiny", "transformer-tiny", "phrases", NULL};
+static const char *const wmt17_sets[] = {"wmt17", "phrases", NULL};
+static const char *const wmt17_recipes[] = {"transformer-big", "phrases", NULL};
+static const char *const wmt16_sets[] = {"wmt16", "phrases", NULL};
+static const char *const wmt16_recipes[] = {"gnmt", "phrases", NULL};
+
+#define SHARED                                                                                                         \
+    .samples = "pairs", .metrics = metrics, .models = translation_models, .view = pairs_view, .note = pairs_note,       \
+    .asks = ASKS_LINES, .feed = pairs_feed, .buckets = pairs_buckets, .variant = choose_variant,                        \
+    .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch, .rules = update_rules
 
 const struct task task_multi30k = {
-    .name = "multi30k", .title = "Multi30k", .samples = "pairs", .metrics = metrics, .target = 35.0,
-    .data_sets = multi30k_sets, .recipes = multi30k_recipes, .models = translation_models, .view = pairs_view,
-    .note = pairs_note, .asks = ASKS_LINES, .ask = pairs_ask, .feed = pairs_feed, .buckets = pairs_buckets,
-    .variant = choose_variant, .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch,
-    .judge = &bleu_judge, .rules = update_rules,
+    .name = "multi30k", .title = "Multi30k", .target = 35.0, .data_sets = multi30k_sets, .recipes = multi30k_recipes,
+    .ask = pairs_ask, .judge = &bleu_judge, SHARED,
+};
+const struct task task_wmt17_transformer = {
+    .name = "wmt17-transformer", .title = "WMT17 Transformer", .target = 25.0, .data_sets = wmt17_sets, .recipes = wmt17_recipes,
+    .ask = pairs_ask_plain, .judge = &bleu_judge_wmt17, SHARED,
+};
+const struct task task_wmt16_gnmt = {
+    .name = "wmt16-gnmt", .title = "WMT16 GNMT", .target = 24.0, .data_sets = wmt16_sets, .recipes = wmt16_recipes,
+    .ask = pairs_ask_cased, .judge = &bleu_judge_wmt16, SHARED,
 };
 
-const struct task *const tasks_translation[] = {&task_multi30k, NULL};
+const struct task *const tasks_translation[] = {&task_multi30k, &task_wmt17_transformer, &task_wmt16_gnmt, NULL};

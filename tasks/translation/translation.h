@@ -5,7 +5,7 @@
 
 #include "tasks/common/step/task.h"
 
-extern const struct task task_multi30k;
+extern const struct task task_multi30k, task_wmt17_transformer, task_wmt16_gnmt;
 extern const struct task *const tasks_translation[];
 extern const struct model translation_models[];  // ends with name NULL
 

@@ -4,7 +4,7 @@ set -eu
 
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
-for task in cifar10 imagenet imagenette squad squad-split multi30k; do echo "$task"; done >tasks
+for task in cifar10 imagenet imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
@@ -14,12 +14,14 @@ while read -r number model; do
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
     squad*-bert | squad*-encoder) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=questions ;;
     squad*) narrow='--set hidden=8 --set vectors=8' unit=questions ;;
-    multi30k-transformer) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs ;;
-    multi30k-*) narrow='--set layers=2 --set width=24' unit=pairs ;;
+    multi30k-transformer | wmt*-transformer)
+        narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs
+        ;;
+    multi30k-* | wmt*) narrow='--set layers=2 --set width=24' unit=pairs ;;
     esac
     "$DAWN" bench "$task" --model "$model" $narrow --fake --device null --no-measure --threads 1 --seconds 0.01 --repeats 1 \
         >out 2>err || { echo "dawn bench $task --model $model failed"; cat err; exit 1; }
     grep -Eq "^  $unit/s +[0-9.]+ " out
     grep -Eq "^  step +$model, recipe " out
 done <models
-[ "$(wc -l <models)" -ge 19 ]
+[ "$(wc -l <models)" -ge 25 ]

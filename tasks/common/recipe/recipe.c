@@ -51,7 +51,9 @@ const char *recipe_task(const struct recipe *r)
 bool recipe_trains(const struct recipe *r, const char *task)
 {
     const struct recipe_table *t = recipe_table_of(r->model);
-    return t && (!strcmp(t->task, task) || (t->also && !strcmp(t->also, task)));
+    bool trains = t && !strcmp(t->task, task);
+    for (const char *const *also = t ? t->also : NULL; also && *also; also++) trains = trains || !strcmp(*also, task);
+    return trains;
 }
 
 // ---- parsing

@@ -41,7 +41,7 @@ struct recipe_key {
 
 struct recipe_table {
     const char *task;
-    const char *also;                   // another task that trains the same models with these keys; NULL: none
+    const char *const *also;            // other tasks that train the same models with these keys, ends with NULL; NULL: none
     const struct model *models;         // ends with name NULL
     const struct recipe_key *keys;      // ends with path NULL
     const char *const *parts;           // the meaning of bit i, for "resnet9 has no ..."; NULL: no key needs a part
