@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 14500  runtime 40100  tasks 27000  submit 18300  scoreboard 20500  test 60000'
+BUDGETS='data 14600  runtime 40100  tasks 27500  submit 18300  scoreboard 20600  test 61500'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do
@@ -300,7 +300,7 @@ self_test() {
     expect licence docs/a.md '# A\n'
     expect licence .ci/run '#!/bin/sh\n'
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
-    expect budget data/a.json "$(printf '1\\n%.0s' $(seq 14501))"
+    expect budget data/a.json "$(printf '1\\n%.0s' $(seq 14601))"
     expect width data/a.c "$c// $(printf 'a%.0s' $(seq 128))\n"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"

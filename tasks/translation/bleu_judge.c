@@ -51,7 +51,8 @@ static struct text answer_of(const struct judging *j, const struct judged *b, in
 
 static void add_answer(struct judging *j, int score, const struct text *reference, const struct text *answer)
 {
-    bleu_add(&j->bleu[score], &j->scoring->rules, (struct bleu_line){reference->at, reference->length}, (struct bleu_line){answer->at, answer->length});
+    struct bleu_line right = {reference->at, reference->length}, given = {answer->at, answer->length};
+    bleu_add(&j->bleu[score], &j->scoring->rules, right, given);
 }
 
 static int score_answers(void *state, const struct judged *b)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLEU of an evaluation: the answers, ids i32[B,T] that end with BPE_EOS, as lines against the stored targets. How both become words
-// is a fact of the task.
+// BLEU of an evaluation: the answers, ids i32[B,T] that end with BPE_EOS, as lines against the stored targets. How both become
+// words is a fact of the task.
 #ifndef DAWN_TRANSLATION_BLEU_JUDGE_H
 #define DAWN_TRANSLATION_BLEU_JUDGE_H
 

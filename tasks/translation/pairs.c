@@ -150,7 +150,8 @@ static void encode_line(const struct pairs *p, struct sentences *s, const struct
 static void draw_line(const struct pairs *p, struct sentences *s, const struct feed_item *of, int side, int32_t symbols)
 {
     struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)of->index, (uint32_t)side);
-    int64_t longest = dataset_facts(p->stored)->field[side].shape.dim[0] / NOISE_BYTES, count = 1 + rng_below(r.v[0], (uint32_t)longest);
+    int64_t longest = dataset_facts(p->stored)->field[side].shape.dim[0] / NOISE_BYTES;
+    int64_t count = 1 + rng_below(r.v[0], (uint32_t)longest);
     int32_t *into = room_for(s, count);
     for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (symbols - BPE_FIRST));
     into[count - 1] = BPE_EOS;

@@ -46,7 +46,8 @@ static int ask_lines(const struct dataset *like, const char *at, const char *end
     return rc;
 }
 
-static int ask(const struct dataset *like, const struct bleu_line *text, const char *sentence, enum form form, struct dataset **into)
+static int ask(const struct dataset *like, const struct bleu_line *text, const char *sentence, enum form form,
+               struct dataset **into)
 {
     if (!sentence) return ask_lines(like, text->at, text->at + text->bytes, form, into);
     if (strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");

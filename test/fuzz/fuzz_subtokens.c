@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a vocabulary of subtokens, and as a line that is cut by it and by a small one: ids are in range and not too many, and
-// decode.
+// Any bytes as a vocabulary of subtokens, and as a line that is cut by it and by a small one: ids are in range and not too many,
+// and decode.
 #include "data/text/subtokens.h"
 
 #include <stdlib.h>

@@ -2,10 +2,12 @@
 // Parallel text: two files per split, one per language, whose lines with the same number translate each other.
 //
 // The kinds: "multi30k" (English to German, captions of photographs, tokenised and in lower case), "wmt16" and "wmt17" (news, as
-// MLPerf's GNMT and Transformer read them) and "phrases" (drawn, for tests and trials). A sample is a pair of lines. Its fields are "source" and "target" (u8, UTF-8, ragged), without the line's end.
+// MLPerf's GNMT and Transformer read them) and "phrases" (drawn, for tests and trials). A sample is a pair of lines. Its fields
+// are "source" and "target" (u8, UTF-8, ragged), without the line's end.
 //
 // A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
-// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB for WMT.
+// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB
+// for WMT.
 #ifndef DAWN_DATA_BITEXT_H
 #define DAWN_DATA_BITEXT_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The news texts of WMT, English to German, in the files that MLPerf's preparation scripts write (docs/translation.md):
 //
-// "wmt16": its GNMT's four files. The text is tokenised, cleaned, and cut into pieces by subword-nmt; reading undoes the pieces, and
-// the task learns the same merges again from the whole words. "wmt17": its Transformer's, plain text with a vocabulary of subtokens.
-// The targets of the test are plain in both.
+// "wmt16": its GNMT's four files. The text is tokenised, cleaned, and cut into pieces by subword-nmt; reading undoes the pieces,
+// and the task learns the same merges again from the whole words. "wmt17": its Transformer's, plain text with a vocabulary of
+// subtokens. The targets of the test are plain in both.
 //
 // The training leaves out pairs with a line without words (MLPerf's Transformer learns to translate nothing by nothing) or longer
 // than a line may be. MLPerf publishes MD5 of files, so a digest is SHA-256 of these: "wmt16 train MD5 MD5".
@@ -21,7 +21,7 @@ struct wmt {
     const char *file[SPLIT_COUNT][BITEXT_SIDES];
     const char *md5[SPLIT_COUNT][BITEXT_SIDES];  // verify_dataset.sh; NULL: it has none of that file
     const char *subtokens;                       // the file of the vocabulary; NULL: the task learns one
-    int64_t train, longest;                      // where there are no files: pairs, and bytes of a line, a sixteenth of them symbols
+    int64_t train, longest;  // where there are no files: pairs, and bytes of a line, of which a sixteenth are symbols
 };
 
 static const struct wmt texts[] = {
@@ -160,8 +160,8 @@ static int find_folder(const struct wmt *w, const char *given, char **found)
         text_free(&path);
     }
     *found = NULL;
-    return fail(ERR_MISSING, "there is no %s in %s: %s is missing, which MLPerf's scripts write (docs/translation.md); --data names "
-                "its folder", w->name, given, needs);
+    return fail(ERR_MISSING, "there is no %s in %s: %s is missing, which MLPerf's scripts write (docs/translation.md); --data "
+                "names its folder", w->name, given, needs);
 }
 
 static int wmt_open(struct dataset *ds, const char *given)

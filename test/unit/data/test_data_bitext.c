@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel text: what ends a line, wrong files and their sentences, the validation's digest; MLPerf's files; and the drawn phrases.
+// Parallel text: what ends a line, wrong files and their sentences, the validation's digest; MLPerf's files; and the drawn
+// phrases.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
@@ -136,7 +137,7 @@ TEST_WITH(pieces_are_undone_but_not_in_references, set_up, tear_down)
 {
     struct dataset *ds;
     char hex[DIGEST_HEX], expected[DIGEST_HEX];
-    assert_fails(dataset_open("wmt16", folder, &ds), ERR_MISSING, "train.tok.clean.bpe.32000.en is missing, which MLPerf's scripts");
+    assert_fails(dataset_open("wmt16", folder, &ds), ERR_MISSING, "train.tok.clean.bpe.32000.en is missing, which");
     put_text("train.tok.clean.bpe.32000.en", "Res@@ um@@ ption of a@@ @@ b\nx\n");
     put_text("train.tok.clean.bpe.32000.de", "Wieder@@ aufnahme @\ny@@\n");
     put_text("newstest2014.tok.bpe.32000.en", "G@@ ut@@ ach : a\n");
