@@ -28,8 +28,8 @@ expect 2 'they take no --run' "$DAWN" submit --bench 1 --run 1 --handle ada --ye
 expect 2 'they take no --run' "$DAWN" submit --bench 1 --note x --handle ada --yes
 expect 1 'no run has been recorded' "$DAWN" submit --handle ada --yes
 expect 0 'Nothing was sent' "$DAWN" submit --bench all --dry-run
-reads out ' bench 1 cifar10, record: 2 settings, at most .* images/s \(batch [24]0, f32\) cpu, .*threads: 1 '
-grep -q '^  bench 3  *cifar10, record: 1 setting, ' out
+reads out ' bench 1 cifar10, airbench: 2 settings, at most .* images/s \(batch [24]0, f32\) cpu, .*threads: 1 '
+grep -q '^  bench 3  *cifar10, airbench: 1 setting, ' out
 grep -Eq 'measurements? (1, )?3: flag unknown-peak: setting 0: its step' out
 sed '/^Checks:/,$d' out | awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }'
 expect 0 'bench-1.json.sig' "$DAWN" submit --bench 2 --handle ada --out signed --board example
@@ -63,7 +63,7 @@ grep -q 'receipt *good: #1' out
 curl -fsS "$url/machines" >machines.html
 page=$(sed -n 's/.*<a href="\(\/machines\/[^"]*\)"><bdi>.*/\1/p' machines.html | head -n 1)
 curl -fsS "$url$page" >machine.html
-grep -q '<a href="/runs/1">CIFAR10, <bdi>record</bdi></a>' machine.html
+grep -q '<a href="/runs/1">CIFAR10, <bdi>airbench</bdi></a>' machine.html
 grep -q 'Self-measured' machine.html
 [ "$(grep -c '<bdi>images</bdi>/s' machine.html)" = 3 ]
 curl -fsS "$url/api/v1$page" | python3 -c 'import json, sys

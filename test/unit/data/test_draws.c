@@ -11,7 +11,7 @@
 // ---- the uses
 
 // KEY_RUN: chosen by a person
-enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PIECES, KEY_PAIRS, KEY_CASES };
+enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_CASES };
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, LADDER, VALUES };  // uses that differ here are never in one training
 
 struct range {
@@ -31,7 +31,7 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER, USES, NO_USE
+    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -56,6 +56,7 @@ static const struct use uses[USES] = {
     [PICTURES] = {"sizes of pictures", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_PICTURES},
     [IMAGES] = {"drawn images", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_IMAGES},
     [STORIES] = {"stories", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_STORIES},
+    [PHRASES] = {"phrases", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PHRASES},
     [PIECES] = {"noise of texts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PIECES},
     [PAIRS] = {"noise of pairs", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PAIRS},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
@@ -105,6 +106,7 @@ static const struct place places[] = {
     {"data/read/noise.c", "RNG_SYNTHETIC", 2, {NOISE, NOISE_LENGTHS}},
     {"data/read/pictures.c", "RNG_SYNTHETIC", 1, {PICTURES, NO_USE}},
     {"data/read/squad/stories.c", "RNG_SYNTHETIC", 1, {STORIES, NO_USE}},
+    {"data/read/bitext/phrases.c", "RNG_SYNTHETIC", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
@@ -185,6 +187,7 @@ TEST(constant_keys_differ)
         const char *file, *text;
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
+                {"data/read/bitext/phrases.c", " SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };

@@ -106,14 +106,14 @@ TEST_WITH(own_runs_come_back, set_up, tear_down)
     int lines = 0;
     accept_run(store);
     export_to(store, "out", 3, 0);
-    assert_true(file_exists(at("out/CIFAR10/train/ada_record_run1_dawn.tsv")));
+    assert_true(file_exists(at("out/CIFAR10/train/ada_airbench_run1_dawn.tsv")));
     if (dawnbench_folder(at("out"), count_line, &lines, &archive) < 0) fail_msg("%s", error_text());
     assert_int_equal(archive.count, 3);
     assert_int_equal(archive.refused, 0);
     assert_int_equal(lines, 0);  // what this program writes has none of the oddities it reports
     char *json;
     size_t count;
-    assert_int_equal(file_read(at("out/CIFAR10/train/ada_record_run1_dawn.json"), 1 << 16, &json, &count), 0);
+    assert_int_equal(file_read(at("out/CIFAR10/train/ada_airbench_run1_dawn.json"), 1 << 16, &json, &count), 0);
     assert_non_null(strstr(json, "\"evaluatedBy\": \"harness\""));
     free(json);
     assert_int_equal(archive.at[0]->point_count, FIXTURE_EPOCHS);

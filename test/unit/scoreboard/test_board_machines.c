@@ -110,7 +110,7 @@ TEST_WITH(a_machine_has_a_page, set_up, end)
     assert_shows(page, "dawn submit --bench all --server https://runs.example");
     page = page_of(page_machine, "test-cpu");
     assert_shows(page, "Self-measured.");
-    assert_shows(page, "<a href=\"/runs/2\">CIFAR10, <bdi>record</bdi></a><small><bdi>32 x 32</bdi></small>");
+    assert_shows(page, "<a href=\"/runs/2\">CIFAR10, <bdi>airbench</bdi></a><small><bdi>32 x 32</bdi></small>");
     assert_shows(page, "<b>1280.0</b> <bdi>images</bdi>/s</td>");  // 512 in 0.4 s
     assert_shows(page, "<b>1066.7</b> <bdi>images</bdi>/s<small>not steady</small></td>");
     assert_shows(page, "<small>not fused</small>");
@@ -118,7 +118,7 @@ TEST_WITH(a_machine_has_a_page, set_up, end)
     assert_shows(page, "0123456789ab</bdi>");
     assert_shows(page, "<a href=\"/people/ada\">");
     page = page_of(page_run, "2");
-    assert_shows(page, "Measurement of CIFAR10, record");
+    assert_shows(page, "Measurement of CIFAR10, airbench");
     assert_shows(page, "<a href=\"/machines/test-cpu\"><bdi>Test CPU, 16 threads</bdi></a>");
     assert_shows(page, ">0.01 J</td>");
     assert_shows(page, "3 of 7");
@@ -251,7 +251,7 @@ TEST_WITH(a_scaling_has_a_page, set_up, end)
     assert_shows(page, "<b>4000.0</b> <bdi>images</bdi>/s");  // 4 x 64 in 64 ms
     assert_hides(page, "Training steps of one batch");
     page = page_of(page_run, "1");
-    assert_shows(page, "Scaling of CIFAR10, record (statement 1)");
+    assert_shows(page, "Scaling of CIFAR10, airbench (statement 1)");
     assert_shows(page, "Speedup over the number of processes");
     assert_shows(page, "data-label=\"Efficiency\">80.0%</td>");
     assert_whole();

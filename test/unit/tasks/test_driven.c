@@ -312,7 +312,7 @@ static void losses_are_recorded(void **state)
     for (int i = 0; i < 4; i++) assert_true(at && (at = strstr(at, names[i])) && at < line + strcspn(line, "\n"));
     text_free(&text);
     assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
-    assert_non_null(strstr(text.at, "training loss reply over time"));
+    assert_non_null(strstr(text.at, "reply training loss over end-to-end time"));
     text_free(&text);
     assert_int_equal(document_page(r, id, SHEET_HTML, &text), 0);
     assert_non_null(strstr(text.at, ">loss move<"));

@@ -43,11 +43,11 @@ static double rate_at(const char *json, double step)
 // 10 steps per epoch, against the formulas as they are published.
 TEST(test_shapes_of_the_decay)
 {
-    static const char steps[] = "{\"model\": {\"name\": \"record\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 1, "
+    static const char steps[] = "{\"model\": {\"name\": \"airbench\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 1, "
                                 "\"shape\": \"step\", \"step\": {\"at\": [3, 6, 20], \"factor\": 0.25}}}";
-    static const char exponential[] = "{\"model\": {\"name\": \"record\"}, \"schedule\": {\"epochs\": 9, "
+    static const char exponential[] = "{\"model\": {\"name\": \"airbench\"}, \"schedule\": {\"epochs\": 9, "
                                       "\"shape\": \"exponential\", \"exponential\": {\"factor\": 0.5}, \"lr_floor\": 0.01}}";
-    static const char root[] = "{\"model\": {\"name\": \"record\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 2, "
+    static const char root[] = "{\"model\": {\"name\": \"airbench\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 2, "
                                "\"shape\": \"inverse-root\"}}";
     for (int i = 0; i < 90; i++) {
         double warm = (1 + i) / 11.0;
