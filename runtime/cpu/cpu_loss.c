@@ -152,11 +152,13 @@ static void add_chunk(const struct xent *o, struct xent_sums *a, int64_t begin, 
     const struct cpu_step *s = o->step;
     const enum dtype t = cpu_in(s, 0)->dtype;
     const void *x = cpu_at(t, s->in[0], begin);
-    const float *target = (const float *)s->in[1] + begin;
+    const float *target = o->soft ? (const float *)s->in[1] + begin : NULL;
     if (o->soft) s->cpu->loops->widen(t, x, scratch, n);
     for (int64_t i = 0; o->soft && i < n; i++) a->dot += (double)target[i] * (double)scratch[i], a->total += (double)target[i];
     float top = a->top;
-    s->cpu->loops->top_sum(t, x, n, &top, &a->flat);
+    double flat = 0;
+    s->cpu->loops->top_sum(t, x, n, &top, &flat);
+    if (s->node->attr.loss.smoothing > 0) a->flat += flat;  // else it may be infinite: 0 times it is no number
     a->power *= a->power > 0 ? exp((double)a->top - (double)top) : 1;
     a->top = top;
     s->cpu->loops->exp_sum(t, x, n, top, &a->power);

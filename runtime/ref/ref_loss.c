@@ -66,7 +66,8 @@ void ref_xent(const struct ref_step *s)
         double top = x[0], sum = 0.0, one = weight ? weight[r] : 1.0;
         for (int64_t i = 1; i < n; i++) top = fmax(top, x[i]);
         for (int64_t i = 0; i < n; i++) sum += exp(x[i] - top);
-        for (int64_t i = 0; i < n && total[r] != 0.0; i++) losses[r] += one * target[i] * (top + log(sum) - x[i]);
+        for (int64_t i = 0; i < n && total[r] != 0.0; i++)  // what cannot be costs nothing where nothing is asked of it
+            if (target[i] != 0.0) losses[r] += one * target[i] * (top + log(sum) - x[i]);
         kept[3 * r] = top, kept[3 * r + 1] = 1.0 / sum, kept[3 * r + 2] = total[r];
         loss += losses[r];
         count += total[r] != 0.0 ? one : 0.0;

@@ -5,6 +5,7 @@
 
 #include "runtime/cpu/cpu.h"
 #include "runtime/fuse.h"
+#include "runtime/grad.h"
 
 // ---- names
 
@@ -122,4 +123,48 @@ TEST(test_measure_beside_others)
     measure_invented(true, &facts);
     assert_true(fabs(facts.peak_flops[F32] / RATE - 1) < 0.01 && fabs(facts.peak_bytes / quiet.peak_bytes - 1) < 0.01);
     assert_true(facts.peak_spread > 19);
+}
+
+// ---- cross entropy: classes that cannot be, no class, and a NaN
+
+static void cross_entropy(const char *device, int64_t n, const float *logits, int32_t label, float *loss, float *slope)
+{
+    struct session *s = session_on(device);
+    struct graph *g = graph_new(s->store, "loss");
+    int x = weight(g, "x", SHAPE(1, n)), grad, labels = graph_state(g, "label", SHAPE(1), I32, MEMORY_DATA,
+                                                                   (struct init){INIT_UPLOAD, 0});
+    int v = g_xent(g, x, labels, 0, false);
+    OK(grad_of(g, v, &x, 1, &grad));
+    keep(g, "loss", v), keep(g, "slope", grad);
+    OK(session_add(s, g));
+    OK(session_ready(s));
+    OK(session_reset(s, 1));
+    OK(session_put(s, "x", logits, 0, (size_t)n * sizeof *logits));
+    OK(session_put(s, "label", &label, 0, sizeof label));
+    OK(session_run(s, 0));
+    float *read = read_slot(s, "loss"), *slopes = read_slot(s, "slope");
+    *loss = *read;
+    memcpy(slope, slopes, (size_t)n * sizeof *slope);
+    free(read), free(slopes);
+    session_done(s);
+}
+
+TEST(impossible_classes_cost_nothing)
+{
+    enum { MOST = 300 };
+    static const char *const devices[] = {"ref", "cpu"};
+    for (int d = 0; d < 2; d++)
+        for (int64_t n = 3; n <= MOST; n += MOST - 3) {  // a short row, and one of two blocks
+            float x[MOST], slope[MOST], loss;
+            for (int64_t i = 0; i < n; i++) x[i] = i % 3 == 1 ? -INFINITY : 0;
+            double possible = (double)(n - n / 3);
+            cross_entropy(devices[d], n, x, 0, &loss, slope);
+            assert_true(fabs((double)loss - log(possible)) < 1e-5);  // not of a NaN, which assert_float_equal takes
+            assert_true(fabs((double)slope[0] - (1 / possible - 1)) < 1e-6 && fabsf(slope[1]) < 1e-6f);
+            cross_entropy(devices[d], n, x, -1, &loss, slope);  // no class: no loss
+            assert_true(loss == 0 && slope[0] == 0 && slope[2] == 0);
+            x[2] = NAN;
+            cross_entropy(devices[d], n, x, 0, &loss, slope);
+            assert_true(isnan(loss) && isnan(slope[0]));
+        }
 }
