@@ -62,7 +62,8 @@ static bool metric_twice(const struct subject *s)
 int64_t check_most(const struct contest *c, const struct run_metric *m)
 {
     if (m->items > 0) return m->items;
-    return c != NULL && c->most_micro > 0 && strcmp(m->name, c->metric) == 0 ? c->most_micro : INT64_MAX;
+    bool same = c != NULL && (strcmp(m->name, c->metric) == 0 || (*m->unit != 0 && strcmp(m->unit, c->board.unit) == 0));
+    return same && c->most_micro > 0 ? c->most_micro : INT64_MAX;
 }
 
 // Finds the first metric with an impossible score: a count lies between 0 and N, a board's share between 0 and 1.

@@ -328,7 +328,9 @@ static void check_latencies(struct subject *s)
         if (fault != NULL) finding_add(s->out, CHECK_ELIGIBLE, "latency %zu is called eligible, but %s", i, fault);
         bool count = s->contest == NULL || s->contest->board.items > 0;
         if (k < 0 || k > (count ? items : check_most(s->contest, &s->contest->board)))
-            finding_add(s->out, CHECK_SCORE, "latency %zu: %lld correct of %lld items", i, (long long)k, (long long)items);
+            finding_add(s->out, CHECK_SCORE, count ? "latency %zu: %lld correct of %lld items"
+                                                   : "latency %zu: a score of %lld millionths, and at most %lld are possible",
+                        i, (long long)k, (long long)(count ? items : check_most(s->contest, &s->contest->board)));
         if (price == NULL) continue;
         int64_t hour = canonical_int(price, "micro_usd_per_hour"), mean = time_of(latency, "whole", "mean");
         check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);

@@ -51,7 +51,9 @@ TEST(shares_have_bounds)
         bool wild;
     } rows[] = {{"squad", "f1", "", 1000000, false}, {"squad", "f1", "", 1500000, true}, {"squad", "f1", "", -1, true},
                  {"multi30k", "bleu", "BLEU", 41020000, false}, {"multi30k", "bleu", "BLEU", 100000001, true},
-                 {"squad", "perplexity", "", 1500000, false}};
+                 {"squad", "perplexity", "", 1500000, false},
+                 {"wmt16-gnmt", "bleu", "BLEU", 5000000000, true}, {"wmt17-transformer", "bleu", "BLEU", -1, true},
+                 {"multi30k", "greedy", "BLEU", 100000001, true}, {"multi30k", "greedy", "BLEU", 38000000, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *run = fixture_run(), *metric = fixture_item(run, "metrics", 0);
         fixture_set(run, "task", json_string(rows[i].task));

@@ -98,6 +98,15 @@ TEST(synthetic_data_have_a_board_of_their_own)
     assert_null(contest_of("mnist", false));
 }
 
+// Otherwise any score would pass.
+TEST(every_value_has_a_bound)
+{
+    int count;
+    const struct contest *table = contest_table(&count);
+    for (int i = 0; i < count; i++)
+        if (contest_is_share(&table[i]) && !table[i].board.lower_is_better) assert_true(table[i].most_micro > 0);
+}
+
 TEST(a_share_is_no_count_of_items)
 {
     assert_true(contest_is_share(contest_find("squad")));
