@@ -161,7 +161,7 @@ static const char *const wmt16_recipes[] = {"gnmt", "phrases", NULL};
     .evaluation = choose_evaluation, .programs = programs, .answer = answer_batch, .rules = update_rules
 
 const struct task task_multi30k = {
-    .name = "multi30k", .title = "Multi30k", .target = 35.0, .data_sets = multi30k_sets, .recipes = multi30k_recipes,
+    .name = "multi30k", .title = "Multi30k", .target = 37.0, .data_sets = multi30k_sets, .recipes = multi30k_recipes,
     .ask = pairs_ask, .judge = &bleu_judge, SHARED,
 };
 const struct task task_wmt17_transformer = {
