@@ -2,6 +2,7 @@
 #include "tasks/translation/bleu_judge.h"
 
 #include "runtime/common/base/file.h"
+#include "tasks/translation/attention_map.h"
 #include "tasks/translation/bleu.h"
 #include "tasks/translation/detokenize.h"
 #include "tasks/translation/pairs.h"
@@ -9,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct scoring {
     struct bleu_rules rules;
@@ -25,6 +27,11 @@ struct judging {
     struct bleu bleu[2];
     char **answer;  // to each sample; NULL: not asked
     int64_t samples;
+    struct {        // of sample 0, where it is shown: the attention at each word, its end included
+        int32_t *word;
+        float *seen;
+        int64_t words, columns;
+    } shown;
 };
 
 static int begin_scoring(const struct setting *c, struct dataset *view, const struct scoring *scoring, void **state)
@@ -55,6 +62,22 @@ static void add_answer(struct judging *j, int score, const struct text *referenc
     bleu_add(&j->bleu[score], &j->scoring->rules, right, given);
 }
 
+static void keep_shown(struct judging *j, const struct judged *b, int first, int64_t i)
+{
+    const struct shape *is = &b->shape[first + SEARCH_SEEN];
+    int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i], most = is->dim[1], columns = is->dim[2];
+    const int32_t *word = b->output[first + SEARCH_WORDS];
+    const float *seen = b->output[first + SEARCH_SEEN];
+    size_t bytes = (size_t)(words + 1) * sizeof *word;
+    free(j->shown.word), free(j->shown.seen);
+    j->shown.words = words, j->shown.columns = columns;
+    j->shown.word = zalloc(bytes);
+    memcpy(j->shown.word, word + i * b->shape[first + SEARCH_WORDS].dim[1], bytes - sizeof *word);
+    j->shown.word[words] = BPE_EOS;
+    bytes = (size_t)((words + 1) * columns) * sizeof *seen;
+    j->shown.seen = memcpy(zalloc(bytes), seen + i * most * columns, bytes);
+}
+
 static int score_answers(void *state, const struct judged *b)
 {
     struct judging *j = state;
@@ -69,6 +92,7 @@ static int score_answers(void *state, const struct judged *b)
         add_answer(j, SCORE_ANSWERS, &reference, &answer);
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
+        if (b->output[first + SEARCH_SEEN] && sample == 0) keep_shown(j, b, first, i);
         if (j->single) continue;
         struct text greedy = answer_of(j, b, 0, i);
         add_answer(j, SCORE_GREEDY, &reference, &greedy);
@@ -86,6 +110,8 @@ static int end_bleu(void *state, int64_t score[METRICS_MAX])
         score[i] = i == SCORE_GREEDY && j->single ? METRIC_NONE : (int64_t)floor(bleu_score(&j->bleu[i]).score * 1e6);
     for (int64_t i = 0; i < j->samples; i++) free(j->answer[i]);
     free(j->answer);
+    free(j->shown.word);
+    free(j->shown.seen);
     free(j);
     return 0;
 }
@@ -94,6 +120,37 @@ static char *tell_answer(void *state, int64_t sample)
 {
     const struct judging *j = state;
     return copy_text(j->answer[sample] ? j->answer[sample] : "");
+}
+
+static char **names_of(const struct judging *j, const int32_t *id, int64_t count)
+{
+    char **name = zalloc((size_t)count * sizeof *name);
+    for (int64_t i = 0; i < count; i++) {
+        struct text text = {0};
+        text_bytes(&text, "", 0);
+        pairs_name(j->view, id[i], &text);
+        name[i] = text.at;
+    }
+    return name;
+}
+
+static void free_names(char **name, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) free(name[i]);
+    free(name);
+}
+
+static int draw_answer(void *state, int64_t sample, struct text *svg)
+{
+    const struct judging *j = state;
+    const int32_t *source;
+    BUG_IF(sample != 0 || !j->shown.seen);
+    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, sample, PAIRS_SOURCE, &source), rows = j->shown.words + 1;
+    char **row = names_of(j, j->shown.word, rows), **column = names_of(j, source, columns);
+    attention_map_draw(&(struct attention_map){rows, columns, row, column, j->shown.seen, j->shown.columns}, svg);
+    free_names(row, rows);
+    free_names(column, columns);
+    return 0;
 }
 
 // A line for each sample that was asked, in their order, as sacrebleu and "dawn eval bleu" read them.
@@ -117,7 +174,7 @@ static int write_answers(void *state, const char *path)
         return begin_scoring(c, view, &scoring, state);                                                                         \
     }                                                                                                                           \
     const struct judge called = {.begin = begin_##called, .batch = score_answers, .end = end_bleu, .write = write_answers,      \
-                                 .tell = tell_answer}
+                                 .tell = tell_answer, .draw = draw_answer}
 
 JUDGE(bleu_judge, BLEU_NONE, false);
 JUDGE(bleu_judge_wmt16, BLEU_INTL, true);

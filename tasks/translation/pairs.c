@@ -266,6 +266,22 @@ int pairs_view(const struct setting *c, struct dataset *stored, struct dataset *
     return 0;
 }
 
+int64_t pairs_symbols(const struct dataset *view, enum split split, int64_t sample, int side, const int32_t **id)
+{
+    const struct sentences *s = &pairs_of(view)->split[split];
+    const int64_t *at = s->at + 2 * sample + side;
+    *id = s->id + at[0];
+    return at[1] - at[0];
+}
+
+void pairs_name(const struct dataset *view, int32_t id, struct text *into)
+{
+    const struct pairs *p = pairs_of(view);
+    if (id == BPE_EOS) text_add(into, "(end)");
+    else if (p->bpe) bpe_name(p->bpe, id, into);
+    else subtokens_decode(p->subtokens, &id, 1, into);
+}
+
 // ---- batches
 
 // Fills a request from its text.

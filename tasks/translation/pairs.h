@@ -23,6 +23,9 @@ bool pairs_is_noise(const struct dataset *view);       // it has no text
 const char *pairs_digest(const struct dataset *view);  // of the merges, or of the vocabulary
 // Adds the text of ids up to the first BPE_EOS.
 void pairs_decode(const struct dataset *view, const int32_t *id, int64_t count, struct text *);
+// The ids of a sentence, with its end; their number. The name of one: a symbol that does not end a word has "@@" at its end.
+int64_t pairs_symbols(const struct dataset *view, enum split, int64_t sample, int side, const int32_t **id);
+void pairs_name(const struct dataset *view, int32_t id, struct text *);
 // The data set of one sentence or of the lines of a text, in the form of the training text (members of struct task): of Multi30k
 // lower case and marks apart, of WMT16 marks apart, of WMT17 plain.
 int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;

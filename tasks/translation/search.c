@@ -21,6 +21,8 @@ struct searching {
     int64_t samples, beam, all, words, symbols, each;  // all: hypotheses; each: candidates of one
     int token, at, score, history;                     // of the hypotheses: i32[N], i32[1], f32[N], i32[N,L]
     int coverage;                                      // f32[N,S], or NONE
+    int seen, shown;                                   // f32[N,L,S] of the hypotheses, f32[B,L,S] of the answers; or NONE
+    int64_t source;                                    // S
     int best, answer, count, ended;                    // of the samples: f32[B,1], i32[B,L], f32[B,1], f32[B,1]
     int left;                                          // f32[1]: samples that still search
 };
@@ -34,8 +36,9 @@ static struct searching search_of(struct step *s, const struct search *search)
 {
     struct searching o = {.s = s, .g = s->g, .search = search, .translator = translator_of(s->setting),
                           .samples = s->is.batch, .beam = search->beam, .words = s->is.length,
-                          .symbols = translator_symbols(s->setting), .coverage = NONE};
+                          .symbols = translator_symbols(s->setting), .coverage = NONE, .seen = NONE};
     int source = step_input(s, "source");
+    o.source = s->g->error ? 1 : s->g->value[source].shape.dim[1];
     o.all = o.samples * o.beam;
     o.each = o.beam + 1 < o.symbols ? o.beam + 1 : o.symbols;
     o.token = step_slot(s, name_of(&o, "token"), SHAPE(o.all), I32);
@@ -47,8 +50,10 @@ static struct searching search_of(struct step *s, const struct search *search)
     o.count = step_slot(s, name_of(&o, "count"), SHAPE(o.samples, 1), F32);
     o.ended = step_slot(s, name_of(&o, "ended"), SHAPE(o.samples, 1), F32);
     o.left = step_slot(s, name_of(&o, "left"), SHAPE(1), F32);
-    if (search->coverage != 0 && o.translator->attention && !o.g->error)
-        o.coverage = step_slot(s, name_of(&o, "coverage"), SHAPE(o.all, o.g->value[source].shape.dim[1]), F32);
+    if (search->coverage != 0) o.coverage = step_slot(s, name_of(&o, "coverage"), SHAPE(o.all, o.source), F32);
+    if (!s->setting->shows) return o;
+    o.seen = step_slot(s, name_of(&o, "seen"), SHAPE(o.all, o.words, o.source), F32);
+    o.shown = step_slot(s, name_of(&o, "shown"), SHAPE(o.samples, o.words, o.source), F32);
     return o;
 }
 
@@ -170,13 +175,22 @@ static int normalise(const struct searching *o, const struct word *w)
     int by = g_map(g, MAP_POW, length, (float)o->search->alpha, 0);
     int score = map2(o, MAP_DIV, g_reshape(g, w->end, SHAPE(o->all, 1)), by);
     if (o->coverage == NONE || g->error) return g_reshape(g, score, SHAPE(o->samples, o->beam));
-    int64_t source = g->value[o->coverage].shape.dim[1];
-    step_keep(o->s, o->coverage, g_add(g, o->coverage, translator_attention(o->s, o->beam, source)));
-    int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, source)), NONE, step_input(o->s, "source.length")};
+    step_keep(o->s, o->coverage, g_add(g, o->coverage, translator_attention(o->s, o->beam, o->source)));
+    int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, o->source)), NONE, step_input(o->s, "source.length")};
     int seen = graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = 1}}, NULL);
     int logs = g_reduce(g, g_map(g, MAP_LOG, g_map(g, MAP_CLAMP, seen, 1e-30f, 1), 0, 0), 1u << 2, false, F32);
     score = g_add(g, score, g_scale(g, g_reshape(g, logs, SHAPE(o->all, 1)), (float)o->search->coverage));
     return g_reshape(g, score, SHAPE(o->samples, o->beam));
+}
+
+// The attention of this word, and of the answers so far; `from` as in finish_hypotheses.
+static void keep_seen(const struct searching *o, int from)
+{
+    struct graph *g = o->g;
+    int now = translator_attention(o->s, o->beam, o->source);
+    g_append(g, o->seen, g_reshape(g, now, SHAPE(o->all, 1, o->source)), o->at);
+    step_keep(o->s, o->shown, g_gather(g, g_concat(g, (int[]){o->shown, o->seen}, 2, 0), from));
+    step_output(o->s, o->search->output + SEARCH_SEEN, o->shown);
 }
 
 // Keeps the best finished hypothesis of each sample, and counts.
@@ -193,6 +207,7 @@ static void finish_hypotheses(const struct searching *o, const struct word *w)
     int valid = g_map(g, MAP_CLAMP, g_map(g, MAP_SHIFT, g_map(g, MAP_NEG, w->invalid, 0, 0), 1, 0), 0, 1);
     int ended = g_add(g, g_reduce(g, valid, 1u << 1, false, F32), g_scale(g, w->over, (float)o->beam));
     int count = choose_by(o, better, w->now, o->count);
+    if (o->seen != NONE) keep_seen(o, from);
     step_keep(o->s, o->answer, answer);
     step_keep(o->s, o->count, count);
     step_keep(o->s, o->best, map2(o, MAP_MAX, o->best, best));
@@ -211,6 +226,7 @@ static void follow_beam(const struct searching *o, int from)
     int cache, beam = (int)o->beam;
     g_reorder(g, o->history, from, o->at, beam);
     if (o->coverage != NONE) g_reorder(g, o->coverage, from, NONE, beam);
+    if (o->seen != NONE) g_reorder(g, o->seen, from, o->at, beam);
     for (int i = 0; !g->error && (cache = o->translator->cache(o->s, o->all, i)) != NONE; i++) {
         bool grows = g->value[cache].shape.rank > 2;  // [N,T,..]
         g_reorder(g, cache, from, grows ? o->at : NONE, beam);

@@ -29,6 +29,7 @@ enum {
     SEARCH_WORDS,   // i32[B,L], L = step.is.length: the best finished hypothesis
     SEARCH_COUNT,   // i32[B]: its words without the end; what follows them means nothing
     SEARCH_SCORE,   // f32[B]: normalised
+    SEARCH_SEEN,    // f32[B,L,S]: the attention to the source at each word, its end included; only if setting->shows
     SEARCH_OUTPUTS,
 };
 struct drive;

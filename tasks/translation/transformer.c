@@ -115,14 +115,16 @@ static int transformer_next(struct step *s, const struct translator_place *p)
     struct graph *g = s->g;
     int64_t hypotheses = s->is.batch * p->beam, width = w.keys->width;
     int x = g_reshape(g, embed(&w, p->token, p->at), SHAPE(hypotheses, 1, width)), lengths = step_input(s, "source.length");
-    int source = step_input(s, "source");
+    int source = step_input(s, "source"), seen = NONE;
     struct net_decoding d = {.at = p->at, .count = p->count};
     w.layer.decoder = true, w.layer.decoding = &d, w.layer.source_lengths = lengths;
     for (int i = 0; i < w.keys->layers && !g->error; i++) {
         d.cache = transformer_cache(s, hypotheses, i);
         w.layer.source = source_slot(s, i, g->value[source].shape.dim[1]);
+        w.layer.seen = translator_is_shown(s) && i == w.keys->layers - 1 ? &seen : NULL;
         x = net_transformer_layer(&w.net, arena_text(&g->arena, "decoder.layers.%d", i), x, &w.layer);
     }
+    if (seen != NONE) step_keep(s, translator_attention(s, p->beam, g->value[source].shape.dim[1]), seen);
     if (w.keys->norm) x = g_layer_norm(g, "decoder.norm", x, NORM_EPS);
     return g_reshape(g, x, SHAPE(hypotheses, width));
 }
@@ -148,4 +150,4 @@ int transformer_begin(const struct setting *c, struct session *session, struct d
 
 const struct translator transformer_translator = {.states = transformer_states, .encode = transformer_encode,
                                                   .next = transformer_next, .logits = transformer_logits,
-                                                  .cache = transformer_cache};
+                                                  .cache = transformer_cache, .attention = "attention"};

@@ -12,6 +12,7 @@
 
 #include "data/text/bpe.h"
 #include "tasks/common/step/step.h"
+#include "tasks/translation/keys.h"
 
 // The words that hypotheses have so far. All have the same number.
 struct translator_place {
@@ -33,7 +34,7 @@ struct translator {
     int (*logits)(struct step *, int states);
     // Slot `number`, [N,..], of those that follow a hypothesis when the beam is reordered; NONE: there are no more.
     int (*cache)(struct step *, int64_t hypotheses, int number);
-    const char *attention;  // a name for translator_attention; NULL: the network shows none
+    const char *attention;  // a name for translator_attention, which `next` keeps if translator_is_shown
 };
 // The `own` of a model is its translator, or a struct that begins with it.
 static inline const struct translator *translator_of(const struct setting *c)
@@ -43,6 +44,11 @@ static inline const struct translator *translator_of(const struct setting *c)
 static inline int64_t translator_symbols(const struct setting *c)  // of the joint vocabulary, the special ones included
 {
     return c->data->field[0].classes;
+}
+// The search reads the attention: it rewards coverage, or people want to see it.
+static inline bool translator_is_shown(const struct step *s)
+{
+    return s->setting->shows || translation_keys(s->setting->recipe)->coverage != 0;
 }
 // The slot f32[N,S] with the attention of the last word. Programs with another beam have another one.
 static inline int translator_attention(struct step *s, int64_t beam, int64_t length)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Golden figures of test_translators.c: MLPerf's own GNMT, TBD's Seq2Seq without input feeding, and PyTorch's own layers of a
 # Transformer, in double by PyTorch. Prints the loss, four logits, and of each parameter's gradient g, or of those of a
-# Transformer's layer, the sum of g[i] cos(i).
+# Transformer's layer, the sum of g[i] cos(i); of a Transformer also the attention of the last layer to the source.
 #
 #   torch_translators.py FOLDER    (retired_benchmarks/gnmt/pytorch of github.com/mlcommons/training)
 import math
@@ -83,6 +83,10 @@ def golden(name, model):
         wave = torch.arange(1, p.numel() + 1, dtype=torch.double) * 0.7 + sum(map(ord, slot))
         sine = (1 if "weight" in slot else 2) * torch.sin(wave)
         p.data = (1 + 0.5 * sine if "norm" in slot and "weight" in slot else sine).float().double().view_as(p)
+    seen = []
+    if hasattr(model, "embed"):
+        model.decoder.layers[-1].multihead_attn.register_forward_pre_hook(
+            lambda part, given, named: seen.append(part.forward(*given, **{**named, "need_weights": True})[1]), with_kwargs=True)
     target = torch.tensor(TARGET)
     read = torch.cat((torch.full((3, 1), 1), target[:, :-1]), 1)
     logits = model(torch.tensor(SOURCE), SOURCE_LENGTHS, read)
@@ -90,6 +94,7 @@ def golden(name, model):
     loss = (losses * (torch.arange(4) < TARGET_LENGTHS.unsqueeze(1))).sum()
     loss.backward()
     print(f"// {name}\n{loss.item():.8f}, {{" + ", ".join(f"{logits[1, i, 2 * i + 1].item():.8f}" for i in range(4)) + "},")
+    if seen: print("attention of sample 1 to place 1: {" + ", ".join(f"{seen[0][1, i, 1].item():.8f}" for i in range(4)) + "}")
     along = {}
     for slot, p in model.named_parameters():
         if "bias_hh" in slot: continue  # its gradient is that of bias_ih

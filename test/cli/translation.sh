@@ -38,6 +38,20 @@ printf 'a red goose sees the quick cat .\r\nTHE CAT HEARS THE DOG .' | "$DAWN" i
 printf 'eine rote gans sieht die schnelle katze .\ndie katze hört den hund .\n' | cmp - told.txt
 "$DAWN" infer multi30k --threads 1 --ask 'a dog' --json >told.json
 python3 -c 'import json; t = json.load(open("told.json")); assert t["question"] == "a dog" and t["answer"], t'
+"$DAWN" infer multi30k --threads 1 --ask 'a dog sees the cat .' --attention map.svg 2>/dev/null >told.txt
+python3 - <<'PY'
+import xml.etree.ElementTree as xml
+svg = "{http://www.w3.org/2000/svg}"
+root = xml.parse("map.svg").getroot()
+names = [t.text for t in root.iter(svg + "text")]
+columns, rows = [names[: names.index("(end)") + 1], names[names.index("(end)") + 1 :]]
+assert " ".join(rows) == open("told.txt").read().strip() + " (end)" and columns == "a dog sees the cat . (end)".split(), names
+shares = [float(r.get("fill-opacity")) for r in root.iter(svg + "rect") if r.get("fill-opacity")]
+assert len(shares) == len(rows) * len(columns), len(shares)
+sums = [sum(shares[i * len(columns) : (i + 1) * len(columns)]) for i in range(len(rows))]
+assert all(abs(s - 1) < 0.01 for s in sums) and max(shares) > 0.4, (sums, shares)
+PY
+says 2 'draws the answer to --ask' "$DAWN" infer multi30k --attention map.svg
 says 2 'name the pairs: give one of them' "$DAWN" infer multi30k --ask dog --text told.txt
 says 2 'takes one line' "$DAWN" infer multi30k --ask $'a\nb'
 says 1 'the text:1: the line is empty' "$DAWN" infer multi30k --ask ' '

@@ -58,6 +58,30 @@ int net_source(struct net *n, const char *name, int memory)
     return project(n, net_join(n, name, "multihead_attn"), memory, 1, 3);
 }
 
+// x[B,T,H*D] -> [B*H,T,D]
+static int split_heads(struct graph *g, int x, int64_t heads)
+{
+    if (g->error) return NONE;
+    const struct shape is = g->value[x].shape;
+    int64_t d = is.dim[2] / heads;
+    x = g_transpose(g, g_reshape(g, x, SHAPE(is.dim[0], is.dim[1], heads, d)), (int[]){0, 2, 1, 3});
+    return g_reshape(g, x, SHAPE(is.dim[0] * heads, is.dim[1], d));
+}
+
+// The probabilities that g_attention never stores: q[B,n,C] and kv[B,S,2C] -> [B*n,S].
+static int attention_seen(struct graph *g, int q, const struct net_transformer *t)
+{
+    if (g->error) return NONE;
+    const struct shape is = g->value[q].shape;
+    int64_t samples = is.dim[0], queries = is.dim[1], places = g->value[t->source].shape.dim[1], heads = t->heads;
+    float scale = (float)(1 / sqrt((double)(is.dim[2] / heads)));
+    int k = split_heads(g, g_slice(g, t->source, 2, 0, is.dim[2]), heads);
+    int x = g_matmul(g, split_heads(g, q, heads), false, k, true, scale, NONE, 0, F32);
+    x = g_softmax(g, g_mask(g, g_reshape(g, x, SHAPE(samples, heads * queries, places)), NONE, t->source_lengths));
+    x = g_reduce(g, g_reshape(g, x, SHAPE(samples, heads, queries, places)), 1u << 1, true, F32);
+    return g_reshape(g, x, SHAPE(samples * queries, places));
+}
+
 // Hypotheses of one sample are queries of one sequence.
 static int attend_source(struct net *n, const char *name, int x, const struct net_transformer *t)
 {
@@ -68,6 +92,7 @@ static int attend_source(struct net *n, const char *name, int x, const struct ne
     int q = g_reshape(g, project(n, name, x, 0, 1), SHAPE(samples, is.dim[0] / samples * is.dim[1], is.dim[2]));
     struct attention a = {.q = q, .kv = t->source, .lengths = t->source_lengths,
                           .q_lengths = t->decoding ? NONE : t->lengths};
+    if (t->seen) *t->seen = attention_seen(g, q, t);
     return g_reshape(g, attend(n, name, t, a), is);
 }
 

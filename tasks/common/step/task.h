@@ -71,10 +71,11 @@ struct setting {
     const struct feed_choice *feed[FEEDS_MAX];
     unsigned fuse;           // enum fuse_pattern
     bool single;             // inference in batches of one sample
+    bool shows;              // an inference whose judge draws how it came to its answer (judge->draw)
     void *host;              // state of task->host; NULL: none
 };
 
-enum { OUTPUTS_MAX = 6 };
+enum { OUTPUTS_MAX = 8 };
 
 // A batch may be computed in parts. Gradients of all parts are summed, and the last part updates.
 enum step_part { PART_WHOLE, PART_FIRST, PART_MIDDLE, PART_LAST };
@@ -135,6 +136,8 @@ struct judge {
     // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
     // not texts.
     char *(*tell)(void *state, int64_t sample);
+    // Draws, as an SVG file, how the answer to a stored test sample was found, where setting->shows. NULL: nothing can be seen.
+    int (*draw)(void *state, int64_t sample, struct text *svg);
     // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,
     // and the scores as text or as the published evaluation prints them. NULL: none is published.
     const char *files;

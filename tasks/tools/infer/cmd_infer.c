@@ -25,7 +25,7 @@
 struct arguments {
     struct choose choose;  // files.weights: used instead of a run's
     const char *task;      // NULL: the task of the run
-    const char *run, *database, *instance, *answers, *question, *text;
+    const char *run, *database, *instance, *answers, *question, *text, *attention;
     int64_t items, warmup, views;
     double cost, target;
     bool latency, json, quiet;
@@ -348,6 +348,13 @@ static int print_told(const struct measured *m, char *told)
     return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told));
 }
 
+static int write_picture(const char *path, const struct text *svg)
+{
+    TRY(file_write(path, svg->at, svg->length));
+    fprintf(stderr, "attention in %s\n", path);
+    return 0;
+}
+
 static int check_question(const struct task *task, const struct arguments *a)
 {
     if (!task->ask) return fail(ERR_USAGE, "task %s answers no questions", task->name);
@@ -363,7 +370,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
 {
     const struct arguments *a = m->a;
     struct dataset *like = NULL;
-    struct text told = {0};
+    struct text told = {0}, drawn = {0};
     char *text = NULL;
     size_t count = 0;
     TRY(check_question(o->task, a));
@@ -372,11 +379,14 @@ static int ask_question(struct measured *m, struct infer_options *o)
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
     o->told = &told, o->singles = false, o->answers = NULL;
+    if (a->attention) o->drawn = &drawn;
     if (rc == 0) rc = infer_measure(o, &m->figures);
     if (rc == 0) rc = print_told(m, told.at);
+    if (rc == 0 && a->attention) rc = write_picture(a->attention, &drawn);
     dataset_close(o->data);
     dataset_close(like);
     text_free(&told);
+    text_free(&drawn);
     free(text);
     return rc;
 }
@@ -499,6 +509,8 @@ int cmd_infer(int argc, char **argv)
         {OPTION_TEXT, 0, "ask", "WORDS", "answer this question about a text, or translate this sentence", &a.question, 0, 0},
         {OPTION_PATH, 0, "text", "FILE", "the file with that text, or with lines to translate; \"-\": standard input", &a.text,
          0, 0},
+        {OPTION_PATH, 0, "attention", "FILE", "draw which words of the question each word of the answer looked at, as SVG",
+         &a.attention, 0, 0},
         {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SCORE", "score that a model needs to be eligible", &a.target, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
@@ -529,5 +541,6 @@ int cmd_infer(int argc, char **argv)
     a.task = argc == 2 ? argv[1] : NULL;
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
+    if (a.attention && !a.question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
     return infer_task(&a);
 }

@@ -23,6 +23,7 @@ struct infer_options {
     bool singles;             // one at a time; implied if the task infers from resident images
     const char *answers;      // file for the answers of the task's judge; NULL: none
     struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
+    struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
     // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;

@@ -54,14 +54,16 @@ int infer_serve_build(struct serving *s, const struct infer_options *o)
     if (task->view) TRY(task->view(&s->setting, s->data, &s->view));
     struct dataset *data = s->view ? s->view : s->data;
     s->setting.data = dataset_facts(data);
-    s->setting.single = infer_singles(o);
+    s->setting.single = infer_singles(o), s->setting.shows = o->drawn != NULL;
+    if (o->drawn && (!task->judge || !task->judge->draw))
+        return fail(ERR_USAGE, "task %s has no attention to draw", task->name);
     TRY(supply_new(&s->supply, &s->setting, data, FEED_TEST));
     s->setting.feed[FEED_TEST] = &s->supply.choice;
     if (o->answers && (!task->judge || !task->judge->write))
         return fail(ERR_USAGE, "task %s writes no file of predictions", task->name);
     s->evaluation = (struct evaluation){.setting = &s->setting, .stored = s->data, .view = data, .session = s->session,
                                         .slots = &s->slots, .supply = &s->supply, .last = true,
-                                        .told = o->told};
+                                        .told = o->told, .drawn = o->drawn};
     return evaluation_build(&s->evaluation);
 }
 

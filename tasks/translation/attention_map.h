@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture of attention as SVG: a row for each symbol of the answer, a column for each symbol of the source. The darker a square,
+// the more of the row's attention, which sums to 1, the column got.
+#ifndef DAWN_TRANSLATION_ATTENTION_MAP_H
+#define DAWN_TRANSLATION_ATTENTION_MAP_H
+
+#include "runtime/common/base/text.h"
+
+struct attention_map {
+    int64_t rows, columns;
+    char *const *row, *const *column;  // the symbols
+    const float *share;                // of row r and column c at share[r * stride + c]
+    int64_t stride;
+};
+void attention_map_draw(const struct attention_map *, struct text *svg);
+
+#endif
