@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture of attention as SVG: a row for each symbol of the answer, a column for each symbol of the source. The darker a square,
-// the more of the row's attention, which sums to 1, the column got.
+// A picture of attention as SVG: a row for each symbol of the answer, a column for each symbol of the source. The attention of a
+// row sums to 1; the darker a square is, the more of it went to the column.
 #ifndef DAWN_TRANSLATION_ATTENTION_MAP_H
 #define DAWN_TRANSLATION_ATTENTION_MAP_H
 
