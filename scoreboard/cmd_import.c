@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn-scoreboard import dawnbench DIR: puts DAWNBench's archive on the boards. It prints a line for each accepted oddity and
-// each refused file. A second import of the same archive changes nothing.
+// each refused file. import records FILE does the same with a published history. A second import of the same changes nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
-#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/dawnbench/history.h"
 #include "scoreboard/store/store.h"
 
 static int print_line(void *unused, const char *line)
@@ -72,8 +73,35 @@ static int import_archive(const char *folder, const char *db, const char *origin
     print_summary(&archive);
     int rc = archive.count > 0 ? 0 : fail(ERR_INPUT, "%s holds no entry that could be imported", folder);
     if (rc == 0 && !dry_run) rc = import_into(db, origin, &archive);
-    for (int i = 0; i < archive.count; i++) dawnbench_free(archive.at[i]);
-    free(archive.at);
+    dawnbench_archive_free(&archive);
+    return rc;
+}
+
+// The name of a file without its folders and its ending.
+static void history_name(const char *path, char name[], size_t room)
+{
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
+    snprintf(name, room, "%.*s", (int)(dot && dot > from ? dot - from : (ptrdiff_t)strlen(from)), from);
+}
+
+static int import_history(const char *path, const char *db, const char *origin, bool dry_run)
+{
+    enum { MOST = 16 << 20 };
+    struct dawnbench_archive archive;
+    char *bytes, name[256];
+    size_t count;
+    TRY(file_read(path, MOST, &bytes, &count));
+    history_name(path, name, sizeof name);
+    int rc = history_read(name, bytes, count, &archive);
+    free(bytes);
+    TRY(rc);
+    for (int i = 0; i < archive.count; i++) {
+        const struct dawnbench_entry *e = archive.at[i];
+        printf("%s: %.6g s, %s\n", e->source, e->points[0].hours * 3600, *e->author ? e->author : "no author");
+    }
+    printf("accepted: %d\n", archive.count);
+    if (!dry_run) rc = import_into(db, origin, &archive);
+    dawnbench_archive_free(&archive);
     return rc;
 }
 
@@ -89,16 +117,21 @@ int cmd_import(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "import",
-        .operands = "dawnbench DIR [OPTIONS]",
-        .about = "Imports the archive of DAWNBench's entries. DIR holds a folder for each task, such as CIFAR10, with "
-                 "train and inference. Task, kind and name identify a file: importing it again replaces the entry. E-mail "
-                 "addresses are not kept.",
+        .operands = "dawnbench DIR | records FILE [OPTIONS]",
+        .about = "dawnbench: imports the archive of DAWNBench's entries. DIR holds a folder for each task, such as CIFAR10, with "
+                 "train and inference. Task, kind and name identify a file: importing it again replaces the entry.\n\n"
+                 "records: imports the published history of a race, as that of a speedrun. FILE has lines of cells between "
+                 "tabs; its first line names the columns: task, date, seconds, score, author, hardware, model, framework, link, "
+                 "note. Boards show its rows as imported, never as checked.\n\n"
+                 "E-mail addresses are not kept.",
         .options = options,
-        .more = "Example:\n"
-                "  dawn-scoreboard import dawnbench dawn-bench-entries --dry-run",
+        .more = "Examples:\n"
+                "  dawn-scoreboard import dawnbench dawn-bench-entries --dry-run\n"
+                "  dawn-scoreboard import records airbench.tsv",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc != 3 || strcmp(argv[1], "dawnbench") != 0) return fail(ERR_USAGE, "name the folder to import: import dawnbench DIR");
-    return import_archive(argv[2], db, origin, dry_run);
+    if (argc == 3 && strcmp(argv[1], "dawnbench") == 0) return import_archive(argv[2], db, origin, dry_run);
+    if (argc == 3 && strcmp(argv[1], "records") == 0) return import_history(argv[2], db, origin, dry_run);
+    return fail(ERR_USAGE, "name what to import: import dawnbench DIR, or import records FILE");
 }

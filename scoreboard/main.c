@@ -8,7 +8,7 @@
 static const struct program_command commands[] = {
     {"serve", cmd_serve, "serve over HTTP until stopped (the default)"},
     {"board", cmd_board, "print a board"},
-    {"import", cmd_import, "import DAWNBench's archive"},
+    {"import", cmd_import, "import DAWNBench's archive, or the history of a race"},
     {"export", cmd_export, "write a static site, or the entries as DAWNBench's files"},
     {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},

@@ -111,15 +111,26 @@ static bool month_has(int year, int month, int day)
     return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
 
+// A month and a day may have one digit.
+static bool read_day(const char *at, int *year, int *month, int *day)
+{
+    return read_digits(&at, 4, 4, year) && *at++ == '-' && read_digits(&at, 1, 2, month) && *at++ == '-' &&
+           read_digits(&at, 1, 2, day) && *at == 0 && *year >= 1970 && month_has(*year, *month, *day);
+}
+
+int dawnbench_date(const char *date)
+{
+    int year, month, day;
+    bool good = strlen(date) == strlen("2018-01-31") && read_day(date, &year, &month, &day);
+    return good ? 0 : fail(ERR_INPUT, "\"%.40s\" is not a date YYYY-MM-DD", date);
+}
+
 static int read_date(struct dawnbench_entry *e, const json_t *json)
 {
-    const char *given, *at;
+    const char *given;
     int year, month, day;
     TRY(read_words(e, json, "timestamp", false, &given));
-    at = given;
-    bool good = read_digits(&at, 4, 4, &year) && *at++ == '-' && read_digits(&at, 1, 2, &month) && *at++ == '-' &&
-                read_digits(&at, 1, 2, &day) && *at == 0;
-    if (!good || year < 1970 || !month_has(year, month, day))
+    if (!read_day(given, &year, &month, &day))
         return fail(ERR_INPUT, "%s.json: timestamp \"%.40s\" is not a date YYYY-MM-DD", e->source, given);
     e->date = arena_text(&e->arena, "%04d-%02d-%02d", year, month, day);
     if (strcmp(e->date, given) != 0) dawnbench_quirk(e, "json", "timestamp has no leading zeros");
@@ -277,20 +288,31 @@ static int read_both(struct dawnbench_entry *e, const char *json, size_t json_co
     return rc == 0 && e->training ? read_training(e, tsv, tsv_count) : rc;
 }
 
+struct dawnbench_entry *dawnbench_new(void)
+{
+    struct dawnbench_entry *e = zalloc(sizeof *e);
+    e->author = e->framework = e->model = e->hardware = e->code_url = e->date = e->json = e->tsv = e->note = "";
+    e->cost_per_hour = e->latency_ms = e->cost_per_item = e->score = -1;
+    for (int t = 0; t < CONTEST_TARGETS; t++) e->seconds[t] = e->accuracy[t] = -1;
+    text_add(&e->quirks, "%s", "");
+    return e;
+}
+
+const char *dawnbench_kind(const struct dawnbench_entry *e)
+{
+    return e->history ? "history" : e->training ? "train" : "inference";
+}
+
 int dawnbench_read(const struct contest *contest, bool is_training, const char *stem, const char *json, size_t json_count,
                    const char *tsv, size_t tsv_count, struct dawnbench_entry **into)
 {
-    struct dawnbench_entry *e = zalloc(sizeof *e);
+    struct dawnbench_entry *e = dawnbench_new();
     BUG_IF(contest->dawnbench_column == NULL);
     *into = NULL;
     e->contest = contest;
     e->training = is_training;
     e->stem = arena_text(&e->arena, "%s", stem);
     e->source = arena_text(&e->arena, "%s/%s/%s", contest->title, is_training ? "train" : "inference", stem);
-    e->author = e->framework = e->model = e->hardware = e->code_url = e->date = e->json = e->tsv = "";
-    e->cost_per_hour = e->latency_ms = e->cost_per_item = e->score = -1;
-    for (int t = 0; t < CONTEST_TARGETS; t++) e->seconds[t] = e->accuracy[t] = -1;
-    text_add(&e->quirks, "%s", "");
     int rc = read_both(e, json, json_count, tsv, tsv_count);
     if (rc < 0) dawnbench_free(e);
     else *into = e;
@@ -303,4 +325,11 @@ void dawnbench_free(struct dawnbench_entry *e)
     text_free(&e->quirks);
     arena_free(&e->arena);
     free(e);
+}
+
+void dawnbench_archive_free(struct dawnbench_archive *archive)
+{
+    for (int i = 0; i < archive->count; i++) dawnbench_free(archive->at[i]);
+    free(archive->at);
+    *archive = (struct dawnbench_archive){0};
 }

@@ -15,9 +15,10 @@ struct dawnbench_point {
 struct dawnbench_entry {
     struct arena arena;            // owns all that follows
     const struct contest *contest;
-    bool training;
-    const char *stem, *source;     // source: "CIFAR10/train/STEM"
+    bool training, history;        // history: a row of a published history (history.h), whose time is that to its one point
+    const char *stem, *source;     // source: "CIFAR10/train/STEM"; of a history "CIFAR10/history/STEM"
     const char *author, *framework, *model, *hardware, *code_url, *date;  // cleaned: e-mails dropped, blanks trimmed; never NULL
+    const char *note;              // of a history
     double cost_per_hour;          // negative: not given
     double latency_ms, cost_per_item;  // inference; negative: not given
     double score;                  // inference: the file's, as a share 0 to 1; negative: not given
@@ -34,14 +35,17 @@ struct dawnbench_entry {
 int dawnbench_read(const struct contest *, bool training, const char *stem, const char *json, size_t json_count, const char *tsv,
                    size_t tsv_count, struct dawnbench_entry **) MUST_CHECK;
 void dawnbench_free(struct dawnbench_entry *);
+const char *dawnbench_kind(const struct dawnbench_entry *);  // "train", "inference" or "history"
 bool dawnbench_stem(const char *stem);  // valid in a file's name and an address
 
 // A whole archive: calls `said` with a line for each quirk ("CIFAR10/train/a.tsv: ...") and each refusal. A refused file
-// is no error; a folder that cannot be read is. free() each entry and the list.
+//
+// is no error; a folder that cannot be read is.
 struct dawnbench_archive {
     struct dawnbench_entry **at;
     int count, refused;
 };
+void dawnbench_archive_free(struct dawnbench_archive *);
 int dawnbench_folder(const char *folder, int (*said)(void *, const char *line), void *, struct dawnbench_archive *) MUST_CHECK;
 
 #endif

@@ -219,8 +219,7 @@ static int no_archive(const char *folder)
 
 static void forget(struct dawnbench_archive *archive)
 {
-    for (int i = 0; i < archive->count; i++) dawnbench_free(archive->at[i]);
-    free(archive->at);
+    dawnbench_archive_free(archive);
     *archive = (struct dawnbench_archive){0};
 }
 

@@ -9,6 +9,10 @@
 
 enum { DAWNBENCH_FILE = 1 << 20, DAWNBENCH_STEM = 200, DAWNBENCH_WORDS = 400 };
 
+// ---- dawnbench.c
+struct dawnbench_entry *dawnbench_new(void);  // without a figure
+int dawnbench_date(const char *date) MUST_CHECK;  // fails unless it is a day as YYYY-MM-DD
+
 // ---- dawnbench_clean.c: text that may be kept and shown
 // Copies without e-mail addresses; true if there was one. `at` is UTF-8. A second call changes nothing.
 bool dawnbench_drop_mail(const char *at, size_t count, struct text *into);

@@ -110,7 +110,7 @@ void page_form(struct page *page, const struct filter *filter, const struct face
 {
     static const char *const divisions[][2] = {{"", "any"}, {"closed", "closed"}, {"open", "open"}, {NULL, NULL}};
     static const char *const sources[][2] = {
-        {"", "any"}, {"dawn", "signed runs"}, {"dawnbench", "DAWNBench's archive"}, {NULL, NULL}};
+        {"", "any"}, {"dawn", "signed runs"}, {"dawnbench", "imported entries"}, {NULL, NULL}};
     static const char *const limits[][2] = {{"", "50"}, {"100", "100"}, {"200", "200"}, {NULL, NULL}};
     if (page_is_copy(page)) {
         page_no_server(page, "Filters need");

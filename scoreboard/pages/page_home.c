@@ -87,7 +87,7 @@ static int show_home(struct page *page)
     html_add(page->out, "<h1>How fast can a model be trained?</h1><p class=\"lead\">Each task has a target. The time to it "
                         "counts, from the first byte read. Every run is signed, and anyone can verify it.</p>\n");
     page_table(page, "small cards leaders",
-                    "The best training time of each task; grey: an entry of DAWNBench's archive, or a demonstration",
+                    "The best training time of each task; grey: an imported entry, or a demonstration",
                "row:Task and target|value:Time|model:Model and machine|who:Who leads|trust:Trust|date:When|"
                "spark:Record over time");
     for (int i = 0; i < count; i++) task_row(page, &leaders[i], &records[i]);
@@ -96,8 +96,8 @@ static int show_home(struct page *page)
     html_add(page->out, " by ");
     page_count(page->out, totals.people, "person", "people");
     html_add(page->out, ", and ");
-    page_count(page->out, totals.imports, "entry", "entries");
-    html_add(page->out, " of DAWNBench's archive.</p>\n<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
+    page_count(page->out, totals.imports, "imported entry", "imported entries");
+    html_add(page->out, ".</p>\n<section aria-labelledby=\"new\"><h2 id=\"new\">New on the boards</h2>");
     if (newest.count > 0)
         page_uploads(page, &newest, rows, "The newest uploads to all boards except the demonstration");
     else

@@ -30,8 +30,8 @@ static int show_people(struct page *page)
     TRY(store_people(page->reader, "", PEOPLE_MOST, &page->arena, &people));
     TRY(store_totals(page->reader, &totals));
     page_begin(page, "People", "Everybody who submitted a run", (const struct crumb[]){{0}});
-    html_add(page->out, "<h1>People</h1><p class=\"lead\">A handle belongs to the first person who signed with it. Authors in "
-                        "DAWNBench's archive have no handle here.</p>\n");
+    html_add(page->out, "<h1>People</h1><p class=\"lead\">A handle belongs to the first person who signed with it. Authors of "
+                        "imported entries have no handle here.</p>\n");
     page_search(page, "");
     if (people.count > 0)
         people_table(page, &people);

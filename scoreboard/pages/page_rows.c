@@ -399,8 +399,8 @@ void page_unchecked(struct page *page, enum view view, const struct filter *filt
     if (below == 0) return;
     all.trust = TRUST_IMPORTED;
     all.cursor[0] = 0;
-    html_add(page->out, "<p class=\"quiet\"><a href=\"%s\">Show %lld more %s</a>: self-evaluated, imported from DAWNBench's "
-                        "archive, or flagged by a check.</p>\n", page_view_address(&page->arena, view, &all), (long long)below,
+    html_add(page->out, "<p class=\"quiet\"><a href=\"%s\">Show %lld more %s</a>: self-evaluated, imported, "
+                        "or flagged by a check.</p>\n", page_view_address(&page->arena, view, &all), (long long)below,
              below == 1 ? "entry" : "entries");
 }
 

@@ -35,7 +35,7 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
 
 // TRUST(NAME, word, title, what it means). Shown on every row: a signature proves who said something, not that it is true.
 #define TRUST_LIST                                                                                                     \
-    TRUST(IMPORTED, "imported", "Imported", "copied from DAWNBench's archive; nothing was signed")                     \
+    TRUST(IMPORTED, "imported", "Imported", "copied from a published archive; nothing was signed")                     \
     TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
     TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \

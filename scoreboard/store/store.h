@@ -209,12 +209,14 @@ struct benches {
 int store_benches(struct reader *, const char *word, int64_t before, struct arena *, struct benches *) MUST_CHECK;
 
 struct imported {
-    const char *source, *task, *kind, *stem;  // kind: "train" or "inference"
-    const char *json, *tsv;                   // as they came, e-mail addresses taken out; tsv "" for inference
+    const char *source, *task, *kind, *stem;  // kind: "train", "inference" or "history"
+    const char *json, *tsv;                   // as they came, e-mail addresses taken out; "" where the kind has none
     const char *quirks;                       // irregularities in the source files, a line each
 };
 int store_imported(struct reader *, const char *source, struct arena *, struct imported *) MUST_CHECK;
-int store_imports(struct reader *, struct arena *, struct imported **, int *count) MUST_CHECK;  // for the export
+// Those of DAWNBench, for the export.
+int store_imports(struct reader *, struct arena *, struct imported **, int *count) MUST_CHECK;
+int imported_read(const struct imported *, const struct contest *, struct dawnbench_entry **) MUST_CHECK;  // the entry again
 
 struct totals {
     int64_t statements, runs, groups, people, imports, newest_ms;

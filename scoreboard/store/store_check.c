@@ -229,10 +229,11 @@ static int replay_import(struct checking *c, sqlite3_stmt *row)
 {
     struct dawnbench_entry *entry;
     const struct contest *contest = contest_find(sql_text(row, 1));
-    bool training = strcmp(sql_text(row, 2), "train") == 0;
-    const char *source = sql_text(row, 0), *json = sql_text(row, 4), *tsv = training ? sql_text(row, 5) : NULL;
-    if (contest == NULL) return report_fault(c, "import %s: there is no contest %s", source, sql_text(row, 1));
-    if (dawnbench_read(contest, training, sql_text(row, 3), json, strlen(json), tsv, tsv != NULL ? strlen(tsv) : 0, &entry) < 0)
+    const char *source = sql_text(row, 0);
+    const struct imported is = {source, sql_text(row, 1), sql_text(row, 2), sql_text(row, 3),
+                                sql_text(row, 4), sql_text(row, 5), ""};
+    if (contest == NULL) return report_fault(c, "import %s: there is no contest %s", source, is.task);
+    if (imported_read(&is, contest, &entry) < 0)
         return report_fault(c, "import %s: its files cannot be read again: %s", source, error_text());
     int rc = store_put_import(&c->rebuilt, entry, 0);
     dawnbench_free(entry);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scoreboard/dawnbench/history.h"
 #include "scoreboard/store/store_inside.h"
 
 enum { PERSON_STATEMENTS = 100 };
@@ -295,7 +296,7 @@ int store_imports(struct reader *r, struct arena *arena, struct imported **list,
     struct imported *found = NULL;
     int rc;
     *count = 0;
-    TRY(sql_start(&r->sql, &row, "SELECT " IMPORT_COLUMNS "ORDER BY source", ""));
+    TRY(sql_start(&r->sql, &row, "SELECT " IMPORT_COLUMNS "WHERE kind <> 'history' ORDER BY source", ""));
     while ((rc = sql_next(&r->sql, row)) > 0) {
         found = grow(found, (size_t)(*count + 1) * sizeof *found);
         found[(*count)++] = take_import(row, arena);
@@ -305,6 +306,14 @@ int store_imports(struct reader *r, struct arena *arena, struct imported **list,
     if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
     free(found);
     return rc;
+}
+
+int imported_read(const struct imported *is, const struct contest *contest, struct dawnbench_entry **into)
+{
+    if (strcmp(is->kind, "history") == 0) return history_row(is->stem, is->tsv, into);
+    bool training = strcmp(is->kind, "train") == 0;
+    return dawnbench_read(contest, training, is->stem, is->json, strlen(is->json), training ? is->tsv : NULL,
+                          training ? strlen(is->tsv) : 0, into);
 }
 
 int store_totals(struct reader *r, struct totals *t)

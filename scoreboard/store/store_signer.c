@@ -129,7 +129,7 @@ static int check_look(struct signing *a, const char *handle)
     while ((rc = sql_next(&a->store->sql, row)) > 0 && a->out->problem == PROBLEM_NONE) {
         if (!looks_like(sql_text(row, 0), handle)) continue;
         if (sql_column(row, 1) != 0)
-            problem_rule(a->out, PROBLEM_HANDLE, "\"%.80s\" is an author of DAWNBench's archive; such a name cannot be a handle",
+            problem_rule(a->out, PROBLEM_HANDLE, "\"%.80s\" is an author of imported entries; such a name cannot be a handle",
                          sql_text(row, 0));
         else
             problem_rule(a->out, PROBLEM_HANDLE,

@@ -116,7 +116,7 @@ refused 1 'holds no folder CIFAR10, ImageNet or SQuAD: it is not an archive of D
 refused 1 'cannot read the folder nowhere' "$BOARD" import dawnbench nowhere --db c.db
 mkdir -p empty/CIFAR10/train
 refused 1 'holds no entry' "$BOARD" import dawnbench empty --db c.db
-refused 2 'import dawnbench DIR' "$BOARD" import old
+refused 2 'import dawnbench DIR, or import records FILE' "$BOARD" import old
 refused 2 'export dawnbench DIR' "$BOARD" export new
 refused 2 'did you mean "cifar10"' "$BOARD" board cifar training-time --db a.db
 refused 2 'there is no task "zzzzzzzz"' "$BOARD" board zzzzzzzz training-time --db a.db

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An entry of DAWNBench's archive: its own bytes, and the irregularities in them.
+// An entry of DAWNBench's archive or of a published history: its own bytes, and the irregularities in them.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static void facts(struct page *page, const struct dawnbench_entry *entry)
     const char *rows[][2] = {{"Author", entry->author},
                              {"Model", entry->model},
                              {"Hardware", entry->hardware},
-                             {"Framework", entry->framework}};
+                             {"Framework", entry->framework},
+                             {"Note", entry->note}};
     html_add(page->out, "<dl class=\"facts\">");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (*rows[i][1]) html_add(page->out, "<div><dt>%s</dt><dd><bdi>%s</bdi></dd></div>", rows[i][0], rows[i][1]);
@@ -111,10 +112,11 @@ static void write_page(struct page *page, const struct imported *imported, const
                        const struct dawnbench_entry *entry, const struct entries *places)
 {
     const char *title = *entry->model ? entry->model : imported->stem;
-    page_begin(page, title, "An entry of DAWNBench's archive",
+    const char *of = entry->history ? "a published history" : "DAWNBench's archive";
+    page_begin(page, title, arena_text(&page->arena, "An entry of %s", of),
                (const struct crumb[]){{contest->title, arena_text(&page->arena, "/boards/%s", contest->name)}, {0}});
-    html_add(page->out, "<p class=\"over\">%s, DAWNBench's archive: <bdi>%s</bdi></p><h1><bdi>%s</bdi></h1>\n",
-             contest->title, imported->source, title);
+    html_add(page->out, "<p class=\"over\">%s, %s: <bdi>%s</bdi></p><h1><bdi>%s</bdi></h1>\n", contest->title, of,
+             imported->source, title);
     html_add(page->out, "<p>");
     page_badge(page->out, TRUST_IMPORTED);
     html_add(page->out, ": %s.</p>\n", trust_what(TRUST_IMPORTED));
@@ -124,6 +126,12 @@ static void write_page(struct page *page, const struct imported *imported, const
     else
         page_note(page->out, "info", "On no board.",
                   "It misses the target, or has neither a time, a latency nor a cost.");
+    if (entry->history) {
+        html_add(page->out, "<h2>The row</h2><p>As its publisher timed it; the clock may be another one than this board's.</p>");
+        bytes(page, "As imported", imported->tsv);
+        page_end(page);
+        return;
+    }
     curve(page, entry);
     quirks(page, imported->quirks);
     html_add(page->out, "<h2>The files</h2><p>The original files, without e-mail addresses.</p>");
@@ -143,9 +151,7 @@ static int show_archive_entry(struct page *page)
     if (contest == NULL) return fail(ERR_MISSING, "there is no task \"%.60s\" in the archive", word[0]);
     TRY(store_imported(page->reader, source, &page->arena, &imported));
     TRY(store_entries_of(page->reader, source, &page->arena, &places));
-    bool training = strcmp(imported.kind, "train") == 0;
-    TRY(dawnbench_read(contest, training, imported.stem, imported.json, strlen(imported.json),
-                       training ? imported.tsv : NULL, training ? strlen(imported.tsv) : 0, &entry));
+    TRY(imported_read(&imported, contest, &entry));
     write_page(page, &imported, contest, entry, &places);
     dawnbench_free(entry);
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAWNBench's archive in the record: the original files, and the rows of classic boards derived from them.
+// DAWNBench's archive and published histories in the record: the original files, and the rows of classic boards derived from them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static int put_inference(struct store *s, const struct dawnbench_entry *e, struc
 int store_put_import(struct store *s, const struct dawnbench_entry *e, int64_t now_ms)
 {
     struct arena arena = {0};
-    const char *kind = e->training ? "train" : "inference";
+    const char *kind = dawnbench_kind(e);
     const char *source = arena_text(&arena, "%s/%s/%s", e->contest->title, kind, e->stem);
     const struct entry entry = entry_of(e, source);
     int rc = sql_do(

@@ -183,13 +183,13 @@ CREATE TABLE findings (
 ) STRICT;
 
 CREATE TABLE imports (
-    source TEXT PRIMARY KEY,  -- "CIFAR10/train/STEM"
+    source TEXT PRIMARY KEY,  -- "CIFAR10/train/STEM", "CIFAR10/history/STEM"
     contest TEXT NOT NULL,
     task TEXT NOT NULL,       -- "CIFAR10"
-    kind TEXT NOT NULL,       -- "train" or "inference"
+    kind TEXT NOT NULL,       -- "train", "inference" or "history"
     stem TEXT NOT NULL,
-    json TEXT NOT NULL,       -- as it came, e-mail addresses taken out
-    tsv TEXT NOT NULL,
+    json TEXT NOT NULL,       -- as it came, e-mail addresses taken out; "" of a history
+    tsv TEXT NOT NULL,        -- of a history the names of its columns and the row
     quirks TEXT NOT NULL,
     imported_ms INTEGER NOT NULL
 ) STRICT;
