@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 14600  runtime 40100  tasks 27700  submit 18300  scoreboard 20600  test 61500'
+BUDGETS='data 14600  runtime 40100  tasks 27700  submit 18300  scoreboard 21000  test 61500'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do

@@ -26,7 +26,7 @@ static bool next_line(const char **at, const char *end, struct line *line)
     if (*at >= end) return false;
     const char *stop = memchr(*at, '\n', (size_t)(end - *at));
     *line = (struct line){*at, (size_t)((stop ? stop : end) - *at)};
-    if (line->count > 0 && line->at[line->count - 1] == '\r') line->count--;
+    while (line->count > 0 && line->at[line->count - 1] == '\r') line->count--;
     *at = stop ? stop + 1 : end;
     return true;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scoreboard/dawnbench/history.h"
 #include "scoreboard/store/store_inside.h"
 
 enum { PERSON_STATEMENTS = 100 };
@@ -306,14 +305,6 @@ int store_imports(struct reader *r, struct arena *arena, struct imported **list,
     if (*count > 0) memcpy(*list, found, (size_t)*count * sizeof **list);
     free(found);
     return rc;
-}
-
-int imported_read(const struct imported *is, const struct contest *contest, struct dawnbench_entry **into)
-{
-    if (strcmp(is->kind, "history") == 0) return history_row(is->stem, is->tsv, into);
-    bool training = strcmp(is->kind, "train") == 0;
-    return dawnbench_read(contest, training, is->stem, is->json, strlen(is->json), training ? is->tsv : NULL,
-                          training ? strlen(is->tsv) : 0, into);
 }
 
 int store_totals(struct reader *r, struct totals *t)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// DAWNBench's archive and published histories in the record: the original files, and the rows of classic boards derived from them.
+// DAWNBench's archive and published histories in the record: the original files, and the rows of classic boards derived from
+// them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "scoreboard/dawnbench/dawnbench.h"
+#include "scoreboard/dawnbench/history.h"
 #include "scoreboard/store/boards/store_boards.h"
 
 static int64_t midnight_ms(const char *date)
@@ -96,4 +97,12 @@ int store_import(struct store *s, const struct dawnbench_entry *const *entries, 
     }
     pthread_mutex_unlock(&s->mutex);
     return rc;
+}
+
+int imported_read(const struct imported *is, const struct contest *contest, struct dawnbench_entry **into)
+{
+    if (strcmp(is->kind, "history") == 0) return history_row(is->stem, is->tsv, into);
+    bool training = strcmp(is->kind, "train") == 0;
+    return dawnbench_read(contest, training, is->stem, is->json, strlen(is->json), training ? is->tsv : NULL,
+                          training ? strlen(is->tsv) : 0, into);
 }
