@@ -9,7 +9,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
-#include "scoreboard/dawnbench/history.h"
+#include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/store/store.h"
 
 static int print_line(void *unused, const char *line)

@@ -15,7 +15,7 @@ struct dawnbench_point {
 struct dawnbench_entry {
     struct arena arena;            // owns all that follows
     const struct contest *contest;
-    bool training, history;        // history: a row of a published history (history.h), whose time is that to its one point
+    bool training, history;        // history: a row of a published history (dawnbench_history.c), whose time is that to its one point
     const char *stem, *source;     // source: "CIFAR10/train/STEM"; of a history "CIFAR10/history/STEM"
     const char *author, *framework, *model, *hardware, *code_url, *date;  // cleaned: e-mails dropped, blanks trimmed; never NULL
     const char *note;              // of a history
@@ -47,5 +47,19 @@ struct dawnbench_archive {
 };
 void dawnbench_archive_free(struct dawnbench_archive *);
 int dawnbench_folder(const char *folder, int (*said)(void *, const char *line), void *, struct dawnbench_archive *) MUST_CHECK;
+
+// ---- dawnbench_history.c
+// The published history of a race (modded-nanogpt, airbench): reference rows that an operator imports. They are shown as
+// imported, never as checked; nothing in them was signed, and their clocks may be other ones.
+//
+// The file is UTF-8 in lines of cells between tabs. Lines that begin with "#" are comments. The first other line names the
+// columns, in any order: task, date (YYYY-MM-DD), seconds, score (0.9401, or 38.76 for BLEU), author, hardware, model, framework,
+// link and note; task, date, seconds and score are needed. Each line after it is a row. E-mail addresses are not kept.
+enum { HISTORY_ROWS = 10000 };
+// A row is an entry with `history` set, and with names and row as its tsv, which is a history of one row. Its stem is NAME-DATE,
+// and NAME-DATE-2 for the second row of a task on this day. Pure; errors name the line. Nothing is left to free after a failure.
+int history_read(const char *name, const char *bytes, size_t count, struct dawnbench_archive *) MUST_CHECK;
+// The entry of such a tsv again.
+int history_row(const char *stem, const char *tsv, struct dawnbench_entry **) MUST_CHECK;
 
 #endif

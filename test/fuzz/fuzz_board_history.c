@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scoreboard/dawnbench/history.h"
+#include "scoreboard/dawnbench/dawnbench.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

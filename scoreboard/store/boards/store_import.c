@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "scoreboard/dawnbench/history.h"
+#include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/store/boards/store_boards.h"
 
 static int64_t midnight_ms(const char *date)
