@@ -15,7 +15,7 @@ struct dawnbench_point {
 struct dawnbench_entry {
     struct arena arena;            // owns all that follows
     const struct contest *contest;
-    bool training, history;        // history: a row of a published history (dawnbench_history.c), whose time is that to its one point
+    bool training, history;        // history: a row of a published history (below), timed to its one point
     const char *stem, *source;     // source: "CIFAR10/train/STEM"; of a history "CIFAR10/history/STEM"
     const char *author, *framework, *model, *hardware, *code_url, *date;  // cleaned: e-mails dropped, blanks trimmed; never NULL
     const char *note;              // of a history
