@@ -62,6 +62,7 @@ struct norm_attr {
 struct layer_norm_attr {
     float eps, p;  // p: dropout of x before the residual
     int site;
+    bool rms;      // RMS norm (Zhang and Sennrich 2019): the mean is taken as 0, and there is no bias
 };
 struct attention_attr {
     int heads;
@@ -257,6 +258,8 @@ struct norm_layer {
 };
 int g_norm_lengths(struct graph *, const char *name, int x, int lengths, const struct norm_layer *);
 int g_layer_norm(struct graph *, const char *name, int x, float eps);  // parameters NAME.weight and NAME.bias
+// x / sqrt(mean of x^2 over the last dimension + eps) * scale; scale: f32[C], or NONE.
+int g_rms_norm(struct graph *, int x, int scale, float eps);
 // q[B,T,H*D] and kv[B,S,2*H*D] -> [B,T,H*D]; or qkv[B,T,3*H*D] as q, and kv NONE. Lengths are i32[B] or NONE; q_lengths is NONE
 // without kv. attr.p > 0 drops probabilities by (key, step); attr.site is one of its own among the dropouts of the graph.
 struct attention {

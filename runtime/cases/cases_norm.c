@@ -84,17 +84,17 @@ static void build_fold(struct case_build *b)
     case_node(b, in, 6, &a, NULL);
 }
 
-// p: rows, c, residual, dropout in percent
+// p: rows, c, residual, dropout in percent, RMS norm, without a scale
 static void build_layer_norm(struct case_build *b)
 {
     const int *p = b->row->p;
     struct shape shape = SHAPE(p[0], p[1]);
     enum dtype t = b->options.type;
-    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3}};
+    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3, .rms = p[4]}};
     int x = case_param(b, "x", shape, t, DRAW_NORMAL, 1.0), residual = NONE, key = NONE, step = NONE;
     if (p[2]) residual = case_param(b, "residual", shape, t, DRAW_NORMAL, 1.0);
-    int scale = case_param(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0);
-    int bias = case_param(b, "bias", SHAPE(p[1]), F32, DRAW_NORMAL, 0.5);
+    int scale = p[5] ? NONE : case_param(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0);
+    int bias = p[4] ? NONE : case_param(b, "bias", SHAPE(p[1]), F32, DRAW_NORMAL, 0.5);
     if (p[3]) case_dropout(b, &key, &step);
     case_node(b, (int[]){x, residual, scale, bias, key, step}, 6, &a, NULL);
 }
@@ -104,10 +104,11 @@ static void build_layer_norm_grad(struct case_build *b)
     const int *p = b->row->p;
     struct shape shape = SHAPE(p[0], p[1]), rows = SHAPE(p[0]);
     enum dtype t = b->options.type;
-    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3}};
+    union attr a = {.layer_norm = {.eps = 1e-5f, .p = (float)p[3] / 100.0f, .site = 3, .rms = p[4]}};
     int dy = case_input(b, "dy", shape, t, DRAW_NORMAL, 1.0), x = case_input(b, "x", shape, t, DRAW_NORMAL, 1.0);
-    int mean = case_input(b, "mean", rows, F32, DRAW_NORMAL, 0.25), rstd = case_input(b, "rstd", rows, F32, DRAW_POSITIVE, 1.0);
-    int scale = case_input(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0), key = NONE, step = NONE;
+    int mean = p[4] ? NONE : case_input(b, "mean", rows, F32, DRAW_NORMAL, 0.25), key = NONE, step = NONE;
+    int rstd = case_input(b, "rstd", rows, F32, DRAW_POSITIVE, 1.0);
+    int scale = p[5] ? NONE : case_input(b, "scale", SHAPE(p[1]), F32, DRAW_POSITIVE, 1.0);
     if (p[3]) case_dropout(b, &key, &step);
     case_node(b, (int[]){dy, x, mean, rstd, scale, key, step}, 7, &a, NULL);
 }
@@ -144,7 +145,23 @@ const struct op_case cases_norm[] = {
     LAYER("of 384 channels, many rows",   HALF, 301, 384, 1, 10),
     LAYER("of 770 channels",              CASE_HALF, 21, 770, 0, 0),
     LAYER("of 2056 channels",             HALF, 3, 2056, 1, 50),
+    LAYER("of 33 channels, 300 rows",     CASE_HALF, 300, 33, 0, 0),
+    LAYER("rms",                          CASE_HALF | CASE_GRADIENT, 9, 20, 0, 0, 1),
+    LAYER("rms, no scale",                CASE_HALF | CASE_GRADIENT, 9, 20, 0, 0, 1, 1),
+    LAYER("rms, residual",                HALF | CASE_GRADIENT, 7, 33, 1, 0, 1, 1),
+    LAYER("rms, dropout, residual",       HALF | CASE_GRADIENT, 7, 24, 1, 30, 1),
+    LAYER("rms of one channel",           CASE_HALF, 5, 1, 0, 0, 1),
+    LAYER("rms of 32 channels, 333 rows", CASE_HALF, 333, 32, 0, 0, 1),
+    LAYER("rms of 64 channels, 1029 rows, no scale",  CASE_HALF, 1029, 64, 0, 0, 1, 1),
+    LAYER("rms of 128 channels, 301 rows, no scale",  CASE_HALF, 301, 128, 0, 0, 1, 1),
+    LAYER("rms of 384 channels, residual, many rows", HALF, 301, 384, 1, 10, 1),
+    LAYER("rms of 770 channels",          CASE_HALF, 21, 770, 0, 0, 1),
+    LAYER("of 12288 x 768",               LARGE, 12288, 768, 0, 0),
+    LAYER("rms of 12288 x 768",           LARGE, 12288, 768, 0, 0, 1),
+    LAYER("rms of 147456 x 64, no scale", LARGE, 147456, 64, 0, 0, 1, 1),
+    LAYER("rms of 73728 x 128, no scale", LARGE, 73728, 128, 0, 0, 1, 1),
     LAYER("of 12288 x 768, residual",     LARGE, 12288, 768, 1, 0),
+    LAYER("rms of 12288 x 768, residual", LARGE, 12288, 768, 1, 0, 1),
     LAYER("of 12288 x 768, dropout, residual", LARGE, 12288, 768, 1, 10),
     //                                                n  h  w  c   sc bi act
     TRAIN("plain",                     CASE_GRADIENT, 3, 4, 5, 17, 0, 0, ACT_NONE, 0),

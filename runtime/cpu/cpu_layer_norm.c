@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer norm, one row at a time in the L1 cache: dropout of x, residual, statistics and result in one pass over memory; the
-// same backward. Gradients of scale and bias are summed in f32 over a block of rows and in double across blocks; threads are
-// added in order. Same number of threads, same bytes.
+// same backward. RMS norm of x alone takes many rows at a time. Gradients of scale and bias are summed in f32 over a block of
+// rows and in double across blocks; threads are added in order. Same number of threads, same bytes.
 #include "runtime/cpu/cpu_work.h"
 
 enum { BLOCK = 32 };  // rows
@@ -68,6 +68,12 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
     const struct cpu_step *s = o->step;
     enum dtype t = o->dtype;
     float *row = o->thread[thread].row, unread[2];
+    float *rstds = s->out[3];
+    if (o->attr->rms && !s->in[1]) {
+        o->loops->rms_norm(t, cpu_at(t, s->in[0], begin * o->c), end - begin, o->c, s->in[2], o->attr->eps,
+                           s->out[0] ? cpu_at(t, s->out[0], begin * o->c) : NULL, rstds ? rstds + begin : NULL);
+        return;
+    }
     for (int64_t i = begin; i < end; i++) {
         o->loops->widen(t, cpu_at(t, s->in[0], i * o->c), row, o->c);
         if (s->in[1]) {
@@ -80,8 +86,14 @@ static void forward_piece(void *context, int64_t begin, int64_t end, int thread)
             }
         }
         void *y = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : row;
-        float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = s->out[3] ? (float *)s->out[3] + i : unread + 1;
-        o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
+        float *mean = s->out[2] ? (float *)s->out[2] + i : unread, *rstd = rstds ? rstds + i : unread + 1;
+        if (!o->attr->rms)
+            o->loops->layer_norm(row, o->c, s->in[2], s->in[3], o->attr->eps, s->out[0] ? t : F32, y, mean, rstd);
+        else if (s->out[1] || s->out[0])
+            o->loops->rms_norm(t, cpu_at(t, s->out[1] ? s->out[1] : s->out[0], i * o->c), 1, o->c, s->in[2], o->attr->eps,
+                               s->out[0] ? y : NULL, rstd);
+        else
+            o->loops->rms_norm(F32, row, 1, o->c, s->in[2], o->attr->eps, NULL, rstd);
     }
 }
 
@@ -105,15 +117,22 @@ static void backward_piece(void *context, int64_t begin, int64_t end, int thread
     const struct cpu_step *s = o->step;
     const struct thread_rows *own = &o->thread[thread];
     enum dtype t = o->dtype;
-    for (int64_t i = begin; i < end; i++) {
-        o->loops->layer_norm_back(t, cpu_at(t, s->in[0], i * o->c), cpu_at(t, s->in[1], i * o->c), ((const float *)s->in[2])[i],
-                                  ((const float *)s->in[3])[i], s->in[4], o->c, own->row, own->dscale, own->dbias);
-        if (s->out[0]) o->loops->narrow(t, own->row, cpu_at(t, s->out[0], i * o->c), o->c);
+    const float *mean = s->in[2], *rstd = s->in[3];
+    const int64_t most = o->attr->rms && s->out[0] && !s->out[1] ? BLOCK : 1;  // rows; several go to dsum directly
+    for (int64_t i = begin; i < end; i += most) {
+        const void *dy = cpu_at(t, s->in[0], i * o->c), *x = cpu_at(t, s->in[1], i * o->c);
+        void *dsum = s->out[0] ? cpu_at(t, s->out[0], i * o->c) : NULL;
+        if (!o->attr->rms)
+            o->loops->layer_norm_back(t, dy, x, mean[i], rstd[i], s->in[4], o->c, own->row, own->dscale, own->dbias);
+        else
+            o->loops->rms_norm_back(t, dy, x, rstd + i, s->in[4], end - i < most ? end - i : most, o->c, most > 1 ? t : F32,
+                                    most > 1 ? dsum : own->row, own->dscale);
+        if (most == 1 && dsum) o->loops->narrow(t, own->row, dsum, o->c);
         if (s->out[1]) {
             drop_row(o, 5, i, own->row);
             o->loops->narrow(t, own->row, cpu_at(t, s->out[1], i * o->c), o->c);
         }
-        if ((i - begin) % BLOCK == BLOCK - 1) flush_thread(o, own);
+        if ((i - begin) % BLOCK == BLOCK - most) flush_thread(o, own);
     }
     flush_thread(o, own);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch norm over all dimensions but the last, with fused forms: an activation after it, a 2x2 max pool before it, a shortcut.
-// Layer norm over the last dimension, with a fused form: dropout of x and a residual before it.
+// Layer norm and RMS norm over the last dimension, with a fused form: dropout of x and a residual before it.
 #include "runtime/op/op.h"
 
 #include <stdio.h>
@@ -142,7 +142,8 @@ int op_layer_norm_infer(struct graph *g, struct node *n)
     const struct value *x = op_in(g, n, 0);
     bool residual = n->in[1] != NONE, drops = n->in[4] != NONE;
     NEED(dtype_is_float(x->dtype) && x->shape.rank >= 2, g, "layer_norm wants float x[..,C]");
-    NEED(op_in(g, n, 2) && op_in(g, n, 3), g, "layer_norm wants a scale and a bias");
+    if (n->attr.layer_norm.rms) NEED(n->in[3] == NONE, g, "layer_norm without a mean has no bias");
+    else NEED(op_in(g, n, 2) && op_in(g, n, 3), g, "layer_norm wants a scale and a bias");
     for (int i = 2; i < 4; i++) TRY(op_channel(g, n, i, shape_last(&x->shape)));
     if (residual) TRY(op_same(g, n, 0, 1));
     NEED(residual || !drops, g, "layer_norm drops elements of x only before it adds a residual");
@@ -151,13 +152,16 @@ int op_layer_norm_infer(struct graph *g, struct node *n)
     op_out(g, n, 1, x->shape, x->dtype);
     for (int i = 2; i < 4; i++) op_out(g, n, i, SHAPE(shape_rows(&x->shape)), F32);
     if (!residual) op_drop(n, 1);
+    if (n->attr.layer_norm.rms) op_drop(n, 2);
     return 0;
 }
 
 int op_layer_norm_grad_infer(struct graph *g, struct node *n)
 {
     const struct value *dy = op_in(g, n, 0);
+    bool rms = n->attr.layer_norm.rms;
     TRY(op_same(g, n, 0, 1));
+    NEED(n->in[3] != NONE && rms == (n->in[2] == NONE) && (rms || n->in[4] != NONE), g, "layer_norm_grad of other inputs");
     for (int i = 2; i < 4; i++) TRY(op_channel(g, n, i, shape_rows(&dy->shape)));
     TRY(op_channel(g, n, 4, shape_last(&dy->shape)));
     if (n->in[5] != NONE) TRY(op_drops(g, n, 5, n->attr.layer_norm.p));
@@ -165,6 +169,8 @@ int op_layer_norm_grad_infer(struct graph *g, struct node *n)
     op_out(g, n, 1, dy->shape, dy->dtype);
     for (int i = 2; i < 4; i++) op_out(g, n, i, SHAPE(shape_last(&dy->shape)), F32);
     if (n->in[5] == NONE) op_drop(n, 1);
+    if (n->in[4] == NONE) op_drop(n, 2);
+    if (rms) op_drop(n, 3);
     return 0;
 }
 
@@ -179,8 +185,6 @@ int op_layer_norm_grad(struct graph *g, const struct node *n, const int *dy, int
 }
 
 NO_GRAD(layer_norm_grad)
-FLOPS_EACH(layer_norm, 8)
-FLOPS_EACH(layer_norm_grad, 14)
 NO_GRAD(norm_grad)
 NO_GRAD(pool_norm_grad)
 NO_GRAD(norm_infer)
@@ -189,6 +193,16 @@ FLOPS_EACH(pool_norm, 4)
 FLOPS_EACH(pool_norm_grad, 5)
 FLOPS_EACH(norm_infer, 3)
 FLOPS_EACH(norm_fold, 1)
+
+double op_layer_norm_flops(const struct graph *g, const struct node *n)
+{
+    return (n->attr.layer_norm.rms ? 4 : 8) * op_elements(g, n);
+}
+
+double op_layer_norm_grad_flops(const struct graph *g, const struct node *n)
+{
+    return (n->attr.layer_norm.rms ? 9 : 14) * op_elements(g, n);
+}
 
 // With the pool's 4 for each of its results, which the convolution counts, the sum is that of pool_norm; backward likewise.
 double op_norm_flops(const struct graph *g, const struct node *n)
@@ -271,4 +285,9 @@ int g_layer_norm(struct graph *g, const char *name, int x, float eps)
     int bias = graph_param(g, slot, c, (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     union attr a = {.layer_norm = {.eps = eps}};
     return graph_node(g, OP_LAYER_NORM, (int[]){x, NONE, scale, bias}, 4, &a, NULL);
+}
+
+int g_rms_norm(struct graph *g, int x, int scale, float eps)
+{
+    return graph_node(g, OP_LAYER_NORM, (int[]){x, NONE, scale}, 3, &(union attr){.layer_norm = {.eps = eps, .rms = true}}, NULL);
 }

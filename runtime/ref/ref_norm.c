@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm. Batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient, for
-// inference, and folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
+// Layer norm, RMS norm. Batch norm over all but the last dimension: for training (alone and after a 2x2 max pool), its gradient,
+// for inference, and folded into the weights of the preceding convolution. With xhat = (x - mean) * rstd:
 //   y = act(xhat * scale + bias)     dx = scale * rstd * (dz - mean(dz) - xhat * mean(dz * xhat)), dz = dy * act'
 #include "runtime/ref/ref.h"
 
@@ -194,17 +194,17 @@ void ref_layer_norm(const struct ref_step *s)
     for (int64_t r = 0; r < rows; r++) {
         double *row = x + r * n, sum = 0.0, squares = 0.0;
         for (int64_t i = 0; i < n; i++) sum += row[i];
-        double mean = sum / (double)n;
+        double mean = a->rms ? 0.0 : sum / (double)n;
         for (int64_t i = 0; i < n; i++) squares += (row[i] - mean) * (row[i] - mean);
         means[r] = mean, rstds[r] = 1.0 / sqrt(squares / (double)n + (double)a->eps);
-        for (int64_t i = 0; i < n; i++) row[i] = (row[i] - mean) * rstds[r] * scale[i] + bias[i];
+        for (int64_t i = 0; i < n; i++) row[i] = (row[i] - mean) * rstds[r] * or_one(scale, i) + or_zero(bias, i);
     }
     ref_write(s, 0, x);
     ref_write(s, 2, means);
     ref_write(s, 3, rstds);
 }
 
-// dsum = rstd (dz - mean(dz) - xhat mean(dz xhat)), dz = dy scale
+// dsum = rstd (dz - mean(dz) - xhat mean(dz xhat)), dz = dy scale; without a mean in xhat, without that of dz
 void ref_layer_norm_grad(const struct ref_step *s)
 {
     const struct layer_norm_attr *a = &s->node->attr.layer_norm;
@@ -215,11 +215,11 @@ void ref_layer_norm_grad(const struct ref_step *s)
     for (int64_t r = 0; r < rows; r++, dy += n, x += n) {
         double sum = 0.0, dot = 0.0;
         for (int64_t i = 0; i < n; i++) {
-            x[i] = (x[i] - mean[r]) * rstd[r];
+            x[i] = (x[i] - (a->rms ? 0.0 : mean[r])) * rstd[r];
             dscale[i] += dy[i] * x[i];
             dbias[i] += dy[i];
-            dy[i] *= scale[i];
-            sum += dy[i], dot += dy[i] * x[i];
+            dy[i] *= or_one(scale, i);
+            sum += a->rms ? 0.0 : dy[i], dot += dy[i] * x[i];
         }
         for (int64_t i = 0; i < n; i++) dy[i] = rstd[r] * (dy[i] - sum / (double)n - x[i] * dot / (double)n);
     }

@@ -236,3 +236,82 @@ void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, fl
 {
     EACH_TYPE(t, layer_norm_back_of, dy, x, mean, rstd, scale, n, dx, dscale, dbias);
 }
+
+// ---- RMS norm: rows may be short (heads of queries and keys), so a call takes many, and sums stay in f32
+
+ALWAYS float lanes_sum_f32(float *part)
+{
+    for (int half = LANE_GROUP / 2; half > 0; half /= 2)
+        for (int j = 0; j < half; j++) part[j] += part[j + half];
+    return part[0];
+}
+
+ALWAYS void rms_norm_of(enum dtype t, bool scaled, const void *x, int64_t rows, int64_t n, const float *scale, float eps,
+                        void *y, float *rstd)
+{
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t r = 0; r < rows; r++) {
+        const void *row = from(t, x, r * n);
+        float part[LANE_GROUP] = {0};
+        for (int64_t i = 0; i < whole; i += LANE_GROUP)
+            for (int j = 0; j < LANE_GROUP; j++) part[j] += get(t, row, i + j) * get(t, row, i + j);
+        for (int64_t i = whole; i < n; i++) part[i - whole] += get(t, row, i) * get(t, row, i);
+        float factor = 1.0f / sqrtf(lanes_sum_f32(part) / (float)n + eps);
+        if (rstd) rstd[r] = factor;
+        void *to = y ? into(t, y, r * n) : NULL;
+        if (!to) continue;
+        INDEPENDENT
+        for (int64_t i = 0; i < n; i++) put(t, to, i, get(t, row, i) * factor * (scaled ? scale[i] : 1.0f));
+    }
+}
+
+void LOOPS_NAME(rms_norm)(enum dtype t, const void *x, int64_t rows, int64_t n, const float *scale, float eps, void *y,
+                          float *rstd)
+{
+    if (scale)
+        EACH_TYPE(t, rms_norm_of, true, x, rows, n, scale, eps, y, rstd);
+    else
+        EACH_TYPE(t, rms_norm_of, false, x, rows, n, NULL, eps, y, rstd);
+}
+
+ALWAYS void rms_norm_back_of(enum dtype t, bool scaled, bool wide, const void *dy, const void *x, const float *rstd,
+                             const float *scale, int64_t rows, int64_t n, void *dx, float *dscale)
+{
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    for (int64_t r = 0; r < rows; r++) {
+        const void *d = from(t, dy, r * n), *row = from(t, x, r * n);
+        void *to = into(wide ? F32 : t, dx, r * n);
+        const float factor = rstd[r];
+        float dot[LANE_GROUP] = {0};
+        for (int64_t i = 0; i < whole; i += LANE_GROUP)
+            for (int j = 0; j < LANE_GROUP; j++) {
+                float product = get(t, d, i + j) * (get(t, row, i + j) * factor);
+                dot[j] += scaled ? product * scale[i + j] : product;
+                if (scaled) dscale[i + j] += product;
+            }
+        for (int64_t i = whole; i < n; i++) {
+            float product = get(t, d, i) * (get(t, row, i) * factor);
+            dot[i - whole] += scaled ? product * scale[i] : product;
+            if (scaled) dscale[i] += product;
+        }
+        float mean = lanes_sum_f32(dot) / (float)n;
+        INDEPENDENT
+        for (int64_t i = 0; i < n; i++) {
+            float dz = scaled ? get(t, d, i) * scale[i] : get(t, d, i);
+            put(wide ? F32 : t, to, i, factor * (dz - get(t, row, i) * factor * mean));
+        }
+    }
+}
+
+void LOOPS_NAME(rms_norm_back)(enum dtype t, const void *dy, const void *x, const float *rstd, const float *scale, int64_t rows,
+                               int64_t n, enum dtype to, void *dx, float *dscale)
+{
+    if (scale && to == t)
+        EACH_TYPE(t, rms_norm_back_of, true, false, dy, x, rstd, scale, rows, n, dx, dscale);
+    else if (scale)
+        EACH_TYPE(t, rms_norm_back_of, true, true, dy, x, rstd, scale, rows, n, dx, dscale);
+    else if (to == t)
+        EACH_TYPE(t, rms_norm_back_of, false, false, dy, x, rstd, NULL, rows, n, dx, NULL);
+    else
+        EACH_TYPE(t, rms_norm_back_of, false, true, dy, x, rstd, NULL, rows, n, dx, NULL);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer norm on the GPU: arguments of k_layer_norm.cu.
+// Layer norm and RMS norm on the GPU: arguments of k_layer_norm.cu.
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_layer_norm.h"
 
@@ -12,7 +12,7 @@ static int layer_norm_prepare(struct cuda_step *s)
     CUDA_LAUNCH(s, k_layer_norm, .x = s->in[0], .residual = s->in[1], .scale = s->in[2], .bias = s->in[3], .key = s->in[4],
                 .step = s->in[5], .y = s->out[0], .sum = s->out[1], .mean = s->out[2], .rstd = s->out[3],
                 .rows = shape_rows(&x->shape), .channels = shape_last(&x->shape), .eps = a->eps, .p = a->p,
-                .factor = factor_of(a), .site = (uint32_t)a->site, .type = x->dtype);
+                .factor = factor_of(a), .site = (uint32_t)a->site, .rms = a->rms, .type = x->dtype);
     return 0;
 }
 
