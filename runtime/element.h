@@ -264,18 +264,33 @@ DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, 
     return rng_unit(i & 2u ? high : low) >= p;
 }
 
-// Two normal numbers of 24 bits each (Box-Muller): radius[0, 5.8) times cosine and sine, absolute error below 1e-6. Cephes'
-// polynomials on an eighth of a turn.
+// Cosine and sine of x, |x| <= pi / 4, and `quarter` quarters of a turn: absolute error below 1e-7 (Cephes' polynomials).
+DAWN_BOTH void element_turn(float x, int quarter, float *cosine, float *sine)
+{
+    float z = x * x;
+    float s = x + x * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
+    float c = 1.0f - 0.5f * z + z * z * (4.1666645683e-2f + z * (-1.3887316255e-3f + z * 2.4433157118e-5f));
+    int odd = quarter & 1;
+    float a = odd ? s : c, b = odd ? c : s;
+    *cosine = (quarter + 1) & 2 ? -a : a;
+    *sine = quarter & 2 ? -b : b;
+}
+
+// Cosine and sine of the angle at a position, of `turn` from rotary_turns (graph.h): absolute error below 1.5e-7.
+DAWN_BOTH void element_rotary(uint64_t turn, int64_t position, float *cosine, float *sine)
+{
+    uint32_t phase = (uint32_t)(turn * (uint64_t)position >> 32) + 0x20000000u;  // to the nearest quarter
+    float x = (float)((int32_t)(phase & 0x3fffffffu) - 0x20000000) * 1.46291808e-9f;  // 2 pi / 2^32
+    element_turn(x, (int)(phase >> 30), cosine, sine);
+}
+
+// Two normal numbers of 24 bits each (Box-Muller): radius[0, 5.8) times cosine and sine, absolute error below 1e-6.
 DAWN_BOTH void element_normals(uint32_t u, uint32_t v, float *first, float *second)
 {
     float radius = sqrtf(-2.0f * element_log((float)((u >> 8) + 1u) * 0x1p-24f));
-    float t = 4.0f * rng_unit(v), n = (t + 12582912.0f) - 12582912.0f, x = (t - n) * 1.57079633f, z = x * x;
-    float s = x + x * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
-    float c = 1.0f - 0.5f * z + z * z * (4.1666645683e-2f + z * (-1.3887316255e-3f + z * 2.4433157118e-5f));
-    int quarter = (int)n, odd = quarter & 1;
-    float a = odd ? s : c, b = odd ? c : s;
-    *first = radius * ((quarter + 1) & 2 ? -a : a);
-    *second = radius * (quarter & 2 ? -b : b);
+    float t = 4.0f * rng_unit(v), n = (t + 12582912.0f) - 12582912.0f, c, s;
+    element_turn((t - n) * 1.57079633f, (int)n, &c, &s);
+    *first = radius * c, *second = radius * s;
 }
 // Elements i .. i + 3 of OP_RANDOM at this step; i is a multiple of four.
 DAWN_BOTH struct rng4 element_random_draw(const int32_t key[4], uint32_t step, uint32_t site, uint64_t i)

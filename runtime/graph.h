@@ -70,6 +70,11 @@ struct attention_attr {
     int site;  // among those of all dropouts
     bool causal;
 };
+struct rotary_attr {
+    float base;
+    bool inverse;  // the gradient
+};
+enum { ROTARY_MOST = 256 };  // channels a head
 struct recurrent_attr {
     int directions;  // 1, or 2: the second begins at the last word
     enum act act;    // SRU, of the state: none, relu or tanh
@@ -164,6 +169,7 @@ union attr {
     struct norm_attr norm;
     struct layer_norm_attr layer_norm;
     struct attention_attr attention;
+    struct rotary_attr rotary;
     struct recurrent_attr recurrent;
     struct act_attr act;
     struct map_attr map;
@@ -267,6 +273,9 @@ struct attention {
     struct attention_attr attr;
 };
 int g_attention(struct graph *, const struct attention *);
+// Rotary positions (Su et al. 2021) of queries or keys x[B,T,H,D], D even: channels i and i + D/2 of a head are rotated by the
+// angle (at + t) * base^(-2i/D). at: i32[1] or i32[B], or NONE for 0.
+int g_rotary(struct graph *, int x, int at, float base);
 // Writes x[B,N,..] over cache[B,T,..] from position `at` on, i32[1] or i32[B]; returns cache.
 int g_append(struct graph *, int cache, int x, int at);
 // Moves rows of x[N,..] within groups of rows: what follows the hypotheses of a beam. `at`: i32[1], or NONE. Returns x.
@@ -376,6 +385,9 @@ static inline size_t value_bytes(const struct value *v)
 size_t value_bytes_below(const struct value *, int axis, int64_t *above);  // of one index of `axis`; how many runs of them
 const char *act_name(enum act);
 const char *node_name(const struct node *);  // of the operator, or of the formula of a map
+// The angles per position of ROTARY: channels / 2 parts of a turn, times 2^64, for a base of at least 1. The angle at a position
+// is a product of integers, whose overflow drops whole turns: up to position 2^22 it is right to 2^-31 of a turn.
+void rotary_turns(const struct rotary_attr *, int64_t channels, uint64_t turn[ROTARY_MOST / 2]);
 enum act node_act(const struct node *);  // of a map that is an activation alone; else ACT_NONE
 
 #endif

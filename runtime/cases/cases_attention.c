@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of attention: with and without lengths and dropout, causal, to the keys of another sequence; rows that do not fill
-// vectors or blocks, a sample without a token, queries that see no key.
+// vectors or blocks, a sample without a token, queries that see no key. Cases of rotary positions.
 #include "runtime/cases/cases.h"
 
 // p: samples, queries, heads, channels a head, lengths (1: drawn, 2: shorter than a query block, 3: of the keys alone), dropout
@@ -26,11 +26,21 @@ static void build_attention(struct case_build *b)
     case_node(b, in, at, &a, NULL);
 }
 
+// p: samples, tokens, heads, channels a head, positions (1: one, 2: one a sample), their bound, base, inverse
+static void build_rotary(struct case_build *b)
+{
+    const int *p = b->row->p;
+    int x = case_param(b, "x", SHAPE(p[0], p[1], p[2], p[3]), b->options.type, DRAW_NORMAL, 1.0);
+    int at = p[4] ? case_input(b, "at", SHAPE(p[4] == 1 ? 1 : p[0]), I32, DRAW_INDEX, p[5]) : NONE;
+    case_node(b, (int[]){x, at}, 2, &(union attr){.rotary = {(float)p[6], p[7]}}, NULL);
+}
+
 #define HALF (CASE_HALF | CASE_INSIDE)
 #define LARGE (CASE_HALF | CASE_LARGE)
 #define BOTH(name, flags, ...)                                                                                         \
     {"attention " name, OP_ATTENTION, build_attention, (flags), {__VA_ARGS__}, 64},                                    \
     {"attention_grad " name, OP_ATTENTION_GRAD, build_attention, (flags) & ~CASE_GRADIENT, {__VA_ARGS__}, 256}
+#define ROTARY(name, flags, ...) {"rotary " name, OP_ROTARY, build_rotary, CASE_HALF | (flags), {__VA_ARGS__}, 8}
 
 const struct op_case cases_attention[] = {
     //                                              B  T    H  D   len drop
@@ -73,5 +83,17 @@ const struct op_case cases_attention[] = {
     BOTH("causal, of 32 x 384, 12 x 64",    LARGE, 32, 384, 12, 64, 0, 0, 1),
     BOTH("of 32 x 384 to 128, 12 x 64",     LARGE, 32, 384, 12, 64, 0, 0, 0, 128),
     {"attention of 32 x 1 to 512, 12 x 64", OP_ATTENTION, build_attention, LARGE, {32, 1, 12, 64, 0, 0, 0, 512}, 0},
+    //                                            B  T  H  D   at   base
+    ROTARY("from the start",       CASE_GRADIENT, 2, 5, 3, 8,  0, 0, 100),
+    ROTARY("at one position",      CASE_GRADIENT, 3, 4, 2, 6,  1, 50, 100),
+    ROTARY("at one a sample",      CASE_GRADIENT, 3, 4, 1, 2,  2, 50, 100),
+    ROTARY("inverse",              CASE_GRADIENT, 2, 4, 2, 10, 1, 50, 100, 1),
+    ROTARY("of 64 channels, far",  0, 5, 7, 6, 64,  2, 8192, 10000),
+    ROTARY("of one token",         0, 9, 1, 5, 128, 2, 8192, 10000),
+    ROTARY("of 8192 tokens",       0, 1, 8192, 1, 16, 0, 0, 10000),
+    ROTARY("of 256 channels",      0, 2, 70, 1, 256, 0, 0, 500000),
+    ROTARY("of 34 channels",       0, 2, 9, 5, 34, 1, 1000000, 10000, 1),
+    ROTARY("of 32 x 512, 12 x 64", CASE_LARGE, 32, 512, 12, 64, 0, 0, 10000),
+    ROTARY("of 32 x 512, 6 x 128", CASE_LARGE, 32, 512, 6, 128, 1, 99, 10000),
     {0},
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of several heads over one sequence per sample, or of the queries of one sequence to the keys of another. Queries,
 // keys and values lie side by side in one tensor, or queries in one and keys and values in another, as products with joined
-// weights make them, so that heads are strides and nothing is transposed.
+// weights make them, so that heads are strides and nothing is transposed. Rotary positions of queries and keys.
 #include "runtime/op/op.h"
+
+#include <math.h>
 
 // Input `of` is qkv[B,T,3*H*D] or q[B,T,H*D]; then kv[B,S,2*H*D].
 static int check_heads(struct graph *g, const struct node *n, int of)
@@ -90,4 +92,41 @@ int g_attention(struct graph *g, const struct attention *a)
     bool drops = a->attr.p > 0;
     int in[] = {a->q, a->kv, a->lengths, a->q_lengths, drops ? a->key : NONE, drops ? a->step : NONE};
     return graph_node(g, OP_ATTENTION, in, 6, &(union attr){.attention = a->attr}, NULL);
+}
+
+// ---- rotary positions
+int op_rotary_infer(struct graph *g, struct node *n)
+{
+    const struct value *x = op_in(g, n, 0), *at = op_in(g, n, 1);
+    char s[SHAPE_TEXT];
+    int64_t d = x->shape.rank == 4 ? x->shape.dim[3] : 0, positions = at ? shape_count(&at->shape) : 1;
+    NEED(dtype_is_float(x->dtype) && d > 0 && d % 2 == 0 && d <= ROTARY_MOST, g,
+         "rotary wants float x[B,T,H,D] with D even and at most %d, not %s", ROTARY_MOST, shape_text(s, &x->shape));
+    NEED(n->attr.rotary.base >= 1.0f, g, "rotary wants a base of at least 1");
+    NEED(!at || (at->dtype == I32 && (positions == 1 || positions == x->shape.dim[0])), g,
+         "rotary wants one i32 position, or one a sample");
+    op_out(g, n, 0, x->shape, x->dtype);
+    return 0;
+}
+
+int op_rotary_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    union attr a = n->attr;
+    a.rotary.inverse = !a.rotary.inverse;
+    dx[0] = graph_node(g, OP_ROTARY, (int[]){dy[0], n->in[1]}, 2, &a, NULL);
+    return g->error;
+}
+
+FLOPS_EACH(rotary, 3)
+
+void rotary_turns(const struct rotary_attr *a, int64_t channels, uint64_t turn[ROTARY_MOST / 2])
+{
+    const double whole = 6.283185307179586476925;
+    for (int64_t i = 0; i < channels / 2; i++)
+        turn[i] = (uint64_t)(pow((double)a->base, -2.0 * (double)i / (double)channels) / whole * 0x1p64);
+}
+
+int g_rotary(struct graph *g, int x, int at, float base)
+{
+    return graph_node(g, OP_ROTARY, (int[]){x, at}, 2, &(union attr){.rotary = {.base = base}}, NULL);
 }

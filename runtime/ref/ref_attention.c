@@ -128,3 +128,25 @@ void ref_attention_grad(const struct ref_step *s)
     ref_write(s, 0, dq);
     if (dkv != dq) ref_write(s, 1, dkv);
 }
+
+// ---- rotary positions
+void ref_rotary(const struct ref_step *s)
+{
+    const struct rotary_attr *a = &s->node->attr.rotary;
+    const struct value *at = ref_in(s, 1);
+    const int64_t *d = ref_in(s, 0)->shape.dim, half = d[3] / 2;
+    bool each = at && shape_count(&at->shape) > 1;
+    double *x = ref_read(s, 0);
+    for (int64_t r = 0; r < d[0] * d[1] * d[2]; r++) {
+        int64_t b = r / (d[1] * d[2]), t = r / d[2] % d[1];
+        double position = (double)t + (at ? ref_get(s, 1, each ? b : 0) : 0.0);
+        for (int64_t i = 0; i < half; i++) {
+            double angle = position * pow((double)a->base, -2.0 * (double)i / (double)d[3]);
+            double c = cos(angle), sine = a->inverse ? -sin(angle) : sin(angle);
+            double *p = x + r * d[3] + i, *q = p + half, first = *p, second = *q;
+            *p = first * c - second * sine;
+            *q = second * c + first * sine;
+        }
+    }
+    ref_write(s, 0, x);
+}

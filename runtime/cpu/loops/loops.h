@@ -134,6 +134,9 @@ struct map_run {
                   float *lse)) /* s = the masked probabilities */                                                      \
     LOOP(attend_back, (float *s, float *dp, int64_t n, int64_t room, float scale, const struct attention_mask *,       \
                        uint32_t row, float lse, float delta)) /* s = the same, dp = gradient of the unscaled scores */ \
+    /* rotary positions: half the channels of a head */                                                                \
+    LOOP(rotary_angles, (const uint64_t *turn, int64_t position, int64_t half, bool inverse, float *c, float *s))      \
+    LOOP(rotate, (enum dtype, const void *x, int64_t heads, int64_t half, const float *c, const float *s, void *y))    \
     LOOP(join_rows, (const uint16_t *a, const uint16_t *b, int64_t n, uint32_t *y)) /* a and b side by side */          \
     LOOP(product, (const struct product *)) /* f32 units */                                                            \
     /* ---- F(4x4, 3x3) of Winograd (winograd4.c) at `channels` channels. Whole vectors, the last of which may overlap    \

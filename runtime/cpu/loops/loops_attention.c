@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of attention scores, and products of blocks that lie in the cache. A row is read three times from the L1 cache.
+// Rows of attention scores, and products of blocks that lie in the cache. A row is read three times from the L1 cache. Rotary
+// positions of a token's heads.
 #include "runtime/cpu/loops/loops_inside.h"
 
 #include <math.h>
@@ -150,4 +151,34 @@ void LOOPS_NAME(product)(const struct product *p)
         else product_columns(MOST, 1, p, n);
         n += vectors * LANES, left -= vectors;
     }
+}
+
+void LOOPS_NAME(rotary_angles)(const uint64_t *turn, int64_t position, int64_t half, bool inverse, float *c, float *s)
+{
+    const float sign = inverse ? -1.0f : 1.0f;
+    INDEPENDENT
+    for (int64_t i = 0; i < half; i++) {
+        float sine;
+        element_rotary(turn[i], position, c + i, &sine);
+        s[i] = sign * sine;
+    }
+}
+
+ALWAYS void rotate_of(enum dtype t, const void *x, int64_t heads, int64_t half, const float *c, const float *s, void *y)
+{
+    for (int64_t h = 0; h < heads; h++) {
+        const void *p = from(t, x, 2 * h * half), *q = from(t, p, half);
+        void *to = into(t, y, 2 * h * half), *other = into(t, to, half);
+        INDEPENDENT
+        for (int64_t i = 0; i < half; i++) {
+            float a = get(t, p, i), b = get(t, q, i);
+            put(t, to, i, a * c[i] - b * s[i]);
+            put(t, other, i, b * c[i] + a * s[i]);
+        }
+    }
+}
+
+void LOOPS_NAME(rotate)(enum dtype t, const void *x, int64_t heads, int64_t half, const float *c, const float *s, void *y)
+{
+    EACH_TYPE(t, rotate_of, x, heads, half, c, s, y);
 }
