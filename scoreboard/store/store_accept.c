@@ -140,6 +140,24 @@ static int accept_locked(struct attempt *a)
     return rc == RULED ? 0 : rc;
 }
 
+// Compares a run with its group before the record is locked, unless its answer needs no comparison: it may cost a hundred
+// payloads, and refusals are not limited.
+static struct run_compared *compare_unlocked(struct attempt *a)
+{
+    const struct statement *run = a->in.statement;
+    struct run_compared *compared = NULL;
+    struct sql sql;
+    int64_t again;
+    char handle[64];
+    if (run->type != STATEMENT_RUN || canonical_at(run->json, "group") == NULL || a->out->findings.rejects > 0) return NULL;
+    if (sql_open(a->store->path, SQL_READ, &sql) < 0) return NULL;
+    if (sql_int(&sql, &again, 0, "SELECT count(*) FROM statements WHERE digest = ?", "t", run->digest) == 0 && again == 0 &&
+        store_signer_may(a->store, &sql, &a->in, a->now_ms, handle))
+        compared = run_others_compare(&sql, run, handle);
+    sql_close(&sql);
+    return compared;
+}
+
 // Runs before the receipt is given away.
 static int publish_statement(struct store *s, int64_t sequence)
 {
@@ -158,7 +176,7 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     };
     fill_keys(&a, envelope);
     check_statement(&envelope->statement, now_ms, &out->findings);
-    struct run_compared *compared = out->findings.rejects == 0 ? run_others_compare(s, &envelope->statement, a.in.key) : NULL;
+    struct run_compared *compared = compare_unlocked(&a);
     a.in.compared = compared;
     int rc = accept_locked(&a);
     free(compared);

@@ -9,7 +9,8 @@
 #define HOUR_MS ((int64_t)3600 * 1000)
 
 struct signing {
-    struct store *store;
+    const struct store *store;
+    struct sql *sql;
     struct incoming *in;
     const struct store_type *type;
     int64_t now_ms;
@@ -23,8 +24,8 @@ static int check_key(struct signing *a)
     const char *id = a->in->key;
     const enum statement_type type = a->in->statement->type;
     int64_t revoked = 0, replaced = 0;
-    TRY(sql_start(&a->store->sql, &row, "SELECT handle, revoked, replaced FROM keys WHERE id = ?", "t", id));
-    int rc = sql_next(&a->store->sql, row);
+    TRY(sql_start(a->sql, &row, "SELECT handle, revoked, replaced FROM keys WHERE id = ?", "t", id));
+    int rc = sql_next(a->sql, row);
     if (rc > 0) {
         snprintf(a->in->handle, sizeof a->in->handle, "%s", sql_text(row, 0));
         revoked = sql_column(row, 1);
@@ -55,7 +56,7 @@ static int find_limit(struct signing *a, int64_t *limit)
 {
     const int *quarters = a->type->quarters;
     bool stands = true;
-    if (quarters[0] != quarters[1]) TRY(type_object_stands(&a->store->sql, a->in->handle, &stands));
+    if (quarters[0] != quarters[1]) TRY(type_object_stands(a->sql, a->in->handle, &stands));
     *limit = (a->store->submissions_per_hour * quarters[stands] + 3) / 4;
     return 0;
 }
@@ -66,7 +67,7 @@ static int find_committed(struct signing *a, int64_t *committed)
 {
     *committed = 0;
     if (a->in->statement->type != STATEMENT_RUN || canonical_at(a->in->statement->json, "competition") == NULL) return 0;
-    return sql_int(&a->store->sql, committed, 0, "SELECT count(*) FROM committed d JOIN commitments c "
+    return sql_int(a->sql, committed, 0, "SELECT count(*) FROM committed d JOIN commitments c "
                    "ON c.sequence = d.commitment WHERE d.digest = ? AND c.handle = ?", "tt", a->in->statement->digest,
                    a->in->handle);
 }
@@ -83,10 +84,10 @@ static int check_rate(struct signing *a)
     if (committed != 0) return 0;
     TRY(find_limit(a, &limit));
     if (limit <= 0) return 0;
-    TRY(sql_start(&a->store->sql, &row, "SELECT accepted_ms, type FROM statements s WHERE handle = ? AND NOT EXISTS "
+    TRY(sql_start(a->sql, &row, "SELECT accepted_ms, type FROM statements s WHERE handle = ? AND NOT EXISTS "
                   "(SELECT 1 FROM committed d WHERE d.run = s.sequence AND d.run > 0) ORDER BY sequence DESC", "t",
                   a->in->handle));
-    while (count < limit && (rc = sql_next(&a->store->sql, row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
+    while (count < limit && (rc = sql_next(a->sql, row)) > 0 && (then = sql_column(row, 0)) > a->now_ms - HOUR_MS)
         if (strcmp(sql_text(row, 1), statement_type_name(type)) == 0) count++;
     sql_end(row);
     if (rc < 0 || count < limit) return rc < 0 ? rc : 0;
@@ -124,9 +125,9 @@ static int check_look(struct signing *a, const char *handle)
 {
     sqlite3_stmt *row;
     int rc;
-    TRY(sql_start(&a->store->sql, &row, "SELECT DISTINCT author, 1 FROM entries WHERE trust = ? UNION ALL "
+    TRY(sql_start(a->sql, &row, "SELECT DISTINCT author, 1 FROM entries WHERE trust = ? UNION ALL "
                   "SELECT DISTINCT handle, 0 FROM keys WHERE handle <> ''", "i", (int64_t)TRUST_IMPORTED));
-    while ((rc = sql_next(&a->store->sql, row)) > 0 && a->out->problem == PROBLEM_NONE) {
+    while ((rc = sql_next(a->sql, row)) > 0 && a->out->problem == PROBLEM_NONE) {
         if (!looks_like(sql_text(row, 0), handle)) continue;
         if (sql_column(row, 1) != 0)
             problem_rule(a->out, PROBLEM_HANDLE, "\"%.80s\" is an author of imported entries; such a name cannot be a handle",
@@ -151,7 +152,7 @@ static int check_handle(struct signing *a)
                             "the key %s belongs to the handle \"%s\"; a key has one handle, and \"%s\" is another", a->in->key,
                             a->in->handle, handle);
     }
-    TRY(sql_int(&a->store->sql, &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
+    TRY(sql_int(a->sql, &taken, 0, "SELECT count(*) FROM keys WHERE handle = ? COLLATE NOCASE", "t", handle));
     if (taken != 0)
         return problem_rule(a->out, PROBLEM_HANDLE,
                             "the handle \"%s\" belongs to another key; choose another, or sign with that key",
@@ -164,9 +165,21 @@ static int check_handle(struct signing *a)
 
 int store_signer_check(struct store *s, struct incoming *in, int64_t now_ms, struct ruling *out, int *retry_after)
 {
-    struct signing a = {.store = s, .in = in, .type = store_type(in->statement->type), .now_ms = now_ms, .out = out,
-                        .retry_after = retry_after};
+    struct signing a = {.store = s, .sql = &s->sql, .in = in, .type = store_type(in->statement->type), .now_ms = now_ms,
+                        .out = out, .retry_after = retry_after};
     STEP(check_key(&a));
     STEP(check_rate(&a));
     return check_handle(&a);
+}
+
+bool store_signer_may(const struct store *s, struct sql *sql, const struct incoming *in, int64_t now_ms, char handle[64])
+{
+    struct incoming copy = *in;
+    struct ruling ruling = {0};
+    int retry_after;
+    struct signing a = {.store = s, .sql = sql, .in = &copy, .type = store_type(in->statement->type), .now_ms = now_ms,
+                        .out = &ruling, .retry_after = &retry_after};
+    if (check_key(&a) != 0 || copy.new_key || check_rate(&a) != 0) return false;
+    snprintf(handle, 64, "%s", copy.handle);
+    return true;
 }

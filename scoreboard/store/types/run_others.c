@@ -105,7 +105,7 @@ static int check_mates(struct against *a, const char *handle, int64_t after, int
     const char *nonce = canonical_text(a->run->json, "group.nonce");
     int64_t index = canonical_int(a->run->json, "group.index");
     sqlite3_stmt *row;
-    int rc;
+    int rc = 0;
     TRY(run_others_terms(a->run->json, terms));
     TRY(sql_start(a->sql, &row, "SELECT handle, group_terms, group_index, brief, sequence FROM runs WHERE group_nonce = ? "
                   "AND group_nonce <> '' AND superseded = 0 AND nonce <> ? AND sequence > ? AND sequence <= ? "
@@ -130,31 +130,19 @@ struct run_compared {
     struct findings findings;
 };
 
-// The key's person is asked for first: whoever has no run of the group here causes no work.
-static int compare_mates(struct sql *sql, const char *key, struct run_compared *c)
+static int compare_mates(struct sql *sql, const char *handle, struct run_compared *c)
 {
-    sqlite3_stmt *row;
-    char handle[64] = "";
-    TRY(sql_start(sql, &row, "SELECT handle FROM keys WHERE id = ?", "t", key));
-    int rc = sql_next(sql, row);
-    if (rc > 0) snprintf(handle, sizeof handle, "%s", sql_text(row, 0));
-    sql_end(row);
-    TRY(rc);
     TRY(sql_int(sql, &c->last, 0, "SELECT coalesce(max(sequence), 0) FROM statements", ""));
     c->found.sql = sql;
-    return *handle != 0 ? check_mates(&c->found, handle, INT64_MIN, c->last) : ERR_MISSING;
+    return check_mates(&c->found, handle, INT64_MIN, c->last);
 }
 
-struct run_compared *run_others_compare(struct store *s, const struct statement *run, const char *key)
+struct run_compared *run_others_compare(struct sql *sql, const struct statement *run, const char *handle)
 {
-    struct sql sql;
-    if (run->type != STATEMENT_RUN || canonical_at(run->json, "group") == NULL) return NULL;
-    if (sql_open(s->path, SQL_READ, &sql) < 0) return NULL;
     struct run_compared *c = zalloc(sizeof *c);
     c->found.run = run;
     c->found.findings = &c->findings;
-    int rc = compare_mates(&sql, key, c);
-    sql_close(&sql);
+    int rc = compare_mates(sql, handle, c);
     if (rc == 0 && !c->found.foreign && c->findings.count <= FINDINGS_MAX) return c;
     free(c);
     return NULL;

@@ -40,7 +40,7 @@ int about_run_unaudit(struct store *, const struct about_run *) MUST_CHECK;
 int run_others_check(struct store *, const struct incoming *, int64_t superseded, struct ruling *) MUST_CHECK;
 // Compares a run with the runs of its group that are there now, so that writers do not wait for it: the mutex is not held. NULL:
 // there is nothing to compare, or it could not be read. free() ends it.
-struct run_compared *run_others_compare(struct store *, const struct statement *run, const char *key);
+struct run_compared *run_others_compare(struct sql *, const struct statement *run, const char *handle);
 // Digest of the terms that all runs of a group must share; "" outside groups.
 int run_others_terms(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
 // Digest of what a reproduction of the run repeats; "" for what cannot be reproduced.

@@ -372,6 +372,42 @@ TEST_WITH(test_group, set_up, tear_down)
     assert_whole();
 }
 
+// Payloads that any connection has read since.
+static int payloads_read;
+static int count_payload(unsigned kind, void *context, void *statement, void *text)
+{
+    (void)kind, (void)context, (void)text;
+    const char *sql = sqlite3_sql(statement);
+    payloads_read += sql != NULL && strstr(sql, "SELECT payload FROM statements") == sql;
+    return 0;
+}
+static int watch_connection(sqlite3 *db, const char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message, (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_payload, NULL);
+}
+
+// Whatever is answered without a comparison reads no other run of the group: the same bytes again, and a run beyond the limit.
+TEST_WITH(test_group_is_not_read_in_vain, set_up, tear_down)
+{
+    enum { RUNS = 3 };
+    close_all();
+    sqlite3_auto_extension((void (*)(void))watch_connection);
+    assert_int_equal(store_open(&(struct store_settings){.path = path, .submissions_per_hour = RUNS}, STORE_WRITE, &store), 0);
+    assert_int_equal(store_reader(store, &reader), 0);
+    for (int i = 1; i <= RUNS; i++) assert_int_equal(hand_in(group_run_of("ada", i, i), &ada), PROBLEM_NONE);
+    payloads_read = 0;
+    assert_int_equal(hand_in(group_run_of("ada", RUNS, RUNS), &ada), PROBLEM_NONE);
+    assert_true(last.again);
+    assert_int_equal(payloads_read, 0);
+    assert_int_equal(hand_in(group_run_of("ada", 4, 4), &ada), PROBLEM_RATE);
+    assert_int_equal(payloads_read, 0);
+    assert_int_equal(hand_in_at(group_run_of("ada", 4, 4), &ada, NULL, FIXTURE_NOW_MS + 3600000), PROBLEM_NONE);
+    sqlite3_cancel_auto_extension((void (*)(void))watch_connection);
+    assert_int_equal(payloads_read, RUNS);
+    assert_whole();
+}
+
 static enum trust trust_of(const char *id)
 {
     struct stored s;
