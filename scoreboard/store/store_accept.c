@@ -183,7 +183,8 @@ int store_accept(struct store *s, const struct envelope *envelope, int64_t now_m
     out->problem = a.ruling.problem;
     memcpy(out->detail, a.ruling.detail, sizeof out->detail);
     if (rc == 0 && out->problem == PROBLEM_NONE) rc = publish_statement(s, out->sequence);
-    atomic_store(&s->failed, rc < 0);
+    const bool written = rc == 0 && out->problem == PROBLEM_NONE && !out->again;
+    if (rc < 0 || written) atomic_store(&s->failed, rc < 0);
     if (rc < 0) {
         free(out->receipt);
         *out = (struct acceptance){.problem = PROBLEM_STORAGE};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handing statements in: every way in which a run, a withdrawal or an amendment is taken or refused, groups,
 // reproductions, and what each does to the boards.
+#include "scoreboard/store/file/store_state.h"
 #include "test/unit/test.h"
 #include "test/unit/scoreboard/fixture_board.h"
 
@@ -406,6 +407,25 @@ TEST_WITH(test_group_is_not_read_in_vain, set_up, tear_down)
     sqlite3_cancel_auto_extension((void (*)(void))watch_connection);
     assert_int_equal(payloads_read, RUNS);
     assert_whole();
+}
+
+// Health tries a write after one that failed. Only a statement that was stored shows that writing works: not one that had to wait,
+// one that was refused, or one that was there.
+TEST_WITH(test_a_failed_write_is_remembered, set_up, tear_down)
+{
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    store->failed = true;
+    pthread_mutex_lock(&store->mutex);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_STORAGE);
+    pthread_mutex_unlock(&store->mutex);
+    assert_int_equal(last.retry_after, STORE_WAIT_SECONDS);
+    assert_true(store->failed);
+    assert_int_equal(hand_in(run_of("countess", 3), &ada), PROBLEM_KEY_TAKEN);
+    assert_true(store->failed);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_true(last.again && store->failed);
+    assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
+    assert_false(store->failed);
 }
 
 static enum trust trust_of(const char *id)
