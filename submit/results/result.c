@@ -210,8 +210,9 @@ int result_group_begin(struct results *r, const struct group_plan *g, int64_t *i
     if (g->nonce != NULL) snprintf(nonce, sizeof nonce, "%s", g->nonce);
     else result_nonce(nonce);
     TRY(result_do(r, "announce the group",
-                  "INSERT INTO groups (nonce, status, owner, task, model, recipe, target_micro, planned, announced_ms)"
-                  " VALUES (?,'running',?,?,?,?,?,?,?)",
+                  "INSERT INTO groups (id, nonce, status, owner, task, model, recipe, target_micro, planned, announced_ms) VALUES"
+                  " ((SELECT 1 + coalesce(max(id), 0) FROM (SELECT id FROM groups UNION SELECT group_id FROM deletions)),"
+                  "?,'running',?,?,?,?,?,?,?)",
                   "tttttiii", nonce, r->owner, g->task, g->model, g->recipe, g->target_micro, g->planned, clock_unix_ms()));
     *id = sqlite3_last_insert_rowid(r->db);
     return 0;

@@ -336,9 +336,10 @@ CREATE TABLE commitments (
     PRIMARY KEY (competition, run)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that were deleted. Their numbers are not given again.
+-- Runs that were deleted. Neither their numbers nor those of their groups are given again.
 CREATE TABLE deletions (
     run INTEGER PRIMARY KEY,
+    group_id INTEGER,
     nonce TEXT NOT NULL UNIQUE,
     deleted_ms INTEGER NOT NULL
 ) STRICT;
