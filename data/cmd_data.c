@@ -80,7 +80,7 @@ static int data_list(int argc, char **argv)
     TRY(cmd_data_operands(&usage, argc, argv, 0));
     json_t *rows = json_array();
     for (int i = 0; dataset_name(i) != NULL; i++) {
-        if (json) json_array_append_new(rows, describe_json(dataset_name(i), folder));
+        if (json) json_text_row(&rows, describe_json(dataset_name(i), folder));
         else list_one(dataset_name(i), folder);
     }
     if (json) return json_text_print(rows);

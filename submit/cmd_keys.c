@@ -34,20 +34,21 @@ struct listing {
     struct sshkey seen[KEYRING_MOST + OPENSSH_KEYS + 2];
     int count;
     const struct sshkey *chosen;
-    json_t *rows;  // NULL: printed as text
+    bool json;  // else text
+    json_t *rows;
 };
 
 enum { COLUMN = 20 };  // of the fingerprints in the list
 
 // A name or a word that would not fit gets a line of its own.
-static void print_key(const char *name, const struct keyring_key *key, const struct listing *l)
+static void print_key(const char *name, const struct keyring_key *key, struct listing *l)
 {
     char id[SSHKEY_ID];
     const bool is_chosen = l->chosen != NULL && sshkey_same(l->chosen, &key->key);
     const char *words = where(key, &l->agent);
-    if (l->rows != NULL) {
-        json_array_append_new(l->rows, json_pack("{ss ss ss sb}", "name", name, "id", sshkey_id(&key->key, id), "secret", words,
-                                                 "default", is_chosen));
+    if (l->json) {
+        json_text_row(&l->rows, json_pack("{ss ss ss sb}", "name", name, "id", sshkey_id(&key->key, id), "secret", words,
+                                          "default", is_chosen));
         return;
     }
     int width = COLUMN + (int)strlen(sshkey_id(&key->key, id)) + 2 + (int)strlen(words);
@@ -58,10 +59,10 @@ static void print_key(const char *name, const struct keyring_key *key, const str
     else printf("%s\n%*s%s\n", id, COLUMN, "", words);
 }
 
-static void print_unusable(const struct listing *l, const char *name)
+static void print_unusable(struct listing *l, const char *name)
 {
-    if (l->rows != NULL) {
-        json_array_append_new(l->rows, json_pack("{ss ss}", "name", name, "unusable", error_text()));
+    if (l->json) {
+        json_text_row(&l->rows, json_pack("{ss ss}", "name", name, "unusable", error_text()));
         return;
     }
     struct text t = {0};
@@ -92,6 +93,7 @@ static int list(bool json)
     char reason[ERROR_TEXT_MAX] = "";
     TRY(keyring_names(&names));
     memset(&l, 0, sizeof l);
+    l.json = json;
     l.rows = json ? json_array() : NULL;
     openssh_list(&l.agent);
     if (keyring_find(NULL, &chosen) == 0) l.chosen = &chosen.key;

@@ -37,9 +37,9 @@ static int add_price(void *to, const struct price *p)
     char usd[COST_TEXT];
     if (strstr(p->instance, listing->part) == NULL) return 0;
     listing->count++;
-    json_array_append_new(listing->rows, json_pack("{ss sI ss ss ss}", "instance", p->instance, "micro_usd_per_hour",
-                                                   (json_int_t)p->micro_per_hour, "date", p->date, "machine", p->what, "source",
-                                                   p->source));
+    json_text_row(&listing->rows, json_pack("{ss sI ss ss ss}", "instance", p->instance, "micro_usd_per_hour",
+                                            (json_int_t)p->micro_per_hour, "date", p->date, "machine", p->what, "source",
+                                            p->source));
     if (!as_csv) {
         text_add(&listing->out, "%-16s %9s  %s  %s\n", p->instance, cost_text(usd, p->micro_per_hour), p->date, p->what);
         return 0;

@@ -25,12 +25,21 @@ count=$(python3 -c 'import json; print(len(json.load(open("out"))))')
 [ "$(status "$DAWN" data list --json)" = 0 ]
 value '[(d["here"], d["synthetic"], d["classes"]) for d in o if d["name"] == "synthetic"] == [(True, True, 10)]'
 value '[(d["here"], "data_batch_1.bin" in d["why"]) for d in o if d["name"] == "cifar10"] == [(False, True)]'
+for file in data_batch_1 data_batch_2 data_batch_3 data_batch_4 data_batch_5 test_batch; do
+    mkdir -p $'folder\xff/cifar-10-batches-bin'
+    truncate -s 30730000 $'folder\xff/cifar-10-batches-bin/'$file.bin
+done
+[ "$(status "$DAWN" data list --json --data $'folder\xff')" = 1 ] # a list never lacks a row without a word
+grep -q 'cannot be written as JSON' err
 [ "$(status "$DAWN" keys --json)" = 0 ]
 value 'o == []'
 "$DAWN" keys new >/dev/null
 [ "$(status "$DAWN" keys list --json)" = 0 ]
 value '[(k["name"], k["default"], k["id"][:7]) for k in o] == [("dawn", True, "SHA256:")]'
 [ "$(status "$DAWN" keys show --json)" = 2 ]
+ssh-keygen -q -t ed25519 -N '' -f $'elsewhere\xff'
+[ "$(DAWN_KEY=$'./elsewhere\xff' status "$DAWN" keys list --json)" = 1 ]
+grep -q 'cannot be written as JSON' err
 
 line='{\"dawn\":\"epoch\",\"epoch\":1,\"correct\":$((9400 + 10 * DAWN_SEED)),\"items\":10000}'
 [ "$(status "$DAWN" record --json --runs 2 -- sh -c "echo \"$line\"")" = 0 ]

@@ -38,6 +38,13 @@ int json_text_line(json_t *value)
     return print_value(value, JSON_COMPACT, stdout);
 }
 
+void json_text_row(json_t **list, json_t *row)
+{
+    if (json_array_append_new(*list, row) == 0) return;
+    json_decref(*list);
+    *list = NULL;
+}
+
 void json_text_error(json_t *value)
 {
     if (print_value(value, JSON_COMPACT, stderr) < 0) fprintf(stderr, "{}\n");

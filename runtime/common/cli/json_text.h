@@ -12,6 +12,8 @@
 int json_text_add(struct text *into, json_t *value) MUST_CHECK;
 int json_text_print(json_t *value) MUST_CHECK;
 int json_text_line(json_t *value) MUST_CHECK;
+// Adds a row to a list that is printed later. If it cannot, the list becomes NULL, so the answer is an error, not a shorter list.
+void json_text_row(json_t **list, json_t *row);
 void json_text_error(json_t *value);  // a line on standard error, where a failure could not be said either
 
 #endif

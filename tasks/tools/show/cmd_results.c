@@ -97,8 +97,8 @@ static void tell_chain_json(const json_t *run, const char *broken)
     struct text better = {0};
     if (broken == NULL) (void)show_better(run, &better);
     json_int_t id = (json_int_t)record_int(run, "id"), points = (json_int_t)json_array_size(json_object_get(run, "points"));
-    json_array_append_new(chains, json_pack("{sI sb sI ss* ss*}", "run", id, "good", broken == NULL, "points", points, "broken",
-                                            broken, "flag", better.at));
+    json_text_row(&chains, json_pack("{sI sb sI ss* ss*}", "run", id, "good", broken == NULL, "points", points, "broken", broken,
+                                     "flag", better.at));
     text_free(&better);
 }
 
@@ -119,17 +119,18 @@ static int verify_runs(struct results *r, const char *word, bool json)
     if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
     struct text gaps = {0};
     json_t *deleted = NULL;
-    if (json) chains = json_array();
-    int broken = cmd_chain_each(r, id, json ? tell_chain_json : tell_chain);
-    int missing = broken >= 0 && id == 0 ? cmd_chain_missing(r, &gaps) : 0;
-    if (missing >= 0 && id == 0) TRY(cmd_chain_deleted(r, &deleted, &gaps));
-    if (json && broken >= 0 && missing >= 0)
-        TRY(json_text_print(json_pack("{so sb si si sO*}", "runs", chains, "good", broken == 0 && missing == 0, "broken", broken,
-                                      "missing", missing, "deleted", deleted)));
+    chains = json ? json_array() : NULL;
+    int missing = 0, broken = cmd_chain_each(r, id, json ? tell_chain_json : tell_chain), rc = broken < 0 ? broken : 0;
+    if (rc == 0 && id == 0) missing = cmd_chain_missing(r, &gaps), rc = missing < 0 ? missing : 0;
+    if (rc == 0 && id == 0) rc = cmd_chain_deleted(r, &deleted, &gaps);
+    if (rc == 0 && json)
+        rc = json_text_print(json_pack("{sO sb si si sO*}", "runs", chains, "good", broken == 0 && missing == 0, "broken", broken,
+                                       "missing", missing, "deleted", deleted));
     else if (gaps.at != NULL) fputs(gaps.at, stdout);
     text_free(&gaps);
     json_decref(deleted);
-    if (broken < 0 || missing < 0) return broken < 0 ? broken : missing;
+    json_decref(chains);
+    TRY(rc);
     if (broken == 0 && missing == 0) return 0;
     if (broken == 0)
         return fail(ERR_INPUT, "%d run%s missing; \"dawn results delete\" would have noted it", missing,
