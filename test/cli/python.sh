@@ -83,6 +83,8 @@ t = types.SimpleNamespace(is_global_zero=True, precision="bf16-mixed", sanity_ch
 back.on_fit_start(t, module)
 back.on_validation_start(t, module), back.on_validation_end(t, module)
 t.sanity_checking = False
+back.on_validation_start(t, module), back.on_validation_end(t, module)  # before the first step: no epoch
+assert back.run.current == "train", back.run.current
 for t.current_epoch in range(2):
     back.on_train_epoch_start(t, module)
     for batch in range(4):
@@ -99,7 +101,7 @@ recorded lit.py
 facts 'r["outside"]["framework"] == "Lightning 2" and r["parameters"] == 7 and r["batch"] == 8'
 facts 'r["precision"] == "bf16" and [(x["step"], x["epoch_micro"]) for x in p] == [(2, 500000), (4, 10**6), (6, 1500000), (8, 2 * 10**6)]'
 facts '[x["scores"][0]["score"] for x in p] == [9200, 9400, 9600, 9800] and p[3]["loss_micro"] == 125000'
-segments 4
+segments 5
 
 # ---- Hugging Face: the flags of the control say that an evaluation follows
 cat >transformers.py <<'PY'
@@ -123,10 +125,15 @@ for state.global_step in range(1, 7):
     if control.should_evaluate:
         state.log_history.append({"loss": 1.5})
         back.on_evaluate(args, state, control, metrics={"eval_accuracy": .9 + .01 * state.global_step})
-back.on_evaluate(args, state, control, metrics={"test_accuracy": 1.0})  # of another set
+for metrics in ({"test_accuracy": 1.0}, None):  # of another set: the training goes on after it
+    control.should_evaluate = True
+    back.on_step_end(args, state, control)
+    assert back.run.current == "evaluate"
+    back.on_evaluate(args, state, control, metrics=metrics)
+    assert back.run.current == "train", back.run.current
 PY
 recorded hug.py
 facts 'r["outside"]["framework"] == "transformers 4" and r["model"] == "tiny" and r["precision"] == "f16"'
 facts '[(x["step"], x["epoch_micro"], x["scores"][0]["score"]) for x in p] == [(3, 750000, 9300), (6, 1500000, 9600)]'
 facts 'p[1]["loss_micro"] == 1500000'
-segments 2
+segments 4

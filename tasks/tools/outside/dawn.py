@@ -114,8 +114,12 @@ def lightning(score, loss=None, **about):
 
         def on_validation_end(self, trainer, module):
             metrics = trainer.callback_metrics
-            if not trainer.sanity_checking and trainer.global_step > 0:
+            if trainer.sanity_checking:
+                return
+            if trainer.global_step > 0:
                 self.run.epoch(self.done, step=trainer.global_step, score=metrics[score], loss=metrics.get(loss))
+            else:
+                self.run.segment("train")
 
     return Callback()
 
@@ -145,5 +149,7 @@ def hugging_face(score, **about):
             losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
             if state.global_step > 0 and score in (metrics or {}):
                 self.run.epoch(state.epoch, step=state.global_step, score=metrics[score], loss=losses[-1] if losses else None)
+            else:
+                self.run.segment("train")
 
     return Callback()
