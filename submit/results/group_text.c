@@ -16,8 +16,12 @@ static void add_group_score(struct text *t, const struct run_metric *m, const st
                  run_metric_value_text(m, s->high, high));
         snprintf(p, sizeof p, "%.2g", f->p);
     }
-    text_entry(t, "score", "mean %s %s, sigma %s, 95%% interval %s, p = %s", mean, contest_metric_title(m->name), sigma, interval,
-               p);
+    struct text words = {0}, plain = {0};  // the name of the metric is a text of the record
+    text_add(&words, "mean %s %s, sigma %s, 95%% interval %s, p = %s", mean, contest_metric_title(m->name), sigma, interval, p);
+    text_plain(&plain, words.at, words.length);
+    text_entry(t, "score", "%s", plain.at);
+    text_free(&words);
+    text_free(&plain);
 }
 
 static void add_group_time(struct text *t, const struct group_facts *f)

@@ -4,12 +4,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// JSON may hold DEL and C1 as they are, and a terminal obeys them.
+static void add_escaped(struct text *into, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
+        const bool c1 = *c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+        if (c1 || *c == 0x7f) text_add(into, "\\u%04x", c1 ? *++c : *c);
+        else text_bytes(into, c, 1);
+    }
+    text_add(into, "\n");
+}
+
 static int add_value(json_t *value, size_t form, struct text *into)
 {
     char *text = value ? json_dumps(value, form | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(value);
     if (!text) return fail(ERR_INPUT, "the answer cannot be written as JSON: a text in it is not UTF-8, or memory is short");
-    text_add(into, "%s\n", text);
+    add_escaped(into, text);
     free(text);
     return 0;
 }

@@ -311,7 +311,10 @@ static bool print_news(const json_t *run, size_t *shown, bool live)
     bool ended = strcmp(record_text(run, "status"), "running") != 0;
     text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
     if (live) printf(ended ? "\r\033[K" : "\r\033[Krunning for %s", since);
-    if (ended) printf("run %lld: %s\n", (long long)record_int(run, "id"), record_text(run, "status"));
+    struct text end = {0};
+    plain_add(&end, "run %lld: %s", (long long)record_int(run, "id"), record_text(run, "status"));
+    if (ended) printf("%s\n", end.at);
+    text_free(&end);
     return ended;
 }
 

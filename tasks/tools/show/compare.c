@@ -22,7 +22,7 @@ static void add_pair(struct text *t, const char *label, const char *a, const cha
 {
     char figure[TEXT_FIGURE] = "";
     if (isfinite(ratio) && ratio > 0) snprintf(figure, sizeof figure, "%.3f", ratio);
-    text_add(t, "  %-28s%16s%16s", label, a, b);
+    plain_add(t, "  %-28s%16s%16s", label, a, b);
     text_add(t, *figure ? "%14s\n" : "\n", figure);
 }
 
@@ -229,6 +229,7 @@ static void add_differences(struct text *t, const json_t *a, const json_t *b, co
     add_facts(&body, json_object_get(a, "software_facts"), json_object_get(b, "software_facts"), program_facts, style);
     add_section(t, "Program facts that differ", &body, style);
     if (t->length == length) text_add(t, "\nSettings, recipe, machine and program are the same.\n");
+    plain_page(t, style);
     json_decref(recipe[0]);
     json_decref(recipe[1]);
 }

@@ -25,6 +25,35 @@ void plain_tame(char *text)
     }
 }
 
+static bool is_own_code(const char *at, const struct plain_style *style)
+{
+    return style->bold && (strncmp(at, "\033[1m", 4) == 0 || strncmp(at, "\033[0m", 4) == 0);
+}
+
+void plain_page(struct text *t, const struct plain_style *style)
+{
+    for (char *at = t->at; at != NULL && *at != 0; at++) {
+        char kept = 0, *end = at + strcspn(at, "\n\033");
+        if (*end != 0) kept = *end, *end = 0;
+        plain_tame(at);
+        if (kept == 0) return;
+        at = end;
+        *at = kept;
+        if (kept == '\033' && !is_own_code(at, style)) *at = '?';
+    }
+}
+
+void plain_add(struct text *t, const char *format, ...)
+{
+    char words[512];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(words, sizeof words, format, values);
+    va_end(values);
+    plain_tame(words);
+    text_add(t, "%s", words);
+}
+
 void plain_heading(struct text *t, const struct plain_style *style, const char *format, ...)
 {
     char words[512];
@@ -44,7 +73,7 @@ void plain_line(struct text *t, const char *label, const char *format, ...)
     vsnprintf(words, sizeof words, format, values);
     va_end(values);
     plain_tame(words);
-    text_add(t, "  %-*s", PLAIN_LABEL, label);
+    plain_add(t, "  %-*s", PLAIN_LABEL, label);
     int column = PLAIN_LABEL + 2;
     bool first = true;
     for (char *rest, *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {

@@ -15,6 +15,10 @@ struct plain_style {
 enum { PLAIN_WIDTH = 80, PLAIN_LABEL = 11 };
 int plain_columns(const char *text);  // width in code points; no wider characters are printed here
 void plain_tame(char *text);          // replaces control characters
+// The last pass over a page: no control character is left but line ends and the codes of a bold heading.
+void plain_page(struct text *, const struct plain_style *);
+// Text on a line, without control characters and line ends.
+void plain_add(struct text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void plain_heading(struct text *, const struct plain_style *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // "  label      words ...", wrapped between words with an indent.
 void plain_line(struct text *, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -374,6 +374,7 @@ int show_run(struct results *r, int64_t id, const struct plain_style *style, str
     add_machine(t, run, style);
     add_digests(t, run, style);
     int rc = record_has(run, "group_id") ? show_group(r, record_int(run, "group_id"), style, t) : 0;
+    plain_page(t, style);
     json_decref(run);
     return rc;
 }

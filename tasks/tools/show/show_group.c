@@ -26,13 +26,15 @@ int show_group(struct results *r, int64_t group, const struct plain_style *style
         self = self || record_is_outside(run);
         if (record_has(run, "last_ns")) plain_span(figure, record_int(run, "last_ns"));
         if (record_has(run, "last_score")) run_metric_text(&board, record_int(run, "last_score"), share);
-        text_add(t, "  run %-5lld seed %-10lld %8s %14s  %s\n", (long long)record_int(run, "id"),
-                 (long long)record_int(run, "seed"), share, figure, record_text(run, "status"));
+        plain_add(t, "  run %-5lld seed %-10lld %8s %14s  %s", (long long)record_int(run, "id"),
+                  (long long)record_int(run, "seed"), share, figure, record_text(run, "status"));
+        text_add(t, "\n");
     }
     group_text(t, &board, &facts);
     if (facts.finished > 1)
         plain_line(t, "p", "the chance of a mean this good if the true mean were at the target (one-sided t-test)");
     if (self) plain_line(t, "evaluated", "self-evaluated: the programs reported their own scores; boards never call it checked");
+    plain_page(t, style);
     json_decref(runs);
     return 0;
 }

@@ -25,11 +25,11 @@ void show_latencies(struct text *t, const json_t *rows, const struct plain_style
         char items[TEXT_FIGURE], cost[COST_TEXT], score[TEXT_FIGURE];
         struct run_metric metric = latency_metric(row);
         long long threads = (long long)record_int(row, "threads"), views = (long long)record_int(row, "views");
-        text_add(t, "  %s, %lld thread%s, %s, %lld view%s: %s of %s items%s\n", record_text(row, "precision"), threads,
-                 threads == 1 ? "" : "s", record_text(row, "device"), views, views == 1 ? "" : "s",
-                 run_metric_text(&metric, record_int(row, "k"), score), text_count(items, record_int(row, "items")),
-                 record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
-        text_add(t, "    %-22s%11s%11s%11s%11s\n", "ms per item", "mean", "p50", "p90", "p99");
+        plain_add(t, "  %s, %lld thread%s, %s, %lld view%s: %s of %s items%s", record_text(row, "precision"), threads,
+                  threads == 1 ? "" : "s", record_text(row, "device"), views, views == 1 ? "" : "s",
+                  run_metric_text(&metric, record_int(row, "k"), score), text_count(items, record_int(row, "items")),
+                  record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
+        text_add(t, "\n    %-22s%11s%11s%11s%11s\n", "ms per item", "mean", "p50", "p90", "p99");
         static const char *const which[2][5] = {
             {"network alone", "model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"},
             {"with preprocessing", "whole_mean_ns", "whole_p50_ns", "whole_p90_ns", "whole_p99_ns"}};

@@ -301,10 +301,15 @@ static int list_measurements(struct results *r, struct text *t)
 int show_list(struct results *r, const struct show_filter *f, const struct plain_style *style, struct text *t)
 {
     struct list l = {0};
-    if (f->groups) return add_groups(r, f, t);
+    if (f->groups) {
+        TRY(add_groups(r, f, t));
+        plain_page(t, style);
+        return 0;
+    }
     int rc = add_run_list(r, f, style, &l, t);
     list_free(&l);
     TRY(rc);
+    plain_page(t, style);
     if (f->status || f->model || f->group > 0 || f->seed >= 0) return 0;
     json_t *loose;
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &loose));
@@ -312,6 +317,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct plain
         if (f->task && strcmp(record_text(json_array_get(loose, i), "task"), f->task)) json_array_remove(loose, i);
     show_latencies(t, loose, style, "Inference with weights from outside this record");
     json_decref(loose);
+    plain_page(t, style);
     return f->task ? 0 : list_measurements(r, t);
 }
 

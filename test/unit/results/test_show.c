@@ -297,6 +297,88 @@ TEST_WITH(runs_are_compared, setup, teardown)
     text_free(&text);
 }
 
+// ---- a stranger's record
+
+#define OWNED "x\033[2J\033]0;owned\007\xc2\x9b" "31m\x7f\nrun 9  good"
+
+// Puts terminal codes before every text of every table but those that name rows.
+static void spoil(const char *table, const char *column)
+{
+    char sql[256];
+    if (strcmp(column, "owner") == 0 || strcmp(column, "nonce") == 0) return;
+    snprintf(sql, sizeof sql, "UPDATE %s SET %s = ?1 || %s", table, column, column);
+    sqlite3_stmt *update;
+    assert_int_equal(sqlite3_prepare_v2(result_connection(r), sql, -1, &update, NULL), SQLITE_OK);
+    sqlite3_bind_text(update, 1, OWNED, -1, SQLITE_STATIC);
+    sqlite3_step(update);  // a table may refuse it
+    sqlite3_finalize(update);
+}
+
+static void spoil_texts(void)
+{
+    sqlite3_stmt *tables, *columns;
+    assert_int_equal(sqlite3_exec(result_connection(r), "PRAGMA ignore_check_constraints = 1", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(result_connection(r), "SELECT name FROM sqlite_schema WHERE type = 'table'", -1, &tables,
+                                        NULL), SQLITE_OK);
+    while (sqlite3_step(tables) == SQLITE_ROW) {
+        char sql[128];
+        const char *table = (const char *)sqlite3_column_text(tables, 0);
+        snprintf(sql, sizeof sql, "PRAGMA table_info(%s)", table);
+        assert_int_equal(sqlite3_prepare_v2(result_connection(r), sql, -1, &columns, NULL), SQLITE_OK);
+        while (sqlite3_step(columns) == SQLITE_ROW)
+            if (strcmp((const char *)sqlite3_column_text(columns, 2), "TEXT") == 0)
+                spoil(table, (const char *)sqlite3_column_text(columns, 1));
+        sqlite3_finalize(columns);
+    }
+    sqlite3_finalize(tables);
+}
+
+static void assert_tame(struct text *text, bool bold)
+{
+    for (const char *c = text->at; c != NULL && *c != 0; c++) {
+        const unsigned char next = (unsigned char)c[1];
+        if (bold && (strncmp(c, "\033[1m", 4) == 0 || strncmp(c, "\033[0m", 4) == 0)) continue;
+        const bool c1 = (unsigned char)*c == 0xc2 && next >= 0x80 && next <= 0x9f;
+        if ((*c > 0 && *c < ' ' && *c != '\n') || *c == 0x7f || c1) fail_msg("a terminal would obey:\n%s", text->at);
+    }
+    if (text->at != NULL && strstr(text->at, "\nrun 9  good") != NULL) fail_msg("a text begins a line:\n%s", text->at);
+    text_free(text);
+}
+
+TEST_WITH(no_text_of_a_record_steers_a_terminal, setup, teardown)
+{
+    const int64_t group = add_group(2, 1, 9400), other = add_group(2, 11, 9500);
+    struct run_facts facts = fixture_facts(7, NULL);
+    const int64_t run = fixture_run(r, &facts, (const int64_t[]){5000, 9400}, 2);
+    const struct latency_facts latency = {
+        .run = run, .weights_digest = DIGEST_C, .task = "cifar10", .model = "airbench", .precision = "f32", .device = "cpu",
+        .target_micro = 940000, .threads = 1, .items = 10000, .model_ns = {9, 2, 3, 4}, .whole_ns = {9, 6, 7, 8}, .k = 9400,
+        .views = 1, .data = &fixture_data[1], .machine = &fixture_machine, .software = &fixture_software};
+    int64_t id;
+    assert_int_equal(result_latency(r, &latency, &id), 0);
+    static const char other_recipe[] = "UPDATE runs SET recipe_json = '{\"\\u001b[2J\":{\"a\\u009b\":1}}' WHERE id = 1";
+    spoil_texts();
+    assert_int_equal(sqlite3_exec(result_connection(r), other_recipe, NULL, NULL, NULL), SQLITE_OK);
+    for (int i = 0; i < 4; i++) {
+        const struct plain_style style = {.bold = i % 2 != 0, .unicode = i / 2 != 0};
+        struct text text = {0};
+        assert_int_equal(show_run(r, run, &style, &text), 0);
+        assert_tame(&text, style.bold);
+        assert_int_equal(show_run(r, 1, &style, &text), 0);
+        assert_tame(&text, style.bold);
+        assert_int_equal(compare_runs(r, 1, run, &style, &text), 0);
+        assert_tame(&text, style.bold);
+        assert_int_equal(compare_groups(r, group, other, &style, &text), 0);
+        assert_tame(&text, style.bold);
+        assert_int_equal(show_list(r, &show_everything, &style, &text), 0);
+        assert_tame(&text, style.bold);
+        assert_int_equal(compare_runs_json(r, 1, run, &text), 0);
+        assert_tame(&text, false);
+        assert_int_equal(show_list_json(r, &show_everything, &text), 0);
+        assert_tame(&text, false);
+    }
+}
+
 // ---- documents
 
 TEST_WITH(documents_quote_what_they_show, setup, teardown)
