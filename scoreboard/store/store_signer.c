@@ -98,16 +98,28 @@ static int check_rate(struct signing *a)
                         (long long)limit, statement_type_name(type), *a->retry_after);
 }
 
-// The next letter or digit of ASCII as it looks, 0 at the end: without case, one for "I", "l" and "1", and for "O" and "0". A
-// "rn" looks like "m", and "vv" like "w".
+// The next letter or digit of ASCII as it looks, 0 at the end: without case, one for "I", "l" and "1", and for each digit and the
+// letter that it resembles. Two letters may look like one: "rn" like "m", "vv" like "w", "cl" like "d".
+static int fold_look(char c)
+{
+    static const char digits[] = "olz34sb7bg";  // "0" looks like "O", and so on
+    if (c == 'I') return 'l';
+    if (c == 'q' || c == 'Q') return 'g';
+    return c >= '0' && c <= '9' ? digits[c - '0'] : tolower((unsigned char)c);
+}
+
 static int next_look(const char **at)
 {
     const char *c = *at;
     while (*c != 0 && !isalnum((unsigned char)*c)) c++;
     *at = *c != 0 ? c + 1 : c;
-    if ((*c == 'r' && c[1] == 'n') || (*c == 'v' && c[1] == 'v')) return (*at)++, *c == 'r' ? 'm' : 'w';
-    if (*c == 'I' || *c == '1') return 'l';
-    return *c == '0' ? 'o' : tolower((unsigned char)*c);
+    const int first = fold_look(*c), second = *c != 0 ? fold_look(c[1]) : 0;
+    const int pair = first == 'r' && second == 'n'   ? 'm'
+                     : first == 'v' && second == 'v' ? 'w'
+                     : first == 'c' && second == 'l' ? 'd'
+                                                     : 0;
+    if (pair != 0) ++*at;
+    return pair != 0 ? pair : first;
 }
 
 static bool looks_like(const char *name, const char *handle)
@@ -119,12 +131,26 @@ static bool looks_like(const char *name, const char *handle)
     }
 }
 
+// Names that speak for a board or its operator. Nobody gets them, nor one that looks like them.
+static const char *reserved_name(const char *handle)
+{
+    static const char *const names[] = {"admin", "administrator", "board", "dawn", "dawnbench", "moderator", "official",
+                                        "operator", "root", "scoreboard", "staff", "support", "system"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (looks_like(names[i], handle)) return names[i];
+    return NULL;
+}
+
 // Nobody takes a handle that can be mistaken for another person's, or for an author of the archive, who signed nothing. Cost: a
 // walk over all names, for a new key alone.
 static int check_look(struct signing *a, const char *handle)
 {
     sqlite3_stmt *row;
     int rc;
+    const char *reserved = reserved_name(handle);
+    if (reserved != NULL)
+        return problem_rule(a->out, PROBLEM_HANDLE,
+                            "the handle \"%s\" looks like \"%s\", which speaks for the board; choose another", handle, reserved);
     TRY(sql_start(a->sql, &row, "SELECT DISTINCT author, 1 FROM entries WHERE trust = ? UNION ALL "
                   "SELECT DISTINCT handle, 0 FROM keys WHERE handle <> ''", "i", (int64_t)TRUST_IMPORTED));
     while ((rc = sql_next(a->sql, row)) > 0 && a->out->problem == PROBLEM_NONE) {

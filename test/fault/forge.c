@@ -361,14 +361,33 @@ static enum problem invisible_reason(struct acceptance *a)
     json_object_set_new(withdraw, "reason", json_string("a\xf0\x9d\x85\xb3"));
     return submit(withdraw, &eve, a);
 }
-static enum problem handle_that_looks_alike(struct acceptance *a)
+static enum problem handle_like(const char *first, const char *second, struct acceptance *a)
 {
     struct sshkey_secret key;
     sshkey_new(&key, "");
-    judge("the first of two handles", submit(true_run("Pallas.1"), &key, a), a, PASSED, CHECKS);
+    judge("the first of two handles", submit(true_run(first), &key, a), a, PASSED, CHECKS);
     sshkey_new(&key, "");
-    return submit(true_run("paIIas-l"), &key, a);
+    return submit(true_run(second), &key, a);
 }
+static enum problem handle_that_looks_alike(struct acceptance *a) { return handle_like("Pallas.1", "paIIas-l", a); }
+static enum problem handle_with_cl_for_d(struct acceptance *a) { return handle_like("dora", "clora", a); }
+static enum problem handle_with_ci_for_d(struct acceptance *a) { return handle_like("freda", "frecIa", a); }
+static enum problem handle_with_5_for_s(struct acceptance *a) { return handle_like("Susan", "5u5an", a); }
+static enum problem handle_with_2_for_z(struct acceptance *a) { return handle_like("zoe", "2oe", a); }
+static enum problem handle_with_8_for_b(struct acceptance *a) { return handle_like("Bob", "8o8", a); }
+static enum problem handle_with_q_for_g(struct acceptance *a) { return handle_like("gregor9", "qreqorg", a); }
+static enum problem handle_that_differs(struct acceptance *a) { return handle_like("claus", "caus", a); }
+static enum problem handle_reserved(const char *handle, struct acceptance *a)
+{
+    struct sshkey_secret key;
+    sshkey_new(&key, "");
+    return submit(true_run(handle), &key, a);
+}
+static enum problem handle_of_the_admin(struct acceptance *a) { return handle_reserved("Admin", a); }
+static enum problem handle_of_root(struct acceptance *a) { return handle_reserved("r00t", a); }
+static enum problem handle_of_the_board(struct acceptance *a) { return handle_reserved("8oard", a); }
+static enum problem handle_of_the_program(struct acceptance *a) { return handle_reserved("clawn", a); }
+static enum problem handle_of_a_moderator(struct acceptance *a) { return handle_reserved("rnoderator", a); }
 // A copy under another nonce, which repeats nothing.
 static enum problem copy(const char *name, const char *handle, void (*forge)(json_t *), struct acceptance *a)
 {
@@ -469,6 +488,12 @@ static const struct {
     STATEMENT_ATTACK(invisible_reason, CHECKS), STATEMENT_ATTACK(copy_as_reproduction, CHECKS),
     STATEMENT_ATTACK(copy_scaled_as_reproduction, CHECKS), STATEMENT_ATTACK(copy_of_ones_own_run, CHECKS),
     STATEMENT_ATTACK(copy_with_other_losses, NONE), STATEMENT_ATTACK(handle_that_looks_alike, HANDLE),
+    STATEMENT_ATTACK(handle_with_cl_for_d, HANDLE), STATEMENT_ATTACK(handle_with_ci_for_d, HANDLE),
+    STATEMENT_ATTACK(handle_with_5_for_s, HANDLE), STATEMENT_ATTACK(handle_with_2_for_z, HANDLE),
+    STATEMENT_ATTACK(handle_with_8_for_b, HANDLE), STATEMENT_ATTACK(handle_with_q_for_g, HANDLE),
+    STATEMENT_ATTACK(handle_that_differs, NONE), STATEMENT_ATTACK(handle_of_the_admin, HANDLE),
+    STATEMENT_ATTACK(handle_of_root, HANDLE), STATEMENT_ATTACK(handle_of_the_board, HANDLE),
+    STATEMENT_ATTACK(handle_of_the_program, HANDLE), STATEMENT_ATTACK(handle_of_a_moderator, HANDLE),
     STATEMENT_ATTACK(replay_by_another, NONE), STATEMENT_ATTACK(replay_by_the_same_key, NONE),
     STATEMENT_ATTACK(replay_with_copied_times, NONE), STATEMENT_ATTACK(replay_with_scaled_times, NONE),
     STATEMENT_ATTACK(replay_of_another_recipe, NONE),
