@@ -69,6 +69,7 @@ static void made_up_after_the_ticket(struct announced *a)  // only a replay woul
     beat_all(a, a->run, 100, 30);
 }
 static void shorter_than_the_board_saw(struct announced *a) { beat_all(a, a->run, 120, 0); }
+static void two_seconds_and_some_shorter(struct announced *a) { beat_all(a, a->run, 100, 2050); }
 static void longer_than_the_board_saw(struct announced *a) { beat_all(a, a->run, 1, 0); }
 static void held_back_until_the_end(struct announced *a)
 {
@@ -129,6 +130,7 @@ static const struct {
 #define TICKET(forge, problem, witnessed) {#forge, forge, PROBLEM_##problem, witnessed}
     TICKET(ticket_honest, NONE, true), TICKET(made_up_after_the_ticket, NONE, true), TICKET(beats_replayed, NONE, true),
     TICKET(ticket_without_beats, NONE, false), TICKET(shorter_than_the_board_saw, NONE, false),
+    TICKET(two_seconds_and_some_shorter, NONE, false),
     TICKET(longer_than_the_board_saw, NONE, false), TICKET(held_back_until_the_end, NONE, false),
     TICKET(end_before_the_beginning, NONE, false), TICKET(two_chains, NONE, false),
     TICKET(chain_before_the_ticket, CONFLICT, false), TICKET(seed_of_ones_own, CHECKS, false),

@@ -15,13 +15,14 @@ static const char *watched(struct page *page, const struct ticket_stored *t)
 static void judgement(struct page *page, const struct shown *shown, const struct ticket_stored *t)
 {
     struct ticket_judged judged;
+    ticket_judge(shown->statement.json, t->issued_ms, t->stamps, t->stamp_count, &judged);
     if (t->vouched != 0) {
-        html_add(page->out, "; the board got %d states of its chain within %s, and its clock agrees: "
-                 "<a href=\"/runs/%lld\">statement %lld</a>",
-                 t->stamp_count, watched(page, t), (long long)t->vouched, (long long)t->vouched);
+        html_add(page->out, "; the board got %d states of its chain within %s, and its clock agrees within %s (a twentieth "
+                 "of the claimed time, at most 2 s): <a href=\"/runs/%lld\">statement %lld</a>",
+                 t->stamp_count, watched(page, t), page_span_text(page, judged.late_ms * 1000000), (long long)t->vouched,
+                 (long long)t->vouched);
         return;
     }
-    ticket_judge(shown->statement.json, t->issued_ms, t->stamps, t->stamp_count, &judged);
     if (!judged.witnessed) html_add(page->out, "; not witnessed: %s", judged.why);
 }
 

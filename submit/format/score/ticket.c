@@ -158,6 +158,12 @@ static bool check_early(struct judging *j)
     return true;
 }
 
+int64_t ticket_late_ms(int64_t claimed_ms)
+{
+    const int64_t part = claimed_ms / TICKET_LATE_PART;
+    return part < TICKET_LATE_MS ? part : TICKET_LATE_MS;
+}
+
 // Takes the first stamp of this state or of a later one, because a later hash covers all states before it.
 static bool check_late(struct judging *j, size_t from, const char *what)
 {
@@ -168,9 +174,12 @@ static bool check_late(struct judging *j, size_t from, const char *what)
     const struct state *s = &j->states[held];
     if (s->stamp_ms == NEVER) return refuse(j, "the board never got %s", what);
     const int64_t late = s->stamp_ms - j->issued_ms - t_ms;
-    if (late > TICKET_LATE_MS + t_ms / 1000)
-        return refuse(j, "the board got %s %lld.%03lld s after the moment that the run claims for it", what,
-                      (long long)(late / 1000), (long long)(late % 1000));
+    const int64_t allowed = ticket_late_ms(t_ms);
+    if (j->out->late_ms == 0) j->out->late_ms = allowed;
+    if (late > allowed)
+        return refuse(j, "the board got %s %lld.%03lld s after the moment that the run claims for it, and %lld.%03lld s are "
+                      "allowed", what, (long long)(late / 1000), (long long)(late % 1000), (long long)(allowed / 1000),
+                      (long long)(allowed % 1000));
     for (int i = 0; i < j->out->decide_count; i++)
         if (j->out->decide[i].hash == s->hash) return true;
     j->out->decide[j->out->decide_count++] = (struct ticket_stamp){s->hash, s->stamp_ms};

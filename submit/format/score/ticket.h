@@ -30,13 +30,16 @@ struct ticket_stamp {
     const char *hash;  // the root, the hash of a point, or the end
     int64_t ms;
 };
-// A ticket may be issued this long after a run began. A state may come this late to the board, and a thousandth of the clock.
-enum { TICKET_BEGIN_MS = 60000, TICKET_LATE_MS = 2000, TICKET_STAMPS = 4200, TICKET_DECIDE = 3 };
+// A ticket may be issued this long after a run began. A state may come to the board by a twentieth of the claimed clock late, and
+// by 2 s at most: a run of 3 s that could come 2 s late could claim 1 s.
+enum { TICKET_BEGIN_MS = 60000, TICKET_LATE_MS = 2000, TICKET_LATE_PART = 20, TICKET_STAMPS = 4200, TICKET_DECIDE = 3 };
+int64_t ticket_late_ms(int64_t claimed_ms);
 struct ticket_judged {
     bool witnessed;
     char why[200];                             // why not, without a full stop; "" if it is
     struct ticket_stamp decide[TICKET_DECIDE];  // of the crossing of the target, of the last point, of the end
     int decide_count;
+    int64_t late_ms;                           // allowed to the state that the rank depends on: the crossing, or the last point
 };
 // Compares the clock of a run with the stamps of its board, which issued the ticket at that moment. The texts of `decide` are
 // those of the stamps.

@@ -90,6 +90,12 @@ static void assert_taken(const json_t *run, const struct ticket_stamp *stamps, i
     assert_int_equal(again.decide_count, decide);
 }
 
+static int64_t a_fortieth(const int64_t *context, const char *name, size_t i, int64_t ns)
+{
+    (void)context, (void)name, (void)i;
+    return ns / 40;
+}
+
 TEST(clocks_that_agree)
 {
     struct ticket_stamp stamps[STATES], turned[STATES];
@@ -111,12 +117,35 @@ TEST(clocks_that_agree)
     json_decref(run);
 }
 
+// The claimed clock sets what is allowed: a short run may not be late by much of its time.
+TEST(clocks_of_a_short_run)
+{
+    struct ticket_stamp stamps[STATES];
+    struct ticket_judged judged;
+    json_t *run = bound_run();
+    fixture_retime(run, a_fortieth, NULL);
+    const int64_t reached = canonical_int(run, "reached.t_ns") / 1000000;
+    assert_true(reached > 1000 && reached < 4000);
+    assert_int_equal(ticket_late_ms(reached), reached / 20);
+    assert_int_equal(ticket_late_ms(40001), 2000);
+    assert_int_equal(ticket_late_ms((int64_t)1 << 43), 2000);
+    stamp_all(run, stamps, reached / 20);
+    assert_taken(run, stamps, STATES, 3);
+    ticket_judge(run, ISSUED, stamps, STATES, &judged);
+    assert_int_equal(judged.late_ms, reached / 20);
+    stamp_all(run, stamps, reached / 20 + 1);
+    assert_refused(run, stamps, STATES, "the state that met the target 0.1");
+    stamp_all(run, stamps, 1900);  // two thirds of what it took
+    assert_refused(run, stamps, STATES, "s are allowed");
+    json_decref(run);
+}
+
 TEST(clocks_that_do_not)
 {
     struct ticket_stamp stamps[STATES];
     json_t *run = bound_run(), *other = bound_run();
     assert_refused(run, stamps, 0, "got no beat");
-    stamp_all(run, stamps, TICKET_LATE_MS + 200);  // a claimed time that is shorter than what the board saw
+    stamp_all(run, stamps, TICKET_LATE_MS + 1);  // a claimed time that is shorter than what the board saw
     assert_refused(run, stamps, STATES, "s after the moment");
     stamp_all(run, stamps, -TICKET_BEGIN_MS - 1);  // longer than what it saw
     assert_refused(run, stamps, STATES, "after the ticket");
