@@ -18,6 +18,7 @@
 #include "submit/client/client_origin.h"
 #include "submit/format/canonical.h"
 #include "submit/format/copy_path.h"
+#include "submit/format/fields.h"
 
 enum { CONNECT_MS = 10000, TOTAL_MS = 60000, PAUSE_MS = 1000 };
 
@@ -354,6 +355,13 @@ int client_send(struct client *c, const char *path, const char *body, size_t cou
     return post(c, path, body, count, answer, &again, &busy, NULL);
 }
 
+// Every statement holds the name. One that no statement can hold ends a command before it says that there is nothing to send.
+static int check_name(const struct client *c, const char *name)
+{
+    if (fields_check_typed("the name of its board", statement_fields[STATEMENT_RUN], "board", name) == 0) return 0;
+    return fail_prefix(ERR_USAGE, "%s cannot be used: ", c->address);
+}
+
 static int get_board(struct client *c, struct client_board *board, bool *answered)
 {
     struct text body = {0};
@@ -365,9 +373,9 @@ static int get_board(struct client *c, struct client_board *board, bool *answere
     int rc = client_member(body.at != NULL ? body.at : "", body.length, "board", &name);
     if (rc == 0) rc = client_member(body.at, body.length, "key_line", &key);
     if (rc == 0) rc = sshkey_read_line(key, strlen(key), &board->key);
-    if (rc == 0 && (strlen(name) >= sizeof board->name || canonical_check_words(name, strlen(name)) < 0)) rc = ERR_INPUT;
+    if (rc < 0) rc = fail(ERR_NETWORK, "%s is not a scoreboard: its address /api/v1 does not name a board and a key", c->address);
+    else rc = check_name(c, name);
     if (rc == 0) snprintf(board->name, sizeof board->name, "%s", name);
-    else rc = fail(ERR_NETWORK, "%s is not a scoreboard: its address /api/v1 does not name a board and a key", c->address);
     text_free(&body);
     free(name);
     free(key);

@@ -48,6 +48,15 @@ expect 2 'got "a b", and the note must have 0 to 500 bytes; got 501, and the tag
 expect 2 'the tag "a b" may hold' "$DAWN" submit --handle ada --dry-run --tag 'a b'
 expect 2 'at most 8 tags' "$DAWN" amend 1 --server "$base/ok" --tag 1 --tag 2 --tag 3 --tag 4 --tag 5 --tag 6 --tag 7 --tag 8 --tag 9
 expect 2 "the board's name may hold" "$DAWN" submit --handle ada --out signed --board 'a b'
+# a server with an illegal name, also when nothing is new
+cp fresh.db failed.db
+python3 -c 'import sqlite3; d = sqlite3.connect("failed.db"); d.execute("UPDATE runs SET status = '"'failed'"'"); d.commit()'
+[ "$(sql failed.db "SELECT count(*) FROM runs WHERE status <> 'failed' AND group_id IS NULL")" = 0 ]
+for record in fresh.db failed.db; do
+    expect 2 "blank cannot be used: the name of its board may hold a-z" "$DAWN" submit $record --handle ada --server "$base/blank" --yes
+    expect 2 "the name of its board may hold" "$DAWN" submit $record --handle ada --server "$base/blank" --dry-run
+done
+expect 2 "the name of its board may hold" "$DAWN" withdraw 1 --server "$base/blank" --reason x --yes
 expect 2 'the reason must not be empty' "$DAWN" withdraw 1 --server "$base/ok" --reason ''
 expect 1 'does not answer' "$DAWN" submit --handle ada --server http://127.0.0.1:1
 expect 1 'not a scoreboard' "$DAWN" submit --handle ada --server "$base/page"

@@ -103,7 +103,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if self.rest == "/api/v1":
             public = open((other_key if self.mode == "twin" else key) + ".pub").read().strip()
-            return self.say(200, {"board": "board.example", "key_line": public, "limits": {}})
+            name = "a b" if self.mode == "blank" else "board.example"  # no statement can hold a name with a blank
+            return self.say(200, {"board": name, "key_line": public, "limits": {}})
         words = self.rest.split("/")
         if self.mode == "swapped" and words[-1] == "1":  # a good statement, but another
             words[-1] = "2"
