@@ -102,6 +102,23 @@ static void schedule_given_twice(json_t *run)
     fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20,\"epochs\":10}}");
 }
 static void schedule_of_nan(json_t *run) { fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":NaN}}"); }
+#define RECIPE(name, text) static void name(json_t *run) { fixture_recipe(run, text); }
+RECIPE(schedule_of_infinity, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":Infinity}}")
+RECIPE(schedule_of_a_huge_number, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10000000000000000000}}")
+RECIPE(schedule_of_a_huge_real, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":1e999}}")
+RECIPE(schedule_beside_a_huge_number, "{\"data\":{\"batch\":1000,\"n\":10000000000000000000},\"schedule\":{\"epochs\":20}}")
+RECIPE(schedule_as_a_text, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":\"20\"}}")
+RECIPE(schedule_in_a_list, "{\"data\":{\"batch\":1000},\"schedule\":[{\"epochs\":20}]}")
+RECIPE(schedule_with_a_comment, "{\"data\":{\"batch\":1000},/* */\"schedule\":{\"epochs\":20}}")
+RECIPE(schedule_with_a_comma, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20},}")
+RECIPE(schedule_of_version_1, "{\"version\":1,\"batch\":1000,\"epochs\":20,\"data\":{\"batch\":1000}}")
+RECIPE(schedule_escaped_and_given_twice, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20,\"\\u0065pochs\":10}}")
+RECIPE(two_recipes, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}}{\"schedule\":{\"epochs\":20}}")
+RECIPE(schedule_of_two_cases, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"Schedule\":{\"epochs\":20}}")
+RECIPE(epochs_of_two_cases, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\"EPOCHS\":20}}")
+RECIPE(epochs_by_a_path, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"schedule.epochs\":20}")
+RECIPE(epochs_with_a_blank, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\" epochs\":20}}")
+RECIPE(epochs_in_cyrillic, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\"\xd0\xb5pochs\":20}}")
 static void schedule_on_one_level(json_t *run) { fixture_recipe(run, "{\"batch\":1000,\"epochs\":20}"); }
 static void recipe_of_nobody(json_t *run) { fixture_set(run, "recipe.published", json_integer(0)); }
 static void open_division(json_t *run) { fixture_set(run, "division", json_string("open")); }

@@ -71,10 +71,27 @@ static void check_division(struct subject *s)
         finding_add(s->out, CHECK_DIVISION, "a run that took files besides its data belongs in the open division");
 }
 
+// DAWN's recipes have no other names. "Schedule" beside "schedule" is the same member to a parser that ignores case, and so is
+// "schedule.epochs" to one that knows paths.
+static bool names_are_plain(const json_t *value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const char *key;
+    json_t *item;
+    size_t i;
+    json_object_foreach((json_t *)value, key, item)
+        if (key[strspn(key, letters)] != 0 || !names_are_plain(item)) return false;
+    json_array_foreach((json_t *)value, i, item)
+        if (!names_are_plain(item)) return false;
+    return true;
+}
+
 // Checks of the schedule read the recipe, so a text that hides it, or that another parser reads otherwise, is refused.
 static void check_recipe(struct subject *s)
 {
-    if (!s->self && (isnan(check_recipe_number(s, "schedule", "epochs")) || isnan(check_recipe_number(s, "data", "batch"))))
+    if (!s->self && !names_are_plain(s->recipe))
+        finding_add(s->out, CHECK_RECIPE, "a name in its text has other characters than a-z, 0-9 and _");
+    else if (!s->self && (isnan(check_recipe_number(s, "schedule", "epochs")) || isnan(check_recipe_number(s, "data", "batch"))))
         finding_add(s->out, CHECK_RECIPE, "its text is no JSON, or lacks the number schedule.epochs or data.batch");
 }
 
