@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "submit/format/score/price.h"
 #include "test/unit/fixture_statement.h"
 
 #define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
@@ -187,6 +188,79 @@ static void price_of_9999(json_t *run)
     fixture_set(run, "price.date", json_string("9999-12-31"));
     fixture_set(run, "price.instance", json_string(""));
     fixture_set(run, "price.source", json_string("user"));
+}
+
+static void own_price(json_t *run)
+{
+    fixture_set(run, "price.instance", json_string(""));
+    fixture_set(run, "price.source", json_string("user"));
+}
+static void on_gpus(json_t *run, const char *gpu, int devices)
+{
+    fixture_set(run, "device", json_string("cuda"));
+    fixture_set(run, "hardware.gpu", json_string(gpu));
+    fixture_set(run, "hardware.devices", json_integer(devices));
+}
+static void as_instance(json_t *run, const char *instance)
+{
+    struct price price;
+    if (price_find(instance, &price) < 0) abort();
+    fixture_set(run, "price.instance", json_string(instance));
+    fixture_set(run, "price.micro_usd_per_hour", json_integer(price.micro_per_hour));
+}
+static void a_p3(json_t *run)
+{
+    as_instance(run, "p3.2xlarge");
+    fixture_set(run, "threads", json_integer(8));
+    fixture_set(run, "hardware.cores_online", json_integer(8));
+    fixture_set(run, "hardware.cores_usable", json_integer(8));
+    fixture_set(run, "hardware.memory_bytes", json_integer((int64_t)61 << 30));
+}
+static void honest_gpu_of_an_instance(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100-SXM2-16GB", 1); }
+static void gpus_as_a_small_instance(json_t *run) { as_instance(run, "c6i.large"), on_gpus(run, "8 x NVIDIA H100 80GB HBM3", 8); }
+static void other_gpu_than_the_instance(json_t *run) { a_p3(run), on_gpus(run, "NVIDIA H100 80GB HBM3", 1); }
+static void more_gpus_than_the_instance(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100-SXM2-16GB", 8); }
+static void gpu_like_the_instances(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100 GB200", 1); }
+static void processor_as_a_gpu_instance(json_t *run) { a_p3(run); }
+static void other_maker_than_the_instance(json_t *run)
+{
+    fixture_set(run, "hardware.cpu", json_string("Intel(R) Xeon(R) Platinum 8488C"));
+    as_instance(run, "c7a.4xlarge");
+}
+static void more_threads_than_the_instance(json_t *run) { fixture_set(run, "hardware.cores_online", json_integer(64)); }
+static void more_memory_than_the_instance(json_t *run)
+{
+    fixture_set(run, "hardware.memory_bytes", json_integer((int64_t)1 << 40));
+}
+static void another_instance_by_its_own_word(json_t *run)
+{
+    fixture_set(run, "hardware.product", json_string("c7i.48xlarge"));
+}
+static void latency_on_more_than_the_instance(json_t *run) { latency_set(run, "hardware.cores_online", json_integer(192)); }
+// The two names of this GPU would allow it a speed that a T4 does not have.
+static void gpu_of_two_names(json_t *run) { own_price(run), on_gpus(run, "Tesla T4 GB200", 1); }
+static void gpu_with_a_word_more(json_t *run) { own_price(run), on_gpus(run, "NVIDIA H100 Ultra", 1); }
+static void honest_gpu(json_t *run) { own_price(run), on_gpus(run, "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 1); }
+static void many_hardware_threads(json_t *run, const char *cpu, int threads)
+{
+    own_price(run);
+    fixture_set(run, "hardware.cpu", json_string(cpu));
+    fixture_set(run, "threads", json_integer(threads));
+    fixture_set(run, "hardware.cores_online", json_integer(threads));
+    fixture_set(run, "hardware.cores_usable", json_integer(threads));
+}
+static void threads_beyond_the_processor(json_t *run) { many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 65536); }
+static void threads_of_two_processors(json_t *run) { many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 256); }
+static void threads_beyond_any_processor(json_t *run) { many_hardware_threads(run, "A new one", 1025); }
+static void threads_of_eight_packages(json_t *run)
+{
+    many_hardware_threads(run, "AMD EPYC 7763 EPYC 9965", 1025);
+    fixture_set(run, "hardware.sockets", json_integer(4096));
+}
+static void honest_threads(json_t *run)
+{
+    many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 256);
+    fixture_set(run, "hardware.sockets", json_integer(2));
 }
 
 // ---- contradictions

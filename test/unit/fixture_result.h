@@ -28,7 +28,7 @@ static const struct machine_facts fixture_machine = {.cpu = "Test CPU, \"fast\""
                                                      .os = "Debian", .kernel = "Linux 6"};
 static const struct software_facts fixture_software = {.commit = "0123456789abcdef", .compiler = "gcc 12", .flags = "-O2",
                                                        .binary_digest = DIGEST_C, .libraries = "oneDNN 2.6.3"};
-static const struct price fixture_price = {.instance = "c7i.large", .micro_per_hour = 89250, .source = "a list",
+static const struct price fixture_price = {.instance = "c5.2xlarge", .micro_per_hour = 340000, .source = "a list",
                                            .date = "2026-11-21"};
 
 static const struct run_metric fixture_metric = {.name = "top1", .unit = "%", .items = 10000};

@@ -17,7 +17,7 @@
 
 #define FIXTURE_NOW_MS ((int64_t)1800000000000)  // 15 January 2027: the run's end
 #define FIXTURE_HEX "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
-enum { FIXTURE_EPOCHS = 10, FIXTURE_EPOCH_SAMPLES = 50000, FIXTURE_REACHED = 9, FIXTURE_PRICE = 102640 };
+enum { FIXTURE_EPOCHS = 10, FIXTURE_EPOCH_SAMPLES = 50000, FIXTURE_REACHED = 9, FIXTURE_PRICE = 680000 };
 
 static inline int64_t fixture_int(const json_t *run, const char *path)
 {
@@ -283,14 +283,14 @@ static inline json_t *fixture_hardware(void)
 {
     return json_pack("{s:s, s:s, s:i, s:i, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s}", "cpu", "Test CPU", "cpu_flags",
                      "sse4_2 avx avx2 fma avx512f avx512_bf16", "sockets", 1, "cores_online", 16, "cores_usable", 16,
-                     "memory_bytes", (json_int_t)1 << 34, "product", "", "governor", "", "virtualised", "", "gpu", "", "devices",
+                     "memory_bytes", (json_int_t)1 << 35, "product", "", "governor", "", "virtualised", "", "gpu", "", "devices",
                      1, "driver", "", "os", "Debian", "kernel", "Linux 6");
 }
 
 static inline json_t *fixture_price(int64_t total)
 {
     json_t *price = json_pack("{s:i, s:s, s:s, s:s}", "micro_usd_per_hour", FIXTURE_PRICE, "source", "a list", "date",
-                              "2026-11-21", "instance", "c7a.large");
+                              "2026-11-21", "instance", "c5.4xlarge");
     if (total > 0) json_object_set_new(price, "total_micro_usd", json_integer(total));
     return price;
 }

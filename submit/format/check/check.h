@@ -25,7 +25,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(GROUP, "group-index", REJECT, "a group's run has a number within those announced, before it began")          \
     CHECK(SEED, "seed-twice", REJECT, "no seed is used twice in a group")                                              \
     CHECK(COST, "cost", REJECT, "the cost follows from time and price")                                                \
-    CHECK(PRICE, "price", REJECT, "a named instance costs what the table of prices says")                              \
+    CHECK(PRICE, "price", REJECT, "a named instance has the price and the hardware of the table of prices")            \
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "submit/format/check/check_inside.h"
+#include "submit/format/score/accelerator.h"
 
 // A run, one of its latencies, a measurement, or a setting of it.
 struct part {
@@ -45,6 +46,16 @@ static bool cores_exist(const struct part *p)
 {
     int64_t cores = canonical_int(p->of, "hardware.cores_online");
     return cores == 0 || canonical_int(p->of, "hardware.cores_usable") <= cores;
+}
+
+// A guest may not know its packages: two are then allowed to whoever states one.
+static bool threads_fit_processor(const struct part *p)
+{
+    const int64_t least = *canonical_text(p->of, "hardware.virtualised") != 0 ? 2 : 1;
+    int64_t packages = canonical_int(p->of, "hardware.sockets");
+    if (packages < 1 || packages > 8) packages = 8;
+    if (packages < least) packages = least;
+    return canonical_int(p->of, "hardware.cores_online") <= packages * accelerator_threads(canonical_text(p->of, "hardware.cpu"));
 }
 
 static bool cores_are_known(const struct part *p)
@@ -241,6 +252,7 @@ static const struct {
     {devices_have_samples, RUN, true, "more devices are in use than a batch has samples"},
     {threads_exist, ALL, false, "more threads are in use than the machine has hardware threads"},
     {cores_exist, ALL, false, "more hardware threads could be used than the machine has"},
+    {threads_fit_processor, ALL, false, "the machine has more hardware threads than processors of this name"},
     {cores_are_known, ALL, true, "DAWN knows the hardware threads of its machine, and none are stated"},
     {gpu_exists, ALL, false, "the device is cuda, but the machine has no GPU"},
     {gpu_is_real, ALL, false, "the GPU is emulated: its times measure nothing"},

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds of stated hardware: a table of accelerators, and for processors a bound that no clock or core exceeds. The bounds are
 // generous: a run above them is impossible, not merely unlikely. Workload: once per statement.
-#include <pthread.h>
 #include <string.h>
 
-#include "runtime/common/base/embed.h"
 #include "submit/format/check/check_inside.h"
+#include "submit/format/score/accelerator.h"
 
 // The stated format bounds the arithmetic. Frameworks use the names loosely (mixed precision is called f16, and f32 convolutions
 // run as TF32), so each name stands for the fastest format in use under it.
@@ -24,44 +23,11 @@ static enum format format_of(const char *precision)
 
 // ---- accelerators
 
-static json_t *accelerators;  // stays as long as the program runs
-
-static void read_table(void)
-{
-    const struct embedded *file = embedded_find("submit/format/check/peaks.json");
-    BUG_IF(file == NULL);
-    json_t *table = json_loadb(file->at, file->size, JSON_REJECT_DUPLICATES, NULL);
-    accelerators = json_incref(json_object_get(table, "accelerators"));
-    BUG_IF(!json_is_array(accelerators));
-    json_decref(table);
-}
-
-static bool in_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool has_words(const char *text, const char *words)
-{
-    size_t length = strlen(words);
-    for (const char *at = text; (at = strcasestr(at, words)) != NULL; at++)
-        if ((at == text || !in_word(at[-1])) && !in_word(at[length])) return true;
-    return false;
-}
-
 static double accelerator_peak(const char *gpu, enum format format)
 {
     static const char *const formats[] = {"f32", "tf32", "f16", "bf16", "f8"};
     static const int known[] = {[FORMAT_F32] = 2, [FORMAT_F16] = 4, [FORMAT_ANY] = 5};
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_table);
-    const json_t *found = NULL;
-    size_t longest = 0;
-    for (size_t i = 0; i < json_array_size(accelerators); i++) {
-        const json_t *row = json_array_get(accelerators, i);
-        const char *name = canonical_text(row, "name");
-        if (strlen(name) > longest && has_words(gpu, name)) found = row, longest = strlen(name);
-    }
+    const json_t *found = accelerator_find(gpu);
     int64_t best = 0;
     for (int i = 0; i < known[format]; i++)
         if (canonical_int(found, formats[i]) > best) best = canonical_int(found, formats[i]);
@@ -81,6 +47,19 @@ static const struct {
     {"avx2", 32, 32},       {"fma", 32, 32},        {"avx", 16, 16},          {"sse4_2", 8, 8},         {"sve", 64, 128},
     {"bf16", 64, 256},      {"asimd", 32, 64},
 };
+
+static bool in_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool has_words(const char *text, const char *words)
+{
+    size_t length = strlen(words);
+    for (const char *at = text; (at = strcasestr(at, words)) != NULL; at++)
+        if ((at == text || !in_word(at[-1])) && !in_word(at[length])) return true;
+    return false;
+}
 
 static double processor_peak(const json_t *run, enum format format)
 {

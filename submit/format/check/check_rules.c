@@ -7,7 +7,7 @@
 
 #include "submit/format/check/check_inside.h"
 #include "submit/format/score/cost.h"
-#include "submit/format/score/price.h"
+#include "submit/format/score/price_machine.h"
 
 enum { PRICE_DAYS = 90, COST_ITEMS = 10000 };
 
@@ -89,10 +89,11 @@ static bool names_are_plain(const json_t *value)
 // Checks of the schedule read the recipe, so a text that hides it, or that another parser reads otherwise, is refused.
 static void check_recipe(struct subject *s)
 {
-    if (!s->self && !names_are_plain(s->recipe))
-        finding_add(s->out, CHECK_RECIPE, "a name in its text has other characters than a-z, 0-9 and _");
-    else if (!s->self && (isnan(check_recipe_number(s, "schedule", "epochs")) || isnan(check_recipe_number(s, "data", "batch"))))
+    if (s->self) return;
+    if (isnan(check_recipe_number(s, "schedule", "epochs")) || isnan(check_recipe_number(s, "data", "batch")))
         finding_add(s->out, CHECK_RECIPE, "its text is no JSON, or lacks the number schedule.epochs or data.batch");
+    else if (!names_are_plain(s->recipe))
+        finding_add(s->out, CHECK_RECIPE, "a name in its text has other characters than a-z, 0-9 and _");
 }
 
 // ---- data
@@ -206,6 +207,7 @@ struct listed {
     const char *instance, *date;
     int64_t micro_per_hour;  // the table's last price, or the one of that date; -1: not in the table
     bool dated;              // the table's price is of that date
+    struct price row;        // that row
 };
 
 static int look_up_price(void *context, const struct price *row)
@@ -213,19 +215,35 @@ static int look_up_price(void *context, const struct price *row)
     struct listed *listed = context;
     if (strcmp(row->instance, listed->instance) != 0 || listed->dated) return 0;
     listed->micro_per_hour = row->micro_per_hour;
+    listed->row = *row;
     listed->dated = strcmp(row->date, listed->date) == 0;
     return 0;
 }
 
+// The machine of a run or of a latency must be one that the instance can be. A statement names the GPUs in use alone.
+static void check_instance(struct subject *s, const json_t *of, const struct price *row, const char *what)
+{
+    char why[PRICE_MACHINE_WHY];
+    const struct price_machine machine = {
+        .cpu = canonical_text(of, "hardware.cpu"), .gpu = canonical_text(of, "hardware.gpu"),
+        .product = canonical_text(of, "hardware.product"), .threads = canonical_int(of, "hardware.cores_online"),
+        .memory_bytes = canonical_int(of, "hardware.memory_bytes"), .devices = canonical_int(of, "hardware.devices")};
+    if (price_machine_differs(row, &machine, why))
+        finding_add(s->out, CHECK_PRICE, "%s: %s has %s, but the machine %s", what, row->instance, row->what, why);
+}
+
 // A named instance costs the price of the table. The prices of other tables and dates are unknown here, but prices neither double
 // nor halve.
-static void check_listed(struct subject *s, const json_t *price, const char *what)
+static void check_listed(struct subject *s, const json_t *of, const char *what)
 {
-    struct listed listed = {canonical_text(price, "instance"), canonical_text(price, "date"), -1, false};
+    const json_t *price = json_object_get(of, "price");
+    struct listed listed = {.instance = canonical_text(price, "instance"), .date = canonical_text(price, "date"),
+                            .micro_per_hour = -1};
     int64_t said = canonical_int(price, "micro_usd_per_hour");
     if (*listed.instance == 0) return;
     int rc = price_table(look_up_price, &listed);
     BUG_IF(rc < 0);  // it is embedded
+    if (listed.micro_per_hour >= 0) check_instance(s, of, &listed.row, what);
     if (listed.micro_per_hour == said) return;
     if (listed.dated)
         finding_add(s->out, CHECK_PRICE, "%s: %s costs %lld micro-USD per hour, not %lld", what, listed.instance,
@@ -255,7 +273,7 @@ static void check_cost(struct subject *s)
     int64_t total = cost_training_micro(canonical_int(reached, "t_ns"), canonical_int(price, "micro_usd_per_hour"));
     check_total(s, price, reached != NULL, total, "the training");
     check_price_age(s, price, canonical_int(s->json, "ended_ms"), "the training");
-    check_listed(s, price, "the training");
+    check_listed(s, s->json, "the training");
 }
 
 // ---- latencies
@@ -353,7 +371,7 @@ static void check_latencies(struct subject *s)
         check_total(s, price, true, cost_inference_micro(mean, COST_ITEMS, hour), what);
         int64_t measured = canonical_int(latency, "measured_ms"), ended = canonical_int(s->json, "ended_ms");
         check_price_age(s, price, measured > ended ? measured : ended, what);  // its weights exist from the run's end on
-        check_listed(s, price, what);
+        check_listed(s, latency, what);
     }
 }
 

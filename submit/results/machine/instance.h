@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares an instance of the price table with the machine that claims to be one. The price of other hardware would be a
-// cost that was not paid.
+// Compares an instance of the price table with this machine (submit/format/score/price_machine.h).
 #ifndef DAWN_MACHINE_INSTANCE_H
 #define DAWN_MACHINE_INSTANCE_H
 

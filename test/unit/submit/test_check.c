@@ -276,11 +276,13 @@ static void eligible_weights(json_t *run)
 }
 
 // 16 threads of AVX-512 do 12.3 TFLOP/s at most in bf16: 3 x F x 50,000 samples in 10 s.
-static void speed_gpu_unknown(json_t *run)
+static void on_gpu(json_t *run, const char *gpu)
 {
-    fixture_set(run, "hardware.gpu", json_string("Contraption 9000"));
+    json_object_del(run, "price");  // its instance has no GPU
+    fixture_set(run, "hardware.gpu", json_string(gpu));
     fixture_set(run, "device", json_string("cuda"));
 }
+static void speed_gpu_unknown(json_t *run) { on_gpu(run, "Contraption 9000"); }
 static void speed_no_flops(json_t *run) { make_synthetic(run), fixture_set(run, "model.flops_per_sample", json_integer(0)); }
 static void speed_no_flags(json_t *run) { fixture_set(run, "hardware.cpu_flags", json_string("")); }
 
@@ -323,8 +325,7 @@ static void speed_above(json_t *run) { speed_set(run, 2500000000); }
 static void speed_high(json_t *run) { speed_set(run, 3500000000); }
 static void speed_gpu(json_t *run)  // an H100 does 495 TFLOP/s in TF32, as which f32 counts; bf16 is 989
 {
-    fixture_set(run, "hardware.gpu", json_string("NVIDIA H100 80GB HBM3"));
-    fixture_set(run, "device", json_string("cuda"));
+    on_gpu(run, "NVIDIA H100 80GB HBM3");
     speed_set(run, 25000000);
 }
 static void cadence_slow(json_t *run)

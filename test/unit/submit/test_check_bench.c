@@ -67,7 +67,7 @@ TEST(figures_that_exclude_each_other)
     finds_energy(0, 15000, NULL);
     finds_energy(1, 800000000, NULL);  // of 400 ms, one socket
     finds_energy(1, 800000001, "more energy than");
-    finds(with(1, "memory_bytes", json_integer(((json_int_t)1 << 34) + 1)), CHECK_CONTRADICTION);
+    finds(with(1, "memory_bytes", json_integer(((json_int_t)1 << 35) + 1)), CHECK_CONTRADICTION);
     json_t *arm = with(0, "energy_uj", json_integer(600000));
     fixture_set(arm, "hardware.cpu_flags", json_string("neon asimd"));
     finds(arm, CHECK_CONTRADICTION);

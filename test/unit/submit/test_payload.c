@@ -40,14 +40,14 @@ TEST_WITH(a_run_becomes_a_statement_that_passes, setup, teardown)
     assert_int_equal(canonical_int(s.json, "reached.step"), 75);
     assert_int_equal(canonical_int(s.json, "version"), 1);
     assert_int_equal(canonical_int(s.json, "reached.t_ns"), 36 * SECOND + 3);
-    assert_int_equal(canonical_int(s.json, "price.total_micro_usd"), 893);  // 36.000000003 s at 89250 an hour: 892.5..., upwards
+    assert_int_equal(canonical_int(s.json, "price.total_micro_usd"), 3401);  // 36.000000003 s at 340000 an hour, upwards
     assert_int_equal(canonical_int(s.json, "hardware.devices"), 1);
     assert_int_equal(json_array_size(canonical_at(s.json, "points")), 4);
     assert_int_equal(json_array_size(canonical_at(s.json, "tags")), 2);
     assert_string_equal(json_string_value(json_array_get(canonical_at(s.json, "tags"), 0)), "ant");
     const json_t *latency = json_array_get(canonical_at(s.json, "latencies"), 0);
     assert_int_equal(canonical_int(latency, "eligible"), 1);
-    assert_int_equal(canonical_int(latency, "price.total_micro_usd"), 226);  // 9.1 s
+    assert_int_equal(canonical_int(latency, "price.total_micro_usd"), 860);  // 9.1 s
     assert_string_equal(canonical_text(latency, "hardware.cpu"), "Test CPU, \"fast\"");
     statement_free(&s);
 }
