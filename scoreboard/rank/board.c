@@ -31,8 +31,9 @@ static const char *const counts[BOARDS][RANKS] = {
     },
     [BOARD_TRAINING_COST] = {
         "Time of a single run to the target, as the classic board of training time counts it, times the price of the "
-        "machine by the hour.",
-        "Mean end-to-end time of an official group's runs, times the price of the machine by the hour.",
+        "machine by the hour. Listed prices rank; a price of one's own is below the checked entries.",
+        "Mean end-to-end time of an official group's runs, times the price of the machine by the hour. Listed prices rank; a "
+        "price of one's own is below the checked entries.",
     },
     [BOARD_INFERENCE_LATENCY] = {
         "Mean time of an answer, one item at a time, preprocessing included, by a model that meets the target on the "
@@ -40,8 +41,10 @@ static const char *const counts[BOARDS][RANKS] = {
         "Mean over an official group's runs, each by its best eligible latency.",
     },
     [BOARD_INFERENCE_COST] = {
-        "Mean time of an answer, times the price of the machine by the hour; shown for 10,000 items.",
-        "Mean over an official group's runs, each by its cheapest eligible answer; shown for 10,000 items.",
+        "Mean time of an answer, times the price of the machine by the hour; shown for 10,000 items. Listed prices rank; a "
+        "price of one's own is below the checked entries.",
+        "Mean over an official group's runs, each by its cheapest eligible answer; shown for 10,000 items. Listed prices rank; a "
+        "price of one's own is below the checked entries.",
     },
 };
 

@@ -36,7 +36,8 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
 // TRUST(NAME, word, title, what it means). Shown on every row: a signature proves who said something, not that it is true.
 #define TRUST_LIST                                                                                                     \
     TRUST(IMPORTED, "imported", "Imported", "copied from a published archive; nothing was signed")                     \
-    TRUST(SIGNED, "signed", "Signed", "signed with a known key; a check raised a flag, or the program scored itself")  \
+    TRUST(SIGNED, "signed", "Signed",                                                                                  \
+          "signed with a known key; a check raised a flag, the program scored itself, or a cost is by a price of one's own")    \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
     TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \
     TRUST(REPRODUCED, "reproduced", "Reproduced", "another person repeated the run, and the figures agreed")           \

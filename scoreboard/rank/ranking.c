@@ -167,7 +167,7 @@ static void keep_texts(struct entry *e, struct arena *arena)
 static void add_row(struct ranked rows[BOARDS], int *count, enum board board, enum rank rank, struct entry entry, double value)
 {
     entry.value = entry.low = entry.high = value;
-    rows[(*count)++] = (struct ranked){board, rank, entry};
+    rows[(*count)++] = (struct ranked){board, rank, entry, false};
 }
 
 static const json_t *crossing(const json_t *run, int64_t target_micro)
@@ -229,7 +229,14 @@ static int64_t price_of(const json_t *of)
     return canonical_int(of, "price.micro_usd_per_hour");
 }
 
-// The best eligible latency: the quickest, or with `priced` the cheapest. A lower target asks no less of a latency.
+// A price of an instance was compared with the table of prices.
+static bool is_listed(const json_t *of)
+{
+    return *canonical_text(of, "price.instance") != 0;
+}
+
+// The best eligible latency: the quickest, or with `priced` the cheapest, by a listed price if there is one. A lower target asks
+// no less of a latency.
 static const json_t *best_latency(const json_t *run, bool priced)
 {
     const json_t *best = NULL;
@@ -241,7 +248,8 @@ static const json_t *best_latency(const json_t *run, bool priced)
         if (canonical_int(latency, "eligible") == 0 || canonical_int(latency, "synthetic") != 0) continue;
         if (priced && price_of(latency) == 0) continue;
         __int128 product = (__int128)canonical_int(latency, "whole_mean_ns") * (priced ? price_of(latency) : 1);
-        if (best != NULL && product >= best_product) continue;
+        const bool less_known = priced && best != NULL && is_listed(latency) != is_listed(best);
+        if (less_known ? is_listed(best) : best != NULL && product >= best_product) continue;
         best = latency;
         best_product = product;
     }
@@ -278,7 +286,10 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
         entry.energy = energy_until(run, point);
         if (price_of(run) > 0) entry.cost = dollars(classic, price_of(run));
         add_row(rows, &count, BOARD_TRAINING_TIME, RANK_CLASSIC, entry, (double)classic / NS_PER_SECOND);
-        if (price_of(run) > 0) add_row(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
+        if (price_of(run) > 0) {
+            add_row(rows, &count, BOARD_TRAINING_COST, RANK_CLASSIC, entry, entry.cost);
+            rows[count - 1].stated = !is_listed(run);
+        }
     }
     const json_t *quickest = best_latency(run, false), *cheapest = best_latency(run, true);
     if (quickest != NULL)
@@ -287,6 +298,7 @@ int ranking_of_run(const struct statement *s, int64_t target_micro, struct arena
     if (cheapest != NULL) {
         struct entry entry = entry_of_latency(run, cheapest, arena);
         add_row(rows, &count, BOARD_INFERENCE_COST, RANK_CLASSIC, entry, entry.cost);
+        rows[count - 1].stated = !is_listed(cheapest);
     }
     return count;
 }
@@ -359,20 +371,25 @@ static void add_group_training(const struct statement *const *runs, int count, s
                                const struct group_facts *facts, struct ranked rows[BOARDS], int *rows_count)
 {
     int64_t price = price_of(runs[0]->json);
-    for (int i = 1; i < count; i++)
+    bool listed = true;
+    for (int i = 0; i < count; i++) {
         if (price_of(runs[i]->json) != price) price = 0;
+        listed = listed && is_listed(runs[i]->json);
+    }
     double an_hour = (double)price / 1e6 / 3600;  // USD per second
     entry.energy = energy_of_group(runs, count);
     if (price > 0) entry.cost = facts->seconds.mean * an_hour;
     add_mean(rows, rows_count, BOARD_TRAINING_TIME, &entry, &facts->seconds, 1);
-    if (price > 0) add_mean(rows, rows_count, BOARD_TRAINING_COST, &entry, &facts->seconds, an_hour);
+    if (price == 0) return;
+    add_mean(rows, rows_count, BOARD_TRAINING_COST, &entry, &facts->seconds, an_hour);
+    rows[*rows_count - 1].stated = !listed;
 }
 
 // Latencies count when every run has one; costs, when every run has one at the same price.
 static void add_group_inference(const struct statement *const *runs, int count, struct entry entry, enum board board,
                                 struct arena *arena, struct ranked rows[BOARDS], int *rows_count)
 {
-    bool priced = board == BOARD_INFERENCE_COST, one_price = true;
+    bool priced = board == BOARD_INFERENCE_COST, one_price = true, listed = true;
     double *values = zalloc((size_t)count * sizeof *values), accuracy = 0;
     const json_t *first = best_latency(runs[0]->json, priced);
     int found = 0;
@@ -380,6 +397,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         const json_t *latency = best_latency(runs[found]->json, priced);
         if (latency == NULL) break;
         if (price_of(latency) != price_of(first)) one_price = false;
+        listed = listed && is_listed(latency);
         double ns = (double)canonical_int(latency, "whole_mean_ns");
         values[found] = priced ? dollars(canonical_int(latency, "whole_mean_ns"), price_of(latency)) : ns / NS_PER_MILLISECOND;
         accuracy += latency_score(runs[found]->json, latency) / count;
@@ -397,6 +415,7 @@ static void add_group_inference(const struct statement *const *runs, int count, 
         if (!priced && one_price && price_of(first) > 0)
             entry.cost = mean.mean * NS_PER_MILLISECOND * (double)price_of(first) / NS_MICRO_PER_HOUR;
         add_mean(rows, rows_count, board, &entry, &mean, 1);
+        rows[*rows_count - 1].stated = priced && !listed;
     }
     free(values);
 }

@@ -12,6 +12,7 @@ struct ranked {
     enum board board;
     enum rank rank;
     struct entry entry;  // without id, board, order and rank; texts in the arena
+    bool stated;         // of a board of costs: by a price of its author's own, not by one of the table
 };
 // Both return the number of rows, at most one a board. The store adds facts that are not in the statement: id, place, trust,
 // flags, sequence, server time and source. It also adds team, address of the code and tags, which may have been amended. A run

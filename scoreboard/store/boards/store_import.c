@@ -30,7 +30,7 @@ static struct entry entry_of(const struct dawnbench_entry *e, const char *source
 static int put_row(struct store *s, enum board board, int64_t target_micro, struct entry entry, double value)
 {
     entry.value = entry.low = entry.high = value;
-    const struct ranked row = {board, RANK_CLASSIC, entry};
+    const struct ranked row = {.board = board, .rank = RANK_CLASSIC, .entry = entry};
     return store_put_entry(s, &row, target_micro);
 }
 

@@ -32,7 +32,7 @@ struct counted {
     int64_t sequence, accepted_ms, flags;
     int64_t first_ms;  // acceptance of the run's first statement
     enum trust trust;
-    bool counts, listed_price;  // listed: of an instance, so it was compared with the table of prices
+    bool counts;
     const char *contest, *team, *code_url, *tags;  // in the arena
 };
 
@@ -77,16 +77,14 @@ static int targets_of(const char *name, const struct statement *statement, int64
 }
 
 // A level belongs to the figure that earned it. The board's stamps and a repetition are about the time of training; they do not
-// show latencies, which may be replaced, nor a price of the submitter's own. A person who audits looks at all of it.
-static enum trust level_of(enum board board, const struct counted *c)
+// show latencies, which may be replaced. A price of the author's own is checked by nothing: such a cost is only signed, so boards
+// show it behind the listed ones. A person who audits looks at all of it.
+static enum trust level_of(const struct ranked *row, const struct counted *c)
 {
-    const bool earned = board == BOARD_TRAINING_TIME || (board == BOARD_TRAINING_COST && c->listed_price);
-    return !earned && c->trust > TRUST_CHECKED && c->trust != TRUST_AUDITED ? TRUST_CHECKED : c->trust;
-}
-
-static bool has_listed_price(const struct statement *run)
-{
-    return *canonical_text(run->json, "price.instance") != 0;
+    const enum trust most = row->stated ? TRUST_SIGNED
+                            : row->board == BOARD_TRAINING_TIME || row->board == BOARD_TRAINING_COST ? TRUST_AUDITED
+                                                                                                    : TRUST_CHECKED;
+    return c->trust > most && c->trust != TRUST_AUDITED ? most : c->trust;
 }
 
 // A training row is dated by the run's first statement, even if superseded; a latency may be newer.
@@ -98,7 +96,7 @@ static void complete_entry(struct ranked *row, const struct counted *c, const ch
     e->sequence = c->sequence;
     e->accepted_ms = training ? c->first_ms : c->accepted_ms;
     e->flags = c->flags;
-    e->trust = level_of(row->board, c);
+    e->trust = level_of(row, c);
     e->team = c->team;
     e->code_url = c->code_url;
     e->tags = c->tags;
@@ -133,7 +131,7 @@ int store_rank_run(struct store *s, int64_t sequence)
     if (rc > 0 && c.counts)
         rc = statement_read(sqlite3_column_blob(row, 9), (size_t)sqlite3_column_bytes(row, 9), &c.statement);
     sql_end(row);
-    if (rc >= 0 && c.counts) c.listed_price = has_listed_price(&c.statement), rc = put_run(s, &c, source, &arena);
+    if (rc >= 0 && c.counts) rc = put_run(s, &c, source, &arena);
     statement_free(&c.statement);
     arena_free(&arena);
     return rc < 0 ? rc : 0;
@@ -162,7 +160,6 @@ static int put_group(struct store *s, const char *source, const struct counted *
     struct counted whole = runs[0];  // texts of the first run; lowest trust of all
     for (int i = 0; i < count; i++) {
         statements[i] = &runs[i].statement;
-        whole.listed_price = (i == 0 || whole.listed_price) && has_listed_price(&runs[i].statement);
         if (runs[i].trust < whole.trust) whole.trust = runs[i].trust;
         if (runs[i].sequence > whole.sequence) whole.sequence = runs[i].sequence;
         if (runs[i].accepted_ms > whole.accepted_ms) whole.accepted_ms = runs[i].accepted_ms;

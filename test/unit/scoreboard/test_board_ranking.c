@@ -121,10 +121,21 @@ TEST(test_latencies)
     json_array_append_new(list, quick);
     json_array_append_new(list, barred);
     json_array_append_new(list, drawn);
-    int count = rows_of(run, rows);
+    int count = rows_of(json_incref(run), rows);
     assert_double(row_of(rows, count, BOARD_INFERENCE_LATENCY)->value, 0.9);
     assert_string_equal(row_of(rows, count, BOARD_INFERENCE_LATENCY)->hardware, "2 x Test GPU");
     assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->value, 1100000.0 * FIXTURE_PRICE / 3.6e18);
+    for (int listed = 1; listed >= 0; listed--) {  // a price of one's own is taken if no listed one is there
+        json_t *latency = fixture_latency();
+        fixture_set(latency, "price.instance", json_string(""));
+        fixture_set(latency, "price.micro_usd_per_hour", json_integer(1));
+        json_array_insert_new(list, 0, latency);
+        for (size_t i = 1; listed == 0 && i < json_array_size(list); i++) json_object_del(json_array_get(list, i), "price");
+        count = rows_of(json_incref(run), rows);
+        assert_true(rows[count - 1].stated == (listed == 0));
+        assert_double(rows[count - 1].entry.value, 1100000.0 * (listed ? FIXTURE_PRICE : 1) / 3.6e18);
+    }
+    json_decref(run);
 }
 
 // F1 is no count: k is in millionths, whatever number of questions was asked.

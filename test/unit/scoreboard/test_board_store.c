@@ -486,12 +486,49 @@ TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
         assert_int_equal(trust_of(own ? "3" : "1"), TRUST_REPRODUCED);
     }
     struct entries e = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
-    int reproduced = 0;
-    for (int i = 0; i < e.count; i++) reproduced += e.at[i].trust == TRUST_REPRODUCED;
+    int reproduced = 0, stated = 0;
+    for (int i = 0; i < e.count; i++) {
+        reproduced += e.at[i].trust == TRUST_REPRODUCED;
+        stated += e.at[i].trust == TRUST_SIGNED;
+    }
     assert_int_equal(reproduced, 1);  // with the listed price alone
+    assert_int_equal(stated, 2);
     assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_REPRODUCED);
     assert_int_equal(row_trust(BOARD_INFERENCE_LATENCY), TRUST_CHECKED);
     assert_int_equal(row_trust(BOARD_INFERENCE_COST), TRUST_CHECKED);
+    assert_whole();
+}
+
+// A price of one's own, however low, takes no place before a listed one: such rows are among all entries alone.
+TEST_WITH(test_listed_prices_come_first, set_up, tear_down)
+{
+    json_t *listed = run_of("ada", 1), *own = run_of("bob", 2), *latency = fixture_item(own, "latencies", 0);
+    json_t *const of[] = {own, latency};
+    for (int i = 0; i < 2; i++) {
+        fixture_set(of[i], "price.instance", json_string(""));
+        fixture_set(of[i], "price.source", json_string("user"));
+        fixture_set(of[i], "price.micro_usd_per_hour", json_integer(1000));
+    }
+    fixture_set(latency, "price.total_micro_usd", json_integer(cost_inference_micro(1100000, 10000, 1000)));
+    fixture_follow(own);
+    assert_int_equal(hand_in(listed, &ada), PROBLEM_NONE);
+    if (hand_in(own, &bob) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+    static const enum board costs[] = {BOARD_TRAINING_COST, BOARD_INFERENCE_COST};
+    for (int i = 0; i < 2; i++) {
+        struct filter filter = filter_plain(contest_find("cifar10"), costs[i], RANK_CLASSIC);
+        struct entries e;
+        assert_int_equal(store_entries(reader, &filter, &arena, &e), 0);
+        assert_int_equal(e.total, 1);
+        assert_int_equal(e.below, 1);
+        assert_string_equal(e.at[0].author, "ada");
+        assert_int_equal(e.at[0].rank, 1);
+        filter.trust = TRUST_IMPORTED;
+        assert_int_equal(store_entries(reader, &filter, &arena, &e), 0);
+        assert_int_equal(e.total, 2);
+        assert_string_equal(e.at[0].author, "bob");
+        assert_int_equal(e.at[0].trust, TRUST_SIGNED);
+    }
+    assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 2);
     assert_whole();
 }
 
