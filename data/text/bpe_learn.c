@@ -41,8 +41,9 @@ struct learner {
     int64_t entries, heap_room;
     int32_t *touched;
     int64_t touches, touched_room;
-    int32_t merges, step;  // step: also counts pairs that are merged again
-    bool full;
+    int32_t step;  // counts merges, also those of a pair that came up again
+    bool full, ended;
+    const struct bpe_learning *how;
 };
 
 #define MAKE_ROOM(array, used, room)                                                                                   \
@@ -175,27 +176,31 @@ static void replace_marked(struct learner *l, int32_t word, int32_t merged)
     w->length = to;
 }
 
-static void merge_pair(struct learner *l, int32_t number, struct text *code)
+// Numbers the union of a pair, and shows it.
+static int32_t join_pair(struct learner *l, struct pair *p)
 {
     struct text both = {0};
-    size_t n[2];
-    const int32_t pair[2] = {l->pair[number].symbol[0], l->pair[number].symbol[1]};
-    const char *first = vocabulary_word(l->symbols, pair[0], &n[0]), *second = vocabulary_word(l->symbols, pair[1], &n[1]);
-    text_bytes(&both, first, n[0]);
-    if (!l->pair[number].written) {
-        text_bytes(code, first, n[0]);
-        text_bytes(code, " ", 1);
-        text_bytes(code, second, n[1]);
-        text_bytes(code, "\n", 1);
-    }
-    text_bytes(&both, second, n[1]);
+    struct bpe_merge m;
+    m.first = vocabulary_word(l->symbols, p->symbol[0], &m.first_bytes);
+    m.second = vocabulary_word(l->symbols, p->symbol[1], &m.second_bytes);
+    size_t dropped = l->how->pieces ? BPE_REST_BYTES : 0;
+    text_bytes(&both, m.first, m.first_bytes);
+    text_bytes(&both, m.second + dropped, m.second_bytes - dropped);
+    m.both = both.at, m.both_bytes = both.length;
+    if (!p->written) l->ended = !l->how->take(l->how->context, &m);
+    p->written = true;
     int32_t merged = vocabulary_add(l->symbols, both.at, both.length);
     text_free(&both);
+    return merged;
+}
+
+static void merge_pair(struct learner *l, int32_t number)
+{
+    const int32_t pair[2] = {l->pair[number].symbol[0], l->pair[number].symbol[1]};
+    int32_t merged = join_pair(l, &l->pair[number]);
     int64_t at = l->pair[number].first;
     l->pair[number].first = 0;
-    l->merges += !l->pair[number].written;
     l->step++;
-    l->pair[number].written = true;
     for (int64_t next; at > 0; at = next) {
         int32_t word = l->occurrence[at - 1].word;
         next = l->occurrence[at - 1].next;
@@ -218,7 +223,8 @@ static void spell_word(struct learner *l, int32_t word, const char *bytes, size_
         (void)unicode_next(bytes, n, &at);
         size_t length = at - from;
         const char *symbol = bytes + from;
-        if (at == n) symbol = bpe_last_character(symbol, &length, last);
+        if (l->how->pieces) symbol = bpe_rest_character(symbol, &length, from, last);
+        else if (at == n) symbol = bpe_last_character(symbol, &length, last);
         MAKE_ROOM(l->symbol, l->symbols_used, l->symbols_room);
         l->symbol[l->symbols_used++] = vocabulary_add(l->symbols, symbol, length);
     }
@@ -243,13 +249,11 @@ static void spell_words(struct learner *l, const struct vocabulary *words)
     list_touched(l);
 }
 
-int bpe_learn(const struct vocabulary *words, int64_t merges, struct text *code)
+int bpe_learn_merges(const struct vocabulary *words, const struct bpe_learning *how)
 {
-    struct learner l = {.symbols = vocabulary_new(), .numbers = vocabulary_new()};
-    BUG_IF(merges < 0 || merges > BPE_MERGES);
-    text_add(code, "%s\n", BPE_HEADER);
+    struct learner l = {.symbols = vocabulary_new(), .numbers = vocabulary_new(), .how = how};
     spell_words(&l, words);
-    for (int32_t pair; !l.full && l.merges < merges && (pair = pop_pair(&l)) >= 0;) merge_pair(&l, pair, code);
+    for (int32_t pair; !l.full && !l.ended && (pair = pop_pair(&l)) >= 0;) merge_pair(&l, pair);
     vocabulary_free(l.symbols);
     vocabulary_free(l.numbers);
     free(l.pair);
@@ -261,4 +265,27 @@ int bpe_learn(const struct vocabulary *words, int64_t merges, struct text *code)
     free(l.touched);
     if (l.full) return fail(ERR_INPUT, "the words have more than %d pairs of symbols", VOCABULARY_WORDS);
     return 0;
+}
+
+struct code {
+    struct text *text;
+    int64_t left;  // merges to learn
+};
+
+static bool write_merge(void *context, const struct bpe_merge *m)
+{
+    struct code *c = context;
+    text_bytes(c->text, m->first, m->first_bytes);
+    text_bytes(c->text, " ", 1);
+    text_bytes(c->text, m->second, m->second_bytes);
+    text_bytes(c->text, "\n", 1);
+    return --c->left > 0;
+}
+
+int bpe_learn(const struct vocabulary *words, int64_t merges, struct text *code)
+{
+    struct code c = {code, merges};
+    BUG_IF(merges < 0 || merges > BPE_MERGES);
+    text_add(code, "%s\n", BPE_HEADER);
+    return merges > 0 ? bpe_learn_merges(words, &(struct bpe_learning){.take = write_merge, .context = &c}) : 0;
 }

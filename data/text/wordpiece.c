@@ -52,6 +52,11 @@ static void append_piece(struct pieces *pieces, int32_t id, int32_t begin, int32
     pieces->end[pieces->count++] = end;
 }
 
+void pieces_add(struct pieces *pieces, int32_t id)
+{
+    append_piece(pieces, id, 0, 0);
+}
+
 // ---- the vocabulary
 
 static void classify_ascii(struct wordpiece *w)
@@ -77,6 +82,7 @@ static int index_pieces(const char *name, struct wordpiece *w)
     TRY(find_special(name, w, "[UNK]", &w->special.unknown));
     TRY(find_special(name, w, "[CLS]", &w->special.first));
     TRY(find_special(name, w, "[SEP]", &w->special.separator));
+    w->special.mask = vocabulary_find(w->all, "[MASK]", strlen("[MASK]"));
     w->rest = vocabulary_new();
     w->rest_id = zalloc((size_t)vocabulary_count(w->all) * sizeof *w->rest_id);
     for (int32_t i = 0; i < vocabulary_count(w->all); i++) {
@@ -147,6 +153,8 @@ struct wordpiece_special wordpiece_special(const struct wordpiece *w)
 struct gathered {
     const struct wordpiece *w;
     struct pieces *pieces;
+    struct vocabulary *words;  // counts the words instead of cutting them; NULL: it does not
+    bool full;                 // they have as many as they can
     int count;  // number of characters; if above WORDPIECE_CHARACTERS, the last entry represents all further ones
     int at[WORDPIECE_CHARACTERS + 2];
     int32_t begin[WORDPIECE_CHARACTERS + 1], end[WORDPIECE_CHARACTERS + 1];
@@ -188,12 +196,22 @@ static int32_t longest_piece(const struct gathered *g, int n, int from, int *beh
     return VOCABULARY_NONE;
 }
 
+static void count_word(struct gathered *g, int n)
+{
+    g->full = g->full || vocabulary_count(g->words) == VOCABULARY_WORDS;
+    if (n <= WORDPIECE_CHARACTERS && !g->full) vocabulary_add(g->words, g->bytes, (size_t)g->at[n]);
+}
+
 static void cut_word(struct gathered *g)
 {
-    int64_t before = g->pieces->count;
     int n = g->count, from = 0, to = 0;
     g->count = 0;
     if (n == 0) return;
+    if (g->words != NULL) {
+        count_word(g, n);
+        return;
+    }
+    int64_t before = g->pieces->count;
     while (n <= WORDPIECE_CHARACTERS && from < n) {
         int32_t id = longest_piece(g, n, from, &to);
         if (id == VOCABULARY_NONE) break;
@@ -250,28 +268,44 @@ static void take_character(struct gathered *g, int32_t code, int32_t begin, int3
     if (alone) cut_word(g);
 }
 
-void wordpiece_encode(const struct wordpiece *w, const char *text, size_t n, struct pieces *pieces)
+static void read_text(struct gathered *g, const char *text, size_t n)
 {
-    struct gathered g;
-    g.w = w, g.pieces = pieces, g.count = 0, g.at[0] = 0;
     BUG_IF(n > INT32_MAX);
+    g->full = false, g->count = 0, g->at[0] = 0;
     for (size_t at = 0; at < n;) {
         int32_t begin = (int32_t)at;
         uint8_t c = (uint8_t)text[at];
         if (c >= 0x80) {
             int32_t code = unicode_next(text, n, &at);
-            take_character(&g, code, begin, (int32_t)at);
+            take_character(g, code, begin, (int32_t)at);
             continue;
         }
         at++;
-        switch (w->kind[c]) {
-        case LETTER: gather_character(&g, w->becomes[c], begin, begin + 1); break;
-        case SPACE: cut_word(&g); break;
+        switch (g->w->kind[c]) {
+        case LETTER: gather_character(g, g->w->becomes[c], begin, begin + 1); break;
+        case SPACE: cut_word(g); break;
         case PUNCTUATION:
-            cut_word(&g);
-            gather_character(&g, c, begin, begin + 1);
-            cut_word(&g);
+            cut_word(g);
+            gather_character(g, c, begin, begin + 1);
+            cut_word(g);
         }
     }
-    cut_word(&g);
+    cut_word(g);
+}
+
+void wordpiece_encode(const struct wordpiece *w, const char *text, size_t n, struct pieces *pieces)
+{
+    struct gathered g;
+    g.w = w, g.pieces = pieces, g.words = NULL;
+    read_text(&g, text, n);
+}
+
+int wordpiece_count_words(const char *text, size_t n, bool lower, struct vocabulary *words)
+{
+    struct wordpiece w = {.lower = lower};
+    struct gathered g;
+    classify_ascii(&w);
+    g.w = &w, g.pieces = NULL, g.words = words;
+    read_text(&g, text, n);
+    return g.full ? fail(ERR_INPUT, "the text has %d different words or more", VOCABULARY_WORDS) : 0;
 }

@@ -21,6 +21,7 @@ struct pieces {
     int64_t count, room;
 };
 void pieces_clear(struct pieces *);  // keeps the memory
+void pieces_add(struct pieces *, int32_t id);  // at no place of the text
 void pieces_free(struct pieces *);
 
 struct wordpiece;
@@ -37,7 +38,18 @@ int32_t wordpiece_count(const struct wordpiece *);
 const char *wordpiece_name(const struct wordpiece *, int32_t id);  // "##ing"
 struct wordpiece_special {
     int32_t pad, unknown, first, separator;  // [PAD] [UNK] [CLS] [SEP]
+    int32_t mask;                            // [MASK]; VOCABULARY_NONE: there is none
 };
 struct wordpiece_special wordpiece_special(const struct wordpiece *);
+
+// Counts the words of a text as wordpiece_encode cuts it, lowered and without accents for a lower-case vocabulary; those with more
+// than WORDPIECE_CHARACTERS characters are left out.
+int wordpiece_count_words(const char *text, size_t n, bool lower, struct vocabulary *words) MUST_CHECK;
+struct text;
+// Learns the pieces of counted words and adds them to a text, one a line, as wordpiece_parse reads them: [PAD], [UNK], [CLS],
+// [SEP], [MASK]; the characters that occur twice or more, "##" before those inside a word, by their bytes; then again and again the
+// union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with `pieces`
+// pieces, or where no pair occurs twice. Depends on the counted words alone.
+int wordpiece_learn(const struct vocabulary *words, int32_t pieces, struct text *list) MUST_CHECK;
 
 #endif

@@ -161,3 +161,55 @@ TEST(vocabularies_are_ranked)
 }
 
 TEST_GROUP(open_both, close_both)
+
+// ---- learning
+
+static void assert_learned(const char *text, int32_t pieces, const char *expected)
+{
+    struct vocabulary *words = vocabulary_new();
+    struct text list = {0};
+    assert_int_equal(wordpiece_count_words(text, strlen(text), true, words), 0);
+    assert_int_equal(wordpiece_learn(words, pieces, &list), 0);
+    static const char special[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    assert_memory_equal(list.at, special, sizeof special - 1);
+    assert_string_equal(list.at + sizeof special - 1, expected);
+    text_free(&list);
+    vocabulary_free(words);
+}
+
+// low x 5, lower x 2, newest x 6, widest x 3, as in test_text_bpe.c; of the pairs "##e ##s" and "##s ##t", 9 each, the larger one
+// first. A union of a first and a further symbol has no "##".
+TEST(learned_by_hand)
+{
+    static const char text[] = "Low low low low LOW lower lower newest newest newest newest newest newest widest widest widest\n";
+    static const char characters[] = "##d\n##e\n##i\n##o\n##r\n##s\n##t\n##w\nl\nn\nw\n";
+    struct text expected = {0};
+    text_add(&expected, "%s", characters);
+    assert_learned(text, 5, characters);  // characters come first, whatever the limit
+    assert_learned(text, 16, characters);
+    text_add(&expected, "##st\n##est\nlo\nlow\n");
+    assert_learned(text, 20, expected.at);
+    text_free(&expected);
+}
+
+TEST(what_occurs_once_is_no_piece)
+{
+    assert_learned("", 99, "");
+    assert_learned("xy xy pq", 99, "##y\nx\nxy\n");
+    assert_learned("a a, caf\xc3\xa9 CAFE", 99, "##a\n##e\n##f\na\nc\nca\ncaf\ncafe\n");
+    // Two pairs with one union: "##aa" of "##a ##aa" and of "##aa ##a" is numbered once.
+    assert_learned("zaaaa zaaaa yaaa yaaa", 99, "##a\ny\nz\n##aa\nzaa\nzaaaa\nyaa\nyaaa\n");
+}
+
+TEST(long_words_are_not_counted)
+{
+    char text[WORDPIECE_CHARACTERS + 3];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    for (int longer = 0; longer < 2; longer++) {
+        struct vocabulary *words = vocabulary_new();
+        assert_int_equal(wordpiece_count_words(text, (size_t)(WORDPIECE_CHARACTERS + longer), true, words), 0);
+        assert_int_equal(vocabulary_count(words), !longer);
+        vocabulary_free(words);
+    }
+}
