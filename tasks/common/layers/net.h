@@ -82,5 +82,13 @@ struct net_encoder {
     struct init weight;
 };
 int net_encoder_layer(struct net *, const char *name, int x, const struct net_encoder *);
+// What its first layer reads: word + segment + position, layer norm, dropout, as "embeddings.*". Matrices begin with `weight`.
+struct net_texts {
+    int tokens, segments;  // i32[B,T]
+    int64_t symbols, width, positions;
+    struct init weight;
+};
+#define NET_ENCODER_WORDS "embeddings.word_embeddings.weight"  // [symbols,width]
+int net_encoder_input(struct net *, const struct net_texts *);
 
 #endif

@@ -42,3 +42,16 @@ int net_encoder_layer(struct net *n, const char *name, int x, const struct net_e
     norm = net_join(n, name, "output.LayerNorm");
     return g_layer_norm(g, norm, g_add(g, x, net_dropout(n, feed_forward(n, name, x, e))), n->eps);
 }
+
+int net_encoder_input(struct net *n, const struct net_texts *t)
+{
+    struct graph *g = n->g;
+    struct net_table table = {t->symbols, t->width, n->step->is.length, t->weight};
+    graph_scope(g, "embeddings");
+    int x = net_embedding(n, NET_ENCODER_WORDS, t->tokens, &table);
+    table.rows = 2;
+    x = g_add(g, x, net_embedding(n, "embeddings.token_type_embeddings.weight", t->segments, &table));
+    table.rows = t->positions;
+    x = g_add(g, x, net_embedding(n, "embeddings.position_embeddings.weight", NONE, &table));
+    return net_dropout(n, g_layer_norm(g, "embeddings.LayerNorm", g_cast(g, x, n->step->setting->dtype), n->eps));
+}

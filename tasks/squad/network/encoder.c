@@ -14,24 +14,9 @@
 #define NORM_EPS 1e-12f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};
 
-static int embeddings(struct net *n, int64_t width)
+void bert_forward(struct step *s, const int none[MODEL_VALUES], int out[MODEL_VALUES])
 {
-    struct graph *g = n->g;
-    struct step *s = n->step;
-    struct net_table table = {s->setting->data->field[0].classes, width, s->is.length, WEIGHT};
-    graph_scope(g, "embeddings");
-    int x = net_embedding(n, "embeddings.word_embeddings.weight", step_input(s, "tokens"), &table);
-    table.rows = 2;
-    x = g_add(g, x, net_embedding(n, "embeddings.token_type_embeddings.weight", step_input(s, "segments"), &table));
-    table.rows = squad_keys(s->setting->recipe)->positions;
-    x = g_add(g, x, net_embedding(n, "embeddings.position_embeddings.weight", NONE, &table));
-    x = g_cast(g, x, s->setting->dtype);
-    return net_dropout(n, g_layer_norm(g, "embeddings.LayerNorm", x, NORM_EPS));
-}
-
-void bert_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
-{
-    (void)in;
+    (void)none;
     struct graph *g = s->g;
     struct net n = net_of(s);
     const struct squad_keys *own = squad_keys(s->setting->recipe);
@@ -39,7 +24,9 @@ void bert_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALU
     n.eps = NORM_EPS;
     net_dropout_at(&n, (float)own->dropout);
     graph_group(g, GROUP_ENCODER);
-    int x = embeddings(&n, own->width);
+    const struct net_texts in = {step_input(s, "tokens"), step_input(s, "segments"), s->setting->data->field[0].classes, own->width,
+                                 own->positions, WEIGHT};
+    int x = net_encoder_input(&n, &in);
     for (int i = 0; i < own->layers; i++) x = net_encoder_layer(&n, arena_text(&g->arena, "encoder.layer.%d", i), x, &layer);
     graph_group(g, GROUP_HEAD);
     graph_scope(g, "qa_outputs");
