@@ -19,9 +19,10 @@ bool result_eligible(const struct latency_facts *f)
 {
     const struct run_data *d = f->data;
     const struct contest *contest = contest_find(f->task);
-    if (contest != NULL && !contest->synthetic && f->items != contest->test_items) return false;
+    bool fixed = contest != NULL && !contest->synthetic;
+    if (f->items != (fixed ? contest->requests : d->items) || (fixed && d->items != contest->test_items)) return false;
     const struct run_metric metric = metric_of(f);
-    return f->items == d->items && d->official && !d->synthetic && run_metric_meets(&metric, f->k, f->target_micro);
+    return d->official && !d->synthetic && run_metric_meets(&metric, f->k, f->target_micro);
 }
 
 static int store_latency(struct results *r, const struct latency_facts *f, const struct software_facts *software)

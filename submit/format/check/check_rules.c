@@ -339,7 +339,7 @@ static const char *eligible_fault(const struct subject *s, const json_t *latency
     if (s->synthetic || canonical_int(latency, "synthetic") != 0) return "its images are synthetic";
     if (c == NULL) return NULL;  // check_task reports the unknown task
     if (!contest_has_digests(c)) return "no digest of its test set is published here";
-    if (canonical_int(latency, "items") != c->test_items) return "it did not measure the whole test set";
+    if (canonical_int(latency, "items") != c->requests) return "it did not measure the whole test set";
     if (!contest_knows_data(c, "test", canonical_text(latency, "data_digest"))) return "its items are not the published test set";
     const char *own = canonical_text(latency, "weights_digest"), *run = canonical_text(s->json, "model.weights_digest");
     if (*own == 0 || strcmp(own, run) != 0) return "its weights are not known to be the run's";

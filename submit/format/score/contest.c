@@ -38,6 +38,7 @@ static void read_row(const json_t *row, struct contest *c)
                                    .items = value ? 0 : c->items};
     bool share = *c->board.unit == 0 || strcmp(c->board.unit, "%") == 0;
     c->most_micro = share ? 1000000 : canonical_int(row, "most_micro");
+    c->requests = canonical_int(row, json_object_get(row, "requests") != NULL ? "requests" : "test_items");
     if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
     const json_t *targets = json_object_get(row, "target_micro");
     BUG_IF(c->name == NULL || c->title == NULL || c->metric == NULL || c->metric_title == NULL || c->items < 1);

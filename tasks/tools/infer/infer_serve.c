@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request is a stored sample. Preprocessing is the feed's fill on the host (decoding, cropping, padding) and the copy to the
+// The request is a stored sample, or one that the task made of them all. Preprocessing is the feed's fill on the host (decoding, cropping, padding) and the copy to the
 // device. If a view makes several samples of a request, its time is the sum of theirs. The programs are those of the task's
 // inference, or of its evaluation, at batch 1, so the score comes from the task's own metrics and judge. Invariant: the time of a
 // request covers all of its work, and the mean is over all requests except the warm-up.
@@ -138,6 +138,13 @@ static void take_memory(struct serving *s, int64_t items)
     if (c->worker_new) s->worker = c->worker_new(c->context);
 }
 
+// Stored samples, of which a view may make several, or the view's own.
+static int64_t count_requests(const struct serving *s)
+{
+    const struct dataset *of = s->setting.task->request ? s->data : s->evaluation.view;
+    return dataset_facts(of)->count[SPLIT_TEST];
+}
+
 // The number of the request to which a batch of one sample belongs.
 static int64_t request_of(const struct serving *s, int64_t number)
 {
@@ -180,7 +187,7 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
 {
     struct evaluation *e = &s->evaluation;
     void *judging;
-    int64_t requests = dataset_facts(s->data)->count[SPLIT_TEST], samples = supply_batches(&s->supply), spent[2] = {0};
+    int64_t requests = count_requests(s), samples = supply_batches(&s->supply), spent[2] = {0};
     f->items = o->items && o->items < requests ? o->items : requests;
     take_memory(s, f->items);
     if (e->fold != NONE) TRY(session_run(s->session, e->fold));
@@ -200,7 +207,7 @@ static int measure_singles(struct serving *s, const struct infer_options *o, str
 
 static int measure_batches(struct serving *s, const struct infer_options *o, struct infer_figures *f)
 {
-    f->items = dataset_facts(s->data)->count[SPLIT_TEST];
+    f->items = count_requests(s);
     s->evaluation.between = tell_batches, s->evaluation.context = s;
     TRY(supply_load(&s->supply, s->session, &s->slots.feed[FEED_TEST]));
     return evaluation_run(&s->evaluation, o->answers, f->score);

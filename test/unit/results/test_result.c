@@ -454,6 +454,12 @@ TEST_WITH(latencies_are_held_against_the_contest, setup, teardown)
     if (result_latency(r, &f, &id) < 0) fail_msg("%s", error_text());
     f.k = 749999;
     assert_false(result_eligible(&f));
+    // Samples that a task makes of its test set: the contest says how many.
+    const struct run_data wiki = {.name = "wiki-sample", .split = "test", .digest = DIGEST_B, .items = 32, .official = true};
+    f.task = "wiki-mlm", f.data = &wiki, f.items = 1000, f.k = 750000;
+    assert_true(result_eligible(&f));
+    f.items = 32;
+    assert_false(result_eligible(&f));
     results_close(r);
 }
 
