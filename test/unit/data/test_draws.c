@@ -11,7 +11,8 @@
 // ---- the uses
 
 // KEY_RUN: chosen by a person
-enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_CASES };
+enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_CASES,
+           KEY_ARTICLES, KEY_CLOZE };
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, LADDER, VALUES };  // uses that differ here are never in one training
 
 struct range {
@@ -31,7 +32,8 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER, USES, NO_USE
+    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER,
+    ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -59,6 +61,14 @@ static const struct use uses[USES] = {
     [PHRASES] = {"phrases", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PHRASES},
     [PIECES] = {"noise of texts", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PIECES},
     [PAIRS] = {"noise of pairs", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PAIRS},
+    [ARTICLES] = {"articles", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_ARTICLES},
+    [CLOZE] = {"noise of masked texts", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_CLOZE},
+    [SENTENCE_PAIRS] = {"pairs of texts", RNG_SENTENCES, {0, 0}, ANY_WORD},
+    [SENTENCE_ORDER] = {"order of articles", RNG_SENTENCES, {1, 1}, ANY_WORD},
+    [SENTENCE_MASKS] = {"masks", RNG_SENTENCES, {2, 2}, ANY_WORD},
+    [SCORED_PAIRS] = {"pairs of scored texts", RNG_SENTENCES, {3, 3}, ANY_WORD},
+    [SCORED_ORDER] = {"order of scored texts", RNG_SENTENCES, {4, 4}, ANY_WORD},
+    [SCORED_MASKS] = {"masks of scored texts", RNG_SENTENCES, {5, 5}, ANY_WORD},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
 };
@@ -108,6 +118,7 @@ static const struct place places[] = {
     {"data/read/squad/stories.c", "RNG_SYNTHETIC", 1, {STORIES, NO_USE}},
     {"data/read/bitext/phrases.c", "RNG_SYNTHETIC", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},
+    {"data/read/wiki/articles.c", "RNG_SYNTHETIC", 1, {ARTICLES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cpu/loops/loops_element.c", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
@@ -121,6 +132,8 @@ static const struct place places[] = {
     {"runtime/element.h", "RNG_JITTER", 1, {JITTER, NO_USE}},
     {"runtime/element.h", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
     {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
+    {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
+    {"tasks/bert/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
 };
@@ -171,6 +184,7 @@ TEST(every_use_is_listed)
     static const char *const rooms[] = {"runtime", "data", "tasks", "submit", "scoreboard"};
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) assert_int_equal(nftw(rooms[i], count_file, 16, FTW_PHYS), 0);
     bool listed[USES + 2] = {[ORDER_PAGES] = true, [ORDER_GROWN] = true};
+    for (int u = SENTENCE_MASKS; u <= SCORED_MASKS; u++) listed[u] = true;
     for (int i = 0; i < PLACES; i++) {
         if (found[i] != places[i].lines)
             fail_msg("%s has %d lines with %s, not %d", places[i].file, found[i], places[i].purpose, places[i].lines);
@@ -188,6 +202,8 @@ TEST(constant_keys_differ)
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},
+                {"data/read/wiki/articles.c", " SEED = "},
+                {"tasks/bert/cloze.c", "NOISE_SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };

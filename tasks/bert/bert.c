@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// BERT's pre-training (Devlin et al. 2019): masked pieces of two texts are predicted, and whether the second text follows the first.
+// In this order: the step, the update rules, the tasks. Samples are in cloze.h, the network in bert_network.h.
+#include "tasks/bert/bert.h"
+
+#include "tasks/bert/bert_keys.h"
+#include "tasks/bert/bert_network.h"
+#include "tasks/bert/cloze.h"
+#include "tasks/bert/cloze_judge.h"
+#include "tasks/common/step/rule.h"
+#include "tasks/common/step/step.h"
+
+// ---- the step
+
+static int64_t length_of(const struct setting *c, int feed)
+{
+    return c->feed[feed]->field[0].shape[0].dim[0];
+}
+
+static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
+{
+    (void)step, (void)program;
+    v->length = length_of(c, FEED_TRAIN);
+}
+
+static void choose_evaluation(const struct setting *c, struct variant *v)
+{
+    v->length = length_of(c, FEED_TEST);
+}
+
+// A slot without content has the digest of the learned pieces in its name, so weights for other pieces are refused.
+static void mark_pieces(struct step *s)
+{
+    const char *digest = cloze_digest(s->setting->feed[s->program->feed]->data);
+    if (!*digest) return;
+    char *name = arena_text(&s->g->arena, "pieces-of-training-text.%.16s", digest);
+    int v = graph_state(s->g, name, SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+    if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
+}
+
+// [B,P,V] or [B,2]. Rows without a label count for nothing (ops.def).
+static int losses_of(struct step *s, const char *name, int logits, int labels)
+{
+    int out[3];
+    graph_scope(s->g, "loss");
+    g_xent_full(s->g, (int[]){logits, labels, NONE}, 0, false, out);
+    if (step_trains(s)) step_mean_loss(s, name, out[0], out[2], 1);
+    return out[1];
+}
+
+// For the judge: the best words of each masked place [B,P*BEST], their probabilities, the losses of the places, the guesses.
+static void show_answers(struct step *s, const struct bert_answers *a, int losses)
+{
+    struct graph *g = s->g;
+    int best;
+    if (g->error) return;
+    const struct shape is = g->value[a->words].shape;
+    int64_t numbers = is.dim[1] * CLOZE_BEST;
+    int share = g_top(g, g_softmax(g, g_cast(g, a->words, F32)), CLOZE_BEST, &best);
+    step_output(s, CLOZE_WORDS, g_reshape(g, best, SHAPE(is.dim[0], numbers)));
+    step_output(s, CLOZE_SHARES, g_reshape(g, share, SHAPE(is.dim[0], numbers)));
+    step_output(s, CLOZE_LOSSES, g_reshape(g, losses, SHAPE(is.dim[0], is.dim[1])));
+    step_output(s, CLOZE_NEXT, a->next);
+}
+
+static void forward_batch(struct step *s)
+{
+    struct bert_answers a;
+    mark_pieces(s);
+    bert_network(s, &a);
+    int losses = losses_of(s, "masked", a.words, step_input(s, "labels"));
+    (void)losses_of(s, "next", a.next, step_input(s, "next"));
+    if (!step_trains(s)) show_answers(s, &a, losses);
+}
+
+// ---- updates: matrices and embeddings decay by optimiser.filters.decay. Norms and biases decay only if the recipe says so
+
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    const struct recipe *r = c->recipe;
+    rule[0] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
+    rule[1] = rule_of_filters(c, "embedding", ROLES(ROLE_EMBEDDING));
+    rule[1].optimiser = recipe_other_rule((enum recipe_optimiser)r->optimiser);
+    rule[2] = rule_of_others(c, "bias", ANY, r->bias_lr);
+    return 3;
+}
+
+// ---- the tasks
+
+// Checkpoints put the encoder below "bert.". Those of an encoder alone lack the heads.
+static const char *const prefixes[] = {"bert.", NULL};
+static const char *const fresh[] = {"pooler.", "cls.", NULL};
+
+const struct model bert_models[] = {
+    {.name = "bert-mlm", .about = "BERT with the heads of its pre-training: masked pieces, next sentence", .prefixes = prefixes,
+     .fresh = fresh},
+    {0},
+};
+
+static const struct task_program programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, forward_batch},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward_batch},
+    {0},
+};
+static const struct metric metrics[] = {{"masked", "", METRIC_RATIO, false}, {"next", "", METRIC_RATIO, false},
+                                        {"loss", "nat", METRIC_MEAN, true}, {0}};
+static const char *const sample_sets[] = {"wiki-sample", "articles", NULL};
+static const char *const sample_recipes[] = {"wiki-mlm", "articles", NULL};
+static const char *const whole_sets[] = {"wiki", "articles", NULL};
+static const char *const whole_recipes[] = {"bert-large-512", "articles-512", NULL};
+
+#define SHARED                                                                                                         \
+    .samples = "sequences", .metrics = metrics, .models = bert_models, .view = cloze_view, .note = cloze_note,          \
+    .asks = ASKS_LINES, .ask = cloze_ask, .feed = cloze_feed, .variant = choose_variant, .evaluation = choose_evaluation, \
+    .programs = programs, .judge = &cloze_judge, .rules = update_rules
+
+const struct task task_wiki_mlm = {
+    .name = CLOZE_SMALL, .title = "BERT on a sample of Wikipedia", .target = 0.30, .data_sets = sample_sets,
+    .recipes = sample_recipes, SHARED,
+};
+const struct task task_bert_pretraining = {
+    .name = "bert-pretraining", .title = "BERT pre-training", .target = 0.72, .takes = TAKES_WEIGHTS | TAKES_VOCAB,
+    .data_sets = whole_sets, .recipes = whole_recipes, SHARED,
+};
+
+const struct task *const tasks_bert[] = {&task_wiki_mlm, &task_bert_pretraining, NULL};

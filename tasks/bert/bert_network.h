@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DAWN_BERT_NETWORK_H
+#define DAWN_BERT_NETWORK_H
+
+#include "tasks/common/step/step.h"
+
+// Reads the fields of cloze.h: tokens i32[B,T], segments i32[B,T], tokens.length i32[B], places i32[B,P].
+struct bert_answers {
+    int words;  // logits of the masked pieces, [B,P,V] of the activations' type
+    int next;   // f32[B,2]: the second text follows; it is from another article
+};
+void bert_network(struct step *, struct bert_answers *);
+
+#endif
