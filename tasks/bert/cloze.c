@@ -398,6 +398,29 @@ int cloze_feed(const struct setting *s, int feed, struct feed_choice *f)
 
 // ---- what people should know
 
+static void add_numbers(struct text *into, const int32_t *number, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) text_add(into, "%d ", number[i]);
+    text_add(into, "| ");
+}
+
+void cloze_scored_digest(const struct dataset *view, char hex[DIGEST_HEX])
+{
+    struct text lines = {0};
+    for (int64_t i = 0; i < cloze_of(view)->samples[SPLIT_TEST]; i++) {
+        struct cloze_sample s;
+        cloze_sample(view, i, &s);
+        add_numbers(&lines, s.tokens, s.length);
+        text_add(&lines, "%lld | ", (long long)s.second);
+        add_numbers(&lines, s.places, s.masked);
+        add_numbers(&lines, s.labels, s.masked);
+        text_add(&lines, "%d\n", s.random);
+        cloze_sample_free(&s);
+    }
+    digest_bytes(lines.at ? lines.at : "", lines.length, hex);
+    text_free(&lines);
+}
+
 // The share of the most frequent piece of training among the masked ones, and of the more frequent answer to "next".
 static void add_floors(const struct dataset *view, struct text *into)
 {
@@ -405,6 +428,8 @@ static void add_floors(const struct dataset *view, struct text *into)
     const struct sentence_text *t = &c->text[SPLIT_TRAIN];
     int64_t *times = zalloc((size_t)c->symbols * sizeof *times), hits = 0, labels = 0, random = 0, all = c->samples[SPLIT_TEST];
     int32_t best = 0;
+    char digest[DIGEST_HEX];
+    cloze_scored_digest(view, digest);
     for (int64_t i = 0; i < t->ids; i++) times[t->id[i]]++;
     for (int32_t i = 0; i < c->symbols; i++) best = times[i] > times[best] ? i : best;
     for (int64_t i = 0; i < all; i++) {
@@ -415,8 +440,8 @@ static void add_floors(const struct dataset *view, struct text *into)
         cloze_sample_free(&s);
     }
     text_add(into, "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "
-             "sentence %.3f", c->symbols, cloze_piece(view, best), (long long)labels, (double)hits / (double)labels,
-             (double)(random > all - random ? random : all - random) / (double)all);
+             "sentence %.3f; the scored set is %.16s", c->symbols, cloze_piece(view, best), (long long)labels, (double)hits / (double)labels,
+             (double)(random > all - random ? random : all - random) / (double)all, digest);
     free(times);
 }
 

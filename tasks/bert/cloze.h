@@ -36,5 +36,7 @@ struct cloze_sample {
 // Sample of the scored set. The arrays are freed by cloze_sample_free.
 void cloze_sample(const struct dataset *view, int64_t number, struct cloze_sample *);
 void cloze_sample_free(struct cloze_sample *);
+// SHA-256 of the scored set: a line "tokens | second | places | labels | random" for each sample, a blank after each number.
+void cloze_scored_digest(const struct dataset *view, char hex[DIGEST_HEX]);
 
 #endif

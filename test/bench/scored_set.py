@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+# The scored set of wiki-mlm, derived a second time: sentences, pieces, pairs of texts and masks by the rules of docs/language.md, with
+# Philox in Python. Compares it with what "dawn infer wiki-mlm --predictions FILE" wrote, and prints its SHA-256. Needs `tokenizers`
+# for BERT's normaliser and encoder.
+#
+#   scored_set.py FOLDER-OF-WIKI-SAMPLE PREDICTIONS
+import collections
+import hashlib
+import json
+import re
+import sys
+
+from tokenizers import BertWordPieceTokenizer
+
+LENGTH, MASKS, SAMPLES, WALKS, SEED, PIECES, PURPOSE, SPLIT = 128, 20, 1000, 10, 12345, 8192, 12, 1
+PAIRS, ORDERS, MASKING, KINDS = 0, 1, 2, 3
+
+
+def philox(key, c):
+    k0, k1 = key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = ((b >> 32) ^ c[1] ^ k0, b & 0xFFFFFFFF, (a >> 32) ^ c[3] ^ k1, a & 0xFFFFFFFF)
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return c
+
+
+class Draws:
+    def __init__(self, kind, epoch, number):
+        self.site, self.epoch, self.number = PURPOSE | (SPLIT * KINDS + kind) << 8, epoch, number
+        self.block, self.four = 0, []
+
+    def below(self, n):
+        if not self.four:
+            self.four = list(philox(SEED, (self.number, self.epoch, self.site, self.block)))
+            self.block += 1
+        return self.four.pop(0) * n >> 32
+
+    def shuffle(self, items):
+        for i in range(len(items) - 1, 0, -1):
+            k = self.below(i + 1)
+            items[i], items[k] = items[k], items[i]
+
+
+def articles(path):
+    found, title = [], False
+    for line in open(path, encoding="utf-8", newline="").read().split("\n"):
+        line = line.strip(" \t\r\v\f")
+        if title:
+            title = False
+        elif line.startswith("<doc "):
+            found.append([])
+            title = True
+        elif line and not line.startswith("</doc>"):
+            found[-1] += re.split(r"(?<=[.!?]) +(?=[A-Z])", line)
+    return [a for a in found if a]
+
+
+def learn(words):
+    spelled = [[c if i == 0 else "##" + c for i, c in enumerate(w)] for w in words]
+    times, one, pairs, where = list(words.values()), collections.Counter(), collections.Counter(), collections.defaultdict(set)
+
+    def count(i, sign):
+        for p in zip(spelled[i], spelled[i][1:]):
+            pairs[p] += sign * times[i]
+            where[p].add(i)
+
+    for i, word in enumerate(spelled):
+        for c in word:
+            one[c] += times[i]
+        count(i, 1)
+    pieces = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + sorted(c for c in one if one[c] > 1))
+    while len(pieces) < PIECES:
+        most = max(pairs.values())
+        best = max(p for p, n in pairs.items() if n == most)
+        union = best[0] + best[1][2:]
+        pieces[union] = None
+        for i in where.pop(best):
+            count(i, -1)
+            word, k = [], 0
+            while k < len(spelled[i]):
+                joined = tuple(spelled[i][k:k + 2]) == best
+                word.append(union if joined else spelled[i][k])
+                k += 1 + joined
+            spelled[i] = word
+            count(i, 1)
+        pairs.pop(best)
+    return list(pieces)
+
+
+def walk(texts, epoch):
+    order, room, made = list(range(len(texts))), LENGTH - 3, []
+    Draws(ORDERS, epoch, 0).shuffle(order)
+    for article in order:
+        draws, text = Draws(PAIRS, epoch, article), texts[article]
+        goal = 2 + draws.below(room - 1) if draws.below(10) == 0 else room
+        first = at = 0
+        while at < len(text):
+            at += 1
+            if at < len(text) and sum(map(len, text[first:at])) < goal:
+                continue
+            middle = first + 1 + (draws.below(at - first - 1) if at - first > 2 else 0)
+            random = at - first == 1 or draws.below(2) == 0
+            a = sum(text[first:middle], [])
+            if random:
+                other = draws.below(len(texts) - 1)
+                other += other >= article
+                begin = draws.below(len(texts[other]))
+                end = begin + 1
+                while end < len(texts[other]) and sum(map(len, texts[other][begin:end])) < goal - len(a):
+                    end += 1
+                b = sum(texts[other][begin:end], [])
+            else:
+                b = sum(text[middle:at], [])
+            while len(a) + len(b) > room:
+                longer = a if len(a) > len(b) else b
+                del longer[0 if draws.below(2) else -1]
+            made.append((a, b, int(random)))
+            first = at = middle if random else at
+    return made
+
+
+def mask(number, a, b, symbols):
+    draws, ids = Draws(MASKING, 0, number), [2] + a + [3] + b + [3]
+    places = [i for i in range(1, len(ids) - 1) if i != len(a) + 1]
+    count = min(MASKS, max(1, round(len(ids) * 0.15)))
+    for i in range(count):
+        k = i + draws.below(len(places) - i)
+        places[i], places[k] = places[k], places[i]
+    places = sorted(places[:count])
+    labels = [ids[p] for p in places]
+    for p in places:
+        way = draws.below(10)
+        if way < 8:
+            ids[p] = 4
+        elif way == 8:
+            ids[p] = draws.below(symbols)
+    return ids, places, labels
+
+
+folder, predictions = sys.argv[1:]
+train = [a for k in range(3) for a in articles(f"{folder}/wiki_0{k}")]
+cut = BertWordPieceTokenizer(lowercase=True)
+pieces = learn(collections.Counter(w for a in train for s in a for w, _ in
+                                   cut.pre_tokenizer.pre_tokenize_str(cut.normalizer.normalize_str(s))))
+encoder = BertWordPieceTokenizer(vocab={p: i for i, p in enumerate(pieces)}, lowercase=True)
+texts = [[e.ids for e in encoder.encode_batch(a, add_special_tokens=False) if e.ids] for a in articles(f"{folder}/wiki_03")]
+samples = [s for epoch in range(WALKS) for s in walk([t for t in texts if t], epoch)]
+Draws(ORDERS, WALKS, 0x7FFFFFFF).shuffle(samples)
+digest, answers = hashlib.sha256(), [json.loads(line) for line in open(predictions)]
+assert len(answers) == SAMPLES, len(answers)
+hits = tries = 0
+for number, (a, b, random) in enumerate(samples[:SAMPLES]):
+    ids, places, labels = mask(number, a, b, len(pieces))
+    row = answers[number]
+    assert [row[k] for k in ("sample", "ids", "second", "places", "labels", "next")] == \
+        [number, ids, len(a) + 2, places, labels, random], number
+    hits, tries = hits + sum(x == y for x, y in zip(labels, row["answers"])), tries + len(labels)
+    line = " | ".join([*(" ".join(map(str, x)) for x in (ids, [len(a) + 2], places, labels)), str(random)]) + "\n"
+    digest.update(line.encode())
+print(f"{SAMPLES} samples, {tries} masked pieces, {digest.hexdigest()}; masked {hits / tries:.6f}")

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+// BERT for pre-training: parameters as published, losses, logits and gradients as PyTorch computes them; how texts become samples;
+// the scored set, which is the same for everybody; its rules of update and their share of a step.
+#include "test/unit/test.h"
+#include "test/unit/fixture_graph.h"
+
+#include "data/feed/feed.h"
+#include "runtime/fuse.h"
+#include "runtime/grad.h"
+#include "tasks/bert/bert.h"
+#include "tasks/bert/bert_keys.h"
+#include "tasks/bert/bert_network.h"
+#include "tasks/bert/cloze.h"
+#include "tasks/bert/sentence_pairs.h"
+#include "tasks/common/train/trainer.h"
+
+// ---- the network beside PyTorch's: test/bench/torch_bert.py printed these
+
+enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, LAYERS = 2, INNER = 10, PLACES_ALL = 9, MOST = 64 };
+static const int32_t TOKENS[B][T] = {{2, 7, 4, 3, 9, 4, 12, 3}, {2, 4, 3, 11, 3}, {2, 5, 8, 6, 3, 4, 3}};
+static const int32_t SEGMENTS[B][T] = {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 0, 1, 1}};
+static const int32_t LENGTHS[B] = {8, 5, 7}, NEXT[B] = {1, 0, 1};
+static const int32_t PLACES[B][P] = {{2, 5, 0}, {T + 1, T, T}, {2 * T + 1, 2 * T + 5, 2 * T}};  // in the batch
+static const int32_t LABELS[B][P] = {{10, 6, -1}, {8, -1, -1}, {5, 12, -1}};
+
+static const struct {
+    const char *name;
+    struct shape shape;
+    const void *bytes;
+} INPUTS[] = {{"tokens", SHAPE(T), TOKENS}, {"segments", SHAPE(T), SEGMENTS}, {"tokens.length", SHAPE(), LENGTHS},
+              {"places", SHAPE(P), PLACES}, {"labels", SHAPE(P), LABELS}, {"next", SHAPE(), NEXT}};
+enum { FIELDS = 6 };
+
+struct golden {
+    const char *slot;  // a name that ends with a point is that of a layer
+    double along;      // the sum of gradient[i] cos(i)
+};
+static const struct golden GRADIENT[] = {
+    {"embeddings.word_embeddings.weight", 0.59937379},
+    {"embeddings.position_embeddings.weight", 0.16031060},
+    {"embeddings.token_type_embeddings.weight", 0.23676503},
+    {"embeddings.LayerNorm.weight", -0.23682966},
+    {"embeddings.LayerNorm.bias", -0.17649738},
+    {"encoder.layer.0.", 0.81907230},
+    {"encoder.layer.1.", 1.59462954},
+    {"pooler.dense.weight", 0.05977514},
+    {"pooler.dense.bias", -0.00408884},
+    {"cls.predictions.bias", -0.26880707},
+    {"cls.predictions.transform.dense.weight", 0.23283389},
+    {"cls.predictions.transform.dense.bias", 0.21651753},
+    {"cls.predictions.transform.LayerNorm.weight", -0.09263623},
+    {"cls.predictions.transform.LayerNorm.bias", 0.27758786},
+    {"cls.seq_relationship.weight", 0.00644452},
+    {"cls.seq_relationship.bias", -0.02164592},
+    {NULL, 0},
+};
+static const double LOSSES[] = {2.59114091, 0.67033545}, WORDS[] = {-0.90567027, 1.06353333, 0.03266442, 1.05006134}, FOLLOWS[2 * B] = {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342};
+
+static void put_waves(struct session *s)
+{
+    for (int i = 0; i < s->store->count; i++) {
+        const struct slot *slot = s->store->slot[i];
+        if (!role_is_parameter(slot->role)) continue;
+        float *v = zalloc(slot_bytes(slot));
+        double phase = 0;
+        for (const char *c = slot->name; *c; c++) phase += *c;
+        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, "LayerNorm");
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) {
+            double x = (double)(k + 1);
+            v[k] = (float)(norm + (weight ? 0.5 : 0.3) * sin(0.37 * x * x + phase));
+        }
+        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
+        free(v);
+    }
+}
+
+static void compare_gradient(struct session *s, const struct golden *row)
+{
+    size_t length = strlen(row->slot);
+    bool layer = row->slot[length - 1] == '.';
+    double sum = 0, size = 0;
+    for (int i = 0; i < s->store->count; i++) {
+        const struct slot *slot = s->store->slot[i];
+        char name[96];
+        if (layer ? strncmp(slot->name, row->slot, length) != 0 : strcmp(slot->name, row->slot) != 0) continue;
+        if (!role_is_parameter(slot->role)) continue;
+        snprintf(name, sizeof name, "d.%s", slot->name);
+        if (!slot_find(s->store, name)) fail_msg("%s gets no gradient", slot->name);
+        float *g = read_slot(s, name);
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k), size += fabs((double)g[k]);
+        free(g);
+    }
+    if (!(size > 0)) fail_msg("%s gets no gradient", row->slot);
+    if (!(fabs(sum - row->along) < 2e-6 + 6e-6 * size)) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
+}
+
+static void compare_with_pytorch(const char *device)
+{
+    static const struct metric metrics[] = {{0}};
+    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
+    static const struct task_program programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL}, {0}};
+    struct recipe recipe = {0};
+    *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = WIDTH, .heads = 2, .feed_forward = INNER,
+                                                                 .positions = PLACES_ALL};
+    struct dataset_facts facts = {.name = "few", .field = {{.name = "tokens", .classes = V}}, .fields = 1};
+    struct feed_choice choice = {.order = {.buckets = 1, .batch = {B}}, .fields = FIELDS};
+    for (int i = 0; i < FIELDS; i++)
+        choice.field[i] = (struct feed_field){.name = INPUTS[i].name, .dtype = I32, .shape = {INPUTS[i].shape}};
+    struct task task = {.name = "few", .metrics = metrics, .feeds = feeds, .programs = programs};
+    struct setting setting = {.task = &task, .model = bert_models, .data = &facts, .recipe = &recipe,
+                              .feed = {&choice, &choice}, .dtype = F32};
+    struct step_slots slots = {0};
+    struct session *s = session_on(device);
+    struct graph *g = graph_new(s->store, "forced");
+    struct step step = {.g = g, .setting = &setting, .slots = &slots, .program = programs, .is = {.batch = B, .length = T},
+                        .index = NONE};
+    struct bert_answers a;
+    int params[MOST], grads[MOST], count = 0, out[3];
+    g->trains = ANY;
+    bert_network(&step, &a);
+    g_xent_full(g, (int[]){a.words, step_input(&step, "labels"), NONE}, 0, true, out);
+    int masked = out[0], next = g_xent(g, a.next, step_input(&step, "next"), 0, true);
+    OK(graph_check(g));
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
+    OK(grad_of(g, g_add(g, masked, next), params, count, grads));
+    for (int i = 0; i < count; i++)
+        if (grads[i] != NONE) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    keep(g, "masked", masked), keep(g, "following", next), keep(g, "words", a.words), keep(g, "follows", a.next);
+    OK(session_add(s, g));
+    start(s);
+    put_waves(s);
+    for (int i = 0; i < FIELDS; i++) {
+        struct slot *slot = slots.feed[FEED_TRAIN].input[i][0];
+        OK(session_write(s, slot, INPUTS[i].bytes, 0, slot_bytes(slot)));
+    }
+    OK(session_run(s, 0));
+    assert_float_equal(read_one(s, "masked"), LOSSES[0], 1e-5);
+    assert_float_equal(read_one(s, "following"), LOSSES[1], 1e-5);
+    float *words = read_slot(s, "words"), *follows = read_slot(s, "follows");
+    static const int at[][2] = {{0, 0}, {0, 1}, {1, 0}, {2, 1}};
+    for (int i = 0; i < 4; i++) assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], WORDS[i], 1e-5);
+    for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], FOLLOWS[i], 1e-5);
+    free(words), free(follows);
+    int layers = 0;
+    for (const struct golden *row = GRADIENT; row->slot; row++) compare_gradient(s, row), layers += row->slot[strlen(row->slot) - 1] == '.';
+    assert_int_equal(layers, LAYERS);
+    session_done(s);
+}
+
+TEST(equals_pytorch)
+{
+    compare_with_pytorch("ref");
+    compare_with_pytorch("cpu");
+}
+
+// ---- sizes and rules
+
+static struct trainer *trainer_of(const struct task *task, const char *recipe, struct dataset *data, struct device *device)
+{
+    struct trainer_choice c = {.task = task, .fuse = FUSE_ALL, .data = data, .device = device};
+    struct trainer *t;
+    OK(recipe_embedded(recipe, &c.recipe));
+    OK(trainer_new(&c, &t));
+    return t;
+}
+
+// Devlin et al. 2019: 110 M and 340 M with the pooler. As Hugging Face's BertForPreTraining counts them, the tied table once.
+TEST(has_as_many_parameters_as_published)
+{
+    static const struct {
+        const struct task *task;
+        const char *recipe;
+        int64_t parameters;
+        int layers;
+    } rows[] = {{&task_bert_pretraining, "bert-base-128", 110106428, 12}, {&task_bert_pretraining, "bert-large-512", 336226108, 24},
+                {&task_wiki_mlm, "wiki-mlm", 5430786, 4}};
+    static const char *const names[] = {"embeddings.word_embeddings.weight", "pooler.dense.weight", "cls.predictions.bias",
+                                        "cls.predictions.transform.dense.weight", "cls.predictions.transform.LayerNorm.bias",
+                                        "cls.seq_relationship.weight", "encoder.layer.0.attention.self.query.weight"};
+    struct device *device;
+    OK(device_open("null", 1, &device));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct dataset *data;
+        OK(dataset_open_noise(rows[i].task->data_sets[0], &data));
+        struct trainer *t = trainer_of(rows[i].task, rows[i].recipe, data, device);
+        assert_int_equal(trainer_parameters(t), rows[i].parameters);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) assert_non_null(slot_find(t->session->store, names[k]));
+        for (int layer = 0; layer <= rows[i].layers; layer += rows[i].layers) {
+            char name[64];
+            snprintf(name, sizeof name, "encoder.layer.%d.output.LayerNorm.weight", layer);
+            assert_int_equal(slot_find(t->session->store, name) != NULL, layer < rows[i].layers);
+        }
+        trainer_free(t);
+        dataset_close(data);
+    }
+    device_close(device);
+}
+
+// lamb_optimizer_v1.py: norms and biases have no decay, and their step is not scaled. A matrix and its moments are one tensor.
+TEST(lamb_spares_norms_and_biases)
+{
+    struct recipe r;
+    struct rule rule[RULES_MAX] = {0};
+    OK(recipe_embedded("bert-large-512", &r));
+    const struct setting c = {.task = &task_bert_pretraining, .recipe = &r, .steps = 100, .steps_per_epoch = 50};
+    int count = task_bert_pretraining.rules(&c, rule);
+    assert_int_equal(count, 3);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(rule[i].optimiser, OPTIMISER_LAMB);
+        assert_float_equal(rule[i].settings.decay, i < 2 ? 0.01 : 0, 1e-9);
+    }
+    struct slot_store *store = slot_store_new();
+    struct graph *g = graph_new(store, "update");
+    const struct init init = {INIT_ZERO, 0};
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, init);
+    g->trains = ANY;
+    static const enum role roles[] = {ROLE_MATRIX, ROLE_EMBEDDING, ROLE_SCALE, ROLE_BIAS};
+    for (int i = 0; i < 4; i++) {
+        char name[8] = {(char)('a' + i), 0};
+        int p = graph_param(g, name, SHAPE(4, 4), init, roles[i]), before = count_op(g, OP_TRUST);
+        struct optim_settings how = rule[i < 2 ? i : 2].settings;
+        how.clip = NONE;
+        optim_lamb(g, p, graph_state(g, "grad", SHAPE(4, 4), F32, MEMORY_STATE, init), lr, &how);
+        assert_int_equal(count_op(g, OP_TRUST) - before, i < 2);
+    }
+    OK(graph_check(g));
+    graph_free(g);
+    slot_store_free(store);
+}
+
+// ---- samples
+
+struct made {
+    struct recipe recipe;
+    struct setting setting;
+    struct dataset *stored, *view;
+    struct feed_choice choice[2];
+};
+
+static void make(struct made *m, const char *recipe)
+{
+    *m = (struct made){.setting = {.task = &task_wiki_mlm, .recipe = &m->recipe, .model = bert_models}};
+    OK(recipe_embedded(recipe, &m->recipe));
+    OK(dataset_open("articles", NULL, &m->stored));
+    m->setting.data = dataset_facts(m->stored);
+    OK(cloze_view(&m->setting, m->stored, &m->view));
+    m->setting.data = dataset_facts(m->view);
+    for (int i = 0; i < 2; i++) {
+        m->choice[i] = (struct feed_choice){.data = m->view, .split = (enum split)i, .order = {.buckets = 1, .batch = {8}}};
+        OK(cloze_feed(&m->setting, i, &m->choice[i]));
+    }
+}
+
+static void end(struct made *m)
+{
+    dataset_close(m->view);
+    dataset_close(m->stored);
+}
+
+enum { LONG = 128, MASKS = 20 };
+struct filled {
+    int32_t tokens[LONG], segments[LONG], length, places[MASKS], labels[MASKS], next;
+};
+
+static void fill_one(struct made *m, const struct feed_item *item, struct filled *f)
+{
+    void *const field[] = {f->tokens, f->segments, &f->length, f->places, f->labels, &f->next};
+    memset(f, 0, sizeof *f);
+    OK(m->choice[item->split].fill(m->view, item, field));
+}
+
+// What holds for every sample; returns the number of masked pieces.
+static int check_sample(const struct filled *f, int64_t row, int64_t length, int most)
+{
+    int second = 0, masked = 0;
+    while (second < f->length && f->segments[second] == 0) second++;
+    assert_in_range(f->length, 5, length);
+    assert_in_range(second, 3, f->length - 2);
+    assert_int_equal(f->tokens[0], 2);
+    assert_int_equal(f->tokens[second - 1], 3);
+    assert_int_equal(f->tokens[f->length - 1], 3);
+    for (int i = second; i < f->length; i++) assert_int_equal(f->segments[i], 1);
+    for (int i = f->length; i < length; i++) assert_int_equal(f->tokens[i] | f->segments[i], 0);
+    while (masked < most && f->labels[masked] >= 0) masked++;
+    int wanted = (int)rint(f->length * 0.15);
+    assert_int_equal(masked, wanted < 1 ? 1 : wanted > most ? most : wanted);
+    for (int i = 0; i < most; i++) {
+        int64_t place = f->places[i] - row * length;
+        if (i >= masked) {
+            assert_int_equal(f->labels[i], -1);
+            continue;
+        }
+        assert_in_range(place, 1, f->length - 2);
+        assert_int_not_equal(place, second - 1);
+        if (i > 0) assert_true(f->places[i] > f->places[i - 1]);
+    }
+    return masked;
+}
+
+TEST(samples_are_as_published)
+{
+    struct made m;
+    make(&m, "wiki-mlm");
+    int64_t samples = dataset_facts(m.view)->count[SPLIT_TRAIN], masked = 0, way[3] = {0}, random = 0, longest = 0;
+    assert_int_equal(dataset_facts(m.view)->count[SPLIT_TEST], 1000);
+    for (int64_t i = 0; i < samples; i++) {
+        struct filled f;
+        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 7, .epoch = 3, .place = i % 8}, &f);
+        int count = check_sample(&f, i % 8, LONG, MASKS);
+        masked += count, random += f.next, longest += f.length == LONG;
+        for (int k = 0; k < count; k++) {
+            int32_t now = f.tokens[f.places[k] - (i % 8) * LONG];
+            way[now == 4 ? 0 : now == f.labels[k] ? 1 : 2]++;
+        }
+    }
+    double all = (double)masked, off = 4 * sqrt(0.2 / all);
+    assert_float_equal((double)way[0] / all, 0.8, off);
+    assert_float_equal((double)way[1] / all, 0.1, off);
+    assert_float_equal((double)way[2] / all, 0.1, off);
+    // Half of them are random, and so are all whose sentences are one: more than half, here.
+    assert_in_range(random, samples * 45 / 100, samples * 75 / 100);
+    assert_in_range(longest, samples / 4, samples);
+    end(&m);
+}
+
+static bool same(const struct filled *a, const struct filled *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+TEST(epochs_differ_and_repeat)
+{
+    struct made m, other;
+    struct filled a, b;
+    make(&m, "wiki-mlm"), make(&other, "wiki-mlm");
+    int changed = 0, texts = 0;
+    for (int64_t i = 0; i < 50; i++) {
+        struct feed_item item = {.split = SPLIT_TRAIN, .index = i, .seed = 1, .epoch = 0};
+        fill_one(&m, &item, &a);
+        item.epoch = 1, fill_one(&m, &item, &b);
+        changed += !same(&a, &b);
+        item.epoch = 2, fill_one(&m, &item, &b);  // takes the place of epoch 0
+        item.epoch = 0, item.seed = 2, fill_one(&m, &item, &b);
+        changed += !same(&a, &b), texts += memcmp(a.segments, b.segments, sizeof a.segments) != 0;
+        item.seed = 1, fill_one(&other, &item, &b);
+        assert_true(same(&a, &b));
+    }
+    assert_in_range(changed, 95, 100);
+    assert_in_range(texts, 25, 50);
+    end(&m), end(&other);
+}
+
+// Whatever the recipe and the seed; the digest is that of these 1,000 samples.
+TEST(the_scored_set_is_fixed)
+{
+    static const char *const recipes[] = {"wiki-mlm", "articles"};
+    char digest[2][DIGEST_HEX];
+    for (int r = 0; r < 2; r++) {
+        struct made m;
+        make(&m, recipes[r]);
+        for (int64_t i = 0; i < 1000; i++) {
+            struct filled f, again;
+            struct cloze_sample s;
+            fill_one(&m, &(struct feed_item){.split = SPLIT_TEST, .index = i, .seed = 5, .epoch = 9}, &f);
+            fill_one(&m, &(struct feed_item){.split = SPLIT_TEST, .index = i, .place = 2}, &again);
+            check_sample(&f, 0, LONG, MASKS), check_sample(&again, 2, LONG, MASKS);
+            assert_memory_equal(f.tokens, again.tokens, sizeof f.tokens);
+            cloze_sample(m.view, i, &s);
+            assert_memory_equal(f.tokens, s.tokens, sizeof f.tokens);
+            assert_memory_equal(f.labels, s.labels, sizeof f.labels);
+            assert_int_equal(f.segments[s.second], 1);
+            assert_int_equal(f.next, s.random);
+            cloze_sample_free(&s);
+        }
+        cloze_scored_digest(m.view, digest[r]);
+        end(&m);
+    }
+    assert_string_equal(digest[0], digest[1]);
+    assert_string_equal(digest[0], "3ee8794cdb14189626fbe49fd018ad5232baf510e9a109bda2a18929a69f56d7");
+}
+
+TEST(noise_has_the_shape_of_samples)
+{
+    struct made m = {.setting = {.task = &task_wiki_mlm, .recipe = &m.recipe, .model = bert_models}};
+    struct filled f;
+    OK(recipe_embedded("wiki-mlm", &m.recipe));
+    OK(dataset_open_noise("wiki-sample", &m.stored));
+    m.setting.data = dataset_facts(m.stored);
+    OK(cloze_view(&m.setting, m.stored, &m.view));
+    m.setting.data = dataset_facts(m.view);
+    m.choice[0] = (struct feed_choice){.data = m.view, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {8}}};
+    OK(cloze_feed(&m.setting, 0, &m.choice[0]));
+    fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = 77}, &f);
+    assert_int_equal(f.length, LONG);
+    for (int i = 0; i < MASKS; i++) assert_in_range(f.places[i], 1, LONG - 1);
+    end(&m);
+}
+
+// ---- wrong inputs
+
+static int view_of(const struct task *task, const char *text, struct made *m)
+{
+    *m = (struct made){.setting = {.task = task, .recipe = &m->recipe, .model = bert_models}};
+    OK(recipe_embedded(task->recipes[0], &m->recipe));
+    struct dataset *like;
+    OK(dataset_open("articles", NULL, &like));
+    OK(cloze_ask(like, NULL, 0, text, &m->stored));
+    m->setting.data = dataset_facts(m->stored);
+    int rc = cloze_view(&m->setting, m->stored, &m->view);
+    if (rc == 0) {
+        assert_int_equal(dataset_facts(m->view)->count[SPLIT_TEST], 1);
+        dataset_close(m->view);
+    }
+    dataset_close(m->stored);
+    dataset_close(like);
+    return rc;
+}
+
+TEST(lines_need_masks)
+{
+    struct made m;
+    struct text many = {0};
+    OK(view_of(&task_wiki_mlm, "Alba is a [MASK] on the river [MASK].", &m));
+    REFUSED(view_of(&task_wiki_mlm, "Alba is a town.", &m), "sentence 1 has no [MASK] to fill in");
+    for (int i = 0; i < 21; i++) text_add(&many, "[MASK] ");
+    REFUSED(view_of(&task_wiki_mlm, many.at, &m), "sentence 1 has 21 pieces, 21 of them [MASK]; at most 126 and 20 are read");
+    many.length = 0;
+    for (int i = 0; i < 130; i++) text_add(&many, "the ");
+    text_add(&many, "[MASK]");
+    REFUSED(view_of(&task_wiki_mlm, many.at, &m), "sentence 1 has 131 pieces, 1 of them [MASK]");
+    REFUSED(cloze_ask(NULL, NULL, 0, "a\nb", &m.stored), "--ask takes one line");
+    text_free(&many);
+}
+
+TEST(recipes_fit_together)
+{
+    struct recipe r;
+    static const char *const rows[][2] = {{"heads=3", "a \"model.width\" of 256 cannot be shared by 3 heads"},
+                                          {"data.length=256", "\"data.length\" is 256, and there are 128 positions"},
+                                          {"label_smoothing=0.1", "\"loss.label_smoothing\" must be 0"}};
+    for (int i = 0; i < 3; i++) {
+        OK(recipe_embedded("wiki-mlm", &r));
+        OK(recipe_set(&r, rows[i][0]));
+        REFUSED(recipe_check(&r), rows[i][1]);
+    }
+}
