@@ -11,7 +11,7 @@
 // ---- the uses
 
 // KEY_RUN: chosen by a person
-enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_CASES,
+enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE };
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, LADDER, VALUES };  // uses that differ here are never in one training
 
@@ -32,7 +32,7 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, CASE_VALUES, CASE_LADDER,
+    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
@@ -69,6 +69,7 @@ static const struct use uses[USES] = {
     [SCORED_PAIRS] = {"pairs of scored texts", RNG_SENTENCES, {3, 3}, ANY_WORD},
     [SCORED_ORDER] = {"order of scored texts", RNG_SENTENCES, {4, 4}, ANY_WORD},
     [SCORED_MASKS] = {"masks of scored texts", RNG_SENTENCES, {5, 5}, ANY_WORD},
+    [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
 };
@@ -119,6 +120,7 @@ static const struct place places[] = {
     {"data/read/bitext/phrases.c", "RNG_SYNTHETIC", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},
     {"data/read/wiki/articles.c", "RNG_SYNTHETIC", 1, {ARTICLES, NO_USE}},
+    {"data/read/text/lines.c", "RNG_SYNTHETIC", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cpu/loops/loops_element.c", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
@@ -204,6 +206,7 @@ TEST(constant_keys_differ)
                 {"data/read/bitext/phrases.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},
                 {"tasks/bert/cloze.c", "NOISE_SEED = "},
+                {"data/read/bitext/phrases.c", " SEED = "},     {"data/read/text/lines.c", " SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
