@@ -13,18 +13,25 @@ static struct init glorot(int64_t in, int64_t out, double gain)
     return (struct init){INIT_UNIFORM, (float)(gain * sqrt(6.0 / (double)(in + out)))};
 }
 
-static int dense(struct net *n, const char *name, int x, int64_t out)
+static int dense(struct net *n, const char *name, int x, int64_t out, const struct init *weight)
 {
-    struct net_dense d = {out, n->step->setting->dtype, glorot(net_channels(n, x), out, 1), ZERO, false};
+    struct init usual = glorot(net_channels(n, x), out, 1);
+    struct net_dense d = {out, n->step->setting->dtype, weight ? *weight : usual, ZERO, false};
     return net_dense(n, name, x, &d);
 }
 
+static const struct init *begin_of(const struct net_transformer *t, bool last)
+{
+    return !t->begin ? NULL : last ? &t->begin->last : &t->begin->weight;
+}
+
 // Rows [first, end) of the joint weight and bias of queries, keys and values, in units of the width.
-static int project(struct net *n, const char *name, int x, int first, int end)
+static int project(struct net *n, const char *name, int x, int first, int end, const struct init *begin)
 {
     struct graph *g = n->g;
     int64_t c = net_channels(n, x);
-    int w = graph_param(g, net_join(n, name, "in_proj_weight"), SHAPE(3 * c, c), glorot(c, c, sqrt(0.5)), ROLE_MATRIX);
+    struct init init = begin ? *begin : glorot(c, c, sqrt(0.5));
+    int w = graph_param(g, net_join(n, name, "in_proj_weight"), SHAPE(3 * c, c), init, ROLE_MATRIX);
     int b = graph_param(g, net_join(n, name, "in_proj_bias"), SHAPE(3 * c), ZERO, ROLE_BIAS);
     if (end - first < 3) w = g_slice(g, w, 0, first * c, end * c), b = g_slice(g, b, 0, first * c, end * c);
     return g_linear(g, x, w, b, n->step->setting->dtype);
@@ -36,15 +43,15 @@ static int attend(struct net *n, const char *name, const struct net_transformer 
     a.key = n->key, a.step = n->counter;
     a.attr.heads = t->heads, a.attr.p = drops ? t->attention_p : 0, a.attr.site = step_site(n->step);
     int y = g_attention(n->g, &a);
-    return dense(n, net_join(n, name, "out_proj"), y, net_channels(n, y));
+    return dense(n, net_join(n, name, "out_proj"), y, net_channels(n, y), begin_of(t, true));
 }
 
 static int attend_self(struct net *n, const char *name, int x, const struct net_transformer *t)
 {
     struct graph *g = n->g;
     const struct net_decoding *d = t->decoding;
-    struct attention a = {.q = project(n, name, x, 0, 3), .kv = NONE, .lengths = t->lengths, .q_lengths = NONE,
-                          .attr.causal = t->decoder};
+    struct attention a = {.q = project(n, name, x, 0, 3, begin_of(t, false)), .kv = NONE, .lengths = t->lengths,
+                          .q_lengths = NONE, .attr.causal = t->decoder || t->causal};
     if (d) {
         int64_t c = net_channels(n, x);
         int kv = g_slice(g, a.q, 2, c, 3 * c);
@@ -55,7 +62,7 @@ static int attend_self(struct net *n, const char *name, int x, const struct net_
 
 int net_source(struct net *n, const char *name, int memory)
 {
-    return project(n, net_join(n, name, "multihead_attn"), memory, 1, 3);
+    return project(n, net_join(n, name, "multihead_attn"), memory, 1, 3, NULL);
 }
 
 // x[B,T,H*D] -> [B*H,T,D]
@@ -89,7 +96,8 @@ static int attend_source(struct net *n, const char *name, int x, const struct ne
     if (g->error) return NONE;
     const struct shape is = g->value[x].shape;
     int64_t samples = g->value[t->source].shape.dim[0];
-    int q = g_reshape(g, project(n, name, x, 0, 1), SHAPE(samples, is.dim[0] / samples * is.dim[1], is.dim[2]));
+    int q = project(n, name, x, 0, 1, begin_of(t, false));
+    q = g_reshape(g, q, SHAPE(samples, is.dim[0] / samples * is.dim[1], is.dim[2]));
     struct attention a = {.q = q, .kv = t->source, .lengths = t->source_lengths,
                           .q_lengths = t->decoding ? NONE : t->lengths};
     if (t->seen) *t->seen = attention_seen(g, q, t);
@@ -98,9 +106,10 @@ static int attend_source(struct net *n, const char *name, int x, const struct ne
 
 static int feed_forward(struct net *n, const char *name, int x, const struct net_transformer *t)
 {
-    int y = g_act(n->g, dense(n, net_join(n, name, "linear1"), x, t->feed_forward), ACT_RELU);
+    int y = dense(n, net_join(n, name, "linear1"), x, t->feed_forward, begin_of(t, false));
+    y = g_act(n->g, y, t->act ? t->act : ACT_RELU);
     if (n->key != NONE && t->act_p > 0) y = g_dropout(n->g, y, n->key, n->counter, t->act_p, step_site(n->step));
-    return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x));
+    return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x), begin_of(t, true));
 }
 
 typedef int part(struct net *, const char *, int, const struct net_transformer *);

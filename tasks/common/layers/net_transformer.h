@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of a Transformer (Vaswani et al. 2017), with the names of torch.nn.TransformerEncoderLayer and DecoderLayer below NAME:
 // attention to the sequence itself, in a decoder attention to the source, two products with ReLU between; each with a residual,
-// whose norm comes after it or before.
+// whose norm comes after it or before. Causal: a place sees those up to it, as in a decoder, but there is no source.
 #ifndef DAWN_LAYERS_TRANSFORMER_H
 #define DAWN_LAYERS_TRANSFORMER_H
 
@@ -16,8 +16,12 @@ struct net_decoding {
 struct net_transformer {
     int64_t feed_forward;
     int heads;
-    bool decoder, pre_norm;
-    float attention_p, act_p;    // dropout of probabilities, and after ReLU; of residuals: of the net
+    bool decoder, causal, pre_norm;
+    enum act act;                // between the two products; ACT_NONE: ReLU
+    const struct net_begin {     // initial weights: of all products, and of those that end a part; NULL: as fairseq's
+        struct init weight, last;
+    } *begin;
+    float attention_p, act_p;    // dropout of probabilities, and after the activation; of residuals: of the net
     int lengths;                 // i32[B]: places of each sequence; of a decoding NONE
     int source, source_lengths;  // decoder: net_source of this layer [B,S,2C], i32[B]. Of x[N,..] B divides N
     const struct net_decoding *decoding;  // NULL: the whole sequence
