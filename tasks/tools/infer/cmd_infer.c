@@ -26,6 +26,7 @@ struct arguments {
     struct choose choose;  // files.weights: used instead of a run's
     const char *task;      // NULL: the task of the run
     const char *run, *database, *instance, *answers, *question, *text, *attention;
+    struct infer_writing writing;  // prompt NULL: nothing is written
     int64_t items, warmup, views;
     double cost, target;
     bool latency, json, quiet;
@@ -154,7 +155,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
 static void print_choice(const struct arguments *a, const struct source *s)
 {
     char score[TEXT_FIGURE];
-    bool asks = a->question || a->text;
+    bool asks = a->question || a->text || a->writing.prompt;
     if (a->run || !s->record || a->json || (asks && a->task)) return;  // the JSON names the run
     const struct run_metric board = curve_board(s->record);
     FILE *to = asks ? stderr : stdout;
@@ -391,6 +392,40 @@ static int ask_question(struct measured *m, struct infer_options *o)
     return rc;
 }
 
+// ---- a text that is written on
+
+struct told {
+    bool json;
+    struct text all;
+};
+
+static void print_written(void *context, const char *text, size_t n)
+{
+    struct told *told = context;
+    if (told->json) {
+        text_bytes(&told->all, text, n);
+        return;
+    }
+    fwrite(text, 1, n, stdout);
+    fflush(stdout);
+}
+
+static int write_on(struct measured *m, struct infer_options *o)
+{
+    struct told told = {.json = m->a->json};
+    struct infer_writing writing = m->a->writing;
+    if (!o->task->author) return fail(ERR_USAGE, "task %s writes no texts", o->task->name);
+    writing.told = print_written, writing.context = &told;
+    o->writing = &writing, o->singles = false;
+    int rc = infer_measure(o, &m->figures);
+    if (rc == 0 && told.json)
+        rc = json_text_line(json_pack("{ss ss sI}", "prompt", writing.prompt, "text", told.all.at, "seed",
+                                      (json_int_t)writing.seed));
+    else if (rc == 0) putchar('\n');
+    text_free(&told.all);
+    return rc;
+}
+
 // Checks the price before the measurement: a price of other hardware would make the measurement worthless.
 static int choose_price(struct measured *m)
 {
@@ -435,6 +470,7 @@ static int measure_and_print(struct measured *m, const char *weights)
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     TRY(choose_target(m->chosen->task, a->target, &m->target));
+    if (a->writing.prompt) return write_on(m, &m->options);
     if (a->question || a->text) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
@@ -479,7 +515,7 @@ static int infer_task(const struct arguments *a)
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
         if (!a->choose.data) choose_folder_of_run(&s, &chosen);
         print_choice(a, &s);
-        if (!a->question && !a->text) say_other_data(&s, &chosen);
+        if (!a->question && !a->text && !a->writing.prompt) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
         if (!a->choose.data) rc = fail_without_data(&s, rc);
     }
@@ -487,9 +523,24 @@ static int infer_task(const struct arguments *a)
     return rc;
 }
 
+static int complete_writing(struct arguments *a, int64_t seed)
+{
+    struct infer_writing *w = &a->writing;
+    bool how = w->length >= 0 || w->top >= 0 || !isnan(w->temperature) || seed >= 0;
+    if (how && !w->prompt) return fail(ERR_USAGE, "--length, --temperature, --top-k and --seed say how --prompt is written on");
+    if (w->prompt && (a->question || a->text || a->latency || a->items || a->answers))
+        return fail(ERR_USAGE, "--prompt writes alone; it excludes --ask, --text, --latency, --items and --predictions");
+    if (w->length < 0) w->length = 500;
+    if (w->top < 0) w->top = 0;
+    if (isnan(w->temperature)) w->temperature = 0.8;
+    w->seed = seed < 0 ? 0 : (uint64_t)seed;
+    return 0;
+}
+
 int cmd_infer(int argc, char **argv)
 {
-    struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN};
+    struct arguments a = {.cost = NAN, .warmup = 200, .target = NAN, .writing = {.length = -1, .top = -1, .temperature = NAN}};
+    int64_t seed = -1;
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
         {OPTION_INT, 0, "items", "N", "number of test samples, one at a time; 0: all", &a.items, 0, 1e9},
@@ -511,6 +562,13 @@ int cmd_infer(int argc, char **argv)
          0, 0},
         {OPTION_PATH, 0, "attention", "FILE", "draw which words of the question each word of the answer looked at, as SVG",
          &a.attention, 0, 0},
+        {OPTION_TEXT, 0, "prompt", "WORDS", "write this text on", &a.writing.prompt, 0, 0},
+        {OPTION_INT, 0, "length", "N", "with --prompt: characters to write; default: 500", &a.writing.length, 1, 1e6},
+        {OPTION_FLOAT, 0, "temperature", "T", "with --prompt: divides the logits; 0: always the most likely; default: 0.8",
+         &a.writing.temperature, 0, 100},
+        {OPTION_INT, 0, "top-k", "N", "with --prompt: draw from the N most likely; default and 0: from all", &a.writing.top, 0,
+         1e6},
+        {OPTION_INT, 0, "seed", "N", "with --prompt: of the draws; default: 0", &seed, 0, 1e15},
         {OPTION_PATH, 0, "data", "NAME|DIR", "a data set of the task, or the folder that holds it", &a.choose.data, 0, 0},
         {OPTION_FLOAT, 't', "target", "SCORE", "score that a model needs to be eligible", &a.target, 0, 0},
         {OPTION_TEXT, 0, "device", "NAME", "cuda, cuda:1, cpu, ref or null", &a.choose.device, 0, 0},
@@ -534,7 +592,8 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
-                                "  dawn infer multi30k --ask 'A dog runs.'\n"};
+                                "  dawn infer multi30k --ask 'A dog runs.'\n"
+                                "  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one task at most; \"%.60s\" is one too many", argv[2]);
@@ -542,5 +601,6 @@ int cmd_infer(int argc, char **argv)
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
     if (a.attention && !a.question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
+    TRY(complete_writing(&a, seed));
     return infer_task(&a);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what an inference needs, and chooses threads and precision. infer_serve.c serves the requests.
+// Opens what an inference needs, and chooses threads and precision. infer_serve.c serves the requests,
+// infer_write.c writes texts.
 #include "tasks/tools/infer/infer_inside.h"
 
 #include "runtime/common/base/clock.h"
@@ -64,7 +65,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     s->setting.fuse = FUSE_ALL;
     TRY(trainer_dtype(&f->recipe, s->setting.model, s->device, &s->setting.dtype));
     TRY(session_new(s->device, &s->session));
-    TRY(infer_serve_build(s, o));
+    TRY(o->writing ? infer_write_build(s, o) : infer_serve_build(s, o));
     TRY(session_ready(s->session));
     TRY(session_reset(s->session, 0));
     // Values computed from the samples are parameters, which the weights hold. Values read from files, as a view's vectors of
@@ -97,7 +98,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
-        rc = infer_serve(&s, o, f);
+        rc = o->writing ? infer_write(&s, o) : infer_serve(&s, o, f);
     }
     close_serving(&s, o);
     return rc;

@@ -8,6 +8,15 @@
 #include "submit/results/result.h"
 #include "tasks/common/step/task.h"
 
+struct infer_writing {  // a text that is written on
+    const char *prompt;
+    int64_t length, top;    // tokens to write; of the `top` most likely ones; 0: of all
+    double temperature;     // divides the logits; 0: always the most likely one
+    uint64_t seed;
+    void (*told)(void *context, const char *text, size_t n);  // as it comes
+    void *context;
+};
+
 struct infer_options {
     const struct task *task;
     const char *data_name, *data_folder;
@@ -22,6 +31,7 @@ struct infer_options {
     int64_t views;            // forward passes a sample; 0: the number in the recipe of the weights
     bool singles;             // one at a time; implied if the task infers from resident images
     const char *answers;      // file for the answers of the task's judge; NULL: none
+    const struct infer_writing *writing;  // only this; NULL: the test set
     struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
     struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
     // Called between requests or batches, at most once a second, outside all measured times. May be NULL.

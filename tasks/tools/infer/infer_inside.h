@@ -22,6 +22,8 @@ struct serving {
     const struct infer_options *options;
     int64_t told_ns;                 // time of the last call of progress
     int64_t begun_ns;                // beginning of the requests
+    struct task writes;              // the task with its author's programs, of which this one writes
+    int write;
 };
 
 struct latency_times infer_summarise(int64_t *ns, int64_t n);
@@ -31,6 +33,8 @@ bool infer_late(const struct serving *, double share);  // this share of options
 bool infer_singles(const struct infer_options *);  // requests are served one at a time
 int infer_serve_build(struct serving *, const struct infer_options *) MUST_CHECK;  // called before the session is ready
 int infer_serve(struct serving *, const struct infer_options *, struct infer_figures *) MUST_CHECK;
+int infer_write_build(struct serving *, const struct infer_options *) MUST_CHECK;  // the same for options.writing
+int infer_write(struct serving *, const struct infer_options *) MUST_CHECK;
 void infer_serve_close(struct serving *);
 
 #endif

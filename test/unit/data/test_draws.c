@@ -32,7 +32,7 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
+    WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
@@ -53,6 +53,7 @@ static const struct use uses[USES] = {
     [DROPOUT] = {"dropout", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [ATTENTION] = {"dropout of attention", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [RANDOM] = {"random numbers", RNG_RANDOM, {0, 0xffffff}, ANY_WORD, .site = true},
+    [WRITING] = {"tokens that are written", RNG_WRITE, {0, 0}, {0, 0}},
     [NOISE] = {"noise", RNG_SYNTHETIC, {0, DATASET_FIELDS - 1}, {0, UINT32_MAX - 1}, KEY_NOISE},
     [NOISE_LENGTHS] = {"lengths of noise", RNG_SYNTHETIC, {0, 0}, {UINT32_MAX, UINT32_MAX}, KEY_NOISE},
     [PICTURES] = {"sizes of pictures", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_PICTURES},
@@ -137,6 +138,7 @@ static const struct place places[] = {
     {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
     {"tasks/bert/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
+    {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
