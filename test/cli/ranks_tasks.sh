@@ -28,6 +28,7 @@ same pictures imagenette --data pictures $slices --set widths=4,4,8,8 --set reso
     --set warmup_epochs=0.2 --target 0.001
 same stories squad --data stories $slices --set epochs=0.1 --set warmup_epochs=0.05 --target 0.0001
 same phrases multi30k --data phrases $slices --set epochs=2 --target 1
+same lines gpt-char --data lines $slices --set epochs=1 --set warmup_epochs=0.2 --set dropout=0.1 --target 5
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven
 if [ -x "$driven" ]; then

@@ -13,7 +13,7 @@
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE };
-enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, LADDER, VALUES };  // uses that differ here are never in one training
+enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES };  // those that differ are never in one training
 
 struct range {
     uint32_t least, most;
@@ -32,7 +32,7 @@ struct use {
 enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
-    WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
+    SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
@@ -53,6 +53,7 @@ static const struct use uses[USES] = {
     [DROPOUT] = {"dropout", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [ATTENTION] = {"dropout of attention", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [RANDOM] = {"random numbers", RNG_RANDOM, {0, 0xffffff}, ANY_WORD, .site = true},
+    [SHIFT] = {"where an epoch's blocks begin", RNG_CROP, {0, 0}, {0, 0}, .only = BLOCKS},
     [WRITING] = {"tokens that are written", RNG_WRITE, {0, 0}, {0, 0}},
     [NOISE] = {"noise", RNG_SYNTHETIC, {0, DATASET_FIELDS - 1}, {0, UINT32_MAX - 1}, KEY_NOISE},
     [NOISE_LENGTHS] = {"lengths of noise", RNG_SYNTHETIC, {0, 0}, {UINT32_MAX, UINT32_MAX}, KEY_NOISE},
@@ -137,6 +138,7 @@ static const struct place places[] = {
     {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
     {"tasks/bert/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
+    {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/gpt/blocks.h"
+
+#include "data/read/text/corpus.h"
+#include "runtime/common/base/rng.h"
+#include "runtime/common/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EVALUATE_TOKENS = 1 << 14 };
+
+// ---- batches
+
+static void put_block(const int32_t *block, int64_t count, int32_t *tokens, int32_t *labels, int64_t room)
+{
+    for (int64_t i = 0; i < room; i++) {
+        bool there = i + 1 < count;
+        tokens[i] = there ? block[i] : 0;
+        labels[i] = there ? block[i + 1] : -1;
+    }
+}
+
+static int64_t block_of(const struct dataset *data)
+{
+    return dataset_facts(data)->field[0].shape.dim[0] - 1;
+}
+
+static int fill_stored(void *context, const struct feed_item *item, void *const field[])
+{
+    struct dataset *data = context;
+    int64_t room = block_of(data), count;
+    size_t bytes = (size_t)(room + 1) * sizeof(int32_t);
+    int32_t *block = zalloc(bytes);
+    int rc = dataset_item_of(data, item->split, &dataset_facts(data)->field[0], item->index, block, bytes, &count);
+    if (rc == 0) put_block(block, count, field[0], field[1], room);
+    free(block);
+    return rc;
+}
+
+// Blocks that would end behind the text end with it.
+static int fill_shifted(void *context, const struct feed_item *item, void *const field[])
+{
+    struct dataset *data = context;
+    int64_t room = block_of(data), last = corpus_length(data, item->split) - room - 1;
+    struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, 0, 0);
+    int64_t first = item->index * room + rng_below(r.v[0], (uint32_t)room);
+    int32_t *block = zalloc((size_t)(room + 1) * sizeof *block);
+    int rc = corpus_read(data, item->split, first < last ? first : last, room + 1, block);
+    if (rc == 0) put_block(block, room + 1, field[0], field[1], room);
+    free(block);
+    return rc;
+}
+
+int blocks_feed(const struct setting *c, int feed, struct feed_choice *f)
+{
+    int64_t block = block_of(f->data), fit = EVALUATE_TOKENS / block;
+    if (feed == FEED_TEST) f->order.batch[0] = fit < 1 ? 1 : fit < f->order.count ? fit : f->order.count;
+    f->fields = 2;
+    f->field[0] = (struct feed_field){.name = "tokens", .dtype = I32, .shape = {SHAPE(block)},
+                                      .classes = c->data->field[0].classes};
+    f->field[1] = (struct feed_field){.name = "labels", .dtype = I32, .shape = {SHAPE(block)}};
+    bool shifts = feed == FEED_TRAIN && task_feed(c->task, feed)->order == ORDER_SHUFFLED;
+    f->fill = shifts && corpus_length(f->data, f->split) > 0 ? fill_shifted : fill_stored;
+    f->context = f->data;
+    return 0;
+}
+
+// ---- the score
+
+struct judging {
+    int32_t *length;      // of each block, with the token that is not predicted
+    float *loss;
+    int64_t blocks;
+};
+
+static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
+{
+    (void)c, (void)view;
+    struct judging *j = *state = zalloc(sizeof *j);
+    j->blocks = dataset_facts(stored)->count[SPLIT_TEST];
+    j->length = zalloc((size_t)j->blocks * sizeof *j->length);
+    j->loss = zalloc((size_t)j->blocks * sizeof *j->loss);
+    for (int64_t i = 0; i < j->blocks; i++) j->loss[i] = -1;
+    return dataset_lengths(stored, SPLIT_TEST, "tokens", j->length);
+}
+
+static int judge_batch(void *state, const struct judged *b)
+{
+    struct judging *j = state;
+    const float *loss = b->output[0];
+    for (int64_t i = 0; i < b->count; i++) {
+        if (!isfinite(loss[i])) return fail(ERR_INPUT, "the loss is not a number");
+        j->loss[b->sample[i]] = loss[i];
+    }
+    return 0;
+}
+
+// A latency may measure fewer blocks than there are.
+static int judge_end(void *state, int64_t score[METRICS_MAX])
+{
+    struct judging *j = state;
+    double sum = 0, count = 0;
+    for (int64_t i = 0; i < j->blocks; i++)
+        if (j->loss[i] >= 0) sum += (double)j->loss[i], count += j->length[i] - 1;
+    if (score) score[0] = llround(1e6 * sum / fmax(count, 1));
+    free(j->length);
+    free(j->loss);
+    free(j);
+    return 0;
+}
+
+static int judge_write(void *state, const char *path)
+{
+    const struct judging *j = state;
+    struct text text = {0};
+    for (int64_t i = 0; i < j->blocks; i++)
+        if (j->loss[i] >= 0) text_add(&text, "%lld\t%d\t%.6f\n", (long long)i + 1, j->length[i] - 1, (double)j->loss[i]);
+    int rc = file_write(path, text.at ? text.at : "", text.length);
+    text_free(&text);
+    return rc;
+}
+
+const struct judge blocks_judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end, .write = judge_write};

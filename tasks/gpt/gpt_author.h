@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing with a GPT, and the mark of the characters that it was trained on.
+#ifndef DAWN_GPT_AUTHOR_H
+#define DAWN_GPT_AUTHOR_H
+
+#include "tasks/common/step/author.h"
+#include "tasks/common/step/step.h"
+
+// A slot without content has the digest of the text's characters in its name, so weights for other characters are refused.
+void gpt_mark_symbols(struct step *, const struct dataset *);
+extern const struct author gpt_author;
+
+#endif

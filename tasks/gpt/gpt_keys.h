@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DAWN_GPT_KEYS_H
+#define DAWN_GPT_KEYS_H
+
+#include "tasks/common/recipe/recipe_keys.h"
+
+struct gpt_keys {
+    int64_t layers, width, heads, feed_forward;  // of the network
+    double dropout, attention_dropout;
+};
+static inline const struct gpt_keys *gpt_keys(const struct recipe *r)
+{
+    return RECIPE_OWN_KEYS(struct gpt_keys, r);
+}
+
+extern const struct recipe_table recipe_table_gpt;
+
+#endif

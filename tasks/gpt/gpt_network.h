@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The networks. A token's state predicts the token that follows it. B blocks of T tokens, C numbers per token, V tokens.
+#ifndef DAWN_GPT_NETWORK_H
+#define DAWN_GPT_NETWORK_H
+
+#include "tasks/common/step/step.h"
+
+int gpt_states(struct step *, int tokens);       // i32[B,T] -> [B,T,C]
+// One token more of a text: i32[1], and its place in the block, i32[1] -> [1,C]. Keys and values of those before lie in slots.
+int gpt_next(struct step *, int token, int at);
+int gpt_logits(struct step *, int states);       // [..,C] -> [..,V], of the activations' type
+static inline int64_t gpt_block(const struct setting *c)
+{
+    return c->data->field[0].shape.dim[0] - 1;
+}
+static inline int64_t gpt_tokens(const struct setting *c)
+{
+    return c->data->field[0].classes;
+}
+
+#endif

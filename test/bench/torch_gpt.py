@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Golden figures of test_gpt.c: GPT-2 of PyTorch's own layers, in double. Prints the loss (a sum), four logits, and of the gradients g
+# of each layer and of each other parameter the sum of g[i] cos(i).
+#
+#   torch_gpt.py
+import math
+import re
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+WIDTH, HEADS, LAYERS, HIDDEN, SYMBOLS = 8, 2, 2, 12, 11
+TEXT = torch.tensor([[4, 9, 5, 10, 2, 7], [7, 5, 2, 0, 0, 3], [6, 2, 1, 8, 8, 6]])
+VALID = torch.tensor([5, 3, 5])
+
+
+class GPT2(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.0, lambda x: F.gelu(x, approximate="tanh"), batch_first=True,
+                                           norm_first=True)
+        self.layers = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).layers
+        self.norm, self.embedding, self.positions = nn.LayerNorm(WIDTH), nn.Embedding(SYMBOLS, WIDTH), nn.Embedding(5, WIDTH)
+
+    def forward(self, x):
+        later = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), 1)
+        y = self.embedding(x) + self.positions.weight[:x.shape[1]]
+        for layer in self.layers:
+            y = layer(y, later)
+        return F.linear(self.norm(y), self.embedding.weight)
+
+
+def golden(name, model):
+    model = model.double()
+    for slot, p in model.named_parameters():
+        wave = torch.arange(1, p.numel() + 1, dtype=torch.double) * 0.7 + sum(map(ord, slot))
+        sine = (0.6 if "weight" in slot else 0.3) * torch.sin(wave)
+        p.data = (1 + sine if "norm" in slot and "weight" in slot else sine).float().double().view_as(p)
+    logits, labels = model(TEXT[:, :-1]), TEXT[:, 1:].clone()
+    labels[torch.arange(5) >= VALID.unsqueeze(1)] = -100
+    loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+    loss.backward()
+    print(f"// {name}\n{loss.item():.8f}, {{" + ", ".join(f"{logits[1, i, 2 * i + 1].item():.8f}" for i in range(4)) + "},")
+    along = {}
+    for slot, p in model.named_parameters():
+        name = re.match(r"(layers\.\d\.|.*)", slot)[0]
+        along[name] = along.get(name, 0) + sum(v * math.cos(i) for i, v in enumerate(p.grad.flatten().tolist()))
+    rows = [f'{{"{name}", {value:.8f}}},' for name, value in along.items()]
+    print("\n".join(" ".join(rows[i:i + 2]) for i in range(0, len(rows), 2)))
+
+
+golden("gpt", GPT2())

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPTs: parameters as published, logits and gradients as PyTorch computes them, a text written token by token as it is read at
+// once; blocks, their shift, and the score.
+#include "test/unit/test.h"
+#include "test/unit/fixture_graph.h"
+
+#include "data/kind.h"
+#include "data/read/text/corpus.h"
+#include "runtime/common/base/text.h"
+#include "runtime/grad.h"
+#include "tasks/common/step/author.h"
+#include "tasks/gpt/blocks.h"
+#include "tasks/gpt/gpt.h"
+#include "tasks/gpt/gpt_author.h"
+#include "tasks/gpt/gpt_keys.h"
+#include "tasks/gpt/gpt_network.h"
+
+const struct recipe_table *const recipe_tables[] = {&recipe_table_gpt, NULL};
+
+enum { B = 3, T = 5, V = 11, MOST = 64 };
+static const int32_t TEXT[B][T + 1] = {{4, 9, 5, 10, 2, 7}, {7, 5, 2, 0, 0, 3}, {6, 2, 1, 8, 8, 6}}, VALID[B] = {5, 3, 5};
+enum { GPT, MODELS };
+
+struct setup {
+    struct recipe recipe;
+    struct dataset_facts facts;
+    struct dataset *lines;
+    struct feed_choice choice;
+    struct setting setting;
+    struct step_slots slots;
+    struct session *s;
+};
+
+static struct gpt_keys *keys_of(struct setup *o) { return (void *)o->recipe.own; }
+
+static void set_up_model(struct setup *o, const char *device, int model)
+{
+    memset(o, 0, sizeof *o);
+    recipe_defaults(&recipe_table_gpt, &o->recipe);
+    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12};
+    o->facts = (struct dataset_facts){.name = "few", .field = {{"tokens", I32, SHAPE(T + 1), 0, V}}, .fields = 1};
+    o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model], .data = &o->facts, .recipe = &o->recipe,
+                                  .feed = {&o->choice, &o->choice}, .dtype = F32};
+    OK(dataset_open("lines", NULL, &o->lines));
+    o->choice.data = o->lines;
+    o->s = device ? session_on(device) : NULL;
+}
+
+static void set_down(struct setup *o)
+{
+    dataset_close(o->lines);
+    if (o->s) session_done(o->s);
+}
+
+// As the script of the golden figures.
+static void put_waves(struct session *s)
+{
+    for (int i = 0; i < s->store->count; i++) {
+        const struct slot *slot = s->store->slot[i];
+        if (!role_is_parameter(slot->role)) continue;
+        float *v = zalloc(slot_bytes(slot));
+        double phase = 0;
+        for (const char *c = slot->name; *c; c++) phase += *c;
+        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, "norm");
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++)
+            v[k] = (float)(norm + (weight ? 0.6 : 0.3) * sin(0.7 * (double)(k + 1) + phase));
+        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
+        free(v);
+    }
+}
+
+struct read {
+    int logits, loss;  // [B,T,V]; f32[1]: the sum over valid tokens
+};
+
+static struct read read_text(struct setup *o, struct graph *g, bool trains)
+{
+    static const struct task_program program = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL},
+                                     reader = {"read", PROGRAM_EVALUATE, FEED_TEST, 0, NULL};
+    struct step step = {.g = g, .setting = &o->setting, .slots = &o->slots, .program = trains ? &program : &reader,
+                        .is = {.batch = B}, .index = NONE};
+    g->trains = trains ? ANY : 0;
+    int tokens = graph_state(g, "in.tokens", SHAPE(B, T), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), out[3];
+    int labels = graph_state(g, "in.labels", SHAPE(B, T), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
+    struct read r = {.logits = gpt_logits(&step, gpt_states(&step, tokens))};
+    r.loss = g_xent_full(g, (int[]){r.logits, labels, NONE}, 0, false, out);
+    OK(graph_check(g));
+    return r;
+}
+
+static void put_text(struct session *s)
+{
+    int32_t tokens[B][T], labels[B][T];
+    for (int b = 0; b < B; b++)
+        for (int t = 0; t < T; t++) tokens[b][t] = TEXT[b][t], labels[b][t] = t < VALID[b] ? TEXT[b][t + 1] : -1;
+    OK(session_put(s, "in.tokens", tokens, 0, sizeof tokens));
+    OK(session_put(s, "in.labels", labels, 0, sizeof labels));
+}
+
+// ---- what PyTorch computes: test/bench/torch_gpt.py printed these
+struct golden {
+    const char *slot;
+    double along;  // the sum of gradient[i] cos(i)
+};
+static const struct golden OF_GPT[] = {
+    {"layers.0.", 9.68806544}, {"layers.1.", -9.38316211}, {"norm.weight", 5.38689555}, {"norm.bias", -5.74938653},
+    {"embedding.weight", -1.17228613}, {"positions.weight", 48.80111453}, {NULL, 0},
+};
+static const struct {
+    const struct golden *gradient;
+    double loss, logit[4];
+} GOLDEN[MODELS] = {
+    {OF_GPT, 49.83137397, {3.08040129, -1.78702558, -3.34841925, 0.25962345}},
+};
+
+// Of the slot, or of all slots of a layer, whose name ends with a point. Returns their number.
+static int compare_gradient(struct session *s, const struct golden *row)
+{
+    size_t length = strlen(row->slot);
+    bool layer = row->slot[length - 1] == '.';
+    double sum = 0, size = 0;
+    int slots = 0;
+    for (int i = 0; i < s->store->count; i++) {
+        const struct slot *slot = s->store->slot[i];
+        if (layer ? strncmp(slot->name, row->slot, length) != 0 : strcmp(slot->name, row->slot) != 0) continue;
+        if (!role_is_parameter(slot->role)) continue;
+        char name[96];
+        snprintf(name, sizeof name, "d.%s", slot->name);
+        if (!slot_find(s->store, name)) fail_msg("%s gets no gradient", slot->name);
+        float *g = read_slot(s, name);
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k), size += fabs((double)g[k]);
+        free(g);
+        slots++;
+    }
+    if (!(fabs(sum - row->along) < 2e-6 + 6e-6 * size)) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
+    return slots;
+}
+
+static void compare_with_pytorch(const char *device, int model)
+{
+    struct setup o;
+    set_up_model(&o, device, model);
+    struct graph *g = graph_new(o.s->store, "read");
+    struct read r = read_text(&o, g, true);
+    int params[MOST], grads[MOST], count = 0, rows = 0;
+    for (int v = 0; v < g->values; v++)
+        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
+    OK(grad_of(g, r.loss, params, count, grads));
+    for (int i = 0; i < count; i++) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    keep(g, "loss", r.loss);
+    keep(g, "logits", r.logits);
+    OK(session_add(o.s, g));
+    start(o.s);
+    put_waves(o.s);
+    put_text(o.s);
+    OK(session_run(o.s, 0));
+    assert_float_equal(read_one(o.s, "loss"), GOLDEN[model].loss, 2e-5);
+    float *logits = read_slot(o.s, "logits");
+    for (int t = 0; t < 4; t++) assert_float_equal(logits[(T + t) * V + 2 * t + 1], GOLDEN[model].logit[t], 5e-6);
+    for (const struct golden *row = GOLDEN[model].gradient; row->slot; row++) rows += compare_gradient(o.s, row);
+    assert_int_equal(count, rows);
+    free(logits);
+    set_down(&o);
+}
+
+TEST(equals_pytorch)
+{
+    for (int model = 0; model < MODELS; model++) compare_with_pytorch("ref", model), compare_with_pytorch("cpu", model);
+}
+
+// ---- token by token
+
+static void write_texts(const char *device, int model)
+{
+    struct setup o;
+    struct variant is = {.batch = 1};
+    int fold = NONE;
+    set_up_model(&o, device, model);
+    struct task author = task_gpt_char;
+    author.programs = gpt_author.programs;
+    o.setting.task = &author;
+    int program = step_evaluate(o.s, &o.setting, &o.slots, &is, 0, &fold);
+    OK(program);
+    struct graph *g = graph_new(o.s->store, "read");
+    keep(g, "read", read_text(&o, g, false).logits);
+    int reads = session_add(o.s, g);
+    OK(reads);
+    start(o.s);
+    put_waves(o.s);
+    put_text(o.s);
+    OK(session_run(o.s, reads));
+    float *want = read_slot(o.s, "read");
+    for (int b = 0; b < B; b++)  // each begins where the caches are full of the text before
+        for (int32_t t = 0; t < T; t++) {
+            OK(session_put(o.s, AUTHOR_TOKEN, &TEXT[b][t], 0, sizeof(int32_t)));
+            OK(session_put(o.s, AUTHOR_AT, &t, 0, sizeof t));
+            OK(session_run(o.s, program));
+            float *got = read_slot(o.s, AUTHOR_NEXT);
+            for (int v = 0; v < V; v++) assert_float_equal(got[v], want[(b * T + t) * V + v], 1e-5);
+            free(got);
+        }
+    free(want);
+    set_down(&o);
+}
+
+TEST(writing_equals_reading)
+{
+    for (int model = 0; model < MODELS; model++) write_texts("ref", model), write_texts("cpu", model);
+}
+
+TEST(prompts_have_the_characters_of_the_text)
+{
+    struct setup o;
+    int32_t *token;
+    int64_t count;
+    struct text text = {0};
+    set_up_model(&o, NULL, GPT);
+    OK(gpt_author.read(o.lines, "ANNA:\nThe", 9, &token, &count));
+    for (int64_t i = 0; i < count; i++) gpt_author.tell(o.lines, token[i], &text);
+    assert_string_equal(text.at, "ANNA:\nThe");
+    free(token);
+    OK(gpt_author.read(o.lines, "", 0, &token, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(corpus_symbols(o.lines)->symbol[token[0]], '\n');
+    free(token);
+    REFUSED(gpt_author.read(o.lines, "ANNA?", 5, &token, &count), "byte 5 (0x3f) is none of the 43 characters");
+    struct dataset *noise;
+    OK(dataset_open_noise("fineweb", &noise));
+    REFUSED(gpt_author.read(noise, "A", 1, &token, &count), "no tokenizer of it is here");
+    dataset_close(noise);
+    text_free(&text);
+    set_down(&o);
+}
+
+// ---- sizes
+
+TEST(has_as_many_parameters_as_published)
+{
+    static const struct {
+        int model;
+        int64_t layers, width, heads, block, tokens, parameters;
+    } rows[] = {
+        // V C + T C + L (12 C^2 + 13 C) + 2 C
+        {GPT, 6, 192, 6, 256, 65, 65 * 192 + 256 * 192 + 6 * (12 * 192 * 192 + 13 * 192) + 2 * 192},
+        {GPT, 12, 768, 12, 1024, 50257, 124439808},  // GPT-2 as published (its 50,257 tokens are not padded)
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct setup o;
+        int64_t n = 0;
+        set_up_model(&o, NULL, rows[i].model);
+        *keys_of(&o) = (struct gpt_keys){.layers = rows[i].layers, .width = rows[i].width, .heads = rows[i].heads,
+                                         .feed_forward = 4 * rows[i].width};
+        o.facts.field[0].shape = SHAPE(rows[i].block + 1), o.facts.field[0].classes = (int)rows[i].tokens;
+        struct slot_store *s = slot_store_new();
+        struct graph *g = graph_new(s, "sizes");
+        read_text(&o, g, true);
+        for (int k = 0; k < s->count; k++)
+            if (role_is_parameter(s->slot[k]->role)) n += shape_count(&s->slot[k]->shape);
+        assert_int_equal(n, rows[i].parameters);
+        graph_free(g);
+        slot_store_free(s);
+        set_down(&o);
+    }
+}
+
+// N(0, 0.02); what ends a part N(0, 0.02 / sqrt(2 L)); biases 0 (GPT-2).
+TEST(begins_as_published)
+{
+    struct setup o;
+    set_up_model(&o, "ref", GPT);
+    keys_of(&o)->width = 64, keys_of(&o)->feed_forward = 256, o.facts.field[0].classes = 100;
+    struct graph *g = graph_new(o.s->store, "read");
+    read_text(&o, g, true);
+    OK(session_add(o.s, g));
+    start(o.s);
+    for (int i = 0; i < o.s->store->count; i++) {
+        const struct slot *slot = o.s->store->slot[i];
+        if (!role_is_parameter(slot->role) || slot->role == ROLE_SCALE || strstr(slot->name, "positions")) continue;
+        float *v = read_slot(o.s, slot->name);
+        double squares = 0, n = (double)shape_count(&slot->shape);
+        for (int64_t k = 0; k < shape_count(&slot->shape); k++) squares += (double)v[k] * (double)v[k];
+        bool last = strstr(slot->name, "out_proj") || strstr(slot->name, "linear2");
+        double deviation = slot->role == ROLE_BIAS ? 0 : last ? 0.01 : 0.02;
+        assert_float_equal(sqrt(squares / n), deviation, deviation * 0.06);
+        free(v);
+    }
+    set_down(&o);
+}
+
+TEST(dropout_is_where_it_should_be)
+{
+    for (int trains = 0; trains < 2; trains++) {
+        struct setup o;
+        set_up_model(&o, NULL, GPT);
+        keys_of(&o)->dropout = 0.2;
+        struct slot_store *s = slot_store_new();
+        struct graph *g = graph_new(s, "dropout");
+        read_text(&o, g, trains);
+        assert_int_equal(count_op(g, OP_DROPOUT), trains ? 1 + 2 * 2 : 0);  // embeddings, and each part
+        graph_free(g);
+        slot_store_free(s);
+        set_down(&o);
+    }
+}
+
+TEST(heads_share_the_width)
+{
+    struct setup o;
+    set_up_model(&o, NULL, GPT);
+    OK(recipe_table_gpt.check("a recipe", &o.recipe));
+    keys_of(&o)->heads = 3;
+    REFUSED(recipe_table_gpt.check("a recipe", &o.recipe), "a \"model.width\" of 8 cannot be shared by 3 heads");
+    set_down(&o);
+}
+
+// ---- blocks
+
+enum { BLOCK = 64, LINES_BLOCKS = 938 };
+
+static void fill_one(const struct feed_choice *f, const struct feed_item *item, int32_t tokens[BLOCK], int32_t labels[BLOCK])
+{
+    OK(f->fill(f->context, item, (void *[]){tokens, labels}));
+}
+
+TEST(an_epoch_is_shifted_as_one)
+{
+    struct setup o;
+    set_up_model(&o, NULL, GPT);
+    int64_t n = corpus_length(o.lines, SPLIT_TRAIN), first[4] = {0};
+    int32_t *all = zalloc((size_t)n * sizeof *all), tokens[BLOCK], labels[BLOCK];
+    OK(corpus_read(o.lines, SPLIT_TRAIN, 0, n, all));
+    o.facts = *dataset_facts(o.lines);
+    struct feed_choice f = {.data = o.lines, .split = SPLIT_TRAIN, .order = {.count = LINES_BLOCKS}};
+    OK(blocks_feed(&o.setting, FEED_TRAIN, &f));
+    assert_int_equal(f.fields, 2);
+    for (uint32_t epoch = 0; epoch < 4; epoch++)
+        for (int64_t i = 0; i < LINES_BLOCKS; i++) {
+            struct feed_item item = {.split = SPLIT_TRAIN, .index = i, .seed = 5, .epoch = epoch};
+            fill_one(&f, &item, tokens, labels);
+            if (i == 0) while (memcmp(all + first[epoch], tokens, sizeof tokens) != 0) first[epoch]++;
+            int64_t at = first[epoch] + i * BLOCK;
+            if (at > n - BLOCK - 1) at = n - BLOCK - 1;  // those that would end behind the text
+            assert_memory_equal(tokens, all + at, sizeof tokens);
+            assert_memory_equal(labels, all + at + 1, sizeof labels);
+        }
+    assert_true(first[0] < BLOCK && first[0] != first[1] && first[1] != first[2] && first[2] != first[3]);
+    free(all);
+    set_down(&o);
+}
+
+TEST(an_evaluation_predicts_each_once)
+{
+    struct setup o;
+    int32_t tokens[BLOCK], labels[BLOCK], *all;
+    set_up_model(&o, NULL, GPT);
+    int64_t n = corpus_length(o.lines, SPLIT_TEST), blocks = dataset_facts(o.lines)->count[SPLIT_TEST], at = 0;
+    all = zalloc((size_t)n * sizeof *all);
+    OK(corpus_read(o.lines, SPLIT_TEST, 0, n, all));
+    o.facts = *dataset_facts(o.lines);
+    for (int task = 0; task < 2; task++) {  // a training that reads streams is not shifted, either
+        struct feed_choice f = {.data = o.lines, .split = SPLIT_TEST, .order = {.count = blocks}};
+        o.setting.task = task ? &task_fineweb_gpt : &task_gpt_char;
+        OK(blocks_feed(&o.setting, task ? FEED_TRAIN : FEED_TEST, &f));
+        if (!task) assert_int_equal(f.order.batch[0], 94);  // at most 16,384 tokens
+        at = 0;
+        for (int64_t i = 0; i < blocks; i++) {
+            struct feed_item item = {.split = SPLIT_TEST, .index = i, .seed = 5, .epoch = 3};
+            fill_one(&f, &item, tokens, labels);
+            for (int k = 0; k < BLOCK; k++) {
+                bool there = at + 1 < n;
+                assert_int_equal(tokens[k], there ? all[at] : 0);
+                assert_int_equal(labels[k], there ? all[at + 1] : -1);
+                at += there;
+            }
+        }
+        assert_int_equal(at, n - 1);
+    }
+    free(all);
+    set_down(&o);
+}
+
+TEST(the_score_is_the_mean_of_a_token)
+{
+    struct setup o;
+    void *judging;
+    int64_t score[METRICS_MAX] = {0};
+    set_up_model(&o, NULL, GPT);
+    int64_t blocks = dataset_facts(o.lines)->count[SPLIT_TEST];
+    OK(blocks_judge.begin(&o.setting, o.lines, o.lines, &judging));
+    for (int32_t i = (int32_t)blocks - 1; i >= 0; i--) {
+        float loss = (float)(i < blocks - 1 ? 64 * (1 + 0.5 * (i % 2)) : 48);  // the last block predicts 48
+        OK(blocks_judge.batch(judging, &(struct judged){.sample = &i, .count = 1, .output = {&loss}}));
+    }
+    OK(blocks_judge.write(judging, "/dev/null"));
+    OK(blocks_judge.end(judging, score));
+    // 47 blocks of 64 at 1, 46 at 1.5, 48 tokens at 1, of 6,000
+    assert_int_equal(score[0], llround(1e6 * (47 * 64 + 46 * 96 + 48) / 6000));
+    OK(blocks_judge.begin(&o.setting, o.lines, o.lines, &judging));
+    int32_t first = 0;
+    float loss = NAN;
+    struct judged one = {.sample = &first, .count = 1, .output = {&loss}};
+    REFUSED(blocks_judge.batch(judging, &one), "the loss is not a number");
+    loss = 96;
+    OK(blocks_judge.batch(judging, &one));
+    OK(blocks_judge.end(judging, score));
+    assert_int_equal(score[0], 1500000);  // of what was measured
+    set_down(&o);
+}
