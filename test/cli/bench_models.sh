@@ -4,7 +4,7 @@ set -eu
 
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
-for task in cifar10 imagenet imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt gpt-char fineweb-gpt; do echo "$task"; done >tasks
+for task in cifar10 gpt-char fineweb-gpt imagenet imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
@@ -18,7 +18,7 @@ while read -r number model; do
         narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs
         ;;
     gpt-char-* | fineweb-*)
-        narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24 --set batch=2' unit=blocks
+        narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24 --set batch=2 --set accumulate=1' unit=blocks
         ;;
     multi30k-* | wmt*) narrow='--set layers=2 --set width=24' unit=pairs ;;
     esac
