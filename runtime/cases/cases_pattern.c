@@ -143,8 +143,8 @@ static void build_fold(struct case_build *b)
     case_result(b, g_act(b->g, pattern_norm(b, "norm", x, false, p[1]), ACT_GELU));
 }
 
-// p: percent dropped, whether the dropped part is the second of the sum, whether the sum has another reader. The end of a
-// layer of an encoder: dropout, residual, layer norm.
+// p: percent dropped, whether the dropped part is the second of the sum, whether the sum has another reader, RMS norm. The end of
+// a layer of an encoder: dropout, residual, layer norm.
 static void build_post_norm(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -159,9 +159,9 @@ static void build_post_norm(struct case_build *b)
     }
     int sum = p[1] ? g_add(g, residual, x) : g_add(g, x, residual);
     g->trains = b->options.gradient;
-    int y = g_layer_norm(g, "norm", sum, 1e-5f);
-    case_adopt(b, "norm.weight", DRAW_POSITIVE, 1.0, true);
-    case_adopt(b, "norm.bias", DRAW_NORMAL, 0.5, true);
+    int y = p[3] ? g_rms_norm(g, sum, NONE, 1e-5f) : g_layer_norm(g, "norm", sum, 1e-5f);
+    if (!p[3]) case_adopt(b, "norm.weight", DRAW_POSITIVE, 1.0, true);
+    if (!p[3]) case_adopt(b, "norm.bias", DRAW_NORMAL, 0.5, true);
     case_result(b, p[2] ? g_add(g, y, sum) : y);
 }
 
@@ -271,6 +271,7 @@ const struct op_case cases_pattern[] = {
     {"dropout, residual, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 0}, 0},
     {"residual, dropout, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 1, 0}, 0},
     {"residual that is read twice, layer norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 1}, 0},
+    {"dropout, residual that is read twice, rms norm", OP_COUNT, build_post_norm, TRAINS, {30, 0, 1, 1}, 0},
     {"layer of an encoder", OP_COUNT, build_encoder, TRAINS, {0}, 0},
     {"layer of lstm", OP_COUNT, build_lstm_layer, TRAINS, {0}, 0},
     {"lstm, final states", OP_COUNT, build_lstm_states, TRAINS, {4}, 0},

@@ -62,7 +62,8 @@ template <typename K> struct of_rows {
     int threads;  // of a row
 };
 
-template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm(const struct of_rows<k_layer_norm> o)
+template <typename T, int N>
+static __global__ void __launch_bounds__(K_BLOCK) layer_norm(const struct of_rows<struct k_layer_norm> o)
 {
     const struct k_layer_norm &k = o.k;
     const int64_t row = row_of(o.threads), begin = row * k.channels, end = row < k.rows ? k.channels : 0;
@@ -99,7 +100,7 @@ K_LAUNCHER(k_layer_norm)
 {
     const struct k_layer_norm *k = (const struct k_layer_norm *)args;
     const int lanes = k_lanes(k->type, k->channels), threads = threads_of(k->channels, lanes);
-    struct of_rows<k_layer_norm> o = {*k, threads};
+    struct of_rows<struct k_layer_norm> o = {*k, threads};
     BY_LANES(k->type, lanes, T, N, return launch(layer_norm<T, N>, blocks_for(k->rows, K_BLOCK / threads), K_BLOCK, stream, o));
     return cudaErrorInvalidValue;
 }
@@ -107,7 +108,7 @@ K_LAUNCHER(k_layer_norm)
 // ---- backward
 
 template <typename T, int N>
-static __global__ void __launch_bounds__(K_BLOCK) layer_norm_grad(const struct of_rows<k_layer_norm_grad> o)
+static __global__ void __launch_bounds__(K_BLOCK) layer_norm_grad(const struct of_rows<struct k_layer_norm_grad> o)
 {
     const struct k_layer_norm_grad &k = o.k;
     const int64_t row = row_of(o.threads), begin = row * k.channels, end = row < k.rows ? k.channels : 0;
@@ -178,7 +179,7 @@ K_LAUNCHER(k_layer_norm_grad)
     cudaError_t error = cudaSuccess;
     if (k->dsum || k->dx) {
         const int lanes = k_lanes(k->type, k->channels), threads = threads_of(k->channels, lanes);
-        struct of_rows<k_layer_norm_grad> o = {*k, threads};
+        struct of_rows<struct k_layer_norm_grad> o = {*k, threads};
         error = cudaErrorInvalidValue;
         BY_LANES(k->type, lanes, T, N,
                  error = launch(layer_norm_grad<T, N>, blocks_for(k->rows, K_BLOCK / threads), K_BLOCK, stream, o));
