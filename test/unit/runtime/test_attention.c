@@ -83,6 +83,27 @@ static void norm_of_images_with_lengths(struct graph *g)
 {
     g_norm_lengths(g, "n", input(g, "x", SHAPE(3, 8)), i32_input(g, "n", SHAPE(3)), &(struct norm_layer){.training = true});
 }
+static void rotary_of_odd_channels(struct graph *g) { g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 5)), NONE, 10000); }
+static void rotary_of_many_channels(struct graph *g) { g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 258)), NONE, 10000); }
+static void rotary_of_small_base(struct graph *g) { g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 4)), NONE, 0.5f); }
+static void rotary_at_two_of_three(struct graph *g)
+{
+    g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 4)), i32_input(g, "at", SHAPE(2)), 10000);
+}
+static void rms_norm_of_another_scale(struct graph *g)
+{
+    g_rms_norm(g, input(g, "x", SHAPE(3, 8)), input(g, "scale", SHAPE(3)), 1e-5f);
+}
+static void rms_norm_with_a_bias(struct graph *g)
+{
+    int c = input(g, "c", SHAPE(8)), in[] = {input(g, "x", SHAPE(3, 8)), NONE, c, c};
+    graph_node(g, OP_LAYER_NORM, in, 4, &(union attr){.layer_norm = {.rms = true}}, NULL);
+}
+static void layer_norm_without_a_scale(struct graph *g)
+{
+    int in[] = {input(g, "x", SHAPE(3, 8)), NONE, NONE, input(g, "c", SHAPE(8))};
+    graph_node(g, OP_LAYER_NORM, in, 4, &(union attr){.layer_norm = {.eps = 1}}, NULL);
+}
 static void weights_of_other_rows(struct graph *g)
 {
     int out[3], x = input(g, "x", SHAPE(3, 8));
@@ -98,7 +119,10 @@ TEST(test_refusals)
         {of_other_samples, "kv[B,S,2*H*D]"},      {of_other_widths, "kv[B,S,2*H*D]"},
         {two_lengths_of_one_sequence, "one length"}, {append_of_another_type, "of one type"},
         {append_at_two_of_three, "one a sample"}, {norm_of_images_with_lengths, "x[B,T,..,C]"},
-        {weights_of_other_rows, "input 2"},
+        {weights_of_other_rows, "input 2"},       {rotary_of_odd_channels, "with D even"},
+        {rotary_of_many_channels, "at most 256"}, {rotary_of_small_base, "a base of at least 1"},
+        {rotary_at_two_of_three, "one a sample"}, {rms_norm_of_another_scale, "input 2"},
+        {rms_norm_with_a_bias, "has no bias"},    {layer_norm_without_a_scale, "a scale and a bias"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct slot_store *store = slot_store_new();

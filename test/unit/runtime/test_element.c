@@ -3,6 +3,7 @@
 // of augmentation and dropout: bounds, balance, and that a draw depends on nothing but its key. A GPU runs other
 // instructions in two places (__expf in element_exp_near, __fdividef in element_inverse): their error is not tested here.
 #include "runtime/element.h"
+#include "runtime/graph.h"
 #include "test/unit/test.h"
 
 #include <math.h>
@@ -117,6 +118,22 @@ TEST(test_formulas)
         double radius = sqrt(-2.0 * log(((double)(u >> 8) + 1.0) * 0x1p-24)), turn = 2.0 * M_PI * (double)rng_unit(v);
         assert_true(fabs((double)a - radius * cos(turn)) < 1e-6 && fabs((double)b - radius * sin(turn)) < 1e-6);
     }
+}
+
+// The angle of rotary positions: at position 8,191 as right as at 1, before 0, and far out.
+TEST(test_rotary_angles)
+{
+    enum { CHANNELS = 128 };
+    uint64_t turn[ROTARY_MOST / 2];
+    rotary_turns(&(struct rotary_attr){.base = 10000}, CHANNELS, turn);
+    static const int64_t positions[] = {0, 1, 8191, -3, 131071, 4194303};
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < CHANNELS / 2; i++) {
+            double angle = (double)positions[k] * pow(10000, -2.0 * i / CHANNELS);
+            float c, s;
+            element_rotary(turn[i], positions[k], &c, &s);
+            assert_true(fabs((double)c - cos(angle)) < 1.5e-7 && fabs((double)s - sin(angle)) < 1.5e-7);
+        }
 }
 
 TEST(test_activations_far_out)

@@ -171,6 +171,47 @@ TEST_WITH(test_augment_draws, begin, end)
     want_many(y, SIDE * SIDE, want);
 }
 
+// ---- RMS norm and rotary positions, as PyTorch computes them in double: torch.nn.functional.rms_norm and its gradients, and
+// x cos + rotated x sin for the angles position * base^(-2i/D)
+
+TEST_WITH(test_rms_norm, begin, end)
+{
+    int x = IN(F32, SHAPE(2, 4), 1, -2, 3, 4, 0.5, 0.25, -0.125, 2), scale = IN(F32, SHAPE(4), 0.5, 1, 2, -1);
+    int dy = IN(F32, SHAPE(2, 4), 1, 2, -1, 0.5, 3, -2, 1, 1), o[4];
+    union attr a = {.layer_norm = {.eps = 1e-2f, .rms = true}};
+    int y = out(g_rms_norm(g, x, scale, 1e-2f)), plain = out(g_rms_norm(g, x, NONE, 1e-2f));
+    node(OP_LAYER_NORM, (int[]){x, NONE, scale}, 3, &a, o);
+    assert_true(o[1] == NONE && o[2] == NONE);
+    int rstd = o[3];
+    node(OP_LAYER_NORM_GRAD, (int[]){dy, x, NONE, rstd, scale}, 5, &a, o);
+    assert_int_equal(o[3], NONE);
+    int dx = out(o[0]), dscale = out(o[2]);
+    node(OP_LAYER_NORM_GRAD, (int[]){dy, x, NONE, rstd, NONE}, 5, &a, o);
+    assert_int_equal(o[2], NONE);
+    int dplain = out(o[0]);
+    run();
+    WANT(y, 0.182452591, -0.729810365, 2.189431096, -1.459620730, 0.239233765, 0.239233765, -0.239233765, -1.913870121);
+    WANT(plain, 0.364905183, -0.729810365, 1.094715548, 1.459620730, 0.478467530, 0.239233765, -0.119616883, 1.913870121);
+    WANT(dx, 0.322146653, 0.450422243, -0.310728181, 0.376323654, 1.654474861, -1.804333986, 1.859102054, -0.080645979);
+    WANT(dscale, 1.800307774, -1.938088261, -1.214332430, 2.643680486);
+    WANT(dplain, 0.413494421, 0.632631888, -0.219137467, 0.376809546, 2.555888793, -2.071328316, 1.035664158, -0.302730493);
+}
+
+TEST_WITH(test_rotary, begin, end)
+{
+    int x = IN(F32, SHAPE(2, 2, 1, 4), 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4), at = IN(I32, SHAPE(2), 0, 8190);
+    int y = g_rotary(g, x, at, 10000), each = out(y), start = out(g_rotary(g, x, NONE, 10000));
+    int one = out(g_rotary(g, x, IN(I32, SHAPE(1), 8190), 10000));
+    int back = out(node(OP_ROTARY, (int[]){y, at}, 2, &(union attr){.rotary = {.base = 10000, .inverse = true}}, NULL));
+#define AT_0 1, 2, 3, 4, -1.984110649, 1.959900667, 2.462377902, 4.019799668
+#define AT_8190 -1.386287828, 1.084990434, -2.842218510, 4.338524606, 1.642629898, 1.041551662, -2.702178199, 4.349157405
+    run();
+    WANT(each, AT_0, AT_8190);
+    WANT(start, AT_0, AT_0);
+    WANT(one, AT_8190, AT_8190);
+    WANT(back, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4);
+}
+
 // ---- optimisers
 
 TEST_WITH(test_momentum_and_descend, begin, end)
