@@ -26,6 +26,7 @@ static const struct domain domains[MAP_KINDS] = {
     [MAP_POW] = {{DRAW_POSITIVE}, {2}, 2.5f, 0},
     [MAP_CLAMP] = {{DRAW_DISTINCT}, {0.125}, -0.5f, 0.75f},
     [MAP_LEAKY_RELU] = {{DRAW_AWAY}, {1}, 0.125f, 0},
+    [MAP_RELU_SQUARE] = {{DRAW_AWAY}, {1}, 0, 0},
     [MAP_SOFTPLUS] = {{DRAW_NORMAL}, {4}, 0, 0},
 };
 
