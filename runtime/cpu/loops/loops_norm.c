@@ -237,13 +237,31 @@ void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, fl
     EACH_TYPE(t, layer_norm_back_of, dy, x, mean, rstd, scale, n, dx, dscale, dbias);
 }
 
-// ---- RMS norm: rows may be short (heads of queries and keys), so a call takes many, and sums stay in f32
+// ---- RMS norm: rows may be short (heads of queries and keys), so a call takes many. Sums stay in f32, and in registers
 
-ALWAYS float lanes_sum_f32(float *part)
+enum { PARTS = LANE_GROUP / LANES };
+typedef uint16_t half_lanes __attribute__((vector_size(LANE_BYTES / 2), aligned(2), may_alias));
+typedef uint32_t wide_lanes __attribute__((vector_size(LANE_BYTES)));
+
+// Elements i .. i + LANE_GROUP of x.
+ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
 {
-    for (int half = LANE_GROUP / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++) part[j] += part[j + half];
-    return part[0];
+#pragma GCC unroll 4
+    for (int k = 0; k < PARTS; k++, i += LANES) {
+        if (t == F32) into[k] = AT((const float *)x + i);
+        else if (t == BF16) into[k] = (lanes)(__builtin_convertvector(*(const half_lanes *)from(t, x, i), wide_lanes) << 16);
+        else
+            for (int j = 0; j < LANES; j++) into[k][j] = get(t, x, i + j);
+    }
+}
+
+ALWAYS float group_sum(const lanes part[PARTS])
+{
+    typedef float four __attribute__((vector_size(16)));
+    four f[LANE_GROUP / 4];
+    memcpy(f, part, sizeof f);
+    four sum = (f[0] + f[2]) + (f[1] + f[3]);
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 ALWAYS void rms_norm_of(enum dtype t, bool scaled, const void *x, int64_t rows, int64_t n, const float *scale, float eps,
@@ -252,11 +270,15 @@ ALWAYS void rms_norm_of(enum dtype t, bool scaled, const void *x, int64_t rows, 
     int64_t whole = n / LANE_GROUP * LANE_GROUP;
     for (int64_t r = 0; r < rows; r++) {
         const void *row = from(t, x, r * n);
-        float part[LANE_GROUP] = {0};
-        for (int64_t i = 0; i < whole; i += LANE_GROUP)
-            for (int j = 0; j < LANE_GROUP; j++) part[j] += get(t, row, i + j) * get(t, row, i + j);
-        for (int64_t i = whole; i < n; i++) part[i - whole] += get(t, row, i) * get(t, row, i);
-        float factor = 1.0f / sqrtf(lanes_sum_f32(part) / (float)n + eps);
+        lanes part[PARTS] = {0}, v[PARTS];
+        for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+            get_group(t, row, i, v);
+#pragma GCC unroll 4
+            for (int k = 0; k < PARTS; k++) part[k] += v[k] * v[k];
+        }
+        float sum = group_sum(part);
+        for (int64_t i = whole; i < n; i++) sum += get(t, row, i) * get(t, row, i);
+        float factor = 1.0f / sqrtf(sum / (float)n + eps);
         if (rstd) rstd[r] = factor;
         void *to = y ? into(t, y, r * n) : NULL;
         if (!to) continue;
@@ -282,19 +304,23 @@ ALWAYS void rms_norm_back_of(enum dtype t, bool scaled, bool wide, const void *d
         const void *d = from(t, dy, r * n), *row = from(t, x, r * n);
         void *to = into(wide ? F32 : t, dx, r * n);
         const float factor = rstd[r];
-        float dot[LANE_GROUP] = {0};
-        for (int64_t i = 0; i < whole; i += LANE_GROUP)
-            for (int j = 0; j < LANE_GROUP; j++) {
-                float product = get(t, d, i + j) * (get(t, row, i + j) * factor);
-                dot[j] += scaled ? product * scale[i + j] : product;
-                if (scaled) dscale[i + j] += product;
+        lanes part[PARTS] = {0}, v[PARTS], z[PARTS];
+        for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+            get_group(t, d, i, z), get_group(t, row, i, v);
+#pragma GCC unroll 4
+            for (int k = 0; k < PARTS; k++) {
+                lanes product = z[k] * (v[k] * factor);
+                if (scaled) AT(dscale + i + k * LANES) += product;
+                part[k] += scaled ? product * AT(scale + i + k * LANES) : product;
             }
+        }
+        float dot = group_sum(part);
         for (int64_t i = whole; i < n; i++) {
             float product = get(t, d, i) * (get(t, row, i) * factor);
-            dot[i - whole] += scaled ? product * scale[i] : product;
             if (scaled) dscale[i] += product;
+            dot += scaled ? product * scale[i] : product;
         }
-        float mean = lanes_sum_f32(dot) / (float)n;
+        float mean = dot / (float)n;
         INDEPENDENT
         for (int64_t i = 0; i < n; i++) {
             float dz = scaled ? get(t, d, i) * scale[i] : get(t, d, i);
