@@ -46,22 +46,26 @@ int source_absent(const struct source *source, const char *given, const char *ne
                 source->title, given, needs, source->name);
 }
 
-int source_folder(const struct source *source, const char *given, const char *needs, char **found)
+bool source_find_folder(const char *folder, const char *given, const char *needs, char **found)
 {
     for (int inside = 0; inside < 2; inside++) {
         struct text path = {0};
-        text_add(&path, inside ? "%s/%s" : "%s", given, source->folder);
+        text_add(&path, inside ? "%s/%s" : "%s", given, folder);
         size_t length = path.length;
         text_add(&path, "/%s", needs);
         bool there = file_exists(path.at);
         path.at[length] = '\0';
-        if (there) {
-            *found = path.at;
-            return 0;
-        }
+        *found = path.at;
+        if (there) return true;
         text_free(&path);
     }
-    return source_absent(source, given, needs);
+    *found = NULL;
+    return false;
+}
+
+int source_folder(const struct source *source, const char *given, const char *needs, char **found)
+{
+    return source_find_folder(source->folder, given, needs, found) ? 0 : source_absent(source, given, needs);
 }
 
 // ---- the files themselves, for kinds that identify their bytes in no other way

@@ -43,6 +43,8 @@ int source_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHEC
 int source_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 // The folder with the file `needs`: `given` itself, or the data set's folder in it. free() it.
 int source_folder(const struct source *, const char *given, const char *needs, char **found) MUST_CHECK;
+// The same for a data set without a publication, whose folder has this name. False: there is no such file, and *found is NULL.
+bool source_find_folder(const char *folder, const char *given, const char *needs, char **found) MUST_CHECK;
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;
 

@@ -7,35 +7,41 @@
 #include "data/text/unicode.h"
 #include "runtime/common/base/arena.h"
 
-static bool is_blank(const char *text, size_t n)
+bool bitext_is_blank(const struct bitext_line *l)
 {
-    for (size_t i = 0; i < n; i++)
-        if (text[i] != ' ' && text[i] != '\t') return false;
+    for (int32_t i = 0; i < l->length; i++)
+        if (l->at[i] != ' ' && l->at[i] != '\t' && l->at[i] != '\r') return false;
     return true;
 }
 
-static int check_line(const char *name, int64_t number, const char *text, size_t n)
+int bitext_check(const char *name, int64_t number, const struct bitext_line *l)
 {
-    size_t valid = unicode_valid(text, n);
-    const char *zero = memchr(text, '\0', n);
-    if (n > BITEXT_LINE)
+    size_t n = (size_t)l->length;
+    const char *zero = memchr(l->at, '\0', n);
+    if (l->length > BITEXT_LINE)
         return fail(ERR_INPUT, "%s:%lld: the line has %zu bytes; at most %d are read", name, (long long)number, n, BITEXT_LINE);
+    size_t valid = unicode_valid(l->at, n);
     if (valid < n)
         return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is not UTF-8", name, (long long)number, valid + 1);
     if (zero != NULL)
-        return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is zero", name, (long long)number, (size_t)(zero - text) + 1);
-    if (is_blank(text, n))
-        return fail(ERR_INPUT, "%s:%lld: the line is empty; each line must have a sentence", name, (long long)number);
+        return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is zero", name, (long long)number, (size_t)(zero - l->at) + 1);
     return 0;
 }
 
-static int cut_lines(const char *name, const char *text, size_t n, struct bitext_lines *into)
+static int check_sentence(const char *name, int64_t number, const struct bitext_line *l)
 {
+    TRY(bitext_check(name, number, l));
+    if (!bitext_is_blank(l)) return 0;
+    return fail(ERR_INPUT, "%s:%lld: the line is empty; each line must have a sentence", name, (long long)number);
+}
+
+int bitext_cut(const char *name, const char *text, size_t n, struct bitext_lines *into)
+{
+    *into = (struct bitext_lines){0};
     for (size_t at = 0, room = 0; at < n;) {
         const char *end = memchr(text + at, '\n', n - at);
         size_t length = end != NULL ? (size_t)(end - text) - at : n - at, next = at + length + 1;
         if (length > 0 && text[at + length - 1] == '\r') length--;
-        TRY(check_line(name, into->lines + 1, text + at, length));
         if ((size_t)into->lines == room) {
             room = 2 * room + 1024;
             into->line = grow(into->line, room * sizeof *into->line);
@@ -49,8 +55,8 @@ static int cut_lines(const char *name, const char *text, size_t n, struct bitext
 
 int bitext_parse(const char *name, const char *text, size_t n, struct bitext_lines *into)
 {
-    *into = (struct bitext_lines){0};
-    int rc = cut_lines(name, text, n, into);
+    int rc = bitext_cut(name, text, n, into);
+    for (int64_t i = 0; i < into->lines && rc == 0; i++) rc = check_sentence(name, i + 1, &into->line[i]);
     if (rc == 0) return 0;
     free(into->line);
     *into = (struct bitext_lines){0};

@@ -6,7 +6,7 @@
 // are "source" and "target" (u8, UTF-8, ragged), without the line's end.
 //
 // A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
-// blank. Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB
+// blank (space, tab, CR). Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB
 // for WMT.
 #ifndef DAWN_DATA_BITEXT_H
 #define DAWN_DATA_BITEXT_H
@@ -27,12 +27,17 @@ struct bitext_lines {
 };
 // Pure. `name` names the text in errors, which name the line, too. Nothing is left to free after a failure.
 int bitext_parse(const char *name, const char *text, size_t n, struct bitext_lines *) MUST_CHECK;
+// The parts of bitext_parse, for texts that may have lines without a sentence. bitext_cut takes at most BITEXT_BYTES bytes, and
+// lines of any content; bitext_check refuses too long ones, and bytes that are no text. A blank line passes it.
+int bitext_cut(const char *name, const char *text, size_t n, struct bitext_lines *) MUST_CHECK;
+int bitext_check(const char *name, int64_t number, const struct bitext_line *) MUST_CHECK;
+bool bitext_is_blank(const struct bitext_line *);
 
 struct dataset;
 // The file of the set's vocabulary of subtokens (data/text/subtokens.h); NULL: it has none.
 const char *bitext_subtokens(const struct dataset *);
-// A data set whose test split has these lines on both sides. Its training split is that of `like`, which is borrowed; NULL: an
-// empty one.
+// A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`, which
+// is borrowed; NULL: an empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
 
 #endif

@@ -25,13 +25,18 @@ int bitext_take(struct bitext_file *file, const char *name, char *text, size_t n
     return bitext_parse(name, text, n, &file->lines);
 }
 
+int bitext_match(const struct bitext_lines *a, const struct bitext_lines *b, const char *source, const char *target)
+{
+    if (a->lines == b->lines) return 0;
+    return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other", source,
+                (long long)a->lines, target, (long long)b->lines);
+}
+
 int bitext_pair(struct dataset *ds, enum split split, const char *source, const char *target)
 {
     const struct bitext_set *set = ds->own;
     const struct bitext_lines *a = &set->file[split][BITEXT_SOURCE].lines, *b = &set->file[split][BITEXT_TARGET].lines;
-    if (a->lines != b->lines)
-        return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other",
-                    source, (long long)a->lines, target, (long long)b->lines);
+    TRY(bitext_match(a, b, source, target));
     int32_t longest = a->longest > b->longest ? a->longest : b->longest;
     ds->facts.count[split] = a->lines;
     if (ds->facts.fields == 0 || longest > ds->facts.field[0].shape.dim[0]) bitext_fields(&ds->facts, longest);
@@ -114,8 +119,10 @@ static int take_lines(struct dataset *ds, const char *text, size_t n)
 {
     struct bitext_set *set = ds->own;
     for (int side = 0; side < BITEXT_SIDES; side++) {
-        char *copy = memcpy(zalloc(n + 1), text, n);
-        TRY(bitext_take(&set->file[SPLIT_TEST][side], "the text", copy, n));
+        struct bitext_file *file = &set->file[SPLIT_TEST][side];
+        file->text = memcpy(zalloc(n + 1), text, n);
+        TRY(bitext_cut("the text", file->text, n, &file->lines));
+        for (int64_t i = 0; i < file->lines.lines; i++) TRY(bitext_check("the text", i + 1, &file->lines.line[i]));
     }
     return bitext_pair(ds, SPLIT_TEST, "the text", "the text");
 }
@@ -125,7 +132,7 @@ int bitext_ask(const struct dataset *like, const char *text, size_t n, struct da
     struct dataset *ds = zalloc(sizeof *ds);
     struct bitext_set *set = ds->own = zalloc(sizeof *set);
     *ds = (struct dataset){.kind = &ask_kind, .own = set,
-                           .facts = {.name = "lines", .title = "lines of a text", .split_name = {"train", "test"},
+                           .facts = {.name = "lines", .title = "lines of a text", .split_name = {"train", "text"},
                                      .unfit_seed = -1}};
     int rc = take_lines(ds, text, n);
     if (rc == 0 && like && like->kind->item == bitext_item) {

@@ -20,6 +20,8 @@ struct bitext_set {
 void bitext_fields(struct dataset_facts *, int64_t longest);  // in bytes
 // Takes the text of a file, which it frees with the set, even after a failure.
 int bitext_take(struct bitext_file *, const char *name, char *text, size_t n) MUST_CHECK;
+// Refuses files with different numbers of lines.
+int bitext_match(const struct bitext_lines *, const struct bitext_lines *, const char *source, const char *target) MUST_CHECK;
 // Sets counts and fields. `source` and `target` are the names of the files of the split in errors.
 int bitext_pair(struct dataset *, enum split, const char *source, const char *target) MUST_CHECK;
 

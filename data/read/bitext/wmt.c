@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fetch/source.h"
 #include "data/pack/md5.h"
 #include "data/read/bitext/bitext_set.h"
 #include "runtime/common/base/text.h"
@@ -73,37 +74,32 @@ static size_t undo_pieces(char *text, size_t n)
     return left;
 }
 
-static bool is_usable(const char *line, size_t n)
+static bool is_usable(const struct bitext_line *l)
 {
-    if (n > BITEXT_LINE) return false;
-    for (size_t i = 0; i < n; i++)
-        if (strchr(" \t\r\n", line[i]) == NULL || line[i] == '\0') return true;
-    return false;
+    return l->length <= BITEXT_LINE && !bitext_is_blank(l);
 }
 
-// Moves the usable pairs together, and all lines that have no pair. Returns the number of pairs left out.
-static int64_t drop_pairs(char *const text[BITEXT_SIDES], size_t n[BITEXT_SIDES])
+// Leaves out the pairs of the training that are not usable, and checks the others.
+static int keep_usable_pairs(struct dataset *ds, const struct text path[BITEXT_SIDES])
 {
-    size_t at[BITEXT_SIDES] = {0}, left[BITEXT_SIDES] = {0}, length[BITEXT_SIDES];
-    int64_t dropped = 0;
-    while (at[BITEXT_SOURCE] < n[BITEXT_SOURCE] && at[BITEXT_TARGET] < n[BITEXT_TARGET]) {
-        bool usable = true;
-        for (int s = 0; s < BITEXT_SIDES; s++) {
-            const char *end = memchr(text[s] + at[s], '\n', n[s] - at[s]);
-            length[s] = end != NULL ? (size_t)(end - text[s]) + 1 - at[s] : n[s] - at[s];
-            usable = usable && is_usable(text[s] + at[s], length[s]);
-        }
-        for (int s = 0; s < BITEXT_SIDES; s++) {
-            if (usable) memmove(text[s] + left[s], text[s] + at[s], length[s]);
-            left[s] += usable ? length[s] : 0, at[s] += length[s];
-        }
-        dropped += !usable;
+    struct bitext_set *set = ds->own;
+    struct bitext_lines *a = &set->file[SPLIT_TRAIN][BITEXT_SOURCE].lines, *b = &set->file[SPLIT_TRAIN][BITEXT_TARGET].lines;
+    int64_t kept = 0;
+    TRY(bitext_match(a, b, path[BITEXT_SOURCE].at, path[BITEXT_TARGET].at));
+    a->longest = b->longest = 0;
+    for (int64_t i = 0; i < a->lines; i++) {
+        const struct bitext_line source = a->line[i], target = b->line[i];
+        if (!is_usable(&source) || !is_usable(&target)) continue;
+        TRY(bitext_check(path[BITEXT_SOURCE].at, i + 1, &source));
+        TRY(bitext_check(path[BITEXT_TARGET].at, i + 1, &target));
+        a->line[kept] = source, b->line[kept++] = target;
+        if (source.length > a->longest) a->longest = source.length;
+        if (target.length > b->longest) b->longest = target.length;
     }
-    for (int s = 0; s < BITEXT_SIDES; s++) {
-        memmove(text[s] + left[s], text[s] + at[s], n[s] - at[s]);
-        n[s] = left[s] + n[s] - at[s];
-    }
-    return dropped;
+    ds->facts.left_out = a->lines - kept;
+    a->lines = b->lines = kept;
+    if (kept > 0) return 0;
+    return fail(ERR_INPUT, "%s and %s have no pair of sentences", path[BITEXT_SOURCE].at, path[BITEXT_TARGET].at);
 }
 
 static void digest_md5(const char *bytes, size_t n, char hex[MD5_HEX])
@@ -116,28 +112,31 @@ static void digest_md5(const char *bytes, size_t n, char hex[MD5_HEX])
 
 // ---- the set
 
+// Reads a file and cuts it into lines. Adds its MD5 to `digest`.
+static int read_side(struct bitext_set *set, const struct wmt *w, enum split split, int side, const char *path, struct text *digest)
+{
+    struct bitext_file *file = &set->file[split][side];
+    char hex[MD5_HEX];
+    size_t n;
+    TRY(file_read(path, BITEXT_BYTES, &file->text, &n));
+    digest_md5(file->text, n, hex);
+    text_add(digest, " %s", hex);
+    set->changed = set->changed || (w->md5[split][side] != NULL && strcmp(hex, w->md5[split][side]) != 0);
+    if (w->subtokens == NULL && (split == SPLIT_TRAIN || side == BITEXT_SOURCE)) n = undo_pieces(file->text, n);
+    return split == SPLIT_TRAIN ? bitext_cut(path, file->text, n, &file->lines) : bitext_parse(path, file->text, n, &file->lines);
+}
+
 static int read_split(struct dataset *ds, const struct wmt *w, enum split split)
 {
     struct bitext_set *set = ds->own;
     struct text path[BITEXT_SIDES] = {{0}}, digest = {0};
-    char *text[BITEXT_SIDES] = {NULL}, hex[MD5_HEX];
-    size_t n[BITEXT_SIDES];
     int rc = 0;
     text_add(&digest, "%s %s", w->name, split_name(split));
     for (int s = 0; s < BITEXT_SIDES && rc == 0; s++) {
         text_add(&path[s], "%s/%s", set->folder, w->file[split][s]);
-        rc = file_read(path[s].at, BITEXT_BYTES, &text[s], &n[s]);
-        if (rc < 0) break;
-        digest_md5(text[s], n[s], hex);
-        text_add(&digest, " %s", hex);
-        set->changed = set->changed || (w->md5[split][s] != NULL && strcmp(hex, w->md5[split][s]) != 0);
-        if (w->subtokens == NULL && (split == SPLIT_TRAIN || s == BITEXT_SOURCE)) n[s] = undo_pieces(text[s], n[s]);
+        rc = read_side(set, w, split, s, path[s].at, &digest);
     }
-    if (rc == 0 && split == SPLIT_TRAIN) ds->facts.left_out = drop_pairs(text, n);
-    for (int s = 0; s < BITEXT_SIDES; s++) {
-        if (rc == 0) rc = bitext_take(&set->file[split][s], path[s].at, text[s], n[s]);
-        else free(text[s]);
-    }
+    if (rc == 0 && split == SPLIT_TRAIN) rc = keep_usable_pairs(ds, path);
     if (rc == 0) rc = bitext_pair(ds, split, path[BITEXT_SOURCE].at, path[BITEXT_TARGET].at);
     if (rc == 0) digest_bytes(digest.at, digest.length, set->digest[split]);
     for (int s = 0; s < BITEXT_SIDES; s++) text_free(&path[s]);
@@ -145,21 +144,10 @@ static int read_split(struct dataset *ds, const struct wmt *w, enum split split)
     return rc;
 }
 
-static int find_folder(const struct wmt *w, const char *given, char **found)
+static int find_wmt_folder(const struct wmt *w, const char *given, char **found)
 {
     const char *needs = w->file[SPLIT_TRAIN][BITEXT_SOURCE];
-    for (int inside = 0; inside < 2; inside++) {
-        struct text path = {0};
-        text_add(&path, inside ? "%s/%s" : "%s", given, w->name);
-        size_t length = path.length;
-        text_add(&path, "/%s", needs);
-        bool there = file_exists(path.at);
-        path.at[length] = '\0';
-        *found = path.at;
-        if (there) return 0;
-        text_free(&path);
-    }
-    *found = NULL;
+    if (source_find_folder(w->name, given, needs, found)) return 0;
     return fail(ERR_MISSING, "there is no %s in %s: %s is missing, which MLPerf's scripts write (docs/translation.md); --data "
                 "names its folder", w->name, given, needs);
 }
@@ -170,7 +158,7 @@ static int wmt_open(struct dataset *ds, const char *given)
     const struct wmt *w = wmt_of(ds->kind->name);
     ds->kind->published(&ds->facts);
     ds->facts.fields = 0;
-    TRY(find_folder(w, given, &set->folder));
+    TRY(find_wmt_folder(w, given, &set->folder));
     if (w->subtokens != NULL) {
         struct text path = {0};
         text_add(&path, "%s/%s", set->folder, w->subtokens);

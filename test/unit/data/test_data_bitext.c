@@ -165,7 +165,7 @@ TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, tear_down)
     strcpy(longest + BITEXT_LINE + 1, "\nd");
     put_text("wmt32k-compiled-train.lang1", "a\n \t\r\nb\r\n\nc\nd");
     put_text("wmt32k-compiled-train.lang2", "A\nB\nC\nD\n");
-    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "lang1 has 4 lines and ");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "lang1 has 6 lines and ");
     put_text("wmt32k-compiled-train.lang2", "A\nB\nC\nD\n\nF\n");
     assert_fails(dataset_open("wmt17", folder, &ds), ERR_IO, "newstest2014.en");
     put_text("newstest2014.en", "x\n");
@@ -182,6 +182,26 @@ TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, tear_down)
     assert_int_equal(dataset_open("wmt17", folder, &ds), 0);
     assert_pair(ds, SPLIT_TRAIN, 0, "d", "B");
     dataset_close(ds);
+    longest[BITEXT_LINE] = '\n';  // as long as a line may be, before "\n" and before nothing
+    strcpy(longest + BITEXT_LINE + 1, "d");
+    put_text("wmt32k-compiled-train.lang1", longest);
+    assert_int_equal(dataset_open("wmt17", folder, &ds), 0);
+    assert_int_equal(dataset_facts(ds)->left_out, 0);
+    dataset_close(ds);
+    longest[BITEXT_LINE] = 0;
+    put_text("wmt32k-compiled-train.lang1", longest);
+    put_text("wmt32k-compiled-train.lang2", "A");
+    assert_int_equal(dataset_open("wmt17", folder, &ds), 0);
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 1);
+    dataset_close(ds);
+    put_text("wmt32k-compiled-train.lang1", "\nb\n\nc\xff\n");  // lines have their numbers in the file
+    put_text("wmt32k-compiled-train.lang2", "A\nB\nC\nD\n");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "lang1:4: byte 2 of the line is not UTF-8");
+    put_text("wmt32k-compiled-train.lang1", "\nb\n\n");
+    put_text("wmt32k-compiled-train.lang2", "A\n \t\r\nC\n");
+    assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "have no pair of sentences");
+    put_text("wmt32k-compiled-train.lang1", "b\n");
+    put_text("wmt32k-compiled-train.lang2", "B\n");
     put_text("newstest2014.en", "x\n\n");  // a test leaves nothing out
     put_text("newstest2014.de", "y\nz\n");
     assert_fails(dataset_open("wmt17", folder, &ds), ERR_INPUT, "newstest2014.en:2: the line is empty");
