@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/translation/bleu_judge.h"
 
+#include "data/read/bitext/bitext.h"
 #include "runtime/common/base/file.h"
 #include "tasks/translation/attention_map.h"
 #include "tasks/translation/bleu.h"
@@ -24,6 +25,7 @@ struct judging {
     const struct scoring *scoring;
     struct dataset *view;
     bool single;             // an inference of single samples, which has no greedy search
+    bool both;               // a search with a beam and a greedy one; else the answers are those of the only search
     struct bleu bleu[2];
     char **answer;  // to each sample; NULL: not asked
     int64_t samples;
@@ -43,17 +45,20 @@ static int begin_scoring(const struct setting *c, struct dataset *view, const st
     return 0;
 }
 
+// One line without control characters, which symbols of the training text may hold: files have a line for each answer.
 static struct text answer_of(const struct judging *j, const struct judged *b, int first, int64_t i)
 {
     const int32_t *words = b->output[first + SEARCH_WORDS], *count = b->output[first + SEARCH_COUNT];
-    struct text answer = {0}, plain = {0};
-    text_bytes(&answer, "", 0);
-    pairs_decode(j->view, words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &answer);
-    if (!j->scoring->detokenised) return answer;
+    struct text decoded = {0}, plain = {0}, answer = {0};
     text_bytes(&plain, "", 0);
-    detokenize(answer.at, answer.length, true, &plain);
-    text_free(&answer);
-    return plain;
+    pairs_decode(j->view, words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &decoded);
+    text_plain(&plain, decoded.at, decoded.length);
+    text_free(&decoded);
+    if (!j->scoring->detokenised) return plain;
+    text_bytes(&answer, "", 0);
+    detokenize(plain.at, plain.length, &answer);
+    text_free(&plain);
+    return answer;
 }
 
 static void add_answer(struct judging *j, int score, const struct text *reference, const struct text *answer)
@@ -81,7 +86,8 @@ static void keep_shown(struct judging *j, const struct judged *b, int first, int
 static int score_answers(void *state, const struct judged *b)
 {
     struct judging *j = state;
-    int first = b->last && !j->single ? SEARCH_OUTPUTS : 0;
+    j->both = b->last && !j->single;
+    int first = j->both ? SEARCH_OUTPUTS : 0;
     struct text reference = {0};
     int rc = 0;
     for (int64_t i = 0; i < b->count && rc == 0; i++) {
@@ -93,7 +99,7 @@ static int score_answers(void *state, const struct judged *b)
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
         if (b->output[first + SEARCH_SEEN] && sample == 0) keep_shown(j, b, first, i);
-        if (j->single) continue;
+        if (!j->both) continue;
         struct text greedy = answer_of(j, b, 0, i);
         add_answer(j, SCORE_GREEDY, &reference, &greedy);
         text_free(&greedy);
@@ -106,6 +112,7 @@ static int score_answers(void *state, const struct judged *b)
 static int end_bleu(void *state, int64_t score[METRICS_MAX])
 {
     struct judging *j = state;
+    if (!j->both) j->bleu[SCORE_GREEDY] = j->bleu[SCORE_ANSWERS];
     for (int i = 0; i < 2 && score; i++)
         score[i] = i == SCORE_GREEDY && j->single ? METRIC_NONE : (int64_t)floor(bleu_score(&j->bleu[i]).score * 1e6);
     for (int64_t i = 0; i < j->samples; i++) free(j->answer[i]);
@@ -116,10 +123,15 @@ static int end_bleu(void *state, int64_t score[METRICS_MAX])
     return 0;
 }
 
+// A blank line of a text has a blank answer, whatever the network makes of nothing.
 static char *tell_answer(void *state, int64_t sample)
 {
     const struct judging *j = state;
-    return copy_text(j->answer[sample] ? j->answer[sample] : "");
+    struct text line = {0};
+    bool blank = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_SOURCE, &line) < 0 ||
+                 bitext_is_blank(&(struct bitext_line){line.at, (int32_t)line.length});
+    text_free(&line);
+    return copy_text(!blank && j->answer[sample] ? j->answer[sample] : "");
 }
 
 static char **names_of(const struct judging *j, const int32_t *id, int64_t count)

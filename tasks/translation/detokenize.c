@@ -124,35 +124,35 @@ static bool is_contraction(const struct words *w)
 
 // What joins the word: to the word before it, or the word behind it.
 enum { JOINS_BEFORE = 1, JOINS_BEHIND = 2 };
-static int joins_quote(const struct words *w, bool english, struct vocabulary *quotes)
+static int joins_quote(const struct words *w, struct vocabulary *quotes)
 {
     const char *kind = all_are(w, is_german_quote) ? "\"" : w->word;
     size_t n = *kind == '"' && kind != w->word ? 1 : w->length;
     int32_t known = vocabulary_find(quotes, kind, n);
     bool open = known < 0 || vocabulary_times(quotes, known) % 2 == 0;
-    if (open && english && w->length == 1 && *w->word == '\'' && w->last != NULL && *w->last == 's') return JOINS_BEFORE;
+    if (open && w->length == 1 && *w->word == '\'' && w->last != NULL && *w->last == 's') return JOINS_BEFORE;
     vocabulary_add(quotes, kind, n);
     return open ? JOINS_BEHIND : JOINS_BEFORE;
 }
 
-static int joins(const struct words *w, bool english, struct vocabulary *quotes)
+static int joins(const struct words *w, struct vocabulary *quotes)
 {
     size_t at = 0;
     if (is_cjk(unicode_next(w->word, w->length, &at))) return follows_cjk(w) ? JOINS_BEFORE : 0;
     if (all_are(w, is_opening)) return JOINS_BEHIND;
     if (all_are(w, is_closing)) return JOINS_BEFORE;
-    if (english && is_contraction(w)) return JOINS_BEFORE;
-    return all_are(w, is_quote) ? joins_quote(w, english, quotes) : 0;
+    if (is_contraction(w)) return JOINS_BEFORE;
+    return all_are(w, is_quote) ? joins_quote(w, quotes) : 0;
 }
 
-void detokenize(const char *line, size_t n, bool english, struct text *into)
+void detokenize(const char *line, size_t n, struct text *into)
 {
     struct text text = {0};
     struct vocabulary *quotes = vocabulary_new();
     bool joined = true;  // by the word before; the first one needs no blank
     normalise(line, n, &text);
     for (struct words w = {.text = text.at, .n = text.length}; next_word(&w);) {
-        int how = joins(&w, english, quotes);
+        int how = joins(&w, quotes);
         if (!joined && how != JOINS_BEFORE) text_bytes(into, " ", 1);
         text_bytes(into, w.word, w.length);
         joined = how == JOINS_BEHIND;
