@@ -225,15 +225,22 @@ static int64_t parts_of(const struct step *s)
     return step_is_sliced(s) ? s->setting->slices.count : s->setting->recipe->accumulate;
 }
 
+// Programs of an evaluation share slots.
+static void remember_carried(struct step *s, struct slot *slot)
+{
+    struct step_slots *of = s->slots;
+    for (int i = 0; i < of->carries; i++)
+        if (of->carried[i] == slot) return;
+    if (of->carries < CARRIED_MAX) of->carried[of->carries++] = slot;
+    else graph_fail(s->g, ERR_SHAPE, "the batches of an evaluation carry more than %d states", CARRIED_MAX);
+}
+
 int step_carry(struct step *s, const char *name, struct shape shape, enum dtype dtype, int *slot)
 {
     int64_t rows = shape.dim[0];
     shape.dim[0] *= parts_of(s);
     *slot = step_slot(s, name, shape, dtype);
-    if (s->program->kind == PROGRAM_EVALUATE && *slot != NONE) {
-        BUG_IF(s->slots->carries == CARRIED_MAX);
-        s->slots->carried[s->slots->carries++] = s->g->value[*slot].slot;
-    }
+    if (s->program->kind == PROGRAM_EVALUATE && *slot != NONE) remember_carried(s, s->g->value[*slot].slot);
     return parts_of(s) == 1 || *slot == NONE ? *slot : g_slice(s->g, *slot, 0, 0, rows);
 }
 
@@ -242,8 +249,8 @@ void step_carry_on(struct step *s, int slot, int v)
     if (s->g->error) return;
     int64_t rows = s->g->value[slot].shape.dim[0];
     if (parts_of(s) > 1) v = g_concat(s->g, (int[]){g_slice(s->g, slot, 0, rows / parts_of(s), rows), v}, 2, 0);
-    BUG_IF(s->carries == CARRIED_MAX);
     if (!step_trains(s)) step_keep(s, slot, v);
+    else if (s->carries == CARRIED_MAX) graph_fail(s->g, ERR_SHAPE, "a step carries more than %d states", CARRIED_MAX);
     else s->carried[s->carries].slot = slot, s->carried[s->carries++].value = v;
 }
 

@@ -330,6 +330,7 @@ static void losses_are_recorded(void **state)
 
 enum { UNITS = 4, ROWS = 20 };
 static bool copies_state;
+static int more_states[2];  // carried besides the layer's: by a training step, by an evaluation
 static double stream_rate;
 
 static int stream_feed(const struct setting *c, int number, struct feed_choice *f)
@@ -356,6 +357,10 @@ static void stream_forward(struct step *s)
     const struct lstm how = {.lengths = NONE, .directions = 1, .states = &states, .hidden = UNITS};
     int h = g_lstm_layer(g, "rnn", 0, g_reshape(g, x, SHAPE(s->is.batch, 2, UNITS)), &how);
     step_carry_on(s, slot[0], states.h), step_carry_on(s, slot[1], states.c);
+    for (int i = 0; i < more_states[!step_trains(s)]; i++) {
+        int v = step_carry(s, arena_text(&g->arena, "more.%d", i), SHAPE(s->is.batch, 1), F32, &slot[0]);
+        step_carry_on(s, slot[0], g_scale(g, v, 2));
+    }
     int w = graph_param(g, "head", SHAPE(SECOND_CLASSES, 2 * UNITS), (struct init){INIT_NORMAL, 1}, ROLE_MATRIX);
     int logits = g_linear(g, g_reshape(g, h, SHAPE(s->is.batch, 2 * UNITS)), w, NONE, F32);
     step_loss(s, g_xent(g, logits, label, 0, true), 1);
@@ -461,6 +466,41 @@ static void a_carried_state_trains(void **state)
     }
 }
 
+// Opens a task with the number of evaluating programs that share their states; returns trainer_new's code.
+static int open_streams(int evaluations)
+{
+    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_STREAMS}, {"test", SPLIT_TEST, ORDER_STREAMS}, {0}};
+    static const struct metric metrics[] = {{"right", "%", METRIC_RATIO, false}, {0}};
+    static const char recipe[] = "{\"model\": {\"name\": \"two-bags\"}, \"data\": {\"batch\": 20}}";
+    struct task_program programs[PROGRAMS_MAX + 1] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, 1, stream_forward}};
+    struct task task = {.name = "second", .title = "Streams", .metrics = metrics, .target = 0.9, .models = task_second.models,
+                        .feeds = feeds, .feed = stream_feed, .programs = programs, .rules = stream_rules};
+    struct bench b = {.choice = {.task = &task}};
+    for (int i = 1; i <= evaluations; i++)
+        programs[i] = (struct task_program){"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, stream_forward};
+    assert_int_equal(recipe_parse("second", recipe, sizeof recipe - 1, &b.choice.recipe), 0);
+    assert_int_equal(device_open("null", 1, &b.device), 0);
+    b.choice.data = b.data = second_data(600, 130), b.choice.device = b.device;
+    int rc = trainer_new(&b.choice, &b.trainer);
+    bench_close(&b);
+    return rc;
+}
+
+// Programs that share a slot count it once. A state too many is an error, not the end of the program.
+static void carried_states_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(open_streams(CARRIED_MAX / 2 + 1), 0);
+    for (int i = 0; i < 2; i++) {
+        more_states[i] = CARRIED_MAX - 2;
+        assert_int_equal(open_streams(1), 0);
+        more_states[i]++;
+        assert_int_equal(open_streams(1), ERR_SHAPE);
+        assert_non_null(strstr(error_text(), i ? "evaluation carry more than 8 states" : "a step carries more than 8 states"));
+        more_states[i] = 0;
+    }
+}
+
 static void broken_games_are_refused(void **state)
 {
     (void)state;
@@ -545,6 +585,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(losses_are_recorded, setup, teardown),
         cmocka_unit_test(a_state_follows_its_stream),
         cmocka_unit_test(a_carried_state_trains),
+        cmocka_unit_test(carried_states_are_counted),
         cmocka_unit_test(broken_games_are_refused),
         cmocka_unit_test(a_state_has_the_games),
     };
