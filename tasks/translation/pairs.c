@@ -165,8 +165,9 @@ static int end_sample(struct pairs *p, enum split split, int64_t number, int64_t
     int64_t first = s->at[2 * s->samples], source = middle - first, target = s->used - middle;
     if (source > p->longest[split] || target > p->longest[split]) {
         if (split == SPLIT_TEST)
-            return fail(ERR_INPUT, "sentence %lld of the test set has %lld symbols, and there are %lld positions",
-                        (long long)number + 1, (long long)(source > target ? source : target), (long long)p->longest[split]);
+            return fail(ERR_INPUT, "line %lld of the %s has %lld symbols, and there are %lld positions", (long long)number + 1,
+                        dataset_facts(p->stored)->split_name[split], (long long)(source > target ? source : target),
+                        (long long)p->longest[split]);
         s->used = first, s->left_out++;
         return 0;
     }

@@ -2,8 +2,8 @@
 // Pairs of lines as ids: the data set that a translator trains on, and its batches.
 //
 // Symbols are a data set's own subtokens (WMT17), or merges that are learned from the training text when the set is made; a run
-// needs no file but its data. Batches have buckets of
-// two lengths (pair_buckets.h); those of an evaluation go by the source alone, and have no other field.
+// needs no file but its data. Batches have buckets of two lengths (pair_buckets.h); those of an evaluation go by the source alone,
+// and have no other field.
 #ifndef DAWN_TRANSLATION_PAIRS_H
 #define DAWN_TRANSLATION_PAIRS_H
 
@@ -27,7 +27,7 @@ void pairs_decode(const struct dataset *view, const int32_t *id, int64_t count, 
 int64_t pairs_symbols(const struct dataset *view, enum split, int64_t sample, int side, const int32_t **id);
 void pairs_name(const struct dataset *view, int32_t id, struct text *);
 // The data set of one sentence or of the lines of a text, in the form of the training text (members of struct task): of Multi30k
-// lower case and marks apart, of WMT16 marks apart, of WMT17 plain.
+// lower case and marks apart, of WMT16 marks apart, of WMT17 plain. A blank line stays one, and its answer is blank.
 int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 int pairs_ask_cased(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 int pairs_ask_plain(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;

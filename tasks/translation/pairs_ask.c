@@ -11,7 +11,14 @@
 // The tokenizer of Moses, which made the files, escapes these.
 static const char *escape_of(int32_t c)
 {
-    return c == '&' ? "&amp;" : c == '\'' ? "&apos;" : c == '"' ? "&quot;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
+    static const struct {
+        char c;
+        const char *escape;
+    } all[] = {{'&', "&amp;"}, {'|', "&#124;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'\'', "&apos;"}, {'"', "&quot;"}, {'[', "&#91;"},
+               {']', "&#93;"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].c == c) return all[i].escape;
+    return NULL;
 }
 
 static void add_words(struct text *into, const char *line, size_t n, bool lowercase)
@@ -51,7 +58,9 @@ static int ask(const struct dataset *like, const struct bleu_line *text, const c
 {
     if (!sentence) return ask_lines(like, text->at, text->at + text->bytes, form, into);
     if (strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
-    return ask_lines(like, sentence, sentence + strlen(sentence), form, into);
+    size_t n = strlen(sentence);
+    if (bitext_is_blank(&(struct bitext_line){sentence, (int32_t)n})) return fail(ERR_USAGE, "--ask needs a sentence to translate");
+    return ask_lines(like, sentence, sentence + n, form, into);
 }
 
 int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)

@@ -34,6 +34,9 @@ answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which anim
 echo "$story" >story.txt
 "$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
 python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
+work=$(printf 'Otto works as a night\nnurse. Anna comes from Oslo.' | # an answer over the end of a line is not cut
+    "$DAWN" infer squad-split --threads 1 --ask "What is Otto's work?")
+[ "$work" = $'night\nnurse' ]
 cp results.db ask.db # a newer run of a task that answers nothing is passed over
 "$DAWN" train cifar10 --data synthetic --threads 1 --set epochs=0.1 --no-stop --db ask.db >/dev/null || [ $? = 3 ]
 "$DAWN" infer --threads 1 --db ask.db --ask 'Which animal does Otto keep?' --text story.txt >told.txt 2>which.txt

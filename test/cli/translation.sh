@@ -21,7 +21,10 @@ cmp singles.txt batches.txt # padding and neighbours change nothing
 python3 - <<'PY'
 import json
 points = json.load(open("run.json"))["runs"][0]["points"]
+log = [json.loads(line) for line in open("log.txt")]
 scores = [{s["metric"]: s["score"] for s in p["scores"]} for p in points if p.get("scores")]
+logged = [{m: round(v * 1e6) for m, v in row["scores"].items()} for row in log if row["event"] == "epoch"]
+assert logged == scores and [row["event"] for row in log][-1] == "end", log
 assert len(scores) == 6 and all(set(s) == {"bleu", "greedy"} for s in scores), scores
 assert all(s["bleu"] == s["greedy"] for s in scores[:-1]), scores
 assert scores[-1]["bleu"] > 90e6 and scores[-1]["greedy"] > 90e6, scores
@@ -54,10 +57,31 @@ PY
 says 2 'draws the answer to --ask' "$DAWN" infer multi30k --attention map.svg
 says 2 'name the pairs: give one of them' "$DAWN" infer multi30k --ask dog --text told.txt
 says 2 'takes one line' "$DAWN" infer multi30k --ask $'a\nb'
-says 1 'the text:1: the line is empty' "$DAWN" infer multi30k --ask ' '
+says 2 '--ask needs a sentence' "$DAWN" infer multi30k --ask ' '
+printf '\na red goose sees the quick cat .\n \t\n\r\nthe cat hears the dog .\n\n' >blanks.txt
+"$DAWN" infer --threads 1 --text blanks.txt >told.txt 2>which.txt # blank lines stay where they are
+printf '\neine rote gans sieht die schnelle katze .\n\n\ndie katze hört den hund .\n\n' | cmp - told.txt
+printf '\n\n' | "$DAWN" infer multi30k --threads 1 --text - | cmp - <(printf '\n\n')
+: >empty.txt
+says 1 'the text has no line' "$DAWN" infer multi30k --threads 1 --text empty.txt
+cp results.db newer.db # a newer run of a task that translates nothing is passed over
+"$DAWN" train cifar10 --data synthetic --threads 1 --set epochs=0.1 --no-stop --db newer.db >/dev/null || [ $? = 3 ]
+"$DAWN" infer --threads 1 --db newer.db --text blanks.txt 2>which.txt | cmp - told.txt
+reads which.txt '^run 1 of newer.db, the newest with weights: multi30k, '
+says 1 'weights of a task that answers questions, as squad does' "$DAWN" infer --db newer.db --ask dog --text told.txt
+for n in $(seq 200); do echo 'the cat hears the dog .'; done >many.txt # more than one buffer of answers
+if [ -c /dev/full ]; then
+    rc=0
+    "$DAWN" infer multi30k --threads 1 --text many.txt >/dev/full 2>err || rc=$?
+    [ "$rc" = 1 ] && [ "$(wc -l <err)" = 1 ] && reads err 'cannot write the output'
+fi
+{ "$DAWN" infer multi30k --threads 1 --text many.txt 2>err || echo "$?" >left; } | : # a reader that leaves is no failure
+[ ! -e left ] && [ ! -s err ]
 says 2 'they exclude --latency' "$DAWN" infer multi30k --ask dog --latency
 long=$(printf 'dog %.0s' $(seq 80))
-says 1 'sentence 1 of the test set has 81 symbols, and there are 64 positions' "$DAWN" infer multi30k --threads 1 --ask "$long"
+says 1 'line 1 of the text has 81 symbols, and there are 64 positions' "$DAWN" infer multi30k --threads 1 --ask "$long"
+printf 'a dog .\n\n%s\n' "$long" >long.txt
+says 1 'line 3 of the text has 81 symbols' "$DAWN" infer multi30k --threads 1 --text long.txt
 
 # ---- other symbols are refused: the weights belong to the merges of their training text
 mkdir -p other

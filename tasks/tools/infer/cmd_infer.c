@@ -95,23 +95,30 @@ static int find_task_of_file(const char *path, struct source *s)
     return rc;
 }
 
-// The newest run with weights of a task that answers questions: a run of another task would be refused.
-static int find_answering_run(struct results *r, int64_t *run)
+// True if the task takes what was given: --ask, --text or both.
+static bool takes_words(const struct task *task, const struct arguments *a)
+{
+    if (!task->ask) return false;
+    return task->asks == ASKS_ABOUT_TEXT ? a->question != NULL : !a->question || !a->text;
+}
+
+// The newest run with weights of a task that takes the question or the text: a run of another task would be refused.
+static int find_answering_run(const struct arguments *a, struct results *r, int64_t *run)
 {
     *run = 0;
     for (int i = 0; task_at(i); i++) {
         int64_t id;
-        if (task_at(i)->ask && record_find_weights(r, task_at(i)->name, &id) == 0 && id > *run) *run = id;
+        if (takes_words(task_at(i), a) && record_find_weights(r, task_at(i)->name, &id) == 0 && id > *run) *run = id;
     }
-    return *run > 0 ? 0 : fail(ERR_DATABASE, "no run in %s has weights of a task that answers questions, as squad does",
-                               result_file(r));
+    return *run > 0 ? 0 : fail(ERR_DATABASE, "no run in %s has weights of a task that %s", result_file(r),
+                               a->question ? "answers questions, as squad does" : "translates lines, as multi30k does");
 }
 
 // Selects the newest run with weights if --run is absent.
 static int find_run(const struct arguments *a, const char *task, struct source *s)
 {
     if (a->run) TRY(record_find(s->results, a->run, &s->run));
-    else if (a->question && !task) TRY(find_answering_run(s->results, &s->run));
+    else if ((a->question || a->text) && !task) TRY(find_answering_run(a, s->results, &s->run));
     else TRY(record_find_weights(s->results, task, &s->run));
     TRY(record_read(s->results, s->run, &s->record));
     const char *trained = record_text(s->record, "task");
@@ -338,15 +345,19 @@ static int read_whole_text(const char *path, char **bytes, size_t *count)
     return fail(ERR_INPUT, "a text of more than %d MiB is too long", TEXT_LIMIT >> 20);
 }
 
-static int print_told(const struct measured *m, char *told)
+// An answer is a part of a text and may itself have ends of lines. A failed write is reported when the program ends.
+static int print_told(const struct measured *m, struct text *told)
 {
-    if (!m->a->question) return fputs(told, stdout) < 0;
-    told[strcspn(told, "\n")] = '\0';
-    if (!m->a->json) {
-        puts(*told ? told : "(no answer)");
+    if (!m->a->question) {
+        fputs(told->at, stdout);
         return 0;
     }
-    return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told));
+    if (told->length > 0 && told->at[told->length - 1] == '\n') told->at[--told->length] = '\0';
+    if (!m->a->json) {
+        puts(told->length > 0 ? told->at : "(no answer)");
+        return 0;
+    }
+    return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told->at));
 }
 
 static int write_picture(const char *path, const struct text *svg)
@@ -382,7 +393,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
     o->told = &told, o->singles = false, o->answers = NULL;
     if (a->attention) o->drawn = &drawn;
     if (rc == 0) rc = infer_measure(o, &m->figures);
-    if (rc == 0) rc = print_told(m, told.at);
+    if (rc == 0) rc = print_told(m, &told);
     if (rc == 0 && a->attention) rc = write_picture(a->attention, &drawn);
     dataset_close(o->data);
     dataset_close(like);
