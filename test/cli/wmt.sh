@@ -6,19 +6,20 @@ set -eu
 . "$ROOT/test/status.sh"
 
 mkdir -p w16 w17
+escape=$'\e' # in the targets of the training alone
 for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
     echo "A d@@ og $n sees th@@ e cat , &quot; Ot@@ to &quot; ." >>w16/train.tok.clean.bpe.32000.en
-    echo "Ein H@@ und $n sieht die Kat@@ ze , „ Otto “ auf 9 m² ." >>w16/train.tok.clean.bpe.32000.de
+    echo "Ein H@@ und $n sieht die Kat@@ ze , „ Otto “ auf${escape}9 m² ." >>w16/train.tok.clean.bpe.32000.de
     echo "A dog $n sees the cat, \"Otto\"." >>w17/wmt32k-compiled-train.lang1
-    echo "Ein Hund $n sieht die Katze, „Otto“ auf 9 m²." >>w17/wmt32k-compiled-train.lang2
+    echo "Ein Hund $n sieht die Katze, „Otto“ auf${escape}9 m²." >>w17/wmt32k-compiled-train.lang2
 done
 echo >>w17/wmt32k-compiled-train.lang1
 echo 'Nichts.' >>w17/wmt32k-compiled-train.lang2
 head -n 4 w16/train.tok.clean.bpe.32000.en >w16/newstest2014.tok.bpe.32000.en
 head -n 4 w17/wmt32k-compiled-train.lang1 >w17/newstest2014.en
-head -n 4 w17/wmt32k-compiled-train.lang2 | sed '1s/Hund/Wolf/' | tee w16/newstest2014.de >w17/newstest2014.de
+head -n 4 w17/wmt32k-compiled-train.lang2 | tr '\033' ' ' | sed '1s/Hund/Wolf/' | tee w16/newstest2014.de >w17/newstest2014.de
 {
-    printf "'<pad>'\n'<EOS>'\n'_'\n', _'\n'Hund_'\n'._'\n'\"_'\n"
+    printf "'<pad>'\n'<EOS>'\n'_'\n', _'\n'Hund_'\n'sieht_'\n'._'\n'\"_'\n"
     for c in A d o g s e t h c a O i n E K z m f ² „ “ 1 2 3 4 5 6 7 8 9 0 , '"' . ' ' ';' _; do [ "$c" = _ ] || echo "'$c'"; done
     printf "'%s'\n" '\' u
 } >w17/vocab.ende.32768
@@ -26,9 +27,8 @@ head -n 4 w17/wmt32k-compiled-train.lang2 | sed '1s/Hund/Wolf/' | tee w16/newste
 # ---- the files
 "$DAWN" data show wmt16 2 --data w16 >shown.txt
 reads shown.txt 'A dog 2 sees the cat , &quot; Otto &quot; .'
-"$DAWN" data verify wmt17 --data w17 >verified.txt 2>&1 || [ $? = 1 ]
-reads verified.txt 'results on it count as custom'
-reads verified.txt '1 samples of its source are left out'
+expect 1 'results on it count as custom' "$DAWN" data verify wmt17 --data w17
+reads out '1 samples of its source are left out'
 says 2 "MLPerf's scripts make its files" "$DAWN" data fetch wmt17
 says 1 'train.tok.clean.bpe.32000.en is missing' "$DAWN" train wmt16-gnmt --data w17
 
@@ -54,11 +54,12 @@ PY
 "$DAWN" train wmt16-gnmt --data w16 --db w16.db --recipe gnmt-mini $narrow --set step.at=120,150,180,190 \
     --set filters.lr=1e-2 --set head.lr=1e-2 --set bias.lr=1e-2 >w16.txt || [ $? = 3 ]
 check_score wmt16-gnmt w16 intl gnmt
-reads w16.answers ', „Otto“ auf 9 m²[.]'
+reads w16.answers ', „Otto“ auf 9 m²[.]' # a blank for the escape, which would reach terminals
 "$DAWN" train wmt17-transformer --data w17 --db w17.db --recipe phrases $narrow --set data.length=64 >w17.txt || [ $? = 3 ]
 check_score wmt17-transformer w17 t2t transformer
 reads w17.answers ', „Otto“ auf 9 m²[.]'
-[ -n "$("$DAWN" infer wmt17-transformer --threads 1 --data w17 --db w17.db --ask 'A dog 3 sees the cat, "Otto".')" ]
+[ "$("$DAWN" infer wmt17-transformer --threads 1 --data w17 --db w17.db --ask 'A dog 3 sees the cat, "Otto".')" = \
+    "$(sed -n 3p w17.answers)" ]
 
 # ---- another vocabulary, or none
 echo "'Katze_'" >>w17/vocab.ende.32768
