@@ -12,7 +12,7 @@
 #include "data/text/bpe.h"
 
 // Ids are those of bpe.h: a subtoken's is its place in the file plus BPE_FIRST, where the reserved ones do not count.
-enum { SUBTOKENS_PER_BYTE = 6 };  // an unknown byte: "\127;_"
+enum { SUBTOKENS_PER_BYTE = 8 };  // a byte that is not UTF-8: "\65533;_"
 
 struct subtokens;
 // Parses a vocabulary: lines with a subtoken in single quotes. The reserved ones, "<pad>" and "<EOS>" with or without "_", may

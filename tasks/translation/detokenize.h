@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detokenizer of Moses for English, as sacremoses has it: blanks before marks and inside quotes go, escapes become characters.
-// Other white space counts as a blank. MLPerf's GNMT runs the script without a language, which means English.
+// The detokenizer of Moses for English, as sacremoses has it: blanks before marks and inside quotes go, escapes become
+// characters. Other white space counts as a blank. MLPerf's GNMT runs the script without a language, which means English.
 #ifndef DAWN_TRANSLATION_DETOKENIZE_H
 #define DAWN_TRANSLATION_DETOKENIZE_H
 

@@ -2,8 +2,8 @@
 // Pairs of lines as ids: the data set that a translator trains on, and its batches.
 //
 // Symbols are a data set's own subtokens (WMT17), or merges that are learned from the training text when the set is made; a run
-// needs no file but its data. Batches have buckets of two lengths (pair_buckets.h); those of an evaluation go by the source alone,
-// and have no other field.
+// needs no file but its data. Batches have buckets of two lengths (pair_buckets.h); those of an evaluation go by the source
+// alone, and have no other field.
 #ifndef DAWN_TRANSLATION_PAIRS_H
 #define DAWN_TRANSLATION_PAIRS_H
 

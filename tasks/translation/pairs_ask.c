@@ -59,7 +59,8 @@ static int ask(const struct dataset *like, const struct bleu_line *text, const c
     if (!sentence) return ask_lines(like, text->at, text->at + text->bytes, form, into);
     if (strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
     size_t n = strlen(sentence);
-    if (bitext_is_blank(&(struct bitext_line){sentence, (int32_t)n})) return fail(ERR_USAGE, "--ask needs a sentence to translate");
+    if (bitext_is_blank(&(struct bitext_line){sentence, (int32_t)n}))
+        return fail(ERR_USAGE, "--ask needs a sentence to translate");
     return ask_lines(like, sentence, sentence + n, form, into);
 }
 

@@ -6,8 +6,8 @@
 // are "source" and "target" (u8, UTF-8, ragged), without the line's end.
 //
 // A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
-// blank (space, tab, CR). Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for Multi30k, 1.5 GB
-// for WMT.
+// blank (space, tab, CR). Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for
+// Multi30k, 1.5 GB for WMT.
 #ifndef DAWN_DATA_BITEXT_H
 #define DAWN_DATA_BITEXT_H
 
@@ -36,8 +36,8 @@ bool bitext_is_blank(const struct bitext_line *);
 struct dataset;
 // The file of the set's vocabulary of subtokens (data/text/subtokens.h); NULL: it has none.
 const char *bitext_subtokens(const struct dataset *);
-// A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`, which
-// is borrowed; NULL: an empty one.
+// A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`,
+// which is borrowed; NULL: an empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
 
 #endif

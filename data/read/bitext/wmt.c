@@ -113,7 +113,8 @@ static void digest_md5(const char *bytes, size_t n, char hex[MD5_HEX])
 // ---- the set
 
 // Reads a file and cuts it into lines. Adds its MD5 to `digest`.
-static int read_side(struct bitext_set *set, const struct wmt *w, enum split split, int side, const char *path, struct text *digest)
+static int read_side(struct bitext_set *set, const struct wmt *w, enum split split, int side, const char *path,
+                     struct text *digest)
 {
     struct bitext_file *file = &set->file[split][side];
     char hex[MD5_HEX];

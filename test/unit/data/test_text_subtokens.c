@@ -55,6 +55,7 @@ TEST(what_cannot_be_spelled_is_unknown)
     assert_int_equal(subtokens_encode(s, "b", 1, id), 2);  // "b_"
     assert_int_equal(id[0], BPE_FIRST + 1);
     assert_int_equal(id[1], BPE_UNKNOWN);
+    assert_int_equal(subtokens_encode(s, "\xa4", 1, id), SUBTOKENS_PER_BYTE);  // "\65533;_": no line is longer per byte
     subtokens_free(s);
 }
 
