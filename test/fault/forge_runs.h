@@ -79,6 +79,55 @@ static void no_evaluation(json_t *run)  // all of its time is the segment "check
             json_object_set_new(segment, "segment", json_string("checkpoint"));
     for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "warm_with_evaluation_ns", point_get(run, i, "warm_ns"));
 }
+// A share of each epoch's training goes on under another name, which no classic clock counts.
+struct renamed {
+    const char *name;
+    int64_t hundredths, moved;
+};
+static int64_t under_another_name(const int64_t *context, const char *name, size_t i, int64_t ns)
+{
+    struct renamed *r = (struct renamed *)context;
+    (void)i;
+    if (strcmp(name, "train") == 0) {
+        r->moved = ns * r->hundredths / 100;
+        return ns - r->moved;
+    }
+    return strcmp(name, r->name) == 0 ? ns + r->moved + (int64_t)i : ns;
+}
+static void rename_training(json_t *run, const char *name, int64_t hundredths)
+{
+    fixture_set(run, "price", json_pack("{s:i, s:s, s:s, s:s, s:i}", "micro_usd_per_hour", 1000000, "source", "user", "date",
+                                        "2027-01-15", "instance", "", "total_micro_usd", 1));
+    fixture_set(run, "device", json_string("cuda"));
+    fixture_set(run, "hardware.gpu", json_string("NVIDIA H100"));  // fast enough for what is left
+    struct renamed renamed = {name, hundredths, 0};
+    fixture_retime(run, under_another_name, (const int64_t *)&renamed);
+}
+static void training_called_evaluate(json_t *run) { rename_training(run, "evaluate", 95); }
+static void training_called_checkpoint(json_t *run) { rename_training(run, "checkpoint", 95); }
+static void half_of_it_called_evaluate(json_t *run) { rename_training(run, "evaluate", 50); }
+static void tenth_of_it_called_checkpoint(json_t *run) { rename_training(run, "checkpoint", 10); }
+static void honest_names(json_t *run) { rename_training(run, "evaluate", 0); }
+static void evaluated_at_will(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":5}}");
+}
+static void evaluated_too_early(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"from\":4}}");
+}
+static void evaluated_once(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":0}}");
+}
+static void honest_evaluations(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":0.25,\"views\":6}}");
+}
+static void other_views_than_the_recipe(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"views\":1}}");
+}
 static int64_t short_evaluation(const int64_t *ns, const char *name, size_t i, int64_t was)
 {
     return strcmp(name, "evaluate") == 0 ? *ns + (int64_t)i : was;

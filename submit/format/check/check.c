@@ -32,10 +32,11 @@ static struct check_point point_of(const json_t *p, const struct subject *s)
 static struct check_span span_of(const json_t *p)
 {
     const char *name = canonical_text(p, "segment");
-    bool evaluate = strcmp(name, "evaluate") == 0;
+    bool evaluate = strcmp(name, "evaluate") == 0, checkpoint = strcmp(name, "checkpoint") == 0;
     return (struct check_span){.train = strcmp(name, "train") == 0,
                                .evaluate = evaluate,
-                               .classic = !evaluate && strcmp(name, "checkpoint") != 0 && strcmp(name, "away") != 0,
+                               .checkpoint = checkpoint,
+                               .classic = !evaluate && !checkpoint && strcmp(name, "away") != 0,
                                .start_ns = canonical_int(p, "start_ns"),
                                .end_ns = canonical_int(p, "end_ns")};
 }

@@ -43,6 +43,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
+    CHECK(LEFT_OUT, "left-out", FLAG, "evaluations and checkpoints take the time that their work explains")            \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
     CHECK(DIRTY, "sources-changed", FLAG, "the sources of the program are those of its commit")                        \
     CHECK(SOURCES, "sources-unknown", FLAG, "the program was built in git, which knows its sources")                   \

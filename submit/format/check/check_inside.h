@@ -15,7 +15,7 @@ struct check_point {
     const char *hash;
 };
 struct check_span {
-    bool train, evaluate, classic;  // what it counts in
+    bool train, evaluate, checkpoint, classic;  // its name, and if the classic clock has it
     int64_t start_ns, end_ns;
 };
 struct subject {

@@ -3,6 +3,7 @@
 // those of a machine. Fractions are allowed here, because every result is a comparison with wide margins.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/check/check_inside.h"
@@ -126,6 +127,74 @@ static void check_arithmetic(struct subject *s, const struct statement *whole, c
                     rate * 1e-12, share);
 }
 
+// ---- what the classic clock leaves out
+
+// Evaluations and checkpoints are in no classic clock, so training under their names would make a run faster. What they may take
+// follows from their work: an evaluation computes at the pace of the training, and a checkpoint writes a row, or a state of some
+// copies of the weights. In real records an evaluation took 0.4 to 1.3 times as long as training on as much arithmetic, and 5 to
+// 10 times where answers are made word by word; a row took 4 to 65 ms.
+struct left_out {
+    double evaluate, checkpoint;  // seconds up to the last point
+    double evaluations, points, states;
+};
+
+static struct left_out left_out_of(const struct subject *s)
+{
+    struct left_out l = {.points = (double)s->count};
+    const int64_t last_ns = s->points[s->count - 1].t_ns;
+    int64_t writes = 0;
+    for (size_t i = 0; i < s->span_count && s->spans[i].end_ns <= last_ns; i++) {
+        const double seconds = (double)(s->spans[i].end_ns - s->spans[i].start_ns) * 1e-9;
+        if (s->spans[i].evaluate) l.evaluate += seconds;
+        if (s->spans[i].checkpoint) l.checkpoint += seconds, writes++;
+    }
+    for (size_t i = 0; i < s->count; i++) l.evaluations += s->points[i].score[0] != RUN_SCORE_NONE;
+    l.states = fmax(0, (double)writes - l.points);
+    return l;
+}
+
+// Arithmetic of the evaluations. DAWN has recipes of at most six views.
+static double evaluation_work(const struct subject *s, const struct left_out *l)
+{
+    const double named = check_recipe_number(s, "evaluation", "views"), said = (double)canonical_int(s->json, "views");
+    const double views = fmax(1, named >= 1 ? fmin(named, said) : fmin(6, said));
+    const double forward = (double)canonical_int(s->json, "model.flops_per_sample");
+    return l->evaluations * views * (double)curve_items(s->json, "test") * forward;
+}
+
+// How much longer than training on as much arithmetic an evaluation may take before it is a flag.
+static double evaluation_slack(const struct subject *s)
+{
+    const struct contest *c = s->contest;
+    if (c == NULL || c->steps_vary) return strcmp(canonical_text(s->json, "device"), "cuda") == 0 ? 100 : 25;
+    return c->samples_per_item > 1 ? 20 : 3;
+}
+
+static void check_left_out(struct subject *s, const struct schedule *schedule)
+{
+    if (s->self || s->synthetic || s->count == 0 || !schedule->known) return;
+    const struct left_out l = left_out_of(s);
+    const struct check_point *last = &s->points[s->count - 1];
+    const double train = (double)last->warm_ns * 1e-9, rate = work_between(schedule, 0, (double)last->samples) / train;
+    if (!(train > 0) || !(rate > 0)) return;  // reported by check_work
+    const double evaluate = evaluation_slack(s) * evaluation_work(s, &l) / rate;
+    const double state = 24 * (double)canonical_int(s->json, "model.parameters"), states = l.states * (0.2 + state / 100e6);
+    const struct {
+        const char *what;
+        double took, usual, most;
+    } parts[] = {
+        {"evaluations", l.evaluate, 0.05 * l.evaluations + evaluate, 1 + 0.5 * l.evaluations + 4 * evaluate},
+        {"checkpoints", l.checkpoint, 0.05 * (l.points + train) + fmin(states, 0.15 * train),
+         2 + 0.5 * (l.points + train) + fmin(10 * states, train)},
+    };
+    for (int i = evaluate > 0 ? 0 : 1; i < 2; i++) {  // check_data reports a missing test set
+        if (parts[i].took <= parts[i].usual) continue;
+        finding_add(s->out, parts[i].took > parts[i].most ? CHECK_WORK : CHECK_LEFT_OUT,
+                    "its %s took %.3g s beside %.3g s of training, and their work explains %.3g s", parts[i].what, parts[i].took,
+                    train, parts[i].usual);
+    }
+}
+
 // ---- intervals
 
 // No clock of nanoseconds gives the same interval four times. An invented curve may.
@@ -197,6 +266,7 @@ void check_speed(struct subject *s, const struct statement *whole)
 {
     struct schedule schedule = read_schedule(s);
     check_arithmetic(s, whole, &schedule);
+    if (s->in_order) check_left_out(s, &schedule);
     check_even(s);
     if (s->in_order) check_cadence(s, &schedule);
 }

@@ -104,6 +104,32 @@ double check_recipe_number(const struct subject *s, const char *section, const c
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+// An evaluation at another point than the recipe's would be one more draw at the target.
+static bool evaluates_after(const struct subject *s, const struct check_point *p, double epochs)
+{
+    double from = check_recipe_number(s, "evaluation", "from"), every = check_recipe_number(s, "evaluation", "every");
+    const double at = (double)p->epoch_micro * 1e-6, step = 1.5 * at / (double)p->step + 1e-5;
+    if (isnan(from)) from = 0;  // as DAWN reads a recipe without them
+    if (isnan(every)) every = 1;
+    if (fabs(at - epochs) <= step) return true;
+    return every > 0 && at >= from - step && fabs(at - from - every * round((at - from) / every)) <= step;
+}
+
+static void check_moments(struct subject *s, double epochs)
+{
+    const double views = check_recipe_number(s, "evaluation", "views");
+    if (views >= 1 && views != (double)canonical_int(s->json, "views"))
+        finding_add(s->out, CHECK_CONTRADICTION, "an item has %lld views, and %g by the recipe",
+                    (long long)canonical_int(s->json, "views"), views);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct check_point *p = &s->points[i];
+        if (p->score[0] == RUN_SCORE_NONE || evaluates_after(s, p, epochs)) continue;
+        finding_add(s->out, CHECK_CONTRADICTION, "it was evaluated after %g epochs, which its recipe does not say",
+                    (double)p->epoch_micro * 1e-6);
+        return;
+    }
+}
+
 // A run goes through the schedule of its own recipe, to within a step, and stops earlier only at its target.
 static void check_schedule(struct subject *s)
 {
@@ -112,6 +138,7 @@ static void check_schedule(struct subject *s)
         finding_add(s->out, CHECK_CONTRADICTION, "the run has batches of %lld samples, and its recipe of %g",
                     (long long)canonical_int(s->json, "batch"), batch);
     if (isnan(epochs) || s->count == 0) return;
+    check_moments(s, epochs);
     const struct check_point *last = &s->points[s->count - 1];
     double done = (double)last->epoch_micro * 1e-6, slack = 1.5 * done / (double)last->step + 1e-5;
     bool whole = curve_ended(s->json);

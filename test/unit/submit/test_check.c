@@ -291,9 +291,9 @@ static void client_early(json_t *run) { (void)run, now_ms = FIXTURE_NOW_MS - 11 
 static void client_backwards(json_t *run) { fixture_set(run, "started_ms", json_integer(FIXTURE_NOW_MS + 1)), no_group(run); }
 
 // Segments and points with intervals that are given, 8 s of training each to begin with.
-static void retime(json_t *run, const int64_t *train_ns)
+static void retime_with(json_t *run, const int64_t *train_ns, int64_t evaluation)
 {
-    const int64_t process = 50000000, evaluation = 2000000000;
+    const int64_t process = 50000000;
     int64_t at = 0, warm = 0;
     fixture_set(run, "segments", json_array());
     fixture_segment(run, "process", &at, process);
@@ -308,6 +308,7 @@ static void retime(json_t *run, const int64_t *train_ns)
     }
     fixture_follow(run);
 }
+static void retime(json_t *run, const int64_t *train_ns) { retime_with(run, train_ns, 2000000000); }
 static void even(json_t *run)
 {
     static const int64_t ns[FIXTURE_EPOCHS] = {11000000000, 10000000000, 10000000000, 10000000000, 10000000000,
@@ -315,19 +316,20 @@ static void even(json_t *run)
     retime(run, ns);
 }
 // The machine of the fixture does at most 12.3 TFLOP/s; an epoch is 31.7 TFLOP. Each a little longer, so that no two are equal.
-static void speed_set(json_t *run, int64_t epoch_ns)
+static void speed_set(json_t *run, int64_t epoch_ns, int64_t evaluation)
 {
     int64_t ns[FIXTURE_EPOCHS];
     for (int i = 0; i < FIXTURE_EPOCHS; i++) ns[i] = epoch_ns + i;
-    retime(run, ns);
+    retime_with(run, ns, evaluation);
 }
-static void speed_above(json_t *run) { speed_set(run, 2500000000); }
-static void speed_high(json_t *run) { speed_set(run, 3500000000); }
+static void speed_above(json_t *run) { speed_set(run, 2500000000, 2000000000); }
+static void speed_high(json_t *run) { speed_set(run, 3500000000, 2000000000); }
 static void speed_gpu(json_t *run)  // an H100 does 495 TFLOP/s in TF32, as which f32 counts; bf16 is 989
 {
     on_gpu(run, "NVIDIA H100 80GB HBM3");
-    speed_set(run, 25000000);
+    speed_set(run, 25000000, 40000000);
 }
+static void evaluations_long(json_t *run) { speed_set(run, 5000000000, 7000000000); }  // 6 s are explained
 static void cadence_slow(json_t *run)
 {
     static const int64_t ns[FIXTURE_EPOCHS] = {15000000000, 10000000001, 10000000002, 10000000003, 10000000004,
@@ -400,6 +402,7 @@ static const struct {
     CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early),
     CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
     CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
+    CASE(LEFT_OUT, evaluations_long),
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(SOURCES, no_commit),
     CASE(SELF, self), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
     CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_measured),
