@@ -33,18 +33,27 @@ static void check_bounds(struct subject *s)
                     one.least, one.most);
 }
 
-// Steps have samples within the bounds, also between two points. An epoch visits every sample once, except those that fill no
-// batch: at most one batch in each of 8 buckets of lengths, and never more than three of four. Only texts have buckets: where the
-// contest says that a stored item may be several samples (windows of one text), or that steps vary.
+// The most samples that an epoch leaves out, those that fill no batch: at most one batch in each bucket. Only texts have buckets:
+// 8 where the contest says that a stored item may be several samples (windows of one text), and 32 where steps vary, whose
+// batches have as many samples as a step on average. (Of Multi30k 32 buckets leave out 7.4%, 19 batches of the mean size.)
+static double left_over(const struct subject *s, const struct check_point *p, const struct step_bounds *one)
+{
+    const struct contest *contest = s->contest;
+    const double mean = (double)p->samples / (double)p->step;
+    if (contest == NULL || contest->steps_vary) return fmax(8 * one->most, 32 * mean);
+    return (contest->samples_per_item > 1 ? 8 : 1) * one->most;
+}
+
+// Steps have samples within the bounds, also between two points. An epoch visits every sample once, except those that are left
+// over, and never leaves out more than three of four.
 static bool samples_fit(const struct subject *s, size_t at, int64_t items)
 {
     const struct check_point *p = &s->points[at];
     const struct contest *contest = s->contest;
     struct step_bounds one = step_bounds(s);
-    const double buckets = contest == NULL || contest->samples_per_item > 1 || contest->steps_vary ? 8 : 1;
     double epochs = (double)p->epoch_micro * 1e-6, all = (double)items, samples = (double)p->samples;
     double most = epochs * all * (double)(contest != NULL ? contest->samples_per_item : 1);
-    double least = epochs * fmax(all - buckets * one.most, all / 4);
+    double least = epochs * fmax(all - left_over(s, p, &one), all / 4);
     double steps = (double)(p->step - (at > 0 ? p[-1].step : 0)), more = samples - (at > 0 ? (double)p[-1].samples : 0);
     if (more < steps * one.least || more > steps * one.most) return false;
     return samples <= most * (1 + 1e-5) + 1 && samples >= least * (1 - 1e-5) - fmin(one.most, all);

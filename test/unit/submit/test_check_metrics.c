@@ -271,6 +271,30 @@ TEST(steps_keep_their_bounds)
     expect(run, CHECK_WORK, "every step of this task has its batch");
 }
 
+// An epoch of Multi30k, whose 32 buckets leave samples over: 234 steps of 32 to 256.
+static json_t *of_buckets(int64_t each)
+{
+    json_t *run = with_work(600000000);
+    model_of_no_recipe(run);
+    set_bounds(run, 32, 256);
+    fixture_recipe(run, "{\"data\":{\"batch\":128},\"schedule\":{\"epochs\":10}}");
+    fixture_set(run, "batch", json_integer(128));
+    json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(29000));
+    for (int64_t i = 1; i <= FIXTURE_EPOCHS; i++) {
+        json_object_set_new(fixture_item(run, "points", (size_t)i - 1), "step", json_integer(234 * i));
+        json_object_set_new(fixture_item(run, "points", (size_t)i - 1), "samples", json_integer(each * i));
+    }
+    fixture_follow(run);
+    return run;
+}
+
+TEST(buckets_leave_samples_over)
+{
+    expect_nothing(of_buckets(26856));  // as it was in a real run
+    expect_nothing(of_buckets(29000));
+    expect(of_buckets(25000), CHECK_WORK, "do not follow from");
+}
+
 TEST(work_comes_by_parts)
 {
     expect_nothing(with_work(600000000));
