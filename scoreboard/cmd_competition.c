@@ -35,7 +35,7 @@ static int add(struct store *store, const struct wanted *w, struct acceptance *d
 
 static int cancel(struct store *store, const struct wanted *w, struct acceptance *done)
 {
-    const struct decision decision = {"cancelled", w->word, w->by, w->reason};
+    const struct decision decision = {.verdict = "cancelled", .about = w->word, .by = w->by, .reason = w->reason};
     TRY(store_decide(store, &decision, clock_unix_ms(), done));
     if (done->problem == PROBLEM_NONE)
         printf("statement %lld: the competition %s is cancelled\n", (long long)done->sequence, w->word);

@@ -78,12 +78,29 @@ static int show_statement(const struct stored *stored, json_t *state, struct ans
     return api_send(answer, value);
 }
 
+static json_t *drawn_json(const struct drawn *d)
+{
+    static const char *const whys[] = {"new", "again", "best"}, *const verdicts[] = {"", "equal", "differs"};
+    json_t *value = json_pack("{s:s, s:I, s:I, s:b, s:o, s:o}", "why", whys[d->why], "checkpoint", (json_int_t)d->checkpoint,
+                              "since_ms", (json_int_t)d->since_ms, "waits", d->waits, "verdict",
+                              d->verdict == DRAWN_OPEN ? json_null() : json_string(verdicts[d->verdict]), "audited_by",
+                              api_sequence(d->audit));
+    if (d->audit == 0) return value;
+    json_object_set_new(value, "audited_ms", json_integer(d->audited_ms));
+    json_object_set_new(value, "epoch_micro", json_integer(d->epoch_micro));
+    json_object_set_new(value, "points", json_integer(d->points));
+    json_object_set_new(value, "equal", json_integer(d->equal));
+    json_object_set_new(value, "hardware", api_text(d->hardware));
+    return value;
+}
+
 int api_statement(const struct request *request, struct answer *answer)
 {
     struct arena arena = {0};
     struct stored stored;
     static const char *const names[] = {"objections", NULL};
     struct objections objections = {0};
+    struct drawn drawn;
     int64_t ticket = 0, vouched = 0, skip = 0;
     TRY(api_query(request->query, names, &skip));
     int rc = store_statement(request->reader, request->word[0], &arena, &stored);
@@ -95,8 +112,12 @@ int api_statement(const struct request *request, struct answer *answer)
         if (stored.type == STATEMENT_RUN) {
             json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
             json_object_set_new(state, "objections_total", json_integer(objections.total));
+            const int found = store_drawn(request->reader, stored.sequence, &arena, &drawn);
+            if (found == 0) json_object_set_new(state, "drawn", drawn_json(&drawn));
+            else if (found != ERR_MISSING) rc = found;
         }
-        rc = show_statement(&stored, state, answer);
+        if (rc < 0) json_decref(state);
+        else rc = show_statement(&stored, state, answer);
     }
     arena_free(&arena);
     return rc;

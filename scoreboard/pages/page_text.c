@@ -73,8 +73,27 @@ static int show_threats(struct page *page)
     return document(page, "threats.html", "Threats", "Which attacks are stopped, which become visible, and which remain");
 }
 
+static void draw_section(struct page *page, const struct draw_rules *rules)
+{
+    const long long number = (long long)rules->sequence;
+    html_add(page->out, "<h2>Drawn and repeated</h2><p>");
+    if (number == 0) {
+        html_add(page->out, "This board has no rules of a draw: it draws no runs, and no person's repetition raises a run to "
+                            "<strong>reproduced</strong>.</p>");
+        return;
+    }
+    html_add(page->out, "The log draws %.4g%% of new runs, by each %dth statement %.4g%% of all runs, and the best of each board of "
+                        "training (<a href=\"/runs/%lld\">statement %lld</a>). The operator trains them again. Besides, ",
+             (double)rules->share_micro * 1e-4, DRAW_AGAIN, (double)rules->again_micro * 1e-4, number, number);
+    page_count(page->out, rules->key_count, "listed key", "listed keys");
+    html_add(page->out, " may repeat any run. A board shows first what was repeated or audited. <a href=\"/rules#the-draw\">The "
+                        "draw</a></p>");
+}
+
 static int show_trust(struct page *page)
 {
+    struct draw_rules rules;
+    TRY(store_draw_rules(page->reader, &page->arena, &rules));
     page_begin(page, "Trust", "What the levels of trust mean, and what they do not", (const struct crumb[]){{0}});
     html_add(page->out, "<article class=\"prose\"><h1>What trust means here</h1><p class=\"lead\">A signature proves "
                         "who said it, not that it is true. Every row therefore shows how far it has been checked, by a "
@@ -96,9 +115,11 @@ static int show_trust(struct page *page)
                         "invent consistent figures.</li><li>That the stated hardware was used.</li><li>The identity of the "
                         "person behind a handle.</li></ul>"
                         "<p>The strongest check is to repeat the run: the same recipe, seed and device give the same "
-                        "curve, and <code>dawn replay</code> compares them. If another person's run agrees, the earlier one is "
-                        "marked as reproduced.</p>"
-                        "<h2>Checked and audited</h2><p>A program runs all checks within milliseconds of an upload. Nobody "
+                        "curve, and <code>dawn replay</code> compares them. If the operator or a person whom the operator lists "
+                        "has done so, the run is marked as reproduced. A key costs nothing, so other people's repetitions are "
+                        "shown and raise nothing.</p>");
+    draw_section(page, &rules);
+    html_add(page->out, "<h2>Checked and audited</h2><p>A program runs all checks within milliseconds of an upload. Nobody "
                         "has looked at a checked run. <strong>Audited</strong> is a person's decision: a signed statement in "
                         "the log names the person, the date and the reason. It may overrule a flag. A self-evaluated run is "
                         "never audited.</p><h2>Flags</h2><p>A flag is a figure that is possible but unusual. "

@@ -12,6 +12,7 @@
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
 #include "scoreboard/store/store_competition.h"
+#include "scoreboard/store/store_drawn.h"
 #include "scoreboard/store/store_objection.h"
 #include "scoreboard/store/store_ticket.h"
 #include "submit/log/note.h"
@@ -57,10 +58,11 @@ int store_revoke(struct store *, const char *key_id, const char *reason, int64_t
 
 // A person's decision: an audit statement signed by the server's key.
 struct decision {
-    const char *verdict;     // of a run: "confirmed", or "withdrawn" if that no longer holds; of an objection: "upheld" or
-                             // "dismissed"; of a competition: "cancelled"
+    const char *verdict;     // of a run: "confirmed", or "withdrawn" if that no longer holds; of one that was drawn: "equal" or
+                             // "differs"; of an objection: "upheld" or "dismissed"; of a competition: "cancelled"
     const char *about;       // digest of the statement; of a competition, its name will do
     const char *by, *reason;
+    json_t *repeated;        // of equal and differs: what was compared; else NULL
 };
 int store_decide(struct store *, const struct decision *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 

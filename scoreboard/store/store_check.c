@@ -200,6 +200,7 @@ static int replay_statement(struct checking *c, sqlite3_stmt *row, struct taken 
     TRY(check_receipt(c, t));
     TRY(check_owner(c, t, sql_text(row, 6)));
     TRY(check_again(c, t));
+    c->rebuilt.stamp++;
     if (store_append(&c->rebuilt, &t->in) < 0)
         return report_fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
     return 0;
@@ -264,6 +265,9 @@ static const struct {
     {"commitment", "SELECT sequence, '', * FROM commitments ORDER BY 1, 2"},
     {"committed run", "SELECT digest, '', * FROM committed ORDER BY 1, 2"},
     {"objection", "SELECT sequence, '', * FROM objections ORDER BY 1, 2"},
+    {"rule of the draw,", "SELECT sequence, '', * FROM draws ORDER BY 1, 2"},
+    {"key of the draw,", "SELECT draw || ' ' || key, '', * FROM draw_keys ORDER BY 1, 2"},
+    {"draw of run", "SELECT run, '', * FROM drawn ORDER BY 1, 2"},
     {"ticket", "SELECT sequence, '', * FROM tickets ORDER BY 1, 2"},
     {"vouch", "SELECT run, '', * FROM vouches ORDER BY 1, 2"},
     {"hash of the log,", "SELECT (level << 50) + number, 'level ' || level, hex(hash) AS hash FROM hashes ORDER BY 1"},

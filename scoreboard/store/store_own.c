@@ -48,10 +48,21 @@ int store_decide(struct store *s, const struct decision *d, int64_t now_ms, stru
         json_t *value = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:I}", "type", "audit", "version", 1, "board", s->origin,
                                   "statement", c.digest, "verdict", d->verdict, "by", d->by, "reason", d->reason, "made_ms",
                                   (json_int_t)now_ms);
+        if (d->repeated != NULL) json_object_set(value, "repeated", d->repeated);
         rc = accept_own(s, value, now_ms, out);
     }
     arena_free(&arena);
     return rc;
+}
+
+int store_draw(struct store *s, const struct draw_rules *rules, const char *by, int64_t now_ms, struct acceptance *out)
+{
+    json_t *keys = json_array();
+    for (int i = 0; i < rules->key_count; i++) json_array_append_new(keys, json_pack("{s:s}", "key", rules->keys[i]));
+    return accept_own(s, json_pack("{s:s, s:i, s:s, s:s, s:I, s:I, s:o, s:s, s:I}", "type", "draw", "version", 1, "board",
+                                   s->origin, "board_key", s->key_id, "share_micro", (json_int_t)rules->share_micro,
+                                   "again_micro", (json_int_t)rules->again_micro, "keys", keys, "by", by, "made_ms",
+                                   (json_int_t)now_ms), now_ms, out);
 }
 
 int store_competition_open(struct store *s, json_t *members, int64_t now_ms, struct acceptance *out)

@@ -99,6 +99,7 @@ int store_statement(struct reader *r, const char *id, struct arena *arena, struc
     *out = list[0];
     out->findings = arena_alloc(arena, sizeof *out->findings);
     TRY(store_findings(&r->sql, out->sequence, out->findings));
+    TRY(drawn_findings(&r->sql, out->sequence, out->findings));
     return type_object_findings(&r->sql, out->sequence, out->findings);
 }
 

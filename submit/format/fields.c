@@ -290,13 +290,23 @@ static const struct field revoke[] = {
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
+static const struct field repeated[] = {
+    INT("epoch_micro", 1, COUNT_MAX, 0, NULL, NULL, "epochs that were trained again, in millionths"),
+    INT("points", 1, COUNT_MAX, 0, NULL, NULL, "points of the run up to there"),
+    INT("equal", 0, COUNT_MAX, 0, NULL, NULL, "of these, points whose samples, losses and scores are the same to the last bit"),
+    {"device", FIELD_WORD, 1, 32, 0, NULL, NULL, "device that trained again"},
+    {"hardware", FIELD_TEXT, 0, 160, 0, NULL, NULL, "model of the GPU, or of the processor"},
+    {"binary_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the program's file"},
+    {0},
+};
 static const struct field audit[] = {
     HEAD("audit"),
     BOARD_KEY,
     {"statement", FIELD_HEX, 64, 64, 0, NULL, NULL, "digest of what was decided about"},
-    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|cancelled|upheld|dismissed", NULL,
-     "of a run: confirmed, or withdrawn: an earlier confirmation no longer holds; of a competition: cancelled; "
-     "of an objection: upheld, dismissed"},
+    {"verdict", FIELD_ONE_OF, 0, 0, 0, "confirmed|withdrawn|equal|differs|cancelled|upheld|dismissed", NULL,
+     "of a run: confirmed, or withdrawn: an earlier confirmation no longer holds; of a run that was drawn: equal or differs, "
+     "when it was trained again; of a competition: cancelled; of an objection: upheld, dismissed"},
+    {"repeated", FIELD_OBJECT, 0, 0, OPTIONAL, NULL, repeated, "of equal and differs: what was compared"},
     {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
     {"reason", FIELD_WORDS, 1, 500, 0, NULL, NULL, "what was looked at, and why this was decided; shown"},
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
@@ -429,12 +439,27 @@ static const struct field vouch[] = {
     INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
     {0},
 };
+static const struct field draw_key[] = {
+    {"key", FIELD_TEXT, 50, 50, 0, NULL, NULL, "fingerprint of the key"},
+    {0},
+};
+static const struct field draw[] = {
+    HEAD("draw"),
+    BOARD_KEY,
+    INT("share_micro", 0, 1000000, 0, NULL, NULL, "share of new runs that is drawn, in millionths"),
+    INT("again_micro", 0, 1000000, 0, NULL, NULL, "share of all runs that each 256th statement draws, in millionths"),
+    {"keys", FIELD_LIST, 0, 256, 0, NULL, draw_key, "keys whose repetitions count"},
+    {"by", FIELD_WORDS, 1, 96, 0, NULL, NULL, "the person who decided; shown"},
+    INT("made_ms", 0, MS_MAX, 0, NULL, NULL, "date and time"),
+    {0},
+};
 const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_RUN] = run, [STATEMENT_WITHDRAW] = withdraw, [STATEMENT_AMEND] = amend,
     [STATEMENT_ROTATE] = rotate, [STATEMENT_REVOKE] = revoke, [STATEMENT_AUDIT] = audit,
     [STATEMENT_BENCH] = bench, [STATEMENT_COMPETITION] = competition, [STATEMENT_COMMIT] = commit,
     [STATEMENT_OBJECT] = object,
     [STATEMENT_TICKET] = ticket, [STATEMENT_VOUCH] = vouch,
+    [STATEMENT_DRAW] = draw,
 };
 static const struct field proof_step[] = {
     {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},

@@ -49,6 +49,9 @@ static int check_keys(enum statement_type type, const json_t *json)
         return fail(ERR_INPUT, "the payload: board_key must be a fingerprint, SHA256: and 43 base64 digits");
     if (type == STATEMENT_REVOKE && !sshkey_is_id(key))
         return fail(ERR_INPUT, "the payload: key must be a fingerprint, SHA256: and 43 base64 digits");
+    for (size_t i = 0; type == STATEMENT_DRAW && i < json_array_size(json_object_get(json, "keys")); i++)
+        if (!sshkey_is_id(canonical_text(json_array_get(json_object_get(json, "keys"), i), "key")))
+            return fail(ERR_INPUT, "the payload: keys[%zu].key must be a fingerprint, SHA256: and 43 base64 digits", i);
     if (type != STATEMENT_ROTATE) return 0;
     struct sshkey read;
     char line[SSHKEY_TEXT];

@@ -17,7 +17,7 @@ enum outcome { REFUSED, FLAGGED, PASSED };
 enum { EDITED = 1 };  // the hashes stay as they were
 
 static struct store *board;
-static struct sshkey_secret ada, eve;
+static struct sshkey_secret ada, eve, eve2;  // ada repeats runs for the operator; eve2: the other key of eve
 static int number, wrong;
 
 // ---- a true run
@@ -534,6 +534,7 @@ static void play_statements(void)
 }
 
 #include "test/fault/forge_ticket.h"
+#include "test/fault/forge_draw.h"
 
 static int say(void *context, const char *sentence)
 {
@@ -554,6 +555,7 @@ int main(void)
     snprintf(path, sizeof path, "%s/board.db", folder);
     sshkey_new(&ada, "");
     sshkey_new(&eve, "");
+    sshkey_new(&eve2, "");
     fixture_must(store_open(&(struct store_settings){.path = path, .origin = "test"}, STORE_WRITE, &board));
     fixture_must(dawnbench_read(contest_find("cifar10"), true, "x", json, strlen(json), tsv, strlen(tsv), &archived));
     fixture_must(store_import(board, (const struct dawnbench_entry *const[]){archived}, 1, FIXTURE_NOW_MS));
@@ -561,14 +563,16 @@ int main(void)
     sshkey_id(store_key(board), fixture_board_key);
     play_runs();
     play_groups();
+    set_draw(0, 0);
     play_statements();
     play_tickets();
+    play_draws();
     fixture_must(store_check(board, say, NULL, &faults));
     if (faults > 0) complain("the record", "it does not hold after all this", "");
     store_close(board);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) abort();
     printf("%zu attacks, %d not met as they should\n", sizeof attacks / sizeof *attacks + sizeof mates / sizeof *mates +
-           sizeof statements / sizeof *statements + sizeof tickets / sizeof *tickets, wrong);
+           sizeof statements / sizeof *statements + sizeof tickets / sizeof *tickets + sizeof draws / sizeof *draws, wrong);
     return wrong > 0;
 }

@@ -135,6 +135,8 @@ void run_replays(struct page *page, const struct shown *shown, const struct repl
         page_count(page->out, replays->unheard, "run", "runs");
         html_add(page->out, " of people without a witnessed run here name this one and do not agree with it.</p>\n");
     }
+    if (replays->count > 0)
+        html_add(page->out, "<p class=\"quiet\">A repetition raises the level of a run only if the operator lists its key.</p>\n");
     if (repeatable) {
         html_add(page->out, "<p>Train it once more and compare the figures:</p>\n");
         page_command(page, "replay", arena_text(&page->arena, "dawn replay http://THIS-SITE/runs/%lld", n));

@@ -345,6 +345,8 @@ struct around {  // what else its page shows
     struct replays replays;
     struct objections objections;
     int64_t skipped;  // of these
+    struct drawn drawn;
+    bool is_drawn;
 };
 
 static int run_page(struct page *page, const struct shown *shown, const struct around *around)
@@ -367,7 +369,7 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     run_latencies(page, shown);
     run_machine(page, shown);
     run_data(page, shown);
-    run_checks(page, shown);
+    run_checks(page, shown, around->is_drawn ? &around->drawn : NULL);
     run_objections(page, shown, &around->objections, around->skipped);
     run_replays(page, shown, &around->replays);
     run_verify(page, shown);
@@ -399,7 +401,8 @@ static int other_page(struct page *page, const struct shown *shown)
         [STATEMENT_WITHDRAW] = "Withdrawal", [STATEMENT_AMEND] = "Amendment", [STATEMENT_ROTATE] = "Change of keys",
         [STATEMENT_REVOKE] = "Revocation of a key", [STATEMENT_AUDIT] = "Audit",
         [STATEMENT_COMPETITION] = "Competition", [STATEMENT_COMMIT] = "Commitment",
-        [STATEMENT_OBJECT] = "Objection", [STATEMENT_TICKET] = "Ticket", [STATEMENT_VOUCH] = "Clock"};
+        [STATEMENT_OBJECT] = "Objection", [STATEMENT_TICKET] = "Ticket", [STATEMENT_VOUCH] = "Clock",
+        [STATEMENT_DRAW] = "Rules of the draw"};
     static const char *const members[][2] = {
         {"task", "Task"}, {"model", "Model"}, {"recipe", "Recipe"}, {"recipe_digest", "SHA-256 of the recipe"},
         {"binary_digest", "SHA-256 of the program"}, {"group.nonce", "Group"},
@@ -441,6 +444,7 @@ static int other_page(struct page *page, const struct shown *shown)
         html_add(page->out, "</dd></div>");
     }
     if (stored->type == STATEMENT_TICKET) TRY(ticket_state(page, shown));
+    if (stored->type == STATEMENT_DRAW) drawn_rules(page, shown);
     html_add(page->out, "</dl>\n");
     run_verify(page, shown);
     return 0;
@@ -456,6 +460,11 @@ static int show_statement(struct page *page)
     const char *source = arena_text(&page->arena, "#%lld", (long long)shown.stored.sequence);
     int rc = store_entries_of(page->reader, source, &page->arena, &around.places);
     if (rc == 0) rc = replays_read(page, &shown, &around.replays);
+    if (rc == 0) {
+        rc = store_drawn(page->reader, shown.stored.sequence, &page->arena, &around.drawn);
+        around.is_drawn = rc == 0;
+        if (rc == ERR_MISSING) rc = 0;
+    }
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)
         rc = store_objections(page->reader, shown.stored.sequence, around.skipped, &page->arena, &around.objections);
     if (rc == 0 && shown.stored.type == STATEMENT_RUN)

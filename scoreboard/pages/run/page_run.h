@@ -68,6 +68,10 @@ void run_replays(struct page *, const struct shown *, const struct replays *);
 void run_objections(struct page *, const struct shown *, const struct objections *, int64_t skipped);
 void objection_notes(struct page *, const struct objections *);  // of the upheld ones, for the head of the page
 
+// The draw (page_drawn.c): a paragraph about a run that was drawn, and rows of the facts of the rules.
+void drawn_note(struct page *, const struct drawn *);
+void drawn_rules(struct page *, const struct shown *);
+
 // Tickets (page_ticket.c): rows of the facts of a run with a ticket, and of a ticket's own page.
 int ticket_facts(struct page *, const struct shown *) MUST_CHECK;
 int ticket_state(struct page *, const struct shown *) MUST_CHECK;
@@ -76,7 +80,7 @@ int ticket_state(struct page *, const struct shown *) MUST_CHECK;
 void run_latencies(struct page *, const struct shown *);
 void run_machine(struct page *, const struct shown *);
 void run_data(struct page *, const struct shown *);
-void run_checks(struct page *, const struct shown *);
+void run_checks(struct page *, const struct shown *, const struct drawn *);  // NULL: it was not drawn
 void run_verify(struct page *, const struct shown *);
 
 // Measurements (page_bench.c): the body of a statement's page, and its settings as rows of a machine's page. And (page_scaling.c)

@@ -226,7 +226,7 @@ static void audit_note(struct page *page, const struct shown *shown)
     statement_free(&said);
 }
 
-void run_checks(struct page *page, const struct shown *shown)
+void run_checks(struct page *page, const struct shown *shown, const struct drawn *drawn)
 {
     const struct findings *findings = shown->stored.findings;
     int flags = findings != NULL ? findings->flags : 0;
@@ -237,8 +237,9 @@ void run_checks(struct page *page, const struct shown *shown)
         ": %s. <a href=\"/trust\">What the levels mean</a>. A signature proves who said it, not that it is true.</p>",
         trust_what(shown->stored.trust));
     audit_note(page, shown);
+    if (drawn != NULL) drawn_note(page, drawn);
     if (shown->stored.reproduced_by > 0)
-        html_add(page->out, "<p>Reproduced by <a href=\"/runs/%lld\">run %lld</a> of another person.</p>",
+        html_add(page->out, "<p>Reproduced by <a href=\"/runs/%lld\">run %lld</a> of a person whose key the operator lists.</p>",
                  (long long)shown->stored.reproduced_by, (long long)shown->stored.reproduced_by);
     if (flags > 0) {
         html_add(page->out, "<ul class=\"flags\">");

@@ -206,7 +206,7 @@ int store_rank_group(struct store *s, const char *nonce)
 
 // ---- reproductions
 struct copy {
-    int64_t sequence, trust, reproduced_by, flags, vouched;
+    int64_t sequence, trust, reproduced_by, flags, vouched, equal;  // equal: the operator trained it again to the same figures
     const char *handle, *group;
 };
 
@@ -215,12 +215,14 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     sqlite3_stmt *row;
     int rc;
     TRY(sql_start(&s->sql, &row, "SELECT sequence, trust, reproduced_by, flags, handle, group_nonce, "
-                  "EXISTS (SELECT 1 FROM vouches v WHERE v.run = runs.first) FROM runs WHERE curve = ? "
+                  "EXISTS (SELECT 1 FROM vouches v WHERE v.run = runs.first), "
+                  "EXISTS (SELECT 1 FROM drawn d WHERE d.run = runs.first AND d.verdict = 1) FROM runs WHERE curve = ? "
                   "AND curve <> '' AND withdrawn = 0 AND superseded = 0 ORDER BY first", "t", curve));
     while ((rc = sql_next(&s->sql, row)) > 0) {
         *copies = grow(*copies, (size_t)(*count + 1) * sizeof **copies);
         (*copies)[(*count)++] = (struct copy){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
-                                              sql_column(row, 6), sql_keep(row, 4, arena), sql_keep(row, 5, arena)};
+                                              sql_column(row, 6), sql_column(row, 7), sql_keep(row, 4, arena),
+                                              sql_keep(row, 5, arena)};
     }
     sql_end(row);
     return rc;
@@ -311,6 +313,11 @@ static int judge_candidates(struct store *s, int64_t sequence, struct candidate 
     return 0;
 }
 
+// A key costs nothing, so only those that the operator lists repeat a run (docs/decisions/draw.md).
+#define BY_LISTED                                                                                                      \
+    "EXISTS (SELECT 1 FROM statements s JOIN draw_keys k ON k.key = s.key WHERE s.sequence = r.sequence AND k.draw = " \
+    "(SELECT max(sequence) FROM draws)) "
+
 // The first unflagged run of another person with the same curve that is no copy.
 static int find_equal(struct store *s, const struct copy *original, const char *curve, int64_t *by)
 {
@@ -319,7 +326,7 @@ static int find_equal(struct store *s, const struct copy *original, const char *
     sqlite3_stmt *row;
     TRY(sql_start(&s->sql, &row, "SELECT r.sequence, j.verdict, j.score FROM runs r LEFT JOIN judged j ON j.run = ?1 AND "
                   "j.by = r.sequence WHERE r.curve = ?2 AND r.curve <> '' AND r.withdrawn = 0 AND r.superseded = 0 AND "
-                  "r.flags = 0 AND r.handle <> ?3 ORDER BY r.first LIMIT ?4", "itti", original->sequence, curve,
+                  "r.flags = 0 AND r.handle <> ?3 AND " BY_LISTED "ORDER BY r.first LIMIT ?4", "itti", original->sequence, curve,
                   original->handle, (int64_t)PAIRS));
     TRY(read_candidates(s, row, found, &count));
     for (int i = 0; i < count && *by == 0; i++) {
@@ -379,7 +386,7 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
     TRY(sql_start(&s->sql, &row, "SELECT r.sequence, j.verdict, j.score FROM replays p JOIN runs r ON r.sequence = p.sequence "
                   "LEFT JOIN judged j ON j.run = ?1 AND j.by = r.sequence "
                   "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?1) AND r.withdrawn = 0 AND r.superseded = 0 "
-                  "AND r.flags = 0 AND r.handle <> ?2 ORDER BY r.first LIMIT ?3", "iti", original->sequence, original->handle,
+                  "AND r.flags = 0 AND r.handle <> ?2 AND " BY_LISTED "ORDER BY r.first LIMIT ?3", "iti", original->sequence, original->handle,
                   (int64_t)PAIRS));
     TRY(read_candidates(s, row, found, &count));
     TRY(judge_candidates(s, original->sequence, found, count));
@@ -393,14 +400,15 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
     return 0;
 }
 
-// The earliest run of a curve becomes reproduced, by the first later run of another person, unless one of the two is flagged.
+// The earliest run of a curve becomes reproduced, by the first later run of a listed key of another person, unless one of the two is
+// flagged; and each run that the operator trained again to the same figures.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const char *curve, const struct copy *copy, bool first, struct group_known *group)
 {
     int64_t by = 0, trust = copy->flags != 0 ? TRUST_SIGNED : copy->vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
     if (first && copy->flags == 0) TRY(find_equal(s, copy, curve, &by));
     if (first && copy->flags == 0 && by == 0) TRY(find_replay(s, copy, group, &by));
-    if (by != 0) trust = TRUST_REPRODUCED;
+    if (by != 0 || (copy->equal != 0 && copy->flags == 0)) trust = TRUST_REPRODUCED;
     if (copy->trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
     if (trust == copy->trust && by == copy->reproduced_by) return 0;
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copy->sequence));
@@ -425,17 +433,13 @@ int store_rank_curve(struct store *s, const char *curve)
     return rank_curve(s, curve, &(struct group_known){.later = ""});
 }
 
-int store_rank_repeated(struct store *s, int64_t sequence, const char *group)
+// Rows of the query: curves.
+static int rank_curves(struct store *s, sqlite3_stmt *row, const char *later)
 {
     struct arena arena = {0};
-    struct group_known known = {.later = group};
+    struct group_known known = {.later = later};
     const char **curves = NULL;
-    sqlite3_stmt *row;
     int rc, count = 0;
-    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
-                  "SELECT m.curve FROM runs m WHERE m.group_nonce = ?2 AND m.group_nonce <> '' AND m.superseded = 0 AND "
-                  "EXISTS (SELECT 1 FROM judged j WHERE j.run = m.sequence AND j.verdict = ?3)", "iti", sequence, group,
-                  (int64_t)PAIR_SCORE));
     while ((rc = sql_next(&s->sql, row)) > 0) {
         curves = grow(curves, (size_t)(count + 1) * sizeof *curves);
         curves[count++] = sql_keep(row, 0, &arena);
@@ -445,4 +449,24 @@ int store_rank_repeated(struct store *s, int64_t sequence, const char *group)
     free(curves);
     arena_free(&arena);
     return rc;
+}
+
+int store_rank_listed(struct store *s, int64_t draw)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT curve FROM runs WHERE reproduced_by <> 0 UNION SELECT r.curve FROM draw_keys k "
+                  "JOIN statements s ON s.key = k.key JOIN runs r ON r.sequence = s.sequence WHERE k.draw = ?1 UNION "
+                  "SELECT o.curve FROM draw_keys k JOIN statements s ON s.key = k.key JOIN replays p ON p.sequence = s.sequence "
+                  "JOIN runs o ON o.head = p.head WHERE k.draw = ?1", "i", draw));
+    return rank_curves(s, row, "");
+}
+
+int store_rank_repeated(struct store *s, int64_t sequence, const char *group)
+{
+    sqlite3_stmt *row;
+    TRY(sql_start(&s->sql, &row, "SELECT o.curve FROM replays p JOIN runs o ON o.head = p.head WHERE p.sequence = ?1 UNION "
+                  "SELECT m.curve FROM runs m WHERE m.group_nonce = ?2 AND m.group_nonce <> '' AND m.superseded = 0 AND "
+                  "EXISTS (SELECT 1 FROM judged j WHERE j.run = m.sequence AND j.verdict = ?3)", "iti", sequence, group,
+                  (int64_t)PAIR_SCORE));
+    return rank_curves(s, row, group);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's decisions. Their verdict says what they are about: a run is confirmed or no longer so, an objection is upheld or
-// dismissed, a competition is cancelled.
+// The operator's decisions. Their verdict says what they are about: a run is confirmed or no longer so, a run that was drawn came to
+// equal figures or to others, an objection is upheld or dismissed, a competition is cancelled.
 #include <string.h>
 
 #include "scoreboard/store/types/types.h"
@@ -34,6 +34,47 @@ static int apply_confirmation(struct store *s, const struct incoming *in)
     if (!confirms) return about_run_unaudit(s, &run);
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ? WHERE sequence = ?", "ii", (int64_t)TRUST_AUDITED, run.sequence));
     return about_run_rank(s, &run, false);
+}
+
+// ---- about a run that was drawn and trained again
+static bool says_equal(const json_t *audit)
+{
+    return strcmp(canonical_text(audit, "verdict"), "equal") == 0;
+}
+
+static int check_repetition(struct store *s, const struct incoming *in, struct ruling *out)
+{
+    const json_t *audit = in->statement->json;
+    const int64_t points = canonical_int(audit, "repeated.points"), equal = canonical_int(audit, "repeated.equal");
+    int64_t there;
+    STEP(about_run_check(s, in, out));
+    TRY(sql_int(&s->sql, &there, 0, "SELECT count(*) FROM drawn d JOIN runs r ON r.first = d.run WHERE r.digest = ?", "t",
+                canonical_text(audit, "statement")));
+    if (there == 0)
+        return problem_rule(out, PROBLEM_CONFLICT, "statement %s was not drawn", canonical_text(audit, "statement"));
+    if (points > 0 && equal <= points && (equal == points) == says_equal(audit)) return 0;
+    return problem_rule(out, PROBLEM_MALFORMED, "%lld of %lld points are equal, which the verdict does not say", (long long)equal,
+                        (long long)points);
+}
+
+// The newest outcome counts: a fault of the operator's machine can be corrected. Another outcome ends the decision of a person.
+static int apply_repetition(struct store *s, const struct incoming *in)
+{
+    const json_t *audit = in->statement->json;
+    const enum drawn_verdict verdict = says_equal(audit) ? DRAWN_EQUAL : DRAWN_DIFFERS;
+    struct about_run run;
+    int64_t first, old;
+    TRY(about_run_find(s, canonical_text(audit, "statement"), &run));
+    TRY(sql_int(&s->sql, &first, 0, "SELECT first FROM runs WHERE sequence = ?", "i", run.sequence));
+    TRY(sql_int(&s->sql, &old, 0, "SELECT verdict FROM drawn WHERE run = ?", "i", first));
+    TRY(sql_do(&s->sql, "UPDATE drawn SET audit = ?, verdict = ?, epoch_micro = ? WHERE run = ?", "iiii", in->sequence,
+               (int64_t)verdict, canonical_int(audit, "repeated.epoch_micro"), first));
+    TRY(sql_do(&s->sql, "UPDATE runs SET flags = flags + ? WHERE sequence = ?", "ii",
+               (int64_t)(verdict == DRAWN_DIFFERS) - (old == DRAWN_DIFFERS), run.sequence));
+    if (verdict == DRAWN_DIFFERS)
+        TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = 0 WHERE sequence = ?", "ii", (int64_t)TRUST_SIGNED,
+                   run.sequence));
+    return about_run_rank(s, &run, true);
 }
 
 // ---- about an objection
@@ -102,6 +143,8 @@ static const struct verdict {
 } verdicts[] = {
     {"confirmed", {.check = check_confirmation, .apply = apply_confirmation}},
     {"withdrawn", {.check = check_confirmation, .apply = apply_confirmation}},
+    {"equal", {.check = check_repetition, .apply = apply_repetition}},
+    {"differs", {.check = check_repetition, .apply = apply_repetition}},
     {"upheld", {.check = check_decision, .apply = apply_decision}},
     {"dismissed", {.check = check_decision, .apply = apply_decision}},
     {"cancelled", {.check = check_cancellation, .apply = apply_cancellation}},
@@ -117,7 +160,10 @@ static const struct store_type *verdict_of(const struct incoming *in)
 
 static int check_audit(struct store *s, const struct incoming *in, struct ruling *out)
 {
-    return verdict_of(in)->check(s, in, out);
+    const struct store_type *about = verdict_of(in);
+    if ((about->check == check_repetition) != (canonical_at(in->statement->json, "repeated") != NULL))
+        return problem_rule(out, PROBLEM_MALFORMED, "the verdicts equal and differs say what was repeated, and no other does");
+    return about->check(s, in, out);
 }
 
 static int apply_audit(struct store *s, const struct incoming *in)

@@ -193,9 +193,10 @@ static int insert_run(struct store *s, const struct incoming *in, const struct r
     const struct contest *contest = ranking_contest(run);
     char terms[DIGEST_HEX], *brief;
     struct text tags = {0};
-    int64_t flags;
+    int64_t flags, differs;
     TRY(type_object_flags(&s->sql, canonical_text(run, "nonce"), &flags));
-    flags += in->findings->flags;
+    TRY(drawn_flags(&s->sql, canonical_text(run, "nonce"), &differs));
+    flags += in->findings->flags + differs;
     TRY(run_others_terms(run, terms));
     TRY(write_brief(run, &brief));
     type_run_tags(run, &tags);

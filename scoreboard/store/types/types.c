@@ -11,6 +11,7 @@ const struct store_type *store_type(enum statement_type type)
         [STATEMENT_ROTATE] = &type_rotate,   [STATEMENT_REVOKE] = &type_revoke,           [STATEMENT_AUDIT] = &type_audit,
         [STATEMENT_BENCH] = &type_bench,     [STATEMENT_COMPETITION] = &type_competition, [STATEMENT_COMMIT] = &type_commit,
         [STATEMENT_OBJECT] = &type_object,   [STATEMENT_TICKET] = &type_ticket,           [STATEMENT_VOUCH] = &type_vouch,
+        [STATEMENT_DRAW] = &type_draw,
     };
     BUG_IF((unsigned)type >= STATEMENT_TYPES || types[type] == NULL);
     return types[type];
@@ -45,5 +46,6 @@ static int insert_statement(struct store *s, const struct incoming *in)
 int store_append(struct store *s, const struct incoming *in)
 {
     TRY(insert_statement(s, in));
-    return store_type(in->statement->type)->apply(s, in);
+    TRY(store_type(in->statement->type)->apply(s, in));
+    return drawn_after(s, in);
 }

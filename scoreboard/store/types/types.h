@@ -19,7 +19,7 @@ struct store_type {
     int (*apply)(struct store *, const struct incoming *);
 };
 extern const struct store_type type_run, type_withdraw, type_amend, type_rotate, type_revoke, type_audit, type_bench,
-    type_competition, type_commit, type_object, type_ticket, type_vouch;
+    type_competition, type_commit, type_object, type_ticket, type_vouch, type_draw;
 const struct store_type *store_type(enum statement_type);
 // Stores a statement, with its entry in the log, and applies it. In a transaction.
 int store_append(struct store *, const struct incoming *) MUST_CHECK;
@@ -45,6 +45,13 @@ struct run_compared *run_others_compare(struct sql *, const struct statement *ru
 int run_others_terms(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
 // Digest of what a reproduction of the run repeats; "" for what cannot be reproduced.
 int run_others_curve(const struct statement *run, char hex[DIGEST_HEX]) MUST_CHECK;
+
+// ---- drawn.c: after a statement was applied, what its checkpoint draws and what it made the best of a board
+int drawn_after(struct store *, const struct incoming *) MUST_CHECK;
+int drawn_show(struct store *, int64_t first) MUST_CHECK;  // readers read the rows of that run anew
+// Whether the operator came to other figures; each such run has a flag, by any of its statements. As those of type_object.c.
+int drawn_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
+int drawn_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
 
 // ---- type_run.c
 void type_run_tags(const json_t *statement, struct text *into);  // its words, with blanks between them

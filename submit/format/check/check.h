@@ -50,7 +50,8 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
     CHECK(BETTER, "better-than-reference", FLAG, "it is not better than reference runs of its recipe make believable")  \
     CHECK(SELF, "self-evaluated", FLAG, "the harness evaluated, not the program that was trained")             \
-    CHECK(OBJECTION, "objection", FLAG, "no objection to the run was upheld")
+    CHECK(OBJECTION, "objection", FLAG, "no objection to the run was upheld")                                          \
+    CHECK(REPEATED, "repeated", FLAG, "the operator did not train the run again with other figures")
 enum check {
 #define CHECK(name, code, level, what) CHECK_##name,
     CHECK_LIST

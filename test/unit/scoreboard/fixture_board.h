@@ -76,6 +76,23 @@ static inline int tear_down(void **state)
     return system(command);
 }
 
+// The operator's rules of the draw: shares in millionths, and at most three keys whose repetitions count.
+static inline void set_draw(int64_t share, int64_t again, const struct sshkey_secret *const keys[3])
+{
+    char ids[3][SSHKEY_ID];
+    const char *listed[3];
+    struct draw_rules rules = {.share_micro = share, .again_micro = again, .keys = listed};
+    for (int i = 0; i < 3 && keys[i] != NULL; i++) listed[rules.key_count++] = sshkey_id(&keys[i]->key, ids[i]);
+    free(last.receipt);
+    assert_int_equal(store_draw(store, &rules, "Ann Lee", FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(last.problem, PROBLEM_NONE);
+}
+
+static inline void list_keys(const struct sshkey_secret *a, const struct sshkey_secret *b)
+{
+    set_draw(0, 0, (const struct sshkey_secret *const[]){a, b, NULL});
+}
+
 // Names the board's key, where a statement does not yet, and then makes a run's chain follow from the rest.
 static inline json_t *to_board(json_t *payload)
 {

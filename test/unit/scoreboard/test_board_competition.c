@@ -248,7 +248,7 @@ static int cancel(const char *name, const char *reason, int64_t now_ms)
 {
     free(last.receipt);
     last = (struct acceptance){0};
-    return store_decide(store, &(struct decision){"cancelled", name, "Ann Lee", reason}, now_ms, &last);
+    return store_decide(store, &(struct decision){"cancelled", name, "Ann Lee", reason, NULL}, now_ms, &last);
 }
 
 TEST_WITH(a_cancelled_competition_takes_nothing, set_up, end)

@@ -22,7 +22,7 @@ static enum problem decide(int64_t objection, bool upheld, const char *reason)
     assert_int_equal(store_statement(reader, id, &arena, &s), 0);
     free(last.receipt);
     last = (struct acceptance){0};
-    const struct decision decision = {upheld ? "upheld" : "dismissed", s.digest, "Ann Lee", reason};
+    const struct decision decision = {upheld ? "upheld" : "dismissed", s.digest, "Ann Lee", reason, NULL};
     assert_int_equal(store_decide(store, &decision, FIXTURE_NOW_MS, &last), 0);
     return last.problem;
 }

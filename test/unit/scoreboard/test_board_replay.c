@@ -61,6 +61,10 @@ TEST_WITH(test_replayed_within_its_group, set_up, tear_down)
         assert_int_equal(trust_of("2"), TRUST_CHECKED);  // of fewer than five runs nobody knows an interval
         assert_int_equal(hand_in(runs[i], &ada), PROBLEM_NONE);
     }
+    assert_int_equal(trust_of("2"), TRUST_CHECKED);  // a key costs nothing
+    list_keys(&eve, NULL);
+    assert_int_equal(trust_of("2"), TRUST_CHECKED);  // what this key repeated is too good
+    list_keys(&bob, &eve);
     assert_int_equal(trust_of("2"), TRUST_REPRODUCED);
     struct stored s, *list;
     int count;
@@ -100,7 +104,13 @@ TEST_WITH(test_replayed_alone, set_up, tear_down)
     assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_int_equal(hand_in(same, &eve), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    list_keys(&bob, NULL);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    list_keys(&bob, &eve);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
+    list_keys(NULL, NULL);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_whole();
 }
 
@@ -168,6 +178,7 @@ static int tear_down_traced(void **state)
 TEST_WITH(test_judges_each_pair_once, set_up_traced, tear_down_traced)
 {
     json_t *runs[5], *near[4], *far[4];
+    list_keys(&bob, &eve);
     for (int i = 0; i < 5; i++) runs[i] = scattered(i + 1);
     for (int i = 0; i < 4; i++) {
         far[i] = repeated(runs[i], "eve", 20 + i, 9485);
@@ -184,21 +195,22 @@ TEST_WITH(test_judges_each_pair_once, set_up_traced, tear_down_traced)
     assert_int_equal(hand_in(runs[4], &ada), PROBLEM_NONE);
     assert_int_equal(traced[PAYLOADS], 4);
     assert_int_equal(traced[BRIEFS], 2);
-    assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
-    assert_int_equal(trust_of("10"), TRUST_REPRODUCED);
+    assert_int_equal(trust_of("2"), TRUST_REPRODUCED);
+    assert_int_equal(trust_of("11"), TRUST_REPRODUCED);
     assert_whole();
 }
 
 TEST_WITH(test_notices_altered_judgements, set_up, tear_down)
 {
     json_t *first = scattered(1), *near = repeated(first, "bob", 42, 9425);
+    list_keys(&bob, NULL);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(near, &bob), PROBLEM_NONE);
     assert_whole();
     do_sql("UPDATE judged SET verdict = 1");
-    assert_fault("judgement of runs 1 and 2 : verdict is \"1\"");
+    assert_fault("judgement of runs 2 and 3 : verdict is \"1\"");
     do_sql("DELETE FROM judged");
-    assert_fault("judgement of runs 1 and 2 : it should be there");
+    assert_fault("judgement of runs 2 and 3 : it should be there");
 }
 
 // A group of 300 runs. The next one is compared with the whole curves of 64 of them; of 64 more if their last losses are its own.

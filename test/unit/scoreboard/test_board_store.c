@@ -448,6 +448,8 @@ TEST_WITH(test_reproduced, set_up, tear_down)
     assert_int_equal(hand_in(own, &ada), PROBLEM_NONE);
     assert_int_equal(trust_of("1"), TRUST_CHECKED);  // oneself is nobody else
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
+    assert_int_equal(trust_of("1"), TRUST_CHECKED);
+    list_keys(&ada, &bob);
     assert_int_equal(trust_of("1"), TRUST_REPRODUCED);
     assert_int_equal(trust_of("2"), TRUST_CHECKED);
     assert_int_equal(trust_of("3"), TRUST_CHECKED);
@@ -472,6 +474,7 @@ static enum trust row_trust(enum board board)
 // A repetition shows the time of training. Latencies may be replaced later; a price without an instance is one's own word.
 TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
 {
+    list_keys(&bob, NULL);
     for (int own = 0; own < 2; own++) {
         json_t *first = run_of("ada", 1 + 2 * own), *other;
         if (own) {
@@ -483,7 +486,7 @@ TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
         fixture_set(other, "nonce", json_string(own ? "abababababababababababababababab" : FIXTURE_GROUP));
         fixture_again(other, 1000000, 3 + own);
         if (hand_in(first, &ada) != PROBLEM_NONE || hand_in(other, &bob) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
-        assert_int_equal(trust_of(own ? "3" : "1"), TRUST_REPRODUCED);
+        assert_int_equal(trust_of(own ? "4" : "2"), TRUST_REPRODUCED);
     }
     struct entries e = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
     int reproduced = 0, stated = 0;
@@ -540,7 +543,7 @@ TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
     digest_of(run, digest);
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     free(last.receipt);
-    assert_int_equal(store_decide(store, &(struct decision){"confirmed", digest, "Ann Lee", "seen"}, FIXTURE_NOW_MS, &last), 0);
+    assert_int_equal(store_decide(store, &(struct decision){"confirmed", digest, "Ann Lee", "seen", NULL}, FIXTURE_NOW_MS, &last), 0);
     assert_int_equal(trust_of("1"), TRUST_AUDITED);
     assert_int_equal(row_trust(BOARD_INFERENCE_LATENCY), TRUST_AUDITED);
     assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_NONE);
@@ -599,6 +602,7 @@ TEST_WITH(test_flagged_is_not_reproduced, set_up, tear_down)
     fixture_again(other, 1000000, 2);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
+    list_keys(&bob, NULL);
     assert_int_equal(trust_of("1"), TRUST_SIGNED);
     assert_whole();
 }
@@ -615,6 +619,7 @@ TEST_WITH(test_flagged_reproduces_nothing, set_up, tear_down)
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(flagged, &bob), PROBLEM_NONE);
     assert_int_equal(last.findings.flags, 1);
+    list_keys(&bob, &eve);
     assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_whole();
     assert_int_equal(hand_in(other, &eve), PROBLEM_NONE);

@@ -138,6 +138,28 @@ CREATE TABLE objections (
 CREATE UNIQUE INDEX objections_one ON objections (nonce, handle);
 CREATE INDEX objections_run ON objections (run);
 
+-- What the log draws, and whose repetitions count (docs/decisions/draw.md). The newest row is in force.
+CREATE TABLE draws (
+    sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
+    share_micro INTEGER NOT NULL,
+    again_micro INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE draw_keys (
+    draw INTEGER NOT NULL REFERENCES draws (sequence),
+    key TEXT NOT NULL,                    -- "SHA256:...", which may not be known here yet
+    PRIMARY KEY (draw, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE drawn (
+    run INTEGER PRIMARY KEY,              -- runs.first: a statement that replaces another does not shake a draw off
+    checkpoint INTEGER NOT NULL REFERENCES statements (sequence),  -- whose checkpoint drew it, or which made it the best
+    why INTEGER NOT NULL,                 -- enum drawn_why of store_drawn.h
+    audit INTEGER NOT NULL DEFAULT 0,     -- sequence of the newest outcome; 0: none yet
+    verdict INTEGER NOT NULL DEFAULT 0,   -- enum drawn_verdict
+    epoch_micro INTEGER NOT NULL DEFAULT 0  -- epochs that were trained again
+) STRICT;
+
 -- Tickets, the beats that came during their runs, and the board's word about them.
 CREATE TABLE tickets (
     sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
@@ -234,3 +256,4 @@ CREATE TABLE entries (
     UNIQUE (source, contest, board, rank, target_micro)
 ) STRICT;
 CREATE INDEX entries_stamp ON entries (stamp);
+CREATE INDEX entries_best ON entries (contest, board, rank, target_micro, value, accepted_ms) WHERE alive = 1 AND trust >= 2;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attacks on `reproduced` and on the draw (docs/decisions/draw.md). forge.c includes this file after its helpers.
+#ifndef DAWN_TEST_FORGE_DRAW_H
+#define DAWN_TEST_FORGE_DRAW_H
+
+// The operator lists ada's key alone.
+static void set_draw(int64_t share, int64_t again)
+{
+    char id[SSHKEY_ID];
+    const char *keys[] = {sshkey_id(&ada.key, id)};
+    struct acceptance a;
+    fixture_must(store_draw(board, &(struct draw_rules){.share_micro = share, .again_micro = again, .keys = keys, .key_count = 1},
+                            "Ann Lee", FIXTURE_NOW_MS, &a));
+    if (a.problem != PROBLEM_NONE) complain("the rules of the draw", problem_code(a.problem), a.detail);
+    free(a.receipt);
+}
+
+static struct entry row_of(const char *source, struct arena *arena)
+{
+    struct reader *reader;
+    struct entries rows;
+    fixture_must(store_reader(board, &reader));
+    fixture_must(store_entries_of(reader, source, arena, &rows));
+    store_reader_close(reader);
+    return rows.count > 0 ? rows.at[0] : (struct entry){.trust = TRUST_IMPORTED};
+}
+
+// The same figures in other seconds.
+static json_t *again(const json_t *run, const char *handle)
+{
+    char nonce[33];
+    json_t *copy = json_deep_copy(run);
+    snprintf(nonce, sizeof nonce, "%032x", 70000 + number++);
+    json_object_del(copy, "group");
+    fixture_set(copy, "handle", json_string(handle));
+    fixture_set(copy, "nonce", json_string(nonce));
+    fixture_set(copy, "replay_of", json_string(head_of(run)));
+    fixture_again(copy, 50000000, number);
+    fixture_follow(copy);
+    return copy;
+}
+
+// A group that never happened, and its repetition under a second key: eve has both.
+static void invented_group_with_a_second_key(void)
+{
+    static const char group[] = "0000000000000000000000000000beef";
+    struct arena arena = {0};
+    struct acceptance a;
+    json_t *copies[5];
+    for (int i = 0; i < 5; i++) {
+        json_t *run = group_run(group, i + 1);
+        copies[i] = again(run, "eve2");
+        judge("a run of a group that never happened", submit(run, &eve, &a), &a, PASSED, CHECKS);
+    }
+    for (int i = 0; i < 5; i++) judge("its repetition by a second key", submit(copies[i], &eve2, &a), &a, PASSED, CHECKS);
+    const struct entry row = row_of("group 0000000000000000000000000000beef", &arena);
+    if (row.trust != TRUST_CHECKED) complain("invented_group_with_a_second_key", trust_word(row.trust), "");
+    arena_free(&arena);
+}
+
+// The person whose repetitions count repeats an invented run of their own.
+static void own_run_by_a_listed_key(void)
+{
+    struct arena arena = {0};
+    struct acceptance a;
+    json_t *run = true_run("ada"), *copy;
+    fixture_follow(run);
+    copy = again(run, "ada");
+    judge("a run of a listed key", submit(run, &ada, &a), &a, PASSED, CHECKS);
+    const char *source = arena_text(&arena, "#%lld", (long long)a.sequence);
+    judge("its repetition by the same key", submit(copy, &ada, &a), &a, PASSED, CHECKS);
+    if (row_of(source, &arena).trust != TRUST_CHECKED) complain("own_run_by_a_listed_key", "it counts as a repetition", "");
+    arena_free(&arena);
+}
+
+static bool is_drawn(int64_t run, struct drawn *d, struct arena *arena)
+{
+    struct reader *reader;
+    fixture_must(store_reader(board, &reader));
+    int rc = store_drawn(reader, run, arena, d);
+    store_reader_close(reader);
+    return rc == 0;
+}
+
+// Nobody draws a share of 0, but the best of a board.
+static void invented_record(void)
+{
+    struct arena arena = {0};
+    struct acceptance a;
+    struct drawn d;
+    json_t *run = true_run("eve");
+    fixture_slow(run, -6000000000);  // faster than all others here
+    fixture_follow(run);
+    judge("a record that never happened", submit(run, &eve, &a), &a, PASSED, CHECKS);
+    if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("invented_record", "it was not drawn", "");
+    arena_free(&arena);
+}
+
+// A new statement of the run, or a withdrawal of it, does not end the draw.
+static void new_words_after_the_draw(void)
+{
+    struct arena arena = {0};
+    struct acceptance a;
+    struct drawn d;
+    struct statement s;
+    set_draw(DRAW_WHOLE, 0);
+    json_t *run = true_run("eve"), *anew;
+    fixture_follow(run);
+    json_object_set_new(run, "board_key", json_string(fixture_board_key));
+    fixture_must(statement_make(json_incref(run), &s));
+    anew = json_deep_copy(run);
+    json_object_set_new(anew, "supersedes", json_string(s.digest));
+    json_object_set_new(anew, "note", json_string("other words"));
+    statement_free(&s);
+    set_draw(DRAW_WHOLE, 1);
+    judge("a run that is drawn", submit(run, &eve, &a), &a, PASSED, CHECKS);
+    set_draw(0, 1);
+    judge("its new words", submit(anew, &eve, &a), &a, PASSED, CHECKS);
+    if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("new_words_after_the_draw", "the draw has ended", "");
+    arena_free(&arena);
+}
+
+// Whoever could sign rules would list their own keys; whoever could sign outcomes would need no training.
+static void rules_of_a_stranger(void)
+{
+    char id[SSHKEY_ID];
+    struct acceptance a;
+    json_t *rules = json_pack("{s:s, s:i, s:s, s:i, s:i, s:[{s:s}], s:s, s:I}", "type", "draw", "version", 1, "board", "test",
+                              "share_micro", 0, "again_micro", 0, "keys", "key", sshkey_id(&eve2.key, id), "by", "Eve", "made_ms",
+                              (json_int_t)FIXTURE_NOW_MS);
+    if (submit(rules, &eve, &a) != PROBLEM_NOT_YOURS) complain("rules_of_a_stranger", problem_code(a.problem), a.detail);
+}
+static void outcome_of_a_stranger(void)
+{
+    struct acceptance a;
+    json_t *outcome = about("audit", accepted_run(&a, "a run to audit"));
+    json_object_set_new(outcome, "verdict", json_string("equal"));
+    json_object_set_new(outcome, "by", json_string("Eve"));
+    json_object_set_new(outcome, "reason", json_string("trained again"));
+    json_object_set_new(outcome, "repeated", json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "epoch_micro", 1000000, "points", 1,
+                                                       "equal", 1, "device", "cpu", "hardware", "a CPU", "binary_digest",
+                                                       OTHER_HEX));
+    if (submit(outcome, &eve, &a) != PROBLEM_NOT_YOURS) complain("outcome_of_a_stranger", problem_code(a.problem), a.detail);
+}
+
+static void (*const draws[])(void) = {
+    invented_group_with_a_second_key, own_run_by_a_listed_key, invented_record, new_words_after_the_draw, rules_of_a_stranger,
+    outcome_of_a_stranger,
+};
+
+static void play_draws(void)
+{
+    for (size_t i = 0; i < sizeof draws / sizeof *draws; i++) draws[i]();
+}
+
+#endif
