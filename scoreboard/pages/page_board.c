@@ -16,7 +16,7 @@ static void show_tabs(struct page *page, const struct filter *filter)
         other.board = (enum board)i;
         if (!board_has_energy(other.board)) {  // there is no row with an energy
             other.energy_max = 0;
-            if (other.sort == SORT_ENERGY) other.sort = SORT_VALUE;
+            if (other.sort == SORT_ENERGY) other.sort = SORT_PROOF;
         } else {
             other.energy_max = filter->energy_max, other.sort = filter->sort;
         }

@@ -39,12 +39,19 @@ static void author_cell(struct page *page, const struct entry *entry)
     if (*entry->team) html_add(page->out, "<small><bdi>%s</bdi></small>", entry->team);
 }
 
-// The trust of a row: its level, and a mark if the program scored itself or an objection was upheld.
+// The trust of a row: its level, a mark if the program scored itself or an objection was upheld, and the draw of the log.
 static void trust_cell(struct page *page, const struct entry *entry)
 {
     page_badge(page->out, entry->trust);
     if (entry->self) html_add(page->out, "<small>self-evaluated</small>");
     if (entry->upheld > 0) html_add(page->out, "<small>objection upheld</small>");
+    if (entry->differs > 0) html_add(page->out, "<small>differs when repeated</small>");
+    if (entry->waits_ms > 0) {
+        char moment[TEXT_FIGURE];
+        html_add(page->out, "<small>drawn, not repeated since %.10s</small>", text_moment(moment, entry->waits_ms));
+    }
+    if (entry->repeated_micro > 0)
+        html_add(page->out, "<small>%.6g epochs repeated</small>", (double)entry->repeated_micro * 1e-6);
 }
 
 static void model_cell(struct page *page, const struct entry *entry)
@@ -118,6 +125,7 @@ static const char *label_of(const struct filter *filter, int column)
 
 const char *page_sort_name(const struct filter *filter, enum sort sort)
 {
+    if (sort == SORT_PROOF) return "Proof, then value";
     for (int i = 0; i < COLUMNS; i++)
         if (columns[i].sort == sort) return label_of(filter, i);
     return "Cost";
@@ -149,13 +157,20 @@ static void choose_columns(const struct filter *filter, const struct entries *en
     "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
     "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
 
-static void board_head(struct page *page, const struct filter *filter, const bool shown[COLUMNS])
+// Without a repeated run, the board's own order is that of its value.
+static enum sort order_seen(const struct filter *filter, const struct entries *entries)
+{
+    const bool proven = entries->count > 0 && entries->at[0].trust >= TRUST_REPRODUCED;
+    return filter->sort == SORT_PROOF && !proven ? SORT_VALUE : filter->sort;
+}
+
+static void board_head(struct page *page, const struct filter *filter, enum sort seen, const bool shown[COLUMNS])
 {
     html_add(page->out, "<thead role=\"rowgroup\"><tr role=\"row\">");
     for (int i = 0; i < COLUMNS; i++) {
         if (!shown[i]) continue;
         const char *label = label_of(filter, i);
-        bool here = columns[i].sort == filter->sort;
+        bool here = columns[i].sort == seen;
         html_add(page->out, "<th scope=\"col\" role=\"columnheader\" class=\"%s\"", columns[i].class);
         if (here) html_add(page->out, " aria-sort=\"%s\"", filter->descending ? "descending" : "ascending");
         if (columns[i].sort == SORTS) {
@@ -163,7 +178,7 @@ static void board_head(struct page *page, const struct filter *filter, const boo
             continue;
         }
         struct filter other = *filter;
-        other.sort = columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
+        other.sort = here ? filter->sort : columns[i].sort, other.descending = here && !filter->descending, other.cursor[0] = 0;
         const char *last = strrchr(label, ' ');  // the last word keeps the mark
         last = last != NULL ? last + 1 : label;
         html_add(page->out, "><a href=\"%s\" data-sort=\"%d\">%.*s<span class=\"span\">%s\xc2\xa0" SORT_MARK "</span></a></th>",
@@ -226,19 +241,21 @@ static void board_caption(struct page *page, const struct filter *filter, const 
 void page_board_table(struct page *page, const struct filter *filter, const struct entries *entries, double best)
 {
     bool shown[COLUMNS];
+    struct filter seen = *filter;
+    seen.sort = order_seen(filter, entries);
     choose_columns(filter, entries, shown);
     if (page_is_copy(page)) shown[PICK] = false;
     if (shown[PICK]) html_add(page->out, "<form method=\"get\" action=\"/compare\">");
     html_add(page->out, "<table class=\"board cards%s\" role=\"table\">", shown[ENERGY] ? " with-energy" : "");
-    board_caption(page, filter, entries);
-    board_head(page, filter, shown);
+    board_caption(page, &seen, entries);
+    board_head(page, filter, seen.sort, shown);
     html_add(page->out, "<tbody role=\"rowgroup\">\n");
     for (int i = 0; i < entries->count; i++) {
         bool checked = entries->at[i].trust >= TRUST_CHECKED;
         html_add(page->out, "<tr role=\"row\" class=\"%s\">",
                  !checked ? "unchecked" : entries->at[i].rank == 1 ? "first" : "later");
         for (int c = 0; c < COLUMNS; c++)
-            if (shown[c]) board_cell(page, filter, &entries->at[i], c, best);
+            if (shown[c]) board_cell(page, &seen, &entries->at[i], c, best);
         html_add(page->out, "</tr>\n");
     }
     html_add(page->out, "</tbody></table>\n");

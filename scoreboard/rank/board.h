@@ -40,7 +40,7 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
           "signed with a known key; a check raised a flag, the program scored itself, or a cost is by a price of one's own")    \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
     TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \
-    TRUST(REPRODUCED, "reproduced", "Reproduced", "another person repeated the run, and the figures agreed")           \
+    TRUST(REPRODUCED, "reproduced", "Reproduced", "a key that the operator lists, or the operator, repeated the run, and the figures agreed") \
     TRUST(AUDITED, "audited", "Audited", "a person examined the run and its evidence for the operator of this board")
 enum trust {
 #define TRUST(name, word, title, what) TRUST_##name,
@@ -73,6 +73,9 @@ struct entry {
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
     int64_t upheld;         // of these flags, objections that were upheld
+    int64_t waits_ms;       // since when the log has drawn a run of it that nobody has repeated; 0: none
+    int64_t repeated_micro; // epochs that the operator trained again to the same figures, of a group the fewest; 0: none
+    int64_t differs;        // of its runs, those that the operator trained again to other figures
     int64_t self;           // 1: the trained program scored itself (of a group: in any run)
     const char *contest;    // "cifar10"
     const char *group;      // nonce, "" when it is no group
@@ -91,8 +94,10 @@ struct entries {
     const char *next;       // cursor of the next page, NULL on the last
 };
 
-// SORT(NAME, word): columns a board can be sorted by; every one has an index.
+// SORT(NAME, word): columns a board can be sorted by; every one has an index. PROOF is a board's own order, which places follow:
+// first what somebody repeated or examined, then the rest, each by value.
 #define SORT_LIST                                                                                                      \
+    SORT(PROOF, "proof")                                                                                               \
     SORT(VALUE, "value")                                                                                               \
     SORT(DATE, "date")                                                                                                 \
     SORT(AUTHOR, "author")                                                                                             \

@@ -318,7 +318,7 @@ static void write_value(const struct key *key, const struct filter *f, struct te
         if (f->trust != filter_default_trust(f)) text_add(into, "%s", trust_word(f->trust));
         return;
     case SORT_COLUMN:
-        if (f->sort != SORT_VALUE) text_add(into, "%s", sort_words[f->sort]);
+        if (f->sort != SORT_PROOF) text_add(into, "%s", sort_words[f->sort]);
         return;
     case ORDER:
         if (f->descending) text_add(into, "desc");

@@ -110,6 +110,13 @@ static int compare_value(const struct shelf_row *a, const struct shelf_row *b)
     return sign != 0 ? sign : (a->id > b->id) - (a->id < b->id);
 }
 
+// What nobody but the signer computed can be made up in seconds, so it comes after the rest (docs/threats.md).
+static int compare_proof(const struct shelf_row *a, const struct shelf_row *b)
+{
+    const bool x = a->trust >= TRUST_REPRODUCED, y = b->trust >= TRUST_REPRODUCED;
+    return x != y ? y - x : compare_value(a, b);
+}
+
 // Both known: by their case-blind letters, then exactly.
 static int compare_texts(const char *a, const char *b)
 {
@@ -150,6 +157,7 @@ static int compare_column(const struct comparison *c, const struct entry *x, con
 
 static int compare_in_order(const struct comparison *c, const struct shelf_row *a, const struct shelf_row *b)
 {
+    if (c->sort == SORT_PROOF) return c->descending ? compare_proof(b, a) : compare_proof(a, b);
     if (c->sort == SORT_VALUE) return c->descending ? compare_value(b, a) : compare_value(a, b);
     bool a_known, b_known;
     int sign = compare_column(c, shelf_entry(a), shelf_entry(b), &a_known, &b_known);
@@ -315,7 +323,7 @@ void library_put(struct library *library, const struct contest *contest, int64_t
 
 static void place_rows(struct shelf *s)
 {
-    const int *order = shelf_in_order(s, SORT_VALUE, false);
+    const int *order = shelf_in_order(s, SORT_PROOF, false);
     int place = 0, checked = 0;
     for (int i = 0; i < s->count; i++) {
         const struct shelf_row *row = &s->rows[order[i]];

@@ -49,8 +49,21 @@ int store_version(struct reader *r, int64_t *version)
     "ELSE " UPHELD("r.sequence = entries.sequence") "END"
 _Static_assert(RANK_GROUP == 1, "the rank of groups in ENTRY_UPHELD");
 
+// What the log has drawn of the run of a row, or of the runs of its group, and what came of it.
+#define DRAWN(what, runs)                                                                                              \
+    "(SELECT coalesce(" what ", 0) FROM runs r JOIN drawn d ON d.run = r.first JOIN statements c ON "                  \
+    "c.sequence = d.checkpoint WHERE " runs " AND r.superseded = 0) "
+#define ENTRY_DRAWN(what)                                                                                              \
+    "CASE WHEN board > 1 OR trust = 0 THEN 0 WHEN rank = 1 THEN " DRAWN(what, "r.group_nonce = entries.group_nonce")   \
+    "ELSE " DRAWN(what, "r.sequence = entries.sequence") "END"
+_Static_assert(BOARD_TRAINING_TIME == 0 && BOARD_TRAINING_COST == 1, "the boards that a repetition is about, in ENTRY_DRAWN");
+#define ENTRY_WAITS ENTRY_DRAWN("min(CASE WHEN d.verdict = 0 AND r.trust < 4 THEN c.accepted_ms END)")
+#define ENTRY_REPEATED ENTRY_DRAWN("min(CASE WHEN d.verdict = 1 THEN d.epoch_micro END)")
+#define ENTRY_DIFFERS ENTRY_DRAWN("sum(d.verdict = 2)")
+
 #define SELECT_ENTRIES                                                                                                 \
-    "SELECT id, contest, board, rank, target_micro, alive, " ENTRY_UPHELD ENTRY_COLUMNS(SQL_NAME) " FROM entries "
+    "SELECT id, contest, board, rank, target_micro, alive, " ENTRY_UPHELD ", " ENTRY_WAITS ", " ENTRY_REPEATED ", "    \
+    ENTRY_DIFFERS ENTRY_COLUMNS(SQL_NAME) " FROM entries "
 
 // Adds one row of a query that SELECT_ENTRIES begins. Enumerations are checked, because the file may have been altered.
 static void take_entry(struct reader *r, sqlite3_stmt *row)
@@ -59,8 +72,9 @@ static void take_entry(struct reader *r, sqlite3_stmt *row)
     const int64_t board = sql_column(row, 2), rank = sql_column(row, 3);
     if (contest == NULL || board < 0 || board >= BOARDS || rank < 0 || rank >= RANKS) return;
     struct entry entry = {.id = sql_column(row, 0), .contest = contest->name, .board = (enum board)board,
-                          .order = (enum rank)rank, .upheld = sql_column(row, 6)}, *e = &entry;
-    int at = 7;
+                          .order = (enum rank)rank, .upheld = sql_column(row, 6), .waits_ms = sql_column(row, 7),
+                          .repeated_micro = sql_column(row, 8), .differs = sql_column(row, 9)}, *e = &entry;
+    int at = 10;
     ENTRY_COLUMNS(SQL_TAKE)
     if ((unsigned)e->trust >= TRUSTS) return;
     library_put(r->library, contest, sql_column(row, 4), sql_column(row, 5) != 0, e);

@@ -127,6 +127,7 @@ static struct entries read_pages(struct reader *r, struct filter f)
 static bool ordered(enum sort sort, const struct entry *a, const struct entry *b)
 {
     switch (sort) {
+    case SORT_PROOF:  // nothing here was repeated
     case SORT_VALUE: return a->value <= b->value;
     case SORT_DATE: return strcmp(a->date, b->date) <= 0;
     case SORT_AUTHOR: return strcasecmp(a->author, b->author) <= 0;

@@ -41,7 +41,7 @@ TEST(test_canonical_form)
     } cases[] = {
         {"", ""},
         {"&&", ""},
-        {"rank=classic&sort=value&order=asc&limit=50&trust=checked", ""},
+        {"rank=classic&sort=proof&order=asc&limit=50&trust=checked", ""},
         {"trust=imported", "trust=imported"},
         {"trust=", ""},
         {"source=dawnbench&trust=imported", "source=dawnbench"},

@@ -85,7 +85,7 @@ TEST_WITH(energy_is_shown_where_it_is_known, set_up, end)
     assert_shows(page, "Joules at most: <bdi>3000</bdi>");
     assert_hides(page, "4.00 kJ");
     assert_hides(page_of(page_board, "/", "cifar10", "inference-latency", "rank=classic"), "energy");
-    assert_shows(page_of(page_csv, "/", "cifar10", "training-time", "rank=classic&energy_max=3000"), ",2500,0\r\n");
+    assert_shows(page_of(page_csv, "/", "cifar10", "training-time", "rank=classic&energy_max=3000"), ",2500,0,,,0\r\n");
     page = run_page(2);
     assert_shows(page, "<dt>Energy<small>to the same evaluation, as counters said</small></dt><dd>4.00 kJ<");
     assert_shows(page, "4.40 kJ, as far as it could be read");
@@ -302,8 +302,8 @@ TEST_WITH(what_is_not_known_is_an_empty_cell, set_up, end)
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
     assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
     assert_shows(csv, ",3600,s,3600,3600,,0.945,,1,");
-    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated,energy,objections_upheld\r\n");
-    assert_shows(csv, ",,,,0,0,,0\r\n");
+    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated,energy,objections_upheld,drawn_waits_ms,repeated_epoch_micro,repeated_differs\r\n");
+    assert_shows(csv, ",,,,0,0,,0,,,0\r\n");
 }
 
 TEST_WITH(f1_is_no_percentage, set_up, end)
