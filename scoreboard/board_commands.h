@@ -13,6 +13,7 @@ int cmd_check(int argc, char **argv);
 int cmd_backup(int argc, char **argv);
 int cmd_revoke(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
+int cmd_draw(int argc, char **argv);
 int cmd_cosign(int argc, char **argv);
 int cmd_competition(int argc, char **argv);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard audit: the operator confirms that a person has examined a run, withdraws the confirmation, or decides about an
-// objection.
+// dawn-scoreboard audit: the operator confirms that a person has examined a run, withdraws the confirmation, decides about an
+// objection, or has the runs trained again that the log drew.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/common/base/clock.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
+#include "scoreboard/cmd_audit.h"
 #include "scoreboard/store/store.h"
 #include "submit/format/fields.h"
 
@@ -53,10 +54,22 @@ int cmd_audit_check_words(const char *command, const char *by, const char *reaso
     return fields_check_typed("the reason", fields, "reason", reason);
 }
 
+static int audit_what_is_drawn(int argc, const char *db, const struct wanted *w, struct audit_drawn *again)
+{
+    const char *by = w->decision.by;
+    if (argc > 1 || w->decision.reason != NULL || w->uphold || w->dismiss || w->withdraw)
+        return fail(ERR_USAGE, "--drawn takes no run, no reason and no decision");
+    again->db = db;
+    again->by = by != NULL ? by : "the operator";
+    return cmd_audit_drawn(again);
+}
+
 int cmd_audit(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
     struct wanted w = {0};
+    struct audit_drawn again = {0};
+    bool drawn = false;
     struct decision *decision = &w.decision;
     const struct option options[] = {
         {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
@@ -65,21 +78,33 @@ int cmd_audit(int argc, char **argv)
         {OPTION_FLAG, 0, "withdraw", NULL, "take an earlier confirmation back", &w.withdraw, 0, 0},
         {OPTION_FLAG, 0, "uphold", NULL, "the objection is right: its run gets a flag", &w.uphold, 0, 0},
         {OPTION_FLAG, 0, "dismiss", NULL, "the objection is not right", &w.dismiss, 0, 0},
+        {OPTION_FLAG, 0, "drawn", NULL, "train again what the log drew and nobody has repeated", &drawn, 0, 0},
+        {OPTION_INT, 0, "epochs", "N", "with --drawn: of each run the first N epochs alone", &again.epochs, 1, 1000000},
+        {OPTION_FLAG, 0, "list", NULL, "with --drawn: only say what is drawn and open", &again.list, 0, 0},
+        {OPTION_PATH, 0, "data", "DIR", "with --drawn: the folder that holds the data set", &again.data, 0, 0},
+        {OPTION_PATH, 0, "dawn", "PROGRAM", "with --drawn: the dawn that trains (default: the one beside this program)",
+         &again.program, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
         .command = "audit",
-        .operands = "RUN|OBJECTION --by NAME --reason TEXT [OPTIONS]",
+        .operands = "RUN|OBJECTION --by NAME --reason TEXT [OPTIONS], or audit --drawn [OPTIONS]",
         .about = "Records that a person has examined RUN (its number or digest) and confirms it. The run is then shown "
                  "as audited, the highest level of trust. The decision is a statement in the log, signed by the server's "
                  "key. A group is audited when all its runs are.\n\n"
-                 "With --uphold or --dismiss it records the decision about an OBJECTION. The server may run meanwhile.",
+                 "With --uphold or --dismiss it records the decision about an OBJECTION.\n\n"
+                 "With --drawn it has \"dawn replay\" train the runs again that the log drew and nobody has repeated, and signs what "
+                 "came of each: equal to the last bit, or differs, which is a flag. A run whose program, device or data are not "
+                 "here stays open. The server may run meanwhile.",
         .options = options,
         .more = "Examples:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'\n"
                 "  dawn-scoreboard audit 15 --uphold --by 'Ann Lee' \\\n    --reason 'the machine has 16 cores'",
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
+    if (!drawn && (again.epochs > 0 || again.list || again.data != NULL || again.program != NULL))
+        return fail(ERR_USAGE, "--epochs, --list, --data and --dawn are for --drawn");
+    if (drawn) return audit_what_is_drawn(argc, db, &w, &again);
     if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
     if (w.uphold + w.dismiss + w.withdraw > 1)

@@ -50,14 +50,14 @@ static bool same_text(const json_t *a, const json_t *b, const char *path)
     return strcmp(canonical_text(a, path), canonical_text(b, path)) == 0;
 }
 
-// What makes it another training, a line each.
-static int find_others(const json_t *a, const json_t *b, struct text *t)
+// What makes it another training, a line each. `part`: of the replay a beginning will do.
+static int find_others(const json_t *a, const json_t *b, bool part, struct text *t)
 {
     const struct {
         bool same;
         const char *sentence;
     } needs[] = {
-        {curve_ended(a) && curve_ended(b), "one of them did not finish"},
+        {curve_ended(a) && (part || curve_ended(b)), "one of them did not finish"},
         {strcmp(canonical_text(a, "evaluated_by"), "harness") == 0 && strcmp(canonical_text(b, "evaluated_by"), "harness") == 0,
          "the harness did not evaluate both"},
         {same_text(a, b, "task_digest"), "task, metric or target: another one"},
@@ -219,7 +219,7 @@ static void find_interval(const json_t *a, const struct group_facts *group, stru
 
 static enum replay_verdict judge(const json_t *a, const json_t *b, const struct group_facts *group, struct replay_judged *j)
 {
-    if (find_others(a, b, &j->differs) > 0) return REPLAY_NONE;
+    if (find_others(a, b, false, &j->differs) > 0) return REPLAY_NONE;
     j->settings = replay_settings(a, b, &j->differs);
     j->board = curve_board(a);
     find_scores(a, b, j);
@@ -234,6 +234,26 @@ void replay_judge(const json_t *original, const json_t *replay, const struct gro
 {
     *j = (struct replay_judged){.low = NAN, .high = NAN, .score = {RUN_SCORE_NONE, RUN_SCORE_NONE}};
     j->verdict = judge(original, replay, group, j);
+}
+
+static size_t points_within(const json_t *points, int64_t epoch_micro)
+{
+    size_t count = 0;
+    while (count < json_array_size(points) && curve_epoch_micro(json_array_get(points, count)) <= epoch_micro) count++;
+    return count;
+}
+
+void replay_judge_first(const json_t *original, const json_t *replay, int64_t epoch_micro, struct replay_judged *j)
+{
+    const json_t *points = json_object_get(original, "points"), *others = json_object_get(replay, "points");
+    *j = (struct replay_judged){.verdict = REPLAY_NONE, .low = NAN, .high = NAN, .score = {RUN_SCORE_NONE, RUN_SCORE_NONE}};
+    if (find_others(original, replay, true, &j->differs) > 0) return;
+    j->settings = replay_settings(original, replay, &j->differs);
+    j->board = curve_board(original);
+    j->points = points_within(points, epoch_micro);
+    for (size_t i = 0; i < j->points; i++) j->equal += same_point(json_array_get(points, i), json_array_get(others, i));
+    if (j->points == 0) text_add(&j->differs, "points: the original has none up to there\n");
+    else j->verdict = j->equal == j->points && points_within(others, epoch_micro) == j->points ? REPLAY_EXACT : REPLAY_DIFFERS;
 }
 
 void replay_free(struct replay_judged *j)

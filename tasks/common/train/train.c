@@ -252,6 +252,21 @@ static int stop_here(struct going *r)
                 (long long)t->at, (long long)t->steps, (long long)result_id(r->run), result_option(r->kept->results));
 }
 
+// A part of a replay stays in the record as an interrupted run, because it is none.
+static bool is_cut(const struct going *r)
+{
+    const struct train_replay *replay = r->o->replay;
+    return replay && replay->epochs > 0 && r->trainer->at >= replay->epochs * r->trainer->steps_per_epoch &&
+           r->trainer->at < r->trainer->steps;
+}
+
+static int cut_here(struct going *r)
+{
+    *r->o->replay->cut = r->alike = true;
+    return fail(ERR_INTERRUPTED, "ended after %lld epoch%s of the replay, as --epochs asks", (long long)r->o->replay->epochs,
+                r->o->replay->epochs == 1 ? "" : "s");
+}
+
 // An evaluation may take longer than many steps, so a signal ends it. A run that writes states finishes the evaluation,
 // because a state cannot hold half of one, and so do several processes, which get the signal at different batches.
 static int between_batches(void *context, int64_t done, int64_t all)
@@ -287,6 +302,7 @@ static int loop(struct going *r)
         if (t->at % t->steps_per_epoch == 0 || trainer_evaluates_after(t, t->at)) {
             TRY(record_point(r));
             if (r->o->stop && r->o->runs == 1 && target_met(r)) break;
+            if (is_cut(r)) return cut_here(r);
         }
     }
     TRY(train_wish_end(r, &wish));

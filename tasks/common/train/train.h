@@ -16,6 +16,8 @@ struct train_replay {
     const char *head;    // last hash of its points
     const char *recipe;  // its recipe, word for word: train_options.recipe was read from it
     const json_t *run;   // as its statement has it: data and files must be the same
+    int64_t epochs;      // ends after so many, as an interrupted run, and sets *cut; 0: trains the whole schedule
+    bool *cut;
 };
 
 struct train_options {

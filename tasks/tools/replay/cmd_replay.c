@@ -23,6 +23,7 @@ struct choice {
     struct choose where;  // device, threads and files alone
     const char *database, *data, *save, *instance;
     double cost;
+    int64_t epochs;
     bool json, quiet;
 };
 
@@ -68,7 +69,7 @@ static int tell_start(const struct choice *c, const struct original *o, const ch
     text_entry(&t, "repeats", "%s: %s, recipe %s, seed %lld", o->name.at, canonical_text(o->run, "task"),
                canonical_text(o->run, "recipe.name"), (long long)canonical_int(o->run, "seed"));
     if (settings > 0) text_entry(&t, "differs", "%.*s", (int)differs.length - 1, differs.at);
-    const char *interval = o->group.finished >= GROUP_MINIMUM ? "the interval of its group" : "the interval of one evaluation";
+    const char *interval = c->epochs > 0 ? "the same figures, which such a machine does not owe" : o->group.finished >= GROUP_MINIMUM ? "the interval of its group" : "the interval of one evaluation";
     text_entry(&t, "held to", "%s", settings == 0 ? "the same figures, bit for bit" : interval);
     if (!c->json && !c->quiet) fputs(t.at, stdout);
     text_free(&t);
@@ -80,7 +81,8 @@ static int train_again(const struct choice *c, const struct original *o)
 {
     const json_t *run = o->run;
     const char *text = canonical_text(run, "recipe.text"), *device = canonical_text(run, "device");
-    struct train_replay replay = {.head = o->head, .recipe = text, .run = run};
+    bool cut = false;
+    struct train_replay replay = {.head = o->head, .recipe = text, .run = run, .epochs = c->epochs, .cut = &cut};
     struct price price;
     bool known;
     if (c->where.device != NULL) device = c->where.device;
@@ -100,6 +102,7 @@ static int train_again(const struct choice *c, const struct original *o)
     options.price = known ? &price : NULL;
     TRY(tell_start(c, o, device, options.threads));
     int rc = train(&options);
+    if (rc == ERR_INTERRUPTED && cut) rc = 0;
     return rc == ERR_TARGET ? 0 : rc;  // below the target it agrees with a run that missed it
 }
 
@@ -185,11 +188,17 @@ static void add_verdict(struct text *t, const struct replay_judged *j)
     text_entry(t, "verdict", "%s: %s", agrees ? "agrees" : "DIFFERS", replay_what(j->verdict));
 }
 
-static int print_json(const struct original *o, int64_t id, const struct replay_judged *j)
+// With what an audit says of the machine.
+static int print_json(const struct original *o, int64_t id, const json_t *own, const struct replay_judged *j)
 {
-    return json_text_line(json_pack("{s:I, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "verdict",
-                                    replay_word(j->verdict), "points", (json_int_t)j->points, "equal", (json_int_t)j->equal,
-                                    "settings", j->settings));
+    const char *device = canonical_text(own, "device");
+    const json_t *points = json_object_get(o->run, "points");
+    int64_t through = j->points > 0 ? curve_epoch_micro(json_array_get(points, j->points - 1)) : 0;
+    return json_text_line(json_pack("{s:I, s:s, s:s, s:I, s:I, s:i, s:I, s:s, s:s, s:s}", "replay", (json_int_t)id, "of", o->name.at,
+                                    "verdict", replay_word(j->verdict), "points", (json_int_t)j->points, "equal",
+                                    (json_int_t)j->equal, "settings", j->settings, "epoch_micro", (json_int_t)through, "device",
+                                    device, "hardware", canonical_text(own, on_host(device) ? "hardware.cpu" : "hardware.gpu"),
+                                    "binary_digest", canonical_text(own, "software.binary_digest")));
 }
 
 static int compare(const struct choice *c, const struct original *o)
@@ -199,13 +208,14 @@ static int compare(const struct choice *c, const struct original *o)
     int64_t id;
     json_t *own = NULL;
     TRY(read_own(c, o, &id, &own, &operand));
-    replay_judge(o->run, own, &o->group, &j);
+    if (c->epochs > 0) replay_judge_first(o->run, own, c->epochs * 1000000, &j);
+    else replay_judge(o->run, own, &o->group, &j);
     add_table(&t, o->run, own, &j);
     add_verdict(&t, &j);
-    int rc = c->json ? print_json(o, id, &j) : 0;
+    int rc = c->json ? print_json(o, id, own, &j) : 0;
     if (!c->json) fputs(t.at, stdout);
     bool agrees = j.verdict == REPLAY_EXACT || j.verdict == REPLAY_WITHIN;
-    if (agrees && !c->json && !c->quiet)
+    if (agrees && c->epochs == 0 && !c->json && !c->quiet)
         printf("  \"dawn submit%s --run %lld\" publishes it as a replay of that run\n", operand.at, (long long)id);
     if (!agrees)
         rc = fail(ERR_DIFFERS, "run %lld does not agree with %s: %s", (long long)id, o->name.at, replay_what(j.verdict));
@@ -224,6 +234,8 @@ int cmd_replay(int argc, char **argv)
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: as many as the run had", &c.where.threads, 0, 1024},
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &c.where.oversubscribe, 0, 0},
         CHOOSE_FILES(c.where.files),
+        {OPTION_INT, 0, "epochs", "N", "train and compare the first N epochs alone; the rest of the schedule is left out", &c.epochs,
+         1, 1000000},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &c.save, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &c.cost, 0, 0},

@@ -206,6 +206,40 @@ TEST_WITH(another_training_is_no_replay, set_up, tear_down)
     assert_int_equal(verdict(NULL), REPLAY_NONE);
 }
 
+// The beginning of a run: the replay has ended there, and what comes later in the original does not count.
+TEST_WITH(a_part_is_compared_bit_for_bit, set_up, tear_down)
+{
+    for (int i = FIXTURE_EPOCHS; i > 3; i--) json_array_remove(json_object_get(replay, "points"), (size_t)i - 1);
+    json_object_set_new(replay, "status", json_string("interrupted"));
+    assert_int_equal(verdict(NULL), REPLAY_NONE);  // as a whole it did not finish
+    replay_free(&judged);
+    replay_judge_first(original, replay, 3000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_EXACT);
+    assert_int_equal(judged.points, 3);
+    assert_int_equal(judged.equal, 3);
+    replay_judge_first(original, replay, 4000000, &judged);  // the fourth is missing
+    assert_int_equal(judged.verdict, REPLAY_DIFFERS);
+    assert_int_equal(judged.equal, 3);
+    replay_judge_first(original, replay, 999999, &judged);
+    assert_int_equal(judged.verdict, REPLAY_NONE);
+    assert_true(says("none up to there"));
+    replay_free(&judged);
+    set_point(2, "loss", canonical_int(fixture_item(original, "points", 2), "loss") + 1);
+    replay_judge_first(original, replay, 2000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_EXACT);
+    replay_judge_first(original, replay, 3000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_DIFFERS);
+    assert_int_equal(judged.settings, 0);
+    fixture_set(replay, "threads", json_integer(3));
+    replay_judge_first(original, replay, 3000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_DIFFERS);
+    assert_int_equal(judged.settings, 1);
+    replay_free(&judged);
+    fixture_set(replay, "seed", json_integer(123456));
+    replay_judge_first(original, replay, 2000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_NONE);
+}
+
 TEST_WITH(the_answer_about_a_group_is_read, set_up, tear_down)
 {
     struct group_facts facts;

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// dawn-scoreboard audit --drawn: has "dawn replay" train again what the log has drawn and nobody has repeated, and signs what came of
+// it. Invariant: a difference is signed only where the same bytes are due; equal figures are equal wherever they were computed.
+// Cost: that of the trainings.
+#include <errno.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/common/base/clock.h"
+#include "scoreboard/cmd_audit.h"
+#include "submit/format/canonical.h"
+
+extern char **environ;
+enum { SAID_MOST = 1 << 20, EXIT_DIFFERS = 3 };  // the exit status of "dawn replay" that found other figures
+
+struct auditing {
+    const struct audit_drawn *asked;
+    char folder[64], program[4096];
+    int equal, differs, open;
+};
+
+// ---- the program
+// By default the dawn beside this program, else that of the path.
+static void find_program(struct auditing *a)
+{
+    ssize_t count = a->asked->program == NULL ? readlink("/proc/self/exe", a->program, sizeof a->program - 8) : -1;
+    char *name = count > 0 ? strrchr(a->program, '/') : NULL;
+    if (name != NULL) snprintf(name + 1, 5, "%s", "dawn");
+    if (name != NULL && access(a->program, X_OK) == 0) return;
+    snprintf(a->program, sizeof a->program, "%s", a->asked->program != NULL ? a->asked->program : "dawn");
+}
+
+static int read_last_line(int from, struct text *line)
+{
+    char part[4096];
+    ssize_t n;
+    while ((n = read(from, part, sizeof part)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n <= 0) continue;
+        if (line->length + (size_t)n > SAID_MOST) line->length = 0;
+        text_bytes(line, part, (size_t)n);
+    }
+    while (line->length > 0 && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
+    const char *last = line->length > 0 ? strrchr(line->at, '\n') : NULL;
+    if (last == NULL) return 0;
+    struct text kept = {0};
+    text_add(&kept, "%s", last + 1);
+    text_free(line);
+    *line = kept;
+    return 0;
+}
+
+// Runs it with its errors on ours. Returns its exit status, or an error.
+static int run_replay(const struct auditing *a, const char *file, struct text *line)
+{
+    char epochs[24], database[96];
+    posix_spawn_file_actions_t actions;
+    int ends[2], status;
+    pid_t child;
+    snprintf(epochs, sizeof epochs, "%lld", (long long)a->asked->epochs);
+    snprintf(database, sizeof database, "%s/replays.db", a->folder);
+    const char *argv[16] = {a->program, "replay", file, "--json", "--db", database, "--save", ""};
+    int count = 8;
+    if (a->asked->epochs > 0) argv[count++] = "--epochs", argv[count++] = epochs;
+    if (a->asked->data != NULL) argv[count++] = "--data", argv[count++] = a->asked->data;
+    if (pipe(ends) != 0) return fail_errno(ERR_IO, errno, "cannot make a pipe");
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    int error = posix_spawnp(&child, a->program, &actions, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    int rc = error == 0 ? read_last_line(ends[0], line) : fail_errno(ERR_MISSING, error, "cannot start %s", a->program);
+    close(ends[0]);
+    while (error == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    TRY(rc);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+// ---- the outcome
+static int sign_outcome(struct auditing *a, const struct stored *run, const json_t *said, const char *verdict)
+{
+    static const char *const members[] = {"epoch_micro", "points", "equal", "device", "hardware", "binary_digest"};
+    struct store *store;
+    struct acceptance done = {0};
+    struct decision decision = {verdict, run->digest, a->asked->by, "the log drew it, and it was trained again", json_object()};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        json_object_set(decision.repeated, members[i], json_object_get(said, members[i]));
+    int rc = store_open(&(struct store_settings){.path = a->asked->db}, STORE_WRITE, &store);
+    if (rc == 0) {
+        rc = store_decide(store, &decision, clock_unix_ms(), &done);
+        store_close(store);
+    }
+    if (rc == 0 && done.problem != PROBLEM_NONE) rc = fail(ERR_INPUT, "%s", done.detail);
+    if (rc == 0)
+        printf("statement %lld: run %lld %s: %lld of %lld points are the same in %.6g epochs\n", (long long)done.sequence,
+               (long long)run->sequence, strcmp(verdict, "equal") == 0 ? "is equal to the last bit" : "DIFFERS",
+               (long long)canonical_int(said, "equal"), (long long)canonical_int(said, "points"),
+               (double)canonical_int(said, "epoch_micro") * 1e-6);
+    free(done.receipt);
+    json_decref(decision.repeated);
+    return rc;
+}
+
+static void leave_open(struct auditing *a, const struct stored *run, const char *why)
+{
+    printf("run %lld stays open: %s\n", (long long)run->sequence, why);
+    a->open++;
+}
+
+static int judge_line(struct auditing *a, const struct stored *run, int status, const char *line)
+{
+    char why[ERROR_TEXT_MAX];
+    json_t *said = status == 0 || status == EXIT_DIFFERS ? json_loads(line, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const bool equal = strcmp(canonical_text(said, "verdict"), "exact") == 0;
+    const bool differs = strcmp(canonical_text(said, "verdict"), "differs") == 0 && canonical_int(said, "settings") == 0;
+    int rc = 0;
+    if (said == NULL) {
+        snprintf(why, sizeof why, "\"dawn replay\" ended with %d, and said why", status);
+        leave_open(a, run, why);
+    } else if (!equal && !differs)
+        leave_open(a, run, "its figures differ here, but so do program, machine or settings, so the same bytes are not due");
+    else {
+        rc = sign_outcome(a, run, said, equal ? "equal" : "differs");
+        a->equal += rc == 0 && equal, a->differs += rc == 0 && differs;
+    }
+    json_decref(said);
+    return rc;
+}
+
+static int repeat_run(struct auditing *a, const struct stored *run)
+{
+    char file[128];
+    struct text line = {0};
+    snprintf(file, sizeof file, "%s/run-%lld.json", a->folder, (long long)run->sequence);
+    TRY(file_write(file, run->payload, run->payload_count));
+    int rc = run_replay(a, file, &line);
+    if (rc >= 0) rc = judge_line(a, run, rc, line.at != NULL ? line.at : "");
+    text_free(&line);
+    return rc;
+}
+
+// ---- what is open
+static void print_run(const struct stored *run, const struct drawn *d)
+{
+    static const char *const whys[] = {"drawn", "drawn again", "the best of a board"};
+    struct statement s;
+    char since[TEXT_FIGURE];
+    if (statement_read(run->payload, run->payload_count, &s) < 0) return;
+    printf("run %lld of %s: %s, recipe %s, %s, %s since %s\n", (long long)run->sequence, run->handle,
+           canonical_text(s.json, "task"), canonical_text(s.json, "recipe.name"),
+           canonical_text(s.json, strcmp(canonical_text(s.json, "device"), "cuda") == 0 ? "hardware.gpu" : "hardware.cpu"),
+           whys[d->why], text_moment(since, d->since_ms));
+    fflush(stdout);
+    statement_free(&s);
+}
+
+static int walk_open(struct auditing *a, struct reader *reader, struct arena *arena)
+{
+    int64_t *runs;
+    int count;
+    TRY(store_drawn_waiting(reader, arena, &runs, &count));
+    for (int i = 0; i < count; i++) {
+        struct stored run;
+        struct drawn d;
+        TRY(store_statement(reader, arena_text(arena, "%lld", (long long)runs[i]), arena, &run));
+        TRY(store_drawn(reader, runs[i], arena, &d));
+        print_run(&run, &d);
+        if (!a->asked->list) TRY(repeat_run(a, &run));
+    }
+    if (count == 0) printf("Nothing is drawn and open.\n");
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
+{
+    (void)info, (void)kind, (void)at;
+    return remove(path);
+}
+
+static int walk_in_folder(struct auditing *a, struct reader *reader, struct arena *arena)
+{
+    const char *where = getenv("TMPDIR");
+    if (where == NULL || strlen(where) > 40) where = "/tmp";
+    snprintf(a->folder, sizeof a->folder, "%s/dawn-audit-XXXXXX", where);
+    if (mkdtemp(a->folder) == NULL) return fail_errno(ERR_IO, errno, "cannot make a folder in %s", where);
+    int rc = walk_open(a, reader, arena);
+    (void)nftw(a->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return rc;
+}
+
+int cmd_audit_drawn(const struct audit_drawn *asked)
+{
+    struct auditing a = {.asked = asked};
+    struct store *store;
+    struct reader *reader;
+    struct arena arena = {0};
+    find_program(&a);
+    TRY(store_open(&(struct store_settings){.path = asked->db}, STORE_READ, &store));
+    int rc = store_reader(store, &reader);
+    if (rc == 0) {
+        rc = walk_in_folder(&a, reader, &arena);
+        store_reader_close(reader);
+    }
+    store_close(store);
+    arena_free(&arena);
+    TRY(rc);
+    if (a.differs > 0)
+        return fail(ERR_DIFFERS, "%d drawn run%s not come to the figures of the statement", a.differs, a.differs == 1 ? " does" : "s do");
+    return a.open == 0 ? 0 : fail(ERR_INPUT, "%d drawn run%s open", a.open, a.open == 1 ? " stays" : "s stay");
+}
