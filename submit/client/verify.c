@@ -184,6 +184,24 @@ static void report_objections(const json_t *list, struct text *t)
     }
 }
 
+// What the log drew is shown like an objection: an outcome with other figures is a flag.
+static void report_draw(const json_t *drawn, struct text *t)
+{
+    const char *verdict = canonical_text(drawn, "verdict");
+    const long long audit = (long long)canonical_int(drawn, "audited_by");
+    const double epochs = (double)canonical_int(drawn, "epoch_micro") * 1e-6;
+    char since[TEXT_FIGURE];
+    if (json_is_true(json_object_get(drawn, "waits")))
+        text_entry(t, "state", "drawn since %s with #%lld, and not repeated yet, the board says",
+                   text_moment(since, canonical_int(drawn, "since_ms")), (long long)canonical_int(drawn, "checkpoint"));
+    if (strcmp(verdict, "equal") == 0)
+        text_entry(t, "state", "drawn, and trained again by the operator for %.6g epochs, equal to the last bit (#%lld), the board "
+                   "says", epochs, audit);
+    if (strcmp(verdict, "differs") == 0)
+        text_entry(t, "flag", "repeated: the operator trained it again for %.6g epochs with other figures (#%lld), the board says",
+                   epochs, audit);
+}
+
 void verify_state(const char *answer, size_t count, struct text *t)
 {
     json_t *value = count <= CLIENT_REPLY_MAX ? json_loadb(answer, count, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -195,6 +213,7 @@ void verify_state(const char *answer, size_t count, struct text *t)
                    why.at != NULL ? why.at : "");
     if (replaced > 0) text_entry(t, "state", "replaced by #%lld, the board says", (long long)replaced);
     report_objections(canonical_at(value, "state.objections"), t);
+    report_draw(canonical_at(value, "state.drawn"), t);
     text_free(&why);
     json_decref(value);
 }
