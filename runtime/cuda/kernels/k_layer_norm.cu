@@ -57,13 +57,16 @@ template <typename T, int N> __device__ static inline void load_sum(const struct
     for (int i = 0; i < N; i++) v[i] = to_float(from_float<T>(v[i] + other[i]));
 }
 
-template <typename K> struct of_rows {
-    K k;
+struct norm_rows {
+    struct k_layer_norm k;
     int threads;  // of a row
 };
+struct grad_rows {
+    struct k_layer_norm_grad k;
+    int threads;
+};
 
-template <typename T, int N>
-static __global__ void __launch_bounds__(K_BLOCK) layer_norm(const struct of_rows<struct k_layer_norm> o)
+template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm(const struct norm_rows o)
 {
     const struct k_layer_norm &k = o.k;
     const int64_t row = row_of(o.threads), begin = row * k.channels, end = row < k.rows ? k.channels : 0;
@@ -100,15 +103,14 @@ K_LAUNCHER(k_layer_norm)
 {
     const struct k_layer_norm *k = (const struct k_layer_norm *)args;
     const int lanes = k_lanes(k->type, k->channels), threads = threads_of(k->channels, lanes);
-    struct of_rows<struct k_layer_norm> o = {*k, threads};
+    struct norm_rows o = {*k, threads};
     BY_LANES(k->type, lanes, T, N, return launch(layer_norm<T, N>, blocks_for(k->rows, K_BLOCK / threads), K_BLOCK, stream, o));
     return cudaErrorInvalidValue;
 }
 
 // ---- backward
 
-template <typename T, int N>
-static __global__ void __launch_bounds__(K_BLOCK) layer_norm_grad(const struct of_rows<struct k_layer_norm_grad> o)
+template <typename T, int N> static __global__ void __launch_bounds__(K_BLOCK) layer_norm_grad(const struct grad_rows o)
 {
     const struct k_layer_norm_grad &k = o.k;
     const int64_t row = row_of(o.threads), begin = row * k.channels, end = row < k.rows ? k.channels : 0;
@@ -179,7 +181,7 @@ K_LAUNCHER(k_layer_norm_grad)
     cudaError_t error = cudaSuccess;
     if (k->dsum || k->dx) {
         const int lanes = k_lanes(k->type, k->channels), threads = threads_of(k->channels, lanes);
-        struct of_rows<struct k_layer_norm_grad> o = {*k, threads};
+        struct grad_rows o = {*k, threads};
         error = cudaErrorInvalidValue;
         BY_LANES(k->type, lanes, T, N,
                  error = launch(layer_norm_grad<T, N>, blocks_for(k->rows, K_BLOCK / threads), K_BLOCK, stream, o));
