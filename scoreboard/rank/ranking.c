@@ -467,6 +467,28 @@ json_t *ranking_brief(const json_t *run)
     return brief;
 }
 
+static int by_digest_text(const void *a, const void *b)
+{
+    char *x = json_dumps(*(json_t *const *)a, JSON_COMPACT | JSON_SORT_KEYS),
+         *y = json_dumps(*(json_t *const *)b, JSON_COMPACT | JSON_SORT_KEYS);
+    int sign = x != NULL && y != NULL ? strcmp(x, y) : 0;
+    free(x);
+    free(y);
+    return sign;
+}
+
+// A new list in one order, whatever the order was in which its items were sent.
+static json_t *sorted_list(const json_t *list)
+{
+    size_t count = json_array_size(list);
+    json_t **items = zalloc((count + 1) * sizeof *items), *sorted = json_array();
+    for (size_t i = 0; i < count; i++) items[i] = json_array_get(list, i);
+    qsort(items, count, sizeof *items, by_digest_text);
+    for (size_t i = 0; i < count; i++) json_array_append(sorted, items[i]);
+    free(items);
+    return sorted;
+}
+
 static json_t *curve_of(const json_t *run)
 {
     static const char *const members[] = {"step", "epoch_micro", "samples", "scores", "loss"};
@@ -477,6 +499,8 @@ static json_t *curve_of(const json_t *run)
         json_t *row = json_object();
         for (size_t m = 0; m < sizeof members / sizeof members[0]; m++)
             if (json_object_get(point, members[m]) != NULL) json_object_set(row, members[m], json_object_get(point, members[m]));
+        if (json_object_get(point, "scores") != NULL)
+            json_object_set_new(row, "scores", sorted_list(json_object_get(point, "scores")));
         json_array_append_new(points, row);
     }
     return points;
@@ -485,12 +509,13 @@ static json_t *curve_of(const json_t *run)
 int ranking_curve(const struct statement *s, char hex[DIGEST_HEX])
 {
     const json_t *run = s->json;
-    json_t *digests = json_array(), *set;
+    json_t *digests = json_array(), *data = sorted_list(canonical_at(run, "data")), *set;
     size_t i;
-    json_array_foreach((json_t *)canonical_at(run, "data"), i, set)
+    json_array_foreach(data, i, set)
         json_array_append_new(digests, json_pack("[s, s]", canonical_text(set, "split"), canonical_text(set, "digest")));
     json_t *value = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "task", canonical_text(run, "task_digest"), "recipe",
                               canonical_text(run, "recipe.digest"), "binary", canonical_text(run, "software.binary_digest"),
                               "seed", (json_int_t)canonical_int(run, "seed"), "data", digests, "points", curve_of(run));
+    json_decref(data);
     return canonical_digest(value, hex);
 }

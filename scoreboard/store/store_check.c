@@ -259,6 +259,7 @@ static const struct {
 } tables[] = {
     {"key", "SELECT id, '', * FROM keys ORDER BY 1, 2"},
     {"run", "SELECT sequence, '', * FROM runs ORDER BY 1, 2"},
+    {"pace of a run", "SELECT run, key FROM paces ORDER BY 1, 2"},
     {"replay", "SELECT sequence, '', * FROM replays ORDER BY 1, 2"},
     {"judgement of runs", "SELECT run || ' and ' || by, '', * FROM judged ORDER BY 1, 2"},
     {"competition", "SELECT sequence, '', * FROM competitions ORDER BY 1, 2"},

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
-#include "test/fault/forge_runs.h"
+#include "test/fault/forge_copies.h"
 #include "test/unit/fixture_server.h"
 
 enum outcome { REFUSED, FLAGGED, PASSED };
@@ -199,18 +199,16 @@ static void take_all(json_t *run, json_t *first)
 }
 static void take_all_but_a_nanosecond(json_t *run, json_t *first) { take_all(run, first), fixture_slow(run, 1); }
 static void take_all_but_some_millionths(json_t *run, json_t *first) { take_all(run, first), fixture_slow(run, 30000); }
-static int64_t scaled(const int64_t *millionths, const char *name, size_t i, int64_t ns)
+static void scale(json_t *run, int64_t millionths) { fixture_retime(run, scaled_length, &millionths); }
+static void take_new_losses(json_t *run)
 {
-    (void)name, (void)i;
-    return ns + ns * *millionths / 1000000;
+    for (size_t i = 0; i < json_array_size(json_object_get(run, "points")); i++) {
+        int64_t loss = point_get(run, i, "loss");
+        point_set(run, i, "loss", loss - fixture_draw(number, i, loss / 50));
+    }
 }
-static void scale(json_t *run, int64_t millionths) { fixture_retime(run, scaled, &millionths); }
-static void lower_losses(json_t *run)
-{
-    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") * 99 / 100);
-}
-static void take_all_a_little_slower(json_t *run, json_t *first) { take_all(run, first), lower_losses(run), scale(run, 100); }
-static void take_all_much_faster(json_t *run, json_t *first) { take_all(run, first), lower_losses(run), scale(run, -200000); }
+static void take_all_a_little_slower(json_t *run, json_t *first) { take_all(run, first), take_new_losses(run), scale(run, 100); }
+static void take_all_much_faster(json_t *run, json_t *first) { take_all(run, first), take_new_losses(run), scale(run, -200000); }
 static int64_t longer_beginning(const int64_t *ns, const char *name, size_t i, int64_t was)
 {
     (void)i;
@@ -219,7 +217,7 @@ static int64_t longer_beginning(const int64_t *ns, const char *name, size_t i, i
 static void take_all_after_another_beginning(json_t *run, json_t *first)
 {
     take_all(run, first);
-    lower_losses(run);
+    take_new_losses(run);
     fixture_retime(run, longer_beginning, (const int64_t[]){700000000});
 }
 static void take_all_but_a_point(json_t *run, json_t *first)
@@ -243,11 +241,48 @@ static void take_most_and_its_losses(json_t *run, json_t *first)
     scale(run, 100);
     fixture_retime(run, two_altered, (const int64_t[]){40000000});
 }
-static void take_most_of_the_intervals(json_t *run, json_t *first) { take_most_and_its_losses(run, first), lower_losses(run); }
+static void take_most_of_the_intervals(json_t *run, json_t *first) { take_most_and_its_losses(run, first), take_new_losses(run); }
 static void take_the_losses_but_a_point(json_t *run, json_t *first)
 {
     take_most_and_its_losses(run, first);
     json_array_remove(json_object_get(run, "points"), 4);
+}
+#define TAKE(name, change)                                                                                             \
+    static void name(json_t *run, json_t *first) { take_all(run, first), take_new_losses(run), change; }
+TAKE(take_a_step_earlier, one_step_less(run))
+TAKE(take_a_step_earlier_and_slower, (one_step_less(run), scale(run, 10000)))
+TAKE(take_a_step_earlier_without_a_point, (one_step_less(run), one_point_less(run)))
+TAKE(take_a_step_earlier_slower_without_a_point, (one_step_less(run), scale(run, 10000), one_point_less(run)))
+TAKE(take_rotated, rotated(run))
+TAKE(take_permuted, permuted(run))
+TAKE(take_permuted_and_slower, (permuted(run), scale(run, 10000)))
+TAKE(take_reversed_intervals, reversed_intervals(run))
+static void take_the_losses_a_step_earlier(json_t *run, json_t *first)
+{
+    take_nearly_the_curve(run, first);
+    one_step_less(run);
+}
+static void take_the_losses_times_a_factor(json_t *run, json_t *first)
+{
+    take_all(run, first);
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") * 99 / 100);
+    fixture_again(run, 400000000, 77);
+}
+static void take_the_losses_of_a_short_curve(json_t *run, json_t *first)
+{
+    take_the_losses_times_a_factor(run, first);
+    third_of_the_points(first), third_of_the_points(run);
+}
+// Four points each, as a recipe with few evaluations has.
+static void take_a_short_curve_slower(json_t *run, json_t *first)
+{
+    take_all(run, first), take_new_losses(run), scale(run, 10000);
+    third_of_the_points(first), third_of_the_points(run);
+}
+static void constant_losses(json_t *run, json_t *first)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", 500000);
+    (void)first;
 }
 // Nothing is left of the original but its scores.
 static void take_all_and_scatter_it(json_t *run, json_t *first) { take_all(run, first), fixture_vary(run, 99); }
@@ -291,7 +326,13 @@ static const struct {
     MATE(FLAGGED, PACE, take_most_of_the_intervals), MATE(REFUSED, TWIN, take_most_and_its_losses),
     MATE(REFUSED, TWIN, take_the_losses_but_a_point),
     MATE(REFUSED, TWIN, take_nearly_the_curve), MATE(REFUSED, CONTRADICTION, resumed_within_a_group),
-    MATE(FLAGGED, OVERLAP, overlap),
+    MATE(FLAGGED, OVERLAP, overlap), MATE(REFUSED, TWIN, take_a_step_earlier), MATE(REFUSED, TWIN, take_a_step_earlier_and_slower),
+    MATE(REFUSED, TWIN, take_a_step_earlier_without_a_point), MATE(REFUSED, TWIN, take_rotated), MATE(REFUSED, TWIN, take_permuted),
+    MATE(REFUSED, TWIN, take_permuted_and_slower), MATE(REFUSED, TWIN, take_reversed_intervals),
+    MATE(REFUSED, TWIN, take_a_step_earlier_slower_without_a_point),
+    MATE(REFUSED, TWIN, take_the_losses_a_step_earlier), MATE(REFUSED, TWIN, take_the_losses_times_a_factor),
+    MATE(FLAGGED, PACE, take_the_losses_of_a_short_curve), MATE(FLAGGED, PACE, take_a_short_curve_slower),
+    MATE(FLAGGED, CONSTANT, constant_losses),
 };
 
 static void play_groups(void)
@@ -302,6 +343,7 @@ static void play_groups(void)
         snprintf(group, sizeof group, "%032x", (unsigned)(1000 + i));
         json_t *first = group_run(group, 1), *second = group_run(group, 2);
         mates[i].forge(second, first);
+        fixture_follow(first);
         fixture_follow(second);
         judge("the first of a group", submit(first, &eve, &a), &a, PASSED, CHECKS);
         enum problem problem = submit(second, &eve, &a);
@@ -445,7 +487,87 @@ static void other_losses(json_t *run)
 COPY(copy_as_reproduction, "ada", nanosecond_slower)
 COPY(copy_scaled_as_reproduction, "ada", scaled_times)
 COPY(copy_of_ones_own_run, "eve", nanosecond_slower)
-COPY(copy_with_other_losses, "ada", other_losses)  // a made-up run, as far as a board can tell
+COPY(copy_with_other_losses, "ada", other_losses)
+COPY(copy_with_reversed_data, "ada", reversed_data)
+COPY(copy_with_reversed_scores, "ada", reversed_scores)
+COPY(copy_with_one_metric_less, "ada", one_metric_less)
+COPY(copy_with_one_metric_more, "ada", one_metric_more)
+COPY(copy_with_one_point_less, "ada", one_point_less)
+COPY(copy_with_half_of_the_points, "ada", half_of_the_points)
+COPY(copy_with_one_loss_more, "ada", one_loss_more)
+COPY(copy_with_one_score_more, "ada", one_score_more)
+COPY(copy_with_one_epoch_more, "ada", one_epoch_more)
+COPY(copy_a_step_earlier, "ada", one_step_less)
+COPY(copy_with_another_seed, "ada", another_seed)
+COPY(copy_with_another_binary, "ada", another_binary)
+COPY(copy_with_another_recipe_text, "ada", another_recipe_text)
+COPY(copy_slower_with_less_loss, "ada", one_percent_slower_and_less_loss)
+COPY(copy_of_ones_own_with_reversed_data, "eve", reversed_data)
+static enum problem copy_slower_without_half_of_its_points(struct acceptance *a)
+{
+    enum problem problem = copy("copy_slower_without_half_of_its_points", "ada", slower_without_half_of_its_points, a);
+    judge("copy_slower_without_half_of_its_points", problem, a, FLAGGED, CHECK_PACE);
+    return problem;
+}
+static void scattered(json_t *run) { fixture_vary(run, 98), another_seed(run); }
+COPY(copy_with_scattered_times, "ada", scattered)  // a made-up run, as far as a board can tell
+
+// A withdrawn run comes back under another nonce, in another order; `object`: after somebody objected to it.
+static enum problem send_again(bool object, struct acceptance *a)
+{
+    char digest[DIGEST_HEX], nonce[33];
+    struct statement s;
+    json_t *run = true_run("eve"), *again = json_deep_copy(run);
+    json_object_set_new(run, "board_key", json_string(fixture_board_key));
+    fixture_chain(run);
+    fixture_must(statement_make(json_incref(run), &s));
+    memcpy(digest, s.digest, sizeof digest);
+    statement_free(&s);
+    judge("a run to send again", submit(run, &eve, a), a, PASSED, CHECKS);
+    if (object) {
+        json_t *objection = about("object", digest);
+        json_object_set_new(objection, "reason", json_string("no such run"));
+        json_object_set_new(objection, "url", json_string("https://example.org/evidence"));
+        if (submit(objection, &ada, a) != PROBLEM_NONE) complain("an objection", problem_code(a->problem), a->detail);
+    }
+    json_t *withdraw = about("withdraw", digest);
+    json_object_set_new(withdraw, "reason", json_string("a mistake"));
+    if (submit(withdraw, &eve, a) != PROBLEM_NONE) complain("a withdrawal", problem_code(a->problem), a->detail);
+    snprintf(nonce, sizeof nonce, "%032x", 9000 + number);
+    fixture_set(again, "nonce", json_string(nonce));
+    reversed_data(again), another_seed(again), one_loss_more(again);
+    fixture_follow(again);
+    return submit(again, &eve, a);
+}
+static enum problem copy_sent_again_after_withdrawal(struct acceptance *a) { return send_again(false, a); }
+static enum problem copy_that_sheds_an_objection(struct acceptance *a) { return send_again(true, a); }
+
+// Five runs of eve, under ada's name as a group of her own: none is taken.
+static enum problem copy_of_a_whole_group(struct acceptance *a)
+{
+    enum { RUNS = 5 };
+    json_t *copies[RUNS];
+    char group[33], nonce[33];
+    enum problem problem = PROBLEM_CHECKS;
+    snprintf(group, sizeof group, "%032x", 7000);
+    for (int i = 0; i < RUNS; i++) {
+        json_t *run = group_run(group, i + 1);
+        copies[i] = json_deep_copy(run);
+        judge("a run of a group to copy", submit(run, &eve, a), a, PASSED, CHECKS);
+    }
+    for (int i = 0; i < RUNS; i++) {
+        snprintf(nonce, sizeof nonce, "%032x", 9500 + number + i);
+        fixture_set(copies[i], "handle", json_string("ada"));
+        fixture_set(copies[i], "nonce", json_string(nonce));
+        fixture_set(copies[i], "group.nonce", json_string("abcdefabcdefabcdefabcdefabcdef00"));
+        fixture_set(copies[i], "seed", json_integer(5000 + i));
+        reversed_data(copies[i]), other_losses(copies[i]);
+        fixture_follow(copies[i]);
+        enum problem found = submit(copies[i], &ada, a);
+        if (found != PROBLEM_CHECKS) problem = found;
+    }
+    return problem;
+}
 
 // ---- replays: runs that say which run they repeat. None of these raises its level.
 
@@ -510,7 +632,18 @@ static const struct {
     STATEMENT_ATTACK(envelope_of_another, SIGNATURE), STATEMENT_ATTACK(empty_amend, MALFORMED),
     STATEMENT_ATTACK(invisible_reason, CHECKS), STATEMENT_ATTACK(copy_as_reproduction, CHECKS),
     STATEMENT_ATTACK(copy_scaled_as_reproduction, CHECKS), STATEMENT_ATTACK(copy_of_ones_own_run, CHECKS),
-    STATEMENT_ATTACK(copy_with_other_losses, NONE), STATEMENT_ATTACK(handle_that_looks_alike, HANDLE),
+    STATEMENT_ATTACK(copy_with_other_losses, CHECKS), STATEMENT_ATTACK(copy_with_reversed_data, CHECKS),
+    STATEMENT_ATTACK(copy_with_reversed_scores, CHECKS), STATEMENT_ATTACK(copy_with_one_metric_less, CHECKS),
+    STATEMENT_ATTACK(copy_with_one_metric_more, CHECKS), STATEMENT_ATTACK(copy_with_one_point_less, CHECKS),
+    STATEMENT_ATTACK(copy_with_half_of_the_points, CHECKS), STATEMENT_ATTACK(copy_with_one_loss_more, CHECKS),
+    STATEMENT_ATTACK(copy_with_one_score_more, CHECKS), STATEMENT_ATTACK(copy_with_one_epoch_more, CHECKS),
+    STATEMENT_ATTACK(copy_a_step_earlier, CHECKS), STATEMENT_ATTACK(copy_with_another_seed, CHECKS),
+    STATEMENT_ATTACK(copy_with_another_binary, CHECKS), STATEMENT_ATTACK(copy_with_another_recipe_text, CHECKS),
+    STATEMENT_ATTACK(copy_slower_with_less_loss, CHECKS), STATEMENT_ATTACK(copy_slower_without_half_of_its_points, NONE),
+    STATEMENT_ATTACK(copy_of_ones_own_with_reversed_data, CHECKS), STATEMENT_ATTACK(copy_with_scattered_times, NONE),
+    STATEMENT_ATTACK(copy_sent_again_after_withdrawal, CHECKS), STATEMENT_ATTACK(copy_that_sheds_an_objection, CHECKS),
+    STATEMENT_ATTACK(copy_of_a_whole_group, CHECKS),
+    STATEMENT_ATTACK(handle_that_looks_alike, HANDLE),
     STATEMENT_ATTACK(handle_with_cl_for_d, HANDLE), STATEMENT_ATTACK(handle_with_ci_for_d, HANDLE),
     STATEMENT_ATTACK(handle_with_5_for_s, HANDLE), STATEMENT_ATTACK(handle_with_2_for_z, HANDLE),
     STATEMENT_ATTACK(handle_with_8_for_b, HANDLE), STATEMENT_ATTACK(handle_with_q_for_g, HANDLE),
@@ -518,7 +651,7 @@ static const struct {
     STATEMENT_ATTACK(handle_of_root, HANDLE), STATEMENT_ATTACK(handle_of_the_board, HANDLE),
     STATEMENT_ATTACK(handle_of_the_program, HANDLE), STATEMENT_ATTACK(handle_of_a_moderator, HANDLE),
     STATEMENT_ATTACK(replay_by_another, NONE), STATEMENT_ATTACK(replay_by_the_same_key, NONE),
-    STATEMENT_ATTACK(replay_with_copied_times, NONE), STATEMENT_ATTACK(replay_with_scaled_times, NONE),
+    STATEMENT_ATTACK(replay_with_copied_times, CHECKS), STATEMENT_ATTACK(replay_with_scaled_times, CHECKS),
     STATEMENT_ATTACK(replay_of_another_recipe, NONE),
     STATEMENT_ATTACK(replay_with_a_near_score, NONE), STATEMENT_ATTACK(replay_with_a_near_score_elsewhere, NONE),
     STATEMENT_ATTACK(replay_with_a_flag, NONE),

@@ -178,24 +178,12 @@ static inline void fixture_curve(json_t *run, const int64_t *scores, int epochs)
     fixture_follow(run);
 }
 
-// The run took `ns` longer, in its segment "data": no two runs take equally long.
-static inline void fixture_delay(json_t *run, int64_t ns)
+// A number of 0 to `most` that looks drawn.
+static inline int64_t fixture_draw(int64_t number, size_t i, int64_t most)
 {
-    json_t *list, *item;
-    size_t i;
-    list = json_object_get(run, "segments");
-    json_array_foreach(list, i, item)
-    {
-        if (i > 1) json_object_set_new(item, "start_ns", json_integer(canonical_int(item, "start_ns") + ns));
-        if (i > 0) json_object_set_new(item, "end_ns", json_integer(canonical_int(item, "end_ns") + ns));
-    }
-    list = json_object_get(run, "points");
-    json_array_foreach(list, i, item)
-    {
-        json_object_set_new(item, "t_ns", json_integer(canonical_int(item, "t_ns") + ns));
-        json_object_set_new(item, "classic_ns", json_integer(canonical_int(item, "classic_ns") + ns));
-    }
-    fixture_follow(run);
+    uint64_t x = (uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)(i + 1) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 31) * 0x94d049bb133111ebu;
+    return (int64_t)((x ^ x >> 29) % (uint64_t)(most + 1));
 }
 
 // Gives every segment another length and lets all clocks follow. Points come at the beginning of a checkpoint.
@@ -229,6 +217,22 @@ static inline void fixture_retime(json_t *run, fixture_length *length, const int
     fixture_follow(run);
 }
 
+// Its first eight epochs take up to 20 ms more and less in turn, so that the later points are `delay` later.
+static inline int64_t fixture_delayed(const int64_t *delay, const char *name, size_t i, int64_t ns)
+{
+    size_t epoch = i / 3;
+    if (strcmp(name, "data") == 0) return ns + *delay;
+    if (strcmp(name, "train") != 0 || epoch >= 8) return ns;
+    int64_t more = fixture_draw(*delay, epoch / 2, 20000000);
+    return epoch % 2 == 0 ? ns + more : ns - more;
+}
+
+// The run took `ns` longer, in its segment "data": no two runs take equally long, nor do their epochs.
+static inline void fixture_delay(json_t *run, int64_t ns)
+{
+    fixture_retime(run, fixture_delayed, &ns);
+}
+
 static inline int64_t fixture_longer(const int64_t *by, const char *name, size_t i, int64_t ns)
 {
     (void)i;
@@ -239,14 +243,6 @@ static inline int64_t fixture_longer(const int64_t *by, const char *name, size_t
 static inline void fixture_slow(json_t *run, int64_t ns)
 {
     fixture_retime(run, fixture_longer, &ns);
-}
-
-// A number of 0 to `most` that looks drawn.
-static inline int64_t fixture_draw(int64_t number, size_t i, int64_t most)
-{
-    uint64_t x = (uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)(i + 1) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 31) * 0x94d049bb133111ebu;
-    return (int64_t)((x ^ x >> 29) % (uint64_t)(most + 1));
 }
 
 static inline int64_t fixture_scattered(const int64_t *draw, const char *name, size_t i, int64_t ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a run against other runs of the record: its group, and runs whose curve it has.
+// The checks of a run against other runs of the record: its group, and runs with its curve or its pace.
 // Workload: each run once when it is accepted; mates are read before the mutex is taken, and in the transaction only those that
-// came meanwhile. Cost: a brief for each run of the group, and whole
-// payloads, a few milliseconds each, of at most MATES + ALIKE of them and of COPIES runs with its curve.
+// came meanwhile. Cost: a brief for each run of the group, and whole payloads, a few milliseconds each, of at most MATES + ALIKE of
+// them and of twice RUN_LIKELY others.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "scoreboard/store/types/types.h"
 #include "submit/format/score/curve.h"
 
-// Payloads that are read: of the first mates, of further ones whose last points nearly agree, and of runs with the same curve.
-// Whoever makes up as many alike to hide a copy behind them could as well make up the copy.
-enum { MATES = 64, ALIKE = 64, COPIES = 16 };
+// Payloads that are read: of the first mates, and of further ones whose last points nearly agree. A person who makes up as many
+// similar runs to hide a copy behind them could also make up the copy.
+enum { MATES = 64, ALIKE = 64 };
 
 int run_others_terms(const json_t *run, char hex[DIGEST_HEX])
 {
@@ -46,26 +46,35 @@ struct against {
     bool foreign, terms_differ, taken;
 };
 
-// ---- runs with the same curve
+// ---- runs of anybody
 
-// Only older runs: an owner who signs a run anew is not hindered by a copy of it.
-static int check_copies(struct against *a, const char *curve)
+static int check_copies_of(struct against *a, const struct run_likely *likely)
 {
-    int64_t found[COPIES];
-    int count = 0, rc;
-    sqlite3_stmt *row;
-    TRY(sql_start(a->sql, &row, "SELECT sequence FROM runs WHERE curve = ?1 AND curve <> '' AND superseded = 0 AND nonce <> ?2 "
-                  "AND (?3 = 0 OR first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY first LIMIT ?4", "ttii", curve,
-                  canonical_text(a->run->json, "nonce"), a->superseded, (int64_t)COPIES));
-    while ((rc = sql_next(a->sql, row)) > 0) found[count++] = sql_column(row, 0);
-    sql_end(row);
-    for (int i = 0; i < count && rc == 0; i++) {
+    int rc = 0;
+    for (int i = 0; i < likely->count && rc == 0; i++) {
         struct statement other = {0};
-        rc = store_payload(a->sql, found[i], &other);
-        if (rc == 0) check_copied(a->run, other.json, found[i], a->findings);
+        rc = store_payload(a->sql, likely->at[i], &other);
+        if (rc == 0) check_copied(a->run, other.json, likely->at[i], a->findings);
         statement_free(&other);
     }
     return rc;
+}
+
+// Only older runs: an owner who signs a run again is not hindered by a copy of it.
+static int check_copies(struct against *a, const char *curve)
+{
+    struct run_likely found = {0};
+    int rc;
+    sqlite3_stmt *row;
+    TRY(sql_start(a->sql, &row, "SELECT sequence FROM runs WHERE curve = ?1 AND curve <> '' AND superseded = 0 AND nonce <> ?2 "
+                  "AND (?3 = 0 OR first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY first LIMIT ?4", "ttii", curve,
+                  canonical_text(a->run->json, "nonce"), a->superseded, (int64_t)RUN_LIKELY));
+    while ((rc = sql_next(a->sql, row)) > 0) found.at[found.count++] = sql_column(row, 0);
+    sql_end(row);
+    TRY(rc);
+    TRY(check_copies_of(a, &found));
+    TRY(run_pace_find(a->sql, a->run->json, a->superseded, &found));
+    return check_copies_of(a, &found);
 }
 
 // ---- the group

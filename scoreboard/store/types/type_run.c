@@ -215,6 +215,7 @@ static int apply_run(struct store *s, const struct incoming *in)
     TRY(mark_superseded(s, in, &old));
     TRY(run_others_curve(in->statement, curve));
     TRY(insert_run(s, in, &old, curve));
+    TRY(run_pace_put(&s->sql, in->sequence, run));
     if (*repeats != 0) TRY(sql_do(&s->sql, "INSERT INTO replays (sequence, head) VALUES (?, ?)", "it", in->sequence, repeats));
     TRY(type_ticket_apply_run(s, in));
     if (canonical_at(run, "competition") != NULL)

@@ -52,6 +52,15 @@ int drawn_show(struct store *, int64_t first) MUST_CHECK;  // readers read the r
 // Whether the operator came to other figures; each such run has a flag, by any of its statements. As those of type_object.c.
 int drawn_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
 int drawn_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
+// ---- run_pace.c: older runs that may be the original of a copy, because some of their points follow each other alike
+enum { RUN_LIKELY = 16 };
+struct run_likely {
+    int count;
+    int64_t at[RUN_LIKELY];  // sequences, the likeliest first
+};
+int run_pace_put(struct sql *, int64_t sequence, const json_t *run) MUST_CHECK;
+// With `superseded`: only runs that are older than it.
+int run_pace_find(struct sql *, const json_t *run, int64_t superseded, struct run_likely *) MUST_CHECK;
 
 // ---- type_run.c
 void type_run_tags(const json_t *statement, struct text *into);  // its words, with blanks between them

@@ -31,7 +31,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, as its stopwatch says") \
     CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
-    CHECK(TWIN, "same-times", REJECT, "no run has the times and the curve of another, nor one of them in a group")      \
+    CHECK(TWIN, "same-times", REJECT, "no run has the times of another, nor the losses of one in its group")             \
     CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
     CHECK(TICKET, "ticket", REJECT, "its seed is that of its ticket")                                                  \
@@ -42,6 +42,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(SUPERLINEAR, "superlinear", FLAG, "no row of a scaling is above 125% of the ideal speedup")                  \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
     CHECK(EVEN, "even-intervals", FLAG, "intervals between points are not exactly equal")                              \
+    CHECK(CONSTANT, "constant-loss", FLAG, "the loss changes from point to point")                                     \
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
     CHECK(LEFT_OUT, "left-out", FLAG, "evaluations and checkpoints take the time that their work explains")            \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
@@ -80,7 +81,7 @@ void check_statement(const struct statement *, int64_t now_ms, struct findings *
 // CHECK_SEED, CHECK_TWIN, CHECK_PACE, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run;
 // each check adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
-// CHECK_TWIN, CHECK_PACE against a run with the same losses and scores, of any person: with the same times, too, it is a copy.
+// CHECK_TWIN, CHECK_PACE against an older run of any person: one with its times is a copy, whatever else it says.
 void check_copied(const struct statement *, const json_t *other, int64_t sequence, struct findings *);
 // CHECK_BETTER for the group that this run completes: the mean score of its `runs` runs against reference runs of their recipe.
 void check_group_mean(const json_t *run, double mean, int runs, struct findings *);

@@ -54,6 +54,16 @@ void check_program(const json_t *, struct findings *);  // a run's or a measurem
 double check_recipe_number(const struct subject *, const char *section, const char *key);
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.
 #define CHECK_FLOP_PER_JOULE 20e12
+// check_pace.c: what the intervals of two runs have in common.
+enum check_pace {
+    PACE_APART,
+    PACE_SCALED,  // most agree times one factor: it may be an accident
+    PACE_SAME,    // all agree, but they are few: an accident unless the runs are of one group, or their losses agree, too
+    PACE_COPIED
+};
+enum check_pace check_pace(const json_t *run, const json_t *other);
+// Goes on to the next step that both curves have; then *i and *j are its numbers.
+bool check_next_common(const json_t *a, const json_t *b, size_t *i, size_t *j);
 // Watts that the stated processors and GPUs cannot exceed.
 double check_power_of(const json_t *);
 // FLOPs of a forward pass on one sample, of the smallest published form of a model; 0: no published recipe has it.

@@ -207,6 +207,17 @@ static void check_even(struct subject *s)
     finding_add(s->out, CHECK_EVEN, "all %zu intervals between points are exactly %lld ns", s->count - 1, (long long)first);
 }
 
+// The loss of no training stays the same to a millionth. One that is not a number may, while the target is missed.
+static void check_constant(struct subject *s)
+{
+    const int64_t not_a_number = 1000000000000000;
+    if (s->self || s->count < 3) return;
+    for (size_t i = 1; i < s->count; i++)
+        if (s->points[i].loss != s->points[0].loss) return;
+    if (s->points[0].loss == not_a_number && strcmp(s->status, "done") != 0) return;
+    finding_add(s->out, CHECK_CONSTANT, "the loss of all %zu points is %.6f", s->count, (double)s->points[0].loss * 1e-6);
+}
+
 struct pace {
     size_t point;
     double work;   // of the interval that ends at the point
@@ -268,5 +279,6 @@ void check_speed(struct subject *s, const struct statement *whole)
     check_arithmetic(s, whole, &schedule);
     if (s->in_order) check_left_out(s, &schedule);
     check_even(s);
+    check_constant(s);
     if (s->in_order) check_cadence(s, &schedule);
 }

@@ -315,6 +315,11 @@ static void even(json_t *run)
                                                10000000000, 10000000000, 10000000000, 10000000000, 10000000000};
     retime(run, ns);
 }
+static void constant_loss(json_t *run)
+{
+    for (size_t i = 0; i < FIXTURE_EPOCHS; i++)
+        json_object_set_new(fixture_item(run, "points", i), "loss", json_integer(500000));
+}
 // The machine of the fixture does at most 12.3 TFLOP/s; an epoch is 31.7 TFLOP. Each a little longer, so that no two are equal.
 static void speed_set(json_t *run, int64_t epoch_ns, int64_t evaluation)
 {
@@ -401,8 +406,8 @@ static const struct {
     CASE(ELIGIBLE, eligible_weights), CASE(SPEED, speed_above), CASE(SPEED, speed_gpu),
     CASE(CLIENT_TIME, client_old), CASE(CLIENT_TIME, client_early),
     CASE(SPEED_HIGH, speed_high), CASE(SPEED_UNKNOWN, speed_gpu_unknown),
-    CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CADENCE, cadence_slow), CASE(CADENCE, cadence_fast),
-    CASE(LEFT_OUT, evaluations_long),
+    CASE(SPEED_UNKNOWN, speed_no_flags), CASE(EVEN, even), CASE(CONSTANT, constant_loss), CASE(CADENCE, cadence_slow),
+    CASE(CADENCE, cadence_fast), CASE(LEFT_OUT, evaluations_long),
     CASE(PRICE_OLD, price_old), CASE(PRICE_OLD, price_old_latency), CASE(DIRTY, dirty), CASE(SOURCES, no_commit),
     CASE(SELF, self), CASE(GROUP, group_late), CASE(CLIENT_TIME, client_backwards),
     CASE(SPEED_UNKNOWN, speed_no_flops), CASE(PRICE_OLD, price_old_measured),
