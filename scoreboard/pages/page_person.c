@@ -73,7 +73,7 @@ static void one_key(struct page *page, const struct person *person, const struct
         key->line);
 }
 
-// Whoever announces many runs and reports the best of them is seen to. A run that failed is no report of a result.
+// Shows how many announced runs a person did not report, so that nobody can report only the best of many.
 static int announced(struct page *page, const char *handle)
 {
     struct ticket_counts c;

@@ -133,7 +133,8 @@ void run_replays(struct page *page, const struct shown *shown, const struct repl
     if (replays->unheard > 0) {
         html_add(page->out, "<p class=\"quiet\">");
         page_count(page->out, replays->unheard, "run", "runs");
-        html_add(page->out, " of people without a witnessed run here name this one and do not agree with it.</p>\n");
+        html_add(page->out, " of people without a witnessed run here %s this one and %s not agree with it.</p>\n",
+                 replays->unheard == 1 ? "names" : "name", replays->unheard == 1 ? "does" : "do");
     }
     if (replays->count > 0)
         html_add(page->out, "<p class=\"quiet\">A repetition raises the level of a run only if the operator lists its key.</p>\n");

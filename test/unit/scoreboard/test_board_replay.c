@@ -125,7 +125,7 @@ TEST_WITH(test_made_up_replays_are_a_number, set_up, end)
     assert_int_equal(hand_in(json_deep_copy(first), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(repeated(first, "bob", 2, 9300), &bob), PROBLEM_NONE);
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
-    assert_shows(answer.body.at, ">1</b> run of people without a witnessed run here name");
+    assert_shows(answer.body.at, ">1</b> run of people without a witnessed run here names this one and does not agree");
     assert_null(strstr(answer.body.at, "says that it repeats this one"));
     assert_int_equal(hand_in(same, &eve), PROBLEM_NONE);
     assert_int_equal(ask_page(page_run, (struct request){.path = "/", .word = {"1"}}), 0);
