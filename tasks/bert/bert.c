@@ -12,20 +12,20 @@
 
 // ---- the step
 
-static int64_t length_of(const struct setting *c, int feed)
+static int64_t length_of(const struct setting *c, int feed, int bucket)
 {
-    return c->feed[feed]->field[0].shape[0].dim[0];
+    return c->feed[feed]->field[0].shape[bucket].dim[0];
 }
 
 static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
     (void)step, (void)program;
-    v->length = length_of(c, FEED_TRAIN);
+    v->length = length_of(c, FEED_TRAIN, v->bucket);
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)
 {
-    v->length = length_of(c, FEED_TEST);
+    v->length = length_of(c, FEED_TEST, v->bucket);
 }
 
 // A slot without content has the digest of the learned pieces in its name, so weights for other pieces are refused.

@@ -6,6 +6,7 @@
 
 struct bert_keys {
     int64_t length, predictions;                            // of samples of the training
+    int64_t short_length, short_epochs;                     // of its first epochs
     int64_t layers, width, heads, feed_forward, positions;  // of the network
     double dropout;
 };

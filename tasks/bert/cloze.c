@@ -31,7 +31,10 @@ struct epoch {  // its samples
 
 struct cloze {
     const struct rule_of_task *rule;
-    int64_t length[SPLIT_COUNT], predictions[SPLIT_COUNT], samples[SPLIT_COUNT];
+    struct form {              // of the samples
+        int64_t length, predictions;
+    } form[SPLIT_COUNT], brief;  // brief: of the first epochs of the training
+    int64_t brief_epochs, samples[SPLIT_COUNT];
     struct wordpiece *pieces;  // NULL: noise
     struct wordpiece_special special;
     int32_t symbols;
@@ -61,6 +64,18 @@ const char *cloze_piece(const struct dataset *view, int32_t id)
 bool cloze_is_noise(const struct dataset *view)
 {
     return !cloze_of(view)->pieces;
+}
+
+// ---- forms: bucket 0 has that of the split, bucket 1 the brief one
+
+static int bucket_of_epoch(void *view, uint32_t epoch)
+{
+    return epoch < cloze_of(view)->brief_epochs;
+}
+
+static const struct form *form_of(const struct cloze *c, const struct sentence_draws *of)
+{
+    return of->split == SPLIT_TRAIN && of->epoch < c->brief_epochs ? &c->brief : &c->form[of->split];
 }
 
 // ---- text
@@ -146,10 +161,10 @@ static int encode_line(void *context, const char *text, size_t n)
         at = (size_t)(mask - text) + strlen(MASK);
     }
     if (masks < 1) return fail(ERR_INPUT, "sentence %lld has no %s to fill in", (long long)number, MASK);
-    if (masks > c->predictions[SPLIT_TEST] || e->spare.count + 2 > c->length[SPLIT_TEST])
+    if (masks > c->form[SPLIT_TEST].predictions || e->spare.count + 2 > c->form[SPLIT_TEST].length)
         return fail(ERR_INPUT, "sentence %lld has %lld pieces, %lld of them %s; at most %lld and %lld are read", (long long)number,
-                    (long long)e->spare.count, (long long)masks, MASK, (long long)c->length[SPLIT_TEST] - 2,
-                    (long long)c->predictions[SPLIT_TEST]);
+                    (long long)e->spare.count, (long long)masks, MASK, (long long)c->form[SPLIT_TEST].length - 2,
+                    (long long)c->form[SPLIT_TEST].predictions);
     sentence_text_add_pieces(&c->text[SPLIT_TEST], &e->spare);
     return 0;
 }
@@ -172,7 +187,7 @@ static void list_scored(struct cloze *c)
     struct sentence_draws last = scored_draws(WALKS);
     for (uint32_t walk = 0; walk < WALKS; walk++) {
         struct sentence_draws of = scored_draws(walk);
-        sentence_pairs_add(&c->text[SPLIT_TEST], &of, 0, c->length[SPLIT_TEST], &c->scored);
+        sentence_pairs_add(&c->text[SPLIT_TEST], &of, 0, c->form[SPLIT_TEST].length, &c->scored);
     }
     sentence_pairs_shuffle(&last, &c->scored);
     c->samples[SPLIT_TEST] = c->scored.count < c->rule->samples ? c->scored.count : c->rule->samples;
@@ -182,7 +197,7 @@ static void count_training(struct cloze *c)
 {
     struct sentence_list walk = {0};
     struct sentence_draws of = {SCORED_SEED, SPLIT_TRAIN, 0};
-    sentence_pairs_add(&c->text[SPLIT_TRAIN], &of, 0, c->length[SPLIT_TRAIN], &walk);
+    sentence_pairs_add(&c->text[SPLIT_TRAIN], &of, 0, c->form[SPLIT_TRAIN].length, &walk);
     c->samples[SPLIT_TRAIN] = walk.count;
     free(walk.pair);
 }
@@ -194,7 +209,7 @@ static struct sentence_pair pair_of_epoch(struct cloze *c, const struct sentence
     if (!e->made || e->seed != of->seed || e->number != of->epoch) {
         e->list.count = 0;
         for (uint32_t walk = 0; e->list.count < c->samples[SPLIT_TRAIN]; walk++)
-            sentence_pairs_add(&c->text[SPLIT_TRAIN], of, walk, c->length[SPLIT_TRAIN], &e->list);
+            sentence_pairs_add(&c->text[SPLIT_TRAIN], of, walk, form_of(c, of)->length, &e->list);
         e->seed = of->seed, e->number = of->epoch, e->made = true;
     }
     struct sentence_pair pair = e->list.pair[index];
@@ -233,7 +248,7 @@ static void write_line(const struct cloze *c, int64_t index, struct cloze_sample
 static void write_noise(const struct cloze *c, const struct sentence_draws *of, int64_t index, struct cloze_sample *s)
 {
     struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)index, 0);
-    s->length = c->length[of->split], s->second = s->length / 2, s->masked = c->predictions[of->split];
+    s->length = form_of(c, of)->length, s->second = s->length / 2, s->masked = form_of(c, of)->predictions;
     s->random = r.v[0] % 2;
     for (int64_t i = 0; i < s->length; i++) {
         s->tokens[i] = (int32_t)((r.v[1] + (uint32_t)i) % (uint32_t)c->symbols);
@@ -249,25 +264,26 @@ static void write_noise(const struct cloze *c, const struct sentence_draws *of, 
 static void write_sample(struct cloze *c, const struct sentence_draws *of, int64_t index, struct cloze_sample *s)
 {
     bool trains = of->split == SPLIT_TRAIN;
-    for (int64_t i = 0; i < c->predictions[of->split]; i++) s->labels[i] = NO_LABEL;
+    const struct form *form = form_of(c, of);
+    for (int64_t i = 0; i < form->predictions; i++) s->labels[i] = NO_LABEL;
     if (!c->pieces) {
         write_noise(c, of, index, s);
     } else if (c->asked && !trains) {
         write_line(c, index, s);
     } else {
         struct sentence_pair pair = trains ? pair_of_epoch(c, of, index) : c->scored.pair[index];
-        struct sentence_masks masks = {c->predictions[of->split], c->special.mask, c->symbols, s->places, s->labels};
+        struct sentence_masks masks = {form->predictions, c->special.mask, c->symbols, s->places, s->labels};
         const int64_t count[] = {pair.count[0], pair.count[1]};
         write_pair(c, &c->text[of->split], &pair, s);
         s->masked = sentence_mask(of, index, s->tokens, count, &masks);
     }
-    for (int64_t i = s->length; i < c->length[of->split]; i++) s->tokens[i] = c->special.pad;
+    for (int64_t i = s->length; i < form->length; i++) s->tokens[i] = c->special.pad;
 }
 
 void cloze_sample(const struct dataset *view, int64_t number, struct cloze_sample *s)
 {
     struct cloze *c = cloze_of(view);
-    size_t length = (size_t)c->length[SPLIT_TEST], masks = (size_t)c->predictions[SPLIT_TEST];
+    size_t length = (size_t)c->form[SPLIT_TEST].length, masks = (size_t)c->form[SPLIT_TEST].predictions;
     *s = (struct cloze_sample){.tokens = zalloc(2 * (length + masks) * sizeof(int32_t))};
     s->segments = s->tokens + length, s->places = s->segments + length, s->labels = s->places + masks;
     struct sentence_draws of = scored_draws(0);
@@ -317,7 +333,7 @@ static int take_texts(struct cloze *c, struct dataset *stored)
 static void shape_noise(struct cloze *c, const struct dataset_facts *facts)
 {
     const int64_t bytes = facts->count[SPLIT_TRAIN] * facts->field[0].shape.dim[0];
-    c->samples[SPLIT_TRAIN] = bytes / (PIECE_BYTES * c->length[SPLIT_TRAIN]) + 1, c->samples[SPLIT_TEST] = c->rule->samples;
+    c->samples[SPLIT_TRAIN] = bytes / (PIECE_BYTES * c->form[SPLIT_TRAIN].length) + 1, c->samples[SPLIT_TEST] = c->rule->samples;
     c->symbols = c->rule->pieces;
 }
 
@@ -325,10 +341,12 @@ static int open_view(struct cloze *c, const struct setting *s, struct dataset *s
 {
     const struct bert_keys *k = bert_keys(s->recipe);
     while (strcmp(rules[c->rule - rules].task, s->task->name)) c->rule++;
-    c->length[SPLIT_TRAIN] = k->length, c->predictions[SPLIT_TRAIN] = k->predictions;
-    c->length[SPLIT_TEST] = c->rule->length, c->predictions[SPLIT_TEST] = c->rule->predictions;
+    c->form[SPLIT_TRAIN] = (struct form){k->length, k->predictions};
+    c->form[SPLIT_TEST] = (struct form){c->rule->length, c->rule->predictions};
+    c->brief = (struct form){k->short_length, (k->short_length * 15 + 99) / 100}, c->brief_epochs = k->short_epochs;
+    if (c->brief.predictions > k->predictions) c->brief.predictions = k->predictions;
     bool noise = !strcmp(stored->kind->name, "noise");
-    if (noise && c->rule->length > k->positions) c->length[SPLIT_TEST] = k->positions;  // nothing is scored
+    if (noise && c->rule->length > k->positions) c->form[SPLIT_TEST].length = k->positions;  // nothing is scored
     else if (c->rule->length > k->positions)
         return fail(ERR_USAGE, "%s is scored on samples of %lld pieces, and there are %lld positions (\"model.positions\")",
                     s->task->name, (long long)c->rule->length, (long long)k->positions);
@@ -370,10 +388,11 @@ static int fill_sample(void *view, const struct feed_item *item, void *const fie
 {
     struct cloze *c = cloze_of(view);
     bool trains = item->split == SPLIT_TRAIN;
-    const struct sentence_draws of = {item->seed, item->split, item->epoch}, scored = scored_draws(0);
+    const struct sentence_draws of = trains ? (struct sentence_draws){item->seed, item->split, item->epoch} : scored_draws(0);
+    const struct form *form = form_of(c, &of);
     struct cloze_sample s = {.tokens = field[TOKENS], .segments = field[SEGMENTS], .places = field[PLACES], .labels = field[LABELS]};
-    write_sample(c, trains ? &of : &scored, item->index, &s);
-    for (int64_t i = 0; i < c->predictions[item->split]; i++) s.places[i] += (int32_t)(item->place * c->length[item->split]);
+    write_sample(c, &of, item->index, &s);
+    for (int64_t i = 0; i < form->predictions; i++) s.places[i] += (int32_t)(item->place * form->length);
     *(int32_t *)field[LENGTH] = (int32_t)s.length;
     *(int32_t *)field[NEXT] = s.random;
     return 0;
@@ -381,16 +400,22 @@ static int fill_sample(void *view, const struct feed_item *item, void *const fie
 
 int cloze_feed(const struct setting *s, int feed, struct feed_choice *f)
 {
+    static const char *const names[FIELDS] = {"tokens", "segments", "tokens.length", "places", "labels", "next"};
     const struct cloze *c = cloze_of(f->data);
-    const int64_t length = c->length[f->split], masks = c->predictions[f->split];
+    const struct form *form[] = {&c->form[f->split], &c->brief};
     (void)feed;
+    if (f->split == SPLIT_TRAIN && c->brief_epochs > 0)
+        f->order.buckets = 2, f->order.batch[1] = f->order.batch[0], f->bucket_of_epoch = bucket_of_epoch;
     if (f->split == SPLIT_TEST) f->order.batch[0] = EVALUATE_BATCH;
-    f->field[TOKENS] = (struct feed_field){.name = "tokens", .dtype = I32, .shape = {SHAPE(length)}, .classes = s->data->field[0].classes};
-    f->field[SEGMENTS] = (struct feed_field){.name = "segments", .dtype = I32, .shape = {SHAPE(length)}, .classes = 2};
-    f->field[LENGTH] = (struct feed_field){.name = "tokens.length", .dtype = I32};
-    f->field[PLACES] = (struct feed_field){.name = "places", .dtype = I32, .shape = {SHAPE(masks)}};
-    f->field[LABELS] = (struct feed_field){.name = "labels", .dtype = I32, .shape = {SHAPE(masks)}};
-    f->field[NEXT] = (struct feed_field){.name = "next", .dtype = I32, .classes = 2};
+    for (int i = 0; i < FIELDS; i++) {
+        f->field[i] = (struct feed_field){.name = names[i], .dtype = I32};
+        for (int b = 0; b < f->order.buckets; b++) {
+            if (i == TOKENS || i == SEGMENTS) f->field[i].shape[b] = SHAPE(form[b]->length);
+            if (i == PLACES || i == LABELS) f->field[i].shape[b] = SHAPE(form[b]->predictions);
+        }
+    }
+    f->field[TOKENS].classes = s->data->field[0].classes;
+    f->field[SEGMENTS].classes = f->field[NEXT].classes = 2;
     f->fields = FIELDS;
     f->fill = fill_sample, f->context = f->data;
     return 0;

@@ -4,7 +4,8 @@ set -eu
 
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
-for task in cifar10 gpt-char fineweb-gpt imagenet imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
+for task in wiki-mlm bert-pretraining cifar10 gpt-char fineweb-gpt imagenet imagenette squad squad-split multi30k \
+    wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
@@ -14,6 +15,9 @@ while read -r number model; do
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
     squad*-bert | squad*-encoder) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=questions ;;
     squad*) narrow='--set hidden=8 --set vectors=8' unit=questions ;;
+    wiki-mlm-* | bert-pretraining-*)
+        narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=sequences
+        ;;
     multi30k-transformer | wmt*-transformer)
         narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=pairs
         ;;

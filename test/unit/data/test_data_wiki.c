@@ -165,7 +165,7 @@ TEST(articles_are_drawn_alike)
     enum dataset_verdict verdict;
     struct text text = {0};
     assert_int_equal(dataset_open("articles", NULL, &ds), 0);
-    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 160);
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 240);
     char row[4096];
     int64_t length;
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "text", 0, row, sizeof row, &length), 0);
@@ -184,7 +184,7 @@ TEST(lines_are_asked)
     assert_int_equal(dataset_open("articles", NULL, &like), 0);
     assert_int_equal(wiki_ask(like, "one [MASK]\r\ntwo", 15, &ds), 0);
     assert_true(wiki_is_asked(ds) && !wiki_is_asked(like));
-    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 160);
+    assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 240);
     assert_item(ds, SPLIT_TEST, 0, "one [MASK]\n");
     assert_item(ds, SPLIT_TEST, 1, "two\n");
     dataset_close(ds);
