@@ -27,23 +27,39 @@ static void predict_batch(struct step *s)
     step_output(s, 0, g_reshape(g, g_reduce(g, rows, 1u << 1, false, F32), SHAPE(s->is.batch)));
 }
 
-// ---- updates: matrices and the table of tokens, which is the head, decay by optimiser.filters.decay; norms and biases only if
-// the recipe says so (optimiser.weight_decay)
+// ---- updates: with AdamW and LAMB matrices and tables decay by optimiser.filters.decay; norms and biases, and with Muon all but
+// matrices, only if the recipe says so (optimiser.weight_decay)
+
+// AdamW beside Muon (Jordan et al. 2024), where other tasks have SGD.
+static struct rule rule_beside(const struct setting *c, const char *name, int group, double rate)
+{
+    struct rule rule = rule_of_others(c, name, ANY, rate);
+    rule.groups = ROLES(group);
+    if (c->recipe->optimiser != OPTIMISER_MUON) return rule;
+    rule.optimiser = OPTIMISER_ADAMW;
+    rule.settings.beta1 = (float)c->recipe->momentum, rule.settings.beta2 = (float)gpt_keys(c->recipe)->beta2;
+    return rule;
+}
 
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
     rule[0] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
-    rule[1] = rule_of_others(c, "head", ROLES(ROLE_EMBEDDING), r->head_lr);
-    if (rule[1].optimiser != OPTIMISER_SGD) rule[1].settings.decay = (float)r->filter_decay;
-    rule[2] = rule_of_others(c, "bias", ANY, r->bias_lr);
-    return 3;
+    rule[0].groups = ROLES(GPT_BODY);
+    rule[1] = rule_beside(c, "head", GPT_HEAD, r->head_lr);
+    rule[2] = rule_beside(c, "embedding", GPT_EMBEDDING, gpt_keys(r)->embedding_lr);
+    for (int i = 1; i < 3; i++)
+        if (r->optimiser == OPTIMISER_ADAMW || r->optimiser == OPTIMISER_LAMB) rule[i].settings.decay = (float)r->filter_decay;
+    rule[3] = rule_beside(c, "bias", GPT_BODY, r->bias_lr);
+    return 4;
 }
 
 // ---- the models
 
 const struct model gpt_models[] = {
     {.name = "gpt", .about = "GPT-2: learned positions, layer norms before each part, GELU (Radford et al. 2019)"},
+    {.name = "gpt-modern", .about = "a GPT of the speedruns: RMS norms, rotary positions, no biases, a head of its own",
+     .recipe = "gpt-modern", .parts = PART_ROTARY},
     {0},
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPT-2 (Radford et al. 2019): learned positions, layer norms before each part, GELU in its tanh form, and the table of tokens as
-// output layer, too. Slots of a layer have the names of torch.nn.TransformerEncoderLayer.
+// output layer, too. And the network of its speedruns (Jordan et al. 2024): struct net_rotary. Slots of a layer have the names of
+// torch.nn.TransformerEncoderLayer.
 #include "tasks/gpt/gpt_network.h"
 
 #include "tasks/common/layers/net_transformer.h"
@@ -9,21 +10,25 @@
 #include <math.h>
 
 #define NORM_EPS 1e-5f
+#define RMS_EPS 1e-6f
 
 struct writing {  // a network into a graph
     struct net net;
     const struct gpt_keys *keys;
     const struct setting *setting;
     struct net_begin begin;
+    struct net_rotary rotary;
     struct net_transformer layer;
+    bool rotates;
 };
 
-// Products that end a part begin with less, because each adds to the sum of all before (GPT-2).
+// Products that end a part begin with less, because each adds to the sum of all before (GPT-2); in speedruns with nothing.
 static void begin_writing(struct writing *w, struct step *s)
 {
     const struct gpt_keys *keys = gpt_keys(s->setting->recipe);
     *w = (struct writing){.net = net_of(s), .keys = keys, .setting = s->setting};
-    w->net.eps = NORM_EPS;
+    w->rotates = s->setting->model->parts & PART_ROTARY;
+    w->net.eps = w->rotates ? RMS_EPS : NORM_EPS;
     net_dropout_at(&w->net, (float)keys->dropout);
     w->begin.weight = (struct init){INIT_NORMAL, 0.02f};
     w->begin.last = (struct init){INIT_NORMAL, (float)(0.02 / sqrt(2 * (double)keys->layers))};
@@ -31,12 +36,51 @@ static void begin_writing(struct writing *w, struct step *s)
                                         .pre_norm = true, .act = ACT_GELU_TANH, .begin = &w->begin,
                                         .attention_p = (float)keys->attention_dropout, .lengths = NONE, .source = NONE,
                                         .source_lengths = NONE};
+    if (!w->rotates) return;
+    float width = (float)keys->width;
+    w->begin.weight = (struct init){INIT_UNIFORM, sqrtf(3) * 0.5f / sqrtf(width)};
+    w->begin.last = (struct init){INIT_ZERO, 0};
+    w->rotary.base = (float)keys->base;
+    w->layer.rotary = &w->rotary, w->layer.between = NET_SQUARED + (enum net_between)keys->between;
+    w->layer.act = w->layer.between == NET_GATED ? ACT_SILU : ACT_RELU;
+}
+
+static int norm(struct writing *w, int x)
+{
+    struct graph *g = w->net.g;
+    return w->rotates ? g_rms_norm(g, x, NONE, RMS_EPS) : g_layer_norm(g, "norm", x, NORM_EPS);
 }
 
 static int table(struct writing *w)
 {
+    struct graph *g = w->net.g;
+    struct init init = {INIT_NORMAL, w->rotates ? 1 : 0.02f};
+    graph_group(g, w->rotates ? GPT_EMBEDDING : GPT_HEAD);
+    int v = graph_param(g, "embedding.weight", SHAPE(gpt_tokens(w->setting), w->keys->width), init, ROLE_EMBEDDING);
+    graph_group(g, GPT_BODY);
+    return v;
+}
+
+static int head(struct writing *w)
+{
+    struct graph *g = w->net.g;
+    if (!w->rotates) return table(w);
+    graph_group(g, GPT_HEAD);
     struct shape shape = SHAPE(gpt_tokens(w->setting), w->keys->width);
-    return graph_param(w->net.g, "embedding.weight", shape, (struct init){INIT_NORMAL, 0.02f}, ROLE_EMBEDDING);
+    int v = graph_param(g, "head.weight", shape, (struct init){INIT_ZERO, 0}, ROLE_MATRIX);
+    graph_group(g, GPT_BODY);
+    return v;
+}
+
+// Learned ones: rows `at` of a table, or, NONE, its first ones.
+static int positions(struct writing *w, int at, int64_t length)
+{
+    struct graph *g = w->net.g;
+    struct net_table places = {gpt_block(w->setting), w->keys->width, length, {INIT_NORMAL, 0.02f}};
+    graph_group(g, GPT_HEAD);
+    int x = net_embedding(&w->net, "positions.weight", at, &places);
+    graph_group(g, GPT_BODY);
+    return x;
 }
 
 // Tokens [..] at the places `at`, or, NONE, at the first ones of the block.
@@ -45,9 +89,8 @@ static int embed(struct writing *w, int tokens, int at)
     struct graph *g = w->net.g;
     if (g->error) return NONE;
     graph_scope(g, "embedding");
-    int64_t rows = gpt_block(w->setting), length = shape_last(&g->value[tokens].shape);
-    struct net_table places = {rows, w->keys->width, length, {INIT_NORMAL, 0.02f}};
-    int x = g_add(g, g_gather(g, table(w), tokens), net_embedding(&w->net, "positions.weight", at, &places));
+    int x = g_gather(g, table(w), tokens);
+    x = w->rotates ? norm(w, x) : g_add(g, x, positions(w, at, shape_last(&g->value[tokens].shape)));
     return net_dropout(&w->net, g_cast(g, x, w->setting->dtype));
 }
 
@@ -62,7 +105,7 @@ static int run_layers(struct writing *w, int x, struct net_decoding *d)
         x = net_transformer_layer(&w->net, arena_text(&g->arena, "layers.%d", i), x, &w->layer);
     }
     graph_scope(g, "norm");
-    return g_layer_norm(g, "norm", x, NORM_EPS);
+    return norm(w, x);
 }
 
 int gpt_states(struct step *s, int tokens)
@@ -88,5 +131,7 @@ int gpt_logits(struct step *s, int states)
     struct writing w;
     begin_writing(&w, s);
     graph_scope(s->g, "output");
-    return g_linear(s->g, states, table(&w), NONE, s->setting->dtype);
+    int z = g_linear(s->g, states, head(&w), NONE, s->setting->dtype);
+    float cap = (float)w.keys->cap;
+    return cap > 0 ? g_scale(s->g, g_act(s->g, g_scale(s->g, z, 1 / cap), ACT_TANH), cap) : z;
 }

@@ -5,6 +5,8 @@
 
 #include "tasks/common/step/step.h"
 
+enum { GPT_BODY, GPT_HEAD, GPT_EMBEDDING };  // groups of parameters; a table that is the head, too, is in that of the head
+
 int gpt_states(struct step *, int tokens);       // i32[B,T] -> [B,T,C]
 // One token more of a text: i32[1], and its place in the block, i32[1] -> [1,C]. Keys and values of those before lie in slots.
 int gpt_next(struct step *, int token, int at);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Golden figures of test_gpt.c: GPT-2 of PyTorch's own layers, in double. Prints the loss (a sum), four logits, and of the gradients g
+# Golden figures of test_gpt.c: GPT-2 of PyTorch's own layers, and the network of its speedruns, in double. Prints the loss (a sum), four logits, and of the gradients g
 # of each layer and of each other parameter the sum of g[i] cos(i).
 #
 #   torch_gpt.py
@@ -31,6 +31,55 @@ class GPT2(nn.Module):
         return F.linear(self.norm(y), self.embedding.weight)
 
 
+def norm(x):
+    return F.rms_norm(x, x.shape[-1:], eps=1e-6)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = (p(x).view(b, t, HEADS, -1).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        half = WIDTH // HEADS // 2
+        angle = torch.arange(t)[:, None] * 10000 ** (-torch.arange(half).double() / half)
+
+        def rotate(y):
+            a, z = y[..., :half], y[..., half:]
+            return torch.cat((a * angle.cos() - z * angle.sin(), a * angle.sin() + z * angle.cos()), -1)
+
+        y = F.scaled_dot_product_attention(rotate(norm(q)), rotate(norm(k)), v, is_causal=True)
+        return self.out_proj(y.transpose(1, 2).flatten(2))
+
+
+class Layer(nn.Module):
+    def __init__(self, gated):
+        super().__init__()
+        self.gated, self.self_attn = gated, Attention()
+        self.linear1, self.linear2 = nn.Linear(WIDTH, HIDDEN * (1 + gated), bias=False), nn.Linear(HIDDEN, WIDTH, bias=False)
+
+    def forward(self, x):
+        x = x + self.self_attn(norm(x))
+        y = self.linear1(norm(x))
+        y = F.silu(y[..., :HIDDEN]) * y[..., HIDDEN:] if self.gated else F.relu(y).square()
+        return x + self.linear2(y)
+
+
+class Modern(nn.Module):
+    def __init__(self, gated):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(gated) for _ in range(LAYERS))
+        self.embedding, self.head = nn.Embedding(SYMBOLS, WIDTH), nn.Linear(WIDTH, SYMBOLS, bias=False)
+
+    def forward(self, x):
+        y = norm(self.embedding(x))
+        for layer in self.layers:
+            y = layer(y)
+        return 4 * torch.tanh(self.head(norm(y)) / 4)
+
+
 def golden(name, model):
     model = model.double()
     for slot, p in model.named_parameters():
@@ -51,3 +100,5 @@ def golden(name, model):
 
 
 golden("gpt", GPT2())
+for gated in (False, True):
+    golden(f"gpt-modern, {'swiglu' if gated else 'relu-squared'}", Modern(gated))

@@ -13,16 +13,17 @@ static struct init glorot(int64_t in, int64_t out, double gain)
     return (struct init){INIT_UNIFORM, (float)(gain * sqrt(6.0 / (double)(in + out)))};
 }
 
-static int dense(struct net *n, const char *name, int x, int64_t out, const struct init *weight)
-{
-    struct init usual = glorot(net_channels(n, x), out, 1);
-    struct net_dense d = {out, n->step->setting->dtype, weight ? *weight : usual, ZERO, false};
-    return net_dense(n, name, x, &d);
-}
-
 static const struct init *begin_of(const struct net_transformer *t, bool last)
 {
     return !t->begin ? NULL : last ? &t->begin->last : &t->begin->weight;
+}
+
+static int dense(struct net *n, const char *name, int x, int64_t out, const struct net_transformer *t, bool last)
+{
+    const struct init *begin = begin_of(t, last);
+    struct init weight = begin ? *begin : glorot(net_channels(n, x), out, 1);
+    struct net_dense d = {out, n->step->setting->dtype, weight, ZERO, t->rotary != NULL};
+    return net_dense(n, name, x, &d);
 }
 
 // Rows [first, end) of the joint weight and bias of queries, keys and values, in units of the width.
@@ -37,25 +38,45 @@ static int project(struct net *n, const char *name, int x, int first, int end, c
     return g_linear(g, x, w, b, n->step->setting->dtype);
 }
 
+// Queries, keys and values by weights of their own, the first two normalised and rotated.
+static void project_rotated(struct net *n, const char *name, int x, const struct net_transformer *t, struct attention *a)
+{
+    struct graph *g = n->g;
+    static const char *const parts[] = {"q_proj.weight", "k_proj.weight", "v_proj.weight"};
+    int64_t c = net_channels(n, x);
+    int w[3];
+    if (g->error) return;
+    for (int i = 0; i < 3; i++) w[i] = graph_param(g, net_join(n, name, parts[i]), SHAPE(c, c), t->begin->weight, ROLE_MATRIX);
+    int y = g_linear(g, x, g_concat(g, w, 3, 0), NONE, n->step->setting->dtype);
+    const struct shape is = g->value[x].shape;
+    int heads = g_reshape(g, g_slice(g, y, 2, 0, 2 * c), SHAPE(is.dim[0], is.dim[1], 2 * t->heads, c / t->heads));
+    heads = g_rotary(g, g_rms_norm(g, heads, NONE, n->eps), t->decoding ? t->decoding->at : NONE, t->rotary->base);
+    int qk = g_reshape(g, heads, SHAPE(is.dim[0], is.dim[1], 2 * c));
+    a->q = g_slice(g, qk, 2, 0, c);
+    a->kv = g_concat(g, (int[]){g_slice(g, qk, 2, c, 2 * c), g_slice(g, y, 2, 2 * c, 3 * c)}, 2, 2);
+}
+
 static int attend(struct net *n, const char *name, const struct net_transformer *t, struct attention a)
 {
     bool drops = n->key != NONE && t->attention_p > 0;
     a.key = n->key, a.step = n->counter;
     a.attr.heads = t->heads, a.attr.p = drops ? t->attention_p : 0, a.attr.site = step_site(n->step);
     int y = g_attention(n->g, &a);
-    return dense(n, net_join(n, name, "out_proj"), y, net_channels(n, y), begin_of(t, true));
+    return dense(n, net_join(n, name, "out_proj"), y, net_channels(n, y), t, true);
 }
 
 static int attend_self(struct net *n, const char *name, int x, const struct net_transformer *t)
 {
     struct graph *g = n->g;
     const struct net_decoding *d = t->decoding;
-    struct attention a = {.q = project(n, name, x, 0, 3, begin_of(t, false)), .kv = NONE, .lengths = t->lengths,
-                          .q_lengths = NONE, .attr.causal = t->decoder || t->causal};
+    struct attention a = {.q = NONE, .kv = NONE, .lengths = t->lengths, .q_lengths = NONE,
+                          .attr.causal = t->decoder || t->causal};
+    if (t->rotary) project_rotated(n, name, x, t, &a);
+    else a.q = project(n, name, x, 0, 3, begin_of(t, false));
     if (d) {
         int64_t c = net_channels(n, x);
-        int kv = g_slice(g, a.q, 2, c, 3 * c);
-        a.q = g_slice(g, a.q, 2, 0, c), a.kv = g_append(g, d->cache, kv, d->at), a.lengths = d->count, a.attr.causal = false;
+        if (!t->rotary) a.kv = g_slice(g, a.q, 2, c, 3 * c), a.q = g_slice(g, a.q, 2, 0, c);
+        a.kv = g_append(g, d->cache, a.kv, d->at), a.lengths = d->count, a.attr.causal = false;
     }
     return attend(n, name, t, a);
 }
@@ -106,10 +127,14 @@ static int attend_source(struct net *n, const char *name, int x, const struct ne
 
 static int feed_forward(struct net *n, const char *name, int x, const struct net_transformer *t)
 {
-    int y = dense(n, net_join(n, name, "linear1"), x, t->feed_forward, begin_of(t, false));
+    int64_t inner = t->feed_forward;
+    int y = dense(n, net_join(n, name, "linear1"), x, t->between == NET_GATED ? 2 * inner : inner, t, false), by = NONE;
+    if (t->between == NET_GATED) by = g_slice(n->g, y, 2, inner, 2 * inner), y = g_slice(n->g, y, 2, 0, inner);
     y = g_act(n->g, y, t->act ? t->act : ACT_RELU);
+    if (t->between == NET_GATED) y = g_mul(n->g, y, by);
+    if (t->between == NET_SQUARED) y = g_map(n->g, MAP_SQUARE, y, 0, 0);
     if (n->key != NONE && t->act_p > 0) y = g_dropout(n->g, y, n->key, n->counter, t->act_p, step_site(n->step));
-    return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x), begin_of(t, true));
+    return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x), t, true);
 }
 
 typedef int part(struct net *, const char *, int, const struct net_transformer *);
@@ -122,6 +147,7 @@ static int residual(struct net *n, const char *name, int x, const struct net_tra
     norm = net_join(n, name, norm);
     graph_scope(g, "%s%s%s", name, *below ? "." : "", below);
     name = *below ? net_join(n, name, below) : name;
+    if (t->rotary) return g_add(g, x, net_dropout(n, of(n, name, g_rms_norm(g, x, NONE, n->eps), t)));
     if (t->pre_norm) return g_add(g, x, net_dropout(n, of(n, name, g_layer_norm(g, norm, x, n->eps), t)));
     return g_layer_norm(g, norm, g_add(g, x, net_dropout(n, of(n, name, x, t))), n->eps);
 }

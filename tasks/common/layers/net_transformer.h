@@ -13,11 +13,20 @@ struct net_decoding {
     int at, count;  // i32[1]; i32[N]: at + 1
 };
 
+// What the speedruns of GPT-2 changed: RMS norms without a scale, also of queries and keys by head, rotary positions, no biases,
+// and weights q_proj, k_proj and v_proj apart, because Muon makes each matrix orthogonal.
+struct net_rotary {
+    float base;
+};
+
 struct net_transformer {
     int64_t feed_forward;
     int heads;
     bool decoder, causal, pre_norm;
     enum act act;                // between the two products; ACT_NONE: ReLU
+    // Squared: of its square. Gated: the first product makes a gate, too, by which the other half is multiplied (Shazeer 2020).
+    enum net_between { NET_PLAIN, NET_SQUARED, NET_GATED } between;
+    const struct net_rotary *rotary;  // NULL: as published in 2017
     const struct net_begin {     // initial weights: of all products, and of those that end a part; NULL: as fairseq's
         struct init weight, last;
     } *begin;

@@ -19,7 +19,7 @@ const struct recipe_table *const recipe_tables[] = {&recipe_table_gpt, NULL};
 
 enum { B = 3, T = 5, V = 11, MOST = 64 };
 static const int32_t TEXT[B][T + 1] = {{4, 9, 5, 10, 2, 7}, {7, 5, 2, 0, 0, 3}, {6, 2, 1, 8, 8, 6}}, VALID[B] = {5, 3, 5};
-enum { GPT, MODELS };
+enum { GPT, SQUARED, GATED, MODELS };  // the last two: gpt-modern
 
 struct setup {
     struct recipe recipe;
@@ -37,9 +37,10 @@ static void set_up_model(struct setup *o, const char *device, int model)
 {
     memset(o, 0, sizeof *o);
     recipe_defaults(&recipe_table_gpt, &o->recipe);
-    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12};
+    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12, .base = 1e4, .between = model == GATED,
+                                    .cap = model == GPT ? 0 : 4};
     o->facts = (struct dataset_facts){.name = "few", .field = {{"tokens", I32, SHAPE(T + 1), 0, V}}, .fields = 1};
-    o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model], .data = &o->facts, .recipe = &o->recipe,
+    o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model != GPT], .data = &o->facts, .recipe = &o->recipe,
                                   .feed = {&o->choice, &o->choice}, .dtype = F32};
     OK(dataset_open("lines", NULL, &o->lines));
     o->choice.data = o->lines;
@@ -106,11 +107,21 @@ static const struct golden OF_GPT[] = {
     {"layers.0.", 9.68806544}, {"layers.1.", -9.38316211}, {"norm.weight", 5.38689555}, {"norm.bias", -5.74938653},
     {"embedding.weight", -1.17228613}, {"positions.weight", 48.80111453}, {NULL, 0},
 };
+static const struct golden OF_SQUARED[] = {
+    {"layers.0.", -12.83396051}, {"layers.1.", -2.32628415}, {"embedding.weight", 2.49673304}, {"head.weight", 6.09520473},
+    {NULL, 0},
+};
+static const struct golden OF_GATED[] = {
+    {"layers.0.", 9.16569178}, {"layers.1.", -3.25887988}, {"embedding.weight", 0.91765526}, {"head.weight", 7.66189824},
+    {NULL, 0},
+};
 static const struct {
     const struct golden *gradient;
     double loss, logit[4];
 } GOLDEN[MODELS] = {
     {OF_GPT, 49.83137397, {3.08040129, -1.78702558, -3.34841925, 0.25962345}},
+    {OF_SQUARED, 30.23810507, {-0.08377983, -0.17962946, 0.43324363, -0.13151929}},
+    {OF_GATED, 29.39068403, {-0.42972532, 0.08579425, -0.82977879, -0.50772523}},
 };
 
 // Of the slot, or of all slots of a layer, whose name ends with a point. Returns their number.
@@ -243,13 +254,16 @@ TEST(has_as_many_parameters_as_published)
         // V C + T C + L (12 C^2 + 13 C) + 2 C
         {GPT, 6, 192, 6, 256, 65, 65 * 192 + 256 * 192 + 6 * (12 * 192 * 192 + 13 * 192) + 2 * 192},
         {GPT, 12, 768, 12, 1024, 50257, 124439808},  // GPT-2 as published (its 50,257 tokens are not padded)
+        // 2 V C + 12 L C^2, and with a gate 4 L C^2 more
+        {SQUARED, 6, 192, 6, 256, 65, 2 * 65 * 192 + 6 * 12 * 192 * 192},
+        {GATED, 6, 192, 6, 256, 65, 2 * 65 * 192 + 6 * 16 * 192 * 192},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct setup o;
         int64_t n = 0;
         set_up_model(&o, NULL, rows[i].model);
         *keys_of(&o) = (struct gpt_keys){.layers = rows[i].layers, .width = rows[i].width, .heads = rows[i].heads,
-                                         .feed_forward = 4 * rows[i].width};
+                                         .feed_forward = 4 * rows[i].width, .base = 1e4, .between = rows[i].model == GATED};
         o.facts.field[0].shape = SHAPE(rows[i].block + 1), o.facts.field[0].classes = (int)rows[i].tokens;
         struct slot_store *s = slot_store_new();
         struct graph *g = graph_new(s, "sizes");
@@ -287,6 +301,47 @@ TEST(begins_as_published)
     set_down(&o);
 }
 
+// Parts begin as nothing: the network predicts all tokens alike, and every parameter that a gradient reaches at first is a head's.
+TEST(a_modern_one_begins_with_nothing)
+{
+    struct setup o;
+    set_up_model(&o, "ref", SQUARED);
+    struct graph *g = graph_new(o.s->store, "read");
+    keep(g, "loss", read_text(&o, g, true).loss);
+    OK(session_add(o.s, g));
+    start(o.s);
+    put_text(o.s);
+    OK(session_run(o.s, 0));
+    assert_float_equal(read_one(o.s, "loss"), 13 * log(V), 1e-4);
+    set_down(&o);
+}
+
+// Muon updates the matrices of layers, AdamW all else.
+TEST(muon_leaves_tables_and_heads_to_adamw)
+{
+    struct setup o;
+    struct rule rule[RULES_MAX] = {0};
+    set_up_model(&o, NULL, SQUARED);
+    o.setting.steps = o.setting.steps_per_epoch = 10;
+    o.recipe.optimiser = OPTIMISER_MUON, o.recipe.momentum = 0.8, o.recipe.filter_decay = 0.1, o.recipe.head_lr = 0.5;
+    o.recipe.weight_decay = 0;
+    keys_of(&o)->beta2 = 0.9, keys_of(&o)->embedding_lr = 0.7;
+    int count = task_gpt_char.rules(&o.setting, rule);
+    assert_int_equal(rule[0].optimiser, OPTIMISER_MUON);
+    assert_int_equal(rule[0].groups, 1 << GPT_BODY);
+    for (int i = 1; i < count; i++) {
+        assert_int_equal(rule[i].optimiser, OPTIMISER_ADAMW);
+        assert_float_equal(rule[i].settings.beta1, 0.8, 1e-6);
+        assert_float_equal(rule[i].settings.beta2, 0.9, 1e-6);
+        assert_true(rule[i].settings.decay == 0);
+    }
+    assert_true(rule[1].rate == 0.5 && rule[2].rate == 0.7);
+    o.recipe.optimiser = OPTIMISER_ADAMW;
+    task_gpt_char.rules(&o.setting, rule);
+    assert_float_equal(rule[1].settings.decay, 0.1, 1e-6);
+    set_down(&o);
+}
+
 TEST(dropout_is_where_it_should_be)
 {
     for (int trains = 0; trains < 2; trains++) {
@@ -310,6 +365,12 @@ TEST(heads_share_the_width)
     OK(recipe_table_gpt.check("a recipe", &o.recipe));
     keys_of(&o)->heads = 3;
     REFUSED(recipe_table_gpt.check("a recipe", &o.recipe), "a \"model.width\" of 8 cannot be shared by 3 heads");
+    keys_of(&o)->heads = 8;
+    OK(recipe_table_gpt.check("a recipe", &o.recipe));
+    snprintf(o.recipe.model, sizeof o.recipe.model, "gpt-modern");
+    REFUSED(recipe_table_gpt.check("a recipe", &o.recipe), "a head has 1 numbers");
+    keys_of(&o)->width = 4096;
+    REFUSED(recipe_table_gpt.check("a recipe", &o.recipe), "rotary positions need an even number up to 256");
     set_down(&o);
 }
 
