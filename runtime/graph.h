@@ -131,6 +131,10 @@ struct loss_attr {
     bool mean;          // else the sum over samples
     int k;              // CORRECT: top k
 };
+struct linear_xent_attr {
+    float smoothing, cap;
+    bool mean;
+};
 struct augment_attr {
     enum flip flip;
     int pad;                     // reflect-pad and crop at random by up to pad pixels; 0: none
@@ -181,6 +185,7 @@ union attr {
     struct top_attr top;
     struct move_attr move;
     struct loss_attr loss;
+    struct linear_xent_attr linear_xent;
     struct augment_attr augment;
     struct tick_attr tick;
     struct optim_attr optim;
@@ -341,6 +346,19 @@ int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
 // in: logits[..,K]; labels, or f32 probabilities[..,K]; weights of the rows (f32) or NONE. out: loss, losses of the rows, and
 // what the mean divides the sum of these by: the number of rows that count, or their weight.
 int g_xent_full(struct graph *, const int in[3], float smoothing, bool mean, int out[3]);
+// g_linear and g_xent_full in one operator, whose logits (of the type of x) never stand whole in memory: at most LINEAR_XENT_BYTES of
+// them, and one row. As fast as the two at any number of classes; choose the two where the logits are needed for something else.
+// The products for the gradient are made in the forward pass, where something trains. The gradient of `rows`, if something
+// follows from single rows, computes everything once more.
+enum { LINEAR_XENT_BYTES = 48 << 20 };
+struct linear_xent {
+    int x, w, bias, labels, weights;  // x[..,C], w[V,C], bias[V] or NONE, labels i32[..] or u8[..], weights of the rows or NONE
+    float smoothing, cap;             // cap: logits become cap * tanh(logits / cap); 0: they do not
+    bool mean;
+    int *hit;                         // if not NULL: 1 for a row whose label's logit is the largest, else 0 (f32)
+};
+// out: loss, losses of the rows, and what the mean divides by, as of g_xent_full. Returns the loss.
+int g_linear_xent(struct graph *, const struct linear_xent *, int out[3]);
 int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
 int g_accumulate(struct graph *, int total, int x);
 int g_window(struct graph *, int order, int cursor, int64_t batch);
