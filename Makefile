@@ -143,7 +143,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
     EMULATED='$(if $(KERNELS),$(CURDIR)/$(B)/test/emulate/dawn)' ON_GPU='$(if $(KERNELS),$(CURDIR)/$(B)/gpu/dawn)' \
     NVCC='$(NVCC)' test/run.sh
 
-.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-isa bench-loops bench-board \
+.PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board \
 	install uninstall deb clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
@@ -405,6 +405,11 @@ $(B)/test/bench/bench_images: test/bench/bench_images.c $(B)/libdawn.a
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
 bench-encoder: $(B)/test/bench/bench_encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
 $(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
+bench-linear-xent: $(B)/test/bench/bench_linear_xent  ## build the yardstick: an output layer and its loss as one operator and as two
+$(B)/test/bench/bench_linear_xent: test/bench/bench_linear_xent.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@

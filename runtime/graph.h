@@ -134,6 +134,7 @@ struct loss_attr {
 struct linear_xent_attr {
     float smoothing, cap;
     bool mean;
+    int64_t bytes;  // of logits that exist at once, or one row
 };
 struct augment_attr {
     enum flip flip;

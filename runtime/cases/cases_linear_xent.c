@@ -3,7 +3,8 @@
 #include "runtime/cases/cases.h"
 
 // p: rows, classes, channels, smoothing in percent, mean, cap in tenths, bias, weights of the rows, labels that are not classes,
-// bytes as labels, the losses of the rows are the result, gradients without those of a derivative
+// bytes as labels, the losses of the rows are the result, gradients without those of a derivative,
+// bytes of logits (0: the usual number)
 static void build_linear_xent(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -22,7 +23,8 @@ static void build_linear_xent(struct case_build *b)
     }
     for (int i = 0; i < 3 && p[11] && !b->g->error; i++)
         if ((int[]){x, w, bias}[i] != NONE) b->g->value[(int[]){x, w, bias}[i]].trains = true;
-    union attr a = {.linear_xent = {.smoothing = l.smoothing, .cap = l.cap, .mean = l.mean}};
+    union attr a = {.linear_xent = {.smoothing = l.smoothing, .cap = l.cap, .mean = l.mean,
+                                    .bytes = p[12] ? p[12] : LINEAR_XENT_BYTES}};
     case_node(b, (int[]){x, w, labels, bias, weights}, 5, &a, NULL);
 }
 
@@ -38,10 +40,11 @@ static void build_linear_xent_grad(struct case_build *b)
 
 #define HALF (CASE_HALF | CASE_INSIDE)
 #define LARGE (CASE_HALF | CASE_LARGE)
-// The loss with its gradients by finite differences, and the operator with all that it makes.
+// The loss with its gradients by finite differences, and the operator with all that it makes, at once and in pieces.
 #define EACH(name, ...)                                                                                                \
     {"linear_xent " name, OP_LINEAR_XENT, build_linear_xent, HALF | CASE_GRADIENT, {__VA_ARGS__}, 128},                \
-    {"linear_xent, trained, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1}, 128}
+    {"linear_xent, trained, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1}, 128},                 \
+    {"linear_xent, in pieces, " name, OP_LINEAR_XENT, build_linear_xent, HALF, {__VA_ARGS__, [11] = 1, [12] = 300}, 128}
 
 const struct op_case cases_linear_xent[] = {
     EACH("10", 7, 10, 8, 0, 0),

@@ -92,7 +92,7 @@ NO_GRAD(linear_xent_grad)
 int g_linear_xent(struct graph *g, const struct linear_xent *l, int out[3])
 {
     int all[MAX_OUT], in[] = {l->x, l->w, l->labels, l->bias, l->weights};
-    union attr a = {.linear_xent = {.smoothing = l->smoothing, .cap = l->cap, .mean = l->mean}};
+    union attr a = {.linear_xent = {.smoothing = l->smoothing, .cap = l->cap, .mean = l->mean, .bytes = LINEAR_XENT_BYTES}};
     graph_node(g, OP_LINEAR_XENT, in, 5, &a, all);
     for (int i = 0; i < 3; i++) out[i] = g->error ? NONE : all[i];
     if (l->hit) *l->hit = g->error ? NONE : all[HIT];

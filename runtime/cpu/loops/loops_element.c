@@ -197,6 +197,35 @@ void LOOPS_NAME(xent_back)(enum dtype t, const void *x, int64_t n, const struct 
     EACH_TYPE(t, xent_back_of, x, n, r, dx);
 }
 
+ALWAYS void logits_of(enum dtype t, void *z, int64_t n, const float *bias, float cap)
+{
+    const float inverse = cap > 0 ? 1 / cap : 0;
+    INDEPENDENT
+    for (int64_t i = 0; i < n && bias; i++) put(t, z, i, get(t, z, i) + bias[i]);
+    INDEPENDENT
+    for (int64_t i = 0; i < n && cap > 0; i++) put(t, z, i, cap * element_tanh(get(t, z, i) * inverse));
+}
+
+void LOOPS_NAME(logits)(enum dtype t, void *z, int64_t n, const float *bias, float cap)
+{
+    EACH_TYPE(t, logits_of, z, n, bias, cap);
+}
+
+ALWAYS void cap_back_of(enum dtype t, const void *z, int64_t n, float cap, void *d)
+{
+    const float inverse = 1 / cap;
+    INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+        float y = get(t, z, i) * inverse;
+        put(t, d, i, get(t, d, i) * (1 - y * y));
+    }
+}
+
+void LOOPS_NAME(cap_back)(enum dtype t, const void *z, int64_t n, float cap, void *d)
+{
+    EACH_TYPE(t, cap_back_of, z, n, cap, d);
+}
+
 // ---- images
 ALWAYS void pixels_of(enum dtype t, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)
 {

@@ -55,14 +55,18 @@ static void round_piece(void *context, int64_t begin, int64_t end, int thread)
     }
 }
 
+void widen_round(const struct loops *loops, const float *from, float *to, int64_t n)
+{
+    threads_for(n, CPU_GRAIN, round_piece, &(struct rounding){loops, from, to});
+}
+
 void widen_operands(const struct widen *w, const struct cpu_step *step)
 {
     const struct loops *loops = step->cpu->loops;
     for (int i = 0; i < w->count; i++) {
         const struct widen_operand *o = &w->operand[i];
         if (o->result) continue;
-        struct rounding r = {loops, o->at, step->in[o->number]};
-        if (o->stored == F32) threads_for(o->elements, CPU_GRAIN, round_piece, &r);
+        if (o->stored == F32) widen_round(loops, o->at, step->in[o->number], o->elements);
         else cpu_convert(loops, o->stored, o->at, F32, step->in[o->number], o->elements);
     }
 }
