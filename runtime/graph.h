@@ -347,8 +347,8 @@ int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
 // in: logits[..,K]; labels, or f32 probabilities[..,K]; weights of the rows (f32) or NONE. out: loss, losses of the rows, and
 // what the mean divides the sum of these by: the number of rows that count, or their weight.
 int g_xent_full(struct graph *, const int in[3], float smoothing, bool mean, int out[3]);
-// g_linear and g_xent_full in one operator, whose logits (of the type of x) never stand whole in memory: at most LINEAR_XENT_BYTES of
-// them, and one row. As fast as the two at any number of classes; choose the two where the logits are needed for something else.
+// g_linear and g_xent_full in one operator, whose logits (of the type of x) never stand whole in memory: at most
+// LINEAR_XENT_BYTES of them, or one row. g_linear and g_xent are for logits that something else reads, too.
 // The products for the gradient are made in the forward pass, where something trains. The gradient of `rows`, if something
 // follows from single rows, computes everything once more.
 enum { LINEAR_XENT_BYTES = 48 << 20 };

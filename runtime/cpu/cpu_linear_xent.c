@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An output layer and its cross-entropy, some rows at a time: a product makes their logits, each row becomes a loss and, in the
-// same place, the gradient of that loss, and two more products take these to dx and dw. Products are oneDNN's, as of MATMUL. As
-// many rows as fit into the bytes of the node: dw, which all of them add to, is read and written once for these. The rounded w is as large
-// as MATMUL's.
+// same place, the gradient of that loss, and two more products take these to dx and dw. Products are oneDNN's, as of MATMUL.
+// A piece has as many rows as fit into the bytes of the node, because each reads and writes the whole of dw. The workspace also
+// holds w rounded to 16 bits, as MATMUL's does, and oneDNN's scratch: at most f32 sums of a piece's logits, or of dw.
 #include "runtime/cpu/cpu_work.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "runtime/cpu/product/widen.h"

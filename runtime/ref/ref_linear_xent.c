@@ -43,7 +43,8 @@ static bool is_hit(const struct output_layer *o, const double *z, int64_t label)
     return hit;
 }
 
-static void add_gradients(const struct output_layer *o, int64_t row, const double *z, int64_t label, double log_sum, double weight)
+static void add_gradients(const struct output_layer *o, int64_t row, const double *z, int64_t label, double log_sum,
+                          double weight)
 {
     for (int64_t i = 0; i < o->classes; i++) {
         double slope = o->cap > 0.0 ? 1.0 - (z[i] / o->cap) * (z[i] / o->cap) : 1.0;

@@ -58,8 +58,6 @@ struct blas_plan {
     cublasLtMatmulPreference_t wish;
     cublasLtMatmulAlgo_t algorithm;
     struct k_matmul p;
-    void *work;
-    size_t work_bytes;
 };
 
 enum { ALIGNED = 16, WORK_ALIGNED = 256 };
@@ -160,7 +158,7 @@ static int make_preference(const struct blas *b, struct blas_plan *o)
     const struct blas_functions *c = &b->call;
     const char *what = "stating preferences";
     uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, bytes = ALIGNED;
-    uint64_t room = o->work_bytes;
+    uint64_t room = CUDA_BLAS_WORK - WORK_ALIGNED;
     TRY(check_blas(b, c->cublasLtMatmulPreferenceCreate(&o->wish), what));
     TRY(check_blas(b, c->cublasLtMatmulPreferenceSetAttribute(o->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room,
                                                          sizeof room), what));
@@ -178,27 +176,33 @@ static int choose_algorithm(const struct blas *b, struct blas_plan *o)
     memset(&found, 0, sizeof found);
     TRY(check_blas(b, b->call.cublasLtMatmulAlgoGetHeuristic(b->handle, o->product, o->first, o->second, o->result, o->result,
                                                         o->wish, 1, &found, &count), "choosing an algorithm"));
-    if (count < 1 || found.state != CUBLAS_STATUS_SUCCESS || found.workspaceSize > o->work_bytes)
+    if (count < 1 || found.state != CUBLAS_STATUS_SUCCESS || found.workspaceSize > CUDA_BLAS_WORK - WORK_ALIGNED)
         return fail(ERR_UNSUPPORTED, "cuBLASLt has no algorithm for a product of %d x %d x %d", o->p.m, o->p.n, o->p.k);
     o->algorithm = found.algo;
     return 0;
 }
 
-static int blas_run(struct cuda_step *s)
+int cuda_blas_multiply(struct cuda_device *cuda, const struct blas_plan *o, cudaStream_t stream, const struct k_matmul *p)
 {
-    const struct blas *b = s->cuda->blas;
-    const struct blas_plan *o = s->own;
-    const struct k_matmul *p = &o->p;
+    const struct blas *b = cuda->blas;
+    size_t skip = (WORK_ALIGNED - (uintptr_t)p->work % WORK_ALIGNED) % WORK_ALIGNED;
     float beta = p->c ? p->beta : 0.0f;
     const void *c = p->c ? p->c : p->y;
     return check_blas(b, b->call.cublasLtMatmul(b->handle, o->product, &p->alpha, p->b, o->first, p->a, o->second, &beta, c,
-                                           o->result, p->y, o->result, &o->algorithm, o->work, o->work_bytes,
-                                           s->stream), "multiplying");
+                                           o->result, p->y, o->result, &o->algorithm, (char *)p->work + skip,
+                                           CUDA_BLAS_WORK - WORK_ALIGNED, stream), "multiplying");
 }
 
-static void free_blas_plan(const struct blas *b, struct blas_plan *o)
+static int blas_run(struct cuda_step *s)
 {
-    const struct blas_functions *c = &b->call;
+    const struct blas_plan *o = s->own;
+    return cuda_blas_multiply(s->cuda, o, s->stream, &o->p);
+}
+
+void cuda_blas_plan_free(struct cuda_device *cuda, struct blas_plan *o)
+{
+    if (!o) return;
+    const struct blas_functions *c = &cuda->blas->call;
     if (o->wish) (void)c->cublasLtMatmulPreferenceDestroy(o->wish);
     if (o->result) (void)c->cublasLtMatrixLayoutDestroy(o->result);
     if (o->second) (void)c->cublasLtMatrixLayoutDestroy(o->second);
@@ -209,32 +213,36 @@ static void free_blas_plan(const struct blas *b, struct blas_plan *o)
 
 static void blas_release(struct cuda_step *s)
 {
-    free_blas_plan(s->cuda->blas, s->own);
+    cuda_blas_plan_free(s->cuda, s->own);
     s->own = NULL;
+}
+
+int cuda_blas_plan(struct cuda_device *cuda, const struct k_matmul *p, struct blas_plan **into)
+{
+    TRY(open_blas(cuda));
+    const struct blas *b = cuda->blas;
+    struct blas_plan *o = zalloc(sizeof *o);
+    o->p = *p;
+    int rc = describe_product(b, o);
+    if (rc == 0) rc = make_preference(b, o);
+    if (rc == 0) rc = choose_algorithm(b, o);
+    if (rc < 0) cuda_blas_plan_free(cuda, o);
+    else *into = o;
+    return rc;
 }
 
 // Runs the product once during prepare, so that the library loads its kernels then and not inside a capture. The memory holds
 // no valid values yet; the result is ignored.
 int cuda_blas_prepare(struct cuda_step *s, const struct k_matmul *p)
 {
-    TRY(open_blas(s->cuda));
-    const struct blas *b = s->cuda->blas;
-    struct blas_plan *o = zalloc(sizeof *o);
-    size_t skip = (WORK_ALIGNED - (uintptr_t)p->work % WORK_ALIGNED) % WORK_ALIGNED;
-    o->p = *p;
-    o->work = (char *)p->work + skip, o->work_bytes = CUDA_BLAS_WORK - skip;
-    int rc = describe_product(b, o);
-    if (rc == 0) rc = make_preference(b, o);
-    if (rc == 0) rc = choose_algorithm(b, o);
-    if (rc == 0) {
-        s->own = o;
-        rc = blas_run(s);
-    }
+    struct blas_plan *o = NULL;
+    TRY(cuda_blas_plan(s->cuda, p, &o));
+    int rc = cuda_blas_multiply(s->cuda, o, s->stream, p);
     if (rc < 0) {
-        s->own = NULL;
-        free_blas_plan(b, o);
+        cuda_blas_plan_free(s->cuda, o);
         return rc;
     }
+    s->own = o;
     s->run = blas_run;
     s->release = blas_release;
     return 0;
