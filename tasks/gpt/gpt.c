@@ -17,10 +17,7 @@ static void predict_batch(struct step *s)
     struct graph *g = s->g;
     int labels = step_input(s, "labels"), out[3];
     gpt_mark_symbols(s, s->setting->feed[s->program->feed]->data);
-    int logits = gpt_logits(s, gpt_states(s, step_input(s, "tokens")));
-    graph_scope(g, "loss");
-    float smoothing = step_trains(s) ? (float)s->setting->recipe->label_smoothing : 0;
-    g_xent_full(g, (int[]){logits, labels, NONE}, smoothing, false, out);
+    gpt_loss(s, gpt_states(s, step_input(s, "tokens")), labels, out);
     step_mean_loss(s, "loss", out[0], out[2], 1);
     if (step_trains(s) || g->error) return;
     int rows = g_reshape(g, out[1], SHAPE(s->is.batch, gpt_block(s->setting)));

@@ -48,8 +48,8 @@ static int check_gpt(const char *where, const struct recipe *r)
         return fail(ERR_USAGE, "%s: a \"model.width\" of %lld cannot be shared by %lld heads (\"model.heads\")", where,
                     (long long)k->width, (long long)k->heads);
     if (has_part(r, PART_ROTARY) && (k->width / k->heads % 2 || k->width / k->heads > ROTARY_MOST))
-        return fail(ERR_USAGE, "%s: a head has %lld numbers (\"model.width\" / \"model.heads\"); rotary positions need an even number "
-                    "up to %d", where, (long long)(k->width / k->heads), ROTARY_MOST);
+        return fail(ERR_USAGE, "%s: a head has %lld numbers (\"model.width\" / \"model.heads\"); rotary positions need an even "
+                    "number up to %d", where, (long long)(k->width / k->heads), ROTARY_MOST);
     return 0;
 }
 

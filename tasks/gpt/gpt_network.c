@@ -135,3 +135,11 @@ int gpt_logits(struct step *s, int states)
     float cap = (float)w.keys->cap;
     return cap > 0 ? g_scale(s->g, g_act(s->g, g_scale(s->g, z, 1 / cap), ACT_TANH), cap) : z;
 }
+
+int gpt_loss(struct step *s, int states, int labels, int out[3])
+{
+    float smoothing = step_trains(s) ? (float)s->setting->recipe->label_smoothing : 0;
+    int logits = gpt_logits(s, states);
+    graph_scope(s->g, "loss");
+    return g_xent_full(s->g, (int[]){logits, labels, NONE}, smoothing, false, out);
+}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A small GPT learns drawn lines to a target, scores them again, block by block, and writes such lines on. Killed and resumed it ends
-# with the same bytes. A narrow GPT-2 trains on drawn shards in the form of FineWeb's. Wrong prompts, options, texts and shards: one
-# sentence each.
+# A small GPT of each kind learns drawn lines to a target and writes such lines on; the first is scored again, block by block.
+# Killed and resumed it ends with the same bytes. A narrow GPT-2 trains on drawn shards in the form of FineWeb's. Wrong prompts,
+# options, texts and shards: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/status.sh"
@@ -56,6 +56,13 @@ says 2 '0.*100' "$DAWN" $write --prompt A --temperature -1
 says 2 'task gpt-char answers no questions' "$DAWN" infer gpt-char --threads 1 --ask 'Who?'
 says 2 'task cifar10 writes no texts' "$DAWN" infer cifar10 --weights run-1.safetensors --prompt A
 says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
+
+# ---- the network of the speedruns, with Muon
+modern="$train --recipe gpt-modern --set layers=2 --set width=64 --set heads=2 --set feed_forward=64 --set dropout=0 --db modern.db"
+"$DAWN" $modern --set epochs=1 --set activation=swiglu --target 1.2 >modern.txt
+"$DAWN" infer gpt-char --threads 1 --db modern.db --prompt 'ANNA:' --length 100 >written.txt # longer than a block
+[ "$(wc -c <written.txt)" = 106 ]
+says 2 'gpt has no rotary positions' "$DAWN" $train --set activation=swiglu
 
 # ---- texts
 mkdir play

@@ -83,8 +83,8 @@ static struct read read_text(struct setup *o, struct graph *g, bool trains)
     g->trains = trains ? ANY : 0;
     int tokens = graph_state(g, "in.tokens", SHAPE(B, T), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0}), out[3];
     int labels = graph_state(g, "in.labels", SHAPE(B, T), I32, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
-    struct read r = {.logits = gpt_logits(&step, gpt_states(&step, tokens))};
-    r.loss = g_xent_full(g, (int[]){r.logits, labels, NONE}, 0, false, out);
+    int states = gpt_states(&step, tokens);
+    struct read r = {.logits = gpt_logits(&step, states), .loss = gpt_loss(&step, states, labels, out)};
     OK(graph_check(g));
     return r;
 }
