@@ -59,7 +59,7 @@ says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
 
 # ---- the network of the speedruns, with Muon
 modern="$train --recipe gpt-modern --set layers=2 --set width=64 --set heads=2 --set feed_forward=64 --set dropout=0 --db modern.db"
-"$DAWN" $modern --set epochs=1 --set activation=swiglu --target 1.2 >modern.txt
+"$DAWN" $modern --set epochs=1 --set activation=swiglu --target 1.5 >modern.txt
 "$DAWN" infer gpt-char --threads 1 --db modern.db --prompt 'ANNA:' --length 100 >written.txt # longer than a block
 [ "$(wc -c <written.txt)" = 106 ]
 says 2 'gpt has no rotary positions' "$DAWN" $train --set activation=swiglu

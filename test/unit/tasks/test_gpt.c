@@ -37,11 +37,11 @@ static void set_up_model(struct setup *o, const char *device, int model)
 {
     memset(o, 0, sizeof *o);
     recipe_defaults(&recipe_table_gpt, &o->recipe);
-    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12, .base = 1e4, .between = model == GATED,
-                                    .cap = model == GPT ? 0 : 4};
+    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12, .base = 1e4,
+                                    .between = model == GATED, .cap = model == GPT ? 0 : 4};
     o->facts = (struct dataset_facts){.name = "few", .field = {{"tokens", I32, SHAPE(T + 1), 0, V}}, .fields = 1};
-    o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model != GPT], .data = &o->facts, .recipe = &o->recipe,
-                                  .feed = {&o->choice, &o->choice}, .dtype = F32};
+    o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model != GPT], .data = &o->facts,
+                                  .recipe = &o->recipe, .feed = {&o->choice, &o->choice}, .dtype = F32};
     OK(dataset_open("lines", NULL, &o->lines));
     o->choice.data = o->lines;
     o->s = device ? session_on(device) : NULL;
@@ -301,7 +301,7 @@ TEST(begins_as_published)
     set_down(&o);
 }
 
-// Parts begin as nothing: the network predicts all tokens alike, and every parameter that a gradient reaches at first is a head's.
+// Parts and head begin as nothing: the network predicts all tokens alike.
 TEST(a_modern_one_begins_with_nothing)
 {
     struct setup o;
