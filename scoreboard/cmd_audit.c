@@ -54,12 +54,14 @@ int cmd_audit_check_words(const char *command, const char *by, const char *reaso
     return fields_check_typed("the reason", fields, "reason", reason);
 }
 
-static int audit_what_is_drawn(int argc, const char *db, const struct wanted *w, struct audit_drawn *again)
+static int audit_what_is_drawn(int argc, char **argv, const char *db, const struct wanted *w, struct audit_drawn *again)
 {
     const char *by = w->decision.by;
-    if (argc > 1 || w->decision.reason != NULL || w->uphold || w->dismiss || w->withdraw)
+    if (again->replayed != NULL && argc != 2) return fail(ERR_USAGE, "--replayed needs one run, the one that was trained again");
+    if ((argc > 1 && again->replayed == NULL) || w->decision.reason != NULL || w->uphold || w->dismiss || w->withdraw)
         return fail(ERR_USAGE, "--drawn takes no run, no reason and no decision");
     again->db = db;
+    again->run = argv[1];
     again->by = by != NULL ? by : "the operator";
     return cmd_audit_drawn(again);
 }
@@ -84,6 +86,8 @@ int cmd_audit(int argc, char **argv)
         {OPTION_PATH, 0, "data", "DIR", "with --drawn: the folder that holds the data set", &again.data, 0, 0},
         {OPTION_PATH, 0, "dawn", "PROGRAM", "with --drawn: the dawn that trains (default: the one beside this program)",
          &again.program, 0, 0},
+        {OPTION_PATH, 0, "replayed", "FILE", "of RUN: sign what \"dawn replay --json\" printed about it elsewhere",
+         &again.replayed, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -93,9 +97,9 @@ int cmd_audit(int argc, char **argv)
                  "as audited, the highest level of trust. The decision is a statement in the log, signed by the server's "
                  "key. A group is audited when all its runs are.\n\n"
                  "With --uphold or --dismiss it records the decision about an OBJECTION.\n\n"
-                 "With --drawn it has \"dawn replay\" train the runs again that the log drew and nobody has repeated, and signs what "
-                 "came of each: equal to the last bit, or differs, which is a flag. A run whose program, device or data are not "
-                 "here stays open. The server may run meanwhile.",
+                 "With --drawn it has \"dawn replay\" train the runs again that the log drew and nobody has repeated, and signs "
+                 "what came of each: equal to the last bit, or differs, which is a flag. A run whose program, device or data are "
+                 "not here stays open. The server may run meanwhile.",
         .options = options,
         .more = "Examples:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'\n"
                 "  dawn-scoreboard audit 15 --uphold --by 'Ann Lee' \\\n    --reason 'the machine has 16 cores'",
@@ -104,7 +108,7 @@ int cmd_audit(int argc, char **argv)
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (!drawn && (again.epochs > 0 || again.list || again.data != NULL || again.program != NULL))
         return fail(ERR_USAGE, "--epochs, --list, --data and --dawn are for --drawn");
-    if (drawn) return audit_what_is_drawn(argc, db, &w, &again);
+    if (drawn || again.replayed != NULL) return audit_what_is_drawn(argc, argv, db, &w, &again);
     if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);
     if (w.uphold + w.dismiss + w.withdraw > 1)

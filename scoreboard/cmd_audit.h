@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard audit --drawn, a part of audit with a file of its own.
+// dawn-scoreboard audit --drawn and --replayed, a part of audit with a file of its own.
 #ifndef DAWN_SCOREBOARD_CMD_AUDIT_H
 #define DAWN_SCOREBOARD_CMD_AUDIT_H
 
@@ -10,6 +10,7 @@ struct audit_drawn {
     const char *program, *data;  // dawn, and the folder of the data sets; NULL: the usual ones
     int64_t epochs;              // of each run; 0: the whole run
     bool list;                   // only says what is open
+    const char *run, *replayed;  // signs what "dawn replay --json" wrote into this file about that run; NULL: trains here
 };
 // Returns ERR_DIFFERS if a run came to other figures, ERR_INPUT if one could not be repeated here.
 int cmd_audit_drawn(const struct audit_drawn *) MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn-scoreboard audit --drawn: has "dawn replay" train again what the log has drawn and nobody has repeated, and signs what came of
-// it. Invariant: a difference is signed only where the same bytes are due; equal figures are equal wherever they were computed.
-// Cost: that of the trainings.
+// dawn-scoreboard audit --drawn and --replayed: has "dawn replay" train again what the log has drawn and nobody has repeated, and
+// signs what came of it. Invariant: a difference is signed only where the same bytes are due; equal figures are equal wherever
+// they were computed. Cost: that of the trainings.
 #include <errno.h>
 #include <ftw.h>
 #include <spawn.h>
@@ -97,10 +97,10 @@ static int sign_outcome(struct auditing *a, const struct stored *run, const json
     }
     if (rc == 0 && done.problem != PROBLEM_NONE) rc = fail(ERR_INPUT, "%s", done.detail);
     if (rc == 0)
-        printf("statement %lld: run %lld %s: %lld of %lld points are the same in %.6g epochs\n", (long long)done.sequence,
+        printf("statement %lld: run %lld %s: %lld of %lld points are the same in %.6g epoch%s\n", (long long)done.sequence,
                (long long)run->sequence, strcmp(verdict, "equal") == 0 ? "is equal to the last bit" : "DIFFERS",
                (long long)canonical_int(said, "equal"), (long long)canonical_int(said, "points"),
-               (double)canonical_int(said, "epoch_micro") * 1e-6);
+               (double)canonical_int(said, "epoch_micro") * 1e-6, canonical_int(said, "epoch_micro") == 1000000 ? "" : "s");
     free(done.receipt);
     json_decref(decision.repeated);
     return rc;
@@ -119,11 +119,15 @@ static int judge_line(struct auditing *a, const struct stored *run, int status, 
     const bool equal = strcmp(canonical_text(said, "verdict"), "exact") == 0;
     const bool differs = strcmp(canonical_text(said, "verdict"), "differs") == 0 && canonical_int(said, "settings") == 0;
     int rc = 0;
-    if (said == NULL) {
+    if (said == NULL && a->asked->replayed != NULL)
+        rc = fail(ERR_INPUT, "the last line of %s is not what \"dawn replay --json\" writes", a->asked->replayed);
+    else if (said == NULL) {
         snprintf(why, sizeof why, "\"dawn replay\" ended with %d, and said why", status);
         leave_open(a, run, why);
     } else if (!equal && !differs)
-        leave_open(a, run, "its figures differ here, but so do program, machine or settings, so the same bytes are not due");
+        leave_open(a, run, strcmp(canonical_text(said, "verdict"), "none") == 0
+                               ? "there is nothing to compare"
+                               : "its figures differ, but so do program, machine or settings, so the same bytes are not due");
     else {
         rc = sign_outcome(a, run, said, equal ? "equal" : "differs");
         a->equal += rc == 0 && equal, a->differs += rc == 0 && differs;
@@ -182,6 +186,21 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
+// Another machine of the operator has trained the run again.
+static int take_replayed(struct auditing *a, struct reader *reader, struct arena *arena)
+{
+    struct stored run;
+    char *bytes;
+    size_t count;
+    TRY(store_statement(reader, a->asked->run, arena, &run));
+    TRY(file_read(a->asked->replayed, SAID_MOST, &bytes, &count));
+    while (count > 0 && bytes[count - 1] == '\n') bytes[--count] = 0;
+    const char *last = strrchr(bytes, '\n');
+    int rc = judge_line(a, &run, 0, last != NULL ? last + 1 : bytes);
+    free(bytes);
+    return rc;
+}
+
 static int walk_in_folder(struct auditing *a, struct reader *reader, struct arena *arena)
 {
     const char *where = getenv("TMPDIR");
@@ -203,13 +222,14 @@ int cmd_audit_drawn(const struct audit_drawn *asked)
     TRY(store_open(&(struct store_settings){.path = asked->db}, STORE_READ, &store));
     int rc = store_reader(store, &reader);
     if (rc == 0) {
-        rc = walk_in_folder(&a, reader, &arena);
+        rc = asked->replayed != NULL ? take_replayed(&a, reader, &arena) : walk_in_folder(&a, reader, &arena);
         store_reader_close(reader);
     }
     store_close(store);
     arena_free(&arena);
     TRY(rc);
     if (a.differs > 0)
-        return fail(ERR_DIFFERS, "%d drawn run%s not come to the figures of the statement", a.differs, a.differs == 1 ? " does" : "s do");
+        return fail(ERR_DIFFERS, "%d drawn run%s not come to the figures of the statement", a.differs,
+                    a.differs == 1 ? " does" : "s do");
     return a.open == 0 ? 0 : fail(ERR_INPUT, "%d drawn run%s open", a.open, a.open == 1 ? " stays" : "s stay");
 }

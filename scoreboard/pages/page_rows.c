@@ -51,7 +51,8 @@ static void trust_cell(struct page *page, const struct entry *entry)
         html_add(page->out, "<small>drawn, not repeated since %.10s</small>", text_moment(moment, entry->waits_ms));
     }
     if (entry->repeated_micro > 0)
-        html_add(page->out, "<small>%.6g epochs repeated</small>", (double)entry->repeated_micro * 1e-6);
+        html_add(page->out, "<small>%.6g epoch%s repeated</small>", (double)entry->repeated_micro * 1e-6,
+                 entry->repeated_micro == 1000000 ? "" : "s");
 }
 
 static void model_cell(struct page *page, const struct entry *entry)

@@ -82,8 +82,8 @@ static void draw_section(struct page *page, const struct draw_rules *rules)
                             "<strong>reproduced</strong>.</p>");
         return;
     }
-    html_add(page->out, "The log draws %.4g%% of new runs, by each %dth statement %.4g%% of all runs, and the best of each board of "
-                        "training (<a href=\"/runs/%lld\">statement %lld</a>). The operator trains them again. Besides, ",
+    html_add(page->out, "The log draws %.4g%% of new runs, by each %dth statement %.4g%% of all runs, and the best of each board "
+                        "of training (<a href=\"/runs/%lld\">statement %lld</a>). The operator trains them again. Besides, ",
              (double)rules->share_micro * 1e-4, DRAW_AGAIN, (double)rules->again_micro * 1e-4, number, number);
     page_count(page->out, rules->key_count, "listed key", "listed keys");
     html_add(page->out, " may repeat any run. A board shows first what was repeated or audited. <a href=\"/rules#the-draw\">The "

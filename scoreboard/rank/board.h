@@ -40,7 +40,7 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
           "signed with a known key; a check raised a flag, the program scored itself, or a cost is by a price of one's own")    \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
     TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \
-    TRUST(REPRODUCED, "reproduced", "Reproduced", "a key that the operator lists, or the operator, repeated the run, and the figures agreed") \
+    TRUST(REPRODUCED, "reproduced", "Reproduced", "the operator, or a key that the operator lists, came to the same figures") \
     TRUST(AUDITED, "audited", "Audited", "a person examined the run and its evidence for the operator of this board")
 enum trust {
 #define TRUST(name, word, title, what) TRUST_##name,

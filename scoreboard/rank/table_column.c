@@ -65,7 +65,7 @@ static const struct {
     COLUMN("energy", KNOWN, energy, "Joules of training: of a run up to the target, of a group the mean of its whole runs"),
     COLUMN("objections_upheld", INTEGER, upheld, "Of the flags, objections that the operator upheld"),
     COLUMN("drawn_waits_ms", ABOVE_0, waits_ms, "Since when a run that the log drew waits to be repeated"),
-    COLUMN("repeated_epoch_micro", ABOVE_0, repeated_micro, "Millionths of epochs that the operator trained again, equal to the last bit"),
+    COLUMN("repeated_epoch_micro", ABOVE_0, repeated_micro, "Millionths of epochs, trained again to the last bit"),
     COLUMN("repeated_differs", INTEGER, differs, "Of the flags, runs that the operator trained again with other figures"),
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the storage's door (store.h) that is about the draw (docs/decisions/draw.md): which runs the log has drawn, and what
-// came of it when the operator trained them again.
+// The part of the storage's door (store.h) that is about the draw (docs/decisions/draw.md): which runs the log has drawn, and
+// what came of it when the operator trained them again.
 #ifndef DAWN_SCOREBOARD_STORE_DRAWN_H
 #define DAWN_SCOREBOARD_STORE_DRAWN_H
 

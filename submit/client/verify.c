@@ -189,16 +189,17 @@ static void report_draw(const json_t *drawn, struct text *t)
 {
     const char *verdict = canonical_text(drawn, "verdict");
     const long long audit = (long long)canonical_int(drawn, "audited_by");
-    const double epochs = (double)canonical_int(drawn, "epoch_micro") * 1e-6;
-    char since[TEXT_FIGURE];
+    const int64_t micro = canonical_int(drawn, "epoch_micro");
+    char since[TEXT_FIGURE], epochs[48];
+    snprintf(epochs, sizeof epochs, "%.6g epoch%s", (double)micro * 1e-6, micro == 1000000 ? "" : "s");
     if (json_is_true(json_object_get(drawn, "waits")))
         text_entry(t, "state", "drawn since %s with #%lld, and not repeated yet, the board says",
                    text_moment(since, canonical_int(drawn, "since_ms")), (long long)canonical_int(drawn, "checkpoint"));
     if (strcmp(verdict, "equal") == 0)
-        text_entry(t, "state", "drawn, and trained again by the operator for %.6g epochs, equal to the last bit (#%lld), the board "
+        text_entry(t, "state", "drawn, and trained again by the operator for %s, equal to the last bit (#%lld), the board "
                    "says", epochs, audit);
     if (strcmp(verdict, "differs") == 0)
-        text_entry(t, "flag", "repeated: the operator trained it again for %.6g epochs with other figures (#%lld), the board says",
+        text_entry(t, "flag", "repeated: the operator trained it again for %s with other figures (#%lld), the board says",
                    epochs, audit);
 }
 

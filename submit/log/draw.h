@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs the log draws, so that their operator repeats them (docs/decisions/draw.md). Pure functions, without a state: anybody
-// who has the receipts of a board computes the same.
+// Which runs the log draws, so that its operator repeats them (docs/decisions/draw.md). Pure functions: whoever has the receipts
+// of a board computes the same.
 #ifndef DAWN_LOG_DRAW_H
 #define DAWN_LOG_DRAW_H
 

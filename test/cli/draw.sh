@@ -61,8 +61,8 @@ expect 0 'drawn since .* with #2, and not repeated yet' "$DAWN" verify "$url/run
 curl -fsS "$url/boards/demo/training-time?rank=classic" >page
 [ "$(grep -o 'drawn, not repeated since' page | wc -l)" = 2 ]
 
-# Anybody computes who was drawn: the lines of docs/log.md.
-sed -n '/^```python$/,/^```$/p' "$ROOT/docs/log.md" | sed '1d;$d' >draw.py
+# Anybody computes who was drawn: the lines of docs/statements.md.
+sed -n '/^```python$/,/^```$/p' "$ROOT/docs/statements.md" | sed '1d;$d' >draw.py
 python3 draw.py "$url" 2 >out
 reads out '^[0-9]+ of 1000000$'
 
@@ -71,22 +71,33 @@ expect 1 '2 drawn runs stay open' "$BOARD" audit --drawn --dawn /bin/false --db 
 expect 1 'cannot start' "$BOARD" audit --drawn --dawn ./nothing --db board.db
 
 # ---- the audit, while the server runs
-expect 3 'statement 4: run 2 is equal to the last bit: 1 of 1 points are the same in 1 epochs' \
+expect 3 'statement 4: run 2 is equal to the last bit: 1 of 1 points are the same in 1 epoch' \
     "$BOARD" audit --drawn --epochs 1 --dawn "$DAWN" --db board.db
 reads out 'statement 5: run 3 DIFFERS: 0 of 1 points'
 expect 0 'Nothing is drawn and open' "$BOARD" audit --drawn --db board.db
+
+# ---- another machine of the operator trains, here of a whole run
+says 2 'needs one run' "$BOARD" audit --replayed again.json --db board.db
+expect 0 'exact' "$DAWN" replay "$url/runs/2" --json --db far.db --save ""
+mv out again.json
+expect 0 'statement 6: run 2 is equal to the last bit: 2 of 2 points are the same in 2 epochs' \
+    "$BOARD" audit 2 --replayed again.json --db board.db
+echo '{"verdict":"exact"}' >none.json
+says 1 'repeated.*is missing' "$BOARD" audit 2 --replayed none.json --db board.db
+echo 'ready' >none.json
+says 1 'is not what "dawn replay --json" writes' "$BOARD" audit 2 --replayed none.json --db board.db
 state() { curl -fsS "$url/api/v1/statements/$1" | python3 -c 'import json, sys; s = json.load(sys.stdin)["state"]
 print(s["trust"], s["drawn"]["verdict"], s["drawn"]["waits"], [f["code"] for f in s["findings"]])'; }
 [ "$(state 2)" = "reproduced equal False []" ]
 [ "$(state 3)" = "signed differs False ['repeated']" ]
-expect 0 'trained again by the operator for 1 epochs, equal to the last bit (#4)' "$DAWN" verify "$url/runs/2"
-expect 0 'repeated: the operator trained it again for 1 epochs with other figures (#5)' "$DAWN" verify "$url/runs/3"
+expect 0 'trained again by the operator for 2 epochs, equal to the last bit (#6)' "$DAWN" verify "$url/runs/2"
+expect 0 'repeated: the operator trained it again for 1 epoch with other figures (#5)' "$DAWN" verify "$url/runs/3"
 curl -fsS "$url/runs/2" >page
-grep -q '<strong>equal to the last bit</strong>, 1 of 1 points' page
+grep -q '<strong>equal to the last bit</strong>, 2 of 2 points' page
 curl -fsS "$url/runs/3" >page
 grep -q 'Flag: repeated' page
 curl -fsS "$url/boards/demo/training-time?rank=classic" >page
-grep -q '1 epochs repeated' page
+grep -q '2 epochs repeated' page
 lacks page 'differs when repeated'
 curl -fsS "$url/boards/demo/training-time?rank=classic&trust=imported" >page
 grep -q 'differs when repeated' page

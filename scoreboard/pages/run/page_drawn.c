@@ -9,8 +9,8 @@ static void statement_link(struct page *page, int64_t sequence)
 
 void drawn_note(struct page *page, const struct drawn *d)
 {
-    static const char *const whys[] = {"The log drew this run", "The log drew this run among all", "This run was the best of a board, "
-                                       "so it was drawn"};
+    static const char *const whys[] = {"The log drew this run", "The log drew this run among all",
+                                       "This run was the best of a board, so it was drawn"};
     html_add(page->out, "<p>%s: ", whys[d->why]);
     page_moment(page->out, d->since_ms);
     html_add(page->out, ", ");
@@ -20,7 +20,8 @@ void drawn_note(struct page *page, const struct drawn *d)
     else if (d->verdict == DRAWN_OPEN)
         html_add(page->out, ".");
     else {
-        html_add(page->out, ". The operator trained it again for %.6g epochs on <bdi>%s</bdi>: <strong>", (double)d->epoch_micro * 1e-6,
+        html_add(page->out, ". The operator trained it again for %.6g epoch%s on <bdi>%s</bdi>: <strong>",
+                 (double)d->epoch_micro * 1e-6, d->epoch_micro == 1000000 ? "" : "s",
                  *d->hardware ? d->hardware : "a machine without a name");
         if (d->verdict == DRAWN_EQUAL) html_add(page->out, "equal to the last bit");
         else html_add(page->out, "it differs");
@@ -37,7 +38,8 @@ void drawn_note(struct page *page, const struct drawn *d)
 void drawn_rules(struct page *page, const struct shown *shown)
 {
     const json_t *draw = shown->statement.json, *keys = canonical_at(draw, "keys");
-    html_add(page->out, "<div><dt>Drawn of new runs</dt><dd>%.4g%%</dd></div>", (double)canonical_int(draw, "share_micro") * 1e-4);
+    html_add(page->out, "<div><dt>Drawn of new runs</dt><dd>%.4g%%</dd></div>",
+             (double)canonical_int(draw, "share_micro") * 1e-4);
     html_add(page->out, "<div><dt>Drawn of all runs by each %dth statement</dt><dd>%.4g%%</dd></div>", DRAW_AGAIN,
              (double)canonical_int(draw, "again_micro") * 1e-4);
     html_add(page->out, "<div><dt>Keys whose repetitions count</dt><dd>");

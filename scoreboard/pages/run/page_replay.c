@@ -137,7 +137,7 @@ void run_replays(struct page *page, const struct shown *shown, const struct repl
                  replays->unheard == 1 ? "names" : "name", replays->unheard == 1 ? "does" : "do");
     }
     if (replays->count > 0)
-        html_add(page->out, "<p class=\"quiet\">A repetition raises the level of a run only if the operator lists its key.</p>\n");
+        html_add(page->out, "<p class=\"quiet\">A repetition raises a level only if the operator lists its key.</p>\n");
     if (repeatable) {
         html_add(page->out, "<p>Train it once more and compare the figures:</p>\n");
         page_command(page, "replay", arena_text(&page->arena, "dawn replay http://THIS-SITE/runs/%lld", n));

@@ -386,8 +386,8 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
     TRY(sql_start(&s->sql, &row, "SELECT r.sequence, j.verdict, j.score FROM replays p JOIN runs r ON r.sequence = p.sequence "
                   "LEFT JOIN judged j ON j.run = ?1 AND j.by = r.sequence "
                   "WHERE p.head = (SELECT head FROM runs WHERE sequence = ?1) AND r.withdrawn = 0 AND r.superseded = 0 "
-                  "AND r.flags = 0 AND r.handle <> ?2 AND " BY_LISTED "ORDER BY r.first LIMIT ?3", "iti", original->sequence, original->handle,
-                  (int64_t)PAIRS));
+                  "AND r.flags = 0 AND r.handle <> ?2 AND " BY_LISTED "ORDER BY r.first LIMIT ?3", "iti", original->sequence,
+                  original->handle, (int64_t)PAIRS));
     TRY(read_candidates(s, row, found, &count));
     TRY(judge_candidates(s, original->sequence, found, count));
     for (int i = 0; i < count && *by == 0; i++) {
@@ -400,8 +400,8 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
     return 0;
 }
 
-// The earliest run of a curve becomes reproduced, by the first later run of a listed key of another person, unless one of the two is
-// flagged; and each run that the operator trained again to the same figures.
+// The earliest run of a curve becomes reproduced, by the first later run of a listed key of another person, unless one of the two
+// is flagged; and each run that the operator trained again to the same figures.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const char *curve, const struct copy *copy, bool first, struct group_known *group)
 {

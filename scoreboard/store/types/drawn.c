@@ -104,9 +104,9 @@ static int draw_best(struct drawing *d, const struct ranked_board *b)
     sqlite3_stmt *row;
     int64_t sequence = 0;
     const char *group = "";
-    TRY(sql_start(&d->store->sql, &row, "SELECT sequence, group_nonce FROM entries WHERE contest = ? AND board = ? AND rank = ? AND "
-                  "target_micro = ? AND alive = 1 AND trust >= 2 ORDER BY value, accepted_ms, sequence, source LIMIT 1", "tiii",
-                  b->contest, b->board, b->rank, b->target));
+    TRY(sql_start(&d->store->sql, &row, "SELECT sequence, group_nonce FROM entries WHERE contest = ? AND board = ? AND rank = ? "
+                  "AND target_micro = ? AND alive = 1 AND trust >= 2 ORDER BY value, accepted_ms, sequence, source LIMIT 1",
+                  "tiii", b->contest, b->board, b->rank, b->target));
     int rc = sql_next(&d->store->sql, row);
     if (rc > 0) sequence = sql_column(row, 0), group = b->rank == RANK_GROUP ? sql_keep(row, 1, &arena) : "";
     sql_end(row);
@@ -171,8 +171,8 @@ int drawn_findings(struct sql *sql, int64_t run, struct findings *into)
                   "d.verdict = 2", "i", run));
     int rc = sql_next(sql, row);
     if (rc > 0)
-        finding_add(into, CHECK_REPEATED, "the operator trained it again for %.6g epochs with other figures, statement %lld",
-                    (double)sql_column(row, 1) * 1e-6, (long long)sql_column(row, 0));
+        finding_add(into, CHECK_REPEATED, "the operator trained it again for %.6g epoch%s with other figures, statement %lld",
+                    (double)sql_column(row, 1) * 1e-6, sql_column(row, 1) == 1000000 ? "" : "s", (long long)sql_column(row, 0));
     sql_end(row);
     return rc < 0 ? rc : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's decisions. Their verdict says what they are about: a run is confirmed or no longer so, a run that was drawn came to
-// equal figures or to others, an objection is upheld or dismissed, a competition is cancelled.
+// The operator's decisions. Their verdict says what they are about: a run is confirmed or no longer so, a run that was drawn came
+// to equal figures or to others, an objection is upheld or dismissed, a competition is cancelled.
 #include <string.h>
 
 #include "scoreboard/store/types/types.h"
@@ -52,7 +52,7 @@ static int check_repetition(struct store *s, const struct incoming *in, struct r
                 canonical_text(audit, "statement")));
     if (there == 0)
         return problem_rule(out, PROBLEM_CONFLICT, "statement %s was not drawn", canonical_text(audit, "statement"));
-    if (points > 0 && equal <= points && (equal == points) == says_equal(audit)) return 0;
+    if (equal <= points && (equal == points || !says_equal(audit))) return 0;  // weights may differ where no point does
     return problem_rule(out, PROBLEM_MALFORMED, "%lld of %lld points are equal, which the verdict does not say", (long long)equal,
                         (long long)points);
 }

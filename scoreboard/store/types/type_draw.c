@@ -39,7 +39,9 @@ int store_draw_rules(struct reader *r, struct arena *arena, struct draw_rules *o
     TRY(sql_start(&r->sql, &row, "SELECT d.sequence, s.accepted_ms, share_micro, again_micro FROM draws d "
                   "JOIN statements s USING (sequence) ORDER BY d.sequence DESC LIMIT 1", ""));
     int rc = sql_next(&r->sql, row);
-    if (rc > 0) *out = (struct draw_rules){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3), NULL, 0};
+    if (rc > 0)
+        *out = (struct draw_rules){.sequence = sql_column(row, 0), .made_ms = sql_column(row, 1),
+                                   .share_micro = sql_column(row, 2), .again_micro = sql_column(row, 3)};
     sql_end(row);
     if (rc <= 0) return rc;
     TRY(sql_int(&r->sql, &keys, 0, "SELECT count(*) FROM draw_keys WHERE draw = ?", "i", out->sequence));

@@ -250,10 +250,11 @@ void replay_judge_first(const json_t *original, const json_t *replay, int64_t ep
     if (find_others(original, replay, true, &j->differs) > 0) return;
     j->settings = replay_settings(original, replay, &j->differs);
     j->board = curve_board(original);
-    j->points = points_within(points, epoch_micro);
-    for (size_t i = 0; i < j->points; i++) j->equal += same_point(json_array_get(points, i), json_array_get(others, i));
-    if (j->points == 0) text_add(&j->differs, "points: the original has none up to there\n");
-    else j->verdict = j->equal == j->points && points_within(others, epoch_micro) == j->points ? REPLAY_EXACT : REPLAY_DIFFERS;
+    const size_t own = points_within(points, epoch_micro), other = points_within(others, epoch_micro);
+    j->points = own > other ? own : other;
+    for (size_t i = 0; i < own; i++) j->equal += same_point(json_array_get(points, i), json_array_get(others, i));
+    if (j->points == 0) text_add(&j->differs, "points: neither has one up to there\n");
+    else j->verdict = j->equal == j->points ? REPLAY_EXACT : REPLAY_DIFFERS;
 }
 
 void replay_free(struct replay_judged *j)

@@ -36,8 +36,8 @@ struct replay_judged {
 };
 // `group`: the original's group; it counts from GROUP_MINIMUM finished runs on. NULL: none. End the result with replay_free.
 void replay_judge(const json_t *original, const json_t *replay, const struct group_facts *group, struct replay_judged *);
-// The same of the points up to an epoch, which need no end: REPLAY_EXACT or REPLAY_DIFFERS; the latter is a contradiction only if no
-// setting differs. `points` counts those up to there, and 0 points are NONE.
+// The same of the points up to an epoch, which need no end: REPLAY_EXACT or REPLAY_DIFFERS. The latter is a contradiction only if
+// no setting differs. `points` counts those of the run that has more up to there: a missing point is not equal. 0 points: NONE.
 void replay_judge_first(const json_t *original, const json_t *replay, int64_t epoch_micro, struct replay_judged *);
 void replay_free(struct replay_judged *);
 // The interval of the original's group. False if the group has fewer than GROUP_MINIMUM finished runs, or is NULL. Cost: a

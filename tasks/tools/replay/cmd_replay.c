@@ -69,7 +69,9 @@ static int tell_start(const struct choice *c, const struct original *o, const ch
     text_entry(&t, "repeats", "%s: %s, recipe %s, seed %lld", o->name.at, canonical_text(o->run, "task"),
                canonical_text(o->run, "recipe.name"), (long long)canonical_int(o->run, "seed"));
     if (settings > 0) text_entry(&t, "differs", "%.*s", (int)differs.length - 1, differs.at);
-    const char *interval = c->epochs > 0 ? "the same figures, which such a machine does not owe" : o->group.finished >= GROUP_MINIMUM ? "the interval of its group" : "the interval of one evaluation";
+    const char *interval = c->epochs > 0                        ? "the same figures, which such a machine does not owe"
+                           : o->group.finished >= GROUP_MINIMUM ? "the interval of its group"
+                                                                : "the interval of one evaluation";
     text_entry(&t, "held to", "%s", settings == 0 ? "the same figures, bit for bit" : interval);
     if (!c->json && !c->quiet) fputs(t.at, stdout);
     text_free(&t);
@@ -192,13 +194,15 @@ static void add_verdict(struct text *t, const struct replay_judged *j)
 static int print_json(const struct original *o, int64_t id, const json_t *own, const struct replay_judged *j)
 {
     const char *device = canonical_text(own, "device");
-    const json_t *points = json_object_get(o->run, "points");
-    int64_t through = j->points > 0 ? curve_epoch_micro(json_array_get(points, j->points - 1)) : 0;
-    return json_text_line(json_pack("{s:I, s:s, s:s, s:I, s:I, s:i, s:I, s:s, s:s, s:s}", "replay", (json_int_t)id, "of", o->name.at,
-                                    "verdict", replay_word(j->verdict), "points", (json_int_t)j->points, "equal",
-                                    (json_int_t)j->equal, "settings", j->settings, "epoch_micro", (json_int_t)through, "device",
-                                    device, "hardware", canonical_text(own, on_host(device) ? "hardware.cpu" : "hardware.gpu"),
-                                    "binary_digest", canonical_text(own, "software.binary_digest")));
+    json_t *said = json_pack("{s:I, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "verdict",
+                             replay_word(j->verdict), "points", (json_int_t)j->points, "equal", (json_int_t)j->equal, "settings",
+                             j->settings);
+    json_t *where = json_pack("{s:I, s:s, s:s, s:s}", "epoch_micro", (json_int_t)curve_epoch_micro(last_point(own)), "device",
+                              device, "hardware", canonical_text(own, on_host(device) ? "hardware.cpu" : "hardware.gpu"),
+                              "binary_digest", canonical_text(own, "software.binary_digest"));
+    if (said != NULL) json_object_update(said, where);
+    json_decref(where);
+    return json_text_line(said);
 }
 
 static int compare(const struct choice *c, const struct original *o)
@@ -234,8 +238,7 @@ int cmd_replay(int argc, char **argv)
         {OPTION_INT, 0, "threads", "N", "threads of the cpu device; 0: as many as the run had", &c.where.threads, 0, 1024},
         {OPTION_FLAG, 0, "oversubscribe", NULL, "allow more threads than processors", &c.where.oversubscribe, 0, 0},
         CHOOSE_FILES(c.where.files),
-        {OPTION_INT, 0, "epochs", "N", "train and compare the first N epochs alone; the rest of the schedule is left out", &c.epochs,
-         1, 1000000},
+        {OPTION_INT, 0, "epochs", "N", "train and compare the first N epochs of the schedule alone", &c.epochs, 1, 1000000},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &c.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &c.save, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &c.cost, 0, 0},

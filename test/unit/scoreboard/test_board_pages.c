@@ -302,7 +302,8 @@ TEST_WITH(what_is_not_known_is_an_empty_cell, set_up, end)
     assert_string_equal(answer.file_name, "cifar10-training-time.csv");
     assert_shows(csv, ",value,unit,low,high,cost,accuracy,p,runs,");
     assert_shows(csv, ",3600,s,3600,3600,,0.945,,1,");
-    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated,energy,objections_upheld,drawn_waits_ms,repeated_epoch_micro,repeated_differs\r\n");
+    assert_shows(csv, ",sequence,devices,views,flags,self_evaluated,energy,objections_upheld,drawn_waits_ms,"
+                      "repeated_epoch_micro,repeated_differs\r\n");
     assert_shows(csv, ",,,,0,0,,0,,,0\r\n");
 }
 

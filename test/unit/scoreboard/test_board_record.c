@@ -69,7 +69,7 @@ TEST_WITH(test_revoke, set_up, tear_down)
 static enum problem audit_of(const char *digest, bool withdrawn)
 {
     static int64_t later;  // each decision is one of its own
-    const struct decision audit = {withdrawn ? "withdrawn" : "confirmed", digest, "Ann Lee", "repeated on a machine of ours", NULL};
+    const struct decision audit = {withdrawn ? "withdrawn" : "confirmed", digest, "Ann Lee", "repeated on our machine", NULL};
     free(last.receipt);
     if (store_decide(store, &audit, FIXTURE_NOW_MS + ++later, &last) < 0) GIVE_UP("%s", error_text());
     return last.problem;

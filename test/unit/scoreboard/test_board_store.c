@@ -543,7 +543,8 @@ TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
     digest_of(run, digest);
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     free(last.receipt);
-    assert_int_equal(store_decide(store, &(struct decision){"confirmed", digest, "Ann Lee", "seen", NULL}, FIXTURE_NOW_MS, &last), 0);
+    const struct decision seen = {"confirmed", digest, "Ann Lee", "seen", NULL};
+    assert_int_equal(store_decide(store, &seen, FIXTURE_NOW_MS, &last), 0);
     assert_int_equal(trust_of("1"), TRUST_AUDITED);
     assert_int_equal(row_trust(BOARD_INFERENCE_LATENCY), TRUST_AUDITED);
     assert_int_equal(hand_in(about("amend", digest), &ada), PROBLEM_NONE);

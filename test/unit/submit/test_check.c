@@ -455,12 +455,12 @@ TEST(every_case_is_found_and_nothing_else)
 TEST(no_check_is_without_a_case)
 {
     for (int c = 0; c < CHECKS; c++) {
-        // These have tests of their own (test/fault/forge.c, test_check_metrics.c, test_check_bench.c, test_board_ticket.c, test_board_draw.c, and
-        // below).
+        // These have tests of their own (test/fault/forge.c, test_check_metrics.c, test_check_bench.c, test_board_ticket.c,
+        // test_board_draw.c, and below).
         bool found = c == CHECK_DIVISION || c == CHECK_WORK || c == CHECK_SEED || c == CHECK_TWIN || c == CHECK_PACE ||
-                     c == CHECK_OVERLAP || c == CHECK_OBJECTION || c == CHECK_REPEATED || c == CHECK_PRICE || c == CHECK_RECIPE || c == CHECK_DATES ||
+                     c == CHECK_OVERLAP || c == CHECK_OBJECTION || c == CHECK_PRICE || c == CHECK_RECIPE || c == CHECK_DATES ||
                      c == CHECK_CONTRADICTION || c == CHECK_TEXT || c == CHECK_BETTER || c == CHECK_TICKET ||
-                     c == CHECK_SUPERLINEAR;
+                     c == CHECK_SUPERLINEAR || c == CHECK_REPEATED;
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) found = found || (int)cases[i].check == c;
         if (!found) fail_msg("no case breaks %s", check_code((enum check)c));
         assert_true(*check_what((enum check)c) != 0);

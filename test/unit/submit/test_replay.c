@@ -222,8 +222,15 @@ TEST_WITH(a_part_is_compared_bit_for_bit, set_up, tear_down)
     assert_int_equal(judged.equal, 3);
     replay_judge_first(original, replay, 999999, &judged);
     assert_int_equal(judged.verdict, REPLAY_NONE);
-    assert_true(says("none up to there"));
+    assert_true(says("neither has one up to there"));
     replay_free(&judged);
+    json_t *hidden = json_incref(json_array_get(json_object_get(original, "points"), 0));  // a forger leaves out what is compared
+    json_array_remove(json_object_get(original, "points"), 0);
+    replay_judge_first(original, replay, 1000000, &judged);
+    assert_int_equal(judged.verdict, REPLAY_DIFFERS);
+    assert_int_equal(judged.points, 1);
+    assert_int_equal(judged.equal, 0);
+    json_array_insert_new(json_object_get(original, "points"), 0, hidden);
     set_point(2, "loss", canonical_int(fixture_item(original, "points", 2), "loss") + 1);
     replay_judge_first(original, replay, 2000000, &judged);
     assert_int_equal(judged.verdict, REPLAY_EXACT);
