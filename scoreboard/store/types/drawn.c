@@ -110,11 +110,13 @@ static int draw_best(struct drawing *d, const struct ranked_board *b)
     int rc = sql_next(&d->store->sql, row);
     if (rc > 0) sequence = sql_column(row, 0), group = b->rank == RANK_GROUP ? sql_keep(row, 1, &arena) : "";
     sql_end(row);
-    if (rc > 0) {
-        rc = sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE (r.sequence = ?1 AND ?2 = '' OR "
-                       "r.group_nonce = ?2 AND ?2 <> '') AND " DRAWABLE "ORDER BY r.first", "it", sequence, group);
-        if (rc == 0) rc = draw_among(d, row, DRAW_WHOLE, DRAWN_BEST);
-    }
+    if (rc > 0 && *group != 0)
+        rc = sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.group_nonce = ? AND r.group_nonce <> '' "
+                       "AND " DRAWABLE "ORDER BY r.first", "t", group);
+    else if (rc > 0)
+        rc = sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.sequence = ? AND " DRAWABLE, "i",
+                       sequence);
+    if (rc == 0 && sequence != 0) rc = draw_among(d, row, DRAW_WHOLE, DRAWN_BEST);
     arena_free(&arena);
     return rc < 0 ? rc : 0;
 }
