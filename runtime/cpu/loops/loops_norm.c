@@ -240,8 +240,13 @@ void LOOPS_NAME(layer_norm_back)(enum dtype t, const void *dy, const void *x, fl
 // ---- RMS norm: rows may be short (heads of queries and keys), so a call takes many. Sums stay in f32, and in registers
 
 enum { PARTS = LANE_GROUP / LANES };
+#if defined __AVX512F__
+#define BF16_AT(address) ((lanes)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(address))), 16))
+#else
 typedef uint16_t half_lanes __attribute__((vector_size(LANE_BYTES / 2), aligned(2), may_alias));
 typedef uint32_t wide_lanes __attribute__((vector_size(LANE_BYTES)));
+#define BF16_AT(address) ((lanes)(__builtin_convertvector(*(const half_lanes *)(address), wide_lanes) << 16))
+#endif
 
 // Elements i .. i + LANE_GROUP of x.
 ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
@@ -249,7 +254,7 @@ ALWAYS void get_group(enum dtype t, const void *x, int64_t i, lanes into[PARTS])
 #pragma GCC unroll 4
     for (int k = 0; k < PARTS; k++, i += LANES) {
         if (t == F32) into[k] = AT((const float *)x + i);
-        else if (t == BF16) into[k] = (lanes)(__builtin_convertvector(*(const half_lanes *)from(t, x, i), wide_lanes) << 16);
+        else if (t == BF16) into[k] = BF16_AT(from(t, x, i));
         else
             for (int j = 0; j < LANES; j++) into[k][j] = get(t, x, i + j);
     }
@@ -264,26 +269,39 @@ ALWAYS float group_sum(const lanes part[PARTS])
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
+ALWAYS float square_sum_of(enum dtype t, const void *row, int64_t n)
+{
+    int64_t whole = n / LANE_GROUP * LANE_GROUP;
+    lanes part[PARTS] = {0}, v[PARTS];
+    for (int64_t i = 0; i < whole; i += LANE_GROUP) {
+        get_group(t, row, i, v);
+#pragma GCC unroll 4
+        for (int k = 0; k < PARTS; k++) part[k] += v[k] * v[k];
+    }
+    float sum = group_sum(part);
+    for (int64_t i = whole; i < n; i++) sum += get(t, row, i) * get(t, row, i);
+    return sum;
+}
+
+// The sums of several short rows come first: a processor does not look far enough ahead to begin the next row's during a root.
 ALWAYS void rms_norm_of(enum dtype t, bool scaled, const void *x, int64_t rows, int64_t n, const float *scale, float eps,
                         void *y, float *rstd)
 {
-    int64_t whole = n / LANE_GROUP * LANE_GROUP;
-    for (int64_t r = 0; r < rows; r++) {
-        const void *row = from(t, x, r * n);
-        lanes part[PARTS] = {0}, v[PARTS];
-        for (int64_t i = 0; i < whole; i += LANE_GROUP) {
-            get_group(t, row, i, v);
-#pragma GCC unroll 4
-            for (int k = 0; k < PARTS; k++) part[k] += v[k] * v[k];
+    enum { MANY = 8, SHORT = 2048 };  // bytes: eight such rows stay in the L1 cache
+    const int64_t most = n * (int64_t)dtype_size(t) <= SHORT ? MANY : 1;
+    float factor[MANY];
+    for (int64_t r = 0; r < rows; r += most) {
+        int64_t many = rows - r < most ? rows - r : most;
+        for (int64_t k = 0; k < many; k++) factor[k] = square_sum_of(t, from(t, x, (r + k) * n), n);
+        for (int64_t k = 0; k < many; k++) factor[k] = 1.0f / sqrtf(factor[k] / (float)n + eps);
+        if (rstd) memcpy(rstd + r, factor, (size_t)many * sizeof *factor);
+        for (int64_t k = 0; y && k < many; k++) {
+            const void *row = from(t, x, (r + k) * n);
+            void *to = into(t, y, (r + k) * n);
+            const float f = factor[k];
+            INDEPENDENT
+            for (int64_t i = 0; i < n; i++) put(t, to, i, get(t, row, i) * f * (scaled ? scale[i] : 1.0f));
         }
-        float sum = group_sum(part);
-        for (int64_t i = whole; i < n; i++) sum += get(t, row, i) * get(t, row, i);
-        float factor = 1.0f / sqrtf(sum / (float)n + eps);
-        if (rstd) rstd[r] = factor;
-        void *to = y ? into(t, y, r * n) : NULL;
-        if (!to) continue;
-        INDEPENDENT
-        for (int64_t i = 0; i < n; i++) put(t, to, i, get(t, row, i) * factor * (scaled ? scale[i] : 1.0f));
     }
 }
 
