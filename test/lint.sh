@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 14600  runtime 40100  tasks 27700  submit 18300  scoreboard 21000  test 61500'
+BUDGETS='data 16100  runtime 41700  tasks 30200  submit 19000  scoreboard 22300  test 65400'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do
@@ -300,7 +300,7 @@ self_test() {
     expect licence docs/a.md '# A\n'
     expect licence .ci/run '#!/bin/sh\n'
     expect size data/a.c "$c$(printf 'int a;\\n%.0s' $(seq 600))"
-    expect budget data/a.json "$(printf '1\\n%.0s' $(seq 14601))"
+    expect budget data/a.json "$(printf '1\\n%.0s' $(seq 16101))"
     expect width data/a.c "$c// $(printf 'a%.0s' $(seq 128))\n"
     expect marks data/a.c "$c// TO""DO: later\n"
     expect marks test/a.sh "# SPDX-License-Identifier: Apache-2.0\n# FIX""ME\n"

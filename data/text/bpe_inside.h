@@ -40,8 +40,8 @@ struct bpe_merge {
     size_t first_bytes, second_bytes, both_bytes;
 };
 struct bpe_learning {
-    // False: the last character of a word ends with BPE_END. True: all but the first begin with "##", which a merge drops from its
-    // second symbol.
+    // False: the last character of a word ends with BPE_END. True: all but the first begin with "##", which a merge drops from
+    // its second symbol.
     bool pieces;
     // Takes a pair when it is merged for the first time. False: it was the last.
     bool (*take)(void *context, const struct bpe_merge *);

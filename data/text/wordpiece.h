@@ -42,14 +42,14 @@ struct wordpiece_special {
 };
 struct wordpiece_special wordpiece_special(const struct wordpiece *);
 
-// Counts the words of a text as wordpiece_encode cuts it, lowered and without accents for a lower-case vocabulary; those with more
-// than WORDPIECE_CHARACTERS characters are left out.
+// Counts the words of a text as wordpiece_encode cuts it, lowered and without accents for a lower-case vocabulary; those with
+// more than WORDPIECE_CHARACTERS characters are left out.
 int wordpiece_count_words(const char *text, size_t n, bool lower, struct vocabulary *words) MUST_CHECK;
 struct text;
 // Learns the pieces of counted words and adds them to a text, one a line, as wordpiece_parse reads them: [PAD], [UNK], [CLS],
-// [SEP], [MASK]; the characters that occur twice or more, "##" before those inside a word, by their bytes; then again and again the
-// union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with `pieces`
-// pieces, or where no pair occurs twice. Depends on the counted words alone.
+// [SEP], [MASK]; the characters that occur twice or more, "##" before those inside a word, by their bytes; then again and again
+// the union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with
+// `pieces` pieces, or where no pair occurs twice. Depends on the counted words alone.
 int wordpiece_learn(const struct vocabulary *words, int32_t pieces, struct text *list) MUST_CHECK;
 
 #endif

@@ -41,7 +41,8 @@ static int delete_rows(struct results *r, const json_t *runs, bool group, int64_
     size_t i;
     const int64_t whole = record_int(json_array_get(runs, 0), "group_id");
     if (!group && whole > 0)
-        return fail(ERR_USAGE, "run %lld belongs to group %lld, whose runs are all reported: only g%lld as a whole can be deleted",
+        return fail(ERR_USAGE,
+                    "run %lld belongs to group %lld, whose runs are all reported: only g%lld as a whole can be deleted",
                     (long long)id, (long long)whole, (long long)whole);
     if (group) TRY(check_group(r, runs, id));
     json_array_foreach((json_t *)runs, i, run) TRY(delete_run(r, run));

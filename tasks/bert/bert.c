@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT's pre-training (Devlin et al. 2019): masked pieces of two texts are predicted, and whether the second text follows the first.
-// In this order: the step, the update rules, the tasks. Samples are in cloze.h, the network in bert_network.h.
+// BERT's pre-training (Devlin et al. 2019): masked pieces of two texts are predicted, and whether the second text follows the
+// first. In this order: the step, the update rules, the tasks. Samples are in cloze.h, the network in bert_network.h.
 #include "tasks/bert/bert.h"
 
 #include "tasks/bert/bert_keys.h"

@@ -32,7 +32,8 @@ static int predict_words(struct step *s, struct net *n, int x, int64_t symbols)
     int64_t width = net_channels(n, x);
     graph_scope(g, "cls.predictions");
     x = g_gather(g, g_reshape(g, x, SHAPE(s->is.batch * s->is.length, width)), step_input(s, "places"));
-    x = g_act(g, net_dense(n, "cls.predictions.transform.dense", x, &(struct net_dense){width, to, WEIGHT, ZERO, false}), ACT_GELU);
+    x = g_act(g, net_dense(n, "cls.predictions.transform.dense", x, &(struct net_dense){width, to, WEIGHT, ZERO, false}),
+              ACT_GELU);
     x = g_layer_norm(g, "cls.predictions.transform.LayerNorm", x, n->eps);
     int words = graph_param(g, NET_ENCODER_WORDS, SHAPE(symbols, width), WEIGHT, ROLE_EMBEDDING);
     return g_linear(g, x, words, graph_param(g, "cls.predictions.bias", SHAPE(symbols), ZERO, ROLE_BIAS), to);

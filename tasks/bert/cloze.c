@@ -123,7 +123,8 @@ static int open_pieces(struct cloze *c, const struct setting *s, struct dataset 
     const char *vocab = s->files.vocab;
     if (vocab) TRY(wordpiece_open(vocab, true, &c->pieces));
     else if (!(s->task->takes & TAKES_VOCAB) || s->data->synthetic) TRY(learn_pieces(c, stored));
-    else return fail(ERR_USAGE, "%s reads the published pieces of BERT: give --vocab vocab.txt (docs/language.md)", s->task->name);
+    else return fail(ERR_USAGE, "%s reads the published pieces of BERT: give --vocab vocab.txt (docs/language.md)",
+                     s->task->name);
     c->special = wordpiece_special(c->pieces);
     c->symbols = wordpiece_count(c->pieces);
     if (c->special.mask == VOCABULARY_NONE) return fail(ERR_INPUT, "%s has no line %s", vocab, MASK);
@@ -162,7 +163,8 @@ static int encode_line(void *context, const char *text, size_t n)
     }
     if (masks < 1) return fail(ERR_INPUT, "sentence %lld has no %s to fill in", (long long)number, MASK);
     if (masks > c->form[SPLIT_TEST].predictions || e->spare.count + 2 > c->form[SPLIT_TEST].length)
-        return fail(ERR_INPUT, "sentence %lld has %lld pieces, %lld of them %s; at most %lld and %lld are read", (long long)number,
+        return fail(ERR_INPUT, "sentence %lld has %lld pieces, %lld of them %s; at most %lld and %lld are read",
+                    (long long)number,
                     (long long)e->spare.count, (long long)masks, MASK, (long long)c->form[SPLIT_TEST].length - 2,
                     (long long)c->form[SPLIT_TEST].predictions);
     sentence_text_add_pieces(&c->text[SPLIT_TEST], &e->spare);
@@ -217,7 +219,8 @@ static struct sentence_pair pair_of_epoch(struct cloze *c, const struct sentence
     return pair;
 }
 
-static void write_pair(const struct cloze *c, const struct sentence_text *t, const struct sentence_pair *p, struct cloze_sample *s)
+static void write_pair(const struct cloze *c, const struct sentence_text *t, const struct sentence_pair *p,
+                       struct cloze_sample *s)
 {
     int32_t *at = s->tokens;
     *at++ = c->special.first;
@@ -320,7 +323,8 @@ static int take_texts(struct cloze *c, struct dataset *stored)
     TRY(rc);
     for (int s = 0; s < SPLIT_COUNT && !c->asked; s++)
         if (c->text[s].articles < 2)
-            return fail(ERR_INPUT, "%s: the %s text has fewer than two articles with a piece", dataset_facts(stored)->name, split_name(s));
+            return fail(ERR_INPUT, "%s: the %s text has fewer than two articles with a piece", dataset_facts(stored)->name,
+                        split_name(s));
     if (c->asked) {
         c->samples[SPLIT_TEST] = c->text[SPLIT_TEST].articles;
         return 0;
@@ -390,7 +394,8 @@ static int fill_sample(void *view, const struct feed_item *item, void *const fie
     bool trains = item->split == SPLIT_TRAIN;
     const struct sentence_draws of = trains ? (struct sentence_draws){item->seed, item->split, item->epoch} : scored_draws(0);
     const struct form *form = form_of(c, &of);
-    struct cloze_sample s = {.tokens = field[TOKENS], .segments = field[SEGMENTS], .places = field[PLACES], .labels = field[LABELS]};
+    struct cloze_sample s = {.tokens = field[TOKENS], .segments = field[SEGMENTS], .places = field[PLACES],
+                             .labels = field[LABELS]};
     write_sample(c, &of, item->index, &s);
     for (int64_t i = 0; i < form->predictions; i++) s.places[i] += (int32_t)(item->place * form->length);
     *(int32_t *)field[LENGTH] = (int32_t)s.length;
@@ -464,8 +469,10 @@ static void add_floors(const struct dataset *view, struct text *into)
         labels += s.masked, random += s.random;
         cloze_sample_free(&s);
     }
-    text_add(into, "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "
-             "sentence %.3f; the scored set is %.16s", c->symbols, cloze_piece(view, best), (long long)labels, (double)hits / (double)labels,
+    text_add(into,
+             "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "
+             "sentence %.3f; the scored set is %.16s", c->symbols, cloze_piece(view, best), (long long)labels,
+                 (double)hits / (double)labels,
              (double)(random > all - random ? random : all - random) / (double)all, digest);
     free(times);
 }

@@ -46,7 +46,8 @@ static int judge_batch(void *state, const struct judged *b)
     int64_t numbers = b->shape[CLOZE_WORDS].dim[1], places = b->shape[CLOZE_LOSSES].dim[1];
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t *word = (const int32_t *)b->output[CLOZE_WORDS] + i * numbers;
-        const float *loss = (const float *)b->output[CLOZE_LOSSES] + i * places, *next = (const float *)b->output[CLOZE_NEXT] + 2 * i;
+        const float *loss = (const float *)b->output[CLOZE_LOSSES] + i * places,
+            *next = (const float *)b->output[CLOZE_NEXT] + 2 * i;
         struct cloze_sample s;
         cloze_sample(j->view, b->sample[i], &s);
         for (int64_t k = 0; k < s.masked; k++) {

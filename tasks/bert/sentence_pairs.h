@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of BERT's pre-training, as create_pretraining_data.py of its authors makes them: two texts of whole sentences, and places
-// to mask. New ones in every epoch: a draw depends on the seed, the split, the epoch and the number of the article or sample alone.
+// Samples of BERT's pre-training, as create_pretraining_data.py of its authors makes them: two texts of whole sentences, and
+// places to mask. New ones in every epoch: a draw depends on the seed, the split, the epoch and the number of the article or
+// sample alone.
 //
-// An article is walked through: sentences are taken until they have as many pieces as a sample, once in ten times fewer. The first
-// text is some of them from the first on. In half of the samples, and where there is one sentence only, the second text is from
-// another article, and the sentences that were not used come again. What is too long loses pieces of its longer text, in front or
-// behind.
+// An article is walked through: sentences are taken until they have as many pieces as a sample, once in ten times fewer. The
+// first text is some of them from the first on. In half of the samples, and where there is one sentence only, the second text is
+// from another article, and the sentences that were not used come again. What is too long loses pieces of its longer text, in
+// front or behind.
 #ifndef DAWN_BERT_SENTENCE_PAIRS_H
 #define DAWN_BERT_SENTENCE_PAIRS_H
 

@@ -90,7 +90,8 @@ static int64_t moved_length(const int64_t *context, const char *name, size_t i, 
 {
     const struct moved *m = (const struct moved *)context;
     (void)name;
-    return i < PARTS_FROM ? ns : m->length[PARTS_FROM + PART * m->order[(i - PARTS_FROM) / PART] + (int)((i - PARTS_FROM) % PART)];
+    int within = (int)((i - PARTS_FROM) % PART);
+    return i < PARTS_FROM ? ns : m->length[PARTS_FROM + PART * m->order[(i - PARTS_FROM) / PART] + within];
 }
 static void reorder(json_t *run, const int order[FIXTURE_EPOCHS])
 {

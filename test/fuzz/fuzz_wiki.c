@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of articles, in both forms: they are either refused with their place, or cut into sentences that were there.
+// Any bytes as a file of articles, in both forms: they are either refused with their place, or cut into sentences that were
+// there.
 #include "data/read/wiki/wiki.h"
 
 #include <stdlib.h>

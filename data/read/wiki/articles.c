@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawn articles about invented towns, for tests and trials. They need no download and have the form of WikiExtractor's. A town has
-// a river, a fruit, an animal, a craft and a colour, which its sentences name again and again: a masked word follows from its
+// Drawn articles about invented towns, for tests and trials. They need no download and have the form of WikiExtractor's. A town
+// has a river, a fruit, an animal, a craft and a colour, which its sentences name again and again: a masked word follows from its
 // sentence or from another one of the article, and a sentence of another article names other things.
 //
 // Everything depends on split and article alone (rng.h). Cost: 4 ms for all of it.
@@ -19,7 +19,8 @@ static const char *const things[THINGS][CHOICES] = {
     {"Arva", "Bela", "Cinca", "Drau", "Elbe", "Fulda", "Gail", "Havel", "Isar", "Jalón", "Kocher", "Lahn"},
     {"apples", "plums", "pears", "cherries", "figs", "grapes", "lemons", "olives", "melons", "quinces", "almonds", "peaches"},
     {"storks", "goats", "horses", "otters", "geese", "sheep", "donkeys", "herons", "foxes", "owls", "beavers", "swans"},
-    {"pottery", "weaving", "fishing", "mining", "printing", "baking", "brewing", "carving", "dyeing", "tanning", "milling", "sailing"},
+    {"pottery", "weaving", "fishing", "mining", "printing", "baking", "brewing", "carving", "dyeing", "tanning", "milling",
+     "sailing"},
     {"red", "white", "green", "yellow", "blue", "grey", "brown", "black", "orange", "pink", "purple", "golden"},
 };
 // %1$s: the town; then river, fruit, animals, craft and colour.

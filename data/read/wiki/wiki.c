@@ -119,7 +119,8 @@ static int take_line(struct reading *r, const char *line, size_t n)
         if (!end_article(r->into)) r->into->empty++;
         r->begun = 0;
     } else if (n > 0 && r->begun == 0) {
-        return fail(ERR_INPUT, "%s:%lld: a text outside of an article: %s...> must come first", r->name, (long long)r->line, BEGIN);
+        return fail(ERR_INPUT, "%s:%lld: a text outside of an article: %s...> must come first", r->name, (long long)r->line,
+                    BEGIN);
     } else if (n > 0 && r->line > r->begun + 1) {
         add_paragraph(r->into, line, n);
     }

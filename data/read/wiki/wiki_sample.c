@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MLPerf's sample of Wikipedia of January 2020: four files of WikiExtractor, of which the first three train and the last is scored.
+// MLPerf's sample of Wikipedia of January 2020: four files of WikiExtractor, of which the first three train and the last is
+// scored.
 #include <stdlib.h>
 
 #include "data/fetch/source.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole English Wikipedia of January 2020 in MLPerf's own form, the folder "results" of its preprocessed archive: a sentence per
-// line, an empty line between articles, part-00000-of-00500 and so on to train, eval.txt to score. Fewer parts make a smaller set.
+// The whole English Wikipedia of January 2020 in MLPerf's own form, the folder "results" of its preprocessed archive: a sentence
+// per line, an empty line between articles, part-00000-of-00500 and so on to train, eval.txt to score. Fewer parts make a smaller
+// set.
 //
-// MLPerf publishes MD5 of files, so a digest is SHA-256 of these: "wiki test MD5". Of the parts it names a few only, so the training
-// text is not checked, and the contest leaves it free. Cost: opening reads, checks and copies all of it.
+// MLPerf publishes MD5 of files, so a digest is SHA-256 of these: "wiki test MD5". Of the parts it names a few only, so the
+// training text is not checked, and the contest leaves it free. Cost: opening reads, checks and copies all of it.
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,8 @@ static int find_folder(struct wiki_set *set, const char *given)
         free(path.at);
     }
     set->folder = NULL;
-    return fail(ERR_MISSING, "there is no wiki in %s: %s is missing, a file of MLPerf's preprocessed text (docs/language.md); --data "
+    return fail(ERR_MISSING,
+                "there is no wiki in %s: %s is missing, a file of MLPerf's preprocessed text (docs/language.md); --data "
                 "names its folder", given, EVALUATION);
 }
 
@@ -116,6 +118,7 @@ static int whole_verify(struct dataset *ds, bool read, enum dataset_verdict *ver
 
 const struct kind wiki_kind = {
     .name = "wiki", .elsewhere = "not downloaded: MLPerf hands its files out (docs/language.md)", .published = whole_published,
-    .open = whole_open, .close = wiki_close, .read = wiki_read, .item = wiki_item, .lengths = wiki_lengths, .digest = whole_digest,
+    .open = whole_open, .close = wiki_close, .read = wiki_read, .item = wiki_item, .lengths = wiki_lengths,
+        .digest = whole_digest,
     .content_digest = whole_digest, .verify = whole_verify, .sample = "article", .show = wiki_show,
 };

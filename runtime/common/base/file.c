@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes whole files. A reported size is never trusted: files grow and shrink, and those of /proc report 0.
 #include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/whole.h"
@@ -188,6 +189,19 @@ int digest_file(const char *path, char hex[DIGEST_HEX])
     crypto_hash_sha256_final(&state, digest);
     digest_hex(digest, hex);
     return 0;
+}
+
+int file_read_or_input(const char *path, size_t limit, char **bytes, size_t *count)
+{
+    struct text text = {0};
+    char piece[4096];
+    if (path && strcmp(path, "-")) return file_read(path, limit, bytes, count);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0 && text.length <= limit;) text_bytes(&text, piece, n);
+    *bytes = text.at ? text.at : zalloc(1);
+    *count = text.length;
+    if (text.length <= limit) return 0;
+    free(*bytes);
+    return fail(ERR_INPUT, "a text of more than %zu MiB is too long", limit >> 20);
 }
 
 void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX])

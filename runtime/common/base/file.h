@@ -8,6 +8,8 @@
 // Reads all of a regular file; refuses one larger than `limit`. The bytes are followed by a NUL that is not
 // counted. free() ends them.
 int file_read(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
+// The same of standard input where the path is NULL or "-".
+int file_read_or_input(const char *path, size_t limit, char **bytes, size_t *count) MUST_CHECK;
 // Through whole.h: the file is whole or not there. An existing pipe or device is written into.
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
 bool file_exists(const char *path);

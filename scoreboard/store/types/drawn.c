@@ -111,7 +111,8 @@ static int draw_best(struct drawing *d, const struct ranked_board *b)
     if (rc > 0) sequence = sql_column(row, 0), group = b->rank == RANK_GROUP ? sql_keep(row, 1, &arena) : "";
     sql_end(row);
     if (rc > 0 && *group != 0)
-        rc = sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.group_nonce = ? AND r.group_nonce <> '' "
+        rc = sql_start(&d->store->sql, &row,
+                       "SELECT r.first, r.digest FROM runs r WHERE r.group_nonce = ? AND r.group_nonce <> '' "
                        "AND " DRAWABLE "ORDER BY r.first", "t", group);
     else if (rc > 0)
         rc = sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.sequence = ? AND " DRAWABLE, "i",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a run against other runs of the record: its group, and runs with its curve or its pace.
 // Workload: each run once when it is accepted; mates are read before the mutex is taken, and in the transaction only those that
-// came meanwhile. Cost: a brief for each run of the group, and whole payloads, a few milliseconds each, of at most MATES + ALIKE of
-// them and of twice RUN_LIKELY others.
+// came meanwhile. Cost: a brief for each run of the group, and whole payloads, a few milliseconds each, of at most MATES + ALIKE
+// of them and of twice RUN_LIKELY others.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

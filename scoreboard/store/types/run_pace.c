@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds older runs whose points follow each other as those of a new run do. A key is how three intervals that follow each other
-// relate, so a copy has most keys of its original, also if it is slower by a factor, begins later, or leaves out points. A run is kept
-// under a sample of its keys that any copy finds: the least by a fixed draw.
-// Workload: each run once. Cost: some look-ups per point, and at most 97 rows per run.
+// relate, so a copy has most keys of its original, also if it is slower by a factor, begins later, or leaves out points. A run is
+// kept under a sample of its keys that any copy finds: the least by a fixed draw. Workload: each run once. Cost: some look-ups
+// per point, and at most 97 rows per run.
 #include <math.h>
 #include <stdlib.h>
 
 #include "scoreboard/store/types/types.h"
 
-// BINS for the unit: a ratio of two intervals that agree within 5 millionths is in the same bin or the next. STRIDES: every point,
-// every second, every third. SAMPLE: of each. CROWD: runs that are looked at under one key.
+// BINS for the unit: a ratio of two intervals that agree within 5 millionths is in the same bin or the next. STRIDES: every
+// point, every second, every third. SAMPLE: of each. CROWD: runs that are looked at under one key.
 enum { BINS = 40000, STRIDES = 3, SAMPLE = 32, CROWD = 64, FEWEST = 4 };
 #define SLACK 1.1e-5
 
@@ -133,8 +133,9 @@ int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, struct
     for (size_t i = 0; i < k.count && rc >= 0; i++) {
         sqlite3_stmt *row;
         rc = sql_start(sql, &row, "SELECT r.sequence FROM paces p JOIN runs r ON r.sequence = p.run WHERE p.key = ?1 AND "
-                       "r.superseded = 0 AND r.nonce <> ?2 AND (?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) "
-                       "ORDER BY p.run LIMIT ?4", "itii", k.at[i], nonce, superseded, (int64_t)CROWD);
+                       "r.superseded = 0 AND r.nonce <> ?2 AND "
+                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii",
+                       k.at[i], nonce, superseded, (int64_t)CROWD);
         if (rc < 0) break;
         while ((rc = sql_next(sql, row)) > 0) add_key(&found, sql_column(row, 0));
         sql_end(row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The intervals of two runs against each other. They are paired in three ways, so that little hides a copy: from each common step to
-// the next (a longer beginning or a point left out), by their order (other steps), and by their length (another order). In each way
-// one run may be slower or faster by a factor. Cost: sorting two curves.
+// The intervals of two runs against each other. They are paired in three ways, so that little hides a copy: from each common step
+// to the next (a longer beginning or a point left out), by their order (other steps), and by their length (another order). In
+// each way one run may be slower or faster by a factor. Cost: sorting two curves.
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,8 +56,8 @@ static int64_t honest_slack(int64_t lap, size_t count)
     return count < 3 || lap < 200000000 ? 1000 : lap / 200000;
 }
 
-// On the steadiest machines times scatter by a ten-thousandth. There three intervals of a second agree within 100 ns in one pair of
-// a thousand millions.
+// On the steadiest machines times scatter by a ten-thousandth. There three intervals of a second agree within 100 ns in one pair
+// of a thousand millions.
 static int64_t exact_slack(int64_t lap, size_t count)
 {
     (void)lap;
@@ -87,12 +87,12 @@ static size_t count_scaled(const struct lap *laps, size_t count)
     return agree == count || (agree >= least && 4 * agree >= 3 * count) ? agree : 0;
 }
 
-// One interval sets the factor. Where times scatter by a thousandth, another agrees by chance in 3 of 1,000 cases; on the steadiest
-// machines, by a ten-thousandth, in 3 of 100: then five of five agree in one pair of a million, and eight of nine in one of ten
-// thousand millions. A group of a thousand runs has half a million pairs. (Of 28 pairs of honest runs on two cores of a shared
-// machine, whose intervals scatter by hundredths, none had a second one.) A forger who scales a run has all intervals of its
-// schedule, about ten or more, in agreement, but for the first, with the beginning. One who alters more of them gets the flag, and
-// one who scatters all has made up a run (docs/threats.md).
+// One interval sets the factor. Where times scatter by a thousandth, another agrees by chance in 3 of 1,000 cases; on the
+// steadiest machines, by a ten-thousandth, in 3 of 100: then five of five agree in one pair of a million, and eight of nine in
+// one of ten thousand millions. A group of a thousand runs has half a million pairs. (Of 28 pairs of honest runs on two cores of
+// a shared machine, whose intervals scatter by hundredths, none had a second one.) A forger who scales a run has all intervals of
+// its schedule, about ten or more, in agreement, but for the first, with the beginning. One who alters more of them gets the
+// flag, and one who scatters all has made up a run (docs/threats.md).
 static enum check_pace judge_count(size_t agree, size_t count)
 {
     if (agree >= 8 && agree + 1 >= count) return PACE_COPIED;

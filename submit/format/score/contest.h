@@ -21,7 +21,8 @@ struct contest {
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t most_micro;        // the largest value of the board's metric, and of others with its unit, if it has one; 0: unknown
     int64_t test_items;        // items of the whole test set
-    int64_t requests;          // of a latency over the whole test set: test_items, but where the task makes samples of its own of it
+    // of a latency over the whole test set: test_items, but where the task makes samples of its own of it
+    int64_t requests;
     int64_t train_items;       // of the published training set; 0 without a digest: training data are free
     bool steps_vary;           // a recipe may take more or fewer samples in a step than data.batch
     int64_t samples_per_item;  // largest number of samples of one stored item (windows of a long text); usually 1

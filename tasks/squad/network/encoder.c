@@ -24,7 +24,8 @@ void bert_forward(struct step *s, const int none[MODEL_VALUES], int out[MODEL_VA
     n.eps = NORM_EPS;
     net_dropout_at(&n, (float)own->dropout);
     graph_group(g, GROUP_ENCODER);
-    const struct net_texts in = {step_input(s, "tokens"), step_input(s, "segments"), s->setting->data->field[0].classes, own->width,
+    const struct net_texts in = {step_input(s, "tokens"), step_input(s, "segments"), s->setting->data->field[0].classes,
+                                 own->width,
                                  own->positions, WEIGHT};
     int x = net_encoder_input(&n, &in);
     for (int i = 0; i < own->layers; i++) x = net_encoder_layer(&n, arena_text(&g->arena, "encoder.layer.%d", i), x, &layer);

@@ -26,7 +26,7 @@ struct arguments {
     struct choose choose;  // files.weights: used instead of a run's
     const char *task;      // NULL: the task of the run
     const char *run, *database, *instance, *answers, *question, *text, *attention;
-    struct infer_writing writing;  // prompt NULL: nothing is written
+    struct infer_writing writing;  // its prompt NULL: none
     int64_t items, warmup, views;
     double cost, target;
     bool latency, json, quiet;
@@ -329,22 +329,6 @@ static void print_text(const struct measured *m)
 
 // ---- a question from the terminal
 
-enum { TEXT_LIMIT = 16 << 20 };
-
-// Reads standard input or a file to its end.
-static int read_whole_text(const char *path, char **bytes, size_t *count)
-{
-    struct text text = {0};
-    char piece[4096];
-    if (path && strcmp(path, "-")) return file_read(path, TEXT_LIMIT, bytes, count);
-    for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0 && text.length <= TEXT_LIMIT;) text_bytes(&text, piece, n);
-    *bytes = text.at ? text.at : zalloc(1);
-    *count = text.length;
-    if (text.length <= TEXT_LIMIT) return 0;
-    free(*bytes);
-    return fail(ERR_INPUT, "a text of more than %d MiB is too long", TEXT_LIMIT >> 20);
-}
-
 // An answer is a part of a text and may itself have ends of lines. A failed write is reported when the program ends.
 static int print_told(const struct measured *m, struct text *told)
 {
@@ -386,7 +370,7 @@ static int ask_question(struct measured *m, struct infer_options *o)
     char *text = NULL;
     size_t count = 0;
     TRY(check_question(o->task, a));
-    if (o->task->asks == ASKS_ABOUT_TEXT || !a->question) TRY(read_whole_text(a->text, &text, &count));
+    if (o->task->asks == ASKS_ABOUT_TEXT || !a->question) TRY(file_read_or_input(a->text, 16 << 20, &text, &count));
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
     if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
@@ -404,7 +388,6 @@ static int ask_question(struct measured *m, struct infer_options *o)
 }
 
 // ---- a text that is written on
-
 struct told {
     bool json;
     struct text all;
@@ -536,6 +519,7 @@ static int infer_task(const struct arguments *a)
 
 static int complete_writing(struct arguments *a, int64_t seed)
 {
+    if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
     struct infer_writing *w = &a->writing;
     bool how = w->length >= 0 || w->top >= 0 || !isnan(w->temperature) || seed >= 0;
     if (how && !w->prompt) return fail(ERR_USAGE, "--length, --temperature, --top-k and --seed say how --prompt is written on");
@@ -611,7 +595,6 @@ int cmd_infer(int argc, char **argv)
     a.task = argc == 2 ? argv[1] : NULL;
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
-    if (a.attention && !a.question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
     TRY(complete_writing(&a, seed));
     return infer_task(&a);
 }

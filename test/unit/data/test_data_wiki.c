@@ -28,13 +28,15 @@ static void assert_article(const struct wiki_articles *a, int64_t i, const char 
 
 TEST(paragraphs_are_cut_into_sentences)
 {
-    static const char text[] = "<doc id=\"1\" url=\"u\" title=\"T\">\nT\n\nOne is here. Two! Three? four. \"Five\". Six (e.g. S\xc3\xa3o) b.C \n"
+    static const char text[] = "<doc id=\"1\" url=\"u\" title=\"T\">\nT\n\nOne is here. Two! Three? four. \"Five\". "
+                               "Six (e.g. S\xc3\xa3o) b.C \n"
                                "\t Next paragraph...   Ends so.\r\n\n</doc>\n"
                                "<doc id=\"2\">\nTitle. Not Read\nA. \xc3\x84. B\n</doc>\n";
     struct wiki_articles a = {0};
     assert_int_equal(parse(text, &a), 0);
     assert_int_equal(a.articles, 2);
-    assert_article(&a, 0, "One is here.\nTwo!\nThree? four. \"Five\".\nSix (e.g.\nS\xc3\xa3o) b.C\nNext paragraph...\nEnds so.\n");
+    assert_article(&a, 0,
+                   "One is here.\nTwo!\nThree? four. \"Five\".\nSix (e.g.\nS\xc3\xa3o) b.C\nNext paragraph...\nEnds so.\n");
     assert_article(&a, 1, "A. \xc3\x84.\nB\n");  // A to Z alone begin a sentence
     assert_int_equal(a.longest, a.at[1]);
     // Another file goes on.
@@ -72,8 +74,10 @@ TEST(wrong_files_are_named)
     assert_fails(parse("", &a), ERR_INPUT, "w_00 has no article with a text");
     assert_fails(parse("<doc a>\nT\n</doc>\n", &a), ERR_INPUT, "w_00 has no article with a text");
     assert_fails(parse("<doc a>\nT\nx\n", &a), ERR_INPUT, "w_00:1: the article that begins here has no </doc>");
-    assert_fails(parse("\n<doc a>\nT\nx\n<doc b>\n", &a), ERR_INPUT, "w_00:5: an article begins, and that of line 2 has no </doc> yet");
-    assert_fails(parse("<doc a>\nT\nx\n</doc>\n\nmore\n", &a), ERR_INPUT, "w_00:6: a text outside of an article: <doc ...> must come");
+    assert_fails(parse("\n<doc a>\nT\nx\n<doc b>\n", &a), ERR_INPUT,
+                 "w_00:5: an article begins, and that of line 2 has no </doc> yet");
+    assert_fails(parse("<doc a>\nT\nx\n</doc>\n\nmore\n", &a), ERR_INPUT,
+                 "w_00:6: a text outside of an article: <doc ...> must come");
     assert_fails(parse("text\n<doc a>\n", &a), ERR_INPUT, "w_00:1: a text outside of an article");
     assert_fails(parse("</doc>\n", &a), ERR_INPUT, "w_00:1: </doc> ends no article");
     assert_fails(parse("<doc a>\nT\nx\n</doc>\n</doc>\n", &a), ERR_INPUT, "w_00:5: </doc> ends no article");
@@ -117,7 +121,8 @@ static void assert_item(struct dataset *ds, enum split split, int64_t index, con
 
 TEST_WITH(the_sample_is_four_files, set_up, tear_down)
 {
-    static const char one[] = "<doc a>\nT\nx\n</doc>\n", two[] = "<doc a>\nT\nx\n</doc>\n<doc b>\nT\ny. Z\n</doc>\n<doc c>\nT\n</doc>\n";
+    static const char one[] = "<doc a>\nT\nx\n</doc>\n",
+        two[] = "<doc a>\nT\nx\n</doc>\n<doc b>\nT\ny. Z\n</doc>\n<doc c>\nT\n</doc>\n";
     struct dataset *ds;
     enum dataset_verdict verdict;
     assert_fails(dataset_open("wiki-sample", folder, &ds), ERR_MISSING, "wiki_00 is missing");
@@ -169,7 +174,8 @@ TEST(articles_are_drawn_alike)
     char row[4096];
     int64_t length;
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "text", 0, row, sizeof row, &length), 0);
-    static const char first[] = "In spring the otters come to the banks of the Bela.\nFor many years printing was forbidden, and the";
+    static const char first[] = "In spring the otters come to the banks of the Bela.\n"
+                                "For many years printing was forbidden, and the";
     assert_memory_equal(row, first, sizeof first - 1);
     assert_int_equal(dataset_verify(ds, &verdict), 0);
     assert_int_equal(verdict, DATASET_SYNTHETIC);

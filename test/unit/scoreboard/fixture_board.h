@@ -228,4 +228,11 @@ static inline void do_sql(const char *sql)
     sqlite3_close(db);
 }
 
+static inline enum trust trust_of(const char *id)
+{
+    struct stored s;
+    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
+    return s.trust;
+}
+
 #endif

@@ -348,7 +348,8 @@ TEST_WITH(one_is_no_plural, set_up, end)
     assert_int_equal(hand_in(group_run_of("ada", 1, 1), &ada), PROBLEM_NONE);
     const char *page = page_of(page_log, "/log", NULL, NULL, NULL);
     assert_shows(page, "<b>1</b> statement: <b>1</b> run alone or in <b>1</b> group, by <b>1</b> person.");
-    assert_shows(page_of(page_home, "/", NULL, NULL, NULL), "<b>1</b> signed run by <b>1</b> person, and <b>0</b> entries of");
+    assert_shows(page_of(page_home, "/", NULL, NULL, NULL),
+                 "<b>1</b> signed run by <b>1</b> person, and <b>0</b> imported entries.");
     json_t *run = run_of("ada", 2);
     fixture_set(fixture_item(run, "latencies", 0), "threads", json_integer(1));
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);

@@ -409,8 +409,8 @@ TEST_WITH(test_group_is_not_read_in_vain, set_up, tear_down)
     assert_whole();
 }
 
-// Health tries a write after one that failed. Only a statement that was stored shows that writing works: not one that had to wait,
-// one that was refused, or one that was there.
+// Health tries a write after one that failed. Only a statement that was stored shows that writing works: not one that had to
+// wait, one that was refused, or one that was there.
 TEST_WITH(test_a_failed_write_is_remembered, set_up, tear_down)
 {
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
@@ -426,13 +426,6 @@ TEST_WITH(test_a_failed_write_is_remembered, set_up, tear_down)
     assert_true(last.again && store->failed);
     assert_int_equal(hand_in(run_of("ada", 2), &ada), PROBLEM_NONE);
     assert_false(store->failed);
-}
-
-static enum trust trust_of(const char *id)
-{
-    struct stored s;
-    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
-    return s.trust;
 }
 
 TEST_WITH(test_reproduced, set_up, tear_down)
@@ -551,46 +544,6 @@ TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
     assert_int_equal(trust_of("1"), TRUST_CHECKED);
     assert_int_equal(row_trust(BOARD_TRAINING_TIME), TRUST_CHECKED);
     assert_whole();
-}
-
-// The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name. The owner may still sign the
-// original anew.
-TEST_WITH(test_copied_is_not_reproduced, set_up, tear_down)
-{
-    json_t *first = run_of("ada", 1), *copy = run_of("bob", 1);
-    char digest[DIGEST_HEX];
-    fixture_set(copy, "nonce", json_string(FIXTURE_GROUP));
-    fixture_slow(copy, 1);
-    digest_of(first, digest);
-    json_t *anew = json_deep_copy(first);
-    json_object_set_new(anew, "supersedes", json_string(digest));
-    json_object_set_new(anew, "note", json_string("a remark"));
-    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
-    assert_int_equal(hand_in(copy, &bob), PROBLEM_CHECKS);
-    assert_int_equal(last.findings.at[0].check, CHECK_TWIN);
-    assert_int_equal(hand_in(anew, &ada), PROBLEM_NONE);
-    assert_int_equal(trust_of("2"), TRUST_CHECKED);
-    assert_whole();
-}
-
-// A run that takes as long as another of its group at each point is no run of its own, nor one that went on at the same time.
-TEST_WITH(test_group_of_copies, set_up, tear_down)
-{
-    json_t *first = group_run_of("ada", 1, 1), *copy = group_run_of("ada", 2, 2), *beside = group_run_of("ada", 3, 3);
-    fixture_set(copy, "points", json_deep_copy(json_object_get(first, "points")));
-    fixture_set(copy, "segments", json_deep_copy(json_object_get(first, "segments")));
-    fixture_slow(copy, 1);
-    fixture_set(beside, "started_ms", json_integer(FIXTURE_NOW_MS - 11 * 200000 - 125000));
-    fixture_set(beside, "ended_ms", json_integer(FIXTURE_NOW_MS - 11 * 200000 + 5000));
-    assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
-    assert_int_equal(hand_in(copy, &ada), PROBLEM_CHECKS);
-    assert_int_equal(last.findings.at[0].check, CHECK_TWIN);
-    assert_int_equal(hand_in(beside, &ada), PROBLEM_NONE);
-    assert_int_equal(last.findings.flags, 1);
-    assert_int_equal(last.findings.at[0].check, CHECK_OVERLAP);
-    assert_whole();
-    do_sql("DELETE FROM findings WHERE sequence = 2");
-    assert_fault("statement 2: its flag overlap is missing");
 }
 
 // A repeated curve does not answer what was flagged.

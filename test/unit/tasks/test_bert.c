@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BERT for pre-training: parameters as published, losses, logits and gradients as PyTorch computes them; how texts become samples;
-// the scored set, which is the same for everybody; its rules of update and their share of a step.
+// BERT for pre-training: parameters as published, losses, logits and gradients as PyTorch computes them; how texts become
+// samples; the scored set, which is the same for everybody; its rules of update and their share of a step.
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
@@ -54,7 +54,8 @@ static const struct golden GRADIENT[] = {
     {"cls.seq_relationship.bias", -0.02164592},
     {NULL, 0},
 };
-static const double LOSSES[] = {2.59114091, 0.67033545}, WORDS[] = {-0.90567027, 1.06353333, 0.03266442, 1.05006134}, FOLLOWS[2 * B] = {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342};
+static const double LOSSES[] = {2.59114091, 0.67033545}, WORDS[] = {-0.90567027, 1.06353333, 0.03266442, 1.05006134},
+    FOLLOWS[2 * B] = {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342};
 
 static void put_waves(struct session *s)
 {
@@ -100,7 +101,8 @@ static void compare_with_pytorch(const char *device)
     static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
     static const struct task_program programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL}, {0}};
     struct recipe recipe = {0};
-    *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = WIDTH, .heads = 2, .feed_forward = INNER,
+    *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = WIDTH, .heads = 2,
+                                                                 .feed_forward = INNER,
                                                                  .positions = PLACES_ALL};
     struct dataset_facts facts = {.name = "few", .field = {{.name = "tokens", .classes = V}}, .fields = 1};
     struct feed_choice choice = {.order = {.buckets = 1, .batch = {B}}, .fields = FIELDS};
@@ -143,7 +145,8 @@ static void compare_with_pytorch(const char *device)
     for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], FOLLOWS[i], 1e-5);
     free(words), free(follows);
     int layers = 0;
-    for (const struct golden *row = GRADIENT; row->slot; row++) compare_gradient(s, row), layers += row->slot[strlen(row->slot) - 1] == '.';
+    for (const struct golden *row = GRADIENT; row->slot; row++) compare_gradient(s, row),
+        layers += row->slot[strlen(row->slot) - 1] == '.';
     assert_int_equal(layers, LAYERS);
     session_done(s);
 }
@@ -173,7 +176,8 @@ TEST(has_as_many_parameters_as_published)
         const char *recipe;
         int64_t parameters;
         int layers;
-    } rows[] = {{&task_bert_pretraining, "bert-base-128", 110106428, 12}, {&task_bert_pretraining, "bert-large-512", 336226108, 24},
+    } rows[] = {{&task_bert_pretraining, "bert-base-128", 110106428, 12}, {&task_bert_pretraining, "bert-large-512", 336226108,
+                                                                           24},
                 {&task_wiki_mlm, "wiki-mlm", 5430786, 4}};
     static const char *const names[] = {"embeddings.word_embeddings.weight", "pooler.dense.weight", "cls.predictions.bias",
                                         "cls.predictions.transform.dense.weight", "cls.predictions.transform.LayerNorm.bias",
@@ -462,7 +466,8 @@ TEST(recipes_fit_together)
     struct recipe r;
     static const char *const rows[][2] = {{"heads=3", "a \"model.width\" of 64 cannot be shared by 3 heads"},
                                           {"data.length=256", "\"data.length\" is 256, and there are 128 positions"},
-                                          {"data.short_length=128", "\"data.short_length\" is 128, and later samples have no more"},
+                                          {"data.short_length=128",
+                                           "\"data.short_length\" is 128, and later samples have no more"},
                                           {"label_smoothing=0.1", "\"loss.label_smoothing\" must be 0"}};
     for (int i = 0; i < 4; i++) {
         OK(recipe_embedded("articles", &r));
