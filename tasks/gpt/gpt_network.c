@@ -42,7 +42,6 @@ static void begin_writing(struct writing *w, struct step *s)
     w->begin.last = (struct init){INIT_ZERO, 0};
     w->rotary.base = (float)keys->base;
     w->layer.rotary = &w->rotary, w->layer.between = NET_SQUARED + (enum net_between)keys->between;
-    w->layer.act = w->layer.between == NET_GATED ? ACT_SILU : ACT_RELU;
 }
 
 static int norm(struct writing *w, int x)

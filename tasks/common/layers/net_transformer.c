@@ -130,9 +130,9 @@ static int feed_forward(struct net *n, const char *name, int x, const struct net
     int64_t inner = t->feed_forward;
     int y = dense(n, net_join(n, name, "linear1"), x, t->between == NET_GATED ? 2 * inner : inner, t, false), by = NONE;
     if (t->between == NET_GATED) by = g_slice(n->g, y, 2, inner, 2 * inner), y = g_slice(n->g, y, 2, 0, inner);
-    y = g_act(n->g, y, t->act ? t->act : ACT_RELU);
-    if (t->between == NET_GATED) y = g_mul(n->g, y, by);
-    if (t->between == NET_SQUARED) y = g_map(n->g, MAP_SQUARE, y, 0, 0);
+    if (t->between == NET_GATED) y = g_map_of(n->g, MAP_SILU_MUL, (int[]){y, by, NONE});
+    else if (t->between == NET_SQUARED) y = g_map(n->g, MAP_RELU_SQUARE, y, 0, 0);
+    else y = g_act(n->g, y, t->act ? t->act : ACT_RELU);
     if (n->key != NONE && t->act_p > 0) y = g_dropout(n->g, y, n->key, n->counter, t->act_p, step_site(n->step));
     return dense(n, net_join(n, name, "linear2"), y, net_channels(n, x), t, true);
 }

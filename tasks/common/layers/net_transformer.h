@@ -24,7 +24,8 @@ struct net_transformer {
     int heads;
     bool decoder, causal, pre_norm;
     enum act act;                // between the two products; ACT_NONE: ReLU
-    // Squared: of its square. Gated: the first product makes a gate, too, by which the other half is multiplied (Shazeer 2020).
+    // In its place the square of ReLU, or gated (Shazeer 2020): the first product is twice as wide, and SiLU of its first half is
+    // multiplied by the other.
     enum net_between { NET_PLAIN, NET_SQUARED, NET_GATED } between;
     const struct net_rotary *rotary;  // NULL: as published in 2017
     const struct net_begin {     // initial weights: of all products, and of those that end a part; NULL: as fairseq's
