@@ -67,7 +67,7 @@ static int by_draw(const void *a, const void *b)
 static void drop_equal(struct keys *k)
 {
     size_t kept = 0;
-    qsort(k->at, k->count, sizeof *k->at, by_draw);
+    if (k->count > 0) qsort(k->at, k->count, sizeof *k->at, by_draw);
     for (size_t i = 0; i < k->count; i++)
         if (i == 0 || k->at[i] != k->at[kept - 1]) k->at[kept++] = k->at[i];
     k->count = kept;
@@ -112,7 +112,7 @@ static int by_number(const void *a, const void *b)
 static void choose(int64_t *found, size_t count, struct run_likely *out)
 {
     size_t times[RUN_LIKELY];
-    qsort(found, count, sizeof *found, by_number);
+    if (count > 0) qsort(found, count, sizeof *found, by_number);
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i; next < count && found[next] == found[i];) next++;
         int at = out->count < RUN_LIKELY ? out->count++ : RUN_LIKELY;
