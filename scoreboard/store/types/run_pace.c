@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds older runs whose points follow each other as those of a new run do. A key is how three intervals that follow each other
-// relate, so a copy has most keys of its original, also if it is slower by a factor, begins later, or leaves out points. A run is
-// kept under a sample of its keys that any copy finds: the least by a fixed draw. Workload: each run once. Cost: some look-ups
-// per point, and at most 97 rows per run.
+// Finds older runs whose points follow each other as those of a new run do. A key is how four consecutive intervals relate, so a
+// copy has most keys of its original, also if it is slower by a factor, begins later, or leaves out points. A run is stored under
+// a sample of its keys: the least by a fixed draw, so that a copy has the same sample.
+// Workload: each run once. Cost: some look-ups per point, and at most 96 rows per run.
 #include <math.h>
 #include <stdlib.h>
 
 #include "scoreboard/store/types/types.h"
 
 // BINS for the unit: a ratio of two intervals that agree within 5 millionths is in the same bin or the next. STRIDES: every
-// point, every second, every third. SAMPLE: of each. CROWD: runs that are looked at under one key.
-enum { BINS = 40000, STRIDES = 3, SAMPLE = 32, CROWD = 64, FEWEST = 4 };
+// point, every second, every third. SAMPLE: keys of each. CROWD: runs that are looked at under one key.
+// WINDOW: intervals of a key. With three, every submission found other runs by chance, and read their payloads.
+enum { BINS = 20000, STRIDES = 3, SAMPLE = 32, CROWD = 64, WINDOW = 4, FEWEST = 4 };
 #define SLACK 1.1e-5
 
 struct keys {
@@ -31,12 +32,13 @@ static double relate(int64_t a, int64_t b)
     return longer > 0 ? (double)(b - a) / (double)longer : 0;
 }
 
-static void add_window(struct keys *k, const int64_t t[4], double slack)
+// `key`: of the intervals so far.
+static void add_window(struct keys *k, const int64_t *t, size_t intervals, double slack, int64_t key)
 {
-    const double x = relate(t[1] - t[0], t[2] - t[1]), y = relate(t[2] - t[1], t[3] - t[2]);
-    for (int64_t p = (int64_t)floor((x - slack) * BINS); p <= (int64_t)floor((x + slack) * BINS); p++)
-        for (int64_t q = (int64_t)floor((y - slack) * BINS); q <= (int64_t)floor((y + slack) * BINS); q++)
-            add_key(k, (p + 2 * BINS) * 8 * BINS + q + 2 * BINS);
+    if (intervals == 1) return add_key(k, key);
+    const double x = relate(t[1] - t[0], t[2] - t[1]);
+    for (int64_t bin = (int64_t)floor((x - slack) * BINS); bin <= (int64_t)floor((x + slack) * BINS); bin++)
+        add_window(k, t + 1, intervals - 1, slack, key * 4 * BINS + bin + 2 * BINS);
 }
 
 // Fewer points have no such intervals: their number and the end of the last is the key.
@@ -76,11 +78,15 @@ static void drop_equal(struct keys *k)
 static void add_keys(struct keys *k, const json_t *run, size_t stride, double slack)
 {
     const json_t *points = json_object_get(run, "points");
-    const size_t count = json_array_size(points);
-    for (size_t i = 0; i + 3 * stride < count; i++) {
-        int64_t t[4];
-        for (size_t n = 0; n < 4; n++) t[n] = canonical_int(json_array_get(points, i + n * stride), "t_ns");
-        if (t[0] < t[1] && t[1] < t[2] && t[2] < t[3]) add_window(k, t, slack);
+    const size_t count = json_array_size(points), intervals = count == FEWEST ? WINDOW - 1 : WINDOW;
+    for (size_t i = 0; i + intervals * stride < count; i++) {
+        int64_t t[WINDOW + 1];
+        bool grows = true;
+        for (size_t n = 0; n <= intervals; n++) {
+            t[n] = canonical_int(json_array_get(points, i + n * stride), "t_ns");
+            grows = grows && (n == 0 || t[n - 1] < t[n]);
+        }
+        if (grows) add_window(k, t, intervals, slack, 0);
     }
     const int64_t last = count > 0 ? canonical_int(json_array_get(points, count - 1), "t_ns") : 0;
     if (stride == 1 && count < FEWEST && last > 0) add_short(k, count, last, slack);
@@ -134,8 +140,7 @@ int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, struct
         sqlite3_stmt *row;
         rc = sql_start(sql, &row, "SELECT r.sequence FROM paces p JOIN runs r ON r.sequence = p.run WHERE p.key = ?1 AND "
                        "r.superseded = 0 AND r.nonce <> ?2 AND "
-                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii",
-                       k.at[i], nonce, superseded, (int64_t)CROWD);
+                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii", k.at[i], nonce, superseded, (int64_t)CROWD);
         if (rc < 0) break;
         while ((rc = sql_next(sql, row)) > 0) add_key(&found, sql_column(row, 0));
         sql_end(row);

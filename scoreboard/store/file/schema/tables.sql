@@ -72,7 +72,7 @@ CREATE INDEX runs_handle ON runs (handle) WHERE finished = 1;
 CREATE INDEX runs_group ON runs (group_nonce, group_index) WHERE group_nonce <> '';
 CREATE INDEX runs_curve ON runs (curve, first) WHERE curve <> '';
 
--- Finds the original of a copy: how three intervals between points of a run relate to each other (run_pace.c).
+-- Finds the original of a copy: how four intervals between points of a run relate to each other (run_pace.c).
 CREATE TABLE paces (
     key INTEGER NOT NULL,
     run INTEGER NOT NULL REFERENCES statements (sequence),
