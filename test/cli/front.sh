@@ -38,7 +38,7 @@ front() {
 [ "$(status "$DAWN")" = 2 ] # no command is wrong usage, and the overview helps
 grep -q '^Usage: dawn COMMAND' out
 front dawn "$DAWN" 'Usage: dawn COMMAND' train record infer eval data results report keys submit verify replay withdraw amend object models prices recipe plan bench profile doctor
-front dawn-scoreboard "$BOARD" 'Usage: dawn-scoreboard ' serve board import export check backup revoke audit cosign competition
+front dawn-scoreboard "$BOARD" 'Usage: dawn-scoreboard ' serve board import export check backup revoke audit draw cosign competition
 
 [ "$(status "$DAWN" trian)" = 2 ]
 grep -qx 'dawn: there is no command "trian"; did you mean "train"? ("dawn help" lists them)' err

@@ -140,7 +140,8 @@ int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, struct
         sqlite3_stmt *row;
         rc = sql_start(sql, &row, "SELECT r.sequence FROM paces p JOIN runs r ON r.sequence = p.run WHERE p.key = ?1 AND "
                        "r.superseded = 0 AND r.nonce <> ?2 AND "
-                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii", k.at[i], nonce, superseded, (int64_t)CROWD);
+                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii",
+                       k.at[i], nonce, superseded, (int64_t)CROWD);
         if (rc < 0) break;
         while ((rc = sql_next(sql, row)) > 0) add_key(&found, sql_column(row, 0));
         sql_end(row);
