@@ -42,7 +42,8 @@ TEST(honest_runs_are_apart)
         for (int i = 0; i < cases[c].pairs; i++) {
             json_t *a = run_of(cases[c].points, cases[c].scatter), *b = run_of(cases[c].points, cases[c].scatter);
             enum check_pace found = check_pace(a, b);
-            if (found != PACE_APART) wrong++, print_error("%d points, scatter %g: %d\n", cases[c].points, cases[c].scatter, found);
+            if (found != PACE_APART) wrong++, print_error("%d points, scatter %g: %d\n", cases[c].points, cases[c].scatter,
+                                                          found);
             json_decref(a);
             json_decref(b);
         }
