@@ -6,13 +6,6 @@
 #include "test/unit/scoreboard/fixture_page.h"
 #include "test/unit/scoreboard/fixture_trace.h"
 
-static enum trust trust_of(const char *id)
-{
-    struct stored s;
-    assert_int_equal(store_statement(reader, id, &arena, &s), 0);
-    return s.trust;
-}
-
 // A run of ada's group, number 1 to 5, and its last score.
 static json_t *scattered(int number)
 {
