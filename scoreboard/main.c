@@ -13,7 +13,7 @@ static const struct program_command commands[] = {
     {"check", cmd_check, "verify the whole record and the boards derived from it"},
     {"backup", cmd_backup, "copy the record while the server runs"},
     {"revoke", cmd_revoke, "revoke a key"},
-    {"audit", cmd_audit, "record a decision about a run or an objection; repeat what was drawn"},
+    {"audit", cmd_audit, "record a decision about a run or an objection; repeat drawn runs"},
     {"draw", cmd_draw, "say which runs the log draws, and whose repetitions count"},
     {"cosign", cmd_cosign, "have a witness cosign the log"},
     {"competition", cmd_competition, "open, list or cancel competitions"},
