@@ -92,7 +92,7 @@ int cmd_audit(int argc, char **argv)
     };
     const struct usage usage = {
         .command = "audit",
-        .operands = "RUN|OBJECTION --by NAME --reason TEXT [OPTIONS], or audit --drawn [OPTIONS]",
+        .operands = "RUN|OBJECTION|--drawn [OPTIONS]",
         .about = "Records that a person has examined RUN (its number or digest) and confirms it. The run is then shown "
                  "as audited, the highest level of trust. The decision is a statement in the log, signed by the server's "
                  "key. A group is audited when all its runs are.\n\n"
