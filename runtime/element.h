@@ -27,7 +27,7 @@ DAWN_BOTH float element_exp(float x)
     p = p * f + 1.6666665459e-1f;
     p = p * f + 5.0000001201e-1f;
     p = p * f * f + f + 1.0f;
-    int32_t bits = ((int32_t)n + 127) * (1 << 23);
+    uint32_t bits = (uint32_t)((int32_t)n + 127) << 23;  // of NaN any
     float power;
     memcpy(&power, &bits, 4);
     return p * power;

@@ -190,7 +190,9 @@ TEST(test_to_double)
 TEST(test_unknown)
 {
     static const char *const none[] = {NULL}, *const one[] = {"red", NULL}, *const few[] = {"red", "green", "blue", NULL};
-    static const char *const many[] = {"aa1", "bb2", "cc3", "dd4", "ee5", "ff6", "gg7", "hh8", "ii9", NULL};
+    static const char *const many[] = {"aa1", "bb2", "cc3", "dd4", "ee5", "ff6", "gg7", "hh8", "ii9", "jj1", "kk2", "ll3", "mm4",
+                                       "nn5", "oo6",
+                                       "pp7", "qq8", NULL};
     static const struct {
         const char *word;
         const char *const *names;
