@@ -207,7 +207,7 @@ static bool any_statement(const struct submissions *all)
     return false;
 }
 
-// Whoever says --yes has agreed already, so the texts are only counted.
+// --yes implies consent, so the texts are only counted.
 static void show_texts(const struct choice *c, const struct submissions *all)
 {
     struct text t = {0};

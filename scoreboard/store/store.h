@@ -185,7 +185,7 @@ const char *store_key_id(const char *word, struct arena *);
 int store_person_of_key(struct reader *, const char *key_id, struct arena *, struct person *) MUST_CHECK;
 
 // Machines by their model: a GPU's or a processor's, as statements name it (ranking_machine). Nobody confirms such a name, so
-// whoever states it is counted with the others.
+// a run that states it is counted with the others.
 struct machines {
     struct machine_line {
         const char *name, *word;       // "NVIDIA H200" as the first statement spells it, "nvidia-h200" in addresses

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: whoever is drawn at a share is drawn at every higher one. Cost: one SHA-256.
+// Invariant: a run that is drawn at a share is drawn at every higher one. Cost: one SHA-256.
 #include "submit/log/draw.h"
 
 #include <stdlib.h>

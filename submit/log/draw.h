@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs the log draws, so that its operator repeats them (docs/decisions/draw.md). Pure functions: whoever has the receipts
+// Which runs the log draws, so that its operator repeats them (docs/decisions/draw.md). Pure functions: anybody with the receipts
 // of a board computes the same.
 #ifndef DAWN_LOG_DRAW_H
 #define DAWN_LOG_DRAW_H

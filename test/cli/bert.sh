@@ -5,6 +5,7 @@
 # lines and files: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
 . "$ROOT/test/status.sh"
 
 # ---- to a target above guessing
@@ -73,23 +74,9 @@ says 2 'task wiki-mlm does not use such a file' "$DAWN" $train --vocab vocab.txt
 
 # ---- killed in the brief epochs and resumed
 train="$train --no-stop --set epochs=1.5 --set warmup_epochs=0.5 --set short_epochs=1 --set dropout=0.1 --target 0.01"
-saved() { [ -e killed/run-1.state ] || ended "$pid"; }
 mkdir straight
 "$DAWN" $train --db straight/results.db >straight.txt
-for try in 1 2 3 4 5; do
-    rm -rf killed
-    mkdir killed
-    "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
-    pid=$! rc=0
-    wait_for saved
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || rc=$?
-    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
-    rc=0
-done
-[ "$rc" = 137 ]
-"$DAWN" train --resume 1 --db killed/results.db >resumed.txt
-cmp straight/run-1.safetensors killed/run-1.safetensors
+resumes "0" 5 $train
 
 # ---- the large task: a narrow network from a checkpoint of another program, LAMB, MLPerf's form of the text
 mkdir -p results4

@@ -5,6 +5,7 @@
 # options, texts and shards: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
 . "$ROOT/test/status.sh"
 
 # ---- to a target
@@ -118,20 +119,6 @@ says 1 'fineweb_train_000001.bin: token 489 is 65535; GPT-2 has 50257' "$DAWN" $
 
 # ---- killed and resumed
 train="$train --set epochs=2 --set dropout=0.1"
-saved() { [ -e killed/run-1.state ] || ended "$pid"; }
 mkdir straight
 "$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
-for try in 1 2 3 4 5; do
-    rm -rf killed
-    mkdir killed
-    "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
-    pid=$! rc=0
-    wait_for saved
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || rc=$?
-    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
-    rc=0
-done
-[ "$rc" = 137 ]
-"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
-cmp straight/run-1.safetensors killed/run-1.safetensors
+resumes "0 3" 5 $train

@@ -4,6 +4,7 @@
 # answer again. Killed and resumed, one ends with the same bytes. Then files that they do not take, and weights of other words.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
 . "$ROOT/test/status.sh"
 
 narrow="--set data.length=96 --set data.stride=48 --set vocabulary=512 --set vectors=32 --set hidden=16 --set precision=f32
@@ -54,21 +55,7 @@ grep -q " F1 of " infer.txt
 lacks read.txt remembered
 
 # ---- killed and resumed, to the same bytes
-saved() { [ -e killed/run-1.state ] || ended "$pid"; }
-for try in 1 2 3 4 5; do
-    rm -rf killed
-    mkdir killed
-    "$DAWN" $drqa --checkpoint-every 3 --db killed/results.db >killed.txt 2>&1 &
-    pid=$! rc=0
-    wait_for saved
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || rc=$?
-    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
-    rc=0
-done
-[ "$rc" = 137 ]
-"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
-cmp straight/run-1.safetensors killed/run-1.safetensors
+resumes "0 3" 3 $drqa
 
 # ---- options and files that do not fit together
 says 2 'trained with vectors.txt: name that file with --vectors' "$DAWN" infer squad-split --threads 1 --db straight/results.db

@@ -5,6 +5,7 @@
 # lines and files: one sentence each.
 set -eu
 . "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
 . "$ROOT/test/status.sh"
 
 # ---- to the end of the schedule: a greedy score at each evaluation, and one with a beam at the end
@@ -100,20 +101,6 @@ says 2 'search.beam' "$DAWN" $train --set search.beam=11
 
 # ---- killed and resumed
 train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --set schedule.ema.decay=1 --set schedule.ema.every=9"
-saved() { [ -e killed/run-1.state ] || ended "$pid"; }
 mkdir straight
 "$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
-for try in 1 2 3 4 5; do
-    rm -rf killed
-    mkdir killed
-    "$DAWN" $train --checkpoint-every 5 --db killed/results.db >killed.txt 2>&1 &
-    pid=$! rc=0
-    wait_for saved
-    kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || rc=$?
-    if [ "$rc" = 137 ] && [ -e killed/run-1.state ]; then break; fi # else it was done before it was killed
-    rc=0
-done
-[ "$rc" = 137 ]
-"$DAWN" train --resume 1 --db killed/results.db >resumed.txt || [ $? = 3 ]
-cmp straight/run-1.safetensors killed/run-1.safetensors
+resumes "0 3" 5 $train

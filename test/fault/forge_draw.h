@@ -120,7 +120,7 @@ static void new_words_after_the_draw(void)
     arena_free(&arena);
 }
 
-// Whoever could sign rules would list their own keys; whoever could sign outcomes would need no training.
+// A forger who could sign rules would list keys of their own; one who could sign outcomes would need no training.
 static void rules_of_a_stranger(void)
 {
     char id[SSHKEY_ID];

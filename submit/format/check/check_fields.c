@@ -48,7 +48,7 @@ static bool cores_exist(const struct part *p)
     return cores == 0 || canonical_int(p->of, "hardware.cores_usable") <= cores;
 }
 
-// A guest may not know its packages: two are then allowed to whoever states one.
+// A guest may not know its packages: a run that states one may then have two.
 static bool threads_fit_processor(const struct part *p)
 {
     const int64_t least = *canonical_text(p->of, "hardware.virtualised") != 0 ? 2 : 1;

@@ -276,7 +276,7 @@ TEST_WITH(goes_on_to_the_same_bytes, set_up, tear_down)
     assert_same_files("a.dawnpack", "c.dawnpack");
 }
 
-// Whoever is at work is killed before the second round.
+// The packer at work is killed before the second round.
 static void end_after_a_round(void *context, int64_t done, int64_t total)
 {
     (void)context, (void)total;

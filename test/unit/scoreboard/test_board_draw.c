@@ -166,7 +166,7 @@ TEST_WITH(test_the_best_group_is_drawn, set_up, tear_down)
     assert_whole();
 }
 
-// Each 256th statement draws among all runs, whoever has not been drawn.
+// Each 256th statement draws among all runs that were not drawn before.
 TEST_WITH(test_later_checkpoints_draw_again, set_up, tear_down)
 {
     struct drawn d;
@@ -266,7 +266,7 @@ TEST_WITH(test_what_costs_nothing_comes_last, set_up, end)
     assert_int_equal(e.at[1].trust, TRUST_SIGNED);
 }
 
-// Whoever reads a run, as a page or as JSON, sees that it was drawn, and what came of it.
+// The page of a run and its JSON say that it was drawn, and what came of it.
 TEST_WITH(test_a_draw_is_shown, set_up, end)
 {
     const struct request run = {.path = "/runs/1", .word = {"1"}};

@@ -298,7 +298,7 @@ TEST_WITH(health_knows_that_nothing_can_be_written, set_up, tear_down)
     text_free(&faults);
 }
 
-// Whoever has used up his time waits, but not for what is cached, nor for health.
+// A client that has used up its time waits, but not for what is cached, nor for health.
 TEST_WITH(work_is_metered, set_up, tear_down)
 {
     struct reply reply;
