@@ -23,7 +23,7 @@ d.commit()
 PYTHON
 }
 
-quick="train cifar10 --data synthetic --set widths=16,32,32 --set epochs=2 --set views=1 --threads 1 --no-stop --quiet --save "
+quick="train cifar10 --data synthetic --set widths=8,32,32 --set epochs=2 --set views=1 --threads 1 --no-stop --quiet --save "
 "$DAWN" $quick "" --seed 5 --db ada.db
 "$DAWN" $quick "" --seed 6 --db eve.db
 bind ada.db "SELECT 1"
