@@ -168,7 +168,7 @@ static int time_matmul(struct device *device, enum dtype type, int64_t n, double
         b = graph_state(g, "b", shape, F32, MEMORY_STATE, init);
     int y = graph_state(g, "y", shape, F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     if (type != F32) a = g_cast(g, a, type), b = g_cast(g, b, type);
-    int product = g_matmul(g, a, false, b, false, 1.0f, NONE, 0.0f, type);
+    int product = g_matmul(g, a, false, b, false, type);
     union attr none = {0};
     graph_node_over(g, OP_ASSIGN, (int[]){y, product}, 2, &none, (int[]){y}, NULL);
     int rc = probe_ready(session, g, OP_MATMUL, seconds);

@@ -253,7 +253,8 @@ int graph_node_over(struct graph *, enum op, const int *in, int inputs, const un
 // ---- the language of models; each returns a value id
 int g_conv(struct graph *, int x, int w, int stride, int pad);
 int g_conv_full(struct graph *, int x, int w, int bias, const struct conv_attr *);
-int g_matmul(struct graph *, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out);
+int g_matmul(struct graph *, int a, bool ta, int b, bool tb, enum dtype out);  // ta: a transposed; batches where both have rank 3
+int g_matmul_full(struct graph *, int a, int b, int c, const struct matmul_attr *);  // alpha * a b + beta * c; c may be NONE
 int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[..,C] w[K,C] -> [..,K]
 int g_maxpool(struct graph *, int x, int k, int stride);
 int g_maxpool_pad(struct graph *, int x, int k, int stride, int pad);  // padded with -infinity

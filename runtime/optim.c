@@ -96,10 +96,9 @@ static int newton_schulz(struct graph *g, int x, const struct optim_settings *o)
     if (g->error) return NONE;
     bool tall = g->value[x].shape.dim[0] > g->value[x].shape.dim[1];
     for (int i = 0; i < o->ns_steps; i++) {
-        int a = g_matmul(g, x, tall, x, !tall, 1.0f, NONE, 0, F32);
-        int b = g_matmul(g, a, false, a, false, o->ns[2], a, o->ns[1], F32);
-        x = tall ? g_matmul(g, x, false, b, false, 1.0f, x, o->ns[0], F32)
-                 : g_matmul(g, b, false, x, false, 1.0f, x, o->ns[0], F32);
+        int a = g_matmul(g, x, tall, x, !tall, F32);
+        int b = g_matmul_full(g, a, a, a, &(struct matmul_attr){.alpha = o->ns[2], .beta = o->ns[1], .out = F32});
+        x = g_matmul_full(g, tall ? x : b, tall ? b : x, x, &(struct matmul_attr){.alpha = 1, .beta = o->ns[0], .out = F32});
     }
     return x;
 }

@@ -33,7 +33,8 @@ static int product(struct graph *g, int a, bool ta, int b, bool tb, float alpha,
 {
     if (g->error) return NONE;
     bool wide = g->value[a].dtype == F32 && g->value[b].dtype == F32;
-    return g_cast(g, g_matmul(g, a, ta, b, tb, alpha, NONE, 0, wide ? F32 : out), out);
+    struct matmul_attr attr = {.ta = ta, .tb = tb, .alpha = alpha, .out = wide ? F32 : out};
+    return g_cast(g, g_matmul_full(g, a, b, NONE, &attr), out);
 }
 
 int op_matmul_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
@@ -57,10 +58,15 @@ double op_matmul_flops(const struct graph *g, const struct node *n)
     return 2.0 * (double)k * (double)shape_count(&g->value[n->out[0]].shape);
 }
 
-int g_matmul(struct graph *g, int a, bool ta, int b, bool tb, float alpha, int c, float beta, enum dtype out)
+int g_matmul_full(struct graph *g, int a, int b, int c, const struct matmul_attr *t)
 {
-    union attr attr = {.matmul = {ta, tb, alpha, beta, out}};
+    union attr attr = {.matmul = *t};
     return graph_node(g, OP_MATMUL, (int[]){a, b, c}, 3, &attr, NULL);
+}
+
+int g_matmul(struct graph *g, int a, bool ta, int b, bool tb, enum dtype out)
+{
+    return g_matmul_full(g, a, b, NONE, &(struct matmul_attr){.ta = ta, .tb = tb, .alpha = 1, .out = out});
 }
 
 int g_linear(struct graph *g, int x, int w, int bias, enum dtype out)
@@ -69,7 +75,7 @@ int g_linear(struct graph *g, int x, int w, int bias, enum dtype out)
     struct shape to = g->value[x].shape;
     bool flat = to.rank == 2;
     if (!flat) x = g_reshape(g, x, SHAPE(shape_rows(&to), shape_last(&to)));
-    int y = g_matmul(g, x, false, w, true, 1.0f, NONE, 0, out);
+    int y = g_matmul(g, x, false, w, true, out);
     if (g->error) return NONE;
     to.dim[to.rank - 1] = g->value[w].shape.dim[0];
     if (!flat) y = g_reshape(g, y, to);

@@ -134,7 +134,7 @@ static int weight_gradient(struct graph *g, int d, int before, int directions)
         int a = directions == 1 ? d : g_slice(g, d, 2, i * 4 * units, (i + 1) * 4 * units);
         int b = directions == 1 ? before : g_slice(g, before, 2, i * units, (i + 1) * units);
         a = g_reshape(g, a, SHAPE(rows, 4 * units)), b = g_reshape(g, b, SHAPE(rows, units));
-        part[i] = g_matmul(g, a, true, b, false, 1.0f, NONE, 0, F32);
+        part[i] = g_matmul(g, a, true, b, false, F32);
     }
     return directions == 1 ? part[0] : g_concat(g, part, 2, 0);
 }
@@ -226,7 +226,8 @@ int g_lstm(struct graph *g, int x, int w, const struct lstm *how)
     // One word, as in decoding: a product of all samples, which needs no packed weights, and the rest element by element.
     if (in[3] != NONE && v.shape.rank == 3 && v.shape.dim[1] == 1 && how->directions == 1 && how->lengths == NONE) {
         int flat = g_reshape(g, x, SHAPE(v.shape.dim[0], v.shape.dim[2]));
-        in[0] = g_reshape(g, g_matmul(g, in[3], false, w, true, 1.0f, flat, 1.0f, v.dtype), v.shape);
+        struct matmul_attr sum = {.tb = true, .alpha = 1, .beta = 1, .out = v.dtype};
+        in[0] = g_reshape(g, g_matmul_full(g, in[3], w, flat, &sum), v.shape);
         in[1] = in[3] = NONE;
     }
     int h = graph_node(g, OP_LSTM, in, 5, &a, out);

@@ -56,5 +56,5 @@ int additive_attend(struct net *n, const struct additive *a, int q, const struct
     enum dtype type = n->step->setting->dtype;
     graph_scope(g, "%s", a->name);
     *weights = g_softmax(g, g_mask(g, score(n, a, q, s->keys), NONE, s->lengths));
-    return g_matmul(g, g_cast(g, *weights, type), false, s->memory, false, 1.0f, NONE, 0, type);
+    return g_matmul(g, g_cast(g, *weights, type), false, s->memory, false, type);
 }

@@ -145,7 +145,7 @@ static void product(struct graph *g, int64_t count, int64_t m, int64_t k, int64_
     if (count == 1)
         for (int d = 0; d < 2; d++) a.dim[d] = a.dim[d + 1], b.dim[d] = b.dim[d + 1], y.dim[d] = y.dim[d + 1];
     if (count == 1) a.rank = b.rank = y.rank = 2;
-    int value = g_matmul(g, operand(g, "a", a, type), ta, operand(g, "b", b, type), tb, 1.0f, NONE, 0, to);
+    int value = g_matmul(g, operand(g, "a", a, type), ta, operand(g, "b", b, type), tb, to);
     int into = operand(g, to == F32 ? "y32" : "y", y, to);
     if (g->error) return;
     g->node[g->nodes - 1].out[0] = into;  // written in place, as the step's own values are

@@ -117,7 +117,7 @@ static void add_updates(struct graph *g)
     }
     optim_muon(g, weight(g, "wide", SHAPE(24, 700)), input(g, "gw", SHAPE(24, 700)), lr, &o);  // products in slices
     int left = input(g, "left", SHAPE(400, 8)), right = input(g, "right", SHAPE(8, 400));
-    keep(g, "large", g_matmul(g, left, false, right, false, 1.0f, NONE, 0, F32));              // tiles of 64 x 64
+    keep(g, "large", g_matmul(g, left, false, right, false, F32));              // tiles of 64 x 64
     g_tick(g, step, 1);
     g_tick(g, other, 3);
 }

@@ -102,9 +102,9 @@ static int attention_seen(struct graph *g, int q, const struct net_transformer *
     if (g->error) return NONE;
     const struct shape is = g->value[q].shape;
     int64_t samples = is.dim[0], queries = is.dim[1], places = g->value[t->source].shape.dim[1], heads = t->heads;
-    float scale = (float)(1 / sqrt((double)(is.dim[2] / heads)));
+    struct matmul_attr scores = {.tb = true, .alpha = (float)(1 / sqrt((double)(is.dim[2] / heads))), .out = F32};
     int k = split_heads(g, g_slice(g, t->source, 2, 0, is.dim[2]), heads);
-    int x = g_matmul(g, split_heads(g, q, heads), false, k, true, scale, NONE, 0, F32);
+    int x = g_matmul_full(g, split_heads(g, q, heads), k, NONE, &scores);
     x = g_softmax(g, g_mask(g, g_reshape(g, x, SHAPE(samples, heads * queries, places)), NONE, t->source_lengths));
     x = g_reduce(g, g_reshape(g, x, SHAPE(samples, heads, queries, places)), 1u << 1, true, F32);
     return g_reshape(g, x, SHAPE(samples * queries, places));

@@ -63,9 +63,9 @@ int layers_join(struct reading *r, const int x[], int count)
 int layers_attend(struct reading *r, int q, int k, int v, int lengths)
 {
     struct graph *g = r->g;
-    int scores = g_matmul(g, q, false, k, true, 1, NONE, 0, F32);
+    int scores = g_matmul(g, q, false, k, true, F32);
     int p = g_cast(g, g_softmax(g, g_mask(g, scores, NONE, lengths)), r->dtype);
-    return g_matmul(g, p, false, v, false, 1, NONE, 0, r->dtype);
+    return g_matmul(g, p, false, v, false, r->dtype);
 }
 
 int layers_average(struct reading *r, int scores, int x, int lengths)
@@ -74,7 +74,7 @@ int layers_average(struct reading *r, int scores, int x, int lengths)
     if (g->error) return NONE;
     const struct shape is = g->value[x].shape;
     int p = g_cast(g, g_softmax(g, g_mask(g, scores, NONE, lengths)), r->dtype);
-    int sum = g_matmul(g, g_reshape(g, p, SHAPE(is.dim[0], 1, is.dim[1])), false, x, false, 1, NONE, 0, r->dtype);
+    int sum = g_matmul(g, g_reshape(g, p, SHAPE(is.dim[0], 1, is.dim[1])), false, x, false, r->dtype);
     return g_reshape(g, sum, SHAPE(is.dim[0], is.dim[2]));
 }
 
@@ -93,7 +93,7 @@ int layers_point(struct reading *r, const char *name, int x, int y)
     if (g->error) return NONE;
     const struct shape is = g->value[x].shape;
     int wy = add_linear(r, name, y, is.dim[2], r->dtype);
-    int scores = g_matmul(g, x, false, g_reshape(g, wy, SHAPE(is.dim[0], is.dim[2], 1)), false, 1, NONE, 0, F32);
+    int scores = g_matmul(g, x, false, g_reshape(g, wy, SHAPE(is.dim[0], is.dim[2], 1)), false, F32);
     return g_reshape(g, scores, SHAPE(is.dim[0], is.dim[1]));
 }
 

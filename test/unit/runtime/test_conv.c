@@ -507,8 +507,8 @@ static void test_matmul_workspace(void **state)
     struct slot_store *store = slot_store_new();
     struct graph *g = graph_new(store, "products");
     int a = input(g, "a", SHAPE(17, 33)), b = input(g, "b", SHAPE(33, 9)), c = input(g, "c", SHAPE(17, 9));
-    g_matmul(g, a, false, b, false, 0.5f, c, 2.0f, F32);
-    if (runs_bf16()) g_matmul(g, g_cast(g, b, BF16), true, a, true, 1.0f, NONE, 0.0f, F32);
+    g_matmul_full(g, a, b, c, &(struct matmul_attr){.alpha = 0.5f, .beta = 2, .out = F32});
+    if (runs_bf16()) g_matmul(g, g_cast(g, b, BF16), true, a, true, F32);
     OK(graph_check(g));
     for (int n = 0; n < g->nodes; n++)
         if (g->node[n].op == OP_MATMUL) run_guarded((struct cpu_device *)d, g, &g->node[n]);

@@ -52,7 +52,7 @@ TEST(test_shapes)
     is_shape(g, g_slice(g, x, 1, 2, 6), "2x4x9x4");
     is_shape(g, g_reduce(g, x, 1u << 0 | 1u << 2, true, F32), "1x7x1x4");
     int a = g_reshape(g, x, SHAPE(14, 36)), c = input(g, "c", SHAPE(5, 14));
-    is_shape(g, g_matmul(g, a, true, c, true, 1, NONE, 0, BF16), "36x5");
+    is_shape(g, g_matmul(g, a, true, c, true, BF16), "36x5");
     is_shape(g, g_linear(g, a, input(g, "fc", SHAPE(10, 36)), NONE, F32), "14x10");
     assert_int_equal(g->value[g_cast(g, x, F16)].dtype, F16);
     assert_int_equal(g_cast(g, x, F32), x);
@@ -104,7 +104,7 @@ static int bad_slice(struct graph *g, int x) { return g_slice(g, x, 1, 3, 8); }
 static int bad_matmul(struct graph *g, int x)
 {
     int a = g_reshape(g, x, SHAPE(14, 36));
-    return g_matmul(g, a, false, a, false, 1, NONE, 0, F32);
+    return g_matmul(g, a, false, a, false, F32);
 }
 static int bad_bias(struct graph *g, int x) { return g_bias(g, x, input(g, "b", SHAPE(5))); }
 static int bad_reduce(struct graph *g, int x) { return g_reduce(g, x, 1u << 4, false, F32); }
@@ -242,7 +242,8 @@ static int moved(struct graph *g, int x, int w)
     int a = g_transpose(g, g_reshape(g, x, SHAPE(3, 2, 4)), (int[]){1, 0, 2});          // 2 3 4
     int b = g_slice(g, g_concat(g, (int[]){a, g_scale(g, a, -0.5f)}, 2, 1), 1, 1, 5);    // 2 4 4
     int c = g_mul(g, b, g_act(g, b, ACT_GELU));
-    int d = g_matmul(g, g_reshape(g, c, SHAPE(8, 4)), false, w, true, 0.7f, NONE, 0, F32);  // 8 3
+    struct matmul_attr product = {.tb = true, .alpha = 0.7f, .out = F32};
+    int d = g_matmul_full(g, g_reshape(g, c, SHAPE(8, 4)), w, NONE, &product);  // 8 3
     int e = g_add(g, d, g_add(g, d, g_reshape(g, x, SHAPE(8, 3))));
     return g_softmax(g, e);
 }

@@ -63,12 +63,12 @@ TEST_WITH(test_matmul, begin, end)
 {
     int a = IN(F32, SHAPE(2, 3), 1, 2, 3, 4, 5, 6), b = IN(F32, SHAPE(3, 2), 1, 0, 0, 1, 2, 2);
     int c = IN(F32, SHAPE(2, 2), 1, 1, 1, 1);
-    int plain = out(g_matmul(g, a, false, b, false, 1, NONE, 0, F32));
-    int both = out(g_matmul(g, b, true, a, true, 1, NONE, 0, F32));  // the transposed of the first
-    int plus = out(g_matmul(g, a, false, b, false, 2, c, -1, F32));
-    int gram = out(g_matmul(g, a, false, a, true, 1, NONE, 0, F32));
+    int plain = out(g_matmul(g, a, false, b, false, F32));
+    int both = out(g_matmul(g, b, true, a, true, F32));  // the transposed of the first
+    int plus = out(g_matmul_full(g, a, b, c, &(struct matmul_attr){.alpha = 2, .beta = -1, .out = F32}));
+    int gram = out(g_matmul(g, a, false, a, true, F32));
     int p = IN(F32, SHAPE(2, 1, 2), 1, 2, 3, 4), q = IN(F32, SHAPE(2, 2, 1), 1, 1, 10, 100);
-    int batch = out(g_matmul(g, p, false, q, false, 1, NONE, 0, F32));
+    int batch = out(g_matmul(g, p, false, q, false, F32));
     run();
     WANT(plain, 7, 8, 16, 17);
     WANT(both, 7, 16, 8, 17);

@@ -32,7 +32,7 @@ static int setup(void **state)
     int a = graph_state(g, "a", SHAPE(64, 64), BF16, MEMORY_STATE, ZERO);
     int out = graph_state(g, "out", SHAPE(64, 64), BF16, MEMORY_STATE, ZERO);
     graph_scope(g, "product");
-    int y = g_matmul(g, a, false, a, false, 1, NONE, 0, BF16);
+    int y = g_matmul(g, a, false, a, false, BF16);
     graph_scope(g, "sum");
     y = g_add(g, g_add(g, y, a), a);
     graph_node_over(g, OP_ASSIGN, (int[]){out, y}, 2, NULL, &out, NULL);
