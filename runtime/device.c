@@ -22,7 +22,7 @@ static const struct device_type *type_named(const char *name, size_t length)
     return NULL;
 }
 
-// The first that is present; cpu always is, and comes before ref and null.
+// Returns the first type that is present. cpu is always present and precedes ref and null, so neither is chosen.
 static const struct device_type *type_present(void)
 {
     int i = 0;

@@ -365,7 +365,7 @@ static void conv_pool(struct match *m, int i, struct device *device)
     if (at != NONE) g->value[at].producer = (int)(conv - g->node);
 }
 
-// The pool's results are rounded before they are activated, fused or not.
+// Moves an activation that follows a pooled convolution into it. Results are rounded before the activation, as without fusion.
 static void conv_pool_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i];

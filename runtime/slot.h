@@ -31,7 +31,7 @@ const char *memory_class_name(enum memory_class);
 enum init_kind {
     INIT_ZERO,
     INIT_CONSTANT,    // a
-    INIT_COUNT,       // 0, 1, 2, ..: of element i the whole part of i / a
+    INIT_COUNT,       // element i is the whole part of i / a: 0, 1, 2, .. if a is 1
     INIT_UNIFORM,     // [-a, a)
     INIT_NORMAL,      // standard deviation a
     INIT_DIRAC,       // filters [K,R,S,C]: identity on the first C outputs, the rest uniform [-a, a)

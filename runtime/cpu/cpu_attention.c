@@ -64,7 +64,7 @@ struct head {
     float *y, *dk, *dv;             // [QUERIES][wide]; [keys][wide]
     float *row[2];                  // [wide]: rows of the tensor in f32
     int64_t n, queries, start;      // keys and queries below their lengths; the first block of queries that sees a key
-    bool cleared;                   // dk and dv begin as zeros
+    bool cleared;                   // dk and dv were set to zeros
     struct matrix ahead[AHEAD];     // what the thread's next head reads and writes
     int aheads;
 };

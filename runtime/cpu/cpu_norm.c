@@ -263,7 +263,7 @@ static int pool_norm_run(struct cpu_step *s)
     pool_sizes(&o, d, d[1], d[2]);
     o.x = s->out[3] ? s->out[3] : s->out[0] ? s->out[0] : o.y;
     o.y = s->out[0];
-    pool_row(&o, 0);  // computed again with the others
+    pool_row(&o, 0);  // its values give the shift; the sums below compute it again
     find_shift(&o, o.x, o.half_w);
     threads_for(o.n * o.half_h, cpu_grain(o.half_w * o.c), pool_sums_piece, &o);
     finish_statistics(&o, 5);

@@ -11,7 +11,7 @@ void cuda_copy_close(struct cuda_device *cuda)
     cuda->ring = NULL;
 }
 
-// A range of the ring, aligned as an allocation of the host is. cuda_wait frees the whole ring.
+// Takes a range of the ring, aligned to PLAN_ALIGN. If the rest of the ring is too short, cuda_wait frees the whole ring first.
 static int take_range(struct cuda_device *cuda, size_t bytes, char **into)
 {
     void *ring = cuda->ring;

@@ -9,7 +9,7 @@
 
 // The source of a copy: a value as it is after node `made`, and the type of the copy.
 struct source {
-    int root;       // the value whose bytes are read, behind all aliases
+    int root;       // the value that owns the bytes, after all aliases are followed
     int made;       // the last node before the reader that writes it; NONE: the program does not write it before
     enum dtype to;
 };

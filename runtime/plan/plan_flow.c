@@ -7,11 +7,11 @@
 
 enum { BATCH = 64 };  // starts that one pass follows
 
-// Of one pass, from the last position down; a bit is a start.
+// The sets of one pass, which goes from the last position to the first. Bit b stands for the pass's start b.
 struct pass {
     const struct plan *plan;
     uint64_t *node;    // per position: the starts that wait for it
-    uint64_t *writer;  // per root: the next writer and what waits for it
+    uint64_t *writer;  // per root: the starts that wait for its next writer
     uint64_t *users;   // per root: the same of every user up to the next writer
 };
 

@@ -11,7 +11,7 @@
 struct plan_flow {
     int *start;               // per position: the number of the update node there that begins a block; NONE: no such
     size_t words;             // of a set of starts
-    uint64_t *after_root;     // one set per value: the starts that wait for every user of the bytes of that root
+    uint64_t *after_root;     // one set per root: the starts that wait for every user of its bytes
     uint64_t *after_node;     // one set per position: the starts that wait for that node
 };
 

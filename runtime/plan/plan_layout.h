@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of a plan's blocks (values and workspaces) in the slab. Two blocks must not overlap if they are live at the
-// same position, or if the device overlaps nodes and the later of them belongs to the update, which data flow does not
-// order behind the other's users (plan_flow.h).
+// Chooses the offsets of a plan's blocks (values and workspaces) in the slab. Two blocks must not share bytes if both are live
+// at one position. On a device that overlaps nodes, a block of the update must not reuse the bytes of an earlier block either,
+// unless data flow orders it after all users of that block (plan_flow.h).
 #ifndef DAWN_PLAN_LAYOUT_H
 #define DAWN_PLAN_LAYOUT_H
 

@@ -9,11 +9,11 @@
 
 struct plan_space {
     int leaves;           // a power of two
-    struct spans *whole;  // per node: taken at every position below the node
-    struct spans *some;   // per node: taken at some position below the node
+    struct spans *whole;  // per node: spans in use at every position below it
+    struct spans *some;   // per node: spans in use at some position below it
 };
 
-enum { LISTS_MOST = 256 };  // four a level are looked at, and 31 levels hold every position
+enum { LISTS_MOST = 256 };  // a query visits at most four nodes per level, and 31 levels hold every position
 
 struct plan_space *plan_space_new(int positions)
 {
@@ -79,7 +79,7 @@ void plan_space_take(struct plan_space *s, int first, int last, struct span what
     take(s, 1, 0, s->leaves - 1, first, last, what);
 }
 
-// The spans not yet checked. Offsets only grow while a gap is sought.
+// The spans that are not checked yet. The search for a gap only moves to larger offsets, so a checked span never returns.
 struct cursor {
     const struct span *at, *end;
 };

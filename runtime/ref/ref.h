@@ -10,7 +10,7 @@
 struct ref_step {
     const struct graph *graph;
     const struct node *node;
-    void *in[MAX_IN], *out[MAX_OUT];  // addresses; NULL for NONE
+    void *in[MAX_IN], *out[MAX_OUT];  // addresses of the operands; NULL: the operand is NONE
     struct arena *scratch;            // emptied after every node
 };
 

@@ -6,7 +6,7 @@
 // second text on; "tokens.length" i32; "places" i32[P], of the masked pieces in the batch (row x T + place); "labels" i32[P],
 // what was there, -1 behind the last; "next" i32, 1: the second text is from another article.
 //
-// An epoch has as many samples as a walk through the training text makes. They are drawn anew in each (sentence_pairs.h). What is
+// An epoch has as many samples as a walk through the training text makes. Each epoch draws its own (sentence_pairs.h). What is
 // scored is fixed by the task: of ten walks with seed 12345 the first samples in a drawn order, each masked once. Cost: a list of
 // samples takes 24 bytes each, made in 10 ns per piece when the first batch of an epoch needs it.
 #ifndef DAWN_BERT_CLOZE_H

@@ -127,7 +127,7 @@ static void cut_longer(struct walking *w, struct range text[2])
     }
 }
 
-// Makes a sample of the sentences [first, end). Returns the first one that was not used.
+// Adds a sample made of the sentences [first, end). Returns the first sentence that the sample did not use.
 static int64_t add_pair(struct walking *w, int64_t first, int64_t end)
 {
     const struct sentence_text *t = w->text;

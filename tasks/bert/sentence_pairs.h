@@ -20,7 +20,7 @@ struct sentence_text {  // of a split
     int64_t *sentence, *article;  // where each begins, in ids and in sentences; one more at the end
     int64_t ids, sentences, articles, id_room, sentence_room, article_room;
 };
-// Adds an article, a sentence per line; sentences without a piece are left out, and so is an article without a sentence.
+// Adds an article with one sentence per line. A sentence without pieces is left out, and so is an article without sentences.
 void sentence_text_add(struct sentence_text *, const struct wordpiece *, const char *text, size_t n, struct pieces *spare);
 void sentence_text_add_pieces(struct sentence_text *, const struct pieces *);  // an article of one sentence
 void sentence_text_free(struct sentence_text *);

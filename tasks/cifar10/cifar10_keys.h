@@ -4,7 +4,7 @@
 
 #include "tasks/common/recipe/recipe_keys.h"
 
-// Parts of a network that keys need.
+// Bits of recipe_table.parts: a key applies to the models that have the part.
 enum { PART_WHITENING = 1, PART_FIRST_ACTIVATION = 2, PART_POOL = 4 };
 enum cifar10_pool { POOL_GLOBAL, POOL_WINDOW };
 struct cifar10_keys {

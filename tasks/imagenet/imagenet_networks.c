@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/imagenet/imagenet_networks.h"
 
-// For weights of other programs: the prefix that parallel training adds to each name, and the head, which is trained anew
-// because its rows are the classes.
+// For weights of other programs: the prefix that parallel training adds to each name, and the head, which starts from random
+// values because its rows are the classes.
 static const char *const prefixes[] = {"module.", NULL}, *const fresh[] = {"fc.", NULL};
 
 const struct model imagenet_models[] = {

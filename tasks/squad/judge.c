@@ -64,7 +64,7 @@ static void score_answers(const struct judging *j, int64_t score[METRICS_MAX])
         evaluate_add(&total, text, &j->squad->question[q]);
         free(text);
     }
-    // Rounded down, so that no page shows more than was reached.
+    // F1 is rounded down, so that no page shows more than was reached.
     score[SCORE_F1] = (int64_t)floor(evaluate_f1(&total) * 1e4);
     score[SCORE_EXACT] = total.questions > 0 ? total.exact * 1000000 / total.questions : 0;
 }

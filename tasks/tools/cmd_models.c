@@ -44,7 +44,8 @@ static void network_free(struct network *n)
     device_close(n->device);
 }
 
-// The graph that answers for one sample. Where an answer is a loop of programs, the forward part of a training on one.
+// Builds the graph that answers for one sample. If an answer takes several programs, builds the forward graph of a training on
+// one sample instead.
 static int build_answer(struct network *n, struct setting *c)
 {
     const bool loops = c->task->answer != NULL;

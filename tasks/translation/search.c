@@ -136,7 +136,7 @@ static void score_words(const struct searching *o, struct word *w)
     struct graph *g = o->g;
     int z = logits_of(o, w), loss[3];
     int ends = fixed(o, "end", SHAPE(o->all), I32, BPE_EOS);
-    g_xent_full(g, (int[]){z, ends, NONE}, 0, false, loss);  // of the end: log of the sum of exponentials, less its logit
+    g_xent_full(g, (int[]){z, ends, NONE}, 0, false, loss);  // loss[1] = log(sum exp z) - z[end]
     int sum = g_add(g, loss[1], g_reshape(g, g_slice(g, z, 1, BPE_EOS, BPE_EOS + 1), SHAPE(o->all)));
     w->end = map2(o, MAP_SUB, o->score, loss[1]);
     int best = g_top(g, z, o->each, &w->index);

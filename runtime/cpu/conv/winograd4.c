@@ -152,7 +152,7 @@ static void spread_band(const struct job *g, int64_t first, int64_t count, float
     }
 }
 
-// The outputs of tile t at `wide` filters from k on.
+// Writes the outputs of tile t for the filters [k, k + wide).
 static void join_tile(const struct job *g, int64_t t, const struct positions *m, int64_t k, int64_t wide)
 {
     const struct dnnl_conv *c = g->conv;

@@ -54,7 +54,7 @@ static AVX512 void score_keys(const uint32_t *q, const uint32_t *b, int64_t unit
     if (vectors & 1) score_tile(1, q, b, units, room, s, s_row);
 }
 
-// s[queries][s_row] = the scores of n keys.
+// Writes the scores of `queries` queries with n keys to s[queries][s_row].
 static void score_rows(const struct pairs_scores *o, const uint32_t *q, const uint32_t *b, int64_t queries, int64_t n, float *s,
                        int64_t s_row)
 {

@@ -50,7 +50,7 @@ static void read_cache(struct dnn *dnn, const struct dnn_machine *m)
 
 // Choices that come with the program (choices.json): those of the heuristics for every convolution of airbench at the
 // sizes of its recipes. cuDNN's heuristics would load cuBLASLt, which is larger than everything else that a run loads. They are
-// for GPUs of compute capability 9.0; an engine or a setting that another version of cuDNN lacks is chosen anew.
+// for GPUs of compute capability 9.0; an engine or a setting that another version of cuDNN lacks is chosen again.
 enum { SHIPPED_MAJOR = 9, SHIPPED_MINOR = 0 };
 
 static void read_shipped(struct dnn *dnn, const struct dnn_machine *m)

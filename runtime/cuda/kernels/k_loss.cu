@@ -145,7 +145,8 @@ template <typename T, int N> __global__ void xent(const struct k_xent k)
         const int64_t label = own_label(k.label, k.labels, s.row, k.rows);
         if (label >= 0) total = 1.0f, dot = to_float(x[label]) - origin;
         const float l = logf(sum) + (most - origin), weight = k.weights ? k.weights[s.row] : 1.0f;
-        const float even = k.smoothing > 0.0f ? k.smoothing * total * (l - all / (float)k.rows.k) : 0.0f;  // all may be infinite
+        // `all` may be infinite, and 0 * infinity is NaN.
+        const float even = k.smoothing > 0.0f ? k.smoothing * total * (l - all / (float)k.rows.k) : 0.0f;
         loss = (1.0f - k.smoothing) * (total * l - dot) + even;
         loss = total != 0.0f ? loss * weight : 0.0f;
         counts = total != 0.0f ? weight : 0.0f;

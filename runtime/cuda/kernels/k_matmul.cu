@@ -149,7 +149,7 @@ template <int TILE> static __global__ void __launch_bounds__(K_BLOCK) matmul_f32
     multiply_tile<TILE>(k, job_of(k, TILE));
 }
 
-// Several products, each with tiles of the size that suits it. The blocks of one are the slices of its tiles.
+// Computes several products in one launch, each with its own size of tile. A block computes one slice of one tile.
 static __global__ void __launch_bounds__(K_BLOCK) matmul_f32_many(const __grid_constant__ many<matmul> all)
 {
     const int which = many_find(all.first, all.count), block = (int)blockIdx.x - all.first[which];

@@ -28,7 +28,7 @@ struct k_adam {
     float *u, *to_m, *to_v;
     int64_t count;
     float beta1, beta2, eps, root_eps;
-    bool infinity;           // v = max(beta2 v, |g|), and no root of it
+    bool infinity;           // v = max(beta2 v, |g|), used without a root
 };
 K_LAUNCHER(k_adam);
 K_MANY_LAUNCHER(k_adam);

@@ -5,7 +5,7 @@
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_pool.h"
 
-// The channels and the pixel of the result that a thread computes.
+// What one thread computes: the pixel of the result, and its first channel.
 struct pool_spot {
     bool live;
     uint32_t image, line, column;

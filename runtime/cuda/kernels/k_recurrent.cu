@@ -248,7 +248,7 @@ static dim3 groups_of(const struct k_lstm *k)
     return dim3((unsigned)k_divide_up(k->samples, SAMPLES), (unsigned)k->directions);
 }
 
-// One word without a product of states: a thread is a hidden unit.
+// Computes the step of one word for which no product of states is needed. One thread computes one hidden unit.
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm_word(const struct k_lstm k)
 {
     const int64_t at = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x;

@@ -23,7 +23,7 @@ struct model {
     // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
     int (*begin)(const struct setting *, struct session *, struct dataset *);
     // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and
-    // the model's parameters that may be missing because they are trained anew (a head: all names that begin with "fc.").
+    // the model's parameters that may be missing because they start from random values (a head: all names that begin with "fc.").
     // Both lists end with NULL; NULL: none.
     const char *const *prefixes, *const *fresh;
     const void *own;     // what else the task keeps per model, such as the way to its samples; NULL: nothing

@@ -59,7 +59,7 @@ int recipe_keys_applying(const struct recipe *, const struct recipe_key *into[RE
 // Finds a key by path, by short name, or by the end of its path ("filters.lr") if no other path ends so.
 int recipe_find_key(const char *where, const struct recipe_table *, const char *name, const struct recipe_key **) MUST_CHECK;
 bool recipe_is_section(const struct recipe_table *, const char *path);
-// Fails with a sentence that names the key.
+// Always fails: `path` is no section, and the sentence says so.
 int recipe_no_section(const char *where, const struct recipe_table *, const char *path);
 
 bool recipe_applies(const struct recipe *, const struct recipe_key *);

@@ -36,8 +36,8 @@ const struct evaluation_program *evaluation_find(const struct evaluation *, cons
 // Runs the programs that answer for a batch that is on the device.
 int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHECK;
 
-// Evaluates the whole split. Scores are k of N for a METRIC_COUNT and millionths for a METRIC_RATIO. The judge writes the
-// file `answers`; NULL: no file.
+// Evaluates the whole split. A METRIC_COUNT scores k, the number of hits, a METRIC_RATIO millionths. The judge writes its answers
+// to the file `answers`; NULL: no file.
 int evaluation_run(struct evaluation *, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;
 
 // The parts of evaluation_run, for a caller that times each batch. Every successful evaluation_begin is followed by

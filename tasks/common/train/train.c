@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each run of a group makes everything anew (device, plan, memory, data), so that its end-to-end time is complete. Runs
+// Each run of a group makes everything again (device, plan, memory, data), so that its end-to-end time is complete. Runs
 // share only the process.
 #include "tasks/common/train/train_inside.h"
 

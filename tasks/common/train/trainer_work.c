@@ -13,7 +13,7 @@ static double program_flops(const struct trainer *t, int program)
     return flops;
 }
 
-// Counts the batches of each bucket in an epoch. Their order is drawn anew in every epoch.
+// Counts the batches of each bucket in an epoch. Every epoch draws its own order.
 static void count_buckets(const struct trainer *t, int64_t step, double weight[ORDER_BUCKETS])
 {
     const struct supply *s = &t->supply[FEED_TRAIN];

@@ -6,7 +6,7 @@
 #include "tasks/squad/sample/encode.h"
 #include "tasks/squad/sample/passages.h"
 
-// Checkpoints of whole models put the encoder below a name. The head of the task is trained anew if a file lacks it.
+// Checkpoints of whole models put the encoder below a name. The head of the task starts from random values if a file lacks it.
 static const char *const prefixes[] = {"bert.", NULL};
 static const char *const fresh[] = {"qa_outputs.", NULL};
 

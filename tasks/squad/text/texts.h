@@ -41,7 +41,7 @@ int64_t texts_unanswered(const struct texts *);
 // Lists the samples. `answered`: only those that hold their answer; noise is listed whole.
 void texts_list(struct texts *, bool answered);
 
-// A request of an inference. Its texts are cut anew, because the cutting is part of its time.
+// A request of an inference. Its texts are cut again, because the cutting is part of its time.
 struct texts_request {
     struct pieces context, question;
 };

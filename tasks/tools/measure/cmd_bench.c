@@ -51,7 +51,7 @@ struct bench {
     struct chosen chosen;       // of the current setting
     struct dataset *data;
     bool noise;
-    char why[ERROR_TEXT_MAX];   // the reason for noise without --fake
+    char why[ERROR_TEXT_MAX];   // why noise replaces the data although --fake is not given
     struct device *device;
     struct device_facts facts;  // with the highest peaks measured so far
     struct results *results;    // NULL: not recorded

@@ -10,7 +10,7 @@ static double mean_of(const double *value, int count)
     return sum / count;
 }
 
-// Sums of products of the deviations from the means.
+// Sums of the products of two deviations from the mean: of x and x, x and y, y and y.
 struct moments {
     double xx, xy, yy;
 };

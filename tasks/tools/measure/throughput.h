@@ -7,11 +7,11 @@
 #include "tasks/tools/forecast/roofline.h"
 #include "tasks/tools/measure/trial.h"
 
-// The steadiness of the measurement and the load of other programs, as entries of a report (text_entry).
+// Adds two entries (text_entry): how much the measurements vary, and the load of other programs.
 void throughput_steadiness(const struct timing *, double seconds, int64_t repeats, struct text *into);
-// Samples per second, step time, arithmetic and roofline.
+// Adds samples per second, the time of a step, its arithmetic and its roofline.
 void throughput_text(const struct trial *, struct text *into);
-// A line of a sweep in 80 columns, and the header.
+// Add the header of a sweep, and the line of one setting, in 80 columns.
 void throughput_head(const struct trial_choice *, struct text *into);
 void throughput_row(const struct trial *, struct text *into);
 // `noise`: the data are noise of the data set's shape. `operators`: those of a profile.

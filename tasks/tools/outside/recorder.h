@@ -15,7 +15,7 @@ struct recorder_end {
     const char *status;
     int64_t epochs;           // reported
     int64_t k;                // of the last evaluation; negative: none
-    struct stopwatch_clocks last, reached;  // at the last epoch; at the first that met the target (all 0: none did)
+    struct stopwatch_clocks last, reached;  // at the last epoch, and at the first one that met the target (0: none)
     int64_t reached_epoch;
 };
 struct recorder_options {
