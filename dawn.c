@@ -4,7 +4,7 @@
 #include "runtime/common/cli/program.h"
 #include "submit/submit_commands.h"
 #include "tasks/commands.h"
-#include "tasks/tools/words.h"
+#include "tasks/tools/candidates.h"
 
 #include <stddef.h>
 
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         .commands = commands,
         .groups = groups,
         .variables = variables,
-        .words = task_words,
+        .words = candidates,
     };
     return program_main(&dawn, argc, argv);
 }

@@ -5,13 +5,13 @@
 // depends on the number of threads. Causal: a block of queries meets the keys up to the last one that its last query sees, so
 // that blocks above the diagonal are not computed.
 //
-// Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs.h), which is
-// another path from the packing on. A matrix is packed as
+// Products take 4-byte units (loops.h): f32 numbers, or pairs of bf16 where the processor multiplies them (pairs_product.h),
+// which is another path from the packing on. A matrix is packed as
 //   words   [unit][row]      its rows become columns of the product: units lie along a row
 //   pairs   [unit][column]   units lie down a column
 // Rows of scores are a vector longer than needed, and never a multiple of 4 KB, which one cache set would have to hold.
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/product/pairs.h"
+#include "runtime/cpu/product/pairs_product.h"
 #include "runtime/cpu/tiles/tiles.h"
 #include "runtime/element.h"
 

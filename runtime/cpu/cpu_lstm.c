@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM. A task is one direction of up to ROWS samples, for all words: no thread waits for another within a sequence. The
 // recurrent weights are packed once a run, for products that stay in the cache: f32, or pairs of bf16 where the processor
-// multiplies them (loops.h, pairs.h). Gates lie in four parts of whole vectors, whose lanes past the last unit have weights of
-// zero. Each row is computed alone, so that no result depends on the number of threads. States are [B,D,H].
+// multiplies them (loops.h, pairs_product.h). Gates lie in four parts of whole vectors, whose lanes past the last unit have
+// weights of zero. Each row is computed alone, so that no result depends on the number of threads. States are [B,D,H].
 #include "runtime/cpu/cpu_work.h"
-#include "runtime/cpu/product/pairs.h"
+#include "runtime/cpu/product/pairs_product.h"
 
 enum { ROWS = PRODUCT_ROWS, GATES = 4, AHEAD = 2 };  // AHEAD: words that are prefetched
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of pairs.h share: the instruction set, and masks of the last vector of a row.
+// What the files of pairs_product.h share: the instruction set, and masks of the last vector of a row.
 #ifndef DAWN_CPU_PAIRS_INSIDE_H
 #define DAWN_CPU_PAIRS_INSIDE_H
 
-#include "runtime/cpu/product/pairs.h"
+#include "runtime/cpu/product/pairs_product.h"
 
 #if defined __x86_64__ && !defined ISA_ONLY_BASE
 

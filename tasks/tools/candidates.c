@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words come from the tables that the commands use. After a failure (no record here) the words are left out, because a
 // message would disturb the line that the user is typing.
-#include "tasks/tools/words.h"
+#include "tasks/tools/candidates.h"
 
 #include "data/dataset.h"
 #include "runtime/device.h"
@@ -78,7 +78,7 @@ static void add_runs(struct text *into)
     results_close(r);
 }
 
-const struct program_words task_words[] = {
+const struct program_words candidates[] = {
     {"TASK", add_tasks},
     {"MODEL", add_models},
     {"--model", add_models},

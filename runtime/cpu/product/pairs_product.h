@@ -2,8 +2,8 @@
 // Attention in bf16 on processors that multiply pairs of bf16 (AVX-512 BF16): products of blocks that lie in the cache, packing
 // for them, and the passes over the scores of two queries between them, which write the pairs that the next product reads.
 // Single-threaded.
-#ifndef DAWN_CPU_PAIRS_H
-#define DAWN_CPU_PAIRS_H
+#ifndef DAWN_CPU_PAIRS_PRODUCT_H
+#define DAWN_CPU_PAIRS_PRODUCT_H
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
