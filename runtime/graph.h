@@ -262,14 +262,13 @@ int g_avgpool(struct graph *, int x, int k, int stride);
 int g_avgpool_full(struct graph *, int x, const struct pool_attr *);
 int g_maxpool_global(struct graph *, int x);  // [N,H,W,C] -> [N,1,1,C]
 int g_avgpool_global(struct graph *, int x);
-// `training`: by the statistics of the batch, which move the running ones; else by the running ones.
-int g_norm(struct graph *, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum);
-// The same for sequences x[B,T,..,C] with lengths i32[B]: frames past them are zeros and do not count.
+// `training`: by the statistics of the batch, which move the running ones; else by the running ones. Lengths are i32[B] of
+// x[B,T,..,C], whose frames past them become zeros and do not count, or NONE.
 struct norm_layer {
     bool training, scale, bias;
     float eps, momentum;
 };
-int g_norm_lengths(struct graph *, const char *name, int x, int lengths, const struct norm_layer *);
+int g_norm(struct graph *, const char *name, int x, int lengths, const struct norm_layer *);
 int g_layer_norm(struct graph *, const char *name, int x, float eps);  // parameters NAME.weight and NAME.bias
 // x / sqrt(mean of x^2 over the last dimension + eps) * scale; scale: f32[C], or NONE.
 int g_rms_norm(struct graph *, int x, int scale, float eps);
@@ -290,12 +289,16 @@ int g_reorder(struct graph *, int x, int from, int at, int group);
 // Simple recurrent units (Lei et al. 2017), of D directions and H hidden units each. For every direction u[B,T,D*K*H] holds the
 // parts candidate u0, forget u1, reset u2 and, if x is NONE, the skip input u3 in x's place; bias[D*2*H] holds b0 and b1.
 //   f = sigmoid(u1 + b0)  r = sigmoid(u2 + b1)  c = f c + (1 - f) u0  h[B,T,D*H] = r m act(c) + (1 - r) x
-// m is a dropout if p > 0: one draw per sample and hidden unit. lengths: i32[B], or NONE.
-int g_sru(struct graph *, int u, int x, int bias, int lengths, const struct recurrent_attr *, int key, int step);
-// A layer of them on x[B,T,C], with parameters NAME.weight[D*K*H,C] and NAME.bias. The skip input is x if its width is that of
-// the result. `dropped` is x as the product reads it: after a dropout, or x itself.
-int g_sru_layer(struct graph *, const char *name, int x, int dropped, int64_t hidden, int lengths, const struct recurrent_attr *,
-                int key, int step);
+// m is a dropout if attr.p > 0: one draw by (key, step) per sample and hidden unit.
+struct sru_layer {
+    int lengths, key, step;  // lengths: i32[B], or NONE; key and step: read if attr.p > 0
+    int64_t hidden;          // of a layer
+    struct recurrent_attr attr;
+};
+int g_sru(struct graph *, int u, int x, int bias, const struct sru_layer *);
+// A layer of them on x[B,T,C], with parameters NAME.weight[D*K*H,C] and NAME.bias. The skip input is x if x is as wide as the
+// result. `dropped` is x as the product reads it: after a dropout, or x itself.
+int g_sru_layer(struct graph *, const char *name, int x, int dropped, const struct sru_layer *);
 // LSTM (Hochreiter and Schmidhuber 1997) without peepholes, in PyTorch's order of the gates: input, forget, cell, output.
 // x[B,T,D*4*H] is the input's product with both biases, w[D*4*H,H] the recurrent weights -> h[B,T,D*H]. `states` are the initial
 // ones (h[B,D*H] in the type of x and c[B,D*H] in f32, or NONE: zeros), and the final ones afterwards; NULL: neither.
@@ -313,9 +316,9 @@ int g_lstm(struct graph *, int x, int w, const struct lstm *);
 // A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
 // the same with _reverse, for layer 0.
 int g_lstm_layer(struct graph *, const char *name, int layer, int x, const struct lstm *);
-// One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H], w_ih[3H,C], w_hh[3H,H] and biases
-// [3H] (parts reset, update, new) -> h'[B,H].
-int g_gru_cell(struct graph *, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh);
+// One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H] -> h'[B,H]. Its parameters are, in
+// this order, w_ih[3H,C], w_hh[3H,H], b_ih[3H] and b_hh[3H], each with the parts reset, update, new.
+int g_gru_cell(struct graph *, int x, int h, const int parameter[4]);
 // A formula of map.def: of one input with its attributes, or of two or three (in[2] NONE), of which all but the first may lack
 // leading dimensions of the first.
 int g_map(struct graph *, enum map formula, int x, float p, float q);

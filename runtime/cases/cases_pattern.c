@@ -21,7 +21,7 @@ static int pattern_norm_lengths(struct case_build *b, const char *name, int x, i
     char slot[64];
     bool training = l->training, scale = l->scale;
     b->g->trains = b->options.gradient;
-    int y = g_norm_lengths(b->g, name, x, lengths, l);
+    int y = g_norm(b->g, name, x, lengths, l);
     snprintf(slot, sizeof slot, "%s.bias", name);
     case_adopt(b, slot, DRAW_NORMAL, 0.3, true);
     snprintf(slot, sizeof slot, "%s.weight", name);
@@ -83,7 +83,7 @@ static void build_bias_act(struct case_build *b)
 }
 
 // p: shortcut (0: x, 1: a convolution of x, 2: a norm of that, 3: a norm made before the other), activation behind the sum.
-// Far from zero where it has a kink: the sums are of a norm near zero and of something that stays away from it.
+// The sum stays away from the kink of its activation at zero: one addend is a norm near zero, the other is far from it.
 static int pattern_branch(struct case_build *b, int x)
 {
     return pattern_norm(b, "norm0", pattern_conv(b, "w0", x, 16, 16, 1, 0), true, true);
@@ -165,7 +165,8 @@ static void build_post_norm(struct case_build *b)
     case_result(b, p[2] ? g_add(g, y, sum) : y);
 }
 
-// A layer of an encoder with heads that lie side by side, and the bias and activation of its inner product.
+// One layer of a Transformer encoder: attention whose heads lie in one matrix, then two products, the first of them with bias and
+// activation.
 static void build_encoder(struct case_build *b)
 {
     struct graph *g = b->g;
@@ -219,11 +220,12 @@ static void build_sru_layer(struct case_build *b)
 {
     struct graph *g = b->g;
     int x = case_param(b, "x", SHAPE(3, 4, b->row->p[0]), b->options.type, DRAW_NORMAL, 1.0), key, step;
-    int lengths = case_input(b, "lengths", SHAPE(3), I32, DRAW_INDEX, 6);
-    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH, .p = 0.3f, .site = 2};
+    struct sru_layer how = {.lengths = case_input(b, "lengths", SHAPE(3), I32, DRAW_INDEX, 6), .hidden = 3,
+                      .attr = {.directions = 2, .act = ACT_TANH, .p = 0.3f, .site = 2}};
     case_dropout(b, &key, &step);
+    how.key = key, how.step = step;
     g->trains = b->options.gradient;
-    int y = g_sru_layer(g, "rnn", x, g_dropout_shared(g, x, key, step, 0.3f, 1), 3, lengths, &a, key, step);
+    int y = g_sru_layer(g, "rnn", x, g_dropout_shared(g, x, key, step, 0.3f, 1), &how);
     case_adopt(b, "rnn.weight", DRAW_NORMAL, 0.5, true);
     case_adopt(b, "rnn.bias", DRAW_NORMAL, 0.5, true);
     case_result(b, y);
@@ -233,11 +235,11 @@ static void build_gru_cell(struct case_build *b)
 {
     int x = case_param(b, "x", SHAPE(3, 5), b->options.type, DRAW_NORMAL, 1.0);
     int h = case_param(b, "h", SHAPE(3, 4), b->options.type, DRAW_NORMAL, 1.0);
-    int w_ih = case_param(b, "w_ih", SHAPE(12, 5), F32, DRAW_NORMAL, 0.5);
-    int w_hh = case_param(b, "w_hh", SHAPE(12, 4), F32, DRAW_NORMAL, 0.5);
-    int b_ih = case_param(b, "b_ih", SHAPE(12), F32, DRAW_NORMAL, 0.5);
-    int b_hh = case_param(b, "b_hh", SHAPE(12), F32, DRAW_NORMAL, 0.5);
-    case_result(b, g_gru_cell(b->g, x, h, w_ih, w_hh, b_ih, b_hh));
+    static const char *const name[] = {"w_ih", "w_hh", "b_ih", "b_hh"};
+    const struct shape shape[] = {SHAPE(12, 5), SHAPE(12, 4), SHAPE(12), SHAPE(12)};
+    int p[4];
+    for (int i = 0; i < 4; i++) p[i] = case_param(b, name[i], shape[i], F32, DRAW_NORMAL, 0.5);
+    case_result(b, g_gru_cell(b->g, x, h, p));
 }
 
 // p: the shortcut has a convolution and a norm. A residual block as it is evaluated: two convolutions and a sum remain.

@@ -248,12 +248,7 @@ static int running(struct graph *g, const char *name, struct shape shape, struct
     return moves && g->sliced ? slice_copy(g, name, v, shape, begin) : v;
 }
 
-int g_norm(struct graph *g, const char *name, int x, bool training, bool scale, bool bias, float eps, float momentum)
-{
-    return g_norm_lengths(g, name, x, NONE, &(struct norm_layer){training, scale, bias, eps, momentum});
-}
-
-int g_norm_lengths(struct graph *g, const char *name, int x, int lengths, const struct norm_layer *l)
+int g_norm(struct graph *g, const char *name, int x, int lengths, const struct norm_layer *l)
 {
     if (g->error || x == NONE) return NONE;
     struct shape c = SHAPE(shape_last(&g->value[x].shape));

@@ -195,17 +195,17 @@ NO_GRAD(sru_grad)
 NO_GRAD(lstm_grad)
 
 // ---- builders
-int g_sru(struct graph *g, int u, int x, int bias, int lengths, const struct recurrent_attr *a, int key, int step)
+int g_sru(struct graph *g, int u, int x, int bias, const struct sru_layer *how)
 {
-    if (a->p == 0) key = step = NONE;
-    return graph_node(g, OP_SRU, (int[]){u, x, bias, lengths, key, step}, 6, &(union attr){.recurrent = *a}, NULL);
+    bool drops = how->attr.p > 0;
+    int in[] = {u, x, bias, how->lengths, drops ? how->key : NONE, drops ? how->step : NONE};
+    return graph_node(g, OP_SRU, in, 6, &(union attr){.recurrent = how->attr}, NULL);
 }
 
-int g_sru_layer(struct graph *g, const char *name, int x, int dropped, int64_t hidden, int lengths,
-                const struct recurrent_attr *a, int key, int step)
+int g_sru_layer(struct graph *g, const char *name, int x, int dropped, const struct sru_layer *how)
 {
     if (g->error || x == NONE || dropped == NONE) return NONE;
-    int64_t c = shape_last(&g->value[x].shape), wide = hidden * a->directions;
+    int64_t c = shape_last(&g->value[x].shape), wide = how->hidden * how->attr.directions;
     bool skips = c == wide;
     // Lei et al. 2017, section 2.3: a variance of 1 / c.
     struct init uniform = {INIT_UNIFORM, (float)sqrt(3.0 / (double)c)};
@@ -213,7 +213,7 @@ int g_sru_layer(struct graph *g, const char *name, int x, int dropped, int64_t h
     int bias = graph_param(g, arena_text(&g->arena, "%s.bias", name), SHAPE(2 * wide), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
     if (g->error) return NONE;
     int u = g_linear(g, dropped, w, NONE, g->value[x].dtype);
-    return g_sru(g, u, skips ? x : NONE, bias, lengths, a, key, step);
+    return g_sru(g, u, skips ? x : NONE, bias, how);
 }
 
 int g_lstm(struct graph *g, int x, int w, const struct lstm *how)
@@ -261,12 +261,12 @@ int g_lstm_layer(struct graph *g, const char *name, int layer, int x, const stru
 }
 
 // r = sigmoid(a0 + b0), z = sigmoid(a1 + b1), n = tanh(a2 + r b2), h' = n + z (h - n), with a of x and b of h
-int g_gru_cell(struct graph *g, int x, int h, int w_ih, int w_hh, int b_ih, int b_hh)
+int g_gru_cell(struct graph *g, int x, int h, const int parameter[4])
 {
     if (g->error || x == NONE || h == NONE) return NONE;
     enum dtype type = g->value[x].dtype;
     int64_t units = shape_last(&g->value[h].shape);
-    int a = g_linear(g, x, w_ih, b_ih, type), b = g_linear(g, h, w_hh, b_hh, type);
+    int a = g_linear(g, x, parameter[0], parameter[2], type), b = g_linear(g, h, parameter[1], parameter[3], type);
     int gates = g_act(g, g_add(g, g_slice(g, a, 1, 0, 2 * units), g_slice(g, b, 1, 0, 2 * units)), ACT_SIGMOID);
     int r = g_slice(g, gates, 1, 0, units), z = g_slice(g, gates, 1, units, 2 * units);
     int a2 = g_slice(g, a, 1, 2 * units, 3 * units), b2 = g_slice(g, b, 1, 2 * units, 3 * units);

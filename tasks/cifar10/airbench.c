@@ -79,7 +79,8 @@ int airbench_begin(const struct setting *setting, struct session *session, struc
     float *weight = zalloc(bytes);
     int rc = dataset_read(data, SPLIT_TRAIN, "images", 0, n, images);
     if (rc == 0) {
-        whiten(images, n, f->height, f->width, f->channels, f->mean, f->std, WHITEN_SIDE, weight);
+        const struct whiten_images from = {images, n, f->height, f->width, f->channels, f->mean, f->std};
+        whiten(&from, WHITEN_SIDE, weight);
         rc = session_put(session, "whiten.weight", weight, 0, bytes);
     }
     free(images);

@@ -19,9 +19,13 @@ void resnet56_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_V
 void resnet164_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 struct net cifar10_net(struct step *, float eps);  // activation, norms and products of the recipe
 
-// Computes the first layer of the network airbench from images[n,H,W,C] (u8): the eigenvectors of the covariance of its
-// patches, each divided by the root of its eigenvalue, and their negatives. weight[2*s*s*C, s, s, C].
-void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
-            int64_t side, float *weight);
+struct whiten_images {
+    const uint8_t *at;  // [n,h,w,c]
+    int64_t n, h, w, c;
+    const float *mean, *std;  // [c]
+};
+// Computes the first layer of the network airbench: the eigenvectors of the covariance of the images' patches of `side` x `side`
+// pixels, each divided by the root of its eigenvalue, and their negatives. weight[2*side*side*c, side, side, c].
+void whiten(const struct whiten_images *, int64_t side, float *weight);
 
 #endif

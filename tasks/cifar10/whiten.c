@@ -127,15 +127,14 @@ static void find_eigenvectors(double *a, double *v, int64_t n)
     }
 }
 
-void whiten(const uint8_t *images, int64_t n, int64_t h, int64_t w, int64_t c, const float *mean, const float *std,
-            int64_t side, float *weight)
+void whiten(const struct whiten_images *from, int64_t side, float *weight)
 {
-    int64_t size = side * side * c;
-    BUG_IF(size > PATCH_MAX || n < 1);
-    struct patches p = {.images = images, .h = h, .w = w, .c = c, .side = side, .size = size, .high = h - side + 1,
-                        .wide = w - side + 1};
+    int64_t size = side * side * from->c;
+    BUG_IF(size > PATCH_MAX || from->n < 1);
+    struct patches p = {.images = from->at, .h = from->h, .w = from->w, .c = from->c, .side = side, .size = size,
+                        .high = from->h - side + 1, .wide = from->w - side + 1};
     double a[PATCH_MAX * PATCH_MAX] = {0}, v[PATCH_MAX * PATCH_MAX];
-    find_covariance(&p, n, mean, std, a);
+    find_covariance(&p, from->n, from->mean, from->std, a);
     find_eigenvectors(a, v, size);
     for (int64_t k = 0; k < size; k++) {
         // The sign of an eigenvector is arbitrary. Its largest element is made positive, so that the result is unique.

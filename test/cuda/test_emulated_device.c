@@ -362,7 +362,8 @@ TEST(bytes_do_not_depend_on_the_number_of_processors)
         struct session *s = session_on("cuda");
         if (few) ((struct cuda_device *)s->device)->processors = 20;
         struct graph *g = graph_new(s->store, "norm");
-        keep(g, "y", g_norm(g, "norm", input(g, "x", SHAPE(ROWS, WIDTH)), true, true, true, 1e-5f, 0.9f));
+        struct norm_layer how = {.training = true, .scale = true, .bias = true, .eps = 1e-5f, .momentum = 0.9f};
+        keep(g, "y", g_norm(g, "norm", input(g, "x", SHAPE(ROWS, WIDTH)), NONE, &how));
         assert_int_equal(session_add(s, g), 0);
         start(s);
         OK(session_run(s, 0));

@@ -19,7 +19,9 @@ int net_conv(struct net *n, const char *name, int x, struct net_conv how)
 
 int net_norm(struct net *n, const char *name, int x)
 {
-    return g_norm(n->g, name, x, step_trains(n->step), !n->unscaled, true, n->eps, n->momentum);
+    struct norm_layer how = {.training = step_trains(n->step), .scale = !n->unscaled, .bias = true, .eps = n->eps,
+                             .momentum = n->momentum};
+    return g_norm(n->g, name, x, NONE, &how);
 }
 
 int net_act(struct net *n, int x)

@@ -81,8 +81,8 @@ static int move_question(struct reading *r, int x, int y)
     for (int i = 0; i < 4; i++)
         p[i] = graph_param(g, arena_text(&g->arena, "end_gru.%s", part[i]), i < 2 ? SHAPE(3 * n, n) : SHAPE(3 * n),
                            (struct init){INIT_UNIFORM, bound}, i < 2 ? ROLE_MATRIX : ROLE_BIAS);
-    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);  // two statements, because each takes the next draws
-    return g_gru_cell(g, x, y, p[0], p[1], p[2], p[3]);
+    x = layers_dropout(r, x, r->p), y = layers_dropout(r, y, r->p);  // in this order, because each uses the next draws
+    return g_gru_cell(g, x, y, p);
 }
 
 static void find_answer(struct reading *r, int x, int y, int out[MODEL_VALUES])

@@ -193,9 +193,9 @@ int layers_lstm(struct reading *r, const char *name, int x, int lengths)
 // The skip path has no dropout. The product has dropout, and so has the state before its gate.
 int layers_sru(struct reading *r, const char *name, int x, int lengths)
 {
-    struct recurrent_attr how = {.directions = 2, .act = ACT_TANH, .p = r->p, .site = step_site(r->step)};
-    int dropped = layers_dropout(r, x, r->p);
-    return g_sru_layer(r->g, name, x, dropped, r->hidden, lengths, &how, r->p > 0 ? r->key : NONE, r->p > 0 ? r->counter : NONE);
+    struct sru_layer how = {.lengths = lengths, .key = r->key, .step = r->counter, .hidden = r->hidden};
+    how.attr = (struct recurrent_attr){.directions = 2, .act = ACT_TANH, .p = r->p, .site = step_site(r->step)};
+    return g_sru_layer(r->g, name, x, layers_dropout(r, x, r->p), &how);
 }
 
 void layers_encode(struct reading *r, layers_cell *cell, const char *name, int x, int lengths, int out[LAYERS_MOST])

@@ -87,8 +87,8 @@ static void write_features(const struct texts *t, const struct sample *s, const 
 {
     if (!t->squad) return;
     const struct squad_question *q = &t->squad->question[s->question];
-    features_make(t->squad->context[q->paragraph], is->context, is->at.first, is->at.count, q->text, is->question,
-                  is->windows.question, into);
+    const struct features_words context = {t->squad->context[q->paragraph], is->context, is->at.first, is->at.count};
+    features_make(&context, &(struct features_words){q->text, is->question, 0, is->windows.question}, into);
 }
 
 static int64_t field_length(const struct passage *is, int field)

@@ -11,9 +11,10 @@ struct word {
     size_t length;
 };
 
-static struct word word_of(const char *text, const struct pieces *p, int64_t i)
+static struct word word_of(const struct features_words *w, int64_t i)
 {
-    return (struct word){text + p->begin[i], (size_t)(p->end[i] - p->begin[i])};
+    const int32_t begin = w->all->begin[w->first + i];
+    return (struct word){w->text + begin, (size_t)(w->all->end[w->first + i] - begin)};
 }
 
 // `text` holds the result until it is used again.
@@ -67,26 +68,25 @@ static bool has_stem(const struct vocabulary *lower, struct word w)
     return false;
 }
 
-void features_make(const char *context, const struct pieces *words, int64_t first, int64_t count, const char *question,
-                   const struct pieces *asks, int64_t asked, float *into)
+void features_make(const struct features_words *context, const struct features_words *question, float *into)
 {
     struct vocabulary *same = vocabulary_new(), *lower = vocabulary_new(), *times = vocabulary_new();
     struct text text = {0};
-    for (int64_t i = 0; i < asked; i++) {
-        struct word w = word_of(question, asks, i), l = lower_word(w, &text);
+    for (int64_t i = 0; i < question->count; i++) {
+        struct word w = word_of(question, i), l = lower_word(w, &text);
         (void)vocabulary_add(same, w.at, w.length);
         (void)vocabulary_add(lower, l.at, l.length);
     }
-    for (int64_t i = first; i < first + count; i++) {
-        struct word l = lower_word(word_of(context, words, i), &text);
+    for (int64_t i = 0; i < context->count; i++) {
+        struct word l = lower_word(word_of(context, i), &text);
         (void)vocabulary_add(times, l.at, l.length);
     }
-    for (int64_t i = 0; i < count; i++, into += FEATURES) {
-        struct word w = word_of(context, words, first + i), l = lower_word(w, &text);
+    for (int64_t i = 0; i < context->count; i++, into += FEATURES) {
+        struct word w = word_of(context, i), l = lower_word(w, &text);
         into[FEATURE_SAME] = vocabulary_find(same, w.at, w.length) != VOCABULARY_NONE;
         into[FEATURE_LOWER] = vocabulary_find(lower, l.at, l.length) != VOCABULARY_NONE;
         into[FEATURE_STEM] = into[FEATURE_LOWER] > 0 || has_stem(lower, l);
-        into[FEATURE_FREQUENCY] = (float)vocabulary_times(times, vocabulary_find(times, l.at, l.length)) / (float)count;
+        into[FEATURE_FREQUENCY] = (float)vocabulary_times(times, vocabulary_find(times, l.at, l.length)) / (float)context->count;
         describe_word(w, into);
     }
     text_free(&text);

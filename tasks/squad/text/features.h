@@ -22,8 +22,13 @@ enum {
 // Two words have the same stem if their common prefix has at least four bytes and all but three bytes of each word.
 enum { FEATURES_STEM = 4, FEATURES_ENDING = 3 };
 
-// Words [first, first + count) of the context, and the first `asked` words of the question; into[count][FEATURES].
-void features_make(const char *context, const struct pieces *, int64_t first, int64_t count, const char *question,
-                   const struct pieces *, int64_t asked, float *into);
+// The words [first, first + count) of a text.
+struct features_words {
+    const char *text;
+    const struct pieces *all;
+    int64_t first, count;
+};
+// Writes into[count][FEATURES] for these words of a context.
+void features_make(const struct features_words *context, const struct features_words *question, float *into);
 
 #endif

@@ -81,7 +81,7 @@ static void append_at_two_of_three(struct graph *g)
 }
 static void norm_of_images_with_lengths(struct graph *g)
 {
-    g_norm_lengths(g, "n", input(g, "x", SHAPE(3, 8)), i32_input(g, "n", SHAPE(3)), &(struct norm_layer){.training = true});
+    g_norm(g, "n", input(g, "x", SHAPE(3, 8)), i32_input(g, "n", SHAPE(3)), &(struct norm_layer){.training = true});
 }
 static void rotary_of_odd_channels(struct graph *g) { g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 5)), NONE, 10000); }
 static void rotary_of_many_channels(struct graph *g) { g_rotary(g, input(g, "x", SHAPE(3, 2, 2, 258)), NONE, 10000); }

@@ -41,7 +41,7 @@ static int conv(struct graph *g, const char *name, int x, int64_t k, int pad, bo
 static int norm(struct graph *g, const char *name, int x, bool training)
 {
     g->trains = training;
-    return g_norm(g, name, x, training, false, true, 1e-5f, 0.7f);
+    return g_norm(g, name, x, NONE, &(struct norm_layer){.training = training, .bias = true, .eps = 1e-5f, .momentum = 0.7f});
 }
 
 // ---- structure
@@ -338,9 +338,10 @@ static int infer_graph(struct session *s, const char *out, bool fold, int *prepa
     x = g_maxpool(g, conv(g, "w1", x, 4, 1, false), 2, 2);
     x = g_act(g, norm(g, "norm1", x, false), ACT_SILU);
     int c = conv(g, "w2", x, 4, 1, false);
-    x = g_act(g, g_norm(g, "norm2", c, false, true, true, 1e-3f, 0.9f), ACT_RELU);  // with a scale
+    struct norm_layer scaled = {.scale = true, .bias = true, .eps = 1e-3f}, bare = {.scale = true, .eps = 1e-3f};
+    x = g_act(g, g_norm(g, "norm2", c, NONE, &scaled), ACT_RELU);
     int d = g_maxpool(g, conv(g, "w3", x, 4, 1, false), 2, 2);
-    x = g_norm(g, "norm3", d, false, true, false, 1e-3f, 0.9f);  // a scale behind a pool: stays
+    x = g_norm(g, "norm3", d, NONE, &bare);  // a scale behind a pool: stays
     keep(g, out, x);
     OK(fuse_graph(g, FUSE_ALL));
     if (fold) {

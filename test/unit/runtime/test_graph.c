@@ -184,7 +184,7 @@ TEST(test_first_error_sticks)
     int nodes = b.g->nodes, y = g_act(b.g, bad_conv(b.g, x), ACT_RELU);
     assert_int_equal(y, NONE);
     assert_int_equal(bad_slice(b.g, x), NONE);  // a second mistake, which is not reported
-    assert_int_equal(g_norm(b.g, "norm", y, true, true, true, 1e-5f, 0.9f), NONE);
+    assert_int_equal(g_norm(b.g, "norm", y, NONE, &(struct norm_layer){.training = true}), NONE);
     assert_int_equal(g_scale(b.g, x, 2), NONE);  // and even what would be right does nothing
     assert_int_equal(graph_state(b.g, "late", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0}), NONE);
     assert_int_equal(b.g->nodes, nodes);

@@ -174,9 +174,9 @@ TEST(test_lstm)
 static void sru_on(const char *device, int units)
 {
     struct layer l = layer_new(device);
-    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH};
+    struct sru_layer how = {.lengths = l.length, .hidden = units, .attr = {.directions = 2, .act = ACT_TANH}};
     int wide = 2 * units, parts = wide == WIDE ? 3 : 4;
-    layer_run(&l, g_sru_layer(l.g, "rnn", l.x, l.x, units, l.length, &a, NONE, NONE));
+    layer_run(&l, g_sru_layer(l.g, "rnn", l.x, l.x, &how));
     float *x = read_slot(l.s, "x"), *y = read_slot(l.s, "y"), *w = read_slot(l.s, "rnn.weight");
     float *bias = read_slot(l.s, "rnn.bias");
     double *want = zalloc((size_t)(SAMPLES * WORDS * wide) * sizeof *want);
@@ -213,9 +213,9 @@ TEST(test_gru_cell)
     struct session *s = session_on("ref");
     struct graph *g = graph_new(s->store, "cell");
     int x = input(g, "x", SHAPE(SAMPLES, WIDE)), h = input(g, "h", SHAPE(SAMPLES, UNITS));
-    int w_ih = weight(g, "w_ih", SHAPE(3 * UNITS, WIDE)), w_hh = weight(g, "w_hh", SHAPE(3 * UNITS, UNITS));
-    int b_ih = input(g, "b_ih", SHAPE(3 * UNITS)), b_hh = input(g, "b_hh", SHAPE(3 * UNITS));
-    keep(g, "y", g_gru_cell(g, x, h, w_ih, w_hh, b_ih, b_hh));
+    int p[] = {weight(g, "w_ih", SHAPE(3 * UNITS, WIDE)), weight(g, "w_hh", SHAPE(3 * UNITS, UNITS)),
+               input(g, "b_ih", SHAPE(3 * UNITS)), input(g, "b_hh", SHAPE(3 * UNITS))};
+    keep(g, "y", g_gru_cell(g, x, h, p));
     OK(graph_check(g));
     OK(session_add(s, g));
     start(s);
@@ -250,12 +250,12 @@ static int square_sum(struct graph *g, int y)
 
 static void train_scans(struct graph *g)
 {
-    struct recurrent_attr a = {.directions = 2, .act = ACT_TANH, .p = 0.2f, .site = 1};
-    int key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
-    int step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    struct sru_layer how = {.lengths = NONE, .attr = {.directions = 2, .act = ACT_TANH, .p = 0.2f, .site = 1}};
+    how.key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+    how.step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
     int of[] = {weight(g, "u", SHAPE(MANY, LONG, 8 * SRU_UNITS)), weight(g, "x", SHAPE(MANY, LONG, 8 * LSTM_UNITS)),
                 weight(g, "bias", SHAPE(4 * SRU_UNITS))}, grads[3];
-    int loss = square_sum(g, g_sru(g, of[0], NONE, of[2], NONE, &a, key, step));
+    int loss = square_sum(g, g_sru(g, of[0], NONE, of[2], &how));
     int w = input(g, "w", SHAPE(8 * LSTM_UNITS, LSTM_UNITS));
     loss = g_add(g, loss, square_sum(g, g_lstm(g, of[1], w, &(struct lstm){.lengths = NONE, .directions = 2})));
     OK(graph_check(g));
@@ -333,9 +333,9 @@ static int refused(int (*build)(struct graph *))
 
 static int sru_with(struct graph *g, struct shape u, struct shape x, int64_t biases, int directions, enum act act)
 {
-    struct recurrent_attr a = {.directions = directions, .act = act};
+    struct sru_layer how = {.lengths = NONE, .attr = {.directions = directions, .act = act}};
     int skip = x.rank ? input(g, "skip", x) : NONE;
-    return g_sru(g, input(g, "u", u), skip, input(g, "bias", SHAPE(biases)), NONE, &a, NONE, NONE);
+    return g_sru(g, input(g, "u", u), skip, input(g, "bias", SHAPE(biases)), &how);
 }
 
 static int three_directions(struct graph *g) { return sru_with(g, SHAPE(2, 3, 24), (struct shape){0}, 12, 3, ACT_TANH); }

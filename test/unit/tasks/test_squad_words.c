@@ -41,13 +41,15 @@ TEST_WITH(features_tell_how_a_word_matches_and_looks, set_up, tear_down)
     cut_at_blanks(context, &words);
     cut_at_blanks(question, &asks);
     assert_int_equal(words.count, WORDS + 1);
-    features_make(context, &words, 1, WORDS, question, &asks, asks.count, made[0]);
+    struct features_words of = {context, &words, 1, WORDS}, by = {question, &asks, 0, asks.count};
+    features_make(&of, &by, made[0]);
     for (int i = 0; i < WORDS; i++)
         for (int f = 0; f < FEATURES; f++) {
             float want = f == FEATURE_FREQUENCY ? wanted[i][f] / WORDS : wanted[i][f];
             if (made[i][f] != want) fail_msg("word %d, feature %d: %g, not %g", i, f, (double)made[i][f], (double)want);
         }
-    features_make(context, &words, 1, 1, question, &asks, 0, made[0]);  // of a question nothing is read
+    of.count = 1, by.count = 0;
+    features_make(&of, &by, made[0]);
     assert_true(made[0][FEATURE_SAME] == 0 && made[0][FEATURE_STEM] == 0 && made[0][FEATURE_FREQUENCY] == 1);
 }
 

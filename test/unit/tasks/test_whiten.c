@@ -58,7 +58,7 @@ TEST(test_decorrelates)
     uint8_t *images = photographs();
     float w[WIDE * SIZE];
     double out[SIZE][SIZE], in[SIZE][SIZE], correlated = 0;
-    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, w);
+    whiten(&(struct whiten_images){images, N, SIDE, SIDE, C, MEAN, STD}, 2, w);
     moments(images, w, out, in);
     for (int a = 0; a < SIZE; a++)
         for (int b = 0; b < a; b++) correlated = fmax(correlated, fabs(in[a][b]) / sqrt(in[a][a] * in[b][b]));
@@ -78,16 +78,16 @@ TEST(test_same_bytes)
 {
     uint8_t *images = photographs();
     float a[WIDE * SIZE], b[WIDE * SIZE];
-    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, a);
-    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+    whiten(&(struct whiten_images){images, N, SIDE, SIDE, C, MEAN, STD}, 2, a);
+    whiten(&(struct whiten_images){images, N, SIDE, SIDE, C, MEAN, STD}, 2, b);
     assert_memory_equal(a, b, sizeof a);
     for (int threads = 1; threads <= 3; threads++) {  // sums are of whole numbers: no split changes them
         threads_set(threads);
-        whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+        whiten(&(struct whiten_images){images, N, SIDE, SIDE, C, MEAN, STD}, 2, b);
         assert_memory_equal(a, b, sizeof a);
     }
     images[5] ^= 128;
-    whiten(images, N, SIDE, SIDE, C, MEAN, STD, 2, b);
+    whiten(&(struct whiten_images){images, N, SIDE, SIDE, C, MEAN, STD}, 2, b);
     assert_memory_not_equal(a, b, sizeof a);
     free(images);
 }
@@ -98,7 +98,7 @@ TEST(test_flat_images)
     uint8_t images[4 * SIDE * SIDE * C];
     float w[WIDE * SIZE];
     memset(images, 200, sizeof images);
-    whiten(images, 4, SIDE, SIDE, C, MEAN, STD, 2, w);
+    whiten(&(struct whiten_images){images, 4, SIDE, SIDE, C, MEAN, STD}, 2, w);
     double most = 1 / sqrt(5e-4) * 1.001;
     for (int i = 0; i < WIDE * SIZE; i++) assert_true(isfinite(w[i]) && fabs((double)w[i]) < most);
 }
