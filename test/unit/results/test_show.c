@@ -3,7 +3,10 @@
 #include <sqlite3.h>
 #include <math.h>
 
+#include "submit/results/export.h"
 #include "submit/results/group_text.h"
+#include "submit/results/stated.h"
+#include "tasks/tools/report/report.h"
 #include "tasks/tools/show/compare.h"
 #include "tasks/tools/show/document.h"
 #include "tasks/tools/show/plot.h"
@@ -158,6 +161,42 @@ TEST_WITH(a_run_with_one_evaluation_has_its_loss, setup, teardown)
     has(&text, "training loss, 3 points\n");
     assert_null(strstr(text.at, " evaluations\n"));
     text_free(&text);
+}
+
+// Every named loss is in the record and its chain, in the statement, and on each page.
+TEST_WITH(named_losses_are_kept_and_shown, setup, teardown)
+{
+    static const struct run_loss losses[] = {{"move", 1.25}, {"reply", 0.5}};
+    const struct run_facts facts = fixture_facts(7, NULL);
+    struct run *run;
+    struct text text = {0};
+    json_t *record;
+    assert_int_equal(result_begin(r, &facts, &run), 0);
+    const int64_t id = result_id(run);
+    for (int i = 0; i < 2; i++) {
+        struct run_point point = fixture_point(i + 1, 9400);
+        point.losses = losses, point.loss_count = 2 - i;  // the last batches have no row of the second
+        assert_int_equal(result_point(run, &point), 0);
+    }
+    assert_int_equal(result_end(run, RUN_DONE, NULL, NULL), 0);
+    assert_int_equal(record_read(r, id, &record), 0);
+    assert_int_equal(record_chain(record), 0);
+    json_t *stated = stated_run(record), *point = json_array_get(json_object_get(stated, "points"), 0);
+    assert_int_equal(json_array_size(json_object_get(point, "losses")), 2);
+    assert_int_equal(show_run(r, id, &(struct plain_style){0}, &text), 0);
+    has(&text, "move 1.2500, reply -\n");
+    text_free(&text);
+    assert_int_equal(document_page(r, id, SHEET_MARKDOWN, &text), 0);
+    has(&text, "| loss move | loss reply |");
+    text_free(&text);
+    assert_int_equal(export_json(r, id, &text), 0);
+    has(&text, "\"reply\"");
+    text_free(&text);
+    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    has(&text, "cifar10: move training loss");
+    text_free(&text);
+    json_decref(stated);
+    json_decref(record);
 }
 
 // A run whose process is gone has no end: what is known of its time is not all of its time.
