@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task that decides what runs, for the tests alone: it has what a generative network, a player against itself and a
-// translator need of the training, and nothing of their networks. A step is five batches of a critic, one run of a generator,
-// which draws its input, and one batch of imitated moves. The moves come from a growing set: between two steps a fixed policy
-// plays on boards that the host draws, and two losses, each over its valid rows, teach a player to move as the policy did. An
-// answer is decoded word by word: the encoder fills a cache, and each run of the decoder adds the cache to its state until the
-// host has counted enough.
+// The driven task decides itself what a step runs. Six programs stand for what a generative network, a player of games and a
+// translator need of the training:
+//
+//     critic     trains: tells real boards from generated ones; five batches per step
+//     generator  trains: draws its input and must deceive the critic; no feed
+//     player     trains: imitates the moves of played games; two losses, each over its valid rows
+//     policy     trains never: chooses the moves of the games that the host plays between steps (games.c)
+//     encode     answers: fills a cache from a board of the test split
+//     decode     answers: adds the cache to a state, once for each word of an answer
+//
+// The file goes from the programs to the callbacks that run them, the judge, and the tables that the training reads.
 #include "test/second/second.h"
 
 #include "tasks/common/step/drive.h"
 
 enum { WIDE = DRIVEN_WIDE, MOVES = DRIVEN_MOVES, CRITIC_RUNS = 5 };
-enum { CRITIC, GENERATOR, PLAYER, ENCODE, DECODE };
+enum { CRITIC, GENERATOR, PLAYER, ENCODE, DECODE };  // and DRIVEN_POLICY
 enum { GROUP_CRITIC, GROUP_GENERATOR, GROUP_PLAYER, GROUP_POLICY };
 
-// ---- programs
+// ---- parts of the programs
 
-static int linear(struct step *s, int x, const char *name, int64_t wide, int group)
+// One layer whose parameters belong to `group`.
+static int linear(struct step *s, int x, const char *name, int64_t outputs, int group)
 {
     struct graph *g = s->g;
     graph_group(g, group);
-    return g_linear(g, x, graph_param(g, name, SHAPE(wide, WIDE), (struct init){INIT_NORMAL, 0.5f}, ROLE_MATRIX), NONE, F32);
+    return g_linear(g, x, graph_param(g, name, SHAPE(outputs, WIDE), (struct init){INIT_NORMAL, 0.5f}, ROLE_MATRIX), NONE, F32);
 }
 
-static int rows_of(struct step *s, const char *valid) { return g_reduce(s->g, step_input(s, valid), 1u << 0, false, F32); }
+// The number of rows whose field `valid` is 1.
+static int count_rows(struct step *s, const char *valid) { return g_reduce(s->g, step_input(s, valid), 1u << 0, false, F32); }
 
 static int constant(struct step *s, const char *name, struct shape shape, enum dtype dtype, float value)
 {
     return graph_state(s->g, name, shape, dtype, MEMORY_DATA, (struct init){INIT_CONSTANT, value});
 }
 
+// Boards drawn from noise: a dropout of ones.
 static int generated(struct step *s)
 {
     int ones = constant(s, "ones", SHAPE(s->is.batch, WIDE), F32, 1);
@@ -36,14 +44,17 @@ static int generated(struct step *s)
     return g_act(s->g, linear(s, noise, "generator", WIDE, GROUP_GENERATOR), ACT_TANH);
 }
 
+// The critic's loss on boards x. Label 0: real, 1: generated, -1: the row is not valid.
 static int criticise(struct step *s, int x, int labels, bool mean)
 {
     return g_xent(s->g, linear(s, x, "critic", 2, GROUP_CRITIC), labels, 0, mean);
 }
 
+// ---- programs that train
+
 static void critic(struct step *s)
 {
-    step_mean_loss(s, "real", criticise(s, step_input(s, "board"), step_input(s, "label"), false), rows_of(s, "valid"), 1);
+    step_mean_loss(s, "real", criticise(s, step_input(s, "board"), step_input(s, "label"), false), count_rows(s, "valid"), 1);
     int fake = constant(s, "fake", SHAPE(s->is.batch), I32, 1);
     int all = constant(s, "all", SHAPE(1), F32, (float)s->is.batch);
     step_mean_loss(s, "fake", criticise(s, generated(s), fake, false), all, 1);
@@ -59,9 +70,11 @@ static void player(struct step *s)
 {
     int board = step_input(s, "board");
     int move = linear(s, board, "move", MOVES, GROUP_PLAYER), reply = linear(s, board, "reply", MOVES, GROUP_PLAYER);
-    step_mean_loss(s, "move", g_xent(s->g, move, step_input(s, "label"), 0, false), rows_of(s, "valid"), 1);
-    step_mean_loss(s, "reply", g_xent(s->g, reply, step_input(s, "reply"), 0, false), rows_of(s, "valid reply"), 0.5f);
+    step_mean_loss(s, "move", g_xent(s->g, move, step_input(s, "label"), 0, false), count_rows(s, "valid"), 1);
+    step_mean_loss(s, "reply", g_xent(s->g, reply, step_input(s, "reply"), 0, false), count_rows(s, "valid reply"), 0.5f);
 }
+
+// ---- programs that answer, and the policy
 
 static void encode(struct step *s)
 {
@@ -69,10 +82,11 @@ static void encode(struct step *s)
     struct shape shape = SHAPE(s->is.batch, MOVES);
     step_keep(s, step_slot(s, "cache", shape, F32), cache);
     step_keep(s, step_slot(s, "sum", shape, F32), g_scale(s->g, cache, 0));
-    g_accumulate(s->g, step_total(s, 1), g_xent(s->g, cache, step_input(s, "label"), 0, false));
+    g_accumulate(s->g, step_total(s, 1), g_xent(s->g, cache, step_input(s, "label"), 0, false));  // the metric "surprise"
     g_tick(s->g, step_tries(s, 1), (int32_t)s->is.batch);
 }
 
+// The judge compares the sum with the move of the policy. "words" counts the runs since the host set it to 0.
 static void decode(struct step *s)
 {
     struct shape shape = SHAPE(s->is.batch, MOVES);
@@ -89,7 +103,7 @@ static void policy(struct step *s)
     step_keep(s, step_slot(s, "moves", SHAPE(s->is.batch, MOVES), F32), linear(s, boards, "policy", MOVES, GROUP_POLICY));
 }
 
-// ---- what runs
+// ---- callbacks: what a step runs, and what an answer runs
 
 static int step(struct drive *d)
 {
@@ -115,7 +129,7 @@ static int answer(struct drive *d)
     return 0;
 }
 
-// ---- the judge: does the player move as the policy does?
+// ---- the judge: how often the player moves as the policy does
 
 static int judge_begin(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
 {
@@ -140,6 +154,8 @@ static int judge_end(void *state, int64_t score[METRICS_MAX])
     free(state);
     return 0;
 }
+
+// ---- the tables that the training reads
 
 static int rules(const struct setting *c, struct rule rule[RULES_MAX])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of the driven task (driven.c): boards, drawn from their number, and games, which the host plays between steps and
-// keeps. The games are the growing set of a feed and the state that --resume restores.
+// The samples of the driven task (driven.c): boards, which are drawn from their numbers, and games, which the host plays between
+// steps and keeps. The games are the growing set of a feed, and the state of the host that --resume restores.
 #include "test/second/second.h"
 
 #include "runtime/common/base/rng.h"
@@ -18,17 +18,20 @@ struct games {
     struct game game[GAMES_MAX];
 };
 
+// Sets 0 and 1 are the splits; set 2 + k has the boards that are played after step k.
 static void draw_board(uint64_t seed, uint32_t set, uint32_t number, float board[WIDE])
 {
     struct rng4 r = rng_draw(seed, RNG_TEST, set, number, 0);
     for (int i = 0; i < WIDE; i++) board[i] = (float)r.v[i] * 0x1p-31f - 1;
 }
 
+// ---- the three feeds: training, test, games
+
 static int fill_drawn(void *context, const struct feed_item *item, void *const field[])
 {
     (void)context;
     draw_board(17, item->split, (uint32_t)item->index, field[0]);
-    *(int32_t *)field[1] = item->index % 4 ? 0 : -1;  // the critic's label of a real sample; a quarter is not valid
+    *(int32_t *)field[1] = item->index % 4 ? 0 : -1;  // the critic's label: a real board, but every fourth is not valid
     *(float *)field[2] = item->index % 4 != 0;
     return 0;
 }
@@ -57,7 +60,7 @@ int driven_feed(const struct setting *c, int number, struct feed_choice *f)
     return 0;
 }
 
-// ---- the host
+// ---- the host plays
 
 int32_t driven_best(const float *x)
 {
@@ -66,6 +69,8 @@ int32_t driven_best(const float *x)
     return best;
 }
 
+// Draws a batch of boards, lets the policy move on each, and keeps them as games. A third of the moves and most replies are not
+// valid, so that the two losses of the player count different rows.
 static int play(struct drive *d)
 {
     struct games *games = d->setting->host;
@@ -85,6 +90,8 @@ static int play(struct drive *d)
     }
     return drive_grow(d, DRIVEN_GAMES, games->count);
 }
+
+// ---- the host's state: made, played from, saved, loaded
 
 static int open_games(const struct setting *c, void **state)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second task, for the tests alone, with all that CIFAR10 lacks, on one page. A sample has two ragged sequences of numbers and
-// is streamed in buckets by length. Two programs train their parameters on one batch. The metric is a ratio. Set 0 predicts
-// which of three kinds of numbers is the most frequent in `a`. Set 1 predicts it for `b`, also from set 0's features, which are
-// frozen meanwhile. The host computes a second metric, of the answers for `b` alone, from the logits.
+// The second task has all that CIFAR10 lacks. A sample (second_data.c) has two sequences of words, `a` and `b`, and is streamed
+// in buckets by the length of `a`. Two programs train on one batch: program A predicts which of three kinds of words is the most
+// frequent in `a`, program B the same for `b`, also from A's features, which it leaves unchanged. The metric "answers" is a ratio
+// of counts on the device; the host computes "answers b" from logits.
 #include "test/second/second.h"
 
 #include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/common/step/drive.h"
 
 enum { WORDS = SECOND_WORDS, CLASSES = SECOND_CLASSES, LONGEST = SECOND_LONGEST, WIDE = 8 };
-
+enum { PROGRAM_A, PROGRAM_B, PROGRAM_BOTH };
+enum { GROUP_A, GROUP_B };
 int32_t second_limit = LONGEST;
 
 static int feed(const struct setting *c, int number, struct feed_choice *f)
@@ -25,6 +26,7 @@ static int feed(const struct setting *c, int number, struct feed_choice *f)
     return 0;
 }
 
+// A graph per bucket, in training and in evaluation.
 static void variant(const struct setting *c, int64_t step, int program, struct variant *v)
 {
     (void)step, (void)program;
@@ -32,6 +34,8 @@ static void variant(const struct setting *c, int64_t step, int program, struct v
 }
 
 static void evaluation(const struct setting *c, struct variant *v) { v->length = c->feed[FEED_TEST]->order.limit[v->bucket]; }
+
+// ---- programs
 
 // The mean of the words' vectors, padding included.
 static int features(struct step *s, const char *field, int group)
@@ -48,7 +52,8 @@ static int features(struct step *s, const char *field, int group)
     return g_reshape(g, x, SHAPE(batch, WIDE));
 }
 
-static void answer(struct step *s, int x, const char *field)
+// Predicts the answer for `field` from features x: loss, counters of the metric, and logits for the judge.
+static void classify(struct step *s, int x, const char *field)
 {
     struct graph *g = s->g;
     if (g->error) return;
@@ -61,15 +66,15 @@ static void answer(struct step *s, int x, const char *field)
     step_output(s, field[0] == 'b', logits);
 }
 
-static void forward_a(struct step *s) { answer(s, features(s, "a", 0), "a"); }
+static void forward_a(struct step *s) { classify(s, features(s, "a", GROUP_A), "a"); }
 
 static void forward_b(struct step *s)
 {
-    int a = features(s, "a", 0), both[] = {features(s, "b", 1), a};
-    answer(s, g_concat(s->g, both, 2, 1), "b");
+    int a = features(s, "a", GROUP_A), both[] = {features(s, "b", GROUP_B), a};
+    classify(s, g_concat(s->g, both, 2, 1), "b");
 }
 
-static void forward(struct step *s)
+static void forward_both(struct step *s)
 {
     forward_a(s);
     forward_b(s);
@@ -78,8 +83,8 @@ static void forward(struct step *s)
 static int step(struct drive *d)
 {
     TRY(drive_next(d, FEED_TRAIN));
-    TRY(drive_run(d, 0));
-    return drive_run(d, 1);
+    TRY(drive_run(d, PROGRAM_A));
+    return drive_run(d, PROGRAM_B);
 }
 
 static int rules(const struct setting *c, struct rule rule[RULES_MAX])
@@ -128,14 +133,17 @@ static int judge_end(void *state, int64_t score[METRICS_MAX])
     return 0;
 }
 
+// ---- the tables that the training reads
+
 static const struct judge judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end};
 static const struct metric metrics[] = {{"answers", "%", METRIC_RATIO, false}, {"answers b", "%", METRIC_RATIO, false}, {0}};
 static const struct model models[] = {{.name = "two-bags", .about = "bags of words"}, {0}};
 static const struct recipe_key keys[] = {{.path = NULL}};
 const struct recipe_table second_recipes = {.task = "second", .models = models, .keys = keys};
-static const struct task_program programs[] = {{"a", PROGRAM_TRAIN, FEED_TRAIN, 1u << 0, forward_a},
-                                               {"b", PROGRAM_TRAIN, FEED_TRAIN, 1u << 1, forward_b},
-                                               {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward}, {0}};
+static const struct task_program programs[] = {
+    [PROGRAM_A] = {"a", PROGRAM_TRAIN, FEED_TRAIN, 1u << GROUP_A, forward_a},
+    [PROGRAM_B] = {"b", PROGRAM_TRAIN, FEED_TRAIN, 1u << GROUP_B, forward_b},
+    [PROGRAM_BOTH] = {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, forward_both}, {0}};
 const struct task task_second = {.name = "second", .title = "Second", .metrics = metrics, .target = 0.9, .models = models,
                                  .feed = feed, .length_field = "a", .variant = variant, .evaluation = evaluation,
                                  .programs = programs, .step = step, .judge = &judge, .rules = rules};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the second task (second.c), and the parts that its tests on every device share.
+// Two tasks that live in the tests alone and use all of tasks/common/step/task.h. A newcomer reads, in this order: second_data.c,
+// second.c (own feed, two programs, a judge), games.c, driven.c (own step, own answer, state of the host). This header declares
+// both, and has the checks that their tests run on every device.
 #ifndef DAWN_TEST_SECOND_H
 #define DAWN_TEST_SECOND_H
 
@@ -9,16 +11,20 @@
 
 enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
 
-extern const struct task task_second, task_driven;
-// Of the driven task: runs of the decoder for an answer, numbers of a board, moves; its program that plays; its feed of games.
-enum { DRIVEN_WORDS = 3, DRIVEN_WIDE = 4, DRIVEN_MOVES = 3, DRIVEN_POLICY = 5, DRIVEN_GAMES = FEED_TEST + 1 };
-extern const struct host driven_host;
-int driven_feed(const struct setting *, int number, struct feed_choice *);
-int32_t driven_best(const float *moves);  // the highest of DRIVEN_MOVES
+extern const struct task task_second;
 extern const struct recipe_table second_recipes;
+extern int32_t second_limit;  // of the last bucket; SECOND_LONGEST unless a test says otherwise
 struct dataset *second_data(int64_t train, int64_t test);
 int second_view(const struct setting *, struct dataset *stored, struct dataset **);
-extern int32_t second_limit;  // of the last bucket; SECOND_LONGEST unless a test says otherwise
+
+// Of the driven task: runs of the decoder for an answer, numbers of a board, moves; its program that plays; its feed of games.
+enum { DRIVEN_WORDS = 3, DRIVEN_WIDE = 4, DRIVEN_MOVES = 3, DRIVEN_POLICY = 5, DRIVEN_GAMES = FEED_TEST + 1 };
+extern const struct task task_driven;
+extern const struct host driven_host;  // games.c, as the two below
+int driven_feed(const struct setting *, int number, struct feed_choice *);
+int32_t driven_best(const float *moves);  // the number of the highest of DRIVEN_MOVES
+
+// ---- for tests: opens a trainer of a task on drawn samples, and what every device must do with it
 
 static inline void second_open_with(struct bench *b, const struct task *task, const char *device, int threads,
                                     const char *const *settings)
@@ -46,7 +52,7 @@ static inline void second_open(struct bench *b, const char *device, int threads,
     second_open_task(b, &task_second, device, threads, precision);
 }
 
-// Trains to the end and returns the score of both answers, in millionths, and that of the answers for `b` alone.
+// Trains to the end and returns the score "answers" in millionths; only_b: the score "answers b".
 static inline int64_t second_train_both(struct bench *b, uint64_t seed, int64_t *only_b)
 {
     int64_t score[METRICS_MAX];

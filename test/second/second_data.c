@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data set of the second task, drawn from the index of a sample: two sequences of words and their answers. And a view of
-// it: its samples from the last to the first, and only the first half of those that train.
+// The data set of the second task: each sample is drawn from its index, two sequences of words and the answer for each. And a
+// view of it, which has the samples from the last to the first, and only half of those that train.
 #include "test/second/second.h"
 
 #include "data/kind.h"
