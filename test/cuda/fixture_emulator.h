@@ -3,20 +3,14 @@
 #ifndef DAWN_FIXTURE_EMULATOR_H
 #define DAWN_FIXTURE_EMULATOR_H
 
+#include "test/unit/must.h"
+
 #include "test/emulate/emulate_test.h"
 #include "test/emulate/faulty/k_faulty.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define CUDA(call) assert_int_equal(call, cudaSuccess)
 #ifdef __SANITIZE_ADDRESS__

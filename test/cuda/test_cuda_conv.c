@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "runtime/common/base/file.h"
 #include "runtime/cuda/cuda.h"

@@ -5,11 +5,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 // Only in the emulator; NULL on a GPU.
 void emulate_order(int order) __attribute__((weak));
 void emulate_replay(int mixed) __attribute__((weak));

@@ -6,7 +6,6 @@
 #include "test/emulate/emulate_test.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 static bool is_loaded(const char *library)
 {

@@ -7,8 +7,6 @@
 
 #include "test/unit/fixture_trainer.h"
 
-#include <math.h>
-
 enum { SECOND_WORDS = 10, SECOND_CLASSES = 3, SECOND_LONGEST = 24 };  // word 0 pads
 
 extern const struct task task_second;

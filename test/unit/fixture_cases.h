@@ -4,16 +4,10 @@
 #ifndef DAWN_FIXTURE_CASES_H
 #define DAWN_FIXTURE_CASES_H
 
+#include "test/unit/must.h"
+
 #include "runtime/cases/cases.h"
 #include "runtime/fuse.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static int failures;
 

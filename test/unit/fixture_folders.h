@@ -11,7 +11,7 @@
 // As put, without waiting for the disk, which hundreds of files would do for seconds.
 static inline void put_plain(const char *name, const void *bytes, size_t count)
 {
-    FILE *file = fopen(at(name), "w");
+    FILE *file = fopen(in(name), "w");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, count, file), count);
     assert_int_equal(fclose(file), 0);

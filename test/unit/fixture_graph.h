@@ -3,28 +3,11 @@
 #ifndef DAWN_FIXTURE_GRAPH_H
 #define DAWN_FIXTURE_GRAPH_H
 
+#include "test/unit/must.h"
+
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/session.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
-    } while (0)
-#define REFUSED(call, word)                                                                                            \
-    do {                                                                                                               \
-        if ((call) >= 0) fail_msg("%s was not refused", #call);                                                        \
-        if (!strstr(error_text(), word)) fail_msg("%s: \"%s\" lacks \"%s\"", #call, error_text(), word);               \
-    } while (0)
 
 static inline struct session *session_on(const char *name)
 {

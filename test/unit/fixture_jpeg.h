@@ -3,21 +3,11 @@
 #ifndef DAWN_FIXTURE_JPEG_H
 #define DAWN_FIXTURE_JPEG_H
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test/unit/must.h"
 
 #include <jpeglib.h>
 
-#include "runtime/common/base/error.h"
 #include "runtime/common/base/rng.h"
-
-#include <cmocka.h>  // after error.h: it makes a macro of fail
 
 struct jpeg_shape {
     int width, height;

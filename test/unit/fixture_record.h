@@ -3,37 +3,24 @@
 #ifndef DAWN_TEST_FIXTURE_RECORD_H
 #define DAWN_TEST_FIXTURE_RECORD_H
 
-#include <setjmp.h>
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_result.h"
 
-#include <cmocka.h>
+#include <sqlite3.h>
 
-static char folder[64], db[96];
+static char db[96];
 
 static inline int setup(void **state)
 {
-    (void)state;
-    fixture_folder(folder);
+    assert_int_equal(enter(state), 0);
     snprintf(db, sizeof db, "%s/results.db", folder);
-    return 0;
-}
-
-static inline int teardown(void **state)
-{
-    (void)state;
-    fixture_remove(folder);
     return 0;
 }
 
 static inline struct results *open_db(enum results_mode mode)
 {
     struct results *r;
-    if (results_open(db, mode, &r) < 0) fail_msg("%s", error_text());
+    OK(results_open(db, mode, &r));
     return r;
 }
 

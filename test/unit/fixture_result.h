@@ -64,10 +64,10 @@ static inline void fixture_folder(char path[64])
     if (mkdtemp(path) == NULL) abort();
 }
 
-static inline void fixture_remove(const char *folder)
+static inline void fixture_remove(const char *path)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    snprintf(command, sizeof command, "rm -rf '%s'", path);
     if (system(command) != 0) abort();
 }
 

@@ -8,11 +8,7 @@
 #include "tasks/common/train/trainer.h"
 #include "tasks/tasks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "test/unit/must.h"
 
 struct bench {
     struct device *device;
@@ -21,24 +17,53 @@ struct bench {
     struct trainer_choice choice;
 };
 
-// An embedded recipe with `settings` (ended by NULL) on so many synthetic images.
+// A task's embedded recipe with `settings` (ended by NULL); the caller opens the device and the data.
+static inline void bench_choose(struct bench *b, const struct task *task, const char *recipe, const char *const *settings)
+{
+    *b = (struct bench){.choice = {.task = task, .fuse = FUSE_ALL}};
+    int count = 0;
+    while (settings[count]) count++;
+    OK(recipe_embedded(recipe, &b->choice.recipe));
+    OK(recipe_set_all(&b->choice.recipe, settings, count));
+}
+
+// So many synthetic images.
 static inline void bench_open(struct bench *b, const char *device, int threads, int64_t train, int64_t test,
                               const char *recipe, const char *const *settings)
 {
-    *b = (struct bench){.choice = {.fuse = FUSE_ALL}};
-    assert_int_equal(task_find("cifar10", &b->choice.task), 0);
-    assert_int_equal(recipe_embedded(recipe, &b->choice.recipe), 0);
-    for (int i = 0; settings[i]; i++) assert_int_equal(recipe_set(&b->choice.recipe, settings[i]), 0);
-    if (device_open(device, threads, &b->device) < 0) fail_msg("%s", error_text());
-    assert_int_equal(dataset_open_synthetic(train, test, &b->data), 0);
-    b->choice.data = b->data;
-    b->choice.device = b->device;
+    const struct task *task;
+    OK(task_find("cifar10", &task));
+    bench_choose(b, task, recipe, settings);
+    OK(device_open(device, threads, &b->device));
+    OK(dataset_open_synthetic(train, test, &b->data));
+    b->choice.data = b->data, b->choice.device = b->device;
+}
+
+static inline void bench_new(struct bench *b)
+{
+    b->choice.data = b->data, b->choice.device = b->device;
+    OK(trainer_new(&b->choice, &b->trainer));
 }
 
 static inline void bench_ready(struct bench *b)
 {
-    if (trainer_new(&b->choice, &b->trainer) < 0 || trainer_ready(b->trainer) < 0 || trainer_load(b->trainer) < 0)
-        fail_msg("%s", error_text());
+    bench_new(b);
+    OK(trainer_ready(b->trainer));
+    OK(trainer_load(b->trainer));
+}
+
+// The mean losses of the first 30 steps and of the next 30. The trainer is new.
+static inline void bench_losses(struct bench *b, double loss[2])
+{
+    struct trainer_sums sums;
+    OK(trainer_ready(b->trainer));
+    OK(trainer_load(b->trainer));
+    OK(trainer_begin(b->trainer, 1));
+    for (int part = 0; part < 2; part++) {
+        for (int i = 0; i < 30; i++) OK(trainer_step(b->trainer));
+        OK(trainer_sums(b->trainer, true, &sums));
+        loss[part] = sums.loss / 30;
+    }
 }
 
 static inline void bench_close(struct bench *b)

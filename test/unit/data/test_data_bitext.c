@@ -54,7 +54,7 @@ static void put_all(const char *text)
     for (const struct source_file *f = source_find("multi30k")->file; f->name; f++) put(f->name, text, strlen(text));
 }
 
-TEST_WITH(files_are_pairs, set_up, tear_down)
+TEST_WITH(files_are_pairs, set_up, leave)
 {
     struct dataset *ds;
     char row[8], hex[3][DIGEST_HEX];
@@ -133,7 +133,7 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-TEST_WITH(pieces_are_undone_but_not_in_references, set_up, tear_down)
+TEST_WITH(pieces_are_undone_but_not_in_references, set_up, leave)
 {
     struct dataset *ds;
     char hex[DIGEST_HEX], expected[DIGEST_HEX];
@@ -157,7 +157,7 @@ TEST_WITH(pieces_are_undone_but_not_in_references, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, tear_down)
+TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, leave)
 {
     struct dataset *ds;
     char *longest = malloc(BITEXT_LINE + 8);
@@ -175,7 +175,7 @@ TEST_WITH(pairs_without_words_are_left_out_of_training, set_up, tear_down)
     assert_int_equal(dataset_facts(ds)->left_out, 3);
     assert_pair(ds, SPLIT_TRAIN, 1, "b", "C");
     assert_pair(ds, SPLIT_TRAIN, 2, "d", "F");
-    assert_string_equal(bitext_subtokens(ds), at("vocab.ende.32768"));
+    assert_string_equal(bitext_subtokens(ds), in("vocab.ende.32768"));
     dataset_close(ds);
     put_text("wmt32k-compiled-train.lang1", longest);
     put_text("wmt32k-compiled-train.lang2", "A\nB\n");

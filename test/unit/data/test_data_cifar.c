@@ -52,13 +52,13 @@ static void make_sparse(void)
 {
     for (int f = 0; f < CIFAR_FILES; f++) {
         put(batches[f], "", 0);
-        assert_int_equal(truncate(at(batches[f]), 30730000), 0);
+        assert_int_equal(truncate(in(batches[f]), 30730000), 0);
     }
 }
 
 static void poke(const char *name, int64_t offset, uint8_t value)
 {
-    int fd = open(at(name), O_WRONLY);
+    int fd = open(in(name), O_WRONLY);
     assert_int_equal(pwrite(fd, &value, 1, offset), 1);
     close(fd);
 }
@@ -70,7 +70,7 @@ static struct dataset *open_here(void)
     return ds;
 }
 
-TEST_WITH(planes_become_pixels, set_up, tear_down)
+TEST_WITH(planes_become_pixels, set_up, leave)
 {
     for (int64_t n = 0; n < 70; n++) {
         uint8_t planes[3 * 70] = {0}, pixels[3 * 70 + 1], back[3 * 70];
@@ -110,7 +110,7 @@ static void check_range(struct dataset *ds, const int64_t counts[], int64_t firs
     free(images);
 }
 
-TEST_WITH(ranges_cross_files, set_up, tear_down)
+TEST_WITH(ranges_cross_files, set_up, leave)
 {
     const int64_t counts[] = {150, 3, 0, 200, 64, 7};
     make_small(counts);
@@ -137,7 +137,7 @@ TEST_WITH(ranges_cross_files, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(samples_have_named_fields, set_up, tear_down)
+TEST_WITH(samples_have_named_fields, set_up, leave)
 {
     const int64_t counts[] = {3, 3, 3, 3, 3, 3};
     make_small(counts);
@@ -165,30 +165,30 @@ TEST_WITH(samples_have_named_fields, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(a_short_batch_names_the_byte, set_up, tear_down)
+TEST_WITH(a_short_batch_names_the_byte, set_up, leave)
 {
     make_sparse();
     struct dataset *ds = open_here();
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 50000);
     dataset_close(ds);
-    assert_int_equal(truncate(at("data_batch_4.bin"), 30729999), 0);
+    assert_int_equal(truncate(in("data_batch_4.bin"), 30729999), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
                  "data_batch_4.bin is short: it ends at byte 30729999");
     assert_non_null(strstr(error_text(), "begins at byte 30726927"));
     assert_null(ds);
-    assert_int_equal(truncate(at("data_batch_4.bin"), 0), 0);
+    assert_int_equal(truncate(in("data_batch_4.bin"), 0), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is short: it ends at byte 0");
-    assert_int_equal(truncate(at("data_batch_4.bin"), 30730001), 0);
+    assert_int_equal(truncate(in("data_batch_4.bin"), 30730001), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
                  "data_batch_4.bin is too long: its 10000 records end at byte 30730000");
-    assert_int_equal(unlink(at("data_batch_4.bin")), 0);
+    assert_int_equal(unlink(in("data_batch_4.bin")), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT,
                  "data_batch_4.bin is missing; \"dawn data fetch cifar10\"");
-    assert_int_equal(mkdir(at("data_batch_4.bin"), 0777), 0);
+    assert_int_equal(mkdir(in("data_batch_4.bin"), 0777), 0);
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, "data_batch_4.bin is not a file");
 }
 
-TEST_WITH(a_bad_label_names_the_byte, set_up, tear_down)
+TEST_WITH(a_bad_label_names_the_byte, set_up, leave)
 {
     make_sparse();
     poke("data_batch_3.bin", 5000 * CIFAR_RECORD, 10);
@@ -208,12 +208,12 @@ TEST_WITH(a_bad_label_names_the_byte, set_up, tear_down)
                  "f is short: the record at byte 7");
 }
 
-TEST_WITH(a_file_that_shrinks_is_noticed, set_up, tear_down)
+TEST_WITH(a_file_that_shrinks_is_noticed, set_up, leave)
 {
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
     struct dataset *ds = open_here();
-    assert_int_equal(truncate(at("data_batch_2.bin"), 10 * CIFAR_RECORD), 0);
+    assert_int_equal(truncate(in("data_batch_2.bin"), 10 * CIFAR_RECORD), 0);
     uint8_t labels[100];
     assert_fails(dataset_read(ds, SPLIT_TRAIN, "labels", 0, 100, labels), ERR_INPUT,
                  "data_batch_2.bin is short: it ends at byte 30730 of 61460");
@@ -221,7 +221,7 @@ TEST_WITH(a_file_that_shrinks_is_noticed, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(digests_are_of_the_files, set_up, tear_down)
+TEST_WITH(digests_are_of_the_files, set_up, leave)
 {
     const int64_t counts[] = {20, 1, 20, 20, 20, 5};
     make_small(counts);
@@ -230,7 +230,7 @@ TEST_WITH(digests_are_of_the_files, set_up, tear_down)
     for (int f = 0; f < 5; f++) {
         char *bytes;
         size_t size;
-        assert_int_equal(file_read(at(batches[f]), 1 << 20, &bytes, &size), 0);
+        assert_int_equal(file_read(in(batches[f]), 1 << 20, &bytes, &size), 0);
         crypto_hash_sha256_update(&sha, (const uint8_t *)bytes, size);
         free(bytes);
     }
@@ -242,7 +242,7 @@ TEST_WITH(digests_are_of_the_files, set_up, tear_down)
     assert_int_equal(dataset_digest(ds, SPLIT_TRAIN, hex), 0);
     assert_string_equal(hex, want);
     assert_int_equal(dataset_digest(ds, SPLIT_TEST, hex), 0);
-    assert_int_equal(digest_file(at("test_batch.bin"), want), 0);
+    assert_int_equal(digest_file(in("test_batch.bin"), want), 0);
     assert_string_equal(hex, want);
     dataset_close(ds);
 }
@@ -251,8 +251,8 @@ static void swap_records(const char *a, const char *b)
 {
     char *one, *two, record[CIFAR_RECORD];
     size_t n, m;
-    assert_int_equal(file_read(at(a), 1 << 20, &one, &n), 0);
-    assert_int_equal(file_read(at(b), 1 << 20, &two, &m), 0);
+    assert_int_equal(file_read(in(a), 1 << 20, &one, &n), 0);
+    assert_int_equal(file_read(in(b), 1 << 20, &two, &m), 0);
     memcpy(record, one, sizeof record);
     memcpy(one, two + CIFAR_RECORD, sizeof record);
     memcpy(two + CIFAR_RECORD, record, sizeof record);
@@ -263,7 +263,7 @@ static void swap_records(const char *a, const char *b)
 }
 
 // A test has no published CIFAR-10, so a small set takes its place in a source of its own.
-TEST_WITH(verdicts, set_up, tear_down)
+TEST_WITH(verdicts, set_up, leave)
 {
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
@@ -271,7 +271,7 @@ TEST_WITH(verdicts, set_up, tear_down)
     char file[CIFAR_FILES][DIGEST_HEX], content[SPLIT_COUNT][DIGEST_HEX], hex[DIGEST_HEX];
     struct dataset *ds = open_here();
     for (int f = 0; f < CIFAR_FILES; f++) {
-        assert_int_equal(digest_file(at(batches[f]), file[f]), 0);
+        assert_int_equal(digest_file(in(batches[f]), file[f]), 0);
         source.file[f].sha256 = file[f], source.file[f].bytes = 20 * CIFAR_RECORD;
     }
     for (int s = 0; s < SPLIT_COUNT; s++) {
@@ -310,7 +310,7 @@ static void set_times(int64_t seconds)  // of the last change, of all batches
 {
     for (int f = 0; f < CIFAR_FILES; f++) {
         struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
-        assert_int_equal(utimensat(AT_FDCWD, at(batches[f]), times, 0), 0);
+        assert_int_equal(utimensat(AT_FDCWD, in(batches[f]), times, 0), 0);
     }
 }
 
@@ -323,14 +323,14 @@ static enum dataset_verdict checked(struct dataset *ds, bool remembered)
     return verdict;
 }
 
-TEST_WITH(what_did_not_change_is_not_read_again, set_up, tear_down)
+TEST_WITH(what_did_not_change_is_not_read_again, set_up, leave)
 {
     const int64_t counts[] = {20, 20, 20, 20, 20, 20};
     make_small(counts);
     struct source source = *source_find("cifar10");
     char file[CIFAR_FILES][DIGEST_HEX], content[DIGEST_HEX], hex[DIGEST_HEX];
     for (int f = 0; f < CIFAR_FILES; f++) {
-        assert_int_equal(digest_file(at(batches[f]), file[f]), 0);
+        assert_int_equal(digest_file(in(batches[f]), file[f]), 0);
         source.file[f].sha256 = file[f], source.file[f].bytes = 20 * CIFAR_RECORD;
     }
     struct dataset *ds = open_here();
@@ -365,7 +365,7 @@ TEST_WITH(what_did_not_change_is_not_read_again, set_up, tear_down)
     dataset_close(ds);
 
     make_note((const int64_t[]){20, 20, 20, 20, 20, 19});
-    assert_int_equal(truncate(at("test_batch.bin"), 19 * CIFAR_RECORD), 0);
+    assert_int_equal(truncate(in("test_batch.bin"), 19 * CIFAR_RECORD), 0);
     set_times(1000000000);
     ds = open_here();
     assert_int_equal(checked(ds, false), DATASET_CUSTOM);  // another size
@@ -376,7 +376,7 @@ TEST_WITH(what_did_not_change_is_not_read_again, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(foreign_notes, set_up, tear_down)
+TEST_WITH(foreign_notes, set_up, leave)
 {
     static const char *const bad[] = {"",
                                       "{",
@@ -396,7 +396,7 @@ TEST_WITH(foreign_notes, set_up, tear_down)
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_INPUT, CIFAR_IMPORT_NOTE " does not say how many records");
 }
 
-TEST_WITH(where_data_sets_are, set_up, tear_down)
+TEST_WITH(where_data_sets_are, set_up, leave)
 {
     struct dataset *ds;
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "\"dawn data fetch cifar10\"");
@@ -408,18 +408,18 @@ TEST_WITH(where_data_sets_are, set_up, tear_down)
     for (int f = 0; f < CIFAR_FILES; f++) {
         char name[64];
         snprintf(name, sizeof name, "data/dawn/cifar-10-batches-bin/%s", batches[f]);
-        assert_int_equal(rename(at(batches[f]), at(name)), 0);
+        assert_int_equal(rename(in(batches[f]), in(name)), 0);
     }
-    assert_int_equal(rename(at(CIFAR_IMPORT_NOTE), at("data/dawn/cifar-10-batches-bin/" CIFAR_IMPORT_NOTE)), 0);
-    assert_int_equal(dataset_open("cifar10", at("data/dawn"), &ds), 0);  // the parent
+    assert_int_equal(rename(in(CIFAR_IMPORT_NOTE), in("data/dawn/cifar-10-batches-bin/" CIFAR_IMPORT_NOTE)), 0);
+    assert_int_equal(dataset_open("cifar10", in("data/dawn"), &ds), 0);  // the parent
     dataset_close(ds);
-    assert_int_equal(dataset_open("cifar10", at("data/dawn/cifar-10-batches-bin"), &ds), 0);
+    assert_int_equal(dataset_open("cifar10", in("data/dawn/cifar-10-batches-bin"), &ds), 0);
     dataset_close(ds);
     unsetenv("DAWN_DATA");
-    setenv("XDG_DATA_HOME", at("data"), 1);
+    setenv("XDG_DATA_HOME", in("data"), 1);
     assert_int_equal(dataset_open("cifar10", NULL, &ds), 0);
     dataset_close(ds);
-    setenv("DAWN_DATA", at("elsewhere"), 1);  // it wins
+    setenv("DAWN_DATA", in("elsewhere"), 1);  // it wins
     assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "elsewhere");
     setenv("DAWN_DATA", "synthetic", 1);  // a data set, no folder
     assert_fails(dataset_open("cifar10", NULL, &ds), ERR_MISSING, "DAWN_DATA names the data set synthetic");

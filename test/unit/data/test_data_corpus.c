@@ -38,7 +38,7 @@ static void put_play(size_t n)
 
 static int32_t expected(int64_t i) { return (int32_t)((i * i / 7) % 26); }
 
-TEST_WITH(the_last_tenth_is_for_validation, set_up, tear_down)
+TEST_WITH(the_last_tenth_is_for_validation, set_up, leave)
 {
     struct dataset *ds;
     int32_t block[BLOCK + 1];
@@ -70,7 +70,7 @@ TEST_WITH(the_last_tenth_is_for_validation, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(short_and_strange_texts_are_refused, set_up, tear_down)
+TEST_WITH(short_and_strange_texts_are_refused, set_up, leave)
 {
     struct dataset *ds;
     assert_fails(dataset_open("shakespeare", folder, &ds), ERR_MISSING, "input.txt is missing; \"dawn data fetch shakespeare\"");
@@ -140,7 +140,7 @@ TEST(shards_are_checked)
     assert_int_equal(token[0], 50256);
 }
 
-TEST_WITH(shards_are_one_row, set_up, tear_down)
+TEST_WITH(shards_are_one_row, set_up, leave)
 {
     struct dataset *ds;
     int32_t block[1025];
@@ -150,7 +150,7 @@ TEST_WITH(shards_are_one_row, set_up, tear_down)
     assert_fails(dataset_open("fineweb", folder, &ds), ERR_MISSING, "there is no fineweb_train_*.bin in");
     put_shard("fineweb/fineweb_train_000001.bin", 1500, 0);
     assert_fails(dataset_open("fineweb", folder, &ds), ERR_MISSING, "there is no fineweb_train_*.bin in");  // still
-    assert_fails(dataset_open("fineweb", at("fineweb"), &ds), ERR_MISSING, "there is no fineweb_val_*.bin in");
+    assert_fails(dataset_open("fineweb", in("fineweb"), &ds), ERR_MISSING, "there is no fineweb_val_*.bin in");
     put_shard("fineweb/fineweb_val_000000.bin", 1024, 7);
     assert_fails(dataset_open("fineweb", folder, &ds), ERR_INPUT, "the validation text has 1024 tokens; one block needs 1025");
     put_shard("fineweb/fineweb_val_000000.bin", 1500, 7);
@@ -171,7 +171,7 @@ TEST_WITH(shards_are_one_row, set_up, tear_down)
     assert_int_equal(verdict, DATASET_CUSTOM);
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) assert_int_equal(dataset_content_digest(ds, s, hex[s]), 0);
     assert_string_not_equal(hex[0], hex[1]);
-    assert_int_equal(truncate(at("fineweb/fineweb_train_000003.bin"), 1200), 0);
+    assert_int_equal(truncate(in("fineweb/fineweb_train_000003.bin"), 1200), 0);
     assert_fails(dataset_item(ds, SPLIT_TRAIN, "tokens", 2, block, sizeof block, &length), ERR_INPUT,
                  "fineweb_train_000003.bin ends at byte 1200: it has become shorter");
     dataset_close(ds);
@@ -180,14 +180,14 @@ TEST_WITH(shards_are_one_row, set_up, tear_down)
     assert_fails(dataset_open("fineweb", folder, &ds), ERR_INPUT, "fineweb_train_000003.bin has 6 bytes");
 }
 
-TEST_WITH(tokens_that_are_none_are_found, set_up, tear_down)
+TEST_WITH(tokens_that_are_none_are_found, set_up, leave)
 {
     struct dataset *ds;
     int32_t block[1025];
     int64_t length;
     put_shard("fineweb_train_000001.bin", 3000, 0);
     put_shard("fineweb_val_000000.bin", 1100, 0);
-    FILE *f = fopen(at("fineweb_val_000000.bin"), "r+");
+    FILE *f = fopen(in("fineweb_val_000000.bin"), "r+");
     assert_int_equal(fseek(f, SHARD_HEADER + 2 * 1050, SEEK_SET), 0);
     fputs("\xff\xff", f);
     fclose(f);

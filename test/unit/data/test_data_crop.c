@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Crops: their distribution against an independent loop with another generator, and the middle.
-#include <math.h>
-#include <stdlib.h>
 
 #include "data/image/crop.h"
 #include "test/unit/test.h"

@@ -102,7 +102,7 @@ static int64_t drain(struct feed *f, int fields, char hex[DIGEST_HEX])
     return batches;
 }
 
-TEST_WITH(bytes_hang_on_seed_and_epoch_alone, set_up, tear_down)
+TEST_WITH(bytes_hang_on_seed_and_epoch_alone, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -134,7 +134,7 @@ TEST_WITH(bytes_hang_on_seed_and_epoch_alone, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(batches_hold_what_the_order_says, set_up, tear_down)
+TEST_WITH(batches_hold_what_the_order_says, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -171,7 +171,7 @@ TEST_WITH(batches_hold_what_the_order_says, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(any_batch_can_be_the_next, set_up, tear_down)
+TEST_WITH(any_batch_can_be_the_next, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -206,7 +206,7 @@ TEST_WITH(any_batch_can_be_the_next, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(the_next_epoch_is_begun_before_it_is_asked_for, set_up, tear_down)
+TEST_WITH(the_next_epoch_is_begun_before_it_is_asked_for, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -226,7 +226,7 @@ TEST_WITH(the_next_epoch_is_begun_before_it_is_asked_for, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(a_bad_sample_is_named, set_up, tear_down)
+TEST_WITH(a_bad_sample_is_named, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -262,7 +262,7 @@ TEST_WITH(a_bad_sample_is_named, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(a_feed_ends_at_any_time, set_up, tear_down)
+TEST_WITH(a_feed_ends_at_any_time, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -300,7 +300,7 @@ static struct feed_choice text_choice(struct dataset *data, const int32_t *lengt
                   {"start", I32, {{0}, {0}, {0}}, TEXT_LONGEST}, {"row", F32, {SHAPE(6), SHAPE(6), SHAPE(6)}, 0}}};
 }
 
-TEST_WITH(ragged_fields_are_padded, set_up, tear_down)
+TEST_WITH(ragged_fields_are_padded, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     int32_t lengths[COUNT], tokens[TEXT_LONGEST], start;
@@ -336,7 +336,7 @@ TEST_WITH(ragged_fields_are_padded, set_up, tear_down)
     dataset_close(data);
 }
 
-TEST_WITH(fields_must_fit, set_up, tear_down)
+TEST_WITH(fields_must_fit, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     int32_t lengths[COUNT];
@@ -370,7 +370,7 @@ static int size_of_epoch(void *context, uint32_t epoch)
     return epoch < 2 ? 0 : 1;
 }
 
-TEST_WITH(sizes_may_follow_the_epoch, set_up, tear_down)
+TEST_WITH(sizes_may_follow_the_epoch, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -415,7 +415,7 @@ static void counted_free(void *memory, void *at)
     free(at);
 }
 
-TEST_WITH(memory_is_the_devices, set_up, tear_down)
+TEST_WITH(memory_is_the_devices, set_up, leave)
 {
     struct dataset *data = text_set(COUNT, 7);
     struct task task = task_of(data);
@@ -439,7 +439,7 @@ static int meet(void *context, const struct feed_item *item, void *const field[]
     return fill(context, item, field);
 }
 
-TEST_WITH(threads_fill_at_the_same_time, set_up, tear_down)
+TEST_WITH(threads_fill_at_the_same_time, set_up, leave)
 {
     enum { THREADS = 4 };
     struct dataset *data = text_set(COUNT, 7);

@@ -35,7 +35,7 @@ static void make_archive(void)
     struct archive_entry *entry = archive_entry_new();
     archive_write_add_filter_gzip(out);
     archive_write_set_format_pax_restricted(out);
-    assert_int_equal(archive_write_open_filename(out, at("served.tar.gz")), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(out, in("served.tar.gz")), ARCHIVE_OK);
     archive_entry_set_pathname(entry, "small-bin/one.bin");
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0644);
@@ -49,26 +49,26 @@ static void make_archive(void)
     archive_write_close(out);
     archive_write_free(out);
     struct stat st;
-    assert_int_equal(stat(at("served.tar.gz"), &st), 0);
+    assert_int_equal(stat(in("served.tar.gz"), &st), 0);
     source.part[0].bytes = st.st_size;
-    assert_int_equal(digest_file(at("served.tar.gz"), digest), 0);
+    assert_int_equal(digest_file(in("served.tar.gz"), digest), 0);
     source.part[0].sha256 = digest;
 }
 
 static void start_server(void)
 {
-    int in[2], out[2];
-    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    int given[2], out[2];
+    assert_int_equal(pipe2(given, O_CLOEXEC), 0);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
     server = fork();
     if (server == 0) {
-        dup2(in[0], 0);
+        dup2(given[0], 0);
         dup2(out[1], 1);
-        execlp("python3", "python3", "test/cli/data_server.py", at("served.tar.gz"), at("log"), (char *)NULL);
+        execlp("python3", "python3", "test/cli/data_server.py", in("served.tar.gz"), in("log"), (char *)NULL);
         _exit(127);
     }
-    close(in[0]), close(out[1]);
-    server_input = in[1];
+    close(given[0]), close(out[1]);
+    server_input = given[1];
     FILE *said = fdopen(out[0], "r");
     if (fscanf(said, "%d", &port) != 1) fail_msg("the server did not start");
     fclose(said);
@@ -87,7 +87,7 @@ static int tear_down_server(void **state)
 {
     close(server_input);
     waitpid(server, NULL, 0);
-    return tear_down(state);
+    return leave(state);
 }
 
 static void keep_note(void *context, const char *sentence)
@@ -108,7 +108,7 @@ static int fetch(const char *mode, int attempts)
 {
     char mirror[64];
     snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/%s", port, mode);
-    struct fetch_options options = {.mirror = mirror, .to = at("out"), .attempts = attempts, .pause_ms = 1};
+    struct fetch_options options = {.mirror = mirror, .to = in("out"), .attempts = attempts, .pause_ms = 1};
     options.note = keep_note, options.progress = keep_progress;
     return fetch_source(&source, &options);
 }
@@ -116,16 +116,16 @@ static int fetch(const char *mode, int attempts)
 static void assert_unpacked(void)
 {
     struct stat st;
-    assert_int_equal(stat(at("out/small-bin/one.bin"), &st), 0);
+    assert_int_equal(stat(in("out/small-bin/one.bin"), &st), 0);
     assert_int_equal(st.st_size, PAYLOAD);
-    assert_false(file_exists(at("out/archive.tar.gz")));
-    assert_false(file_exists(at("out/archive.tar.gz.part")));
+    assert_false(file_exists(in("out/archive.tar.gz")));
+    assert_false(file_exists(in("out/archive.tar.gz.part")));
 }
 
 static int64_t part_size(void)
 {
     struct stat st;
-    return stat(at("out/archive.tar.gz.part"), &st) == 0 ? st.st_size : -1;
+    return stat(in("out/archive.tar.gz.part"), &st) == 0 ? st.st_size : -1;
 }
 
 // The requests so far, one "PATH RANGE" a line.
@@ -134,7 +134,7 @@ static const char *requests(void)
     static char text[4096];
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at("log"), sizeof text - 1, &bytes, &count), 0);
+    assert_int_equal(file_read(in("log"), sizeof text - 1, &bytes, &count), 0);
     memcpy(text, bytes, count + 1);
     free(bytes);
     return text;
@@ -156,7 +156,7 @@ TEST_WITH(resumes_after_a_cut, set_up_server, tear_down_server)
     char range[96];
     assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try resumes there");
     assert_int_equal(part_size(), source.part[0].bytes / 2);
-    assert_false(file_exists(at("out/small-bin")));
+    assert_false(file_exists(in("out/small-bin")));
     if (fetch("cut", 1) != 0) fail_msg("%s", error_text());  // another call, as after a restart
     assert_unpacked();
     snprintf(range, sizeof range, "/cut/archive.tar.gz -\n/cut/archive.tar.gz bytes=%lld-\n",
@@ -189,7 +189,7 @@ TEST_WITH(answers_that_say_no, set_up_server, tear_down_server)
     assert_int_equal(part_size(), -1);  // nothing came, so nothing is left behind
     assert_fails(fetch("page", 4), ERR_NETWORK, "offers 9 bytes; the archive of Small has");
     assert_fails(fetch("endless", 4), ERR_NETWORK, "sends more than the");
-    assert_int_equal(unlink(at("out/archive.tar.gz.part")), 0);  // it may well hold all that was wanted
+    assert_int_equal(unlink(in("out/archive.tar.gz.part")), 0);  // it may well hold all that was wanted
     assert_fails(fetch("elsewhere", 4), ERR_USAGE, "cannot fetch");
     assert_fails(fetch("busy", 2), ERR_NETWORK, "answered 503");
     assert_string_equal(notes, "");  // a try without new bytes is reported once, at the end
@@ -207,8 +207,8 @@ TEST_WITH(a_wrong_digest_unpacks_nothing, set_up_server, tear_down_server)
     assert_fails(fetch("whole", 1), ERR_INPUT, "it is not used, and the file is kept as");
     assert_non_null(strstr(error_text(), digest));  // what it got
     assert_non_null(strstr(error_text(), other));   // what it expected
-    assert_true(file_exists(at("out/archive.tar.gz.bad")));
-    assert_false(file_exists(at("out/small-bin")));
+    assert_true(file_exists(in("out/archive.tar.gz.bad")));
+    assert_false(file_exists(in("out/small-bin")));
     assert_int_equal(part_size(), -1);
     source.part[0].sha256 = digest;
     assert_int_equal(fetch("whole", 1), 0);  // and the next try is not in its way
@@ -220,7 +220,7 @@ TEST_WITH(leftovers, set_up_server, tear_down_server)
     make_folder("out");
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at("served.tar.gz"), 1 << 20, &bytes, &count), 0);
+    assert_int_equal(file_read(in("served.tar.gz"), 1 << 20, &bytes, &count), 0);
     put("out/archive.tar.gz.part", bytes, count);  // complete, but never checked: no request is needed
     assert_int_equal(fetch("missing", 1), 0);
     assert_unpacked();
@@ -234,7 +234,7 @@ TEST_WITH(leftovers, set_up_server, tear_down_server)
     assert_unpacked();
     assert_non_null(strstr(notes, "an earlier partial download is longer than the file"));
     put("out/archive.tar.gz.part", bytes, 100);
-    int fd = open(at("out/archive.tar.gz.part"), O_RDONLY);
+    int fd = open(in("out/archive.tar.gz.part"), O_RDONLY);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     assert_fails(fetch("whole", 1), ERR_IO, "another fetch is writing");
     close(fd);
@@ -259,17 +259,17 @@ TEST_WITH(no_room, set_up_server, tear_down_server)
 
 TEST_WITH(from_a_file, set_up_server, tear_down_server)
 {
-    struct fetch_options options = {.from = at("served.tar.gz"), .to = at("out")};
+    struct fetch_options options = {.from = in("served.tar.gz"), .to = in("out")};
     if (fetch_source(&source, &options) != 0) fail_msg("%s", error_text());
     assert_unpacked();
-    assert_true(file_exists(at("served.tar.gz")));
-    options.from = at("nothing"), options.to = at("out");
+    assert_true(file_exists(in("served.tar.gz")));
+    options.from = in("nothing"), options.to = in("out");
     assert_fails(fetch_source(&source, &options), ERR_IO, "nothing");
-    assert_int_equal(truncate(at("served.tar.gz"), 1000), 0);
-    options.from = at("served.tar.gz");
+    assert_int_equal(truncate(in("served.tar.gz"), 1000), 0);
+    options.from = in("served.tar.gz");
     assert_fails(fetch_source(&source, &options), ERR_INPUT, "served.tar.gz has 1000 bytes");
     put("out/small-bin/dawn-import.json", "{}", 2);
-    options.to = at("out");
+    options.to = in("out");
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "has imported images");
 }
 
@@ -282,13 +282,13 @@ TEST_WITH(files_without_an_archive, set_up_server, tear_down_server)
     for (int i = 0; i < 2; i++)
         plain.file[i] = (struct source_file){i == 0 ? "train.json" : "dev.json", i, source.part[0].bytes, digest};
     snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/whole", port);
-    struct fetch_options options = {.mirror = mirror, .to = at("out"), .attempts = 1};
+    struct fetch_options options = {.mirror = mirror, .to = in("out"), .attempts = 1};
     if (fetch_source(&plain, &options) != 0) fail_msg("%s", error_text());
     assert_non_null(strstr(requests(), "/whole/train.json"));
-    assert_int_equal(file_read(at("served.tar.gz"), 1 << 20, &bytes, &count), 0);
+    assert_int_equal(file_read(in("served.tar.gz"), 1 << 20, &bytes, &count), 0);
     for (int i = 0; i < 2; i++) {
         char hex[DIGEST_HEX];
-        assert_int_equal(digest_file(at(i == 0 ? "out/plain/train.json" : "out/plain/dev.json"), hex), 0);
+        assert_int_equal(digest_file(in(i == 0 ? "out/plain/train.json" : "out/plain/dev.json"), hex), 0);
         assert_string_equal(hex, digest);
     }
     snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/missing", port);  // what is there needs no request
@@ -296,22 +296,22 @@ TEST_WITH(files_without_an_archive, set_up_server, tear_down_server)
     bytes[count / 2] ^= 1;
     put("out/plain/dev.json", bytes, count);  // a file of another origin is not touched
     assert_fails(fetch_source(&plain, &options), ERR_INPUT, "but dev.json of Plain has");
-    assert_true(file_exists(at("out/plain/dev.json")));
+    assert_true(file_exists(in("out/plain/dev.json")));
     bytes[count / 2] ^= 1;
     make_folder("here");
     put("here/train.json", bytes, count);
     put("here/dev.json", bytes, count - 1);
-    options.to = at("other"), options.from = at("here");
+    options.to = in("other"), options.from = in("here");
     assert_fails(fetch_source(&plain, &options), ERR_INPUT, "dev.json of Plain has");
     put("here/dev.json", bytes, count);
     if (fetch_source(&plain, &options) != 0) fail_msg("%s", error_text());
-    assert_true(file_exists(at("other/plain/dev.json")));
+    assert_true(file_exists(in("other/plain/dev.json")));
     free(bytes);
 }
 
 TEST_WITH(only_https, set_up_server, tear_down_server)
 {
-    struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = at("out"), .attempts = 1};
+    struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = in("out"), .attempts = 1};
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "cannot fetch");
     options.mirror = "file:///etc";
     assert_fails(fetch_source(&source, &options), ERR_USAGE, "cannot fetch");

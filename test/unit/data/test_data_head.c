@@ -8,7 +8,7 @@
 #include "data/read/imagenet/crc32c.h"
 #include "data/read/imagenet/truth.h"
 
-TEST_WITH(checksums, set_up, tear_down)
+TEST_WITH(checksums, set_up, leave)
 {
     char many[1000], hex[MD5_HEX];
     struct md5 md5;
@@ -37,7 +37,7 @@ TEST_WITH(checksums, set_up, tear_down)
     }
 }
 
-TEST_WITH(heads_of_jpegs, set_up, tear_down)
+TEST_WITH(heads_of_jpegs, set_up, leave)
 {
     static const struct jpeg_shape shapes[] = {{24, 20, 3, .seed = 1}, {17, 65, 1, .seed = 1}, {33, 12, 4, .seed = 3},
                                               {40, 41, 3, .progressive = true}};
@@ -61,7 +61,7 @@ TEST_WITH(heads_of_jpegs, set_up, tear_down)
 }
 
 // The frame header of a JPEG, with one byte after the other made wrong.
-TEST_WITH(heads_that_are_refused, set_up, tear_down)
+TEST_WITH(heads_that_are_refused, set_up, leave)
 {
     struct head head;
     uint8_t j[] = {0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 20, 0, 30, 3, 1, 0x11, 0, 0};
@@ -89,7 +89,7 @@ TEST_WITH(heads_that_are_refused, set_up, tear_down)
     assert_fails(head_read("p", png, 20, &head), ERR_INPUT, "a PNG without its header");
 }
 
-TEST_WITH(classes_are_sorted, set_up, tear_down)
+TEST_WITH(classes_are_sorted, set_up, leave)
 {
     const struct synsets *all = synsets_imagenet(), *ten = synsets_imagenette();
     assert_true(all->count == 1000 && ten->count == 10 && all->wnid[1000] == NULL);
@@ -119,7 +119,7 @@ static void expect_labels(const char *text, int n, const int *labels)
     truth_free(&truth);
 }
 
-TEST_WITH(lists_in_three_forms, set_up, tear_down)
+TEST_WITH(lists_in_three_forms, set_up, leave)
 {
     expect_labels("490\n361\n1000\n", 3, (int[]){65, 970, synsets_of_devkit(1000)});
     expect_labels("65\r\n970\r\n0", 3, (int[]){65, 970, 0});
@@ -133,7 +133,7 @@ TEST_WITH(lists_in_three_forms, set_up, tear_down)
     assert_int_equal(truth_of(&truth, "tench.JPEG"), -1);
 }
 
-TEST_WITH(lists_that_are_refused, set_up, tear_down)
+TEST_WITH(lists_that_are_refused, set_up, leave)
 {
     static const struct { const char *text, *words; } wrong[] = {
         {"", "list has no lines"},

@@ -90,7 +90,7 @@ static void expect(struct image image, int pixel, int red, int green, int blue)
     }
 }
 
-TEST_WITH(every_kind_of_png, set_up, tear_down)
+TEST_WITH(every_kind_of_png, set_up, leave)
 {
     struct bytes bytes;
     uint8_t rows[SIDE * SIDE * 8];
@@ -138,7 +138,7 @@ TEST_WITH(every_kind_of_png, set_up, tear_down)
     image_free(&image);
 }
 
-TEST_WITH(every_kind_of_jpeg, set_up, tear_down)
+TEST_WITH(every_kind_of_jpeg, set_up, leave)
 {
     struct bytes bytes;
     make_jpeg(&bytes, JCS_RGB, 3, 80);
@@ -155,7 +155,7 @@ TEST_WITH(every_kind_of_jpeg, set_up, tear_down)
     image_free(&image);
 }
 
-TEST_WITH(limits_hold, set_up, tear_down)
+TEST_WITH(limits_hold, set_up, leave)
 {
     static struct bytes bytes;
     static uint8_t rows[SIDE * SIDE * 3];
@@ -177,7 +177,7 @@ TEST_WITH(limits_hold, set_up, tear_down)
     assert_int_equal(image_decode("huge", bytes.at, bytes.count, &IMAGE_LIMITS, &image), ERR_INPUT);
 }
 
-TEST_WITH(broken_pictures, set_up, tear_down)
+TEST_WITH(broken_pictures, set_up, leave)
 {
     static struct bytes bytes;
     static uint8_t rows[SIDE * SIDE * 3];
@@ -209,7 +209,7 @@ TEST_WITH(broken_pictures, set_up, tear_down)
     }
 }
 
-TEST_WITH(pictures_fit, set_up, tear_down)
+TEST_WITH(pictures_fit, set_up, leave)
 {
     uint8_t out[8 * 8 * 3], from[16 * 20 * 3];
     for (size_t i = 0; i < sizeof from; i++) from[i] = (uint8_t)(i * 31 % 251);
@@ -245,22 +245,22 @@ TEST_WITH(pictures_fit, set_up, tear_down)
     for (int x = 0; x < 8; x++) assert_int_equal(out[3 * x], want[x]);
 }
 
-TEST_WITH(written_and_read_back, set_up, tear_down)
+TEST_WITH(written_and_read_back, set_up, leave)
 {
     uint8_t pixels[5 * 7 * 3];
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * 3);
     struct image image = {5, 7, pixels}, back;
-    assert_int_equal(image_write_png(at("a.png"), &image), 0);
+    assert_int_equal(image_write_png(in("a.png"), &image), 0);
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at("a.png"), 1 << 20, &bytes, &count), 0);
+    assert_int_equal(file_read(in("a.png"), 1 << 20, &bytes, &count), 0);
     assert_int_equal(image_decode("a.png", (const uint8_t *)bytes, count, &IMAGE_LIMITS, &back), 0);
     assert_int_equal(back.height, 5);
     assert_int_equal(back.width, 7);
     assert_memory_equal(back.pixels, pixels, sizeof pixels);
     image_free(&back);
     free(bytes);
-    assert_fails(image_write_png(at("missing/a.png"), &image), ERR_IO, "missing/a.png");
+    assert_fails(image_write_png(in("missing/a.png"), &image), ERR_IO, "missing/a.png");
     assert_true(image_is_named("x.PNG") && image_is_named("a.b.jpeg") && image_is_named("1.jpg"));
     assert_false(image_is_named("png") || image_is_named("a.gif") || image_is_named("a.png.txt"));
 }

@@ -19,12 +19,12 @@
 static int open_imagenette(const char *name)
 {
     struct dataset *ds;
-    int rc = dataset_open("imagenette", at(name), &ds);
+    int rc = dataset_open("imagenette", in(name), &ds);
     if (rc == 0) dataset_close(ds);
     return rc;
 }
 
-TEST_WITH(wrong_folders_are_refused, set_up, tear_down)
+TEST_WITH(wrong_folders_are_refused, set_up, leave)
 {
     assert_fails(open_imagenette("."), ERR_MISSING, "neither imagenette.dawnpack nor folders train and val");
     make_pictures(".", 1, 1);
@@ -34,25 +34,25 @@ TEST_WITH(wrong_folders_are_refused, set_up, tear_down)
     assert_int_equal(open_imagenette("."), 0);
     make_folder("val/n0144076");
     assert_fails(open_imagenette("."), ERR_INPUT, "there is no class of Imagenette \"n0144076\"; did you mean \"n01440764\"");
-    assert_int_equal(rmdir(at("val/n0144076")), 0);
+    assert_int_equal(rmdir(in("val/n0144076")), 0);
     make_folder("train/n01440764/deep.JPEG");
     assert_fails(open_imagenette("."), ERR_INPUT, "deep.JPEG has the name of a picture and is not a file");
-    assert_int_equal(rmdir(at("train/n01440764/deep.JPEG")), 0);
-    assert_int_equal(unlink(at("val/n03888257/0.JPEG")), 0);  // an empty class
+    assert_int_equal(rmdir(in("train/n01440764/deep.JPEG")), 0);
+    assert_int_equal(unlink(in("val/n03888257/0.JPEG")), 0);  // an empty class
     assert_fails(open_imagenette("."), ERR_INPUT, "val has no picture of 1 of the 10 classes of Imagenette, the first of them "
                                                   "n03888257 parachute; \"dawn data pack --partial\" packs such a folder, and "
                                                   "--data takes the pack");
-    assert_int_equal(rmdir(at("val/n03888257")), 0);  // a missing one
+    assert_int_equal(rmdir(in("val/n03888257")), 0);  // a missing one
     assert_fails(open_imagenette("."), ERR_INPUT, "n03888257 parachute");
     put_plain("val/n03888257", "x", 1);  // a file of its name
     assert_fails(open_imagenette("."), ERR_INPUT, "cannot list");
     put_jpeg("val/a.JPEG", &(struct jpeg_shape){24, 20, .seed = 1});
     assert_fails(open_imagenette("."), ERR_INPUT, "val has pictures (a.JPEG) and folders of classes (n03888257)");
-    assert_int_equal(rename(at("val"), at("test")), 0);
+    assert_int_equal(rename(in("val"), in("test")), 0);
     assert_fails(open_imagenette("."), ERR_INPUT, "val is missing");
 }
 
-TEST_WITH(heads_are_read_from_folders, set_up, tear_down)
+TEST_WITH(heads_are_read_from_folders, set_up, leave)
 {
     struct dataset *ds;
     int32_t size[2];
@@ -91,7 +91,7 @@ static int system_at(const char *command)
 }
 
 // A PNG that is called JPEG comes out of a folder as the JPEG that the name promises.
-TEST_WITH(a_png_in_a_folder_is_converted, set_up, tear_down)
+TEST_WITH(a_png_in_a_folder_is_converted, set_up, leave)
 {
     struct dataset *ds;
     int32_t size[2];
@@ -105,9 +105,9 @@ TEST_WITH(a_png_in_a_folder_is_converted, set_up, tear_down)
         snprintf(name, sizeof name, "%s/%s/0.", listing_split[c / 10], synsets_imagenette()->wnid[c % 10]);
         struct text jpeg = {0}, png = {0};
         text_add(&jpeg, "%sJPEG", name), text_add(&png, c == 0 ? "%sJPEG" : "%sPNG", name);
-        assert_int_equal(unlink(at(jpeg.at)), 0);
+        assert_int_equal(unlink(in(jpeg.at)), 0);
         memset(pixels, c, sizeof pixels);
-        assert_int_equal(image_write_png(at(png.at), &(struct image){30, 40, pixels}), 0);
+        assert_int_equal(image_write_png(in(png.at), &(struct image){30, 40, pixels}), 0);
         text_free(&jpeg), text_free(&png);
     }
     assert_int_equal(dataset_open("imagenette", folder, &ds), 0);
@@ -139,7 +139,7 @@ static void add_file(struct archive *tar, const char *name, const char *file)
 {
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at(file), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in(file), 1 << 24, &bytes, &count), 0);
     add_bytes(tar, name, bytes, count);
     free(bytes);
 }
@@ -150,7 +150,7 @@ static struct archive *begin_tar(const char *file, bool zipped, bool pax)
     if (zipped) archive_write_add_filter_gzip(tar);
     if (pax) archive_write_set_format_pax(tar);
     else archive_write_set_format_gnutar(tar);
-    assert_int_equal(archive_write_open_filename(tar, at(file)), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(tar, in(file)), ARCHIVE_OK);
     return tar;
 }
 
@@ -163,8 +163,8 @@ static void end_tar(struct archive *tar)
 static int pack_imagenette(const char *from, const char *to, const char *labels)
 {
     struct packer_report report;
-    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
-                                   .truth = labels != NULL ? at(labels) : NULL};
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in(from), .to = in(to), .quality = 90,
+                                   .truth = labels != NULL ? in(labels) : NULL};
     return packer_run(&choice, &report);
 }
 
@@ -176,8 +176,8 @@ static void must_pack(const char *from, const char *to, const char *labels)
 static void expect_same(const char *a, const char *b)
 {
     char hex[2][DIGEST_HEX];
-    assert_int_equal(digest_file(at(a), hex[0]), 0);
-    assert_int_equal(digest_file(at(b), hex[1]), 0);
+    assert_int_equal(digest_file(in(a), hex[0]), 0);
+    assert_int_equal(digest_file(in(b), hex[1]), 0);
     assert_string_equal(hex[0], hex[1]);
 }
 
@@ -201,7 +201,7 @@ static void make_single(const char *file, const char *top, bool zipped, bool pax
     end_tar(tar);
 }
 
-TEST_WITH(archives_are_as_folders, set_up, tear_down)
+TEST_WITH(archives_are_as_folders, set_up, leave)
 {
     make_pictures("src", 2, 1);
     must_pack("src", "a.dawnpack", NULL);
@@ -219,15 +219,15 @@ TEST_WITH(archives_are_as_folders, set_up, tear_down)
     expect_same("a.dawnpack", "d.dawnpack");
 }
 
-TEST_WITH(wrong_archives_are_refused, set_up, tear_down)
+TEST_WITH(wrong_archives_are_refused, set_up, leave)
 {
     make_pictures("src", 2, 1);
     make_single("a.tar", "", false, false, 1);
     struct stat st;
-    assert_int_equal(stat(at("a.tar"), &st), 0);
+    assert_int_equal(stat(in("a.tar"), &st), 0);
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at("a.tar"), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in("a.tar"), 1 << 24, &bytes, &count), 0);
     put_plain("cut.tar", bytes, count / 2 / 512 * 512 - 200);
     assert_int_equal(pack_imagenette("cut.tar", "x", NULL), ERR_INPUT);
     bytes[600 + 512] ^= 1;  // somewhere in the second header or its data
@@ -235,8 +235,8 @@ TEST_WITH(wrong_archives_are_refused, set_up, tear_down)
     assert_fails(pack_imagenette("none.tar", "x", NULL), ERR_INPUT, "none.tar");
     free(bytes);
     make_single("z.tgz", "", true, false, 1);
-    assert_int_equal(stat(at("z.tgz"), &st), 0);
-    assert_int_equal(truncate(at("z.tgz"), st.st_size / 2), 0);
+    assert_int_equal(stat(in("z.tgz"), &st), 0);
+    assert_int_equal(truncate(in("z.tgz"), st.st_size / 2), 0);
     assert_fails(pack_imagenette("z.tgz", "x", NULL), ERR_INPUT, "z.tgz");
     put_plain("empty.tar", "", 0);
     assert_fails(pack_imagenette("empty.tar", "x", NULL), ERR_INPUT, "empty.tar");
@@ -259,9 +259,9 @@ TEST_WITH(wrong_archives_are_refused, set_up, tear_down)
     assert_fails(pack_imagenette("bare", "x", NULL), ERR_MISSING,
                  "/bare has ILSVRC2012_img_val.tar, b.txt, c.txt and 2 more; expected are");
     put_plain("bare/ILSVRC2012_img_train.tar", "x", 1);
-    assert_int_equal(unlink(at("bare/ILSVRC2012_img_val.tar")), 0);
+    assert_int_equal(unlink(in("bare/ILSVRC2012_img_val.tar")), 0);
     assert_fails(pack_imagenette("bare", "x", "bare/list.txt"), ERR_MISSING, "bare/list.txt");
-    assert_false(file_exists(at("x.part")));
+    assert_false(file_exists(in("x.part")));
 }
 
 // Two tars as ILSVRC2012 has them, tars of classes in one and a flat val in the other, and the same pictures in folders.
@@ -288,7 +288,7 @@ static void make_ilsvrc(const char *list)
         add_file(val, name, path);
         char *bytes;
         size_t count;
-        assert_int_equal(file_read(at(path), 1 << 24, &bytes, &count), 0);
+        assert_int_equal(file_read(in(path), 1 << 24, &bytes, &count), 0);
         snprintf(path, sizeof path, "flat/val/%s", name);
         put_plain(path, bytes, count);
         free(bytes);
@@ -298,10 +298,10 @@ static void make_ilsvrc(const char *list)
     end_tar(val);
     put_plain(list, labels.at, labels.length);
     text_free(&labels);
-    assert_int_equal(rename(at("src/train"), at("flat/train")), 0);
+    assert_int_equal(rename(in("src/train"), in("flat/train")), 0);
 }
 
-TEST_WITH(tars_are_as_flat_folders, set_up, tear_down)
+TEST_WITH(tars_are_as_flat_folders, set_up, leave)
 {
     make_pictures("src", 2, 1);
     make_ilsvrc("list.txt");
@@ -320,10 +320,10 @@ TEST_WITH(tars_are_as_flat_folders, set_up, tear_down)
     assert_fails(pack_imagenette("tars", "x", "short.txt"), ERR_INPUT, "does not have the number of");
     assert_fails(pack_imagenette("flat", "x", "short.txt"), ERR_INPUT, "of 1 pictures, does not have its number");
     // An unpacked folder with a flat val trains, too, once the list lies beside it.
-    assert_int_equal(rename(at("list.txt"), at("flat/" TRUTH_FILE)), 0);
+    assert_int_equal(rename(in("list.txt"), in("flat/" TRUTH_FILE)), 0);
     struct dataset *ds;
     int32_t labels[10];
-    assert_int_equal(dataset_open("imagenette", at("flat"), &ds), 0);
+    assert_int_equal(dataset_open("imagenette", in("flat"), &ds), 0);
     assert_int_equal(dataset_read(ds, SPLIT_TEST, "labels", 0, 10, labels), 0);
     for (int i = 0; i < 10; i++) assert_int_equal(labels[i], i);
     dataset_close(ds);
@@ -331,7 +331,7 @@ TEST_WITH(tars_are_as_flat_folders, set_up, tear_down)
     struct listing l;
     char hex[DIGEST_HEX], want[DIGEST_HEX];
     struct listing_choice choice = {.title = "Imagenette", .synsets = synsets_imagenette()};
-    assert_int_equal(listing_open(&choice, at("flat"), &l), 0);
+    assert_int_equal(listing_open(&choice, in("flat"), &l), 0);
     origin_labels_digest(&l, hex);
     listing_free(&l);
     struct text ids = {0};
@@ -342,31 +342,31 @@ TEST_WITH(tars_are_as_flat_folders, set_up, tear_down)
 }
 
 // `dawn data fetch imagenette` with the right archive.
-TEST_WITH(a_fetched_archive_is_packed, set_up, tear_down)
+TEST_WITH(a_fetched_archive_is_packed, set_up, leave)
 {
     struct stat st;
     char hex[DIGEST_HEX];
     struct dataset *ds;
     make_pictures("src", 2, 1);
     make_single("a.tgz", "imagenette2-160/", true, false, 1);
-    assert_int_equal(stat(at("a.tgz"), &st), 0);
-    assert_int_equal(digest_file(at("a.tgz"), hex), 0);
+    assert_int_equal(stat(in("a.tgz"), &st), 0);
+    assert_int_equal(digest_file(in("a.tgz"), hex), 0);
     struct source source = *source_find("imagenette");
-    struct fetch_options fetch = {.from = at("a.tgz"), .to = at("data")};
+    struct fetch_options fetch = {.from = in("a.tgz"), .to = in("data")};
     assert_fails(fetch_source(&source, &fetch), ERR_INPUT, "the archive of Imagenette has 99003388");
     source.part[0].bytes = st.st_size, source.part[0].sha256 = hex;
     if (fetch_source(&source, &fetch) < 0) fail_msg("%s", error_text());
-    assert_int_equal(dataset_open("imagenette", at("data"), &ds), 0);
+    assert_int_equal(dataset_open("imagenette", in("data"), &ds), 0);
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 20);
     dataset_close(ds);
     assert_fails(fetch_source(&source, &fetch), ERR_USAGE, "imagenette.dawnpack exists already");
-    struct fetch_options nowhere = {.mirror = "http://127.0.0.1:1/", .to = at("data"), .attempts = 1};
+    struct fetch_options nowhere = {.mirror = "http://127.0.0.1:1/", .to = in("data"), .attempts = 1};
     assert_fails(fetch_source(&source, &nowhere), ERR_USAGE, "imagenette.dawnpack exists already");  // and asks nobody
 }
 
 // ---- drawn ones
 
-TEST_WITH(drawn_pictures_can_be_decoded, set_up, tear_down)
+TEST_WITH(drawn_pictures_can_be_decoded, set_up, leave)
 {
     struct dataset *ds, *again;
     struct decoder *decoder = decoder_new();
@@ -418,7 +418,7 @@ static int count_layout(struct dataset *ds, char hex[DIGEST_HEX])
 }
 
 // Each state of a training asks for it.
-TEST_WITH(a_layout_is_computed_once, set_up, tear_down)
+TEST_WITH(a_layout_is_computed_once, set_up, leave)
 {
     const struct kind kind = {.layout = count_layout}, none = {0};
     struct dataset set = {.kind = &kind}, drawn = {.kind = &none};

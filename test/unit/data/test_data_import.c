@@ -19,7 +19,7 @@ static void put_picture(const char *split, const char *class, const char *name, 
     uint8_t *pixels = malloc((size_t)(side * side * 3));
     for (int i = 0; i < side * side * 3; i++) pixels[i] = (uint8_t)(i % 3 == 0 ? value : i % 3);
     struct image image = {side, side, pixels};
-    assert_int_equal(image_write_png(at(path), &image), 0);
+    assert_int_equal(image_write_png(in(path), &image), 0);
     free(pixels);
 }
 
@@ -37,14 +37,14 @@ static void put_pictures(void)
 
 static int import_here(struct import_report *report)
 {
-    struct import_options options = {.from = at("in"), .to = at("out")};
+    struct import_options options = {.from = in("in"), .to = in("out")};
     return import_cifar(&options, report);
 }
 
 static int files_in(const char *name)
 {
     struct dirent **entry;
-    int n = scandir(at(name), &entry, NULL, alphasort), files = 0;
+    int n = scandir(in(name), &entry, NULL, alphasort), files = 0;
     for (int i = 0; i < n; i++) {
         files += entry[i]->d_name[0] != '.';
         free(entry[i]);
@@ -53,7 +53,7 @@ static int files_in(const char *name)
     return files;
 }
 
-TEST_WITH(pictures_become_batches, set_up, tear_down)
+TEST_WITH(pictures_become_batches, set_up, leave)
 {
     put_pictures();
     put("in/train/cat/notes.txt", "x", 1);
@@ -65,7 +65,7 @@ TEST_WITH(pictures_become_batches, set_up, tear_down)
     assert_int_equal(report.resized, 13);
     assert_int_equal(report.passed, 1);
     struct dataset *ds;
-    if (dataset_open("cifar10", at("out"), &ds) != 0) fail_msg("%s", error_text());
+    if (dataset_open("cifar10", in("out"), &ds) != 0) fail_msg("%s", error_text());
     uint8_t images[19 * CIFAR_IMAGE], labels[19];
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 19);
     assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "images", 0, 19, images), 0);
@@ -93,37 +93,37 @@ TEST_WITH(pictures_become_batches, set_up, tear_down)
         char path[128];
         struct stat st;
         snprintf(path, sizeof path, "out/cifar-10-batches-bin/%s", names[f]);
-        assert_int_equal(stat(at(path), &st), 0);
+        assert_int_equal(stat(in(path), &st), 0);
         assert_int_equal(st.st_size, records[f] * CIFAR_RECORD);
     }
     assert_fails(import_here(&report), ERR_USAGE, "exists already");
-    assert_int_equal(dataset_open("cifar10", at("out"), &ds), 0);  // and it is still whole
+    assert_int_equal(dataset_open("cifar10", in("out"), &ds), 0);  // and it is still whole
     dataset_close(ds);
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 8);
 }
 
-TEST_WITH(classes_must_be_there, set_up, tear_down)
+TEST_WITH(classes_must_be_there, set_up, leave)
 {
     struct import_report report;
     assert_fails(import_here(&report), ERR_INPUT, "in/train");
     put_pictures();
-    assert_int_equal(rename(at("in/train/truck"), at("in/train/trucks")), 0);
+    assert_int_equal(rename(in("in/train/truck"), in("in/train/trucks")), 0);
     assert_fails(import_here(&report), ERR_INPUT,
                  "in/train/trucks: there is no class of CIFAR-10 \"trucks\"; did you mean \"truck\"?");
-    assert_int_equal(rename(at("in/train/trucks"), at("in/elsewhere")), 0);
+    assert_int_equal(rename(in("in/train/trucks"), in("in/elsewhere")), 0);
     assert_fails(import_here(&report), ERR_INPUT, "in/train/truck is missing");
     make_folder("in/train/truck");
     assert_fails(import_here(&report), ERR_INPUT, "in/train/truck has no PNG or JPEG file");
-    assert_false(file_exists(at("out")));
+    assert_false(file_exists(in("out")));
 }
 
-TEST_WITH(a_broken_picture_leaves_nothing, set_up, tear_down)
+TEST_WITH(a_broken_picture_leaves_nothing, set_up, leave)
 {
     put_pictures();
     put("in/test/truck/b.png", "\x89PNG\r\n\x1a\n and no more", 20);
     struct import_report report;
     assert_fails(import_here(&report), ERR_INPUT, "in/test/truck/b.png: not a valid PNG");
     assert_int_equal(files_in("out/cifar-10-batches-bin"), 0);
-    assert_int_equal(unlink(at("in/test/truck/b.png")), 0);
+    assert_int_equal(unlink(in("in/test/truck/b.png")), 0);
     assert_int_equal(import_here(&report), 0);
 }

@@ -13,7 +13,7 @@
 
 static const struct manifest_key key = {-5, INT64_MAX, 1234, 1700000000123456789};
 
-TEST_WITH(what_is_put_is_found, set_up, tear_down)
+TEST_WITH(what_is_put_is_found, set_up, leave)
 {
     struct manifest m = {0}, again;
     manifest_put(&m, "/a", &key, 1, HEX_A);
@@ -43,7 +43,7 @@ TEST_WITH(what_is_put_is_found, set_up, tear_down)
     manifest_free(&m);
 }
 
-TEST_WITH(the_oldest_makes_room, set_up, tear_down)
+TEST_WITH(the_oldest_makes_room, set_up, leave)
 {
     struct manifest m = {0}, again;
     char path[32];
@@ -62,7 +62,7 @@ TEST_WITH(the_oldest_makes_room, set_up, tear_down)
     manifest_free(&m);
 }
 
-TEST_WITH(broken_ones_are_refused, set_up, tear_down)
+TEST_WITH(broken_ones_are_refused, set_up, leave)
 {
     static const char *const bad[] = {
         "", "[]", "{}", "{\"format\": 2, \"files\": {}, \"values\": {}}", "{\"format\": 1, \"files\": [], \"values\": {}}",
@@ -91,7 +91,7 @@ static int kept(void)
     return n;
 }
 
-TEST_WITH(the_file_is_ours_alone, set_up, tear_down)
+TEST_WITH(the_file_is_ours_alone, set_up, leave)
 {
     struct manifest m = {0};
     struct stat st;
@@ -99,43 +99,43 @@ TEST_WITH(the_file_is_ours_alone, set_up, tear_down)
     manifest_put(&m, "/a", &key, 1, HEX_A);
     manifest_save(&m);
     assert_int_equal(kept(), 1);
-    assert_int_equal(stat(at("cache/dawn"), &st), 0);
+    assert_int_equal(stat(in("cache/dawn"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
-    assert_int_equal(stat(at("cache/dawn/digests.json"), &st), 0);
+    assert_int_equal(stat(in("cache/dawn/digests.json"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    assert_int_equal(chmod(at("cache/dawn/digests.json"), 0666), 0);
+    assert_int_equal(chmod(in("cache/dawn/digests.json"), 0666), 0);
     assert_int_equal(kept(), 0);  // anybody may have written it
     manifest_save(&m);
     assert_int_equal(kept(), 1);
-    assert_int_equal(chmod(at("cache/dawn"), 0777), 0);
+    assert_int_equal(chmod(in("cache/dawn"), 0777), 0);
     assert_int_equal(kept(), 0);
-    assert_int_equal(chmod(at("cache/dawn"), 0700), 0);
+    assert_int_equal(chmod(in("cache/dawn"), 0700), 0);
     put("cache/dawn/digests.json", "{", 1);
-    assert_int_equal(chmod(at("cache/dawn/digests.json"), 0600), 0);
+    assert_int_equal(chmod(in("cache/dawn/digests.json"), 0600), 0);
     assert_int_equal(kept(), 0);  // broken: as if there were none
     put("other", "{\"format\": 1, \"files\": {}, \"values\": {}}", 40);
-    assert_int_equal(unlink(at("cache/dawn/digests.json")), 0);
-    assert_int_equal(symlink(at("other"), at("cache/dawn/digests.json")), 0);
+    assert_int_equal(unlink(in("cache/dawn/digests.json")), 0);
+    assert_int_equal(symlink(in("other"), in("cache/dawn/digests.json")), 0);
     assert_int_equal(kept(), 0);  // a link is not followed
     setenv("XDG_CACHE_HOME", "relative", 1);
-    setenv("HOME", at("home"), 1);
+    setenv("HOME", in("home"), 1);
     manifest_save(&m);
     assert_int_equal(kept(), 1);
-    assert_true(file_exists(at("home/.cache/dawn/digests.json")));
+    assert_true(file_exists(in("home/.cache/dawn/digests.json")));
     manifest_free(&m);
 }
 
-TEST_WITH(a_file_must_have_settled, set_up, tear_down)
+TEST_WITH(a_file_must_have_settled, set_up, leave)
 {
     struct manifest_key now = {0};
     put("a", "x", 1);
-    assert_int_equal(manifest_key_of(at("a"), &now), 0);
+    assert_int_equal(manifest_key_of(in("a"), &now), 0);
     assert_int_equal(now.size, 1);
     int64_t ms = now.mtime_ns / 1000000;
     assert_false(manifest_key_settled(&now, ms));
     assert_false(manifest_key_settled(&now, ms + 2000));
     assert_true(manifest_key_settled(&now, ms + 2001));
-    assert_fails(manifest_key_of(at("none"), &now), ERR_IO, "cannot examine");
+    assert_fails(manifest_key_of(in("none"), &now), ERR_IO, "cannot examine");
 }
 
 // ---- the threads that read
@@ -150,7 +150,7 @@ static int visit(void *context, int64_t begin, int64_t end)
     return 0;
 }
 
-TEST_WITH(a_crew_reports_the_lowest_failure, set_up, tear_down)
+TEST_WITH(a_crew_reports_the_lowest_failure, set_up, leave)
 {
     for (int threads = 1; threads <= 6; threads++) {
         _Atomic int seen[100] = {0};

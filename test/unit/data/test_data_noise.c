@@ -5,7 +5,6 @@
 #include "test/unit/test.h"
 #include "test/unit/data/fixture_text.h"
 
-#include <string.h>
 // cmocka wants those before it
 
 enum { IMAGE = 32 * 32 * 3 };
@@ -34,8 +33,7 @@ TEST(test_facts)
     assert_int_equal(dataset_open_noise("synthetic", &ds), 0);
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 10000);
     dataset_close(ds);
-    assert_int_equal(dataset_open_noise("cifar11", &ds), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "cifar10"));
+    assert_fails(dataset_open_noise("cifar11", &ds), ERR_USAGE, "cifar10");
     assert_int_equal(dataset_open("noise", NULL, &ds), ERR_USAGE);  // it has no name of its own
 }
 
@@ -91,11 +89,9 @@ TEST(test_ragged_fields)
         seen[lengths[i]] = true;
     }
     assert_int_equal(different, LONGEST);
-    assert_int_equal(dataset_read(ds, SPLIT_TRAIN, "tokens", 0, 1, tokens), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "different lengths"));
+    assert_fails(dataset_read(ds, SPLIT_TRAIN, "tokens", 0, 1, tokens), ERR_USAGE, "different lengths");
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "tokens", 0, tokens, 0, NULL), ERR_USAGE);
-    assert_int_equal(dataset_item(ds, SPLIT_TEST, "start", 3, &start, 4, NULL), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "3 dev samples"));
+    assert_fails(dataset_item(ds, SPLIT_TEST, "start", 3, &start, 4, NULL), ERR_USAGE, "3 dev samples");
     assert_int_equal(contact_sheet_write(ds, SPLIT_TRAIN, "never.png"), ERR_USAGE);
     assert_string_equal(error_text(), "text has no images to show");
     dataset_close(ds);

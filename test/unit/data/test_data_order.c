@@ -25,7 +25,7 @@ static void draw_as_ever(uint64_t seed, int32_t epoch, int64_t n, int32_t *order
     }
 }
 
-TEST_WITH(one_bucket_is_the_permutation_of_old_runs, set_up, tear_down)
+TEST_WITH(one_bucket_is_the_permutation_of_old_runs, set_up, leave)
 {
     enum { N = 5003, BATCH = 100 };
     int32_t want[N], lengths[N];
@@ -58,7 +58,7 @@ TEST_WITH(one_bucket_is_the_permutation_of_old_runs, set_up, tear_down)
     order_free(o);
 }
 
-TEST_WITH(the_last_batch_is_left_out_or_short, set_up, tear_down)
+TEST_WITH(the_last_batch_is_left_out_or_short, set_up, leave)
 {
     struct order_choice choice = {.count = 25, .buckets = 1, .batch = {10}, .kind = ORDER_FILE};
     struct order *o = order_of(&choice);
@@ -107,7 +107,7 @@ static void check_epoch(const struct order *o, const int32_t lengths[N], bool al
     else assert_true(visited > N - 32 - 16 - 8);
 }
 
-TEST_WITH(buckets_do_not_mix, set_up, tear_down)
+TEST_WITH(buckets_do_not_mix, set_up, leave)
 {
     int32_t lengths[N], before[N];
     draw_lengths(lengths);
@@ -149,7 +149,7 @@ TEST_WITH(buckets_do_not_mix, set_up, tear_down)
     order_free(o);
 }
 
-TEST_WITH(sizes_may_follow_the_epoch, set_up, tear_down)
+TEST_WITH(sizes_may_follow_the_epoch, set_up, leave)
 {
     struct order_choice choice = {.count = 100, .buckets = 3, .batch = {10, 10, 10}};
     struct order *o = order_of(&choice);
@@ -163,7 +163,7 @@ TEST_WITH(sizes_may_follow_the_epoch, set_up, tear_down)
     assert_fails(order_new(&choice, &o), ERR_USAGE, "the number of batches would depend on the epoch");
 }
 
-TEST_WITH(wrong_choices_are_refused, set_up, tear_down)
+TEST_WITH(wrong_choices_are_refused, set_up, leave)
 {
     struct order *o;
     int32_t lengths[3] = {1, 2, 9};
@@ -186,7 +186,7 @@ static int64_t page_of(const int64_t *page, int64_t sample)
 }
 
 // Each window holds the samples of its pages, all of them and mixed, and every page has its turn once.
-TEST_WITH(pages_are_shuffled_in_windows, set_up, tear_down)
+TEST_WITH(pages_are_shuffled_in_windows, set_up, leave)
 {
     enum { PAGES = 37, WINDOW = 8 };
     int64_t page[PAGES + 1];
@@ -230,7 +230,7 @@ TEST_WITH(pages_are_shuffled_in_windows, set_up, tear_down)
 }
 
 // All processes together take each batch of one process, in its order: as slices in training, whole in an evaluation.
-TEST_WITH(processes_share_the_order_of_one, set_up, tear_down)
+TEST_WITH(processes_share_the_order_of_one, set_up, leave)
 {
     enum { RANKS = 2, SLICES = 4, TAKEN = SLICES / RANKS };
     int32_t lengths[N];
@@ -279,7 +279,7 @@ TEST_WITH(processes_share_the_order_of_one, set_up, tear_down)
 }
 
 // Row i of a batch goes on where it ended; processes and slices see the rows of the whole batch.
-TEST_WITH(streams_go_on, set_up, tear_down)
+TEST_WITH(streams_go_on, set_up, leave)
 {
     struct order_choice choice = {.count = 43, .buckets = 1, .batch = {4}, .kind = ORDER_STREAMS};
     struct order *o = order_of(&choice);
@@ -301,7 +301,7 @@ TEST_WITH(streams_go_on, set_up, tear_down)
 }
 
 // The first epoch goes by length, the next ones are the shuffled ones of any other order.
-TEST_WITH(the_first_epoch_may_be_sorted, set_up, tear_down)
+TEST_WITH(the_first_epoch_may_be_sorted, set_up, leave)
 {
     enum { SAMPLES = 200 };
     int32_t lengths[SAMPLES];
@@ -334,7 +334,7 @@ TEST_WITH(the_first_epoch_may_be_sorted, set_up, tear_down)
 }
 
 // A batch of a growing set is drawn from the samples so far; slices are pieces of the whole batch.
-TEST_WITH(a_growing_set_is_drawn_from, set_up, tear_down)
+TEST_WITH(a_growing_set_is_drawn_from, set_up, leave)
 {
     enum { ROWS = 64 };
     struct order_choice choice = {.count = 1000, .buckets = 1, .batch = {ROWS}, .kind = ORDER_GROWING};

@@ -24,7 +24,7 @@ static void note(void *context, const char *sentence)
 
 static int pack(const char *from, const char *to, int short_side, struct packer_report *report)
 {
-    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in(from), .to = in(to), .quality = 90,
                                    .short_side = short_side, .damaged = 5, .note = note};
     notes[0] = '\0';
     return packer_run(&choice, report);
@@ -38,20 +38,20 @@ static void must_pack(const char *from, const char *to, struct packer_report *re
 static struct dataset *must_open(const char *name)
 {
     struct dataset *ds;
-    if (dataset_open("imagenette", at(name), &ds) < 0) fail_msg("%s", error_text());
+    if (dataset_open("imagenette", in(name), &ds) < 0) fail_msg("%s", error_text());
     return ds;
 }
 
 static void assert_same_files(const char *a, const char *b)
 {
     char hex[2][DIGEST_HEX];
-    assert_int_equal(digest_file(at(a), hex[0]), 0);
-    assert_int_equal(digest_file(at(b), hex[1]), 0);
+    assert_int_equal(digest_file(in(a), hex[0]), 0);
+    assert_int_equal(digest_file(in(b), hex[1]), 0);
     assert_string_equal(hex[0], hex[1]);
 }
 
 // A picture of every class comes out as it went in, with its size and its label; the order is drawn.
-TEST_WITH(what_goes_in_comes_out, set_up, tear_down)
+TEST_WITH(what_goes_in_comes_out, set_up, leave)
 {
     struct packer_report report;
     enum dataset_verdict verdict;
@@ -103,12 +103,12 @@ static void put_png(const char *name, int width, int height)
                      .height = (png_uint_32)height};
     unsigned char *pixels = calloc((size_t)width, (size_t)height);
     memset(pixels, 200, (size_t)width * (size_t)height);
-    assert_int_equal(png_image_write_to_file(&png, at(name), 0, pixels, 0, NULL), 1);
+    assert_int_equal(png_image_write_to_file(&png, in(name), 0, pixels, 0, NULL), 1);
     free(pixels);
 }
 
 // Gray, CMYK, YCCK, a PNG that is called JPEG, and pictures that are too large: all come out as JPEGs in colour.
-TEST_WITH(others_are_converted, set_up, tear_down)
+TEST_WITH(others_are_converted, set_up, leave)
 {
     struct packer_report report;
     make_pictures("src", 1, 1);
@@ -144,7 +144,7 @@ TEST_WITH(others_are_converted, set_up, tear_down)
 }
 
 // A truncated picture is kept as far as it decodes, an undecodable one by name. Both are counted, and there is a limit.
-TEST_WITH(damage_is_counted, set_up, tear_down)
+TEST_WITH(damage_is_counted, set_up, leave)
 {
     struct packer_report report;
     unsigned long count;
@@ -167,10 +167,10 @@ TEST_WITH(damage_is_counted, set_up, tear_down)
     assert_int_equal(dataset_facts(ds)->count[SPLIT_TRAIN], 18);
     assert_int_equal(dataset_facts(ds)->left_out, 2);
     dataset_close(ds);
-    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at("src"), .to = at("b.dawnpack"),
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in("src"), .to = in("b.dawnpack"),
                                    .quality = 90, .damaged = 2};
     assert_fails(packer_run(&choice, &report), ERR_INPUT, "3 pictures are damaged, and at most 2 are allowed (--damaged)");
-    assert_false(file_exists(at("b.dawnpack")));
+    assert_false(file_exists(in("b.dawnpack")));
 }
 
 // ---- interruptions
@@ -181,7 +181,7 @@ static void make_old(const char *name)
     char *bytes;
     size_t count;
     struct pack_header h;
-    assert_int_equal(file_read(at(name), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in(name), 1 << 24, &bytes, &count), 0);
     assert_int_equal(pack_parse_header("p", (uint8_t *)bytes, (int64_t)count, &h), 0);
     h.version = 1;
     pack_print_header(&h, (uint8_t *)bytes);
@@ -196,7 +196,7 @@ static void interrupt(const char *whole, const char *to, uint64_t done, int64_t 
     size_t count;
     struct pack_header h;
     struct pack_record r;
-    assert_int_equal(file_read(at(whole), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in(whole), 1 << 24, &bytes, &count), 0);
     assert_int_equal(pack_parse_header("p", (uint8_t *)bytes, (int64_t)count, &h), 0);
     uint64_t offset = pack_begin(&h);
     for (uint64_t i = 0; i < done; i++)
@@ -212,7 +212,7 @@ static void interrupt(const char *whole, const char *to, uint64_t done, int64_t 
 }
 
 // A pack of version 1 is read as ever, and says which seed undoes its order. Its unfinished part is not continued.
-TEST_WITH(old_packs_are_read, set_up, tear_down)
+TEST_WITH(old_packs_are_read, set_up, leave)
 {
     struct packer_report report;
     enum dataset_verdict verdict;
@@ -233,7 +233,7 @@ TEST_WITH(old_packs_are_read, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(goes_on_to_the_same_bytes, set_up, tear_down)
+TEST_WITH(goes_on_to_the_same_bytes, set_up, leave)
 {
     struct packer_report report;
     make_pictures("src", 3, 2);
@@ -244,29 +244,29 @@ TEST_WITH(goes_on_to_the_same_bytes, set_up, tear_down)
         assert_int_equal(report.resumed, done);
         assert_int_equal(report.count[SPLIT_TRAIN], 30);
         assert_same_files("a.dawnpack", "b.dawnpack");
-        assert_false(file_exists(at("b.dawnpack.part")));
-        assert_int_equal(unlink(at("b.dawnpack")), 0);
+        assert_false(file_exists(in("b.dawnpack.part")));
+        assert_int_equal(unlink(in("b.dawnpack")), 0);
     }
     // Killed when all was written but the name.
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at("a.dawnpack"), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in("a.dawnpack"), 1 << 24, &bytes, &count), 0);
     put_plain("b.dawnpack.part", bytes, count);
     free(bytes);
     must_pack("src", "b.dawnpack", &report);
     assert_int_equal(report.resumed, 50);
     assert_same_files("a.dawnpack", "b.dawnpack");
-    assert_int_equal(unlink(at("b.dawnpack")), 0);
+    assert_int_equal(unlink(in("b.dawnpack")), 0);
     // Payloads that never reached the disk: what is before them counts.
     interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
     struct stat st;
-    assert_int_equal(stat(at("b.dawnpack.part"), &st), 0);
-    assert_int_equal(truncate(at("b.dawnpack.part"), st.st_size - 3000), 0);
+    assert_int_equal(stat(in("b.dawnpack.part"), &st), 0);
+    assert_int_equal(truncate(in("b.dawnpack.part"), st.st_size - 3000), 0);
     must_pack("src", "b.dawnpack", &report);
     assert_true(report.resumed < 30 && report.resumed > 10);
     assert_same_files("a.dawnpack", "b.dawnpack");
     // Other options, or no part at all: it starts again, and says so.
-    assert_int_equal(unlink(at("b.dawnpack")), 0);
+    assert_int_equal(unlink(in("b.dawnpack")), 0);
     interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
     assert_int_equal(pack("src", "b.dawnpack", 18, &report), 0);
     assert_int_equal(report.resumed, 0);
@@ -287,7 +287,7 @@ static void kill_after_a_round(const char *from, const char *to)
 {
     pid_t child = fork();
     if (child == 0) {
-        struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
+        struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in(from), .to = in(to), .quality = 90,
                                        .progress = end_after_a_round};
         struct packer_report report;
         _exit(packer_run(&choice, &report) < 0);
@@ -300,12 +300,12 @@ static void kill_after_a_round(const char *from, const char *to)
 static void make_tar(const char *name, const char *from)
 {
     char command[300];
-    snprintf(command, sizeof command, "tar -C %s --sort=name --mtime=@0 -cf %s train val", at(from), at(name));
+    snprintf(command, sizeof command, "tar -C %s --sort=name --mtime=@0 -cf %s train val", in(from), in(name));
     assert_int_equal(system(command), 0);
 }
 
 // The MD5s are of the archives that the last command sees: pictures that an earlier one took of others must not stay.
-TEST_WITH(another_archive_starts_again, set_up, tear_down)
+TEST_WITH(another_archive_starts_again, set_up, leave)
 {
     struct packer_report report;
     int before = threads_count();
@@ -317,26 +317,26 @@ TEST_WITH(another_archive_starts_again, set_up, tear_down)
     must_pack("a.tar", "b.dawnpack", &report);
     assert_int_equal(report.resumed, 128);
     assert_same_files("whole.dawnpack", "b.dawnpack");
-    assert_int_equal(unlink(at("b.dawnpack")), 0);
+    assert_int_equal(unlink(in("b.dawnpack")), 0);
     kill_after_a_round("a.tar", "b.dawnpack");
     make_tar("new.tar", "src");  // the same bytes, but nobody knows that
-    assert_int_equal(rename(at("new.tar"), at("a.tar")), 0);
+    assert_int_equal(rename(in("new.tar"), in("a.tar")), 0);
     must_pack("a.tar", "b.dawnpack", &report);
     assert_int_equal(report.resumed, 0);
     assert_non_null(strstr(notes, "starts again"));
     assert_same_files("whole.dawnpack", "b.dawnpack");
     // All was written but the name, and then some of it was lost.
-    assert_int_equal(rename(at("b.dawnpack"), at("b.dawnpack.part")), 0);
+    assert_int_equal(rename(in("b.dawnpack"), in("b.dawnpack.part")), 0);
     struct stat st;
-    assert_int_equal(stat(at("b.dawnpack.part"), &st), 0);
-    assert_int_equal(truncate(at("b.dawnpack.part"), st.st_size - 3000), 0);
+    assert_int_equal(stat(in("b.dawnpack.part"), &st), 0);
+    assert_int_equal(truncate(in("b.dawnpack.part"), st.st_size - 3000), 0);
     must_pack("a.tar", "b.dawnpack", &report);
     assert_int_equal(report.resumed, 0);
     assert_same_files("whole.dawnpack", "b.dawnpack");
     threads_set(before);
 }
 
-TEST_WITH(threads_change_nothing, set_up, tear_down)
+TEST_WITH(threads_change_nothing, set_up, leave)
 {
     struct packer_report report;
     int before = threads_count();
@@ -356,14 +356,14 @@ TEST_WITH(threads_change_nothing, set_up, tear_down)
 static void poke(const char *name, int64_t offset, uint8_t change)
 {
     uint8_t byte;
-    int fd = open(at(name), O_RDWR);
+    int fd = open(in(name), O_RDWR);
     assert_int_equal(pread(fd, &byte, 1, offset), 1);
     byte ^= change;
     assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
     close(fd);
 }
 
-TEST_WITH(wrong_packs_are_refused, set_up, tear_down)
+TEST_WITH(wrong_packs_are_refused, set_up, leave)
 {
     struct packer_report report;
     struct dataset *ds;
@@ -382,15 +382,15 @@ TEST_WITH(wrong_packs_are_refused, set_up, tear_down)
     assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT,
                  "is a pack of version 3, and this program reads versions 1 to 2");
     poke(name, 8, 1);
-    assert_fails(dataset_open("imagenet", at(name), &ds), ERR_INPUT, "is a pack of imagenette, not of imagenet");
-    assert_int_equal(stat(at(name), &st), 0);
-    assert_int_equal(truncate(at(name), st.st_size - 1), 0);
+    assert_fails(dataset_open("imagenet", in(name), &ds), ERR_INPUT, "is a pack of imagenette, not of imagenet");
+    assert_int_equal(stat(in(name), &st), 0);
+    assert_int_equal(truncate(in(name), st.st_size - 1), 0);
     assert_fails(dataset_open("imagenette", folder, &ds), ERR_INPUT, "it is incomplete");
     put("x.dawnpack", "DAWNPACK", 8);
-    assert_fails(dataset_open("imagenette", at("x.dawnpack"), &ds), ERR_INPUT, "is not a pack of pictures");
+    assert_fails(dataset_open("imagenette", in("x.dawnpack"), &ds), ERR_INPUT, "is not a pack of pictures");
 }
 
-TEST_WITH(changes_underneath_are_noticed, set_up, tear_down)
+TEST_WITH(changes_underneath_are_noticed, set_up, leave)
 {
     struct packer_report report;
     enum dataset_verdict verdict;
@@ -400,13 +400,13 @@ TEST_WITH(changes_underneath_are_noticed, set_up, tear_down)
     must_pack("src", "a.dawnpack", &report);
     struct dataset *ds = must_open("a.dawnpack");
     struct stat st;
-    assert_int_equal(stat(at("a.dawnpack"), &st), 0);
+    assert_int_equal(stat(in("a.dawnpack"), &st), 0);
     poke("a.dawnpack", st.st_size - 5, 1);
     assert_fails(dataset_item(ds, SPLIT_TEST, "jpeg", 9, bytes, sizeof bytes, &length), ERR_INPUT,
                  "are not those that were packed");
     assert_fails(dataset_verify(ds, &verdict), ERR_INPUT, "val/n0");
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "jpeg", 8, bytes, sizeof bytes, &length), 0);
-    assert_int_equal(truncate(at("a.dawnpack"), st.st_size - 5), 0);
+    assert_int_equal(truncate(in("a.dawnpack"), st.st_size - 5), 0);
     assert_fails(dataset_item(ds, SPLIT_TEST, "jpeg", 9, bytes, sizeof bytes, &length), ERR_INPUT,
                  "it was longer when it was opened");
     dataset_close(ds);
@@ -418,7 +418,7 @@ TEST_WITH(changes_underneath_are_noticed, set_up, tear_down)
 }
 
 // Made of the published archives: the MD5s and, of ImageNet, the labels decide; all pictures must be there.
-TEST_WITH(official_archives_are_known, set_up, tear_down)
+TEST_WITH(official_archives_are_known, set_up, leave)
 {
     const struct imagenet_flavour *net = imagenet_flavour("imagenet"), *nette = imagenet_flavour("imagenette");
     char md5[SPLIT_COUNT][MD5_HEX] = {"1d675b47d978889d74fa0da5fadfb00e", "29b22e2961454d5413ddabcf34fc5622"};
@@ -449,7 +449,7 @@ TEST_WITH(official_archives_are_known, set_up, tear_down)
 }
 
 // A pack that says that it is official has the published digests, and so has the data set.
-TEST_WITH(official_packs_have_known_digests, set_up, tear_down)
+TEST_WITH(official_packs_have_known_digests, set_up, leave)
 {
     struct packer_report report;
     enum dataset_verdict verdict;
@@ -458,7 +458,7 @@ TEST_WITH(official_packs_have_known_digests, set_up, tear_down)
     struct pack_header h;
     make_pictures("src", 1, 1);
     must_pack("src", "a.dawnpack", &report);
-    assert_int_equal(file_read(at("a.dawnpack"), 1 << 24, &bytes, &count), 0);
+    assert_int_equal(file_read(in("a.dawnpack"), 1 << 24, &bytes, &count), 0);
     assert_int_equal(pack_parse_header("p", (uint8_t *)bytes, (int64_t)count, &h), 0);
     h.flags |= PACK_OFFICIAL;
     pack_print_header(&h, (uint8_t *)bytes);

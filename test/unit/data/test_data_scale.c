@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resize against a double loop of the same filter, on every instruction set, and what follows from its definition.
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "data/image/scale.h"
 #include "runtime/common/base/isa.h"

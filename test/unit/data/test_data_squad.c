@@ -19,7 +19,7 @@ static int parse(const char *json)
 static int tear_down_arena(void **state)
 {
     arena_free(&arena);
-    return tear_down(state);
+    return leave(state);
 }
 
 #define QUESTION(id, answers) "{\"id\": \"" id "\", \"question\": \"Who?\", \"answers\": [" answers "]}"
@@ -137,7 +137,7 @@ static void put_articles(const char *name, int count)
     text_free(&json);
 }
 
-TEST_WITH(both_files, set_up, tear_down)
+TEST_WITH(both_files, set_up, leave)
 {
     struct dataset *ds;
     enum dataset_verdict verdict;
@@ -174,12 +174,12 @@ TEST_WITH(both_files, set_up, tear_down)
     assert_int_equal(verdict, DATASET_CUSTOM);
     assert_false(facts->official);
     assert_int_equal(dataset_content_digest(ds, SPLIT_TEST, hex), 0);
-    assert_int_equal(digest_file(at("squad/dev-v1.1.json"), of_file), 0);
+    assert_int_equal(digest_file(in("squad/dev-v1.1.json"), of_file), 0);
     assert_string_equal(hex, of_file);
     dataset_close(ds);
 }
 
-TEST_WITH(split_by_article, set_up, tear_down)
+TEST_WITH(split_by_article, set_up, leave)
 {
     struct dataset *ds;
     put_articles("dev-v1.1.json", 13);
@@ -211,12 +211,12 @@ TEST_WITH(split_by_article, set_up, tear_down)
 }
 
 // The digests of the boards are functions of the published file's.
-TEST_WITH(digests_of_the_boards, set_up, tear_down)
+TEST_WITH(digests_of_the_boards, set_up, leave)
 {
     struct dataset *ds;
     char hex[DIGEST_HEX], line[160], expected[DIGEST_HEX], of_file[DIGEST_HEX];
     put_articles("dev-v1.1.json", 13);
-    assert_int_equal(digest_file(at("dev-v1.1.json"), of_file), 0);
+    assert_int_equal(digest_file(in("dev-v1.1.json"), of_file), 0);
     assert_int_equal(dataset_open("squad-split", folder, &ds), 0);
     for (int s = 0; s < SPLIT_COUNT; s++) {
         int n = snprintf(line, sizeof line, "squad-split 1 %s of %s", s == SPLIT_TRAIN ? "train" : "test", of_file);
@@ -229,7 +229,7 @@ TEST_WITH(digests_of_the_boards, set_up, tear_down)
 
 // ---- stories
 
-TEST_WITH(stories_hold, set_up, tear_down)
+TEST_WITH(stories_hold, set_up, leave)
 {
     struct dataset *ds;
     struct text all = {0};

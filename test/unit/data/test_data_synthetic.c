@@ -4,8 +4,6 @@
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
-#include <math.h>
-
 #include "data/read/synthetic.h"
 #include "runtime/common/base/threads.h"
 
@@ -18,7 +16,7 @@ static struct dataset *open_default(void)
     return ds;
 }
 
-TEST_WITH(the_same_bytes_everywhere, set_up, tear_down)
+TEST_WITH(the_same_bytes_everywhere, set_up, leave)
 {
     struct dataset *ds = open_default();
     uint8_t *images = malloc(400 * IMAGE), *piece = malloc(400 * IMAGE), labels[400], piece_labels[400];
@@ -45,7 +43,7 @@ TEST_WITH(the_same_bytes_everywhere, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(facts_hold, set_up, tear_down)
+TEST_WITH(facts_hold, set_up, leave)
 {
     struct dataset *ds = open_default();
     const struct dataset_facts *facts = dataset_facts(ds);
@@ -71,7 +69,7 @@ TEST_WITH(facts_hold, set_up, tear_down)
     dataset_close(ds);
 }
 
-TEST_WITH(digests_name_the_set, set_up, tear_down)
+TEST_WITH(digests_name_the_set, set_up, leave)
 {
     struct dataset *ds = open_default(), *other = NULL;
     char train[DIGEST_HEX], test[DIGEST_HEX], less[DIGEST_HEX];
@@ -133,7 +131,7 @@ static double linear_accuracy(const float *weights, const uint8_t *images, const
     return (double)right / n;
 }
 
-TEST_WITH(a_linear_classifier_stays_low, set_up, tear_down)
+TEST_WITH(a_linear_classifier_stays_low, set_up, leave)
 {
     struct dataset *ds = open_default();
     uint8_t *images = malloc((size_t)TRAIN * IMAGE), *tests = malloc((size_t)TEST_COUNT * IMAGE), labels[TRAIN],

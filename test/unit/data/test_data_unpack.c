@@ -30,7 +30,7 @@ static void make_archive(const struct member *members)
     struct archive *out = archive_write_new();
     archive_write_add_filter_gzip(out);
     archive_write_set_format_pax_restricted(out);
-    assert_int_equal(archive_write_open_filename(out, at("a.tar.gz")), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(out, in("a.tar.gz")), ARCHIVE_OK);
     for (; members->name != NULL; members++) {
         struct archive_entry *entry = archive_entry_new();
         archive_entry_set_pathname(entry, members->name);
@@ -53,12 +53,12 @@ static void make_archive(const struct member *members)
 
 static int unpack(void)
 {
-    return unpack_archives(&source, (const char *const[]){at("a.tar.gz")}, 1, at("out"));
+    return unpack_archives(&source, (const char *const[]){in("a.tar.gz")}, 1, in("out"));
 }
 
 static void assert_nothing_unpacked(void)
 {
-    DIR *listed = opendir(at("out/small-bin"));
+    DIR *listed = opendir(in("out/small-bin"));
     if (listed == NULL) return;
     for (struct dirent *entry; (entry = readdir(listed)) != NULL;)
         if (entry->d_name[0] != '.') fail_msg("%s is there", entry->d_name);
@@ -68,10 +68,10 @@ static void assert_nothing_unpacked(void)
 static int64_t size_of(const char *name)
 {
     struct stat st;
-    return stat(at(name), &st) == 0 ? st.st_size : -1;
+    return stat(in(name), &st) == 0 ? st.st_size : -1;
 }
 
-TEST_WITH(wanted_files_come_out, set_up, tear_down)
+TEST_WITH(wanted_files_come_out, set_up, leave)
 {
     make_archive((struct member[]){{"small-bin/readme.html", 70000, NULL},
                                    {"small-bin/two.bin", 5, NULL},
@@ -80,31 +80,31 @@ TEST_WITH(wanted_files_come_out, set_up, tear_down)
     if (unpack() != 0) fail_msg("%s", error_text());
     assert_int_equal(size_of("out/small-bin/one.bin"), 300000);
     assert_int_equal(size_of("out/small-bin/two.bin"), 5);
-    assert_false(file_exists(at("out/small-bin/readme.html")));
+    assert_false(file_exists(in("out/small-bin/readme.html")));
     assert_int_equal(unpack(), 0);  // once more over what is there
 }
 
-TEST_WITH(no_path_leaves_the_folder, set_up, tear_down)
+TEST_WITH(no_path_leaves_the_folder, set_up, leave)
 {
     make_archive((struct member[]){
         {"../../one.bin", 300000, NULL}, {"/tmp/dawn-evil/two.bin", 5, NULL}, {"../evil", 3, NULL}, {0}});
     assert_int_equal(unpack(), 0);
     assert_int_equal(size_of("out/small-bin/one.bin"), 300000);
     assert_int_equal(size_of("out/small-bin/two.bin"), 5);
-    assert_false(file_exists(at("one.bin")));
-    assert_false(file_exists(at("evil")));
-    assert_false(file_exists(at("out/evil")));
+    assert_false(file_exists(in("one.bin")));
+    assert_false(file_exists(in("evil")));
+    assert_false(file_exists(in("out/evil")));
     assert_false(file_exists("/tmp/dawn-evil/two.bin"));
 }
 
-TEST_WITH(links_are_passed_over, set_up, tear_down)
+TEST_WITH(links_are_passed_over, set_up, leave)
 {
     make_archive((struct member[]){{"one.bin", 300000, NULL}, {"two.bin", 0, "/etc/passwd"}, {0}});
     assert_fails(unpack(), ERR_INPUT, "does not have two.bin");
     assert_nothing_unpacked();
 }
 
-TEST_WITH(sizes_must_be_right, set_up, tear_down)
+TEST_WITH(sizes_must_be_right, set_up, leave)
 {
     make_archive((struct member[]){{"two.bin", 5, NULL}, {"one.bin", 299999, NULL}, {0}});
     assert_fails(unpack(), ERR_INPUT, "one.bin must have 300000 bytes; got 299999");
@@ -117,15 +117,15 @@ TEST_WITH(sizes_must_be_right, set_up, tear_down)
     assert_nothing_unpacked();
 }
 
-TEST_WITH(broken_archives, set_up, tear_down)
+TEST_WITH(broken_archives, set_up, leave)
 {
     put("a.tar.gz", "this is no archive at all, but a sentence", 41);
     assert_fails(unpack(), ERR_INPUT, "a.tar.gz");
     make_archive((struct member[]){{"two.bin", 5, NULL}, {"one.bin", 300000, NULL}, {0}});
-    assert_int_equal(truncate(at("a.tar.gz"), 200000), 0);
+    assert_int_equal(truncate(in("a.tar.gz"), 200000), 0);
     assert_fails(unpack(), ERR_INPUT, "ends within one.bin");
     assert_nothing_unpacked();
-    assert_int_equal(unlink(at("a.tar.gz")), 0);
+    assert_int_equal(unlink(in("a.tar.gz")), 0);
     assert_fails(unpack(), ERR_INPUT, "a.tar.gz");
 }
 
@@ -137,7 +137,7 @@ static void make_other(const char *file, const char *format, const char *filter,
     int rc = format != NULL ? archive_write_set_format_by_name(out, format) : archive_write_set_format_raw(out);
     assert_int_equal(rc, ARCHIVE_OK);
     if (filter != NULL) assert_int_equal(archive_write_add_filter_by_name(out, filter), ARCHIVE_OK);
-    assert_int_equal(archive_write_open_filename(out, at(file)), ARCHIVE_OK);
+    assert_int_equal(archive_write_open_filename(out, in(file)), ARCHIVE_OK);
     archive_entry_set_pathname(entry, member->name);
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0644);
@@ -150,21 +150,21 @@ static void make_other(const char *file, const char *format, const char *filter,
 }
 
 // The files of a set may lie in several archives of several formats. One that lacks a file lets none appear.
-TEST_WITH(several_archives, set_up, tear_down)
+TEST_WITH(several_archives, set_up, leave)
 {
     static const struct member one = {"a/one.bin", 300000, NULL}, two = {"two.bin", 5, NULL};
     static const char *const formats[][2] = {{"zip", NULL}, {"7zip", NULL}, {"ustar", "xz"}, {"gnutar", "bzip2"}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         make_other("one.any", formats[i][0], formats[i][1], &one);
         make_other("two.bin.gz", NULL, "gzip", &two);
-        char *const archives[] = {copy_text(at("one.any")), copy_text(at("two.bin.gz"))};
-        assert_fails(unpack_archives(&source, (const char *const *)archives, 1, at("out")), ERR_INPUT, "does not have two.bin");
+        char *const archives[] = {copy_text(in("one.any")), copy_text(in("two.bin.gz"))};
+        assert_fails(unpack_archives(&source, (const char *const *)archives, 1, in("out")), ERR_INPUT, "does not have two.bin");
         assert_nothing_unpacked();
-        if (unpack_archives(&source, (const char *const *)archives, 2, at("out")) != 0) fail_msg("%s", error_text());
+        if (unpack_archives(&source, (const char *const *)archives, 2, in("out")) != 0) fail_msg("%s", error_text());
         assert_int_equal(size_of("out/small-bin/one.bin"), 300000);
         assert_int_equal(size_of("out/small-bin/two.bin"), 5);
-        unlink(at("out/small-bin/one.bin"));
-        unlink(at("out/small-bin/two.bin"));
+        unlink(in("out/small-bin/one.bin"));
+        unlink(in("out/small-bin/two.bin"));
         free(archives[0]);
         free(archives[1]);
     }
@@ -176,14 +176,14 @@ static void close_nothing(struct dataset *ds)
 }
 
 // A kind that says nothing of digests is known by its files.
-TEST_WITH(files_identify_a_set, set_up, tear_down)
+TEST_WITH(files_identify_a_set, set_up, leave)
 {
     static const char hello[] = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
     static const struct source listed = {.name = "listed", .title = "Listed",
                                          .file = {{"a", SPLIT_TRAIN, 5, hello}, {"b", SPLIT_TRAIN, 5, hello},
                                                   {"c", SPLIT_TEST, 5, hello}, {"names", SPLIT_COUNT, 3, NULL}}};
     static const struct kind kind = {.name = "listed", .source = &listed, .close = close_nothing};
-    struct dataset ds = {.kind = &kind, .source = &listed, .facts = {.name = "listed", .folder = at("")}};
+    struct dataset ds = {.kind = &kind, .source = &listed, .facts = {.name = "listed", .folder = in("")}};
     enum dataset_verdict verdict;
     char hex[DIGEST_HEX], lines[DIGEST_HEX];
     for (const char *name = "abc"; *name; name++) put((char[]){*name, 0}, "hello", 5);
@@ -201,6 +201,6 @@ TEST_WITH(files_identify_a_set, set_up, tear_down)
     put("b", "hallo", 5);
     assert_int_equal(dataset_verify(&ds, &verdict), 0);
     assert_true(verdict == DATASET_CUSTOM && !dataset_facts(&ds)->official);
-    assert_int_equal(unlink(at("c")), 0);
+    assert_int_equal(unlink(in("c")), 0);
     assert_true(dataset_verify(&ds, &verdict) < 0);
 }

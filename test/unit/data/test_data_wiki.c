@@ -119,7 +119,7 @@ static void assert_item(struct dataset *ds, enum split split, int64_t index, con
     assert_memory_equal(row, expected, strlen(expected));
 }
 
-TEST_WITH(the_sample_is_four_files, set_up, tear_down)
+TEST_WITH(the_sample_is_four_files, set_up, leave)
 {
     static const char one[] = "<doc a>\nT\nx\n</doc>\n",
         two[] = "<doc a>\nT\nx\n</doc>\n<doc b>\nT\ny. Z\n</doc>\n<doc c>\nT\n</doc>\n";
@@ -141,7 +141,7 @@ TEST_WITH(the_sample_is_four_files, set_up, tear_down)
     assert_fails(dataset_open("wiki-sample", folder, &ds), ERR_INPUT, "wiki_02:1: the article that begins here has no </doc>");
 }
 
-TEST_WITH(the_whole_is_parts_and_an_evaluation, set_up, tear_down)
+TEST_WITH(the_whole_is_parts_and_an_evaluation, set_up, leave)
 {
     struct dataset *ds;
     char hex[DIGEST_HEX], expected[DIGEST_HEX];

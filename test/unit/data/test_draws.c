@@ -244,18 +244,18 @@ static int count_neighbours(struct dataset *ds, uint64_t seed, uint32_t epoch)
 }
 
 // 11 of 119 neighbours are expected to be alike, with a deviation of 3.2. Class by class 110 are.
-TEST_WITH(no_epoch_undoes_a_pack, set_up, tear_down)
+TEST_WITH(no_epoch_undoes_a_pack, set_up, leave)
 {
     make_pictures("src", PER_CLASS, 1);
     for (uint64_t seed = 0; seed < 3; seed++) {
-        struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at("src"), .to = at("p.dawnpack"),
+        struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in("src"), .to = in("p.dawnpack"),
                                        .quality = 90, .seed = seed};
         struct packer_report report;
         struct dataset *ds;
         assert_int_equal(packer_run(&choice, &report), 0);
-        assert_int_equal(dataset_open("imagenette", at("p.dawnpack"), &ds), 0);
+        assert_int_equal(dataset_open("imagenette", in("p.dawnpack"), &ds), 0);
         for (uint32_t epoch = 0; epoch < 3; epoch++) assert_in_range(count_neighbours(ds, seed, epoch), 0, 11 + 6 * 4);
         dataset_close(ds);
-        assert_int_equal(unlink(at("p.dawnpack")), 0);
+        assert_int_equal(unlink(in("p.dawnpack")), 0);
     }
 }

@@ -268,7 +268,7 @@ TEST(round_trip)
     }
 }
 
-TEST_WITH(files_that_are_wrong, set_up, tear_down)
+TEST_WITH(files_that_are_wrong, set_up, leave)
 {
     static const struct {
         const char *bytes, *sentence;
@@ -294,10 +294,10 @@ TEST_WITH(files_that_are_wrong, set_up, tear_down)
     }
     struct bpe *bpe;
     put("code", "#version: 0.2\r\na b</w>\r\n", 24);
-    assert_int_equal(bpe_open(at("code"), &bpe), 0);
+    assert_int_equal(bpe_open(in("code"), &bpe), 0);
     assert_segments(bpe, "ab", "ab");
     bpe_free(bpe);
-    assert_true(bpe_open(at("none"), &bpe) < 0);
+    assert_true(bpe_open(in("none"), &bpe) < 0);
 }
 
 // The published `code` file of Multi30k (LividWo/Revisit-MMT) and the number of tokens, if the data set is there.

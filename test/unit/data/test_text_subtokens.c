@@ -5,9 +5,6 @@
 
 #include "data/text/subtokens.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char vocabulary[] = "'<pad>'\n'<EOS>'\n'the_'\n'_'\n'Hund'\n'e_'\n'läuft_'\n', _'\n'._'\n'a'\n'b'\n'c'\n'd'\n'\\'\n"
                                  "'u'\n'3'\n"
                                  "';'\n'0'\n'1'\n'2'\n'6'\n'4'\n'8'\n'l'\n'.'\n'ä'\n' '\n'äu'\n";

@@ -80,7 +80,7 @@ static struct vocabulary *words_of(const char *line)
 static const char glove[] = "the 1 2\nThe 3 4\n. . . 5 6\nat x@y.com 7 8\nat -9 1e1\n"
                             "wellknown 11 12\n\xc3\xa9 13 .5\r\nthe 0 0\n";
 
-TEST_WITH(vectors_are_found, set_up, tear_down)
+TEST_WITH(vectors_are_found, set_up, leave)
 {
     struct vocabulary *words = words_of("the The THE at \xc3\x89 missing");
     struct vectors v;
@@ -101,7 +101,7 @@ TEST_WITH(vectors_are_found, set_up, tear_down)
     vocabulary_free(words);
 }
 
-TEST_WITH(vectors_that_are_wrong, set_up, tear_down)
+TEST_WITH(vectors_that_are_wrong, set_up, leave)
 {
     static const struct {
         const char *lines;
@@ -124,7 +124,7 @@ TEST_WITH(vectors_that_are_wrong, set_up, tear_down)
         assert_fails(vectors_parse("g", wrong[i].lines, strlen(wrong[i].lines), words, wrong[i].dimension, &v), ERR_INPUT,
                      wrong[i].words);
     assert_fails(vectors_parse("g", "", 0, words, 0, &v), ERR_USAGE, "vectors have 1 to 4096 numbers, not 0");
-    assert_fails(vectors_open(at("none"), words, 2, &v), ERR_IO, "none");
+    assert_fails(vectors_open(in("none"), words, 2, &v), ERR_IO, "none");
     struct text many = {0};  // a line that is cut off, behind those that tell the dimension
     for (int i = 0; i < 200; i++) text_add(&many, "w%d 1 2\n", i);
     text_add(&many, "at 1\n");
@@ -134,14 +134,14 @@ TEST_WITH(vectors_that_are_wrong, set_up, tear_down)
 }
 
 // A long file in pieces; then out of the cache, but not for other words and not once the file changed.
-TEST_WITH(vectors_are_packed, set_up, tear_down)
+TEST_WITH(vectors_are_packed, set_up, leave)
 {
     struct text file = {0};
     struct vocabulary *words = words_of("w0 w1234 w59999 missing"), *others = words_of("w0 w1234 w59998 missing");
     struct vectors v, again;
     for (int i = 0; i < 60000; i++) text_add(&file, "w%d %d.5 %d 0.12345678901234567890\n", i, i, -i);
     put("vectors.txt", file.at, file.length);
-    const char *path = at("vectors.txt");
+    const char *path = in("vectors.txt");
     assert_int_equal(vectors_open(path, words, 3, &v), 0);
     assert_false(v.remembered);
     assert_int_equal(v.lines, 60000);
@@ -185,7 +185,7 @@ TEST_WITH(vectors_are_packed, set_up, tear_down)
     text_free(&file);
 }
 
-TEST_WITH(lines_without_end, set_up, tear_down)
+TEST_WITH(lines_without_end, set_up, leave)
 {
     size_t n = (size_t)VECTORS_LINE + 4000000;
     char *bytes = malloc(n);
@@ -193,7 +193,7 @@ TEST_WITH(lines_without_end, set_up, tear_down)
     struct vectors v;
     memset(bytes, 'x', n);
     put("long.txt", bytes, n);
-    assert_fails(vectors_open(at("long.txt"), words, 2, &v), ERR_INPUT, "line 1 is longer than 1048576 bytes");
+    assert_fails(vectors_open(in("long.txt"), words, 2, &v), ERR_INPUT, "line 1 is longer than 1048576 bytes");
     vocabulary_free(words);
     free(bytes);
 }

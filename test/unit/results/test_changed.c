@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record that somebody changed is marked wherever it is read.
-#include <unistd.h>
 
 #include "submit/results/export.h"
 #include "submit/results/record.h"
@@ -14,7 +13,7 @@ static void assert_says(const struct text *text, const char *words)
 }
 
 // k = 24,000 of 10,000 items used to be shown as 240.00%, and as nothing else.
-TEST_WITH(a_changed_record_is_noticed, setup, teardown)
+TEST_WITH(a_changed_record_is_noticed, setup, leave)
 {
     static const struct {
         const char *deed, *fault;

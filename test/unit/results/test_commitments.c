@@ -20,7 +20,7 @@ static struct results *with_runs(int count)
     return r;
 }
 
-TEST_WITH(commitments_are_whole, setup, teardown)
+TEST_WITH(commitments_are_whole, setup, leave)
 {
     struct results *r = with_runs(2);
     struct commitment rows[] = {row_of(1, DIGEST_C), row_of(9, DIGEST_C)};  // there is no run 9
@@ -48,7 +48,7 @@ TEST_WITH(commitments_are_whole, setup, teardown)
     results_close(r);
 }
 
-TEST_WITH(what_a_board_has_stays, setup, teardown)
+TEST_WITH(what_a_board_has_stays, setup, leave)
 {
     struct results *r = with_runs(2);
     const struct commitment one = row_of(1, DIGEST_C), other = row_of(1, DIGEST_A);

@@ -5,7 +5,7 @@
 #include "test/unit/fixture_record.h"
 
 // Joules to the target are those of the point that met it; points that are taken back take their energy with them.
-TEST_WITH(test_energy_of_points, setup, teardown)
+TEST_WITH(test_energy_of_points, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // An instance of the price table against machines that are it, could be it, and cannot be it.
-#include <stdio.h>
-#include <string.h>
 
 #include "submit/results/machine/instance.h"
 #include "test/unit/test.h"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine's facts are plausible, stable and free of names; the program's own digest is true.
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/results/machine/machine.h"

@@ -3,7 +3,6 @@
 // is there and whole. A child process per allocation, whose malloc fails from that one on.
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "submit/results/record.h"
 #include "test/unit/test.h"
@@ -70,7 +69,7 @@ static void fail_each(bool of_point)
     assert_true(at > 20);
 }
 
-TEST_WITH(no_failing_allocation_harms_a_record, setup, teardown)
+TEST_WITH(no_failing_allocation_harms_a_record, setup, leave)
 {
 #ifdef __SANITIZE_ADDRESS__
     skip();

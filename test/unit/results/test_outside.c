@@ -6,11 +6,6 @@
 #include "tasks/tools/outside/outside.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ITEMS = 10000 };
 
 static struct outside_line read_ok(const char *line)

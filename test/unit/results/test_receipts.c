@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receipts in results.db are kept once, and runs of outside programs are marked.
-#include <unistd.h>
 
 #include "submit/results/receipts.h"
 #include "test/unit/test.h"
@@ -14,7 +13,7 @@ static void make_one(void)
     results_close(r);
 }
 
-TEST_WITH(receipts_are_kept_once, setup, teardown)
+TEST_WITH(receipts_are_kept_once, setup, leave)
 {
     make_one();
     struct results *r = open_db(RESULTS_WRITE);
@@ -49,7 +48,7 @@ TEST_WITH(receipts_are_kept_once, setup, teardown)
 }
 
 // Servers that were given no name are all called the same; the key tells them apart.
-TEST_WITH(a_name_alone_is_no_board, setup, teardown)
+TEST_WITH(a_name_alone_is_no_board, setup, leave)
 {
     make_one();
     struct results *r = open_db(RESULTS_WRITE);
@@ -82,7 +81,7 @@ TEST_WITH(a_name_alone_is_no_board, setup, teardown)
     results_close(r);
 }
 
-TEST_WITH(outside_programs_are_marked, setup, teardown)
+TEST_WITH(outside_programs_are_marked, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);
@@ -102,7 +101,7 @@ TEST_WITH(outside_programs_are_marked, setup, teardown)
 }
 
 // Its data are unknown, so no rule about data applies: its group is judged by the other rules.
-TEST_WITH(outside_groups_may_be_official, setup, teardown)
+TEST_WITH(outside_groups_may_be_official, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     const struct group_plan plan = {.task = "cifar10", .model = "any", .recipe = "outside", .target_micro = 940000, .planned = 5};

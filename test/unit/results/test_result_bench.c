@@ -16,7 +16,7 @@ static void open_trial(struct trial *t, struct bench *b)
     if (trial_open(t, &choice, &facts) < 0 || trial_ready(t) < 0) fail_msg("%s", error_text());
 }
 
-TEST_WITH(test_measurements_are_recorded, setup, teardown)
+TEST_WITH(test_measurements_are_recorded, setup, leave)
 {
     struct bench b;
     struct trial t;

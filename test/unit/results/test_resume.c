@@ -41,7 +41,7 @@ static int64_t sum_of(struct results *r, const char *segment)
     return number(r, sql);
 }
 
-TEST_WITH(a_run_goes_on_where_its_checkpoint_was, setup, teardown)
+TEST_WITH(a_run_goes_on_where_its_checkpoint_was, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
@@ -84,7 +84,7 @@ TEST_WITH(a_run_goes_on_where_its_checkpoint_was, setup, teardown)
 }
 
 // The stopwatch began a second before the record was opened. Without a moment on both clocks that second would be missing.
-TEST_WITH(time_away_counts_from_a_known_moment, setup, teardown)
+TEST_WITH(time_away_counts_from_a_known_moment, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
@@ -100,7 +100,7 @@ TEST_WITH(time_away_counts_from_a_known_moment, setup, teardown)
     results_close(r);
 }
 
-TEST_WITH(from_the_start_and_more_than_once, setup, teardown)
+TEST_WITH(from_the_start_and_more_than_once, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     int64_t id = interrupted(r);
@@ -131,7 +131,7 @@ static void refused(struct results *r, int64_t id, int64_t step, const char *bec
     stopwatch_free(&sw);
 }
 
-TEST_WITH(what_cannot_go_on_is_refused, setup, teardown)
+TEST_WITH(what_cannot_go_on_is_refused, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(1, NULL);

@@ -3,43 +3,11 @@
 #ifndef DAWN_TEST_FIXTURE_CHECKPOINT_H
 #define DAWN_TEST_FIXTURE_CHECKPOINT_H
 
+#include "test/unit/fixture_folder.h"
+
 #include "runtime/checkpoint/checkpoint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[64];
-
-static inline int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static inline int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static inline const char *in(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
 
 // ---- files made by hand
 

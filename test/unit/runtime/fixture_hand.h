@@ -3,15 +3,9 @@
 #ifndef DAWN_FIXTURE_HAND_H
 #define DAWN_FIXTURE_HAND_H
 
+#include "test/unit/must.h"
+
 #include "runtime/session.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "runtime/element.h"
 

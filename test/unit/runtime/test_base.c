@@ -10,8 +10,6 @@
 #include "test/unit/test.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 TEST(test_error_sentence)

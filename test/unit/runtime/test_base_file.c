@@ -4,42 +4,13 @@
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "test/unit/test.h"
+#include "test/unit/fixture_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
-#include <unistd.h>
-
-static char folder[64];
-
-static int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *in(const char *name)
-{
-    static char path[2][256];
-    static int turn;
-    turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
 
 static int entries(const char *path)
 {
@@ -72,14 +43,11 @@ TEST_WITH(test_read_refuses, enter, leave)
 {
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(in("none"), 10, &bytes, &count), ERR_IO);
-    assert_non_null(strstr(error_text(), in("none")));
+    assert_fails(file_read(in("none"), 10, &bytes, &count), ERR_IO, in("none"));
     assert_non_null(strstr(error_text(), "No such file"));
-    assert_int_equal(file_read(folder, 10, &bytes, &count), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "is a folder"));
+    assert_fails(file_read(folder, 10, &bytes, &count), ERR_INPUT, "is a folder");
     assert_int_equal(file_write(in("a"), "12345678", 8), 0);
-    assert_int_equal(file_read(in("a"), 7, &bytes, &count), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "8 bytes"));
+    assert_fails(file_read(in("a"), 7, &bytes, &count), ERR_INPUT, "8 bytes");
     assert_null(bytes);
     assert_int_equal(mkfifo(in("pipe"), 0600), 0);
     assert_int_equal(file_read(in("pipe"), 10, &bytes, &count), ERR_INPUT);  // at once, without a writer
@@ -136,8 +104,7 @@ TEST_WITH(test_folders, enter, leave)
     assert_int_equal(file_write(in("file"), "", 0), 0);
     assert_true(file_exists(in("file")));
     assert_false(file_exists(in("nothing")));
-    assert_int_equal(file_make_folder(in("file/x")), ERR_IO);
-    assert_non_null(strstr(error_text(), "there is a file of that name"));
+    assert_fails(file_make_folder(in("file/x")), ERR_IO, "there is a file of that name");
     assert_int_equal(file_make_folder(""), ERR_IO);
 }
 

@@ -4,10 +4,6 @@
 #include "test/unit/test.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static bool verbose, stop, json;
 static int64_t batch, seed;

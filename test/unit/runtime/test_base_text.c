@@ -3,9 +3,6 @@
 #include "runtime/common/base/text.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <string.h>
-
 TEST(test_growing)
 {
     struct text text = {0};

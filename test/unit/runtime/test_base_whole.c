@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 
@@ -55,19 +54,19 @@ static void assert_holds(const char *name, const char *text)
 {
     char *bytes;
     size_t count;
-    assert_int_equal(file_read(at(name), 100, &bytes, &count), 0);
+    assert_int_equal(file_read(in(name), 100, &bytes, &count), 0);
     assert_string_equal(bytes, text);
     free(bytes);
 }
 
-TEST_WITH(the_file_is_on_the_disk_before_its_name, set_up, tear_down)
+TEST_WITH(the_file_is_on_the_disk_before_its_name, set_up, leave)
 {
     calls[0] = '\0';
-    assert_int_equal(file_write(at("a"), "one", 3), 0);
+    assert_int_equal(file_write(in("a"), "one", 3), 0);
     assert_string_equal(calls, "file rename folder ");
     struct whole whole;
     calls[0] = '\0';
-    assert_int_equal(whole_open(&whole, at("a")), 0);
+    assert_int_equal(whole_open(&whole, in("a")), 0);
     assert_int_equal(whole_write(&whole, "two", 3), 0);
     assert_int_equal(whole_close(&whole), 0);
     assert_string_equal(calls, "file ");
@@ -79,38 +78,38 @@ TEST_WITH(the_file_is_on_the_disk_before_its_name, set_up, tear_down)
     assert_int_equal(entries(), 1);
 }
 
-TEST_WITH(what_is_not_committed_is_removed, set_up, tear_down)
+TEST_WITH(what_is_not_committed_is_removed, set_up, leave)
 {
     struct whole whole;
-    assert_int_equal(whole_open(&whole, at("a")), 0);
+    assert_int_equal(whole_open(&whole, in("a")), 0);
     assert_int_equal(whole_write(&whole, "x", 1), 0);
     assert_int_equal(entries(), 1);
     whole_end(&whole);
     assert_int_equal(entries(), 0);
     failing_fsync = EIO;
-    assert_fails(file_write(at("a"), "one", 3), ERR_IO, "Input/output error");
+    assert_fails(file_write(in("a"), "one", 3), ERR_IO, "Input/output error");
     failing_fsync = 0;
     assert_int_equal(entries(), 0);
-    assert_int_equal(mkfifo(at("pipe"), 0600), 0);
-    assert_fails(whole_open(&whole, at("pipe")), ERR_USAGE, "is not a file");
+    assert_int_equal(mkfifo(in("pipe"), 0600), 0);
+    assert_fails(whole_open(&whole, in("pipe")), ERR_USAGE, "is not a file");
     assert_int_equal(entries(), 1);
 }
 
-TEST_WITH(names_cannot_be_foretold, set_up, tear_down)
+TEST_WITH(names_cannot_be_foretold, set_up, leave)
 {
     struct whole one, two;
-    assert_int_equal(whole_open(&one, at("a")), 0);
-    assert_int_equal(whole_open(&two, at("a")), 0);
+    assert_int_equal(whole_open(&one, in("a")), 0);
+    assert_int_equal(whole_open(&two, in("a")), 0);
     assert_string_not_equal(one.part, two.part);
-    assert_int_equal(strncmp(one.part, at("a."), strlen(at("a."))), 0);  // the same folder
-    assert_int_equal(strlen(one.part), strlen(at("a")) + strlen(".0123456789abcdef.part"));
+    assert_int_equal(strncmp(one.part, in("a."), strlen(in("a."))), 0);  // the same folder
+    assert_int_equal(strlen(one.part), strlen(in("a")) + strlen(".0123456789abcdef.part"));
     whole_end(&one);
     whole_end(&two);
 
     put("precious", "kept", 4);
     fixed_random = true;
-    assert_int_equal(symlink(at("precious"), at("a.abababababababab.part")), 0);
-    int rc = whole_open(&one, at("a"));  // a link whose name was guessed after all is not written through
+    assert_int_equal(symlink(in("precious"), in("a.abababababababab.part")), 0);
+    int rc = whole_open(&one, in("a"));  // a link whose name was guessed after all is not written through
     fixed_random = false;
     assert_int_equal(rc, ERR_IO);
     assert_holds("precious", "kept");

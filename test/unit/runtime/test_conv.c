@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device's convolutions: DAWN's kernels against ref at shapes that select each of them, workspace of exactly the
 // requested size, the same bytes in every run, and results that do not depend on the batch.
+#define TEST_HAS_MAIN
+#include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
 #include "runtime/common/base/isa.h"
@@ -131,9 +133,8 @@ static bool runs_bf16(void)
     return facts.fast[BF16];
 }
 
-static void test_convolutions_against_ref(void **state)
+TEST(test_convolutions_against_ref)
 {
-    (void)state;
     for (int t = 0; t < (runs_bf16() ? 2 : 1); t++) {
         enum dtype type = t ? BF16 : F32;
         for (int i = 0; i < CONV_CASES; i++) {
@@ -166,9 +167,8 @@ static bool same_slot(struct session *a, struct session *b, const char *slot)
 
 // Both factors of a product are rounded to bf16 after their transforms: the error is larger than that of the direct kernels, but
 // not by an order. Results do not depend on the number of threads; filter gradients are sums of the threads'.
-static void test_winograd(void **state)
+TEST(test_winograd)
 {
-    (void)state;
     if (!runs_bf16()) skip();
     setenv("DAWN_ISA", "avx512", 1);  // tiles would be chosen before
     for (int i = 0; i < CONV_CASES; i++) {
@@ -196,9 +196,8 @@ static void test_winograd(void **state)
 }
 
 // In f32, on every instruction set, with the error of a direct convolution. No result depends on the number of threads.
-static void test_winograd4(void **state)
+TEST(test_winograd4)
 {
-    (void)state;
     static const struct conv_case cases[] = {
         {17, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},   // half a panel of channels
         {17, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},   // odd sides, two blocks of k
@@ -236,9 +235,8 @@ static void test_winograd4(void **state)
 }
 
 // Tiles multiply the same numbers as the vector kernels and add them up in another order. y and dx do not depend on the threads.
-static void test_tiles(void **state)
+TEST(test_tiles)
 {
-    (void)state;
     static const struct conv_case cases[] = {
         {35, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_ALL},
         {48, 8, 5, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_NONE},
@@ -305,9 +303,8 @@ static struct session *run_pool(int threads, const struct conv_case *c, bool fus
 
 // A pool inside the convolution changes no byte: results are rounded before they are compared, the first of equal ones wins, and
 // backward multiplies the same numbers.
-static void test_pooled_convolutions(void **state)
+TEST(test_pooled_convolutions)
 {
-    (void)state;
     static const struct conv_case cases[] = {
         {14, 7, 7, 24, 64, 3, 3, 1, 1, 0, 1, ACT_NONE, false, WINOGRAD_ALL},
         {13, 7, 5, 64, 128, 3, 3, 1, 1, 0, 1, ACT_NONE, true, WINOGRAD_ALL},  // an odd batch, two blocks of k
@@ -354,9 +351,8 @@ static float *infer_pooled(int threads, int side, bool fused)
 }
 
 // Few images, whose filters are kept; positions are not wanted. All threads transform the inputs of the small one.
-static void test_pooled_inference(void **state)
+TEST(test_pooled_inference)
 {
-    (void)state;
     if (!runs_bf16()) skip();
     static const struct {
         int threads, side;
@@ -372,9 +368,8 @@ static void test_pooled_inference(void **state)
 }
 
 // A bias that trains needs dy of every result, summed in one order: its convolution keeps the pool behind it.
-static void test_pool_behind_a_bias(void **state)
+TEST(test_pool_behind_a_bias)
 {
-    (void)state;
     if (!runs_bf16()) skip();
     for (int trains = 0; trains < 2; trains++) {
         struct session *s = session_on("cpu");
@@ -390,9 +385,8 @@ static void test_pool_behind_a_bias(void **state)
     }
 }
 
-static void test_same_bytes(void **state)
+TEST(test_same_bytes)
 {
-    (void)state;
     for (int i = 0; i < CONV_CASES; i++) {
         enum dtype type = conv_cases[i].winograd && runs_bf16() ? BF16 : F32;
         struct session *a = run_conv("cpu", 2, &conv_cases[i], type), *b = run_conv("cpu", 2, &conv_cases[i], type);
@@ -410,9 +404,8 @@ static void test_same_bytes(void **state)
 }
 
 // oneDNN computes 4 images, DAWN's kernel 28: the results of the first images agree.
-static void test_batches_cut_otherwise(void **state)
+TEST(test_batches_cut_otherwise)
 {
-    (void)state;
     struct conv_case many = {28, 6, 6, 24, 64, 3, 3, 1, 1, 0, 1, ACT_GELU, true, WINOGRAD_NONE}, few = many;
     few.n = 4;
     struct session *a = run_conv("cpu", 2, &many, F32), *b = run_conv("cpu", 2, &few, F32);
@@ -481,9 +474,8 @@ static void run_guarded(struct cpu_device *cpu, const struct graph *g, const str
     free(y);
 }
 
-static void test_workspace_is_what_is_used(void **state)
+TEST(test_workspace_is_what_is_used)
 {
-    (void)state;
     struct device *d;
     OK(device_open("cpu", 2, &d));
     for (int i = 0; i < CONV_CASES; i++) {
@@ -499,9 +491,8 @@ static void test_workspace_is_what_is_used(void **state)
     device_close(d);
 }
 
-static void test_matmul_workspace(void **state)
+TEST(test_matmul_workspace)
 {
-    (void)state;
     struct device *d;
     OK(device_open("cpu", 2, &d));
     struct slot_store *store = slot_store_new();
@@ -516,28 +507,16 @@ static void test_matmul_workspace(void **state)
     slot_store_free(store);
     device_close(d);
 }
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_convolutions_against_ref),
-        cmocka_unit_test(test_winograd),
-        cmocka_unit_test(test_winograd4),
-        cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_pooled_convolutions),
-        cmocka_unit_test(test_pooled_inference),
-        cmocka_unit_test(test_pool_behind_a_bias),
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_batches_cut_otherwise),
-        cmocka_unit_test(test_workspace_is_what_is_used),
-        cmocka_unit_test(test_matmul_workspace),
-    };
     // Those whose convolutions are chosen differently where there are no tiles.
     const struct CMUnitTest vectors[] = {
         cmocka_unit_test(test_convolutions_against_ref), cmocka_unit_test(test_pooled_convolutions),
         cmocka_unit_test(test_pooled_inference),         cmocka_unit_test(test_same_bytes),
         cmocka_unit_test(test_workspace_is_what_is_used),
     };
-    int failed = cmocka_run_group_tests_name("convolutions", tests, NULL, NULL);
+    int failed = run_listed();
     if (!tiles_exist()) return failed;
     setenv("DAWN_ISA", "avx512", 1);
     return failed + cmocka_run_group_tests_name("convolutions without tiles", vectors, NULL, NULL);

@@ -3,11 +3,7 @@
 #include "runtime/cuda/dnn/dnn_cache.h"
 #include "test/unit/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static struct dnn_choice choice_of(int64_t engine, int knobs)
 {

@@ -6,9 +6,6 @@
 #include "runtime/cuda/dnn/dnn_inside.h"
 #include "test/unit/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 // The libraries themselves leave memory behind, of which nothing tells whose it is; our own is counted in test_cuda_conv.
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }

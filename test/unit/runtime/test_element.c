@@ -6,10 +6,6 @@
 #include "runtime/graph.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 // The largest error of f against want over [low, high] in `steps` steps, relative to max(|want|, floor).
 static double worst(float (*f)(float), double (*want)(double), double low, double high, int steps, double floor)
 {

@@ -5,10 +5,6 @@
 // The test also checks that this is small compared with the gradient itself, so that a wrong rule cannot pass.
 #include "runtime/cases/cases.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "runtime/common/base/rng.h"
 #include "test/unit/test.h"
 

@@ -6,9 +6,6 @@
 #include "runtime/grad.h"
 #include "runtime/session.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 // 3 pieces of logits in bf16, 6 in f32.
 enum { ROWS = 2500, CHANNELS = 8, CLASSES = 24001 };
 
@@ -132,8 +129,7 @@ TEST(test_refusals)
         struct linear_xent l = {.x = x, .w = w, .bias = NONE, .labels = labels, .weights = NONE, .cap = i == 2 ? -1 : 0,
                                 .smoothing = i == 3 ? 1 : 0};
         assert_int_equal(g_linear_xent(g, &l, out), NONE);
-        assert_true(graph_check(g) < 0);
-        assert_non_null(strstr(error_text(), want[i]));
+        REFUSED(graph_check(g), want[i]);
         graph_free(g);
     }
     slot_store_free(store);

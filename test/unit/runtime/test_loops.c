@@ -7,9 +7,6 @@
 #include "runtime/element.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { MOST = 4096 };
 static const int64_t widths[] = {256, 96, 37, 10, 1};
 static const enum dtype types[] = {F32, BF16, F16};

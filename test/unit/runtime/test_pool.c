@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { THREADS = 8, JOBS = 200 };
 

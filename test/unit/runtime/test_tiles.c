@@ -4,9 +4,6 @@
 #include "runtime/cpu/tiles/tiles.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { SIDE = 160 };
 
 struct product_case {

@@ -4,31 +4,18 @@
 #ifndef DAWN_TEST_FIXTURE_BOARD_H
 #define DAWN_TEST_FIXTURE_BOARD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test/unit/fixture_folder.h"
 
-#include <cmocka.h>
-#undef fail
 #include <sodium.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "scoreboard/store/store.h"
 #include "test/unit/fixture_statement.h"
 
 #define FIXTURE_GROUP "fedcba9876543210fedcba9876543210"
-#define GIVE_UP(...)                                                                                                   \
-    do {                                                                                                               \
-        print_error(__VA_ARGS__);                                                                                      \
-        _fail(__FILE__, __LINE__);                                                                                     \
-    } while (0)
 
-static char folder[64], path[128];
+static char path[128];
 static struct store *store;
 static struct reader *reader;
 static struct arena arena;
@@ -38,7 +25,7 @@ static struct acceptance last;
 static inline void open_all(void)
 {
     const struct store_settings settings = {.path = path, .origin = "test"};
-    if (store_open(&settings, STORE_WRITE, &store) < 0) GIVE_UP("%s", error_text());
+    if (store_open(&settings, STORE_WRITE, &store) < 0) fail_msg("%s", error_text());
     assert_int_equal(store_reader(store, &reader), 0);
 }
 
@@ -52,10 +39,8 @@ static inline void close_all(void)
 
 static inline int set_up(void **state)
 {
-    (void)state;
     assert_true(sodium_init() >= 0);
-    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXX" "XX");
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(enter(state), 0);
     snprintf(path, sizeof path, "%s/board.db", folder);
     sshkey_new(&ada, "ada@host");
     sshkey_new(&bob, "");
@@ -66,14 +51,11 @@ static inline int set_up(void **state)
 
 static inline int tear_down(void **state)
 {
-    (void)state;
     if (store != NULL) close_all();
     arena_free(&arena);
     free(last.receipt);
     last = (struct acceptance){0};
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return leave(state);
 }
 
 // The operator's rules of the draw: shares in millionths, and at most three keys whose repetitions count.
@@ -109,7 +91,7 @@ static inline enum problem hand_in_at(json_t *payload, const struct sshkey_secre
 {
     struct envelope e = {.key = key->key};
     char signature[SSHSIG_MAX];
-    if (statement_make(to_board(payload), &e.statement) < 0) GIVE_UP("%s", error_text());
+    if (statement_make(to_board(payload), &e.statement) < 0) fail_msg("%s", error_text());
     const char *space = statement_namespace(e.statement.type);
     e.signature = copy_text(sshsig_sign(space, e.statement.payload, e.statement.count, key, signature));
     if (next != NULL) {
@@ -187,7 +169,7 @@ static inline struct entries board_of(enum board board, enum rank rank)
 {
     struct filter f = {.contest = contest_find("cifar10"), .board = board, .rank = rank, .limit = 1000};
     struct entries found;
-    if (store_entries(reader, &f, &arena, &found) < 0) GIVE_UP("%s", error_text());
+    if (store_entries(reader, &f, &arena, &found) < 0) fail_msg("%s", error_text());
     return found;
 }
 
@@ -200,21 +182,21 @@ static inline int say(void *to, const char *sentence)
 static inline int faults_of(struct text *said)
 {
     int faults;
-    if (store_check(store, say, said, &faults) < 0) GIVE_UP("%s", error_text());
+    if (store_check(store, say, said, &faults) < 0) fail_msg("%s", error_text());
     return faults;
 }
 
 static inline void assert_whole(void)
 {
     struct text said = {0};
-    if (faults_of(&said) != 0) GIVE_UP("%s", said.at);
+    if (faults_of(&said) != 0) fail_msg("%s", said.at);
     text_free(&said);
 }
 
 static inline void assert_fault(const char *sentence)
 {
     struct text said = {0};
-    if (faults_of(&said) == 0 || strstr(said.at, sentence) == NULL) GIVE_UP("not said: %s", sentence);
+    if (faults_of(&said) == 0 || strstr(said.at, sentence) == NULL) fail_msg("not said: %s", sentence);
     text_free(&said);
 }
 
@@ -224,7 +206,7 @@ static inline void do_sql(const char *sql)
     sqlite3 *db;
     char *message = NULL;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) GIVE_UP("%s: %s", sql, message);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) fail_msg("%s: %s", sql, message);
     sqlite3_close(db);
 }
 

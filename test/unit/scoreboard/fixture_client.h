@@ -3,15 +3,9 @@
 #ifndef DAWN_TEST_FIXTURE_CLIENT_H
 #define DAWN_TEST_FIXTURE_CLIENT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
+#include "test/unit/must.h"
 
-#include <cmocka.h>
-#undef fail
+#include <strings.h>
 
 #include <sodium.h>
 

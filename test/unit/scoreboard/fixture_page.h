@@ -18,13 +18,13 @@ static inline int ask_page(handler *run, struct request request)
 
 static inline void assert_shows(const char *page, const char *what)
 {
-    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
+    if (strstr(page, what) == NULL) fail_msg("no \"%s\" in:\n%s", what, page);
 }
 
 static inline void assert_hides(const char *page, const char *what)
 {
     const char *at = strstr(page, what);
-    if (at != NULL) GIVE_UP("\"%s\" is in the page: %.200s", what, at);
+    if (at != NULL) fail_msg("\"%s\" is in the page: %.200s", what, at);
 }
 
 static inline int end(void **state)

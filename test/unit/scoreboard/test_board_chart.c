@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts: whatever the values, only finite numbers inside the picture, labels inside, text escaped, an element a close.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/common/draw/chart.h"
 #include "test/unit/test.h"

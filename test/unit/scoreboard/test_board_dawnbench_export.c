@@ -3,8 +3,6 @@
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
-#include <math.h>
-
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/board_export.h"
 #include "test/unit/fixture_statement.h"
@@ -12,7 +10,7 @@
 static struct store *open_store(const char *name)
 {
     struct store *store;
-    const struct store_settings settings = {.path = at(name), .origin = "test"};
+    const struct store_settings settings = {.path = in(name), .origin = "test"};
     if (store_open(&settings, STORE_WRITE, &store) < 0) fail_msg("%s", error_text());
     return store;
 }
@@ -91,7 +89,7 @@ static void export_to(struct store *store, const char *name, int runs, int impor
     struct reader *reader;
     int lines = 0;
     assert_int_equal(store_reader(store, &reader), 0);
-    if (board_export_dawnbench(reader, at(name), count_line, &lines, &written) < 0) fail_msg("%s", error_text());
+    if (board_export_dawnbench(reader, in(name), count_line, &lines, &written) < 0) fail_msg("%s", error_text());
     store_reader_close(reader);
     assert_int_equal(written.runs, runs);
     assert_int_equal(written.imports, imports);
@@ -99,21 +97,21 @@ static void export_to(struct store *store, const char *name, int runs, int impor
     assert_int_equal(written.files, 4);
 }
 
-TEST_WITH(own_runs_come_back, set_up, tear_down)
+TEST_WITH(own_runs_come_back, set_up, leave)
 {
     struct store *store = open_store("a.db"), *other = open_store("b.db");
     struct dawnbench_archive archive;
     int lines = 0;
     accept_run(store);
     export_to(store, "out", 3, 0);
-    assert_true(file_exists(at("out/CIFAR10/train/ada_airbench_run1_dawn.tsv")));
-    if (dawnbench_folder(at("out"), count_line, &lines, &archive) < 0) fail_msg("%s", error_text());
+    assert_true(file_exists(in("out/CIFAR10/train/ada_airbench_run1_dawn.tsv")));
+    if (dawnbench_folder(in("out"), count_line, &lines, &archive) < 0) fail_msg("%s", error_text());
     assert_int_equal(archive.count, 3);
     assert_int_equal(archive.refused, 0);
     assert_int_equal(lines, 0);  // what this program writes has none of the oddities it reports
     char *json;
     size_t count;
-    assert_int_equal(file_read(at("out/CIFAR10/train/ada_airbench_run1_dawn.json"), 1 << 16, &json, &count), 0);
+    assert_int_equal(file_read(in("out/CIFAR10/train/ada_airbench_run1_dawn.json"), 1 << 16, &json, &count), 0);
     assert_non_null(strstr(json, "\"evaluatedBy\": \"harness\""));
     free(json);
     assert_int_equal(archive.at[0]->point_count, FIXTURE_EPOCHS);

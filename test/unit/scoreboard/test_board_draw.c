@@ -40,7 +40,7 @@ static int64_t hand_in_run(const char *handle, const struct sshkey_secret *key, 
     json_t *run = run_of(handle, number);
     fixture_vary(run, number);
     fixture_slow(run, number * 200000000LL);
-    if (hand_in(run, key) != PROBLEM_NONE) GIVE_UP("%s", last.findings.count > 0 ? last.findings.at[0].text : last.detail);
+    if (hand_in(run, key) != PROBLEM_NONE) fail_msg("%s", last.findings.count > 0 ? last.findings.at[0].text : last.detail);
     return last.sequence;
 }
 

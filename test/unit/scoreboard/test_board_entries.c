@@ -2,30 +2,24 @@
 // Reading boards: pages under every sort without gaps or doubles, filters against a plain loop, places, history, facets,
 // two targets of one contest, and a reader that catches up with changes one by one, compared with one that reads everything.
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"
 #include "scoreboard/pages/pages.h"
 #include "scoreboard/store/boards/shelf.h"
 #include "scoreboard/store/store.h"
 #include "test/unit/test.h"
+#include "test/unit/fixture_folder.h"
 
 enum { MANY = 300 };
-static char folder[64], path[128];
+static char path[128];
 static struct store *store;
 static struct reader *reader;
 static struct arena arena;
 
 static int set_up(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXX" "XX");
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(enter(state), 0);
     snprintf(path, sizeof path, "%s/board.db", folder);
     assert_int_equal(store_open(&(struct store_settings){.path = path}, STORE_WRITE, &store), 0);
     assert_int_equal(store_reader(store, &reader), 0);
@@ -34,13 +28,10 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     store_reader_close(reader);
     store_close(store);
     arena_free(&arena);
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return leave(state);
 }
 
 // An entry with ties in most columns. Texts live in the arena.

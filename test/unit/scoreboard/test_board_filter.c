@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Query strings of boards: what they mean, their canonical form, every refusal; values as people read them; the words.
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
 #include "test/unit/test.h"

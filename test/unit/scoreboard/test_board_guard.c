@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure rules of a request's head: targets, header lines, announced bodies, If-None-Match.
-#include <stdio.h>
-#include <string.h>
 
 #include "scoreboard/http/http_guard.h"
 #include "test/unit/test.h"

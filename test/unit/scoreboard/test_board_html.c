@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Escaping: hostile text in every context where pages put text, and the small Markdown of our documents.
-#include <string.h>
 
 #include "runtime/common/draw/html.h"
 #include "scoreboard/pages/page.h"

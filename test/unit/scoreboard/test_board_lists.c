@@ -14,7 +14,7 @@ static int ask(handler *run, const char *word, const char *query)
 
 static const char *page_of(handler *run, const char *word, const char *query)
 {
-    if (ask(run, word, query) < 0) GIVE_UP("%s", error_text());
+    if (ask(run, word, query) < 0) fail_msg("%s", error_text());
     return answer.body.at;
 }
 

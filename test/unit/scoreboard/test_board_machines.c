@@ -15,7 +15,7 @@
 static const char *page_of(handler *run, const char *word)
 {
     const struct server_settings settings = {.routes = route_table, .url = "https://runs.example"};
-    if (ask_page(run, (struct request){.path = "/", .word = {word}, .settings = &settings}) < 0) GIVE_UP("%s", error_text());
+    if (ask_page(run, (struct request){.path = "/", .word = {word}, .settings = &settings}) < 0) fail_msg("%s", error_text());
     return answer.body.at;
 }
 

@@ -2,7 +2,6 @@
 // The number of an address for the meter: one for each client, on any socket, and a proxy on this machine
 // speaks for its clients.
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #include "scoreboard/http/http_meter.h"
 #include "test/unit/test.h"

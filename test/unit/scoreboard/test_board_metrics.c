@@ -21,7 +21,7 @@ static const char *run_page(int64_t sequence)
 
 static void shows(const char *page, const char *what)
 {
-    if (strstr(page, what) == NULL) GIVE_UP("no \"%s\" in:\n%s", what, page);
+    if (strstr(page, what) == NULL) fail_msg("no \"%s\" in:\n%s", what, page);
 }
 
 TEST_WITH(points_are_shown_with_every_metric, set_up, tear_down)
@@ -95,7 +95,7 @@ static const char *page_at(handler *run, const char *address, const char *word, 
     const struct request request = {.path = address, .query = query, .word = {word}, .store = store, .reader = reader};
     text_free(&answer.body);
     answer = (struct answer){0};
-    if (run(&request, &answer) < 0) GIVE_UP("%s", error_text());
+    if (run(&request, &answer) < 0) fail_msg("%s", error_text());
     return answer.body.at;
 }
 

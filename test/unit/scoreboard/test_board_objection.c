@@ -32,7 +32,7 @@ static enum trust trust_of_row(void)
     struct entries e = board_of(BOARD_TRAINING_TIME, RANK_CLASSIC);
     for (int i = 0; i < e.count; i++)
         if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
-    GIVE_UP("no row");
+    fail_msg("no row");
     return TRUST_IMPORTED;
 }
 
@@ -150,7 +150,7 @@ TEST_WITH(cheap_objections_hide_none, set_up, end)
         json_t *empty = run_of(handle, 2 + i), *word = objection_to(digest);
         fixture_set(empty, "status", json_string("failed"));
         fixture_set(word, "made_ms", json_integer(FIXTURE_NOW_MS - i));
-        if (hand_in(empty, &key) != PROBLEM_NONE || hand_in(word, &key) != PROBLEM_NONE) GIVE_UP("%d: %s", i, last.detail);
+        if (hand_in(empty, &key) != PROBLEM_NONE || hand_in(word, &key) != PROBLEM_NONE) fail_msg("%d: %s", i, last.detail);
     }
     json_t *bobs = objection_to(digest);
     fixture_set(bobs, "reason", json_string("I repeated it"));

@@ -2,11 +2,6 @@
 // From statements to rows: exact crossings, exact products, groups by hand-made figures, latencies that count, what a
 // reproduction must repeat, and hardware as boards show it.
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scoreboard/rank/ranking.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_statement.h"
@@ -213,7 +208,7 @@ TEST(test_energy)
 }
 
 // ---- groups
-static json_t *group_member(int number, int64_t final)
+static json_t *run_of_group(int number, int64_t final)
 {
     json_t *run = fixture_run();
     int64_t scores[3] = {9000, 9300, final};
@@ -237,7 +232,7 @@ TEST(test_brief)
     struct group_facts facts, slim_facts;
     for (int i = 0; i < EPOCHS; i++) scores[i] = i == EPOCHS - 1 ? -1 : 9400 + i % 5;
     for (int i = 0; i < RUNS; i++) {
-        json_t *run = group_member(i + 1, 9400);
+        json_t *run = run_of_group(i + 1, 9400);
         json_t *latencies = json_object_get(run, "latencies"), *first = json_array_get(latencies, 0);
         fixture_curve(run, scores, EPOCHS);
         for (int n = 1; n < 20; n++) {  // the quickest is not the cheapest
@@ -289,7 +284,7 @@ TEST(test_group)
     struct ranked rows[BOARDS];
     double seconds[RUNS];
     for (int i = 0; i < RUNS; i++) {
-        runs[i] = group_member(i + 1, ends[i]);
+        runs[i] = run_of_group(i + 1, ends[i]);
         json_t *latency = fixture_item(runs[i], "latencies", 0);
         json_object_set_new(latency, "whole_mean_ns", json_integer(1000000 + 100000 * i));
         json_t *last = fixture_item(runs[i], "points", 2);
@@ -326,7 +321,7 @@ TEST(test_demo_group)
             struct group_facts facts;
             struct ranked rows[BOARDS];
             for (int i = 0; i < RUNS; i++) {
-                runs[i] = group_member(i + 1, k);
+                runs[i] = run_of_group(i + 1, k);
                 json_object_set_new(runs[i], "synthetic", json_integer(i >= RUNS - drawn));
                 json_object_set_new(runs[i], "latencies", json_array());
             }
@@ -344,7 +339,7 @@ TEST(test_energy_of_a_group)
         json_t *runs[RUNS];
         struct group_facts facts;
         struct ranked rows[BOARDS];
-        for (int i = 0; i < RUNS; i++) set_energy(runs[i] = group_member(i + 1, 9400 + i), 900, 1000 * (i + 1));
+        for (int i = 0; i < RUNS; i++) set_energy(runs[i] = run_of_group(i + 1, 9400 + i), 900, 1000 * (i + 1));
         if (without == 0) json_object_del(runs[3], "energy_uj");
         if (without == 1) json_object_del(json_object_get(runs[3], "reached"), "energy_uj");
         int found = rank_group(runs, RUNS, &facts, rows);
@@ -363,7 +358,7 @@ TEST(test_self_evaluated_group)
         struct group_facts facts;
         struct ranked rows[BOARDS];
         for (int i = 0; i < RUNS; i++) {
-            runs[i] = group_member(i + 1, 9500 + i);
+            runs[i] = run_of_group(i + 1, 9500 + i);
             fixture_set(runs[i], "evaluated_by", json_string("self"));
             fixture_set(runs[i], "division", json_string("open"));
             fixture_set(runs[i], "official", json_integer(0));
@@ -399,7 +394,7 @@ TEST(test_spoiled_groups)
         json_t *runs[RUNS];
         struct group_facts facts;
         struct ranked rows[BOARDS];
-        for (int i = 0; i < RUNS; i++) runs[i] = group_member(i + 1, spoil == BELOW && i == 0 ? 9399 : 9400);
+        for (int i = 0; i < RUNS; i++) runs[i] = run_of_group(i + 1, spoil == BELOW && i == 0 ? 9399 : 9400);
         if (spoil == STOPPED) json_object_set_new(runs[3], "stop_at_target", json_integer(1));
         if (spoil == SEED_TWICE) json_object_set_new(runs[3], "seed", json_integer(1));
         if (spoil == UNOFFICIAL) json_object_set_new(runs[3], "official", json_integer(0));

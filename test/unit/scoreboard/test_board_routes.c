@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of addresses: what matches, which pattern wins; and the document made of its part below /api/v1. (That answers
 // have the document's shapes is tested in test_board_api.c.)
-#include <stdio.h>
-#include <string.h>
 
 #include <jansson.h>
 

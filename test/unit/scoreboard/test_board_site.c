@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure parts of a static copy: paths of addresses, links within markup, relative links, names of files; and its folder.
 // (That a whole copy hangs together is tested in test/cli/site.sh.)
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "scoreboard/site/site_inside.h"
 #include "submit/format/copy_path.h"

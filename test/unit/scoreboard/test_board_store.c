@@ -10,7 +10,7 @@ static struct entry row_of(enum board board, const char *author)
     struct entries e = board_of(board, RANK_CLASSIC);
     for (int i = 0; i < e.count; i++)
         if (strcmp(e.at[i].author, author) == 0) return e.at[i];
-    GIVE_UP("%s has no row", author);
+    fail_msg("%s has no row", author);
     return (struct entry){0};
 }
 
@@ -241,7 +241,7 @@ TEST_WITH(test_supersede_changes_little, set_up, tear_down)
         fixture_set(next, cases[i].path, cases[i].value != NULL ? json_string(cases[i].value) : json_integer(cases[i].number));
         json_object_set_new(next, "supersedes", json_string(digest));
         enum problem problem = hand_in_at(json_deep_copy(next), &ada, NULL, FIXTURE_NOW_MS + 60000);
-        if (problem != cases[i].problem) GIVE_UP("%s: %s", cases[i].path, last.detail);
+        if (problem != cases[i].problem) fail_msg("%s: %s", cases[i].path, last.detail);
         if (problem == PROBLEM_NONE) {
             json_decref(now);
             now = json_incref(next);
@@ -460,7 +460,7 @@ static enum trust row_trust(enum board board)
     struct entries e = board_of(board, RANK_CLASSIC);
     for (int i = 0; i < e.count; i++)
         if (strcmp(e.at[i].author, "ada") == 0) return e.at[i].trust;
-    GIVE_UP("no row");
+    fail_msg("no row");
     return TRUST_IMPORTED;
 }
 
@@ -478,7 +478,7 @@ TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
         fixture_set(other, "handle", json_string("bob"));
         fixture_set(other, "nonce", json_string(own ? "abababababababababababababababab" : FIXTURE_GROUP));
         fixture_again(other, 1000000, 3 + own);
-        if (hand_in(first, &ada) != PROBLEM_NONE || hand_in(other, &bob) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+        if (hand_in(first, &ada) != PROBLEM_NONE || hand_in(other, &bob) != PROBLEM_NONE) fail_msg("%s", last.detail);
         assert_int_equal(trust_of(own ? "4" : "2"), TRUST_REPRODUCED);
     }
     struct entries e = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
@@ -508,7 +508,7 @@ TEST_WITH(test_listed_prices_come_first, set_up, tear_down)
     fixture_set(latency, "price.total_micro_usd", json_integer(cost_inference_micro(1100000, 10000, 1000)));
     fixture_follow(own);
     assert_int_equal(hand_in(listed, &ada), PROBLEM_NONE);
-    if (hand_in(own, &bob) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+    if (hand_in(own, &bob) != PROBLEM_NONE) fail_msg("%s", last.detail);
     static const enum board costs[] = {BOARD_TRAINING_COST, BOARD_INFERENCE_COST};
     for (int i = 0; i < 2; i++) {
         struct filter filter = filter_plain(contest_find("cifar10"), costs[i], RANK_CLASSIC);

@@ -33,7 +33,7 @@ static struct given given_by(json_t *ticket, const struct sshkey_secret *key)
 {
     struct given g;
     digest_of(ticket, g.statement);
-    if (hand_in_at(ticket, key, NULL, ISSUED) != PROBLEM_NONE) GIVE_UP("%s", last.detail);
+    if (hand_in_at(ticket, key, NULL, ISSUED) != PROBLEM_NONE) fail_msg("%s", last.detail);
     ticket_proof(last.receipt_signature, g.proof);
     return g;
 }
@@ -62,7 +62,7 @@ static enum problem beat_at(const char *ticket, const char *secret, const char *
     struct beating out;
     snprintf(beat.hash, sizeof beat.hash, "%s", hash);
     snprintf(beat.secret, sizeof beat.secret, "%s", secret);
-    if (store_beat(store, ticket, &beat, ms, &out) < 0) GIVE_UP("%s", error_text());
+    if (store_beat(store, ticket, &beat, ms, &out) < 0) fail_msg("%s", error_text());
     if (out.ruling.problem == PROBLEM_NONE) assert_true(out.again || out.stamped_ms == ms);
     return out.ruling.problem;
 }
@@ -87,7 +87,7 @@ static enum problem report(json_t *run, const struct sshkey_secret *key)
     struct statement s;
     assert_int_equal(statement_make(to_board(json_incref(run)), &s), 0);
     enum problem problem = hand_in(run, key);
-    if (problem == PROBLEM_NONE && store_vouch(store, &s, FIXTURE_NOW_MS) < 0) GIVE_UP("%s", error_text());
+    if (problem == PROBLEM_NONE && store_vouch(store, &s, FIXTURE_NOW_MS) < 0) fail_msg("%s", error_text());
     statement_free(&s);
     return problem;
 }

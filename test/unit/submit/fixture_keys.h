@@ -4,40 +4,11 @@
 #define DAWN_TEST_FIXTURE_KEYS_H
 
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 #include "submit/format/ssh/sshkey.h"
-
-static char folder[64];
-
-static inline int enter(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static inline int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-// A name in the folder; the last four stay valid.
-static inline const char *in(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
+#include "test/unit/fixture_folder.h"
 
 static inline void secret_of(unsigned char seed, const char *comment, struct sshkey_secret *secret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A results.db with runs that may be submitted, for the tests of what is made of them. It comes after cmocka.h.
+// A results.db with runs that may be submitted, for the tests of what is made of them.
 #ifndef DAWN_TEST_FIXTURE_PAYLOAD_H
 #define DAWN_TEST_FIXTURE_PAYLOAD_H
 
@@ -8,30 +8,12 @@
 #include "runtime/common/base/clock.h"
 #include "submit/format/score/contest.h"
 #include "submit/payload.h"
-#include "test/unit/fixture_result.h"
+#include "test/unit/fixture_open.h"
 
-static char folder[64], db[96];
-static struct results *r;
 static const char *const two_tags[] = {"zebra", "ant", "zebra"};
 static const struct payload_words plain = {.board = "board.example", .handle = "ada"};
 static const struct payload_words full = {.board = "board.example", .handle = "ada", .team = "Café Müller", .note = "a note",
                                           .code_url = "https://code.example/x", .tags = two_tags, .tag_count = 3};
-
-static inline int setup(void **state)
-{
-    (void)state;
-    fixture_folder(folder);
-    snprintf(db, sizeof db, "%s/results.db", folder);
-    return results_open(db, RESULTS_WRITE, &r);
-}
-
-static inline int teardown(void **state)
-{
-    (void)state;
-    results_close(r);
-    fixture_remove(folder);
-    return 0;
-}
 
 // A run with a stopwatch, so that its segments fit its points; the published digests, so that it may count.
 static struct run_data official[2];
@@ -47,7 +29,7 @@ static inline struct run *begin(struct run_facts *facts, struct stopwatch *sw)
     facts->flops_per_sample = 1234567;  // what a test's ten seconds could hold
     stopwatch_start_at(sw, clock_ns() - 100 * SECOND, SEGMENT_INIT);
     struct run *run;
-    if (result_begin(r, facts, &run) < 0) fail_msg("%s", error_text());
+    OK(result_begin(r, facts, &run));
     return run;
 }
 

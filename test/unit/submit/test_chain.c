@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain against hashes that another program computed, and the rules of canonical JSON.
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "submit/format/canonical.h"
 #include "submit/format/chain.h"

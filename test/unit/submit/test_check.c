@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For every check a run that passes and one that fails just so: each case breaks one thing of the fixture, puts right
 // what follows from it, and then that one check must find it and no other. A check without a case fails the test.
-#include <stdio.h>
 
 #include "submit/format/check/check.h"
 #include "test/unit/test.h"

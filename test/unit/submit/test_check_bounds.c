@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of a statement: whose a latency is, how large a score can be, and which date counts.
-#include <string.h>
 
 #include "submit/client/verify.h"
 #include "test/unit/test.h"

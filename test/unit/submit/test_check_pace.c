@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The intervals of runs that have nothing to do with each other: none may look like a copy, however many or few they are, and
 // however steady the machine. And of copies, which all must.
-#include <math.h>
 
 #include "submit/format/check/check_inside.h"
 #include "test/unit/test.h"

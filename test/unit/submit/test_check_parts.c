@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the checks: peaks by name, findings as text, and statements that are not runs.
-#include <stdio.h>
 
 #include "submit/format/check/check.h"
 #include "test/unit/test.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group statistics against closed forms and printed tables of Student's t, and the verdicts of the rules.
-#include <math.h>
 
 #include "submit/format/score/group.h"
 #include "test/unit/test.h"

@@ -3,9 +3,6 @@
 // Transparency's own tests have them) and against each other for every size to 70, paths of tiles, checkpoints, receipts.
 
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/log/draw.h"
@@ -14,11 +11,6 @@
 #include "test/unit/test.h"
 
 enum { LEAVES = 70, LARGE = 70000 };
-#define GIVE_UP(...)                                                                                                   \
-    do {                                                                                                               \
-        print_error(__VA_ARGS__);                                                                                      \
-        _fail(__FILE__, __LINE__);                                                                                     \
-    } while (0)
 
 static struct tree_hash hash_of(const char *hex)
 {
@@ -263,7 +255,7 @@ TEST(paths_of_tiles)
         assert_int_equal(t.width, good[i].tile.width);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (tile_read_path(bad[i], &t) != ERR_MISSING) GIVE_UP("\"%s\" was taken", bad[i]);
+        if (tile_read_path(bad[i], &t) != ERR_MISSING) fail_msg("\"%s\" was taken", bad[i]);
 }
 
 static int count_tile(void *counts, const struct tile *t)
@@ -399,11 +391,11 @@ TEST(a_checkpoint_is_signed)
     assert_int_equal(note_check(text.at, &note, &other.key), ERR_INPUT);
     for (size_t i = 0; i < text.length; i++) {  // no byte of it can be another
         text.at[i] ^= 1;
-        if (note_read(text.at, text.length, &note) == 0 && note_check(text.at, &note, &own.key) == 0) GIVE_UP("byte %zu", i);
+        if (note_read(text.at, text.length, &note) == 0 && note_check(text.at, &note, &own.key) == 0) fail_msg("byte %zu", i);
         text.at[i] ^= 1;
     }
     for (size_t count = 0; count < text.length; count++)
-        if (note_read(text.at, count, &note) == 0 && note_check(text.at, &note, &own.key) == 0) GIVE_UP("%zu bytes", count);
+        if (note_read(text.at, count, &note) == 0 && note_check(text.at, &note, &own.key) == 0) fail_msg("%zu bytes", count);
     assert_string_equal(note_origin("a+b", origin), "a_b/log");
     text_free(&text);
     text_free(&again);
@@ -427,7 +419,7 @@ TEST(broken_checkpoints)
     };
     struct note note;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (read_text(bad[i], &note) != ERR_INPUT) GIVE_UP("%zu was taken: %s", i, bad[i]);
+        if (read_text(bad[i], &note) != ERR_INPUT) fail_msg("%zu was taken: %s", i, bad[i]);
     assert_int_equal(read_text("a\n1\n" ROOT "\n" SIGNED, &note), 0);
     assert_int_equal(read_text("a\n0\n" ROOT "more\n\n" SIGNED SIGNED, &note), 0);
     struct text many = {0}, name = {0};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference runs: the table, the test with figures worked out by hand, and what is compared with what.
 
-#include <math.h>
-
 #include "runtime/common/base/embed.h"
 #include "submit/format/check/check.h"
 #include "submit/format/score/reference.h"

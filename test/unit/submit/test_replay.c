@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When one run repeats another: the rule of docs/rules.md with the figures worked out by hand, and what a board says of a group.
 
-#include <math.h>
-
 #include "submit/format/score/replay.h"
 #include "submit/original.h"
 #include "test/unit/test.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics: who meets a target, how scores read, and the run axis of both versions.
 
-#include <math.h>
-#include <string.h>
-
 #include "submit/format/score/contest.h"
 #include "submit/format/score/curve.h"
 #include "submit/format/score/group.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements, envelopes and receipts: what is taken comes back as it was, and everything else is refused by name.
-#include <stdio.h>
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/fields.h"
@@ -277,8 +276,7 @@ TEST(an_envelope_reads_back)
     // no other member, no other namespace, no other payload
     text.length--;
     text_add(&text, ",\"more\":1}");
-    assert_int_equal(read_text(&text, &e), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "holds more than"));
+    assert_fails(read_text(&text, &e), ERR_INPUT, "holds more than");
     text_free(&text);
     signature_of(&s, "amend-v1@dawn", &alice, signature);
     assert_int_equal(envelope_write(&s, signature, NULL, &text), 0);
@@ -294,8 +292,7 @@ TEST(an_envelope_reads_back)
     assert_int_equal(read_text(&text, &e), ERR_INPUT);
     text_free(&text);
     assert_int_equal(envelope_write(&s, signature, signature, &text), 0);  // only a rotation is countersigned
-    assert_int_equal(read_text(&text, &e), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "countersignature"));
+    assert_fails(read_text(&text, &e), ERR_INPUT, "countersignature");
     text_free(&text);
     statement_free(&changed);
     statement_free(&s);
@@ -317,8 +314,7 @@ TEST(broken_envelopes_are_refused)
     memset(deep, '[', MUCH);
     assert_int_equal(envelope_read(deep, 1000, &e), ERR_INPUT);
     assert_int_equal(envelope_read(deep, MUCH - 1, &e), ERR_INPUT);
-    assert_int_equal(envelope_read(deep, MUCH, &e), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "at most"));
+    assert_fails(envelope_read(deep, MUCH, &e), ERR_INPUT, "at most");
     free(deep);
 }
 

@@ -2,9 +2,6 @@
 // The pages that describe statements and checks against the tables in the code: every row, word for word, in order.
 // When it fails it prints the row that docs/statements.md or docs/rules.md should have.
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "runtime/common/base/file.h"
 #include "submit/format/check/check.h"
 #include "submit/format/fields.h"

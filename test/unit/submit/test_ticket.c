@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tickets: the seed, the parser of beats, what a ticket announced, and what the stamps of a board say of a run's clock.
-#include <stdio.h>
 
 #include "submit/format/score/ticket.h"
 #include "test/unit/test.h"

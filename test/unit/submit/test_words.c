@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which text may be shown: every refused range at its edges, every way to write bad UTF-8, and text that must pass.
-#include <stdio.h>
-#include <string.h>
 
 #include "submit/format/canonical.h"
 #include "test/unit/test.h"

@@ -9,11 +9,6 @@
 #include "tasks/squad/squad_keys.h"
 #include "tasks/squad/squad.h"
 
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
-    } while (0)
-
 enum { ARTICLES = 12 };  // two articles are for validation
 
 static int misplaced;  // answers stand so many characters before the place that the file says

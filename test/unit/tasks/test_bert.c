@@ -2,21 +2,19 @@
 // BERT for pre-training: parameters as published, losses, logits and gradients as PyTorch computes them; how texts become
 // samples; the scored set, which is the same for everybody; its rules of update and their share of a step.
 #include "test/unit/test.h"
-#include "test/unit/fixture_graph.h"
+#include "test/unit/fixture_trainer.h"
+#include "test/unit/tasks/fixture_network.h"
 
 #include "data/feed/feed.h"
-#include "runtime/fuse.h"
-#include "runtime/grad.h"
 #include "tasks/bert/bert.h"
 #include "tasks/bert/bert_keys.h"
 #include "tasks/bert/bert_network.h"
 #include "tasks/bert/cloze.h"
 #include "tasks/bert/sentence_pairs.h"
-#include "tasks/common/train/trainer.h"
 
 // ---- the network beside PyTorch's: test/bench/torch_bert.py printed these
 
-enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, LAYERS = 2, INNER = 10, PLACES_ALL = 9, MOST = 64 };
+enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, LAYERS = 2, INNER = 10, PLACES_ALL = 9 };
 static const int32_t TOKENS[B][T] = {{2, 7, 4, 3, 9, 4, 12, 3}, {2, 4, 3, 11, 3}, {2, 5, 8, 6, 3, 4, 3}};
 static const int32_t SEGMENTS[B][T] = {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 0, 1, 1}};
 static const int32_t LENGTHS[B] = {8, 5, 7}, NEXT[B] = {1, 0, 1};
@@ -31,10 +29,6 @@ static const struct {
               {"places", SHAPE(P), PLACES}, {"labels", SHAPE(P), LABELS}, {"next", SHAPE(), NEXT}};
 enum { FIELDS = 6 };
 
-struct golden {
-    const char *slot;  // a name that ends with a point is that of a layer
-    double along;      // the sum of gradient[i] cos(i)
-};
 static const struct golden GRADIENT[] = {
     {"embeddings.word_embeddings.weight", 0.59937379},
     {"embeddings.position_embeddings.weight", 0.16031060},
@@ -57,43 +51,7 @@ static const struct golden GRADIENT[] = {
 static const double LOSSES[] = {2.59114091, 0.67033545}, WORDS[] = {-0.90567027, 1.06353333, 0.03266442, 1.05006134},
     FOLLOWS[2 * B] = {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342};
 
-static void put_waves(struct session *s)
-{
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        if (!role_is_parameter(slot->role)) continue;
-        float *v = zalloc(slot_bytes(slot));
-        double phase = 0;
-        for (const char *c = slot->name; *c; c++) phase += *c;
-        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, "LayerNorm");
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++) {
-            double x = (double)(k + 1);
-            v[k] = (float)(norm + (weight ? 0.5 : 0.3) * sin(0.37 * x * x + phase));
-        }
-        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
-        free(v);
-    }
-}
-
-static void compare_gradient(struct session *s, const struct golden *row)
-{
-    size_t length = strlen(row->slot);
-    bool layer = row->slot[length - 1] == '.';
-    double sum = 0, size = 0;
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        char name[96];
-        if (layer ? strncmp(slot->name, row->slot, length) != 0 : strcmp(slot->name, row->slot) != 0) continue;
-        if (!role_is_parameter(slot->role)) continue;
-        snprintf(name, sizeof name, "d.%s", slot->name);
-        if (!slot_find(s->store, name)) fail_msg("%s gets no gradient", slot->name);
-        float *g = read_slot(s, name);
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k), size += fabs((double)g[k]);
-        free(g);
-    }
-    if (!(size > 0)) fail_msg("%s gets no gradient", row->slot);
-    if (!(fabs(sum - row->along) < 2e-6 + 6e-6 * size)) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
-}
+static const struct waves WAVES = {.norm = "LayerNorm", .scale = 0.5, .weight = 0.5, .rest = 0.3, .angle = 0.37, .square = true};
 
 static void compare_with_pytorch(const char *device)
 {
@@ -117,21 +75,17 @@ static void compare_with_pytorch(const char *device)
     struct step step = {.g = g, .setting = &setting, .slots = &slots, .program = programs, .is = {.batch = B, .length = T},
                         .index = NONE};
     struct bert_answers a;
-    int params[MOST], grads[MOST], count = 0, out[3];
+    int out[3];
     g->trains = ANY;
     bert_network(&step, &a);
     g_xent_full(g, (int[]){a.words, step_input(&step, "labels"), NONE}, 0, true, out);
     int masked = out[0], next = g_xent(g, a.next, step_input(&step, "next"), 0, true);
     OK(graph_check(g));
-    for (int v = 0; v < g->values; v++)
-        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
-    OK(grad_of(g, g_add(g, masked, next), params, count, grads));
-    for (int i = 0; i < count; i++)
-        if (grads[i] != NONE) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    int parameters = keep_gradients(g, g_add(g, masked, next));
     keep(g, "masked", masked), keep(g, "following", next), keep(g, "words", a.words), keep(g, "follows", a.next);
     OK(session_add(s, g));
     start(s);
-    put_waves(s);
+    put_waves(s, &WAVES);
     for (int i = 0; i < FIELDS; i++) {
         struct slot *slot = slots.feed[FEED_TRAIN].input[i][0];
         OK(session_write(s, slot, INPUTS[i].bytes, 0, slot_bytes(slot)));
@@ -144,10 +98,7 @@ static void compare_with_pytorch(const char *device)
     for (int i = 0; i < 4; i++) assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], WORDS[i], 1e-5);
     for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], FOLLOWS[i], 1e-5);
     free(words), free(follows);
-    int layers = 0;
-    for (const struct golden *row = GRADIENT; row->slot; row++) compare_gradient(s, row),
-        layers += row->slot[strlen(row->slot) - 1] == '.';
-    assert_int_equal(layers, LAYERS);
+    assert_int_equal(compare_gradients(s, GRADIENT, 6e-6, true), parameters);
     session_done(s);
 }
 
@@ -158,15 +109,6 @@ TEST(equals_pytorch)
 }
 
 // ---- sizes and rules
-
-static struct trainer *trainer_of(const struct task *task, const char *recipe, struct dataset *data, struct device *device)
-{
-    struct trainer_choice c = {.task = task, .fuse = FUSE_ALL, .data = data, .device = device};
-    struct trainer *t;
-    OK(recipe_embedded(recipe, &c.recipe));
-    OK(trainer_new(&c, &t));
-    return t;
-}
 
 // Devlin et al. 2019: 110 M and 340 M with the pooler. As Hugging Face's BertForPreTraining counts them, the tied table once.
 TEST(has_as_many_parameters_as_published)
@@ -182,23 +124,22 @@ TEST(has_as_many_parameters_as_published)
     static const char *const names[] = {"embeddings.word_embeddings.weight", "pooler.dense.weight", "cls.predictions.bias",
                                         "cls.predictions.transform.dense.weight", "cls.predictions.transform.LayerNorm.bias",
                                         "cls.seq_relationship.weight", "encoder.layer.0.attention.self.query.weight"};
-    struct device *device;
-    OK(device_open("null", 1, &device));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct dataset *data;
-        OK(dataset_open_noise(rows[i].task->data_sets[0], &data));
-        struct trainer *t = trainer_of(rows[i].task, rows[i].recipe, data, device);
-        assert_int_equal(trainer_parameters(t), rows[i].parameters);
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++) assert_non_null(slot_find(t->session->store, names[k]));
+        struct bench b;
+        bench_choose(&b, rows[i].task, rows[i].recipe, (const char *const[]){NULL});
+        OK(device_open("null", 1, &b.device));
+        OK(dataset_open_noise(rows[i].task->data_sets[0], &b.data));
+        bench_new(&b);
+        const struct slot_store *store = b.trainer->session->store;
+        assert_int_equal(trainer_parameters(b.trainer), rows[i].parameters);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) assert_non_null(slot_find(store, names[k]));
         for (int layer = 0; layer <= rows[i].layers; layer += rows[i].layers) {
             char name[64];
             snprintf(name, sizeof name, "encoder.layer.%d.output.LayerNorm.weight", layer);
-            assert_int_equal(slot_find(t->session->store, name) != NULL, layer < rows[i].layers);
+            assert_int_equal(slot_find(store, name) != NULL, layer < rows[i].layers);
         }
-        trainer_free(t);
-        dataset_close(data);
+        bench_close(&b);
     }
-    device_close(device);
 }
 
 // lamb_optimizer_v1.py: norms and biases have no decay, and their step is not scaled. A matrix and its moments are one tensor.

@@ -3,10 +3,6 @@
 #include "tasks/translation/bleu.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct bleu_line line_of(const char *text)
 {
     return (struct bleu_line){text, strlen(text)};

@@ -4,8 +4,6 @@
 #include "tasks/translation/detokenize.h"
 #include "test/unit/test.h"
 
-#include <string.h>
-
 static const struct {
     const char *line, *expected;
 } rows[] = {

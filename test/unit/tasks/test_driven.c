@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that decide which programs run in a step.
+#define TEST_HAS_MAIN
+#include "test/unit/test.h"
 #include "test/second/second.h"
 
 #include "runtime/common/base/file.h"
@@ -12,17 +14,14 @@
 #include "tasks/tools/show/show.h"
 #include "test/unit/fixture_record.h"
 
-#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_cifar10, &second_recipes, NULL};
 
 // Each program trains its own set and leaves the other as it was.
-static void programs_train_their_own_set(void **state)
+TEST(programs_train_their_own_set)
 {
-    (void)state;
     struct bench b;
     second_open(&b, "ref", 1, "precision=f32");
     struct trainer *t = b.trainer;
@@ -39,9 +38,8 @@ static void programs_train_their_own_set(void **state)
 }
 
 // Programs of a step may have made equally many runs, so their draws differ by site.
-static void programs_draw_apart(void **state)
+TEST(programs_draw_apart)
 {
-    (void)state;
     const struct setting setting = {.task = &task_second};
     struct step step[2] = {{.setting = &setting, .program = &task_second.programs[0], .number = 0},
                            {.setting = &setting, .program = &task_second.programs[1], .number = 1}};
@@ -71,9 +69,8 @@ static int two_batches(struct drive *d)
     return 0;
 }
 
-static void samples_of_a_step_vary(void **state)
+TEST(samples_of_a_step_vary)
 {
-    (void)state;
     for (int times = 1; times <= 2; times++) {
         struct task task = task_second;
         struct bench b;
@@ -128,9 +125,8 @@ static int32_t runs_of(struct bench *b, const char *name)
     return runs;
 }
 
-static void a_step_runs_what_the_task_says(void **state)
+TEST(a_step_runs_what_the_task_says)
 {
-    (void)state;
     struct bench b;
     struct trainer_calls calls = {0};
     open_driven(&b, "cpu", "schedule.epochs=2");
@@ -148,9 +144,8 @@ static void a_step_runs_what_the_task_says(void **state)
     bench_close(&b);
 }
 
-static void reaches_its_target(void **state)
+TEST(reaches_its_target)
 {
-    (void)state;
     driven_reaches_its_target("ref");
     driven_reaches_its_target("cpu");
 }
@@ -169,9 +164,8 @@ static double surprise_of(const float cache[3 * TESTS])
 
 // A decoder's cache and its state live from run to run: after some runs the state is as many caches. The mean of a metric is that
 // of the samples.
-static void a_cache_lives_from_run_to_run(void **state)
+TEST(a_cache_lives_from_run_to_run)
 {
-    (void)state;
     struct bench b;
     int64_t score[METRICS_MAX];
     float cache[3 * TESTS], sum[3 * TESTS];
@@ -203,9 +197,8 @@ static uint8_t *weights_of(struct bench *b, size_t *count)
 }
 
 // A process that is killed leaves a state. Feeds, draws and the host's games go on from it to the same bytes.
-static void goes_on_after_kill(void **state)
+TEST(goes_on_after_kill)
 {
-    (void)state;
     static const char *const settings[] = {"data.slices=1", "data.slices=2", "data.accumulate=4"};
     for (int i = 0; i < 3; i++) {
         char path[] = "/tmp/dawn-driven-XXXXXX";
@@ -261,9 +254,8 @@ static void train_player(const char *setting, float weights[PLAYER_WEIGHTS], str
 }
 
 // The valid rows of a batch are spread unevenly over its parts. A mean over them does not depend on how the batch is cut.
-static void means_are_over_the_rows_of_the_batch(void **state)
+TEST(means_are_over_the_rows_of_the_batch)
 {
-    (void)state;
     static const char *const settings[] = {"data.accumulate=2", "data.accumulate=10", "data.slices=2", "data.slices=10"};
     float want[PLAYER_WEIGHTS], got[PLAYER_WEIGHTS];
     struct trainer_sums whole, cut;
@@ -279,9 +271,8 @@ static void means_are_over_the_rows_of_the_batch(void **state)
 }
 
 // Named losses are columns of the curve: in the record, in what is shown of it, and bound by its chain.
-static void losses_are_recorded(void **state)
+TEST_WITH(losses_are_recorded, setup, leave)
 {
-    (void)state;
     struct results *r = open_db(RESULTS_WRITE);
     struct run_facts facts = fixture_facts(7, NULL);
     struct bench b;
@@ -439,9 +430,8 @@ static void train_streams(const char *setting, int64_t steps, float h[ROWS * UNI
 static const char *const stream_settings[] = {"data.slices=1", "data.slices=2", "data.slices=10", "data.accumulate=5"};
 
 // Weights that stay: after 7 batches the state is that of the whole sequence at once, however batches are cut.
-static void a_state_follows_its_stream(void **state)
+TEST(a_state_follows_its_stream)
 {
-    (void)state;
     float h[2][ROWS * UNITS], w[4][4 * UNITS * UNITS], differs = 0;
     stream_rate = 0;
     for (int i = 0; i < 4; i++) train_streams(stream_settings[i], 7, h[0], w);
@@ -451,9 +441,8 @@ static void a_state_follows_its_stream(void **state)
 }
 
 // The gradient is that of the state before the batch, though the state is overwritten in the same step.
-static void a_carried_state_trains(void **state)
+TEST(a_carried_state_trains)
 {
-    (void)state;
     float h[ROWS * UNITS], want[4][4 * UNITS * UNITS] = {0}, got[4][4 * UNITS * UNITS] = {0};
     stream_rate = 0.5;
     copies_state = true;
@@ -487,9 +476,8 @@ static int open_streams(int evaluations)
 }
 
 // Programs that share a slot count it once. A state too many is an error, not the end of the program.
-static void carried_states_are_counted(void **state)
+TEST(carried_states_are_counted)
 {
-    (void)state;
     assert_int_equal(open_streams(CARRIED_MAX / 2 + 1), 0);
     for (int i = 0; i < 2; i++) {
         more_states[i] = CARRIED_MAX - 2;
@@ -501,9 +489,8 @@ static void carried_states_are_counted(void **state)
     }
 }
 
-static void broken_games_are_refused(void **state)
+TEST(broken_games_are_refused)
 {
-    (void)state;
     struct bench b;
     open_driven(&b, "null", "schedule.epochs=1");
     const struct host *host = task_driven.host;
@@ -516,9 +503,8 @@ static void broken_games_are_refused(void **state)
 }
 
 // A state with games and one without are no states of each other's training.
-static void a_state_has_the_games(void **state)
+TEST(a_state_has_the_games)
 {
-    (void)state;
     struct task bare = task_driven;
     struct host forgetful = *task_driven.host;
     const struct task *const tasks[] = {&task_driven, &bare};
@@ -573,21 +559,5 @@ static int train_together(const char *path)
 int main(int argc, char **argv)
 {
     if (argc == 2) return train_together(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_train_their_own_set),
-        cmocka_unit_test(programs_draw_apart),
-        cmocka_unit_test(samples_of_a_step_vary),
-        cmocka_unit_test(a_step_runs_what_the_task_says),
-        cmocka_unit_test(reaches_its_target),
-        cmocka_unit_test(a_cache_lives_from_run_to_run),
-        cmocka_unit_test(goes_on_after_kill),
-        cmocka_unit_test(means_are_over_the_rows_of_the_batch),
-        cmocka_unit_test_setup_teardown(losses_are_recorded, setup, teardown),
-        cmocka_unit_test(a_state_follows_its_stream),
-        cmocka_unit_test(a_carried_state_trains),
-        cmocka_unit_test(carried_states_are_counted),
-        cmocka_unit_test(broken_games_are_refused),
-        cmocka_unit_test(a_state_has_the_games),
-    };
-    return cmocka_run_group_tests_name("driven tasks", tests, NULL, NULL);
+    return run_listed();
 }

@@ -2,12 +2,11 @@
 // GPTs: parameters as published, logits and gradients as PyTorch computes them, a text written token by token as it is read at
 // once; blocks, their shift, and the score.
 #include "test/unit/test.h"
-#include "test/unit/fixture_graph.h"
+#include "test/unit/tasks/fixture_network.h"
 
 #include "data/kind.h"
 #include "data/read/text/corpus.h"
 #include "runtime/common/base/text.h"
-#include "runtime/grad.h"
 #include "tasks/common/step/author.h"
 #include "tasks/gpt/blocks.h"
 #include "tasks/gpt/gpt.h"
@@ -17,7 +16,7 @@
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_gpt, NULL};
 
-enum { B = 3, T = 5, V = 11, MOST = 64 };
+enum { B = 3, T = 5, V = 11 };
 static const int32_t TEXT[B][T + 1] = {{4, 9, 5, 10, 2, 7}, {7, 5, 2, 0, 0, 3}, {6, 2, 1, 8, 8, 6}}, VALID[B] = {5, 3, 5};
 enum { GPT, SQUARED, GATED, MODELS };  // the last two: gpt-modern
 
@@ -53,22 +52,7 @@ static void set_down(struct setup *o)
     if (o->s) session_done(o->s);
 }
 
-// As the script of the golden figures.
-static void put_waves(struct session *s)
-{
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        if (!role_is_parameter(slot->role)) continue;
-        float *v = zalloc(slot_bytes(slot));
-        double phase = 0;
-        for (const char *c = slot->name; *c; c++) phase += *c;
-        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, "norm");
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++)
-            v[k] = (float)(norm + (weight ? 0.6 : 0.3) * sin(0.7 * (double)(k + 1) + phase));
-        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
-        free(v);
-    }
-}
+static const struct waves WAVES = {.norm = "norm", .scale = 0.6, .weight = 0.6, .rest = 0.3, .angle = 0.7};
 
 struct read {
     int logits, loss;  // [B,T,V]; f32[1]: the sum over valid tokens
@@ -99,10 +83,6 @@ static void put_text(struct session *s)
 }
 
 // ---- what PyTorch computes: test/bench/torch_gpt.py printed these
-struct golden {
-    const char *slot;
-    double along;  // the sum of gradient[i] cos(i)
-};
 static const struct golden OF_GPT[] = {
     {"layers.0.", 9.68806544}, {"layers.1.", -9.38316211}, {"norm.weight", 5.38689555}, {"norm.bias", -5.74938653},
     {"embedding.weight", -1.17228613}, {"positions.weight", 48.80111453}, {NULL, 0},
@@ -124,52 +104,24 @@ static const struct {
     {OF_GATED, 29.39068403, {-0.42972532, 0.08579425, -0.82977879, -0.50772523}},
 };
 
-// Of the slot, or of all slots of a layer, whose name ends with a point. Returns their number.
-static int compare_gradient(struct session *s, const struct golden *row)
-{
-    size_t length = strlen(row->slot);
-    bool layer = row->slot[length - 1] == '.';
-    double sum = 0, size = 0;
-    int slots = 0;
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        if (layer ? strncmp(slot->name, row->slot, length) != 0 : strcmp(slot->name, row->slot) != 0) continue;
-        if (!role_is_parameter(slot->role)) continue;
-        char name[96];
-        snprintf(name, sizeof name, "d.%s", slot->name);
-        if (!slot_find(s->store, name)) fail_msg("%s gets no gradient", slot->name);
-        float *g = read_slot(s, name);
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k), size += fabs((double)g[k]);
-        free(g);
-        slots++;
-    }
-    if (!(fabs(sum - row->along) < 2e-6 + 6e-6 * size)) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
-    return slots;
-}
-
 static void compare_with_pytorch(const char *device, int model)
 {
     struct setup o;
     set_up_model(&o, device, model);
     struct graph *g = graph_new(o.s->store, "read");
     struct read r = read_text(&o, g, true);
-    int params[MOST], grads[MOST], count = 0, rows = 0;
-    for (int v = 0; v < g->values; v++)
-        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
-    OK(grad_of(g, r.loss, params, count, grads));
-    for (int i = 0; i < count; i++) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    int parameters = keep_gradients(g, r.loss);
     keep(g, "loss", r.loss);
     keep(g, "logits", r.logits);
     OK(session_add(o.s, g));
     start(o.s);
-    put_waves(o.s);
+    put_waves(o.s, &WAVES);
     put_text(o.s);
     OK(session_run(o.s, 0));
     assert_float_equal(read_one(o.s, "loss"), GOLDEN[model].loss, 2e-5);
     float *logits = read_slot(o.s, "logits");
     for (int t = 0; t < 4; t++) assert_float_equal(logits[(T + t) * V + 2 * t + 1], GOLDEN[model].logit[t], 5e-6);
-    for (const struct golden *row = GOLDEN[model].gradient; row->slot; row++) rows += compare_gradient(o.s, row);
-    assert_int_equal(count, rows);
+    assert_int_equal(compare_gradients(o.s, GOLDEN[model].gradient, 6e-6, true), parameters);
     free(logits);
     set_down(&o);
 }
@@ -197,7 +149,7 @@ static void write_texts(const char *device, int model)
     int reads = session_add(o.s, g);
     OK(reads);
     start(o.s);
-    put_waves(o.s);
+    put_waves(o.s, &WAVES);
     put_text(o.s);
     OK(session_run(o.s, reads));
     float *want = read_slot(o.s, "read");
@@ -260,7 +212,6 @@ TEST(has_as_many_parameters_as_published)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct setup o;
-        int64_t n = 0;
         set_up_model(&o, NULL, rows[i].model);
         *keys_of(&o) = (struct gpt_keys){.layers = rows[i].layers, .width = rows[i].width, .heads = rows[i].heads,
                                          .feed_forward = 4 * rows[i].width, .base = 1e4, .between = rows[i].model == GATED};
@@ -268,9 +219,7 @@ TEST(has_as_many_parameters_as_published)
         struct slot_store *s = slot_store_new();
         struct graph *g = graph_new(s, "sizes");
         read_text(&o, g, true);
-        for (int k = 0; k < s->count; k++)
-            if (role_is_parameter(s->slot[k]->role)) n += shape_count(&s->slot[k]->shape);
-        assert_int_equal(n, rows[i].parameters);
+        assert_int_equal(count_parameters(s), rows[i].parameters);
         graph_free(g);
         slot_store_free(s);
         set_down(&o);

@@ -210,21 +210,21 @@ static void open_packed(struct bench *b, const char *pack)
     OK(recipe_embedded("pictures", &b->choice.recipe));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) OK(recipe_set(&b->choice.recipe, settings[i]));
     OK(device_open("cpu", 1, &b->device));
-    OK(dataset_open("imagenette", at(pack), &b->data));
+    OK(dataset_open("imagenette", in(pack), &b->data));
     b->choice.data = b->data, b->choice.device = b->device;
     bench_ready(b);
 }
 
 static void make_pack(const char *from, const char *to, uint64_t seed)
 {
-    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = at(from), .to = at(to), .quality = 90,
+    struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in(from), .to = in(to), .quality = 90,
                                    .seed = seed};
     struct packer_report report;
     OK(packer_run(&choice, &report));
 }
 
 // A pack with the same pictures in another order has the same content digests, but gives other batches.
-TEST_WITH(another_order_is_no_resumption, set_up, tear_down)
+TEST_WITH(another_order_is_no_resumption, set_up, leave)
 {
     const struct state_run run = {.digest = {"aa", "bb"}, .note = ""};
     struct bench b;
@@ -237,7 +237,7 @@ TEST_WITH(another_order_is_no_resumption, set_up, tear_down)
     OK(dataset_content_digest(b.data, SPLIT_TRAIN, hex[0]));
     OK(trainer_begin(b.trainer, 3));
     OK(trainer_step(b.trainer));
-    OK(state_save(at("run.state"), b.trainer, &run));
+    OK(state_save(in("run.state"), b.trainer, &run));
     bench_close(&b);
     static const char *const copies[] = {"b.dawnpack", "src", "a.dawnpack"};
     for (int i = 0; i < 3; i++) {
@@ -246,7 +246,7 @@ TEST_WITH(another_order_is_no_resumption, set_up, tear_down)
         OK(dataset_layout(b.data, hex[2]));
         assert_string_equal(hex[0], hex[1]);
         assert_int_equal(strlen(hex[2]), DIGEST_HEX - 1);
-        OK(state_open(at("run.state"), &s));
+        OK(state_open(in("run.state"), &s));
         if (i < 2) REFUSED(state_load(s, b.trainer, &run, STATE_SAME), "the same samples in another order or size");
         else OK(state_load(s, b.trainer, &run, STATE_SAME));
         state_close(s);

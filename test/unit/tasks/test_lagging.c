@@ -5,7 +5,6 @@
 #include "test/unit/test.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 // cmocka wants the four before it
 
 // 100 GFLOP/s in f32, 400 in bf16, 10 GB/s: f32 is compute-bound above 10 FLOP per byte, bf16 above 40.

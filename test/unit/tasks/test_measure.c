@@ -7,8 +7,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
-#include <math.h>
-
 static void near(double got, double want)
 {
     if (!(fabs(got - want) <= 1e-9 * fmax(1, fabs(want)))) fail_msg("%.12g is not %.12g", got, want);

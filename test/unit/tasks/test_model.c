@@ -2,15 +2,14 @@
 // The networks: layers and parameters against the literature, plans of the full size, and training steps of narrow
 // ones on `ref`, where the loss must fall, and on `cpu`, which must agree.
 #include "runtime/fuse.h"
-#include "runtime/grad.h"
 #include "runtime/optim.h"
 #include "tasks/common/step/step.h"
 #include "tasks/imagenet/blur.h"
 #include "tasks/tasks.h"
 #include "test/unit/test.h"
-#include "test/unit/fixture_graph.h"
+#include "test/unit/tasks/fixture_network.h"
 
-enum { CLASSES = 10, MOST = 512 };
+enum { CLASSES = 10 };
 
 static struct recipe plain(const char *name, const char *widths)
 {
@@ -59,14 +58,6 @@ static int network(struct graph *g, const char *name, const struct recipe *r, st
 
 // ---- size
 
-static int64_t weights(const struct slot_store *s)
-{
-    int64_t n = 0;
-    for (int i = 0; i < s->count; i++)
-        if (role_is_parameter(s->slot[i]->role)) n += shape_count(&s->slot[i]->shape);
-    return n;
-}
-
 static int layers(const struct graph *g)  // as papers count: convolutions and the head, without projections
 {
     int n = 0;
@@ -106,7 +97,7 @@ TEST(test_sizes)
             assert_int_equal(layers(g), rows[i].layers);
             assert_int_equal(count_op(g, training ? OP_NORM : OP_NORM_INFER), rows[i].norms);
             assert_int_equal(count_op(g, training ? OP_NORM_INFER : OP_NORM), 0);
-            assert_int_equal(weights(s), rows[i].weights);
+            assert_int_equal(count_parameters(s), rows[i].weights);
             double flops = 0;
             for (int n = 0; n < g->nodes; n++)
                 if (g->node[n].op == OP_CONV || g->node[n].op == OP_MATMUL) flops += node_cost(g, &g->node[n]).flops;
@@ -198,26 +189,14 @@ TEST(test_wrong_widths)
 
 // ---- training
 
-static int parameters(const struct graph *g, int *params)
-{
-    int count = 0;
-    for (int v = 0; v < g->values; v++)
-        if (g->value[v].slot && g->value[v].trains) {
-            assert_true(count < MOST);
-            params[count++] = v;
-        }
-    return count;
-}
-
 static int train_graph(struct session *s, const char *name, const struct recipe *r, struct shape shape, enum dtype type)
 {
     struct graph *g = graph_new(s->store, name);
-    int params[MOST], grads[MOST];
+    int params[PARAMETERS_MOST], grads[PARAMETERS_MOST];
     int labels = graph_state(g, "labels", SHAPE(shape.dim[0]), U8, MEMORY_DATA, (struct init){INIT_UPLOAD, 0});
     int loss = g_xent(g, network(g, name, r, shape, type, true), labels, 0, true);
     OK(fuse_graph(g, FUSE_ALL));
-    int count = parameters(g, params);
-    OK(grad_of(g, loss, params, count, grads));
+    int count = differentiate(g, loss, params, grads);
     keep(g, "loss", loss);
     g->phase = PHASE_UPDATE;
     int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.02f});
@@ -245,7 +224,7 @@ TEST(test_plans)
             size_t sum = 0;
             for (int c = 0; c < MEMORY_CLASSES; c++) sum += p->memory[c];
             assert_int_equal(sum, p->total);
-            assert_true(p->memory[MEMORY_WEIGHTS] >= 4 * (size_t)weights(s->store));
+            assert_true(p->memory[MEMORY_WEIGHTS] >= 4 * (size_t)count_parameters(s->store));
             slab[batch] = p->slab_bytes;
             if (batch) assert_true(slab[1] > slab[0] + slab[0] / 4);
             session_done(s);

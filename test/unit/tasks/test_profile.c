@@ -32,7 +32,7 @@ static void open_cifar(struct bench *b)
 }
 
 // Buckets go by length: the batch that is staged is one of the variant's.
-TEST_WITH(test_batches_of_a_variant, setup, teardown)
+TEST_WITH(test_batches_of_a_variant, setup, leave)
 {
     struct bench b;
     second_open(&b, "null", 1, "precision=f32");
@@ -89,7 +89,7 @@ static const struct profile_layers_row *find_layer(const struct profile_layers *
     return NULL;
 }
 
-TEST_WITH(test_layers_sum_to_the_plan, setup, teardown)
+TEST_WITH(test_layers_sum_to_the_plan, setup, leave)
 {
     const char *const devices[] = {"null", "cpu"};  // the cpu keeps packed filters and wants workspace
     for (int i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ TEST_WITH(test_layers_sum_to_the_plan, setup, teardown)
 
 // ---- a profile
 
-TEST_WITH(test_profile_and_its_tables, setup, teardown)
+TEST_WITH(test_profile_and_its_tables, setup, leave)
 {
     struct bench b;
     struct trial t;
@@ -266,7 +266,7 @@ static int64_t set_times(struct trial *t)
     return sum;
 }
 
-TEST_WITH(test_trace, setup, teardown)
+TEST_WITH(test_trace, setup, leave)
 {
     struct bench b;
     struct trial t;

@@ -3,11 +3,6 @@
 #include "tasks/common/train/progress.h"
 #include "test/unit/test.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define SECOND 1000000000LL
 
 // 100 steps per epoch; the last line was printed at time 0 after step 30.

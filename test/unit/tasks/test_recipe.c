@@ -10,8 +10,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
-#include <unistd.h>
-
 #define OWN(recipe) cifar10_keys(&(recipe))
 
 static int parse(const char *json, struct recipe *r)

@@ -6,8 +6,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
-#include <unistd.h>
-
 struct letter_keys {
     int64_t stride;
     double temperature;

@@ -3,9 +3,6 @@
 #include "tasks/common/train/resume.h"
 #include "test/unit/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static void assert_refused(int rc, const char *part)
 {
     if (rc >= 0) fail_msg("taken, though \"%s\" was expected", part);

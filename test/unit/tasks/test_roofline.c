@@ -5,12 +5,10 @@
 #include "tasks/tasks.h"
 #include "tasks/tools/forecast/forecast.h"
 #include "tasks/tools/forecast/gpus.h"
-#include <math.h>
 #include "tasks/tools/measure/protocol.h"
 #include "test/unit/test.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 // cmocka wants the four before it
 
 static const struct init ZERO = {INIT_ZERO, 0};

@@ -6,8 +6,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_trainer.h"
 
-#include <stdio.h>
-
 static void open_planned(struct bench *b, const char *const *settings)
 {
     bench_open(b, "null", 1, 2000, 100, "cifar10", settings);

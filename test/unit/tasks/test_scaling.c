@@ -5,9 +5,6 @@
 #include "test/unit/test.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double ALPHA = 20e-6, BETA = 1e-9;
 

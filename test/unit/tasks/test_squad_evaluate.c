@@ -91,7 +91,7 @@ TEST(sums)
     assert_true(evaluate_f1(&none) == 0 && evaluate_exact(&none) == 0);
 }
 
-TEST_WITH(files_of_predictions, set_up, tear_down)
+TEST_WITH(files_of_predictions, set_up, leave)
 {
     struct predictions *p;
     static const struct {
@@ -108,8 +108,8 @@ TEST_WITH(files_of_predictions, set_up, tear_down)
         assert_null(p);
     }
     const char json[] = "{\"z\": \"\\\"\\n\", \"a\": \"\"}";
-    assert_int_equal(file_write(at("p.json"), json, strlen(json)), 0);
-    assert_int_equal(predictions_open(at("p.json"), &p), 0);
+    assert_int_equal(file_write(in("p.json"), json, strlen(json)), 0);
+    assert_int_equal(predictions_open(in("p.json"), &p), 0);
     assert_int_equal(predictions_count(p), 2);
     assert_string_equal(predictions_of(p, "z"), "\"\n");
     assert_string_equal(predictions_of(p, "a"), "");

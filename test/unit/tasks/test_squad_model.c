@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The encoder: as many parameters as published and Hugging Face's names for them; rules that spare norms and biases; a narrow
 // one whose loss falls, whose weights can begin another training, and whose batches hold no padding beyond their bucket.
-#include "runtime/fuse.h"
-#include "tasks/common/train/trainer.h"
-#include "tasks/squad/squad.h"
 #include "test/unit/test.h"
+#include "test/unit/fixture_trainer.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka wants the four before it
-
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                       \
-    } while (0)
-
-struct made {
-    struct device *device;
-    struct dataset *data;
-    struct trainer *trainer;
-};
+#include "tasks/squad/squad.h"
 
 // A training of the recipe with `settings` (ended by NULL); on noise of the task's data set where `data` is NULL.
-static void make(struct made *m, const char *device, const char *recipe, const char *data, const char *const *settings)
+static void make(struct bench *b, const char *device, const char *recipe, const char *data, const char *const *settings)
 {
-    struct trainer_choice c = {.task = &task_squad, .fuse = FUSE_ALL};
-    OK(recipe_embedded(recipe, &c.recipe));
-    OK(recipe_set_all(&c.recipe, settings, (int)(settings[0] ? settings[1] ? 2 : 1 : 0)));
-    OK(device_open(device, 1, &m->device));  // small work: a second thread would only wait
-    OK(data ? dataset_open(data, NULL, &m->data) : dataset_open_noise("squad-split", &m->data));
-    c.device = m->device, c.data = m->data;
-    OK(trainer_new(&c, &m->trainer));
-}
-
-static void end(struct made *m)
-{
-    trainer_free(m->trainer);
-    dataset_close(m->data);
-    device_close(m->device);
+    bench_choose(b, &task_squad, recipe, settings);
+    OK(device_open(device, 1, &b->device));  // small work: a second thread would only wait
+    OK(data ? dataset_open(data, NULL, &b->data) : dataset_open_noise("squad-split", &b->data));
+    bench_new(b);
 }
 
 static const char *const none[] = {NULL};
@@ -62,7 +35,7 @@ TEST(test_published)
                                        "embeddings.token_type_embeddings.weight", "embeddings.LayerNorm.bias",
                                        "qa_outputs.weight"};
     for (int i = 0; i < 2; i++) {
-        struct made m;
+        struct bench m;
         make(&m, "null", wanted[i].recipe, NULL, none);
         const struct slot_store *store = m.trainer->session->store;
         assert_int_equal(trainer_parameters(m.trainer), wanted[i].parameters);
@@ -73,7 +46,7 @@ TEST(test_published)
                 snprintf(name, sizeof name, "encoder.layer.%d.%s", layer, part[k]);
                 assert_true(!!slot_find(store, name) == (layer < wanted[i].layers));
             }
-        end(&m);
+        bench_close(&m);
     }
 }
 
@@ -100,23 +73,15 @@ TEST(test_rules)
 TEST(test_loss_falls)
 {
     static const char *const settings[] = {"model.dropout=0.1", "precision=f32", NULL};
-    struct made m;
-    struct trainer_sums sums;
-    make(&m, "cpu", "stories", "stories", settings);
-    struct trainer *t = m.trainer;
-    OK(trainer_ready(t));
-    OK(trainer_load(t));
-    OK(trainer_begin(t, 1));
+    struct bench m;
     double loss[2];
-    for (int part = 0; part < 2; part++) {
-        for (int i = 0; i < 30; i++) OK(trainer_step(t));
-        OK(trainer_sums(t, true, &sums));
-        loss[part] = sums.loss / 30;
-    }
+    make(&m, "cpu", "stories", "stories", settings);
+    const struct trainer *t = m.trainer;
+    bench_losses(&m, loss);
     assert_true(isfinite(loss[1]) && loss[1] < loss[0] - 0.3);
     assert_true(fabs(loss[0] - log(60)) < 2);  // the first guesses are among some 60 places
     for (int v = 0; v < t->variants; v++) assert_int_equal(t->variant[v].is.length % 32, 0);
-    end(&m);
+    bench_close(&m);
 }
 
 // ---- draws
@@ -174,12 +139,12 @@ TEST(test_draws_are_keyed)
         {"drqa", {"hidden=8", "data.slices=2"}},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        struct made m;
+        struct bench m;
         make(&m, "null", wanted[i].recipe, "stories", wanted[i].settings);
         const struct trainer *t = m.trainer;
         assert_non_null(t->slots.feed[FEED_TRAIN].key);
         for (int v = 0; v < t->variants; v++)
             assert_true(check_program(t->session->graph[t->variant[v].program], t->slots.feed[FEED_TRAIN].key) > 5);
-        end(&m);
+        bench_close(&m);
     }
 }

@@ -4,7 +4,6 @@
 #include "tasks/squad/sample/decode.h"
 #include "test/unit/test.h"
 
-#include <math.h>
 // cmocka wants the three before it
 
 enum { MOST = 400 };

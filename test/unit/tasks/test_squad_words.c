@@ -2,15 +2,12 @@
 // Models of words: features of a context, which words have rows, samples and the answers cut from them, vectors of a file, and
 // both networks: layers and parameters as published, and a narrow one whose loss falls.
 #include "test/unit/test.h"
+#include "test/unit/fixture_trainer.h"
 #include "test/unit/tasks/fixture_squad.h"
 
-#include "runtime/fuse.h"
 #include "tasks/common/train/state.h"
 #include "tasks/squad/sample/passages.h"
 #include "tasks/squad/text/features.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 // ---- features
 
@@ -27,7 +24,7 @@ static void cut_at_blanks(const char *text, struct pieces *into)
     }
 }
 
-TEST_WITH(features_tell_how_a_word_matches_and_looks, set_up, tear_down)
+TEST_WITH(features_tell_how_a_word_matches_and_looks, set_up, leave)
 {
     static const char context[] = "Word the Founded ÉCOLE 1,000 , the ÉcOLE NASA";
     static const char question[] = "When was the école founding ?";
@@ -62,7 +59,7 @@ static void open_samples(struct samples *s, const char *set, const char *vectors
                        "\"data\": {\"vocabulary\": 256}}", set, vectors);
 }
 
-TEST_WITH(an_answer_comes_back_from_its_places, set_up, tear_down)
+TEST_WITH(an_answer_comes_back_from_its_places, set_up, leave)
 {
     struct samples s;
     open_samples(&s, NULL, NULL);
@@ -82,7 +79,7 @@ TEST_WITH(an_answer_comes_back_from_its_places, set_up, tear_down)
     close_samples(&s);
 }
 
-TEST_WITH(training_has_the_windows_that_hold_their_answers, set_up, tear_down)
+TEST_WITH(training_has_the_windows_that_hold_their_answers, set_up, leave)
 {
     struct samples s;
     open_samples(&s, "data.length=32", NULL);
@@ -105,7 +102,7 @@ TEST_WITH(training_has_the_windows_that_hold_their_answers, set_up, tear_down)
 }
 
 // An answer that does not stand where the file says is in no window.
-TEST_WITH(questions_without_a_whole_answer_are_counted, set_up, tear_down)
+TEST_WITH(questions_without_a_whole_answer_are_counted, set_up, leave)
 {
     struct samples s;
     struct text note = {0};
@@ -124,7 +121,7 @@ TEST_WITH(questions_without_a_whole_answer_are_counted, set_up, tear_down)
     text_free(&note);
 }
 
-TEST_WITH(words_that_come_once_are_unknown, set_up, tear_down)
+TEST_WITH(words_that_come_once_are_unknown, set_up, leave)
 {
     struct samples s, again;
     open_samples(&s, NULL, NULL);
@@ -140,54 +137,35 @@ TEST_WITH(words_that_come_once_are_unknown, set_up, tear_down)
     close_samples(&s);
 }
 
-TEST_WITH(wrong_files_are_said, set_up, tear_down)
+TEST_WITH(wrong_files_are_said, set_up, leave)
 {
     struct samples s;
     struct dataset *view;
     open_samples(&s, NULL, NULL);
     s.setting.data = dataset_facts(s.stored);
     s.setting.files = (struct task_files){.vocab = "vocab.txt"};
-    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "--vocab does not apply"));
+    assert_fails(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE, "--vocab does not apply");
     put("other.txt", "Word1 1 2\n", 10);
-    s.setting.files = (struct task_files){.vectors = at("other.txt")};
+    s.setting.files = (struct task_files){.vectors = in("other.txt")};
     assert_true(task_squad_split.view(&s.setting, s.stored, &view) < 0);
     put("none.txt", "elsewhere 1 2 3\n", 16);
-    s.setting.files.vectors = at("none.txt");
-    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_INPUT);
-    assert_non_null(strstr(error_text(), "no vector of any word"));
+    s.setting.files.vectors = in("none.txt");
+    assert_fails(task_squad_split.view(&s.setting, s.stored, &view), ERR_INPUT, "no vector of any word");
     OK(task_find_model(&task_squad_split, "encoder", &s.setting.model));
-    assert_int_equal(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE);
-    assert_non_null(strstr(error_text(), "no --vectors"));
+    assert_fails(task_squad_split.view(&s.setting, s.stored, &view), ERR_USAGE, "no --vectors");
     close_samples(&s);
 }
 
 // ---- networks
 
-struct made {
-    struct device *device;
-    struct dataset *data;
-    struct trainer *trainer;
-};
-
-static void make(struct made *m, const char *device, const char *recipe, const char *data, const char *vectors,
-                 const char *const *settings, int count)
+static void make(struct bench *b, const char *device, const char *recipe, const char *data, const char *const *settings)
 {
-    struct trainer_choice c = {.task = &task_squad_split, .fuse = FUSE_ALL, .files = {.vectors = vectors}};
-    OK(recipe_embedded(recipe, &c.recipe));
-    OK(recipe_set_all(&c.recipe, settings, count));
-    OK(device_open(device, 1, &m->device));  // small work: a second thread would only wait
-    if (!data) OK(dataset_open_noise("squad-split", &m->data));
-    else OK(dataset_open(data, strcmp(data, "stories") ? folder : NULL, &m->data));
-    c.device = m->device, c.data = m->data;
-    OK(trainer_new(&c, &m->trainer));
-}
-
-static void end(struct made *m)
-{
-    trainer_free(m->trainer);
-    dataset_close(m->data);
-    device_close(m->device);
+    bench_choose(b, &task_squad_split, recipe, settings);
+    OK(device_open(device, 1, &b->device));  // small work: a second thread would only wait
+    if (!data) OK(dataset_open_noise("squad-split", &b->data));
+    else OK(dataset_open(data, strcmp(data, "stories") ? folder : NULL, &b->data));
+    if (file_exists(in("vectors.txt"))) b->choice.files.vectors = in("vectors.txt");
+    bench_new(b);
 }
 
 // Tables that the first step finds as every later one does are made again, and take no place in the state of a training.
@@ -199,8 +177,8 @@ static void constants_are_no_state(struct trainer *t)
     struct state *state;
     char *bytes;
     size_t count, size;
-    OK(state_save(at("run.state"), t, &run));
-    OK(file_read(at("run.state"), 1 << 24, &bytes, &count));
+    OK(state_save(in("run.state"), t, &run));
+    OK(file_read(in("run.state"), 1 << 24, &bytes, &count));
     assert_non_null(memmem(bytes, count, "embedding.tuned\"", 16));
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
         char name[64];
@@ -213,7 +191,7 @@ static void constants_are_no_state(struct trainer *t)
         char *was = zalloc(size = slot_bytes(slot)), *now = zalloc(size);
         OK(session_read(t->session, slot, was, size));
         OK(session_write(t->session, slot, now, 0, size));
-        OK(state_open(at("run.state"), &state));
+        OK(state_open(in("run.state"), &state));
         OK(state_load(state, t, &run, STATE_SAME));
         state_close(state);
         OK(session_read(t->session, slot, now, size));
@@ -223,11 +201,10 @@ static void constants_are_no_state(struct trainer *t)
 }
 
 static const char *const narrow[] = {"precision=f32", "data.length=96", "data.stride=48", "data.vocabulary=256", "vectors=24",
-                                     "hidden=8",      "word_dropout=0.1", "model.dropout=0.1"};
-enum { NARROW = sizeof narrow / sizeof *narrow };
+                                     "hidden=8",      "word_dropout=0.1", "model.dropout=0.1", NULL};
 
 // Names and shapes of the authors' programs, apart from the number of features.
-TEST_WITH(layers_are_as_published, set_up, tear_down)
+TEST_WITH(layers_are_as_published, set_up, leave)
 {
     static const struct {
         const char *recipe, *slot;
@@ -250,18 +227,18 @@ TEST_WITH(layers_are_as_published, set_up, tear_down)
         {"fastfusionnet", "end_gru.weight_ih", 750, 250},
         {"fastfusionnet", "end_attn.linear.weight", 250, 250},
     };
-    static const char *const one[] = {"data.length=32", "data.batch=8"};
+    static const char *const one[] = {"data.length=32", "data.batch=8", NULL};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted;) {
-        struct made m;
+        struct bench m;
         const char *recipe = wanted[i].recipe;
-        make(&m, "null", recipe, NULL, NULL, one, 2);
+        make(&m, "null", recipe, NULL, one);
         for (; i < sizeof wanted / sizeof *wanted && !strcmp(recipe, wanted[i].recipe); i++) {
             const struct slot *slot = slot_find(m.trainer->session->store, wanted[i].slot);
             if (!slot) fail_msg("%s has no %s", recipe, wanted[i].slot);
             assert_int_equal(slot->shape.dim[0], wanted[i].rows);
             assert_int_equal(slot->shape.dim[1], wanted[i].columns);
         }
-        end(&m);
+        bench_close(&m);
     }
 }
 
@@ -278,60 +255,51 @@ static bool large_products_are_aligned(const struct graph *g)
     return aligned;
 }
 
-TEST_WITH(one_recipe_has_aligned_rows, set_up, tear_down)
+TEST_WITH(one_recipe_has_aligned_rows, set_up, leave)
 {
-    static const char *const settings[] = {"precision=bf16", "data.length=256"};
+    static const char *const settings[] = {"precision=bf16", "data.length=256", NULL};
     static const char *const recipes[] = {"fastfusionnet", "fastfusionnet-128"};
     for (int i = 0; i < 2; i++) {
-        struct made m;
-        make(&m, "null", recipes[i], NULL, NULL, settings, 2);
+        struct bench m;
+        make(&m, "null", recipes[i], NULL, settings);
         const struct trainer *t = m.trainer;
         bool aligned = true;
         for (int v = 0; v < t->variants; v++) aligned &= large_products_are_aligned(t->session->graph[t->variant[v].program]);
         assert_int_equal(aligned, i == 1);
-        end(&m);
+        bench_close(&m);
     }
 }
 
 static void loss_falls(const char *recipe, double by)
 {
-    struct made m;
-    struct trainer_sums sums;
-    make(&m, "cpu", recipe, "stories", NULL, narrow, NARROW);
-    struct trainer *t = m.trainer;
-    OK(trainer_ready(t));
-    OK(trainer_load(t));
-    OK(trainer_begin(t, 1));
+    struct bench m;
     double loss[2];
-    for (int part = 0; part < 2; part++) {
-        for (int i = 0; i < 30; i++) OK(trainer_step(t));
-        OK(trainer_sums(t, true, &sums));
-        loss[part] = sums.loss / 30;
-    }
+    make(&m, "cpu", recipe, "stories", narrow);
+    bench_losses(&m, loss);
     if (!isfinite(loss[1]) || loss[1] > loss[0] - by) fail_msg("%s: %g, then %g", recipe, loss[0], loss[1]);
-    end(&m);
+    bench_close(&m);
 }
 
-TEST_WITH(losses_fall, set_up, tear_down)
+TEST_WITH(losses_fall, set_up, leave)
 {
     loss_falls("drqa", 0.1);
     loss_falls("fastfusionnet", 0.1);
 }
 
 // What training adds to the vectors of the most frequent words is in a table of its own; the file's stay as they are.
-TEST_WITH(frequent_words_are_tuned_and_no_others, set_up, tear_down)
+TEST_WITH(frequent_words_are_tuned_and_no_others, set_up, leave)
 {
     static const char *const few[] = {"precision=f32", "vectors=3",   "hidden=4",       "tuned=2",
                                       "data.batch=4",  "data.vocabulary=256", "data.length=128", "epochs=2",
-                                      "vectors_multiple=4"};
+                                      "vectors_multiple=4", NULL};
     struct text t = {0};
-    struct made m;
+    struct bench m;
     float fixed[8][4], tuned[WORDLIST_FIRST + 2][4];
     write_articles(90, true);
     text_add(&t, ", 1 2 3\n( 4 5 6\nword1é 7 8 9\nfollows 1 1 1\n");  // Word1é by its lower case
     put("vectors.txt", t.at, t.length);
     text_free(&t);
-    make(&m, "cpu", "drqa", "squad-split", at("vectors.txt"), few, 9);
+    make(&m, "cpu", "drqa", "squad-split", few);
     OK(trainer_ready(m.trainer));
     OK(trainer_load(m.trainer));
     OK(trainer_begin(m.trainer, 1));
@@ -346,5 +314,5 @@ TEST_WITH(frequent_words_are_tuned_and_no_others, set_up, tear_down)
     OK(session_read(m.trainer->session, slot_find(store, "embedding.tuned"), tuned, sizeof tuned));
     assert_true(tuned[WORDLIST_PADDING][0] == 0 && tuned[WORDLIST_UNKNOWN][0] != 0 && tuned[WORDLIST_FIRST][0] != 0);
     constants_are_no_state(m.trainer);
-    end(&m);
+    bench_close(&m);
 }

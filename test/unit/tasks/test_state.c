@@ -3,42 +3,20 @@
 // damaged, or of another training, is refused with a sentence before anything is uploaded.
 #include "tasks/common/train/state.h"
 #include "test/unit/test.h"
+#include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_trainer.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static char folder[64], path[96];
+static char path[96];
 static const struct state_run RUN = {.digest = {"aa", "bb"}, .note = "{\"chain\":\"00\"}\n"};
 
-static int enter(void **state)
+static int enter_with_path(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/dawn-test-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    int rc = enter(state);
     snprintf(path, sizeof path, "%s/run-1.state", folder);
-    return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static void ok(int rc)
-{
-    if (rc < 0) fail_msg("%s", error_text());
-}
-
-static void assert_refused(int rc, const char *part)
-{
-    if (rc >= 0) fail_msg("taken, though \"%s\" was expected", part);
-    if (!strstr(error_text(), part)) fail_msg("\"%s\" is not in: %s", part, error_text());
+    return rc;
 }
 
 // ---- going on
@@ -60,9 +38,9 @@ static void walk(struct trainer *t, const struct course *p, int64_t until)
     struct trainer_sums sums;
     int64_t score[METRICS_MAX];
     while (t->at < until) {
-        ok(trainer_step(t));
-        if (t->at % t->steps_per_epoch == 0) ok(trainer_sums(t, true, &sums));
-        if (t->at == p->evaluated) ok(trainer_evaluate(t, score));
+        OK(trainer_step(t));
+        if (t->at % t->steps_per_epoch == 0) OK(trainer_sums(t, true, &sums));
+        if (t->at == p->evaluated) OK(trainer_evaluate(t, score));
     }
 }
 
@@ -70,7 +48,7 @@ static void walk(struct trainer *t, const struct course *p, int64_t until)
 static uint8_t *finish(struct bench *b, const struct course *p, size_t *count, int64_t score[METRICS_MAX])
 {
     walk(b->trainer, p, p->steps);
-    ok(trainer_evaluate(b->trainer, score));
+    OK(trainer_evaluate(b->trainer, score));
     return bench_bytes(b, count);
 }
 
@@ -78,9 +56,9 @@ static void load_into(struct bench *b, const struct course *p)
 {
     struct state *s;
     open_trainer(b, p);
-    ok(state_open(path, &s));
+    OK(state_open(path, &s));
     assert_string_equal(state_facts(s)->note, RUN.note);
-    ok(state_load(s, b->trainer, &RUN, STATE_SAME));
+    OK(state_load(s, b->trainer, &RUN, STATE_SAME));
     state_close(s);
 }
 
@@ -90,9 +68,9 @@ static void goes_on_from(const struct course *p, int64_t k, const uint8_t *strai
     size_t n;
     int64_t scores[METRICS_MAX];
     open_trainer(&a, p);
-    ok(trainer_begin(a.trainer, 7));
+    OK(trainer_begin(a.trainer, 7));
     walk(a.trainer, p, k);
-    ok(state_save(path, a.trainer, &RUN));
+    OK(state_save(path, a.trainer, &RUN));
     int64_t samples = a.trainer->samples;
     bench_close(&a);
     load_into(&b, p);
@@ -116,7 +94,7 @@ static void goes_on(const struct course *p, const int64_t *at)
     size_t count;
     int64_t score[METRICS_MAX];
     open_trainer(&b, p);
-    ok(trainer_begin(b.trainer, 7));
+    OK(trainer_begin(b.trainer, 7));
     uint8_t *straight = finish(&b, p, &count, score);
     bench_close(&b);
     for (; *at >= 0; at++) goes_on_from(p, *at, straight, count, score[0]);
@@ -135,8 +113,8 @@ TEST(test_bf16)
 {
     struct device *device;
     struct device_facts facts;
-    ok(device_open("cpu", 1, &device));
-    ok(device->type->facts(device, &facts));
+    OK(device_open("cpu", 1, &device));
+    OK(device->type->facts(device, &facts));
     device_close(device);
     if (!facts.fast[BF16]) skip();
     goes_on(&(struct course){"cpu", {"widths=64,64,64", "batch=20", "epochs=2", "precision=bf16", "resolution=24,32"},
@@ -169,19 +147,19 @@ TEST(test_same_file_again)
     char again[128], first[DIGEST_HEX], second[DIGEST_HEX];
     p.settings[0] = "widths=8,8,400";  // the largest slot takes several pieces
     open_trainer(&b, &p);
-    ok(trainer_begin(b.trainer, UINT64_MAX));
+    OK(trainer_begin(b.trainer, UINT64_MAX));
     walk(b.trainer, &p, 2);
-    ok(state_save(path, b.trainer, &RUN));
+    OK(state_save(path, b.trainer, &RUN));
     bench_close(&b);
     load_into(&b, &p);
     assert_true(b.trainer->seed == UINT64_MAX);
     snprintf(again, sizeof again, "%s/again", folder);
-    ok(state_save(again, b.trainer, &RUN));
-    ok(digest_file(path, first));
-    ok(digest_file(again, second));
+    OK(state_save(again, b.trainer, &RUN));
+    OK(digest_file(path, first));
+    OK(digest_file(again, second));
     assert_string_equal(first, second);
     struct stat st;
-    ok(stat(path, &st));
+    OK(stat(path, &st));
     assert_true(st.st_size > 2 * (off_t)STATE_PIECE);
     bench_close(&b);
 }
@@ -234,10 +212,10 @@ static void put_edited(const char *from, const char *to)
 static void make_small(struct bench *b)
 {
     open_trainer(b, &SMALL);
-    ok(trainer_begin(b->trainer, 7));
+    OK(trainer_begin(b->trainer, 7));
     walk(b->trainer, &SMALL, 3);
-    ok(state_save(path, b->trainer, &RUN));
-    ok(file_read(path, SIZE_MAX, &file, &file_bytes));
+    OK(state_save(path, b->trainer, &RUN));
+    OK(file_read(path, SIZE_MAX, &file, &file_bytes));
 }
 
 TEST(test_damaged)
@@ -250,32 +228,32 @@ TEST(test_damaged)
                            STATE_PREFIX + header + 100, file_bytes - STATE_DIGEST, file_bytes - 1};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         put_file(file, cuts[i]);
-        assert_refused(opens(), "cut short");
+        REFUSED(opens(), "cut short");
     }
     char *bytes = zalloc(file_bytes + 1);
     memcpy(bytes, file, file_bytes);
     put_file(bytes, file_bytes + 1);
-    assert_refused(opens(), "1 bytes more than its header says");
+    REFUSED(opens(), "1 bytes more than its header says");
     const size_t flips[] = {STATE_PREFIX + header, file_bytes / 2, file_bytes - 1};
     for (size_t i = 0; i < sizeof flips / sizeof *flips; i++) {
         bytes[flips[i]] ^= 16;
         put_file(bytes, file_bytes);
-        assert_refused(opens(), "is corrupt");
+        REFUSED(opens(), "is corrupt");
         bytes[flips[i]] ^= 16;
     }
     bytes[0] = 'd';
     put_file(bytes, file_bytes);
-    assert_refused(opens(), "not the state of a training");
+    REFUSED(opens(), "not the state of a training");
     bytes[0] = 'D', bytes[8] = 2;
     put_file(bytes, file_bytes);
-    assert_refused(opens(), "of version 2; this program reads version 1");
+    REFUSED(opens(), "of version 2; this program reads version 1");
     bytes[8] = 1, bytes[20] = 1;
     put_file(bytes, file_bytes);
-    assert_refused(opens(), "more than the 16777216 allowed");
+    REFUSED(opens(), "more than the 16777216 allowed");
     free(bytes), free(file);
     unlink(path);
     assert_int_equal(opens(), ERR_MISSING);
-    assert_refused(mkdir(path, 0700) == 0 ? opens() : 0, "not a regular file");
+    REFUSED(mkdir(path, 0700) == 0 ? opens() : 0, "not a regular file");
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -301,7 +279,7 @@ TEST(test_header)
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         put_edited(edits[i][0], edits[i][1]);
-        assert_refused(opens(), edits[i][2]);
+        REFUSED(opens(), edits[i][2]);
     }
     free(file);
 }
@@ -309,7 +287,7 @@ TEST(test_header)
 static int load(struct bench *b, enum state_place place)
 {
     struct state *s;
-    ok(state_open(path, &s));
+    OK(state_open(path, &s));
     int rc = state_load(s, b->trainer, &RUN, place);
     state_close(s);
     return rc;
@@ -335,19 +313,19 @@ TEST(test_other_training)
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         put_edited(edits[i][0], edits[i][1]);
-        assert_refused(load(&b, STATE_OTHER), edits[i][2]);
+        REFUSED(load(&b, STATE_OTHER), edits[i][2]);
     }
     put_edited("\"device\":\"cpu\"", "\"device\":\"cuda\"");
-    assert_refused(load(&b, STATE_SAME), "with the device \"cpu\" instead of \"cuda\", and the bytes may differ");
+    REFUSED(load(&b, STATE_SAME), "with the device \"cpu\" instead of \"cuda\", and the bytes may differ");
     put_edited("\"threads\":2", "\"threads\":3");
-    assert_refused(load(&b, STATE_SAME), "with 2 threads instead of 3");
+    REFUSED(load(&b, STATE_SAME), "with 2 threads instead of 3");
     put_edited("\"precision\":\"f32\"", "\"precision\":\"bf16\"");
-    assert_refused(load(&b, STATE_SAME), "the precision f32 instead of bf16");
+    REFUSED(load(&b, STATE_SAME), "the precision f32 instead of bf16");
     put_edited("\"program\":\"", "\"program\":\"0");
-    assert_refused(load(&b, STATE_SAME), "instead of 0");
+    REFUSED(load(&b, STATE_SAME), "instead of 0");
     uint8_t *after = bench_bytes(&b, &n);
     assert_memory_equal(before, after, n);
-    ok(load(&b, STATE_OTHER));
+    OK(load(&b, STATE_OTHER));
     free(before), free(after), free(file);
     bench_close(&b);
 }
@@ -361,7 +339,7 @@ TEST(test_other_recipe)
     free(file);
     p.settings[2] = "epochs=3";
     open_trainer(&b, &p);
-    assert_refused(load(&b, STATE_OTHER), "is of another recipe");
+    REFUSED(load(&b, STATE_OTHER), "is of another recipe");
     bench_close(&b);
 }
 
@@ -384,13 +362,13 @@ static int parse(const char *slots, uint64_t data, struct state_view *view)
 TEST(test_large)
 {
     struct state_view view;
-    ok(parse("[[\"a\",\"F32\",[2000000000,2]],[\"b\",\"U8\",[]],[\"c\",\"BF16\",[0]]]", 16000000001, &view));
+    OK(parse("[[\"a\",\"F32\",[2000000000,2]],[\"b\",\"U8\",[]],[\"c\",\"BF16\",[0]]]", 16000000001, &view));
     assert_int_equal(view.slots, 3);
     assert_int_equal(view.slot[1].offset - view.slot[0].offset, 16000000000);
     assert_true(view.facts.seed == UINT64_MAX);
     state_view_free(&view);
-    assert_refused(parse("[[\"a\",\"F32\",[2000000000,2]]]", 16000000001, &view), "1 bytes more");
-    assert_refused(parse("[[\"a\",\"F32\",[2000000000,2]]]", 15999999999, &view), "ends within slot \"a\": it was cut short");
+    REFUSED(parse("[[\"a\",\"F32\",[2000000000,2]]]", 16000000001, &view), "1 bytes more");
+    REFUSED(parse("[[\"a\",\"F32\",[2000000000,2]]]", 15999999999, &view), "ends within slot \"a\": it was cut short");
 }
 
 // The first slot's entry and bytes, left out or twice.
@@ -398,7 +376,7 @@ static void put_without_or_twice(bool twice)
 {
     struct state_view view;
     size_t header = header_bytes();
-    ok(state_parse("file", file + STATE_PREFIX, header, file_bytes, &view));
+    OK(state_parse("file", file + STATE_PREFIX, header, file_bytes, &view));
     char *from = strstr(file + STATE_PREFIX, "\"slots\":[") + 9, *to = strstr(from, "]],") + 3;
     size_t entry = (size_t)(to - from), data = (size_t)view.slot[0].size, head = STATE_PREFIX + header;
     char *bytes = zalloc(file_bytes + entry + data), *at = bytes;
@@ -420,9 +398,9 @@ TEST(test_slots_once)
     struct bench b;
     make_small(&b);
     put_without_or_twice(false);
-    assert_refused(load(&b, STATE_SAME), "has no slot \"");
+    REFUSED(load(&b, STATE_SAME), "has no slot \"");
     put_without_or_twice(true);
-    assert_refused(load(&b, STATE_SAME), "twice");
+    REFUSED(load(&b, STATE_SAME), "twice");
     free(file);
     bench_close(&b);
 }
@@ -434,13 +412,13 @@ TEST(test_counter_is_not_trusted)
     struct state_view view;
     int32_t step = 0x7fffffff;
     make_small(&b);
-    ok(state_parse("file", file + STATE_PREFIX, header_bytes(), file_bytes, &view));
+    OK(state_parse("file", file + STATE_PREFIX, header_bytes(), file_bytes, &view));
     for (int i = 0; i < view.slots; i++)
         if (!strcmp(view.slot[i].name, "step")) memcpy(file + view.slot[i].offset, &step, sizeof step);
     state_view_free(&view);
     put_edited("\"program\"", "\"program\"");  // with a digest that fits
-    ok(load(&b, STATE_SAME));
-    ok(session_get(b.trainer->session, "step", &step, sizeof step));
+    OK(load(&b, STATE_SAME));
+    OK(session_get(b.trainer->session, "step", &step, sizeof step));
     assert_int_equal(step, 3);
     free(file);
     bench_close(&b);
@@ -454,11 +432,11 @@ TEST(test_nowhere_to_write)
     make_small(&b);
     free(file);
     snprintf(nowhere, sizeof nowhere, "%s/none/run-1.state", folder);
-    assert_refused(state_save(nowhere, b.trainer, &RUN), nowhere);
+    REFUSED(state_save(nowhere, b.trainer, &RUN), nowhere);
     bad.note = "\xff";
-    assert_refused(state_save(path, b.trainer, &bad), "not UTF-8");
-    ok(load(&b, STATE_SAME));  // the file from before is still there
+    REFUSED(state_save(path, b.trainer, &bad), "not UTF-8");
+    OK(load(&b, STATE_SAME));  // the file from before is still there
     bench_close(&b);
 }
 
-TEST_GROUP(enter, leave)
+TEST_GROUP(enter_with_path, leave)

@@ -2,9 +2,8 @@
 // The translators: parameters as published, logits and gradients as PyTorch computes them, a decoding that equals teacher
 // forcing, and the recurrent ones' beam search with coverage against all sequences.
 #include "test/unit/test.h"
-#include "test/unit/fixture_graph.h"
+#include "test/unit/tasks/fixture_network.h"
 
-#include "runtime/grad.h"
 #include "runtime/optim.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/translation/keys.h"
@@ -13,7 +12,7 @@
 
 const struct recipe_table *const recipe_tables[] = {NULL};
 
-enum { B = 3, S = 5, T = 4, V = 11, WIDTH = 6, LAYERS = 3, FEW = 5, LIMIT = 9, MOST = 96 };
+enum { B = 3, S = 5, T = 4, V = 11, WIDTH = 6, LAYERS = 3, FEW = 5, LIMIT = 9 };
 static const int32_t SOURCE[B][S] = {{4, 9, 5, 10, 2}, {7, 5, 2}, {6, 2}}, SOURCE_LENGTH[B] = {5, 3, 2};
 static const int32_t TARGET[B][T] = {{8, 4, 2}, {3, 10, 7, 2}, {9, 2}}, TARGET_LENGTH[B] = {3, 4, 2};
 static const struct model models[] = {{.name = "gnmt", .own = &recurrent_gnmt}, {.name = "seq2seq", .own = &recurrent_seq2seq},
@@ -52,23 +51,8 @@ static void set_up(struct setup *o, const char *device, int model, const struct 
 
 static struct translation_keys *keys_of(struct setup *o) { return (void *)o->recipe.own; }
 
-// Shift 0: as the script of the golden figures.
-static void put_waves(struct session *s, double shift)
-{
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        if (!role_is_parameter(slot->role)) continue;
-        float *v = zalloc(slot_bytes(slot));
-        double phase = shift;
-        for (const char *c = slot->name; *c; c++) phase += *c;
-        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, "norm");
-        double amplitude = norm ? 0.5 : weight ? 1 : 2;
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++)
-            v[k] = (float)(norm + amplitude * sin(0.7 * (double)(k + 1) + phase));
-        OK(session_put(s, slot->name, v, 0, slot_bytes(slot)));
-        free(v);
-    }
-}
+// As the script of the golden figures. Another shift gives other networks.
+static const struct waves WAVES = {.norm = "norm", .scale = 0.5, .weight = 1, .rest = 2, .angle = 0.7};
 
 // A Transformer's table of positions and, where it reads them, the lengths of the targets.
 static void put_rest(struct setup *o)
@@ -119,20 +103,7 @@ static void put_batch(struct session *s)
     OK(session_put(s, "in.counts", TARGET_LENGTH, 0, sizeof TARGET_LENGTH));
 }
 
-static int parameters(const struct graph *g, int params[MOST])
-{
-    int count = 0;
-    for (int v = 0; v < g->values; v++)
-        if (g->value[v].slot && g->value[v].trains) params[count++] = v;
-    assert_in_range(count, 1, MOST - 1);
-    return count;
-}
-
 // ---- what PyTorch computes: test/bench/torch_translators.py printed these
-struct golden {
-    const char *slot;
-    double along;  // the sum of gradient[i] cos(i)
-};
 static const struct golden GNMT[] = {
     {"encoder.rnn_layers.0.weight_ih_l0", -0.18163173}, {"encoder.rnn_layers.0.weight_hh_l0", 0.03450848},
     {"encoder.rnn_layers.0.bias_ih_l0", 0.06884311}, {"encoder.rnn_layers.0.weight_ih_l0_reverse", -0.03496669},
@@ -187,56 +158,31 @@ static const struct {
     {PRE, 54.46519265, {-0.92722063, 4.25569615, -2.86629138, -0.73380707}, {0.19478964, 0.26718576, 0.20185254, 0.20061396}},
 };
 
-// Of the slot, or of all slots of a layer, whose name ends with a point. Returns their number.
-static int compare_gradient(struct session *s, int model, const struct golden *row)
-{
-    size_t length = strlen(row->slot);
-    bool layer = row->slot[length - 1] == '.';
-    double sum = 0, size = 0;
-    int slots = 0;
-    for (int i = 0; i < s->store->count; i++) {
-        const struct slot *slot = s->store->slot[i];
-        char name[96];
-        if (layer ? strncmp(slot->name, row->slot, length) != 0 : strcmp(slot->name, row->slot) != 0) continue;
-        if (!role_is_parameter(slot->role)) continue;
-        snprintf(name, sizeof name, "d.%s", slot->name);
-        if (!slot_find(s->store, name)) fail_msg("%s gets no gradient", slot->name);
-        float *g = read_slot(s, name);
-        for (int64_t k = 0; k < shape_count(&slot->shape); k++) sum += (double)g[k] * cos((double)k), size += fabs((double)g[k]);
-        free(g);
-        slots++;
-    }
-    double slack = model < RECURRENT ? 2e-6 * fabs(row->along) : 6e-6 * size;
-    if (!(fabs(sum - row->along) < 2e-6 + slack)) fail_msg("%s: %.9g, not %.9g", row->slot, sum, row->along);
-    return slots;
-}
-
 static void compare_with_pytorch(const char *device, int model)
 {
     struct setup o;
     set_up(&o, device, model, NULL);
     struct graph *g = graph_new(o.s->store, "forced");
     struct forced f = force(&o, g, true);
-    int params[MOST], grads[MOST], count = parameters(g, params);
-    OK(grad_of(g, f.loss, params, count, grads));
-    for (int i = 0; i < count; i++)
-        if (grads[i] != NONE) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
+    int parameters = keep_gradients(g, f.loss);
     keep(g, "loss", f.loss);
     keep(g, "logits", f.logits);
     OK(session_add(o.s, g));
     start(o.s);
-    put_waves(o.s, 0);
+    put_waves(o.s, &WAVES);
     put_batch(o.s);
     put_rest(&o);
     OK(session_run(o.s, 0));
     assert_float_equal(read_one(o.s, "loss"), GOLDEN[model].loss, 2e-5);
     float *logits = read_slot(o.s, "logits");
     for (int t = 0; t < T; t++) assert_float_equal(logits[(1 * T + t) * V + 2 * t + 1], GOLDEN[model].logit[t], 5e-6);
-    int rows = 0;
-    for (const struct golden *row = GOLDEN[model].gradient; row->slot; row++) rows += compare_gradient(o.s, model, row);
-    int equal = 0;  // bias_hh, whose gradient is that of bias_ih
-    for (int i = 0; i < count; i++) equal += strstr(g->value[params[i]].slot->name, "bias_hh") != NULL;
-    assert_int_equal(count, rows + equal);
+    bool recurrent = model < RECURRENT;
+    int rows = compare_gradients(o.s, GOLDEN[model].gradient, recurrent ? 2e-6 : 6e-6, !recurrent);
+    for (int i = 0; i < o.s->store->count; i++) {  // the gradient of bias_hh is that of bias_ih
+        const struct slot *slot = o.s->store->slot[i];
+        rows += role_is_parameter(slot->role) && strstr(slot->name, "bias_hh");
+    }
+    assert_int_equal(rows, parameters);
     free(logits);
     session_done(o.s);
 }
@@ -325,7 +271,7 @@ static void decode_targets(const char *device, int model)
     int forced = session_add(o.s, g);
     OK(forced);
     start(o.s);
-    put_waves(o.s, 0);
+    put_waves(o.s, &WAVES);
     put_batch(o.s);
     put_rest(&o);
     OK(session_run(o.s, forced));
@@ -428,7 +374,9 @@ static double search_on(const char *device, int model, const struct search *sear
     o.facts.field[0].classes = FEW;
     add_programs(&o, PROGRAMS, &is, program);
     start(o.s);
-    put_waves(o.s, shift);
+    struct waves waves = WAVES;
+    waves.shift = shift;
+    put_waves(o.s, &waves);
     sharpen(o.s);
     struct best best[B] = {{0}};
     int32_t words[B][LIMIT], count[B];
@@ -495,10 +443,7 @@ TEST(has_as_many_parameters_as_published)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct slot_store *s = store_of(rows[i].model, rows[i].layers, rows[i].width, rows[i].symbols);
-        int64_t n = 0;
-        for (int k = 0; k < s->count; k++)
-            if (role_is_parameter(s->slot[k]->role)) n += shape_count(&s->slot[k]->shape);
-        assert_int_equal(n, rows[i].parameters);
+        assert_int_equal(count_parameters(s), rows[i].parameters);
         slot_store_free(s);
     }
 }
@@ -557,8 +502,7 @@ TEST(loss_falls)
         set_up(&o, "cpu", model, NULL);
         struct graph *g = graph_new(o.s->store, "train");
         struct forced f = force(&o, g, true);
-        int params[MOST], grads[MOST], count = parameters(g, params);
-        OK(grad_of(g, f.loss, params, count, grads));
+        int params[PARAMETERS_MOST], grads[PARAMETERS_MOST], count = differentiate(g, f.loss, params, grads);
         keep(g, "loss", f.loss);
         g->phase = PHASE_UPDATE;
         struct init rate = {INIT_CONSTANT, model < RECURRENT ? 0.03f : 0.003f};
