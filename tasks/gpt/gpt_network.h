@@ -11,7 +11,8 @@ int gpt_states(struct step *, int tokens);       // i32[B,T] -> [B,T,C]
 // One token more of a text: i32[1], and its place in the block, i32[1] -> [1,C]. Keys and values of those before lie in slots.
 int gpt_next(struct step *, int token, int at);
 int gpt_logits(struct step *, int states);       // [..,C] -> [..,V], of the activations' type
-// The loss of these logits. Labels i32[B,T]. Returns the sum over all rows; out: that sum, the rows' own, how many rows count.
+// The loss of the logits of these states, which never stand whole in memory. Labels i32[B,T]. Returns the sum over all rows;
+// out: that sum, the rows' own, how many rows count.
 int gpt_loss(struct step *, int states, int labels, int out[3]);
 static inline int64_t gpt_block(const struct setting *c)
 {
