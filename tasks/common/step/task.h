@@ -177,6 +177,9 @@ struct task {
     // Adds what people should know about the samples before a training, in sentences: what is learned, what is left out. May be
     // NULL.
     void (*note)(const struct setting *, const struct dataset *view, struct text *);
+    // SHA-256 of the scored samples, where the view makes them of the stored ones: of published data it must be the contest's
+    // "scored_set". NULL: the stored ones are scored.
+    void (*scored_digest)(const struct dataset *view, char hex[DIGEST_HEX]);
     // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);

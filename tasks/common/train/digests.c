@@ -4,6 +4,7 @@
 #include "data/manifest.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/threads.h"
+#include "submit/format/score/contest.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -98,6 +99,14 @@ int digests_files(const struct digests *d, struct run_file into[TASK_FILES])
                                           d->file_remembered[i] ? READING_REMEMBERED : READING_NOW};
     }
     return count;
+}
+
+int digests_check_scored(const struct task *task, const struct dataset_facts *stored, const char *scored)
+{
+    const struct contest *contest = contest_find(task->name);
+    if (!stored->official || !contest || !contest->scored_set || !strcmp(scored, contest->scored_set)) return 0;
+    return fail(ERR_INPUT, "%s: the samples that this program scores are not those of the contest: their digest is %.16s..., "
+                "not %.16s...", task->name, scored, contest->scored_set);
 }
 
 // A run that fails early, for want of a GPU, must not wait until a large file is hashed. The paths of files are only borrowed.

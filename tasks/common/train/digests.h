@@ -7,7 +7,7 @@
 
 #include "data/dataset.h"
 #include "submit/results/result.h"
-#include "tasks/common/step/task_files.h"
+#include "tasks/common/step/task.h"
 
 struct digests;
 // Also sets dataset_facts()->official. The paths of the files are borrowed until digests_wait.
@@ -16,6 +16,9 @@ int digests_wait(struct digests *) MUST_CHECK;                      // joins the
 const char *digests_hex(const struct digests *, enum split);        // valid after digests_wait, like the functions below
 // Fills in the given files as the record stores them and returns their number. Names are borrowed.
 int digests_files(const struct digests *, struct run_file into[TASK_FILES]);
+// What the task makes of published test samples to be scored must be what its contest names.
+// `scored`: task->scored_digest of the view.
+int digests_check_scored(const struct task *, const struct dataset_facts *stored, const char *scored) MUST_CHECK;
 // False: nobody waited, and the thread still reads the data set. It closes the data set when it is done. NULL is fine.
 bool digests_end(struct digests *) MUST_CHECK;
 

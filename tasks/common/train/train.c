@@ -81,6 +81,13 @@ static void want_all(struct dataset *data)
         for (int i = 0; i < f->fields; i++) dataset_want(data, (enum split)s, f->field[i].name, 0, f->count[s]);
 }
 
+static int check_scored_set(const struct going *r)
+{
+    char scored[DIGEST_HEX] = "";
+    if (r->o->task->scored_digest) r->o->task->scored_digest(r->trainer->view, scored);
+    return digests_check_scored(r->o->task, dataset_facts(r->data), scored);
+}
+
 // Opening a GPU takes up to a second. Files are read and hashed meanwhile.
 static int prepare(struct going *r)
 {
@@ -110,6 +117,7 @@ static int prepare(struct going *r)
     TRY(check_stopped());
     progress_note(&r->progress, "computing the digests of the data");
     TRY(digests_wait(r->digests));
+    TRY(check_scored_set(r));
     return check_stopped();
 }
 

@@ -224,6 +224,7 @@ static int judge_and_record(struct measured *m)
     TRY(dataset_open(m->options.data_name, m->options.data_folder, &data));
     int rc = digests_start(data, &(struct task_files){0}, &digests);
     if (rc == 0) rc = digests_wait(digests);
+    if (rc == 0) rc = digests_check_scored(m->chosen->task, dataset_facts(data), m->figures.scored);
     if (rc == 0) {
         const struct dataset_facts *d = dataset_facts(data);
         struct run_data test = {.name = d->name, .split = split_name(SPLIT_TEST), .digest = digests_hex(digests, SPLIT_TEST),

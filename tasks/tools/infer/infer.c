@@ -98,6 +98,7 @@ int infer_measure(const struct infer_options *o, struct infer_figures *f)
         f->device_type = s.device->type->name;
         f->dtype = s.setting.dtype;
         snprintf(f->digest, sizeof f->digest, "%s", checkpoint_digest(s.weights));
+        if (o->task->scored_digest && !o->data && !o->writing) o->task->scored_digest(s.view, f->scored);
         rc = o->writing ? infer_write(&s, o) : infer_serve(&s, o, f);
     }
     close_serving(&s, o);

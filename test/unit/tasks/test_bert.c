@@ -6,11 +6,13 @@
 #include "test/unit/tasks/fixture_network.h"
 
 #include "data/feed/feed.h"
+#include "submit/format/score/contest.h"
 #include "tasks/bert/bert.h"
 #include "tasks/bert/bert_keys.h"
 #include "tasks/bert/bert_network.h"
 #include "tasks/bert/cloze.h"
 #include "tasks/bert/sentence_pairs.h"
+#include "tasks/common/train/digests.h"
 
 // ---- the network beside PyTorch's: test/bench/torch_bert.py printed these
 
@@ -355,6 +357,22 @@ TEST(the_scored_set_is_fixed)
     }
     assert_string_equal(digest[0], digest[1]);
     assert_string_equal(digest[0], "d321fe67231bf9def1db23c1b695a81f763dc7a3545290c17a7d75c74646d595");
+}
+
+// Other published data, another way of making samples or other pieces: a score on them is another score.
+TEST(another_scored_set_is_refused)
+{
+    const char *contest = contest_find("wiki-mlm")->scored_set;
+    struct dataset_facts published = {.official = true}, own = {.official = false};
+    struct made m;
+    char hex[DIGEST_HEX];
+    make(&m, "wiki-mlm");
+    task_wiki_mlm.scored_digest(m.view, hex);
+    REFUSED(digests_check_scored(&task_wiki_mlm, &published, hex), "not those of the contest: their digest is d321fe67231bf9de");
+    OK(digests_check_scored(&task_wiki_mlm, &own, hex));
+    OK(digests_check_scored(&task_wiki_mlm, &published, contest));
+    OK(digests_check_scored(&task_bert_pretraining, &published, hex));  // nobody has published its samples
+    end(&m);
 }
 
 TEST(noise_has_the_shape_of_samples)
