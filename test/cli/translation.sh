@@ -55,6 +55,16 @@ assert len(shares) == len(rows) * len(columns), len(shares)
 sums = [sum(shares[i * len(columns) : (i + 1) * len(columns)]) for i in range(len(rows))]
 assert all(abs(s - 1) < 0.01 for s in sums) and max(shares) > 0.4, (sums, shares)
 PY
+"$DAWN" report --picture map.svg -o page.html >/dev/null # one file, with the picture as it is
+python3 - <<'PY'
+import base64, re
+page = open("page.html").read()
+data = re.findall('<figcaption>map.svg</figcaption>\n<img alt="map.svg" src="data:image/svg.xml;base64,([^"]*)">', page)
+assert [base64.b64decode(d, validate=True) for d in data] == [open("map.svg", "rb").read()], data
+PY
+says 1 'told.txt is neither SVG nor PNG' "$DAWN" report --picture map.svg --picture told.txt
+says 1 'none.svg' "$DAWN" report --picture none.svg
+says 2 '--picture is for HTML: md has none' "$DAWN" report --picture map.svg -o page.md
 says 2 'draws the answer to --ask' "$DAWN" infer multi30k --attention map.svg
 says 2 'name the pairs: give one of them' "$DAWN" infer multi30k --ask dog --text told.txt
 says 2 'takes one line' "$DAWN" infer multi30k --ask $'a\nb'

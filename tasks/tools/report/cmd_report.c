@@ -24,13 +24,13 @@ static int choose_form(const char *format, const char *to, enum sheet_form *form
     return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format says what it holds", to);
 }
 
-static int write_report(const char *db, enum sheet_form form, const char *to)
+static int write_report(const char *db, enum sheet_form form, const struct option_list *pictures, const char *to)
 {
     struct results *r;
     struct text text = {0};
     TRY(results_open(db, RESULTS_READ, &r));
     int rc = form == SHEET_CSV ? 0 : cmd_chain_warn("report", r, 0);  // its CSV has no figures of runs
-    if (rc == 0) rc = report_write(r, form, &text);
+    if (rc == 0) rc = report_write(r, form, pictures, &text);
     results_close(r);
     if (rc == 0 && !strcmp(to, "-")) fwrite(text.at, 1, text.length, stdout);
     else if (rc == 0) rc = file_write(to, text.at, text.length);
@@ -43,9 +43,11 @@ int cmd_report(int argc, char **argv)
 {
     const char *to = "report.html", *format = NULL;
     enum sheet_form form;
+    struct option_list pictures = {0};
     const struct option options[] = {
         {OPTION_PATH, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "html, md or csv (default: by the name of FILE)", &format, 0, 0},
+        {OPTION_LIST, 0, "picture", "FILE", "show this SVG or PNG, such as one of \"dawn infer --attention\"", &pictures, 0, 0},
         {0},
     };
     const struct usage usage = {
@@ -56,10 +58,12 @@ int cmd_report(int argc, char **argv)
         options,
         "Examples:\n"
         "  dawn report                                   report.html of results.db\n"
-        "  dawn report other.db -o throughput.md\n"};
+        "  dawn report other.db -o throughput.md\n"
+        "  dawn report --picture map.svg\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one file; \"%.60s\" is one too many", argv[2]);
     TRY(choose_form(format, to, &form));
-    return write_report(argc > 1 ? argv[1] : NULL, form, to);
+    if (pictures.count > 0 && form != SHEET_HTML) return fail(ERR_USAGE, "--picture is for HTML: %s has none", forms[form]);
+    return write_report(argc > 1 ? argv[1] : NULL, form, &pictures, to);
 }

@@ -120,6 +120,7 @@ static void free_all(struct report_data *d)
     for (int g = 0; g < d->groups; g++) free(d->group[g].row);
     free(d->group);
     sheet_free(&d->groups_of_runs);
+    text_free(&d->pictures);
 }
 
 // ---- the page
@@ -213,6 +214,10 @@ static void write_page(const struct results *r, struct report_data *d, enum shee
     sheet_page(form, "DAWN report", into);
     add_words(form, into, "%s, %s UTC, DAWN %s", result_file(r), plain_when(date, clock_unix_ms()), build_version());
     add_runs(d, form, into);
+    if (d->pictures.length > 0) {
+        sheet_heading(form, 2, "Pictures", into);
+        text_bytes(into, d->pictures.at, d->pictures.length);
+    }
     add_throughput(d, form, into);
     add_scaling(d, form, into);
     if (d->all_runs > RUNS_MOST) add_words(form, into, "The last %d of %lld runs.", RUNS_MOST, (long long)d->all_runs);
@@ -238,11 +243,12 @@ static int check_content(const struct results *r, const struct report_data *d, e
     return 0;
 }
 
-int report_write(struct results *r, enum sheet_form form, struct text *into)
+int report_write(struct results *r, enum sheet_form form, const struct option_list *pictures, struct text *into)
 {
     struct report_data d = {0};
     struct sheet s;
     int rc = read_all(r, &d);
+    for (int i = 0; pictures && i < pictures->count && rc == 0; i++) rc = report_add_picture(pictures->word[i], &d.pictures);
     if (rc == 0) rc = check_content(r, &d, form);
     if (rc == 0 && form != SHEET_CSV) write_page(r, &d, form, into);
     if (rc == 0 && form == SHEET_CSV) {

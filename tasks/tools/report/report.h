@@ -5,10 +5,12 @@
 #ifndef DAWN_REPORT_H
 #define DAWN_REPORT_H
 
+#include "runtime/common/cli/options.h"
 #include "submit/results/record.h"
 #include "tasks/tools/show/sheet.h"
 
-// ERR_DATABASE if the record has neither a run nor a measurement; for CSV, if it has no measurement.
-int report_write(struct results *, enum sheet_form, struct text *into) MUST_CHECK;
+// Pictures are files of SVG or PNG, which the HTML shows after the runs; NULL: none. ERR_DATABASE if the record has neither a run
+// nor a measurement; for CSV, if it has no measurement.
+int report_write(struct results *, enum sheet_form, const struct option_list *pictures, struct text *into) MUST_CHECK;
 
 #endif

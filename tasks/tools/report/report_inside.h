@@ -19,6 +19,7 @@ struct report_data {
     struct sheet groups_of_runs;
     struct report_group *group;
     int groups;
+    struct text pictures;  // as HTML
 };
 
 // Adds the setting that a group measured: "record, bf16, cpu with 2 threads".
@@ -40,5 +41,8 @@ void report_add_scaling_rows(const struct report_data *, struct sheet *);     //
 // ---- report_charts.c
 void report_curves(const struct report_data *, const char *task, struct text *into);
 void report_group_charts(const struct report_data *, int group, struct text *into);
+
+// ---- report_pictures.c
+int report_add_picture(const char *path, struct text *html) MUST_CHECK;
 
 #endif

@@ -57,7 +57,7 @@ TEST_WITH(test_html, setup, leave)
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "airbench");
-    if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
+    if (report_write(r, SHEET_HTML, NULL, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<!DOCTYPE html>");
     says(&text, "@media print");
     says(&text, "prefers-color-scheme: dark");
@@ -93,7 +93,7 @@ TEST_WITH(test_charts_draw_no_more_than_there_is, setup, leave)
     struct run_facts facts = fixture_facts(1, NULL);
     for (int i = 0; i < 6; i++) fixture_run(r, &facts, (const int64_t[]){5000, 9300, 9500}, i < 5 ? 2 : 3);
     add_bench(r, 8, 9000000, "record"), add_bench(r, 16, 5000000, "record"), add_bench(r, 32, 7000000, "record");
-    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, NULL, &text), 0);
     says(&text, "<p>The newest 4 of the 6 runs of this task that have a curve; 2 are left out.</p>");
     const char *line = strstr(text.at, "look-1\" d=\"M");  // the fifth run, which ended before the sixth
     if (line == NULL) fail_msg("no second line");
@@ -109,12 +109,12 @@ TEST_WITH(test_markdown_and_csv, setup, leave)
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
     fill(r, "airbench");
-    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, NULL, &text), 0);
     says(&text, "| node\\_num | gpu\\_num\\_per\\_node | batch\\_size\\_per\\_device | samples/s | speedup |");
     says(&text, "| 1 | 1 | 8 | 1600.00 | 1.00 |");
     says(&text, "| 1 | 1 | 32 | 1882.35 | 1.00 |");
     text_free(&text);
-    assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
+    assert_int_equal(report_write(r, SHEET_CSV, NULL, &text), 0);
     says(&text, "task,model,setting,node_num,gpu_num_per_node,batch_size_per_device,samples/s,speedup,step_ns,memory_bytes,"
                 "noise\ncifar10,airbench,cpu bf16,1,1,8,1600.00,1.00,5000000,8000000,0\n");
     text_free(&text);
@@ -145,7 +145,7 @@ TEST_WITH(test_scaling, setup, leave)
     int64_t first = 0, second = 0;
     add_scaling(r, "airbench", &first, 1, 100000000);
     add_scaling(r, "airbench", &first, 2, 125000000);
-    if (report_write(r, SHEET_HTML, &text) < 0) fail_msg("%s", error_text());
+    if (report_write(r, SHEET_HTML, NULL, &text) < 0) fail_msg("%s", error_text());
     says(&text, "<h2>Scaling</h2>");
     says(&text, ">1.60</td>");
     says(&text, ">80.0%</td>");
@@ -156,12 +156,12 @@ TEST_WITH(test_scaling, setup, leave)
     never_says(&text, "nan");
     text_free(&text);
     add_scaling(r, "other", &second, 2, 125000000);  // without a single process there is no prediction
-    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, NULL, &text), 0);
     says(&text, "## Scaling");
     says(&text, "| 1 | 2 | 100 | 1600.00 | 1.60 | 80.0% | 1 |");
     says(&text, "| 1 | 2 | 100 | 1600.00 | 2.00 | 100.0% | 1 |");
     text_free(&text);
-    assert_int_equal(report_write(r, SHEET_CSV, &text), 0);
+    assert_int_equal(report_write(r, SHEET_CSV, NULL, &text), 0);
     says(&text, "cifar10,airbench,cpu bf16,1,2,100,1600.00,1.60,125000000,,1\n");
     text_free(&text);
     results_close(r);
@@ -173,11 +173,11 @@ TEST_WITH(test_text_of_strangers, setup, leave)
     struct text text = {0};
     fill(r, "</style><script>alert(1)</script>|`x` # head");
     add_bench(r, 64, 1000000, "two\n# lines");
-    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, NULL, &text), 0);
     never_says(&text, "<script");
     says(&text, "&lt;script&gt;");
     text_free(&text);
-    assert_int_equal(report_write(r, SHEET_MARKDOWN, &text), 0);
+    assert_int_equal(report_write(r, SHEET_MARKDOWN, NULL, &text), 0);
     never_says(&text, "<script");
     never_says(&text, "\n# lines");
     says(&text, "\\|\\`x\\` \\# head");
@@ -189,13 +189,13 @@ TEST_WITH(test_nothing_to_report, setup, leave)
 {
     struct text text = {0};
     struct results *r = open_db(RESULTS_WRITE);
-    assert_fails(report_write(r, SHEET_HTML, &text), ERR_DATABASE, "nothing to report");
+    assert_fails(report_write(r, SHEET_HTML, NULL, &text), ERR_DATABASE, "nothing to report");
     struct run_facts facts = fixture_facts(1, NULL);
     fixture_run(r, &facts, NULL, 0);  // a run without a point
-    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, NULL, &text), 0);
     never_says(&text, "<svg");
     text_free(&text);
-    assert_fails(report_write(r, SHEET_CSV, &text), ERR_DATABASE, "no measurement");
+    assert_fails(report_write(r, SHEET_CSV, NULL, &text), ERR_DATABASE, "no measurement");
     results_close(r);
 }
 

@@ -302,7 +302,7 @@ TEST_WITH(losses_are_recorded, setup, leave)
     static const char *const names[] = {"real", "fake", "move", "reply"};
     for (int i = 0; i < 4; i++) assert_true(at && (at = strstr(at, names[i])) && at < line + strcspn(line, "\n"));
     text_free(&text);
-    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, NULL, &text), 0);
     assert_non_null(strstr(text.at, "reply training loss over end-to-end time"));
     text_free(&text);
     assert_int_equal(document_page(r, id, SHEET_HTML, &text), 0);
