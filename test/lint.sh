@@ -52,7 +52,7 @@ tasks/common            : tasks/common submit/results submit/announce.h submit/f
 tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
 tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime
 tasks/tools/replay      : tasks/commands.h tasks/tools/choose.h tasks/common/train submit/original.h submit/results submit/format data runtime
-tasks/tools             : tasks/tools tasks/translation/bleu.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
+tasks/tools             : tasks/tools tasks/translation/bleu.h tasks/detection/coco.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
 tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/recipe data runtime
 tasks                   : data tasks/common/step runtime
 scoreboard/rank         : runtime/common submit/format

@@ -8,10 +8,17 @@
 #include "tasks/commands.h"
 #include "tasks/tasks.h"
 
+// Evaluations of files that belong to no task.
+static const struct {
+    const char *name;
+    int (*command)(int argc, char **argv);
+} metrics[] = {{"bleu", cmd_eval_bleu}, {"coco", cmd_eval_coco}};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
 static int find_judge(const char *name, const struct judge **judge)
 {
     enum { MOST = 64 };
-    const char *names[MOST + 2] = {0};
+    const char *names[MOST + METRICS + 1] = {0};
     int count = 0;
     for (int i = 0; task_at(i) && count < MOST; i++) {
         *judge = task_at(i)->judge;
@@ -19,13 +26,14 @@ static int find_judge(const char *name, const struct judge **judge)
         if (strcmp(task_at(i)->name, name) == 0) return 0;
         names[count++] = task_at(i)->name;
     }
-    names[count++] = "bleu";
+    for (size_t i = 0; i < METRICS; i++) names[count++] = metrics[i].name;
     return fail_unknown(ERR_USAGE, "evaluation", name, names, NULL);
 }
 
 int cmd_eval(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "bleu")) return cmd_eval_bleu(argc - 1, argv + 1);
+    for (size_t i = 0; i < METRICS && argc > 1; i++)
+        if (!strcmp(argv[1], metrics[i].name)) return metrics[i].command(argc - 1, argv + 1);
     bool json = false;
     const struct option options[] = {
         {OPTION_FLAG, 'j', "json", NULL, "print what the published evaluation prints", &json, 0, 0},
@@ -39,13 +47,13 @@ int cmd_eval(int argc, char **argv)
         bool again = i > 0 && judge == task_at(i - 1)->judge;
         if (judge && judge->evaluate && !again) text_add(&about, "\n\n%s: %s", task_at(i)->name, judge->files);
     }
-    text_add(&about, "\n\nbleu: translations; \"dawn eval bleu -h\" tells more.");
+    text_add(&about, "\n\nbleu: translations, coco: boxes or masks; \"dawn eval bleu -h\" and \"dawn eval coco -h\" say more.");
     const struct usage usage = {"eval", "TASK TRUTH ANSWERS [OPTIONS]", about.at, options,
                                 "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n"};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad or bleu");
+    if (argc < 2) return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu or coco");
     TRY(find_judge(argv[1], &judge));
     if (argc < 4) return fail(ERR_USAGE, "expected two files, TRUTH and ANSWERS: \"dawn eval -h\" says which");
     if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);

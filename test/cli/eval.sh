@@ -96,3 +96,40 @@ grep -qx 'dawn eval: h.txt:2: byte 3 of the line is not UTF-8' err
 grep -q '"13b"; did you mean "13a"' err
 [ "$(status "$DAWN" eval bleu r.txt)" = 2 ]
 [ "$(status "$DAWN" eval bleu r.txt nowhere.txt)" = 1 ]
+
+# ---- detections
+cat >truth.json <<'EOT'
+{"images": [{"id": 1, "height": 60, "width": 80}, {"id": 2, "height": 60, "width": 80}], "categories": [{"id": 3, "name": "cat"}],
+ "annotations": [
+  {"id": 1, "image_id": 1, "category_id": 3, "bbox": [10, 10, 20, 20], "area": 400, "iscrowd": 0,
+   "segmentation": [[10, 10, 10, 30, 30, 30, 30, 10]]},
+  {"id": 2, "image_id": 2, "category_id": 3, "bbox": [0, 0, 40, 40], "area": 1600, "iscrowd": 0,
+   "segmentation": {"size": [60, 80], "counts": [0, 40, 20, 40, 4700]}}]}
+EOT
+echo '[{"image_id": 1, "category_id": 3, "bbox": [10, 10, 20, 20], "score": 0.9}]' >found.json
+[ "$(status "$DAWN" eval coco truth.json found.json)" = 0 ]
+grep -qx 'AP         0.5050   IoU 0.50 to 0.95' out
+grep -qx 'AP small   1.0000   areas up to 32 x 32' out
+grep -qx 'AP large   -        no truth: areas from 96 x 96 on' out
+grep -qx 'AR 100     0.5000   recall with 100' out
+grep -qx 'boxes of 2 truths and 1 detections in 2 images' out
+[ ! -s err ]
+[ "$(status "$DAWN" eval coco truth.json found.json --json)" = 0 ]
+python3 -c 'import json; d = json.load(open("out")); assert d["AR1"] == 0.5 and d["APl"] == -1 and d["compared"] == "bbox"'
+[ "$(status "$DAWN" eval coco truth.json found.json --segm)" = 1 ]
+grep -qx 'dawn eval: found.json: result 1: it has no "segmentation"' err
+echo '[{"image_id": 2, "category_id": 3, "segmentation": {"size": [60, 80], "counts": "0X1d0<"}, "score": 0.9}]' >masks.json
+[ "$(status "$DAWN" eval coco truth.json masks.json -s -j)" = 1 ]
+grep -q '^dawn eval: masks.json: result 1: ' err
+sed 's/"image_id": 1/"image_id": 7/' found.json >strange.json
+[ "$(status "$DAWN" eval coco truth.json strange.json)" = 1 ]
+grep -qx 'dawn eval: strange.json: result 1: the truth has no image 7' err
+sed 's/0\.9/NaN/' found.json >nan.json
+[ "$(status "$DAWN" eval coco truth.json nan.json)" = 1 ]
+grep -q '^dawn eval: nan.json: line 1, ' err
+[ "$(status "$DAWN" eval coco truth.json)" = 2 ]
+[ "$(status "$DAWN" eval coco truth.json found.json more)" = 2 ]
+[ "$(status "$DAWN" eval coco -h)" = 0 ]
+grep -q -- '--segm' out
+[ "$(status "$DAWN" eval coca truth.json found.json)" = 2 ]
+grep -qx 'dawn eval: there is no evaluation "coca"; did you mean "coco"?' err
