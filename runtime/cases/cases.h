@@ -8,7 +8,7 @@
 
 #include "runtime/session.h"
 
-enum { CASE_PARAMS = 14, CASE_INPUTS = 16, CASE_OUTPUTS = 16 };
+enum { CASE_PARAMS = 15, CASE_INPUTS = 16, CASE_OUTPUTS = 16 };
 
 // The distribution of an input, with one parameter `a`.
 enum draw {

@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-// p: n, h, w, c, k, r, s, stride, before, after, groups, act, bias, winograd
+// p: n, h, w, c, k, r, s, stride, before, after, groups, act, bias, winograd, what columns have on both sides beyond that padding
 static struct conv_attr conv_of(const int *p)
 {
-    return (struct conv_attr){.stride = {p[7], p[7]}, .before = {p[8], p[8]}, .after = {p[9], p[9]}, .groups = p[10],
-                              .act = (enum act)p[11], .winograd = (enum winograd)p[13], .x_h = p[1], .x_w = p[2],
+    return (struct conv_attr){.stride = {p[7], p[7]}, .before = {p[8], p[8] + p[14]}, .after = {p[9], p[9] + p[14]},
+                              .groups = p[10], .act = (enum act)p[11], .winograd = (enum winograd)p[13], .x_h = p[1], .x_w = p[2],
                               .r = p[5], .s = p[6]};
 }
 
@@ -18,7 +18,7 @@ static struct shape conv_w(const int *p) { return SHAPE(p[4], p[5], p[6], p[3] /
 
 static struct shape conv_y(const int *p)
 {
-    return SHAPE(p[0], (p[1] + p[8] + p[9] - p[5]) / p[7] + 1, (p[2] + p[8] + p[9] - p[6]) / p[7] + 1, p[4]);
+    return SHAPE(p[0], (p[1] + p[8] + p[9] - p[5]) / p[7] + 1, (p[2] + p[8] + p[9] + 2 * p[14] - p[6]) / p[7] + 1, p[4]);
 }
 
 static double conv_deviation(const int *p) { return 1.0 / sqrt((double)(p[5] * p[6] * p[3]) / p[10]); }
@@ -115,6 +115,10 @@ static void build_matmul(struct case_build *b)
     {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack},                \
     {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack}
 #define ALL(name, ...) CONV("conv " name, 48, __VA_ARGS__), BACK(name, 48, __VA_ARGS__)
+#define AXES(name, wider, ...)                                                                                                 \
+    {"conv " name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0, 0, wider}, 48},               \
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0, 0, wider}, 48},                  \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0, 0, wider}, 48}
 #define ACT(name, act, bias, ...)                                                                                      \
     {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM, {__VA_ARGS__, act, bias}, 96}
 #define BIG(name, ...)                                                                                                 \
@@ -156,6 +160,13 @@ const struct op_case cases_conv[] = {
     ALL("7x7 stride 2, 3->64",   2, 13, 12, 3,  64, 7, 7, 2, 3, 3, 1),
     ALL("stride 2, 4->40",       3, 7,  8,  4,  40, 3, 3, 2, 1, 1, 1),
     ALL("3x2, 2->128",           2, 6,  5,  2, 128, 3, 2, 1, 1, 1, 1),
+    // Windows of one row or column, padded along it alone.
+    AXES("1x7 pad 0, 3", 3,      2, 5,  9,  6,  10, 1, 7, 1, 0, 0, 1),
+    AXES("7x1 pad 3, 0", -3,     2, 9,  5,  6,  10, 7, 1, 1, 3, 3, 1),
+    AXES("1x3 pad 0, 1", 1,      3, 4,  4,  24, 40, 1, 3, 1, 0, 0, 1),
+    AXES("3x1 pad 1, 0", -1,     13, 4, 4,  64, 80, 3, 1, 1, 1, 1, 1),
+    AXES("7x1 pad 3, 0, 17 images", -3, 17, 5, 5, 48, 64, 7, 1, 1, 3, 3, 1),
+    AXES("1x7 pad 0, 3, 14 images", 3, 14, 5, 5, 32, 48, 1, 7, 1, 0, 0, 1),
     // More than a thousand pixels, which some kernels sum in slices.
     {"conv 5 images, 2x2 valid", OP_CONV, build_conv, HS, {5, 18, 17, 3, 24, 2, 2, 1, 0, 0, 1, ACT_GELU, 1}, 96},
     {"conv 6 images, 5->40, stride 2", OP_CONV, build_conv, HS, {6, 15, 16, 5, 40, 3, 3, 2, 1, 1, 1, 0, 0}, 48},
