@@ -32,14 +32,22 @@ static void count_hits(struct step *s, int logits, int labels)
         g_correct(s->g, logits, labels, step_hits(s, m), strcmp(metrics[m].name, "top5") ? 1 : 5);
 }
 
+// A second head helps to train the layers below it: its loss is added with a factor, and its answers do not count.
 static void train_forward(struct step *s)
 {
     struct graph *g = s->g;
+    const struct recipe *r = s->setting->recipe;
     int pixels = step_input(s, "images"), labels = step_input(s, "labels");
-    int logits = step_forward(s, normalised(s, pixels, false));
+    int in[MODEL_VALUES] = {normalised(s, pixels, false)}, logits[MODEL_VALUES] = {NONE, NONE};
+    s->setting->model->forward(s, in, logits);
     graph_scope(g, "loss");
-    step_loss(s, g_xent(g, logits, labels, (float)s->setting->recipe->label_smoothing, true), 1);
-    count_hits(s, logits, labels);
+    int loss = g_xent(g, logits[0], labels, (float)r->label_smoothing, true);
+    if (logits[1] != NONE) {
+        int second = g_xent(g, logits[1], labels, (float)r->label_smoothing, true);
+        loss = g_add(g, loss, g_scale(g, second, (float)imagenet_keys(r)->second_head));
+    }
+    step_loss(s, loss, 1);
+    count_hits(s, logits[0], labels);
 }
 
 // ---- evaluation and inference: one view, or the sum with the mirror image's

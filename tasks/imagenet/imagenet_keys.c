@@ -6,12 +6,14 @@
 #include "tasks/imagenet/imagenet_networks.h"
 
 enum { RESOLUTIONS_MOST = 8 };  // each has programs of its own
+enum { SECOND_HEAD_SIDE = 299 };  // gives its convolution 5x5 one place
 static const char *const activations[] = {"none", "relu", "gelu", "silu", NULL};
 static const char *const flips[] = {"never", "random", "alternate", NULL};
 static const char *const stems[] = {"conv7", "deep", "patch", NULL};
 static const char *const shortcuts[] = {"conv", "pool", NULL};
 static const char *const blurs[] = {"no", "yes", NULL};
 static const char *const shapes[] = {"square", "rectangles", NULL};
+static const char *const parts[] = {"residual stages", "second head"};
 
 #define AT RECIPE_AT
 #define OWN(field) RECIPE_OWN(struct imagenet_keys, field)
@@ -33,20 +35,26 @@ static const struct recipe_key keys[] = {
      .about = "images of a split that may be damaged; they are used as far as they can be decoded"},
 
     {"model.widths", NULL, KEY_LIST, AT(widths), 1, 4096, NULL, "",
-     .about = "inner channels of the four stages; empty: the network's own"},
+     .about = "inner channels of the four stages; empty: the network's own", .part = PART_STAGES},
     {"model.blocks", NULL, KEY_LIST, OWN(blocks), 1, 64, NULL, "",
-     .about = "blocks of the four stages; empty: the network's own"},
+     .about = "blocks of the four stages; empty: the network's own", .part = PART_STAGES},
     {"model.activation", NULL, KEY_CHOICE, OWN(activation), 0, 0, activations, "relu", .about = "after each norm and each sum"},
     {"model.norm_momentum", NULL, KEY_NUMBER, OWN(norm_momentum), 0, 1, NULL, "0.9",
      .about = "share of the old running statistics that is kept"},
     {"model.stem", NULL, KEY_CHOICE, OWN(stem), 0, 0, stems, "conv7",
-     .about = "conv7: 7x7 and a max pool; deep: three 3x3 and a max pool; patch: 4x4 with stride 4"},
+     .about = "conv7: 7x7 and a max pool; deep: three 3x3 and a max pool; patch: 4x4 with stride 4", .part = PART_STAGES},
     {"model.shortcut", NULL, KEY_CHOICE, OWN(shortcut), 0, 0, shortcuts, "conv",
-     .about = "where a stage halves the image: a 1x1 convolution with stride 2, or an average pool before one without"},
+     .about = "where a stage halves the image: a 1x1 convolution with stride 2, or an average pool before one without",
+     .part = PART_STAGES},
     {"model.blur", NULL, KEY_CHOICE, OWN(blur), 0, 0, blurs, "no",
-     .about = "yes: pools and blocks halve the image by a blur 1 2 1 before the stride (Zhang 2019), against aliasing"},
+     .about = "yes: pools and blocks halve the image by a blur 1 2 1 before the stride (Zhang 2019), against aliasing",
+     .part = PART_STAGES},
     {"model.last_gamma", NULL, KEY_NUMBER, OWN(last_gamma), 0, 1, NULL, "0",
-     .about = "initial scale of the last norm of a block"},
+     .about = "initial scale of the last norm of a block", .part = PART_STAGES},
+    {"model.second_head", NULL, KEY_NUMBER, OWN(second_head), 0, 1, NULL, "0",
+     .about = "factor of a second head's loss in a training of 299 pixels; 0: there is no such head", .part = PART_SECOND_HEAD},
+    {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0", .about = "dropout rate before the head",
+     .part = PART_SECOND_HEAD},
 
     {"optimiser.head.decay", NULL, KEY_NUMBER, OWN(head_decay), 0, 1, NULL, "0",
      .about = "weight decay of the head, without the factor of optimiser.weight_decay"},
@@ -82,11 +90,17 @@ static int check_imagenet(const char *where, const struct recipe *r)
     TRY(recipe_check_whole(where, "data.resolution", &r->resolution));
     if (count_different(&r->resolution) > RESOLUTIONS_MOST)
         return fail(ERR_USAGE, "%s: \"data.resolution\" may have %d different numbers", where, RESOLUTIONS_MOST);
+    int64_t least = sides > 0 ? INT64_MAX : imagenet_keys(r)->side;
+    for (int i = 0; i < sides; i++) least = r->resolution.at[i] < (double)least ? (int64_t)r->resolution.at[i] : least;
+    if (imagenet_keys(r)->second_head > 0 && least < SECOND_HEAD_SIDE)
+        return fail(ERR_USAGE, "%s: \"model.second_head\" needs training images of %d pixels or more, not %lld", where,
+                    SECOND_HEAD_SIDE, (long long)least);
     TRY(recipe_check_whole(where, "model.widths", &r->widths));
     return recipe_check_whole(where, "model.blocks", &imagenet_keys(r)->blocks);
 }
 
 static const char *const also[] = {"imagenette", NULL};
 const struct recipe_table recipe_table_imagenet = {
-    .task = "imagenet", .also = also, .models = imagenet_models, .keys = keys, .check = check_imagenet,
+    .task = "imagenet", .also = also, .models = imagenet_models, .keys = keys, .parts = parts,
+    .check = check_imagenet,
 };

@@ -15,7 +15,7 @@ struct imagenet_keys {
     int activation;                 // enum act
     int stem, shortcut, shapes;     // the enums above
     int blur;                       // 0 or 1
-    double norm_momentum, last_gamma, head_decay, resize;
+    double norm_momentum, last_gamma, head_decay, resize, second_head, dropout;
 };
 static inline const struct imagenet_keys *imagenet_keys(const struct recipe *r)
 {

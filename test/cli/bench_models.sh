@@ -11,6 +11,7 @@ while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
     case $task-$model in
     cifar10-airbench) narrow='--set widths=8,8,8' ;;
+    *-inception-v3) narrow='--set batch=2' ;;
     cifar10-resnet9 | imagenet-*) narrow='--set widths=8,8,8,8' ;;
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
     squad*-bert | squad*-encoder) narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24' unit=questions ;;

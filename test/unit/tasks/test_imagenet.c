@@ -74,7 +74,8 @@ TEST(the_middle_of_256_is_224)
 
 TEST(recipes_are_published_as_they_stand)
 {
-    static const char *const names[] = {"imagenet", "imagenet-224", "imagenette", "pictures"};
+    static const char *const names[] = {"imagenet", "imagenet-224", "inception-v3", "imagenette", "imagenette-inception",
+                                        "pictures"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct recipe r = recipe(names[i], NULL);
         assert_true(recipe_is_published(names[i], &r));
