@@ -197,7 +197,7 @@ def main():
         theirs.load_state_dict(state)
         theirs.eval()
         with torch.no_grad():
-            print("torchvision differs by", (theirs(images(2, 75)) - logits).abs().max().item())
+            print("torchvision differs by", (theirs(images(2, 75).double()) - logits).abs().max().item())
     print_training(state, 4, 107, False)
     print_training(state, 3, 299, True)
 
