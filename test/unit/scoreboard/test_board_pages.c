@@ -10,7 +10,7 @@
 // A page's text, lent until the next call.
 static const char *page_of(handler *run, const char *address, const char *word0, const char *word1, const char *query)
 {
-    if (ask_page(run, (struct request){.path = address, .query = query, .word = {word0, word1}}) < 0) fail_msg("%s", error_text());
+    OK(ask_page(run, (struct request){.path = address, .query = query, .word = {word0, word1}}));
     return answer.body.at;
 }
 

@@ -16,8 +16,8 @@ struct golden {
     double along;      // the sum of gradient[i] cos(i)
 };
 
-// Element k of a parameter is amplitude sin(angle(k + 1) + phase), and 1 more in the scales of a norm. Its phase is the sum of its
-// name's characters.
+// Element k of a parameter is amplitude sin(angle (k + 1) + phase), and 1 more in the scales of a norm. The phase is the sum of
+// the characters of its name.
 struct waves {
     const char *norm;  // scales of norms have this and "weight" in their names
     double scale, weight, rest;  // amplitudes: of such scales, of other weights, of all else
