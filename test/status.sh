@@ -41,3 +41,21 @@ reads() { # FILE PATTERN
 lacks() { # FILE PATTERN
     [ -f "$1" ] && ! reads "$@" 2>/dev/null || { echo "$1 has \"$2\":" >&2; cat "$1" >&2; return 1; }
 }
+
+# Each Python expression is true of o, the JSON in the file (a list, if each line is one). Expressions can open other files with load.
+holds() { # FILE EXPRESSION...
+    python3 -c 'import csv, json, math, sys
+def load(name):
+    text = open(name).read()
+    try: return json.loads(text)
+    except ValueError: return [json.loads(line) for line in text.splitlines()]
+o = load(sys.argv[1])
+for expression in sys.argv[2:]: eval(expression) or sys.exit("%s: not %s\n%s" % (sys.argv[1], expression, json.dumps(o, indent=1)))' "$@"
+}
+
+sql() { # DATABASE STATEMENT...: carries them out, and prints the first row of each that has one
+    python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    for row in [db.execute(statement).fetchone() for statement in sys.argv[2:]]:
+        if row: print(*row)' "$@"
+}

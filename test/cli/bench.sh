@@ -20,15 +20,13 @@ awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" bench cifar10 --device null --no-measure)" = 0 ]
 reads out 'CIFAR-10, its shape filled with noise: there is no CIFAR-10 in'
 grep -q '20 steps ignored, then 7 x 100 steps$' out
-[ "$(status "$DAWN" bench cifar10 --device null --no-measure --fake --side 24 --json)" = 0 ]
-grep -q '"noise": true' out
+expect 0 '"noise": true' "$DAWN" bench cifar10 --device null --no-measure --fake --side 24 --json
 grep -q '"side": 24' out
 grep -q '"whole": true' out
 
 # A folder given by --data must have the data.
 mkdir empty
-[ "$(status "$DAWN" bench cifar10 --device null --data ./empty)" = 1 ]
-grep -q 'there is no CIFAR-10 in ./empty' err
+says 1 'there is no CIFAR-10 in ./empty' "$DAWN" bench cifar10 --device null --data ./empty
 
 # Ctrl-C, with its output in a pipe: one sentence.
 python3 - "$DAWN" <<'PY'
@@ -54,21 +52,19 @@ awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" bench --list)" = 0 ]
 [ "$(grep -Ec '^ +[1-5]  20..-..-.. ..:..  (cifar10|imagenette) ' out)" = 5 ]
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
-[ "$(status "$DAWN" results)" = 0 ]
-grep -q '^5 measurements: "dawn bench --list" shows them.$' out
+expect 0 '^5 measurements: "dawn bench --list" shows them.$' "$DAWN" results
 expect 0 '^5 measurements: "dawn bench --list --db ./results.db" shows them.$' "$DAWN" results --db ./results.db
 [ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/benches.csv)" = 6 ]
 [ "$(status "$DAWN" bench $small --batch 10,20 --no-record --json)" = 0 ]
-python3 -c 'import json; d = json.load(open("out")); assert [s["batch"] for s in d["settings"]] == [10, 20] and len(d["fits"]) == 1'
+holds out '[s["batch"] for s in o["settings"]] == [10, 20] and len(o["fits"]) == 1'
 [ "$(status "$DAWN" bench --list --db tables/none.db)" = 1 ]
 # The second batch needs terabytes by plan: the measured rows stay, and the sweep says where it stopped.
 large="imagenet --fake --model resnet18 --set widths=8,8,8,8 --no-measure --threads 1"
 [ "$(status "$DAWN" bench $large --seconds 0.1 --repeats 1 --batch 2,1000000)" = 0 ]
 grep -q 'sweep stops here: batch 1000000 ' err
 [ "$(grep -Ec '^ +2 (f32|bf16|f16) +on ' out)" = 1 ]
-[ "$(status "$DAWN" bench $large --batch 1000000)" = 1 ]
-grep -q 'batch 1000000 needs .* by plan' err
+says 1 'batch 1000000 needs .* by plan' "$DAWN" bench $large --batch 1000000
 # Batches are of similar texts, so large ones have no step of a short length: memory does not end the search for the largest.
 stories="squad-split --data stories --recipe stories --threads 1 --no-measure --no-record --seconds 0.05 --repeats 1"
 [ "$(status "$DAWN" bench $stories --batch 1,2 --side 64)" = 0 ]
@@ -90,7 +86,7 @@ grep -Eq '^matmul 1024 .* [0-9.]+%$' out
 grep -q 'of 1 compute-bound ' out
 awk 'length > 80 { print "too wide: " $0; bad = 1 } END { exit bad }' out >&2
 [ "$(status "$DAWN" bench ops --op 'add 6M' --precision f32 --threads 1 --json)" = 0 ]
-python3 -c 'import json; row, end = map(json.loads, open("out")); assert row["of_peak"] is None and end["compute_bound"] == 0 and end["below"] == []'
+holds out 'o[0]["of_peak"] is None and o[1]["compute_bound"] == 0 and o[1]["below"] == []'
 
 ( set -o pipefail; "$DAWN" bench ops --op norm --precision f32 --threads 1 --no-measure 2>err | head -n 1 >out ) # a reader that has seen enough
 [ ! -s err ]
@@ -105,15 +101,13 @@ grep -q '^dawn bench: 2 processes could not ' err # the largest number comes fir
 
 [ "$(status "$DAWN" bench)" = 2 ]
 [ "$(status "$DAWN" bench cifar11)" = 2 ]
-[ "$(status "$DAWN" bench ops --op quantum)" = 2 ]
-grep -q 'no timed case that this device supports has "quantum" in its name' err
+says 2 'no timed case that this device supports has "quantum" in its name' "$DAWN" bench ops --op quantum
 [ ! -s out ]
 [ "$(status "$DAWN" bench ops --data synthetic)" = 2 ]
 [ "$(status "$DAWN" bench ops --precision u8)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --op conv)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --fake --data ./empty)" = 2 ]
-[ "$(status "$DAWN" bench cifar10 --side 7 --device null --no-measure)" = 2 ]
-grep -q 'has no step of side or length 7' err
+says 2 'has no step of side or length 7' "$DAWN" bench cifar10 --side 7 --device null --no-measure
 [ "$(status "$DAWN" bench cifar10 --batch 1,x)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --batch 0)" = 2 ]
 [ "$(status "$DAWN" bench cifar10 --fusion maybe)" = 2 ]

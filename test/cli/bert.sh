@@ -45,7 +45,7 @@ printf 'The [MASK] of the town shows two [MASK] on a red ground.\r\nalong the el
 [ "$(head -n 1 told.txt | tr -cd ';' | wc -c)" = 1 ]
 [ "$(head -n 1 told.txt | cut -d ' ' -f 1) $(tail -n 1 told.txt | cut -d ' ' -f 1)" = 'flag full' ]
 "$DAWN" infer wiki-mlm --threads 1 --ask 'a [MASK]' --json >told.json
-python3 -c 'import json; t = json.load(open("told.json")); assert t["question"] == "a [MASK]" and t["answer"], t'
+holds told.json 'o["question"] == "a [MASK]" and o["answer"]'
 says 1 'sentence 1 has no .MASK. to fill in' "$DAWN" infer wiki-mlm --threads 1 --ask 'no mask'
 says 2 'takes one line' "$DAWN" infer wiki-mlm --ask $'[MASK]\nb'
 says 1 'line 1 of the text has no article' "$DAWN" infer wiki-mlm --ask ' '

@@ -3,13 +3,11 @@
 # The three commands that a beginner is shown, typed as they are printed, and the page that they lead to: train, infer, submit,
 # look. $DAWN_DATA names the images that the program draws itself, so that nothing is fetched.
 set -eu
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
+. "$ROOT/test/board.sh"
 taskset -cp 0 $$ >/dev/null 2>&1 || true # one thread: two that wait for each other are slow on a busy machine
 mkdir bin
 ln -s "$DAWN" bin/dawn
 export PATH=$PWD/bin:$PATH DAWN_DATA=synthetic
-unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
 # ---- the first command: before it begins, it names the boards that can list the run
 dawn train cifar10 --target 0.94 >train.txt
@@ -24,10 +22,8 @@ grep -q ', 2 views per item$' infer.txt
 grep -q '^    with preprocessing ' infer.txt
 dawn infer --json --precision f32 >infer.json # the answers of the evaluation, but for borderline ones in another type
 dawn results export 1 >run.json
-python3 -c '
-import json
-inferred, trained = json.load(open("infer.json")), json.load(open("run.json"))["runs"][0]
-assert inferred["views"] == trained["views"] == 2 and abs(inferred["correct"] - trained["last_score"]) <= 20, (inferred, trained["last_score"])'
+holds infer.json 'o["views"] == load("run.json")["runs"][0]["views"] == 2' \
+    'abs(o["correct"] - load("run.json")["runs"][0]["last_score"]) <= 20'
 quick="--items 20 --warmup 2 --threads 1 --precision f32"
 dawn infer --latency --views 1 $quick >one.txt
 grep -q ', 1 view per item$' one.txt
@@ -47,12 +43,8 @@ grep -q ', 2 views: ' shown.txt && grep -q ', 1 view: ' shown.txt
 
 # ---- the third: the board is known, the question is asked at a terminal, each run is named
 dawn keys new me >/dev/null
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin our-board >board.txt 2>&1 &
-board=$!
-trap 'kill $board 2>/dev/null || true' EXIT
-wait_line $board board.txt Ctrl-C
-DAWN_SERVER=$(sed -n 's/.*\(http:[^ ]*[0-9]\).*/\1/p' board.txt | head -n 1)
-export DAWN_SERVER DAWN_HANDLE=ada
+start_board board --origin our-board
+export DAWN_SERVER=$url DAWN_HANDLE=ada
 python3 - <<'PYTHON'
 import os, pty, sys
 def submit(answer):  # at a terminal; its exit status and what it said

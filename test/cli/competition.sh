@@ -4,11 +4,7 @@
 # the same command sends the run after it, and nothing else enters. The deadline is some seconds away; on a machine that is too slow
 # for it, the next one is further away.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD
-unset XDG_CONFIG_HOME XDG_DATA_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+. "$ROOT/test/board.sh"
 moment() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }
 write() { # NAME DEADLINE: its file
     cat >"$1.json" <<END
@@ -25,11 +21,7 @@ shows() { # ADDRESS PATTERN: a page has it
 }
 operator() { "$BOARD" competition "$@" --db board.db; }
 
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true' EXIT
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 export DAWN_SERVER=$url
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new first >out
@@ -67,7 +59,7 @@ expect 1 'is one run; the commitment has 2' "$DAWN" submit --competition far --h
 expect 0 'accepted as #2' "$DAWN" submit --handle ada --run 3 --yes
 reads out 'the competition far takes commitments now. This publishes the runs at once'
 cp results.db only.db
-python3 -c 'import sqlite3; d = sqlite3.connect("only.db"); d.execute("DELETE FROM runs WHERE id <> 1"); d.commit()'
+sql only.db 'DELETE FROM runs WHERE id <> 1'
 expect 0 'takes commitments until' "$DAWN" submit only.db --competition far --handle ada --dry-run
 expect 2 'has been submitted to example' "$DAWN" submit --competition far --run 3 --yes
 
@@ -90,10 +82,9 @@ while [ "$(date +%s)" -lt "$deadline" ]; do sleep 0.2; done
 expect 1 'took commitments until' "$DAWN" submit other.db --competition "$name" --run 2 --yes
 expect 0 'run 1: accepted as #' "$DAWN" submit --competition "$name" --yes
 expect 0 'Nothing is new' "$DAWN" submit --competition "$name" --yes
-number=$(curl -sS "$url/api/v1/competitions/$name" | python3 -c 'import json, sys
-entry, = json.load(sys.stdin)["entries"]
-assert entry["place"] == 1 and entry["handle"] == "ada" and entry["value"] > 0 and entry["mark"] == "", entry
-print(entry["run"])')
+curl -sS "$url/api/v1/competitions/$name" >entries
+holds entries '[(e["place"], e["handle"], e["value"] > 0, e["mark"]) for e in o["entries"]] == [(1, "ada", True, "")]'
+number=$(python3 -c 'import json; print(json.load(open("entries"))["entries"][0]["run"])')
 shows "/competitions/$name" 'Some CPU'
 shows "/runs/$number" "/competitions/$name"
 expect 0 'receipt *good' "$DAWN" verify "$url/runs/$number"
@@ -124,11 +115,9 @@ expect 0 "objection $objection is upheld" decide --uphold
 expect 1 'was decided by statement' decide --dismiss
 shows "/runs/$number" 'looked at the photographs'
 shows "/competitions/$name" 'objection upheld'
-curl -sS "$url/api/v1/statements/$number" | python3 -c 'import json, sys
-state = json.load(sys.stdin)["state"]
-one, = state["objections"]
-assert one["verdict"] == "upheld" and one["handle"] == "bob" and one["why"] == "looked at the photographs", one
-assert "objection" in [f["code"] for f in state["findings"]], state'
+statement "$number" >one
+holds one '[(x["verdict"], x["handle"], x["why"]) for x in o["state"]["objections"]] == [("upheld", "bob", "looked at the photographs")]' \
+    '"objection" in [f["code"] for f in o["state"]["findings"]]'
 expect 0 "objection: #$objection of bob was upheld with #[0-9]*, the board says: that machine has 8 cores" \
     "$DAWN" verify "$url/runs/$number"
 export DAWN_KEY=first

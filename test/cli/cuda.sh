@@ -46,7 +46,6 @@ grep -Eq ' GPU +Emulated H200' shown # every record of an emulated GPU says so
 grep -Eq '^  EMULATED GPU' shown
 # Measurements on it are never signed, neither by the program that has it nor by one that finds such a run in a record.
 export XDG_CONFIG_HOME=$PWD/config
-unset DAWN_KEY DAWN_SERVER DAWN_HANDLE SSH_AUTH_SOCK
 "$EMULATED" keys new >out
 says 1 'this program emulates a GPU' "$EMULATED" submit --handle ada --out signed --board demo
 says 2 'run 1 was made on an emulated GPU' "$DAWN" submit --handle ada --out signed --board demo --run 1

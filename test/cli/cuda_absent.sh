@@ -161,6 +161,5 @@ for DAWN in "$DAWN" ${ON_GPU:+"$ON_GPU"}; do
     grep -Eq '^  BROKEN +cuda +' out
 
     # Not asked for: the CPU computes.
-    [ "$(status "$DAWN" plan cifar10 --no-measure)" = 0 ]
-    grep -q 'planned for device cpu' out
+    expect 0 'planned for device cpu' "$DAWN" plan cifar10 --no-measure
 done

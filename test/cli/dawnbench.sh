@@ -42,8 +42,7 @@ grep -q '^CIFAR10/train/link.json: is a symbolic link (refused)$' out
 grep -q '^SQuAD/inference/net.json: f1Score is given in points of 100' out
 grep -q '^accepted: 9 (7 with irregularities); refused: 3$' out
 
-[ "$(status "$BOARD" import dawnbench old --db a.db)" = 0 ]
-grep -q 'a.db: 9 (9 new)$' out
+expect 0 'a.db: 9 (9 new)$' "$BOARD" import dawnbench old --db a.db
 boards() { # DATABASE FORMAT
     local task board
     for task in cifar10 ImageNet SQuAD; do
@@ -53,8 +52,7 @@ boards() { # DATABASE FORMAT
     done
 }
 boards a.db tsv >first.tsv
-[ "$(status "$BOARD" import dawnbench old --db a.db)" = 0 ]
-grep -q 'a.db: 9 (0 new)$' out
+expect 0 'a.db: 9 (0 new)$' "$BOARD" import dawnbench old --db a.db
 boards a.db tsv >again.tsv
 cmp first.tsv again.tsv
 
@@ -80,21 +78,19 @@ lines = [line.rstrip("\n").split("\t") for line in open("first.tsv", encoding="u
 assert rows == lines and len(rows) > 16, (len(rows), len(lines))
 PYTHON
 "$BOARD" board cifar10 training-cost --db a.db --trust imported -f json >out
-python3 -c 'import json; d = json.load(open("out")); [e] = d["entries"]; assert e["value"] == 0.7000000001 * 3.3 and e["unit"] == "USD" and e["trust"] == "imported"'
+holds out '[(e["value"], e["unit"], e["trust"]) for e in o["entries"]] == [(0.7000000001 * 3.3, "USD", "imported")]'
 "$BOARD" board cifar10 training-time --db a.db --trust imported >out
 grep -q '^1 *6 min 00 s  Zoë, and Bob .*imported  2019-03-05$' out
 "$BOARD" board demo training-time --db a.db | grep -q 'No entries'
 
 # Out and in again: the same files, the same boards, and no address of a person.
-[ "$(status "$BOARD" export dawnbench new --db a.db)" = 0 ]
-grep -q '^exported: 9 imported entries and 0 rows of own runs, 14 files$' out
+expect 0 '^exported: 9 imported entries and 0 rows of own runs, 14 files$' "$BOARD" export dawnbench new --db a.db
 cmp old/CIFAR10/train/plain.tsv new/CIFAR10/train/plain.tsv
 cmp old/CIFAR10/train/quick.tsv new/CIFAR10/train/quick.tsv
 sed 's/"ann@example.org, bob@example.org"/""/' old/CIFAR10/train/plain.json | cmp - new/CIFAR10/train/plain.json
 if grep -r '[a-z]@[a-z]' new; then exit 1; fi
 [ "$(find new -type f | wc -l)" = 14 ]
-[ "$(status "$BOARD" import dawnbench new --db b.db)" = 0 ]
-grep -q 'refused: 0$' out
+expect 0 'refused: 0$' "$BOARD" import dawnbench new --db b.db
 boards b.db tsv >back.tsv
 cmp first.tsv back.tsv
 [ "$(status "$BOARD" export dawnbench newer --db b.db)" = 0 ]
@@ -102,8 +98,7 @@ diff -r new newer
 
 # A record that the import makes has the given name for good.
 [ "$(status "$BOARD" import dawnbench new --db named.db --origin board.example)" = 0 ]
-[ "$(status "$BOARD" import dawnbench new --db named.db --origin other)" = 1 ]
-grep -q 'the board "board.example", not of "other"' err
+says 1 'the board "board.example", not of "other"' "$BOARD" import dawnbench new --db named.db --origin other
 
 # Wrong words and wrong folders: a sentence each.
 refused() { # STATUS PATTERN COMMAND...

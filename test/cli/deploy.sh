@@ -3,13 +3,11 @@
 # The nginx configuration of docs/deploy.md before a real scoreboard: TLS, a submission, limits. The installed systemd unit, read by
 # systemd where that is there.
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 PATH=$PATH:/usr/sbin
 for program in nginx openssl curl python3; do
     command -v "$program" >/dev/null || { echo "no $program here"; exit 77; }
 done
 . "$ROOT/test/wait.sh"
-unset DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 export XDG_CONFIG_HOME=$PWD/config
 
 cp -R "$ROOT/docs" . # the page's own function makes the file out of its block

@@ -3,11 +3,7 @@
 # The draw: an honest run and one with made-up losses are submitted, the log draws both, and the operator trains their first epoch
 # again. One is equal to the last bit, the other differs and is flagged. Then what a page, the API and dawn verify say.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+. "$ROOT/test/board.sh"
 
 # The sources of a tree that is being worked on would be a flag, and what is flagged is not drawn.
 bind() { # DATABASE SQL: changes the record as a forger does, with good hashes
@@ -37,11 +33,7 @@ expect 3 'it came to other figures' "$DAWN" replay 1 --db eve.db --epochs 1 --sa
 expect 2 'epochs' "$DAWN" replay 1 --db ada.db --epochs 0
 
 # ---- the rules, and what they draw
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true' EXIT
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 export DAWN_SERVER=$url
 "$DAWN" keys new first >out
 "$DAWN" keys new second >out
@@ -86,10 +78,10 @@ echo '{"verdict":"exact"}' >none.json
 says 1 'repeated.*is missing' "$BOARD" audit 2 --replayed none.json --db board.db
 echo 'ready' >none.json
 says 1 'is not what "dawn replay --json" writes' "$BOARD" audit 2 --replayed none.json --db board.db
-state() { curl -fsS "$url/api/v1/statements/$1" | python3 -c 'import json, sys; s = json.load(sys.stdin)["state"]
-print(s["trust"], s["drawn"]["verdict"], s["drawn"]["waits"], [f["code"] for f in s["findings"]])'; }
-[ "$(state 2)" = "reproduced equal False []" ]
-[ "$(state 3)" = "signed differs False ['repeated']" ]
+for run in 2 3; do statement $run >$run.json; done
+state='(o["state"]["trust"], o["state"]["drawn"]["verdict"], o["state"]["drawn"]["waits"], [f["code"] for f in o["state"]["findings"]])'
+holds 2.json "$state == ('reproduced', 'equal', False, [])"
+holds 3.json "$state == ('signed', 'differs', False, ['repeated'])"
 expect 0 'trained again by the operator for 2 epochs, equal to the last bit (#6)' "$DAWN" verify "$url/runs/2"
 expect 0 'repeated: the operator trained it again for 1 epoch with other figures (#5)' "$DAWN" verify "$url/runs/3"
 curl -fsS "$url/runs/2" >page

@@ -3,8 +3,6 @@
 set -eu
 
 . "$ROOT/test/status.sh"
-unset DAWN_DATA XDG_DATA_HOME
-export HOME=$PWD/home
 
 cat >dev.json <<'EOF'
 {"version": "1.1", "data": [{"title": "Towns", "paragraphs": [{"context": "Café Nora is in Málaga, not in Oslo.", "qas": [
@@ -13,8 +11,7 @@ cat >dev.json <<'EOF'
  {"id": "c", "question": "What is it?", "answers": [{"text": "Café Nora", "answer_start": 0}]}]}]}]}
 EOF
 echo '{"a": "the Málaga!", "b": "not in Oslo", "d": "x"}' >p.json
-[ "$(status "$DAWN" eval squad dev.json p.json)" = 0 ]
-grep -qx 'F1           50.0000%' out
+expect 0 '^F1           50.0000%$' "$DAWN" eval squad dev.json p.json
 grep -qx 'exact match  33.3333%  (1 of 3 questions)' out
 grep -qx '1 have no prediction and score 0' out
 grep -qx '1 prediction belongs to no question of the file' out
@@ -26,13 +23,10 @@ echo '{"a": "Málaga", "b": "Oslo", "c": "Café Nora"}' >p.json
 [ "$(cat out)" = '{"exact_match": 100.0, "f1": 100.0}' ]
 
 [ "$(status "$DAWN" eval)" = 2 ]
-[ "$(status "$DAWN" eval squid dev.json p.json)" = 2 ]
-grep -qx 'dawn eval: there is no evaluation "squid"; did you mean "squad"?' err
+says 2 '^dawn eval: there is no evaluation "squid"; did you mean "squad"\?$' "$DAWN" eval squid dev.json p.json
 [ "$(status "$DAWN" eval squad dev.json)" = 2 ]
-[ "$(status "$DAWN" eval squad dev.json p.json more)" = 2 ]
-grep -qx 'dawn eval: eval does not take "more"' err
-[ "$(status "$DAWN" eval squad none.json p.json)" = 1 ]
-grep -q 'none.json' err
+says 2 '^dawn eval: eval does not take "more"$' "$DAWN" eval squad dev.json p.json more
+says 1 'none.json' "$DAWN" eval squad none.json p.json
 [ "$(status "$DAWN" eval squad p.json p.json)" = 1 ]
 grep -qx "dawn eval: p.json: there is no list \"data\" of articles: this is not SQuAD's JSON" err
 [ "$(status "$DAWN" eval squad dev.json dev.json)" = 1 ]
@@ -41,59 +35,45 @@ sed 's/"answers": \[{"text": "Oslo", "answer_start": 31}\]/"answers": [], "is_im
 [ "$(status "$DAWN" eval squad two.json p.json)" = 1 ]
 grep -q 'two.json: article 1: "Towns", paragraph 1: question 2: id b has no answer: such questions are of SQuAD 2.0' err
 sed 's/"answer_start": 31/"answer_start": 30/' dev.json >lost.json
-[ "$(status "$DAWN" eval squad lost.json p.json)" = 0 ]
-grep -q '^1 answer is not in its context.*question b: "Oslo" is not in its context' out
+expect 0 '^1 answer is not in its context.*question b: "Oslo" is not in its context' "$DAWN" eval squad lost.json p.json
 
 # Questions of data sets.
-[ "$(status "$DAWN" data show stories 1)" = 0 ]
-grep -q '^generated stories, train question 1 of 3000$' out
+expect 0 '^generated stories, train question 1 of 3000$' "$DAWN" data show stories 1
 grep -q '>>>.*<<<' out
 awk 'length > 90 { exit 1 }' out
 [ "$(status "$DAWN" data show stories 600 --test)" = 0 ]
-[ "$(status "$DAWN" data show stories 601 --test)" = 2 ]
-grep -q 'stories has the test questions 1 to 600; "601" is none of these numbers' err
-[ "$(status "$DAWN" data show stories)" = 2 ]
-grep -q 'needs the number of a question' err
+says 2 'stories has the test questions 1 to 600; "601" is none of these numbers' "$DAWN" data show stories 601 --test
+says 2 'needs the number of a question' "$DAWN" data show stories
 [ "$(status "$DAWN" data show stories 1 2)" = 2 ]
 [ "$(status "$DAWN" data show synthetic 1)" = 2 ]
-[ "$(status "$DAWN" data verify stories)" = 0 ]
-grep -q '^generated stories: synthetic$' out
-[ "$(status "$DAWN" data fetch stories)" = 2 ]
-grep -q 'nothing to fetch' err
-[ "$(status "$DAWN" data fetch squad-split)" = 2 ]
-grep -q 'dawn data fetch squad' err
+expect 0 '^generated stories: synthetic$' "$DAWN" data verify stories
+says 2 'nothing to fetch' "$DAWN" data fetch stories
+says 2 'dawn data fetch squad' "$DAWN" data fetch squad-split
 mkdir squad
 cp lost.json squad/train-v1.1.json
 cp dev.json squad/dev-v1.1.json
 [ "$(status "$DAWN" data verify squad --data .)" = 1 ]
 grep -q '^1 train answers are not in their context; the first: question b' out
 grep -q 'differ from SQuAD 1.1 as published' err
-[ "$(status "$DAWN" data show squad 2 --data . --test)" = 0 ]
-grep -q 'not in >>>Oslo<<<' out
-[ "$(status "$DAWN" data verify squad-split --data .)" = 1 ]
-grep -q 'too few articles' err
+expect 0 'not in >>>Oslo<<<' "$DAWN" data show squad 2 --data . --test
+says 1 'too few articles' "$DAWN" data verify squad-split --data .
 
 # ---- translations
 printf 'ein Hund läuft im Gras\nzwei Kinder\n' >r.txt
 printf 'ein Hund läuft im Gras\nzwei Kinder' >h.txt # the last line needs no end
-[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 0 ]
-grep -qx 'BLEU     100.00' out
+expect 0 '^BLEU     100.00$' "$DAWN" eval bleu r.txt h.txt
 grep -qx 'length   7 words, the references have 7 (brevity penalty 1.000)' out
 [ "$(status "$DAWN" eval bleu r.txt h.txt --tokenize none -l --json)" = 0 ]
-python3 -c 'import json; d = json.load(open("out")); assert d["found"] == [7, 5, 3, 2] and d["lowercase"] is True'
+holds out 'o["found"] == [7, 5, 3, 2] and o["lowercase"] is True'
 printf 'a\xe2\x80\xa8b\r\n\n' >h.txt # U+2028 ends no line
-[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 0 ]
-grep -qx 'BLEU     0.00' out
+expect 0 '^BLEU     0.00$' "$DAWN" eval bleu r.txt h.txt
 : >h.txt
 [ "$(status "$DAWN" eval bleu r.txt h.txt)" = 1 ]
 grep -qx 'dawn eval: h.txt has 0 lines and r.txt has more: each reference needs one translation, on the same line' err
-[ "$(status "$DAWN" eval bleu h.txt h.txt)" = 0 ]
-grep -qx 'BLEU     0.00' out
+expect 0 '^BLEU     0.00$' "$DAWN" eval bleu h.txt h.txt
 printf 'ein Hund\nzw\xffei\n' >h.txt
-[ "$(status "$DAWN" eval bleu r.txt h.txt)" = 1 ]
-grep -qx 'dawn eval: h.txt:2: byte 3 of the line is not UTF-8' err
-[ "$(status "$DAWN" eval bleu r.txt h.txt --tokenize 13b)" = 2 ]
-grep -q '"13b"; did you mean "13a"' err
+says 1 '^dawn eval: h.txt:2: byte 3 of the line is not UTF-8$' "$DAWN" eval bleu r.txt h.txt
+says 2 '"13b"; did you mean "13a"' "$DAWN" eval bleu r.txt h.txt --tokenize 13b
 [ "$(status "$DAWN" eval bleu r.txt)" = 2 ]
 [ "$(status "$DAWN" eval bleu r.txt nowhere.txt)" = 1 ]
 

@@ -17,17 +17,14 @@ front() {
         awk 'length > 80 { exit 1 }' out
     done
     for c in "$@"; do
-        [ "$(status "$program" $c -h)" = 0 ]
-        grep -q "^Usage: $name $c" out
+        expect 0 "^Usage: $name $c" "$program" $c -h
         [ ! -s err ]
         awk -v c="$name $c" 'length > 80 { print c " -h: too wide: " $0; bad = 1 } END { exit bad }' out >&2
         if grep -q '(default: [^)]*) (default' out; then return 1; fi # a help text does not repeat the table's default
         cp out by_option
         [ "$(status "$program" help $c)" = 0 ]
         cmp out by_option
-        [ "$(status "$program" $c --no-such-option)" = 2 ]
-        grep -q "^$name $c: there is no option --no-such-option" err
-        [ "$(wc -l <err)" = 1 ]
+        says 2 "^$name $c: there is no option --no-such-option" "$program" $c --no-such-option
     done
     for asked in --version -V; do
         [ "$(status "$program" $asked)" = 0 ]
@@ -40,13 +37,10 @@ grep -q '^Usage: dawn COMMAND' out
 front dawn "$DAWN" 'Usage: dawn COMMAND' train record infer eval data results report keys submit verify replay withdraw amend object models prices recipe plan bench profile doctor
 front dawn-scoreboard "$BOARD" 'Usage: dawn-scoreboard ' serve board import export check backup revoke audit draw cosign competition
 
-[ "$(status "$DAWN" trian)" = 2 ]
-grep -qx 'dawn: there is no command "trian"; did you mean "train"? ("dawn help" lists them)' err
+says 2 '^dawn: there is no command "trian"; did you mean "train"\? \("dawn help" lists them\)$' "$DAWN" trian
 [ ! -s out ]
-[ "$(status "$DAWN" quantum)" = 2 ]
-grep -qx 'dawn: there is no command "quantum" ("dawn help" lists them)' err
-[ "$(status "$DAWN" help trian)" = 2 ]
-grep -q 'did you mean "train"' err
+says 2 '^dawn: there is no command "quantum" \("dawn help" lists them\)$' "$DAWN" quantum
+says 2 'did you mean "train"' "$DAWN" help trian
 
 "$DAWN" prices >out
 awk 'length > 80 { exit 1 }' out

@@ -3,7 +3,6 @@
 # The figures of a group, which every command that shows a group agrees on: mean, sigma, 95% interval, p. Three runs of 94.1, 94.2
 # and 94.3%: sigma is 0.1, Student's t at 2 degrees of freedom 4.3027, so the interval is 94.2 +- 0.2484.
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/status.sh"
 
 cat >trainer.sh <<'SH'
@@ -19,14 +18,10 @@ for command in 'results show g1' 'results g1' 'results list --groups'; do
 done
 for command in 'results show g1 --json' 'results list --groups --json' 'results export'; do
     [ "$(status "$DAWN" $command)" = 0 ]
-    python3 -c '
-import json, math
-o = json.load(open("out"))
-g = o["groups"][0] if "groups" in o else o[0] if isinstance(o, list) else o
-assert [round(g["score_" + k], 4) for k in ("mean", "sigma", "low", "high")] == [.942, .001, .9395, .9445], g
-assert round(g["p"], 3) == .037 and g["finished"] == g["planned"] == 3 and g["verdict"] == "too-few" and g["official"] is False, g
-assert g["seconds_low"] <= g["seconds_mean"] <= g["seconds_high"], g
-assert "runs" not in g or [r["seed"] for r in g["runs"]] == [1, 2, 3], g'
+    holds out '(g := o["groups"][0] if "groups" in o else o[0] if isinstance(o, list) else o)' \
+        '[round(g["score_" + k], 4) for k in ("mean", "sigma", "low", "high")] == [.942, .001, .9395, .9445]' \
+        'round(g["p"], 3) == .037 and g["finished"] == g["planned"] == 3 and g["verdict"] == "too-few" and g["official"] is False' \
+        'g["seconds_low"] <= g["seconds_mean"] <= g["seconds_high"]' '"runs" not in g or [r["seed"] for r in g["runs"]] == [1, 2, 3]'
 done
 grep -q '"score_mean": 0.942,' out # and no 0.9420000000000001
 "$DAWN" results export --format csv --to tables >/dev/null
@@ -48,10 +43,7 @@ grep -q '93.95% to 94.44%' group.html
 # One run has a mean and no spread.
 [ "$(status "$DAWN" record --db one.db --runs 2 -- sh -c '[ $DAWN_SEED = 1 ] && sh trainer.sh')" = 1 ]
 [ "$(status "$DAWN" results show g1 --json --db one.db)" = 0 ]
-python3 -c '
-import json
-g = json.load(open("out"))
-assert g["finished"] == 1 and g["verdict"] == "unfinished" and g["score_mean"] == .941 and "score_sigma" not in g and "p" not in g, g'
+holds out 'o["finished"] == 1 and o["verdict"] == "unfinished" and o["score_mean"] == .941 and "score_sigma" not in o and "p" not in o'
 
 # The order of a list: the best score first, unknown times last; a limit without an order leaves the newest.
 "$DAWN" record --model a -- sh -c 'echo "{\"dawn\":\"epoch\",\"epoch\":1,\"correct\":9000,\"items\":10000}"' 2>/dev/null || [ $? = 3 ]
@@ -65,23 +57,16 @@ runs() {
 [ "$(runs --limit 2)" = '3 4' ]
 [ "$(runs --sort model)" = '4 1 2 3' ]
 [[ "$(runs --sort time)" = *' 4' ]]
-[ "$(status "$DAWN" results list --sort scroe)" = 2 ]
-grep -q 'there is no order "scroe"; did you mean "score"?' err
+says 2 'there is no order "scroe"; did you mean "score"\?' "$DAWN" results list --sort scroe
 
 # A run with everything, and the verdicts on the chains, for programs.
 [ "$(status "$DAWN" results show 2 --json)" = 0 ]
-python3 -c 'import json; o = json.load(open("out")); assert o["id"] == 2 and o["last_score"] == 9420 and o["broken"] is False, o'
+holds out 'o["id"] == 2 and o["last_score"] == 9420 and o["broken"] is False'
 [ "$(status "$DAWN" results verify --json)" = 0 ]
-python3 -c '
-import json
-o = json.load(open("out"))
-assert o["good"] is True and o["missing"] == 0 and [r["run"] for r in o["runs"] if r["good"]] == [1, 2, 3, 4], o'
-python3 -c 'import sqlite3; d = sqlite3.connect("results.db"); d.execute("UPDATE scores SET score = 1 WHERE run = 2"); d.commit()'
+holds out 'o["good"] is True and o["missing"] == 0 and [r["run"] for r in o["runs"] if r["good"]] == [1, 2, 3, 4]'
+sql results.db 'UPDATE scores SET score = 1 WHERE run = 2'
 [ "$(status "$DAWN" results verify --json)" = 1 ]
-python3 -c '
-import json
-o = json.load(open("out"))
-assert o["good"] is False and o["broken"] == 1 and "hash" in o["runs"][1]["broken"], o'
+holds out 'o["good"] is False and o["broken"] == 1 and "hash" in o["runs"][1]["broken"]'
 
 # A deletion is agreed to, noted and told; the number is not given again. A part of a group and a submitted run stay.
 mkdir delete
@@ -89,10 +74,8 @@ cd delete
 trainer="sh ../trainer.sh"
 for run in 1 2; do "$DAWN" record --model single -- $trainer 2>/dev/null; done
 "$DAWN" record --runs 2 -- $trainer 2>/dev/null
-[ "$(status "$DAWN" results delete 2)" = 2 ]
-grep -q -- 'nothing was deleted: --yes deletes run 2 from results.db' err
-[ "$(status "$DAWN" results delete 3 --yes)" = 2 ]
-grep -q 'run 3 belongs to group 1' err
+says 2 'nothing was deleted: --yes deletes run 2 from results.db' "$DAWN" results delete 2
+says 2 'run 3 belongs to group 1' "$DAWN" results delete 3 --yes
 [ "$(runs)" = '1 2 3 4' ]
 [ "$(status "$DAWN" results delete 2 --yes)" = 0 ]
 [ "$(status "$DAWN" results delete g1 --yes)" = 0 ]
@@ -101,15 +84,12 @@ grep -q 'run 3 belongs to group 1' err
 [ "$(grep -c '^run [234]  deleted on 20' out)" = 3 ]
 ! grep -q MISSING out
 [ "$(status "$DAWN" results verify --json)" = 0 ]
-python3 -c 'import json; o = json.load(open("out")); assert o["good"] and [d["run"] for d in o["deleted"]] == [2, 3, 4], o'
+holds out 'o["good"] and [d["run"] for d in o["deleted"]] == [2, 3, 4]'
 "$DAWN" record --model single -- $trainer 2>/dev/null
 [ "$(runs)" = '1 5' ] # not 2
-python3 -c 'import sqlite3
-d = sqlite3.connect("results.db")
-assert [d.execute("SELECT count(*) FROM %s WHERE run = 2" % t).fetchone()[0] for t in ("points", "scores", "metrics", "outside")] == [0] * 4
-d.execute("INSERT INTO receipts VALUES (1, 1, \"run\", \"b\", \"s\", \"d\", NULL, 1, 1, \"k\", \"{}\", \"s\")".replace(chr(34), chr(39))); d.commit()'
-[ "$(status "$DAWN" results delete 1 --yes)" = 2 ]
-grep -q 'run 1 was submitted' err
+for table in points scores metrics outside; do [ "$(sql results.db "SELECT count(*) FROM $table WHERE run = 2")" = 0 ]; done
+sql results.db "INSERT INTO receipts VALUES (1, 1, 'run', 'b', 's', 'd', NULL, 1, 1, 'k', '{}', 's')"
+says 2 'run 1 was submitted' "$DAWN" results delete 1 --yes
 [ "$(status "$DAWN" results delete 9 --yes)" = 2 ]
 [ "$(status "$DAWN" results delete --yes)" = 2 ]
 [ "$(status "$DAWN" results delete 1 --yes --db none.db)" != 0 ]

@@ -4,7 +4,7 @@
 # checked with the line of signers that we print.
 set -eu
 export HOME=$PWD/home
-unset XDG_CONFIG_HOME DAWN_KEY SSH_AUTH_SOCK SSH_AGENT_PID
+unset SSH_AGENT_PID
 . "$ROOT/test/status.sh"
 umask 022 # the mode of the public key follows it
 mkdir home

@@ -3,20 +3,12 @@
 # dawn keys rotate and dawn keys revoke against a real scoreboard: the handle passes on to the new key with both signatures,
 # the old one then counts no more, and neither does a key that revokes itself.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+. "$ROOT/test/board.sh"
 
 id() { "$DAWN" keys show "$1" | sed -n 's/^  id *//p'; }
 statements() { curl -s "$url/api/v1/statements" | grep -o '"type":"[a-z]*"' | sed 's/.*:"//; s/"//' | xargs; }
 
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true' EXIT
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new first >out
 "$DAWN" keys new second >out
@@ -46,8 +38,7 @@ expect 0 'rotate: accepted as #2 on example' "$DAWN" keys rotate second --yes
 grep -q "from $(id first)" out
 grep -q "to   $(id second)" out
 grep -q -- '--key second' out
-curl -s "$url/api/v1/statements/2" |
-    python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json
+statement 2 | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json
 grep -q '"countersignature"' envelope.json
 expect 0 'signature *good' "$DAWN" verify envelope.json
 expect 1 'was replaced by a newer one' "$DAWN" submit --run 2 --yes
@@ -74,5 +65,4 @@ expect 1 'was revoked by statement 6' "$DAWN" keys rotate third --key second --y
 expect 1 'belongs to another key' "$DAWN" submit --run 3 --key third --yes
 curl -s "$url/people/ada" | grep -q 'a stolen laptop'
 "$BOARD" check --db board.db >out
-kill "$pid"
-wait "$pid"
+stop_board

@@ -3,22 +3,8 @@
 # The log of a real scoreboard and dawn verify: a receipt proves its place, the log grows from one look to the next, and a board
 # that goes back to an older record is refused by its own program and caught by a reader of the newer one.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD XDG_DATA_HOME=$PWD/data
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-start() {
-    : >said
-    "$BOARD" --db board.db --listen 127.0.0.1:0 --origin example "$@" >said 2>&1 &
-    pid=$!
-    wait_line $pid said Ctrl-C
-    url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
-}
-stop() { kill "$pid"; wait "$pid"; }
-trap 'kill "$pid" $late $other 2>/dev/null || true' EXIT
-late= other=
-start
+. "$ROOT/test/board.sh"
+start_board board --origin example
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" results.db
 "$DAWN" keys new >out
 
@@ -56,11 +42,9 @@ print("at http://127.0.0.1:%d" % server.server_port, flush=True)
 server.serve_forever()
 END
 python3 late.py "$url" >lately 2>/dev/null &
-late=$!
-wait_line $late lately at
+boards="$boards $!"
+wait_line $! lately at
 expect 0 'growth *good: 2 entries, of which 2' "$DAWN" verify "$(sed 's/at //' lately)/runs/2"
-kill $late
-late=
 
 # ---- a receipt alone, without a network
 curl -sS "$url/api/v1/statements/2/receipt" >receipt.json
@@ -84,21 +68,15 @@ expect 1 'witness *WRONG: only the board' "$DAWN" verify receipt.json --witness 
 expect 0 'signature *good' "$DAWN" verify signed/run-1.json
 expect 0 '"good": true' "$DAWN" verify signed/run-1.json --json
 expect 1 '1 check of this statement failed' "$DAWN" verify receipt.json --key SHA256:0123456789012345678901234567890123456789012 --json
-python3 -c '
-import json
-d = json.load(open("out"))
-assert d["good"] is False and d["faults"] == 1, d
-assert {i["item"]: i["verdict"] for i in d["items"]}["key"] == "WRONG" and "SHA256:0123" in str(d["items"]), d'
+holds out 'o["good"] is False and o["faults"] == 1' \
+    '{i["item"]: i["verdict"] for i in o["items"]}["key"] == "WRONG" and "SHA256:0123" in str(o["items"])'
 expect 0 '"good": true' "$DAWN" verify "$url/runs/1" --json
-python3 -c '
-import json
-d = json.load(open("out"))
-says = {i["item"]: i["says"] for i in d["items"]}
-assert says["growth"] == "good: 2 entries, of which 2 were seen before" and all("  " not in s for s in says.values()), d'
+holds out '{i["item"]: i["says"] for i in o["items"]}["growth"] == "good: 2 entries, of which 2 were seen before"' \
+    'all("  " not in i["says"] for i in o["items"])'
 expect 2 'signed/run-1.json shows no log' "$DAWN" verify signed/run-1.json --witness "$witness"
-python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json < <(curl -sS "$url/api/v1/statements/1")
+python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["envelope"]))' >envelope.json < <(statement 1)
 expect 2 'envelope.json shows no log' "$DAWN" verify envelope.json --witness "$witness"
-stop
+stop_board
 
 # ---- an older record: its own program refuses it; with an older checkpoint, too, a reader of the newer one notices
 cp board.db.checkpoint newer.checkpoint
@@ -106,7 +84,7 @@ rm -f board.db*-wal board.db*-shm
 cp older.db board.db
 expect 1 'older than the last checkpoint that its board signed' "$BOARD" serve --db board.db --listen 127.0.0.1:0
 cp older.checkpoint board.db.checkpoint
-start
+start_board board --origin example
 expect 1 'growth *WRONG: the board shows 1 entries now, but has signed 2' "$DAWN" verify "$url/runs/1"
 expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
 expect 1 'growth *WRONG: the first 2 of 2 entries are not those that the board' "$DAWN" verify "$url/runs/1"
@@ -114,7 +92,7 @@ seen=$(echo data/dawn/logs/*.checkpoint)
 cmp "$seen" checkpoint # what was seen stays
 rm "$seen"
 expect 0 'seen for the first time: 2 entries' "$DAWN" verify "$url/runs/2"
-stop
+stop_board
 "$BOARD" check --db board.db
 cp newer.checkpoint board.db.checkpoint
 expect 1 'contradicts the last checkpoint' "$BOARD" serve --db board.db --listen 127.0.0.1:0
@@ -122,9 +100,9 @@ expect 1 'is not of this record' "$BOARD" check --db board.db
 
 # ---- two servers on one record: both write, one at a time, and sign one log
 rm -r data board.db*
-start
+start_board board --origin example
 other=$pid first=$url
-start
+start_board board --origin example
 "$DAWN" submit --server "$first" --handle ada --run 1 --yes >out.1 2>&1 &
 "$DAWN" submit --server "$url" --handle ada --run 2 --yes >out.2 2>&1
 wait $!
@@ -133,8 +111,6 @@ for at in "$first" "$url"; do
     expect 0 'growth *.*3 entries' "$DAWN" verify "$at/runs/2"
     expect 0 'receipt *good' "$DAWN" verify "$at/runs/3"
 done
-kill "$other"
-stop
-wait "$other"
-other=
+stop_board "$other"
+stop_board
 "$BOARD" check --db board.db

@@ -3,17 +3,9 @@
 # Measurements from dawn bench to the page of their machine on a real scoreboard: they are sent, never
 # twice, verified from outside, and withdrawn.
 set -eu
-command -v curl >/dev/null || { echo "curl is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
+. "$ROOT/test/board.sh"
 
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true' EXIT
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 "$DAWN" keys new >out
 export DAWN_SERVER=$url
 
@@ -36,14 +28,8 @@ expect 0 'bench-1.json.sig' "$DAWN" submit --bench 2 --handle ada --out signed -
 
 # ---- one that cannot be stated does not hide the others
 cp results.db emulated.db
-python3 - <<'PYTHON'
-import sqlite3
-db = sqlite3.connect("emulated.db")
-db.executescript("""CREATE TEMP TABLE other AS SELECT * FROM machines;
-UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
-INSERT INTO machines SELECT * FROM other;
-UPDATE benches SET machine = 2 WHERE id = 3;""")
-PYTHON
+emulated_machine emulated.db
+sql emulated.db 'UPDATE benches SET machine = 2 WHERE id = 3'
 expect 1 '1 of 2 measurements cannot be submitted: .* (these pass: --bench 1)' "$DAWN" submit emulated.db --bench all --dry-run
 grep -q 'measurement 3: REJECT: .* emulated GPU' out
 expect 2 'measurement 3 cannot be submitted: .* emulated' "$DAWN" submit emulated.db --bench 3 --dry-run
@@ -54,9 +40,9 @@ expect 0 'measurement 3: accepted as #2 on example' "$DAWN" submit --bench all -
 grep -q 'measurement 1: accepted as #1 on example' out
 expect 0 'Nothing to submit: example already has ' "$DAWN" submit --bench 2 --bench all --yes
 expect 0 'Nothing to submit' "$DAWN" submit --bench 3 --yes
-[ "$(python3 -c 'import sqlite3; print(*sqlite3.connect("results.db").execute("SELECT count(*) FROM bench_receipts").fetchone())')" = 2 ]
+[ "$(sql results.db 'SELECT count(*) FROM bench_receipts')" = 2 ]
 cp results.db other.db
-python3 -c 'import sqlite3; d = sqlite3.connect("other.db"); d.execute("DELETE FROM bench_receipts"); d.commit()'
+sql other.db 'DELETE FROM bench_receipts'
 expect 0 'measurement 3: already submitted as #2' "$DAWN" submit other.db --bench 3 --yes # its answer was lost
 expect 0 'checks good' "$DAWN" verify "$url/runs/1"
 grep -q 'receipt *good: #1' out
@@ -66,23 +52,13 @@ curl -fsS "$url$page" >machine.html
 grep -q '<a href="/runs/1">CIFAR10, <bdi>airbench</bdi></a>' machine.html
 grep -q 'Self-measured' machine.html
 [ "$(grep -c '<bdi>images</bdi>/s' machine.html)" = 3 ]
-curl -fsS "$url/api/v1$page" | python3 -c 'import json, sys
-m = json.load(sys.stdin)
-assert [b["sequence"] for b in m["benches"]] == [2, 1] and [len(b["payload"]["settings"]) for b in m["benches"]] == [1, 2]'
+curl -fsS "$url/api/v1$page" >machine.json
+holds machine.json '[(b["sequence"], len(b["payload"]["settings"])) for b in o["benches"]] == [(2, 1), (1, 2)]'
 
 # ---- a scaling over processes, as dawn bench --scaling records it
 expect 2 'no scaling has been recorded yet: "dawn bench TASK --scaling 1,2,4" adds one' "$DAWN" submit --scaling all --yes
-python3 - <<'PYTHON'
-import sqlite3
-db = sqlite3.connect("results.db")
-for processes, ns in ((1, 4000000), (2, 5000000)):
-    db.execute("""INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,
-        machines, batch, size, step_ns, gradient_bytes, exchanges, machine, software, measured_ms) SELECT 1, task, samples, data,
-        noise, model, recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, 1, machine, software, measured_ms FROM benches
-        WHERE id = 1""",
-        (processes, ns))
-db.commit()
-PYTHON
+scaling results.db 1 4000000
+scaling results.db 2 5000000
 expect 0 'scaling 1 .*1 to 2 processes, then 8000.0 images/s, efficiency 80.0%' "$DAWN" submit --scaling all --dry-run
 expect 0 'scaling 1: accepted as #3 on example' "$DAWN" submit --scaling 1 --yes
 expect 0 'Nothing to submit: example already has every measurement' "$DAWN" submit --scaling all --bench all --yes
@@ -91,13 +67,11 @@ curl -fsS "$url$page" >machine.html
 grep -q 'data-label="Efficiency">80.0%' machine.html
 
 # ---- withdrawn, and in a static copy
-digest=$(curl -fsS "$url/api/v1/statements/2" | python3 -c 'import json, sys; print(json.load(sys.stdin)["digest"])')
+digest=$(statement 2 | python3 -c 'import json, sys; print(json.load(sys.stdin)["digest"])')
 expect 0 'withdraw: accepted as #4' "$DAWN" withdraw "$digest" --reason 'a busy machine' --yes
 curl -fsS "$url$page" >machine.html
 lacks machine.html '"/runs/2"'
-kill "$pid"
-wait "$pid" || true
-trap - EXIT
+stop_board
 "$BOARD" export site copy --db board.db >out
 find copy -path '*machines*' -name '*.html' -exec grep -l 'Self-measured' {} + | grep -q .
 find copy/api -path '*machines*' -type f -exec grep -l '"settings"' {} + | grep -q .

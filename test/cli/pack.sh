@@ -6,8 +6,6 @@ seeds=$here/../fuzz/seeds/import
 . "$here/../wait.sh"
 
 . "$ROOT/test/status.sh"
-unset DAWN_DATA XDG_DATA_HOME
-export HOME=$PWD/home
 classes="n01440764 n02102040 n02979186 n03000684 n03028079 n03394916 n03417042 n03425413 n03445777 n03888257"
 for split in train val; do
     for class in $classes; do
@@ -23,26 +21,18 @@ head -c 30 "$seeds/colour.jpg" >src/val/n01440764/2.JPEG
 echo notes >src/val/n01440764/notes.txt
 
 # Wrong use.
-[ "$(status "$DAWN" data pack imagenette src)" = 2 ]
-grep -q 'data pack needs a data set, its source and a file' err
-[ "$(status "$DAWN" data pack cifar10 src x)" = 2 ]
-grep -q 'imagenet and imagenette can be packed, not "cifar10"' err
-[ "$(status "$DAWN" data pack imagenette src x --short-side big)" = 2 ]
-grep -q 'short-side must be "original" or a number' err
+says 2 'data pack needs a data set, its source and a file' "$DAWN" data pack imagenette src
+says 2 'imagenet and imagenette can be packed, not "cifar10"' "$DAWN" data pack cifar10 src x
+says 2 'short-side must be "original" or a number' "$DAWN" data pack imagenette src x --short-side big
 [ "$(status "$DAWN" data pack imagenette src x --quality 0)" = 2 ]
-[ "$(status "$DAWN" data pack imagenette nowhere x)" = 1 ]
-grep -q 'there is no nowhere: give ILSVRC2012_img_train.tar and' err
-[ "$(status "$DAWN" data pack imagenette src nowhere/x)" = 1 ]
-grep -q 'cannot write nowhere/x' err
-[ "$(status "$DAWN" data pack imagenet src x)" = 1 ]
-grep -q 'src/train has no picture of 990 ' err
+says 1 'there is no nowhere: give ILSVRC2012_img_train.tar and' "$DAWN" data pack imagenette nowhere x
+says 1 'cannot write nowhere/x' "$DAWN" data pack imagenette src nowhere/x
+says 1 'src/train has no picture of 990 ' "$DAWN" data pack imagenet src x
 : >some.dawnpack
-[ "$(status "$DAWN" data verify some.dawnpack)" = 2 ]
-grep -q 'a folder or a pack follows --data: "dawn data verify NAME --data some.dawnpack"' err
+says 2 'a folder or a pack follows --data: "dawn data verify NAME --data some.dawnpack"' "$DAWN" data verify some.dawnpack
 
 # What is said: conversions, damage by name, files that are no pictures, no official archive.
-[ "$(status "$DAWN" data pack imagenette src imagenette.dawnpack)" = 0 ]
-grep -q '^imagenette.dawnpack: .*, 30 pictures for training, 29 for validation$' out
+expect 0 '^imagenette.dawnpack: .*, 30 pictures for training, 29 for validation$' "$DAWN" data pack imagenette src imagenette.dawnpack
 grep -q '^  3 of them because they were gray, CMYK, YCCK or PNG$' out
 grep -q '^  1 are damaged' out
 grep -q '^  1 cannot be decoded and are left out' out
@@ -50,10 +40,8 @@ grep -q '^  1 other files are not pictures' out
 grep -q '^custom: the source is folders' out
 grep -q 'val/n01440764/1.JPEG: ' err
 grep -q 'val/n01440764/2.JPEG: .*(left out)' err
-[ "$(status "$DAWN" data pack imagenette src imagenette.dawnpack)" = 2 ]
-grep -q 'exists already, and a pack overwrites nothing' err
-[ "$(status "$DAWN" data pack imagenette src x --damaged 1)" = 1 ]
-grep -q '2 pictures are damaged, ' err
+says 2 'exists already, and a pack overwrites nothing' "$DAWN" data pack imagenette src imagenette.dawnpack
+expect 1 '2 pictures are damaged, ' "$DAWN" data pack imagenette src x --damaged 1
 
 # It is found in a folder and by its own name, verified and listed; damage to it gives a sentence.
 [ "$(status "$DAWN" data verify imagenette --data .)" = 1 ]
@@ -65,11 +53,9 @@ grep -q '^imagenette  *30 + 29 pictures of many sizes, 10 classes,' out
 grep -q '/imagenette.dawnpack$' out
 cp imagenette.dawnpack broken.dawnpack
 printf '\377' | dd of=broken.dawnpack bs=1 seek=9000 conv=notrunc 2>dd
-[ "$(status "$DAWN" data verify imagenette --data broken.dawnpack)" = 1 ]
-grep -q 'are not those that were packed (checksum)' err
+says 1 'are not those that were packed \(checksum\)' "$DAWN" data verify imagenette --data broken.dawnpack
 head -c 9000 imagenette.dawnpack >broken.dawnpack
-[ "$(status "$DAWN" data verify imagenette --data broken.dawnpack)" = 1 ]
-grep -q 'and has 9000: it is incomplete' err
+says 1 'and has 9000: it is incomplete' "$DAWN" data verify imagenette --data broken.dawnpack
 
 # A gzipped archive gives the same pack as its folder.
 tar czf src.tgz src
@@ -112,6 +98,5 @@ grep -Eq '^  [1-9][0-9]* were packed already when this command began$' out
 cmp whole.dawnpack killed.dawnpack
 
 # Imagenette is fetched into a pack: an archive that is not the published one is refused before it is packed.
-[ "$(status "$DAWN" data fetch imagenette --from src.tgz --to d)" = 1 ]
-grep -q 'the archive of Imagenette has 99003388' err
+says 1 'the archive of Imagenette has 99003388' "$DAWN" data fetch imagenette --from src.tgz --to d
 [ ! -e d/imagenette.dawnpack ]

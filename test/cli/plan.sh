@@ -39,15 +39,13 @@ done
 [ "$total_500" -lt "$total_1000" ] # smaller batches need less
 
 # Measured peaks bound the step and the schedule.
-[ "$(status "$DAWN" plan cifar10 --data synthetic --precision f32)" = 0 ]
-grep -q 'Roofline, from peaks measured just now' out
+expect 0 'Roofline, from peaks measured just now' "$DAWN" plan cifar10 --data synthetic --precision f32
 grep -Eq '^  training .*, evaluation .*, in all .*(s|min)$' out # minutes or hours where the machine is busy
 grep -Eq '^  conv \(7\) .*(arithmetic|memory) .*%$' out
 awk 'length > 80 { exit 1 }' out
 
 # Any network, any device.
-[ "$(status "$DAWN" plan cifar10 --model resnet56 --device null --batch 100 --no-measure)" = 0 ]
-grep -q 'resnet56' out
+expect 0 'resnet56' "$DAWN" plan cifar10 --model resnet56 --device null --batch 100 --no-measure
 
 # A GPU that is not here: its peaks, its memory; several of them; a host that is too slow for it.
 seconds() { sed -n '/"'$1'"/,$p' out | sed -n 's/^ *"'$2'": \([0-9.e+-]*\),*$/\1/p' | head -n 1; }
@@ -63,21 +61,17 @@ two=$(seconds on seconds)
 [ "$(status "$DAWN" $predict --json --decode 50)" = 0 ]
 slow=$(seconds total roofline_s)
 python3 -c "one, two, slow = $one, $two, $slow; assert one / 2 < two < one and slow > 100 * one, (one, two, slow)"
-[ "$(status "$DAWN" $predict --gpus 2)" = 0 ]
-grep -q '^Roofline of NVIDIA H200, a prediction (' out
+expect 0 '^Roofline of NVIDIA H200, a prediction (' "$DAWN" $predict --gpus 2
 awk 'length > 80 { exit 1 }' out
 grep -q 'on 2 of them, each with its share of every batch: ' out
 grep -q '^  no step waits for [0-9,]* images/s, on all of them for [0-9,]*$' out
 [ "$(status "$DAWN" $predict --json --set resolution=1024)" = 0 ]
 grep -Eq '"largest_batch": [1-3][0-9]{2}$' out
-[ "$(status "$DAWN" plan cifar10 --on h20)" = 2 ]
-grep -q 'did you mean "h200"' err
+says 2 'did you mean "h200"' "$DAWN" plan cifar10 --on h20
 [ "$(status "$DAWN" plan cifar10 --gpus 2)" = 2 ]
-[ "$(status "$DAWN" $predict --gpus 7)" = 2 ]
-grep -q 'a batch of [0-9]* is not 7 equal parts' err
+says 2 'a batch of [0-9]* is not 7 equal parts' "$DAWN" $predict --gpus 7
 
-[ "$(status "$DAWN" plan cifar11)" = 2 ]
-grep -q 'did you mean "cifar10"' err
+says 2 'did you mean "cifar10"' "$DAWN" plan cifar11
 [ "$(status "$DAWN" plan)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 0)" = 2 ]
 [ "$(status "$DAWN" plan cifar10 --batch 50001)" = 2 ]

@@ -3,9 +3,8 @@
 # dawn.py: a program that uses it is recorded as one that prints the lines itself, and its callbacks follow stand-ins of Lightning and
 # transformers, which call them in the order of the libraries. Without dawn record it prints nothing.
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/status.sh"
-unset DAWN_RESULTS DAWN_SEED RANK LOCAL_RANK
+unset RANK LOCAL_RANK
 
 [ "$(status "$DAWN" record --module)" = 0 ]
 cp out dawn.py

@@ -5,6 +5,7 @@
 # record and the report. Emulated GPUs add their gradients by the emulated NCCL.
 set -eu
 . "$ROOT/test/mpi.sh"
+. "$ROOT/test/status.sh"
 
 # ---- the scaling
 "$DAWN" bench cifar10 --fake --set widths=8,8,16 --batch 32 --seconds 0.2 --repeats 1 --scaling 1,2 --launcher mpirun \
@@ -18,10 +19,7 @@ grep -q '^Recorded in results.db as scaling 1: ' out.txt
 grep -q '^Scaling over processes' out.txt
 "$DAWN" report -o report.md >/dev/null
 grep -q '^## Scaling$' report.md
-rc=0
-"$DAWN" bench cifar10 --fake --scaling 1,2 --launcher 'no-such-launcher' >out.txt 2>err.txt || rc=$?
-[ "$rc" = 1 ]
-grep -q 'the launcher "no-such-launcher" cannot be started' err.txt
+expect 1 'the launcher "no-such-launcher" cannot be started' "$DAWN" bench cifar10 --fake --scaling 1,2 --launcher no-such-launcher
 
 # ---- two machines
 cat >agent <<'END'
@@ -49,13 +47,8 @@ cat shown.txt
 grep -q 'at \$6.00 per hour' shown.txt
 grep -q 'processes  *2 on 2 machines: ' shown.txt
 "$DAWN" results export --db two.db --format json --to two.json
-python3 - <<'PY'
-import json
-run = json.load(open("two.json"))["runs"][0]
-assert run["price_micro_per_hour"] == 6_000_000, run["price_micro_per_hour"]
-assert [(p["rank"], p["machine_number"], p["threads"]) for p in run["places"]] == [(0, 0, 1), (1, 1, 1)], run["places"]
-assert all(p["device"] and p["machine"] for p in run["places"])
-PY
+holds two.json '(run := o["runs"][0])["price_micro_per_hour"] == 6_000_000' 'all(p["device"] and p["machine"] for p in run["places"])' \
+    '[(p["rank"], p["machine_number"], p["threads"]) for p in run["places"]] == [(0, 0, 1), (1, 1, 1)]'
 "$DAWN" $train --db one.db --save one.safetensors >out.txt
 cmp one.safetensors two.safetensors
 

@@ -73,8 +73,7 @@ echo '{"epochs": 8}' >level.json
 refused 'level.json: "epochs" must be in its section (schedule.epochs)' "$DAWN" recipe --file level.json
 echo '{"data": {"batch": 0}}' >zero.json
 refused 'zero.json: "data.batch" must be between 1' "$DAWN" recipe --file zero.json
-[ "$(status "$DAWN" recipe --file none.json)" = 1 ]
-grep -q 'none.json' err
+says 1 'none.json' "$DAWN" recipe --file none.json
 
 # ---- models
 [ "$(status "$DAWN" models)" = 0 ]

@@ -3,10 +3,8 @@
 # dawn record as a competitor meets it: a real trainer in another language, MLPerf's lines, groups; then programs that
 # crash, hang, lie, print nothing or too much. In every case the record opens and says how the program ended.
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/wait.sh"
 . "$ROOT/test/status.sh"
-unset DAWN_RESULTS DAWN_SEED PYTHONUNBUFFERED
 trap 'kill -9 $(cat pid 2>/dev/null) 2>/dev/null || true' EXIT
 
 # said STATUS PATTERN COMMAND...: exits so, and stderr matches

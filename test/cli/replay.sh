@@ -3,13 +3,7 @@
 # dawn replay: a run of the record, of a file and of a scoreboard is trained once more, to the same bytes; the replay names its
 # original on the board. Then runs that differ, runs that cannot be repeated, and claims that do not hold.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-
-sql() { python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); print(*(d.execute(sys.argv[2]).fetchone() or [])); d.commit()' "$@"; }
+. "$ROOT/test/board.sh"
 
 quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1"
 "$DAWN" $quick --seed 5 --target 0.001 --db ada.db --quiet
@@ -37,11 +31,7 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 
 # ---- on a scoreboard: both pages name the other
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-trap 'kill "$pid" 2>/dev/null || true' EXIT
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 export DAWN_SERVER=$url
 "$DAWN" keys new first >out
 "$DAWN" keys new second >out
@@ -80,10 +70,5 @@ expect 2 'does not use such a file' "$DAWN" replay 1 --db ada.db --vectors nothi
 expect 2 'another program' "$DAWN" replay last --db ada.db
 
 # ---- an original that was never trained so: its figures are refuted
-python3 - "$ROOT" <<'END'
-import sqlite3
-d = sqlite3.connect("ada.db")
-d.execute("UPDATE points SET loss_micro = loss_micro + 1 WHERE run = 1")
-d.commit()
-END
+sql ada.db 'UPDATE points SET loss_micro = loss_micro + 1 WHERE run = 1'
 expect 1 'cannot be repeated' "$DAWN" replay 1 --db ada.db

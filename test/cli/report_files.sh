@@ -36,8 +36,7 @@ check.feed(open("report.html", encoding="utf-8").read())
 check.close()
 assert not check.open and check.svgs >= 8, (check.open, check.svgs)
 PY
-[ "$(status "$DAWN" report -o report.pdf)" = 2 ]
-grep -q 'the name report.pdf must end in .html, .md or .csv' err
+says 2 'the name report.pdf must end in .html, .md or .csv' "$DAWN" report -o report.pdf
 [ ! -e report.pdf ]
 [ "$(status "$DAWN" report -o report.pdf --format html)" = 0 ]
 [ "$(status "$DAWN" report results.db -o report.md)" = 0 ]
@@ -46,17 +45,14 @@ grep -q '^| node' report.md
 [ "$(wc -l <out)" = 3 ]
 head -n 1 out | grep -q '^task,model,setting,node_num,'
 
-[ "$(status "$DAWN" results export last --format mllog)" = 0 ]
-grep -q '^:::MLLOG {.*"key":"run_stop".*"status":"\(success\|aborted\)"' out
+expect 0 '^:::MLLOG {.*"key":"run_stop".*"status":"\(success\|aborted\)"' "$DAWN" results export last --format mllog
 [ "$(grep -vc '^:::MLLOG {' out)" = 0 ]
 
 # Empty, foreign and missing files; wrong use.
 : >empty.db
-[ "$(status "$DAWN" report empty.db)" = 1 ]
-grep -q 'is empty' err
-python3 -c 'import sqlite3; d = sqlite3.connect("foreign.db"); d.execute("CREATE TABLE a (b)"); d.commit()'
-[ "$(status "$DAWN" report foreign.db)" = 1 ]
-grep -q 'the database of another program' err
+says 1 'is empty' "$DAWN" report empty.db
+sql foreign.db 'CREATE TABLE a (b)'
+says 1 'the database of another program' "$DAWN" report foreign.db
 [ "$(status "$DAWN" report none.db)" = 1 ]
 [ "$(status "$DAWN" report --format pdf)" = 2 ]
 [ "$(status "$DAWN" report results.db more.db)" = 2 ]

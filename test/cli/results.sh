@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dawn results: lists, pages, exports and the check of a record made here by another program, and what it says to wrong input.
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 . "$ROOT/test/status.sh"
 
 python3 -B - "$ROOT" <<'PYTHON'
@@ -42,38 +41,25 @@ awk 'length > 80 { exit 1 }' out
 [ "$(status "$DAWN" results list)" = 0 ]
 for filter in '--status done' '--seed 1' '--task cifar10 --model airbench --seed 1'; do
     [ "$(status "$DAWN" results list $filter --json)" = 0 ]
-    python3 -c '
-import json
-r, = json.load(open("out"))
-assert r["id"] == 1 and r["last_score"] == 9417 and r["items"] == 10000 and r["metric"] == "top1" and r["broken"] is False'
+    holds out 'len(o) == 1' '[o[0][k] for k in ("id", "last_score", "items", "metric", "broken")] == [1, 9417, 10000, "top1", False]'
 done
 [ "$(status "$DAWN" results list --format csv)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
 head -n 1 out | grep -q '^id,group_id,group_index,seed,task,'
-[ "$(status "$DAWN" results list --task squad)" = 0 ]
-grep -q 'No run in results.db matches these options' out
-[ "$(status "$DAWN" results list --task cifar1)" = 2 ]
-grep -q 'there is no task "cifar1"; did you mean "cifar10"?' err
-[ "$(status "$DAWN" results list --status dnoe)" = 2 ]
-grep -q 'there is no status "dnoe"; did you mean "done"?' err
-[ "$(status "$DAWN" results --db '')" = 2 ]
-grep -q -- '--db must not be empty' err
-[ "$(status "$DAWN" results --db results.db/x)" = 1 ]
-grep -q 'there is no record at results.db/x' err
+expect 0 'No run in results.db matches these options' "$DAWN" results list --task squad
+says 2 'there is no task "cifar1"; did you mean "cifar10"\?' "$DAWN" results list --task cifar1
+says 2 'there is no status "dnoe"; did you mean "done"\?' "$DAWN" results list --status dnoe
+says 2 '--db must not be empty' "$DAWN" results --db ''
+says 1 'there is no record at results.db/x' "$DAWN" results --db results.db/x
 mkdir folder
-[ "$(status "$DAWN" results --db folder)" = 1 ]
-grep -q 'cannot open the record: folder is a folder$' err
+says 1 'cannot open the record: folder is a folder$' "$DAWN" results --db folder
 echo text >text.db
-[ "$(status "$DAWN" results --db text.db)" = 1 ]
-grep -q 'text.db is not a database' err
-[ "$(status "$DAWN" record --db nowhere/r.db -- true)" = 1 ]
-grep -q 'cannot open the record: there is no folder nowhere for nowhere/r.db$' err
-[ "$(status "$DAWN" results list --format md)" = 2 ]
-grep -q 'must be text, json or csv; got "md"' err
+says 1 'text.db is not a database' "$DAWN" results --db text.db
+says 1 'cannot open the record: there is no folder nowhere for nowhere/r.db$' "$DAWN" record --db nowhere/r.db -- true
+says 2 'must be text, json or csv; got "md"' "$DAWN" results list --format md
 [ "$(status "$DAWN" results show --seed 1)" = 2 ]
 
-[ "$(status "$DAWN" results show 1)" = 0 ]
-grep -q '94.17% top-1 accuracy: 9,417 of 10,000 correct' out
+expect 0 '94.17% top-1 accuracy: 9,417 of 10,000 correct' "$DAWN" results show 1
 grep -q '^training loss, 2 points$' out
 grep -q '^  *0  .*2 epoch$' out
 grep -q '^  classic (DAWNBench) .*36.0 s' out
@@ -81,29 +67,25 @@ lacks out SYNTHETIC
 cp out shown
 [ "$(status "$DAWN" results 1)" = 0 ] # a run alone is shown
 cmp out shown
-[ "$(status "$DAWN" results 9)" = 2 ]
-grep -q 'there is no run 9 in results.db; the last is 2' err
+says 2 'there is no run 9 in results.db; the last is 2' "$DAWN" results 9
 [ "$(status "$DAWN" results 1 2)" = 2 ]
 LC_ALL=C awk '/[^ -~]/ || length > 80 { exit 1 }' out # not a terminal: plain characters
-[ "$(status "$DAWN" results show last)" = 0 ]
-grep -q 'SYNTHETIC DATA' out
+expect 0 'SYNTHETIC DATA' "$DAWN" results show last
 
 [ "$(status "$DAWN" results export)" = 0 ]
-python3 -c 'import json; d = json.load(open("out")); assert d["runs"][0]["reached_ns"] == 60000000000 and len(d["runs"]) == 2'
+holds out 'o["runs"][0]["reached_ns"] == 60000000000 and len(o["runs"]) == 2'
 [ "$(status "$DAWN" results export 1 --to one.json)" = 0 ]
-python3 -c 'import json; d = json.load(open("one.json")); 
-r = d["runs"][0]
-assert [p["scores"] for p in r["points"]] == [[{"metric": "top1", "score": k}] for k in (9000, 9417)] and "broken" not in r
-assert [(p["step"], p["epoch_micro"]) for p in r["points"]] == [(1, 10**6), (2, 2 * 10**6)] and r["last_score"] == 9417
-assert r["metrics"] == [{"name": "top1", "unit": "%", "lower_is_better": 0, "items": 10000}]'
+holds one.json '"broken" not in (r := o["runs"][0]) and r["last_score"] == 9417' \
+    '[p["scores"] for p in r["points"]] == [[{"metric": "top1", "score": k}] for k in (9000, 9417)]' \
+    '[(p["step"], p["epoch_micro"]) for p in r["points"]] == [(1, 10**6), (2, 2 * 10**6)]' \
+    'r["metrics"] == [{"name": "top1", "unit": "%", "lower_is_better": 0, "items": 10000}]'
 [ "$(status "$DAWN" results export --format csv)" = 0 ]
 [ "$(wc -l <out)" = 3 ]
 [ "$(status "$DAWN" results export --format csv --to runs.csv)" = 0 ]
 [ "$(wc -l <runs.csv)" = 3 ]
 [ "$(status "$DAWN" results export --format csv --to tables)" = 0 ] # the same with and without a slash
 cp -r tables before
-[ "$(status "$DAWN" results export --format csv --to tables/)" = 0 ]
-grep -qx 'tables/points.csv' out
+expect 0 '^tables/points.csv$' "$DAWN" results export --format csv --to tables/
 diff -r before tables
 python3 -c '
 import csv
@@ -118,18 +100,14 @@ grep -q '^  to target, classic  *36.0 s  *36.0 s  *1.000$' out
 grep -q '^  seed  *1 -> 2$' out
 grep -q '^training loss: A is run 1, B is run 2$' out
 [ "$(status "$DAWN" results compare 1 2 --json)" = 0 ]
-python3 -c '
-import json
-d = json.load(open("out"))
-assert d["compares"] == "runs" and d["first"]["id"] == 1 and d["second"]["status"] == "interrupted", d
-assert d["first"]["reached_classic_ns"] == 36 * 10**9 and d["first"]["scores"]["top1"] == {"k": 9417, "items": 10000}, d
-assert d["first"]["broken"] is False and d["second"]["last_loss_micro"] == 1000000, d
-assert {"of": "settings", "name": "seed", "first": 1, "second": 2} in d["differences"], d'
+holds out 'o["compares"] == "runs" and o["first"]["id"] == 1 and o["second"]["status"] == "interrupted"' \
+    'o["first"]["reached_classic_ns"] == 36 * 10**9 and o["first"]["scores"]["top1"] == {"k": 9417, "items": 10000}' \
+    'o["first"]["broken"] is False and o["second"]["last_loss_micro"] == 1000000' \
+    '{"of": "settings", "name": "seed", "first": 1, "second": 2} in o["differences"]'
 [ "$(status "$DAWN" results compare 1)" = 2 ]
 [ "$(status "$DAWN" results compare 1 g1)" = 2 ]
 [ "$(status "$DAWN" results compare g1 g2)" = 2 ]
-[ "$(status "$DAWN" results compare g1 g2 --json)" = 2 ]
-grep -q 'no group g1' err
+says 2 'no group g1' "$DAWN" results compare g1 g2 --json
 for format in html svg md; do [ "$(status "$DAWN" results export 1 --format $format --to run.$format)" = 0 ]; done
 python3 -c '
 import html.parser, xml.dom.minidom
@@ -150,8 +128,7 @@ grep -q '^epoch 2  loss 1.0000  score 94.17%  1 min 00 s$' out
 [ "$(status "$DAWN" results export 1 --format dawnbench --to board --author me)" = 0 ]
 printf 'epoch\thours\ttop1Accuracy\n1\t0.0050000000\t90.0000\n2\t0.0100000000\t94.1700\n' >expected
 cmp expected board/CIFAR10/train/me_airbench-run1_cpu_dawn.tsv
-[ "$(status "$DAWN" results export last --format dawnbench --to board2)" = 1 ]
-grep -q synthetic err
+says 1 'synthetic' "$DAWN" results export last --format dawnbench --to board2
 [ ! -e board2 ]
 cmp results.db before.db # reading changed nothing
 
@@ -170,19 +147,14 @@ db.execute("INSERT INTO receipts VALUES (2, 1, 'withdraw', 'board', 'https://boa
 db.commit()
 PYTHON
 cp second.db before.db
-[ "$(status "$DAWN" results show 1 --db second.db)" = 0 ]
-grep -q '^  submitted: *#12 on board$' out
+expect 0 '^  submitted: *#12 on board$' "$DAWN" results show 1 --db second.db
 grep -q '^  withdrawn: *#13 on board$' out
 lacks out self-evaluated
-[ "$(status "$DAWN" results show 2 --db second.db)" = 0 ]
-grep -q 'PyTorch 2.4 on 8 devices: python3 train.py' out
+expect 0 'PyTorch 2.4 on 8 devices: python3 train.py' "$DAWN" results show 2 --db second.db
 grep -q self-evaluated out
 [ "$(status "$DAWN" results export --db second.db)" = 0 ]
-python3 -c '
-import json
-d = json.load(open("out"))
-assert d["format"] == 1 and d["runs"][0]["receipts"][0]["sequence"] == 12 and d["runs"][1]["outside"]["devices"] == 8
-assert "outside" not in d["runs"][0] and d["runs"][1]["receipts"] == []'
+holds out 'o["format"] == 1 and o["runs"][0]["receipts"][0]["sequence"] == 12 and o["runs"][1]["outside"]["devices"] == 8' \
+    '"outside" not in o["runs"][0] and o["runs"][1]["receipts"] == []'
 [ "$(status "$DAWN" results export --db second.db --format csv --to tables/)" = 0 ]
 [ "$(wc -l <tables/receipts.csv)" = 3 ]
 cmp second.db before.db
@@ -191,13 +163,8 @@ cmp second.db before.db
 [ "$(status "$DAWN" results verify)" = 0 ]
 good='good: root and 2 points; all that is submitted is bound'
 printf 'run 1  %s\nrun 2  %s\n' "$good" "$good" | cmp - out
-python3 - <<'PYTHON'
-import shutil, sqlite3
-shutil.copy("results.db", "changed.db")
-db = sqlite3.connect("changed.db")
-db.execute("UPDATE scores SET score = 12012 WHERE run = 1 AND step = 2")
-db.commit()
-PYTHON
+cp results.db changed.db
+sql changed.db 'UPDATE scores SET score = 12012 WHERE run = 1 AND step = 2'
 [ "$(status "$DAWN" results verify --db changed.db)" = 1 ]
 grep -q '^run 1  BROKEN: point 1, epoch 2: its hash is' out
 grep -q '^run 2  good' out
@@ -225,17 +192,14 @@ grep -q '1 run is missing' err
 grep -q '^run 2  MISSING' out
 [ "$(status "$DAWN" results verify --db group.db)" = 1 ]
 grep -q '^group 1  MISSING: 3 of its 3 runs are not in the record$' out
-[ "$(status "$DAWN" results --db changed.db)" = 0 ]
-grep -q '120.12% .* BROKEN$' out
+expect 0 '120.12% .* BROKEN$' "$DAWN" results --db changed.db
 cp changed.db both.db
 python3 -c 'import sqlite3; d = sqlite3.connect("both.db"); d.execute("UPDATE scores SET score = 1 WHERE run = 2"); d.commit()'
 "$DAWN" results --db both.db | grep -q ' airben[ch]* [*] BROKEN$' # the name is cut to keep 80 columns
 "$DAWN" results --db both.db | awk '/^ / && length > 80 { exit 1 }'
 grep -q 'dawn results verify' out
-[ "$(status "$DAWN" results show 1 --db changed.db)" = 0 ]
-grep -q 'BROKEN  *the record has been changed: point 1, epoch 2' out
-[ "$(status "$DAWN" results export 1 --db changed.db)" = 0 ]
-grep -q '"broken": "point 1, epoch 2' out
+expect 0 'BROKEN  *the record has been changed: point 1, epoch 2' "$DAWN" results show 1 --db changed.db
+expect 0 '"broken": "point 1, epoch 2' "$DAWN" results export 1 --db changed.db
 grep -q 'run 1 was changed since the training wrote it' err
 [ "$(status "$DAWN" results export --format csv --db changed.db)" = 0 ]
 grep -q 'run 1 was changed' err
@@ -246,48 +210,38 @@ for format in md html svg; do
     [ "$(status "$DAWN" results export 2 --format $format --db changed.db)" = 0 ]
     ! grep -q BROKEN out
 done
-[ "$(status "$DAWN" results compare 1 2 --db changed.db)" = 0 ]
-grep -q '^  record  *BROKEN  *good$' out
+expect 0 '^  record  *BROKEN  *good$' "$DAWN" results compare 1 2 --db changed.db
 grep -q 'BROKEN  *run 1 has been changed: point 1, epoch 2' out
 grep -q 'run 1 was changed since the training wrote it' err
 for format in md html; do
-    [ "$(status "$DAWN" report changed.db -o - --format $format)" = 0 ]
-    grep -q 'done BROKEN' out
+    expect 0 'done BROKEN' "$DAWN" report changed.db -o - --format $format
     [ "$(grep -c 'BROKEN: run [0-9]* was changed since the training wrote it: point 1, epoch 2' out)" = 1 ]
     grep -q 'run 1 was changed since the training wrote it' err
 done
-[ "$(status "$DAWN" results export 1 --format dawnbench --to board3 --db changed.db)" = 1 ]
-grep -q 'changed since it was recorded' err
+says 1 'changed since it was recorded' "$DAWN" results export 1 --format dawnbench --to board3 --db changed.db
 [ ! -e board3 ]
-[ "$(status "$DAWN" results verify -h)" = 0 ]
-grep -q 'verify' out
+expect 0 'verify' "$DAWN" results verify -h
 
 mkdir elsewhere
 cp results.db elsewhere/other.db
 rm results.db
-[ "$(status "$DAWN" results)" = 1 ]
-grep -q 'no record at results.db' err
+says 1 'no record at results.db' "$DAWN" results
 [ ! -e results.db ]
 [ "$(status "$DAWN" results --db elsewhere/other.db)" = 0 ]
 [ "$(DAWN_RESULTS=elsewhere/other.db status "$DAWN" results show 1)" = 0 ]
 export DAWN_RESULTS=elsewhere/other.db
 
-[ "$(status "$DAWN" results shwo)" = 2 ]
-grep -q 'no results command "shwo"; did you mean "show"' err
-[ "$(status "$DAWN" results show 9)" = 2 ]
-grep -q 'no run 9' err
+says 2 'no results command "shwo"; did you mean "show"' "$DAWN" results shwo
+says 2 'no run 9' "$DAWN" results show 9
 [ "$(status "$DAWN" results show x)" = 2 ]
 [ "$(status "$DAWN" results list 1)" = 2 ]
-[ "$(status "$DAWN" results export --format xml)" = 2 ]
-grep -q 'json, csv, html, svg, md, dawnbench, mllog or reference' err
+says 2 'json, csv, html, svg, md, dawnbench, mllog or reference' "$DAWN" results export --format xml
 [ "$(status "$DAWN" results export --to nowhere/at/all.json)" = 1 ]
 
 python3 -c '
 import sqlite3
 db = sqlite3.connect("elsewhere/other.db")
 db.execute("PRAGMA user_version = 99")'
-[ "$(status "$DAWN" results)" = 1 ]
-grep -q 'of format 99' err
+says 1 'of format 99' "$DAWN" results
 echo 'This is not a database, but a text that is long enough to be read as one.' >letter
-[ "$(status "$DAWN" results --db letter)" = 1 ]
-grep -q 'not a database' err
+says 1 'not a database' "$DAWN" results --db letter

@@ -3,17 +3,8 @@
 # A static copy of a scoreboard: every link of every page leads to a file, nothing in it needs a server, dawn verify takes its runs
 # from the folder and from a host of files, and an earlier copy is replaced whole.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD XDG_DATA_HOME=$PWD/data
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-trap 'kill "$pid" $host 2>/dev/null || true' EXIT
-host=
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+. "$ROOT/test/board.sh"
+start_board board --origin example
 mkdir -p archive/CIFAR10/train
 cat >archive/CIFAR10/train/one.json <<'END'
 {"version": "v1.0", "author": "Ada & <b>", "authorEmail": "", "framework": "PyTorch 1.0", "codeURL": "https://example.org/code",
@@ -52,8 +43,7 @@ curl -sS "$url/api/v1/statements/1/payload" | cmp - site/api/v1/statements/1/pay
 curl -sS "$url/boards/cifar10/training-time.csv?trust=imported" | cmp - site/boards/cifar10/training-time,trust=imported.csv
 curl -sS "$url/log/checkpoint" | cmp - site/log/checkpoint
 [ "$(cat site/api/v1/boards/cifar10/training-time,trust=imported*.json | grep -o '"source":"CIFAR10' | wc -l)" = 61 ]
-kill "$pid"
-wait "$pid"
+stop_board
 
 # ---- dawn verify: the folder, and a host of files below a path
 expect 0 'log *good: entry 1 of 1' "$DAWN" verify site/runs/1/index.html
@@ -61,8 +51,8 @@ grep -q 'growth *seen for the first time: 2 entries' out
 expect 0 'growth *good: 2 entries, of which 2' "$DAWN" verify "$PWD/site/runs/2"
 mkdir -p served && cp -R site served/board
 python3 -u -m http.server --bind 127.0.0.1 --directory served 0 >hosted 2>&1 &
-host=$!
-wait_line $host hosted Serving
+boards="$boards $!"
+wait_line $! hosted Serving
 at=$(sed -n 's|.*(\(http://[^ ]*\)/).*|\1|p' hosted)/board
 expect 0 'receipt *good: #2 of example' "$DAWN" verify "$at/runs/2/index.html"
 expect 0 'log *good: entry 1 of 1' "$DAWN" verify "$at/runs/1"
@@ -84,18 +74,13 @@ expect 1 'the statement does not hold' "$DAWN" replay "$mixed/runs/1" --db none.
 expect 1 "$no_data" "$DAWN" replay "$mixed/runs/$(digest 1)" --db none.db
 expect 1 'the statement does not hold' "$DAWN" replay "$mixed/runs/$(digest 2)" --db none.db
 # A copy that is older than the board is honest.
-rm said  # what the first server said would pass for the second one's
-"$BOARD" --db board.db --listen 127.0.0.1:0 --origin example >said 2>&1 &
-pid=$!
-wait_line $pid said Ctrl-C
-url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' said)
+start_board board --origin example
 expect 0 'accepted as #3' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
 expect 0 'growth *good: 3 entries, of which 2' "$DAWN" verify "$url/runs/3"
 expect 0 'growth *not proved: the copy has 2 entries' "$DAWN" verify "$at/runs/1"
 expect 0 'growth *not proved: the copy has 2 entries' "$DAWN" verify site/runs/2
 expect 0 'growth *good: 3 entries, of which 3' "$DAWN" verify "$url/runs/1"
-kill "$pid"
-wait "$pid"
+stop_board
 # A host that alters a tile, or takes the log away, is noticed.
 rm "$XDG_DATA_HOME"/dawn/logs/*
 printf xxxxxxxx | dd of=served/board/log/tile/0/000.p/2 bs=1 seek=40 conv=notrunc 2>/dev/null

@@ -14,15 +14,9 @@ train="train squad-split --data stories --threads 1"
 grep -q 'SYNTHETIC' show.txt
 grep -qw 'F1' show.txt
 "$DAWN" infer squad-split --threads 1 --predictions answers.json >infer.txt
-python3 - <<'PY'
-import json
-rows = [json.loads(line) for line in open("log.txt")]
-answers = json.load(open("answers.json"))
-assert len(answers) == 600 and all(isinstance(a, str) for a in answers.values())
-assert sum(bool(a) for a in answers.values()) > 590
-shown = float(open("infer.txt").read().split(" F1 of ")[0].split()[-1])
-assert shown >= 0.65, shown
-PY
+holds log.txt 'isinstance(o, list)'
+holds answers.json 'len(o) == 600 and all(isinstance(a, str) for a in o.values())' 'sum(bool(a) for a in o.values()) > 590' \
+    'float(open("infer.txt").read().split(" F1 of ")[0].split()[-1]) >= 0.65'
 "$DAWN" infer squad-split --threads 1 --precision f32 --latency --items 20 --warmup 2 >latency.txt
 grep -q 'of 20 test questions' latency.txt
 grep -q 'with preprocessing' latency.txt
@@ -34,7 +28,7 @@ answer=$(echo "$story" | "$DAWN" infer squad-split --threads 1 --ask 'Which anim
 [[ $story == *"$answer"* ]]
 echo "$story" >story.txt
 "$DAWN" infer squad-split --threads 1 --ask 'What does Anna play every evening?' --text story.txt --json >told.json
-python3 -c 'import json; t = json.load(open("told.json")); assert t["answer"] in open("story.txt").read() and t["answer"], t'
+holds told.json 'o["answer"] in open("story.txt").read() and o["answer"]'
 work=$(printf 'Otto works as a night\nnurse. Anna comes from Oslo.' | # an answer over the end of a line is not cut
     "$DAWN" infer squad-split --threads 1 --ask "What is Otto's work?")
 [ "$work" = $'night\nnurse' ]

@@ -17,13 +17,7 @@ grep -q '"note": *"vectors of words are learned from the training texts; --vecto
 "$DAWN" results show 1 >show.txt
 grep -q 'SYNTHETIC' show.txt
 "$DAWN" infer squad-split --threads 1 --predictions answers.json >infer.txt
-python3 - <<'PY'
-import json
-answers = json.load(open("answers.json"))
-assert len(answers) == 600 and all(answers.values())
-shown = float(open("infer.txt").read().split(" F1 of ")[0].split()[-1])
-assert shown >= 0.3, shown
-PY
+holds answers.json 'len(o) == 600 and all(o.values())' 'float(open("infer.txt").read().split(" F1 of ")[0].split()[-1]) >= 0.3'
 "$DAWN" infer squad-split --threads 1 --latency --items 10 --warmup 2 >latency.txt
 grep -q 'of 10 test questions' latency.txt
 story="Anna comes from Oslo. Every evening Anna plays the harp. At home Otto keeps a donkey."

@@ -3,14 +3,9 @@
 # dawn submit, verify, withdraw and amend, against a small scoreboard of our own on the loopback that also answers late,
 # wrongly, twice and not at all. The records and receipts are made by other programs (Python, ssh-keygen).
 set -eu
-ROOT=${ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 here=$ROOT/test/cli
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export XDG_CONFIG_HOME=$PWD/config HOME=$PWD
-unset DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
-
-sql() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())' "$@"; }
+. "$ROOT/test/board.sh"
+export XDG_CONFIG_HOME=$PWD/config
 
 ssh-keygen -q -t ed25519 -N '' -C '' -f server_key
 ssh-keygen -q -t ed25519 -N '' -C '' -f other_key
@@ -50,7 +45,7 @@ expect 2 'at most 8 tags' "$DAWN" amend 1 --server "$base/ok" --tag 1 --tag 2 --
 expect 2 "the board's name may hold" "$DAWN" submit --handle ada --out signed --board 'a b'
 # a server with an illegal name, also when nothing is new
 cp fresh.db failed.db
-python3 -c 'import sqlite3; d = sqlite3.connect("failed.db"); d.execute("UPDATE runs SET status = '"'failed'"'"); d.commit()'
+sql failed.db "UPDATE runs SET status = 'failed'"
 [ "$(sql failed.db "SELECT count(*) FROM runs WHERE status <> 'failed' AND group_id IS NULL")" = 0 ]
 for record in fresh.db failed.db; do
     expect 2 "blank cannot be used: the name of its board may hold a-z" "$DAWN" submit $record --handle ada --server "$base/blank" --yes
@@ -73,16 +68,10 @@ expect 0 'run 4 is left out: a check fails' "$DAWN" submit --handle ada --server
 grep -q 'run 4: REJECT chain-broken' out
 expect 1 'these pass: --run 1 --run 2 --run 3' "$DAWN" submit --handle ada --server "$base/ok" --yes --run 1 --run 2 --run 3 --run 4
 cp fresh.db group.db
-python3 -c 'import sqlite3; d = sqlite3.connect("group.db"); d.execute("UPDATE points SET loss_micro = 7 WHERE run = 3"); d.commit()'
+sql group.db 'UPDATE points SET loss_micro = 7 WHERE run = 3'
 expect 1 'these pass: --run 1)' "$DAWN" submit group.db --handle ada --server "$base/ok" --run 1 --run 2 --run 3 --yes
-python3 - <<'PYTHON'
-import sqlite3
-db = sqlite3.connect("group.db")
-db.executescript("""CREATE TEMP TABLE other AS SELECT * FROM machines;
-UPDATE other SET id = 2, digest = 'other', gpu = 'Emulated H200';
-INSERT INTO machines SELECT * FROM other;
-UPDATE runs SET machine = 2 WHERE id = 2;""")
-PYTHON
+emulated_machine group.db
+sql group.db 'UPDATE runs SET machine = 2 WHERE id = 2'
 expect 1 '3 of 4 runs cannot be submitted: .* (these pass: --run 1)' "$DAWN" submit group.db --dry-run --run 1 --run 2 --run 3 --run 4
 grep -q '^  run 2: REJECT: run 2 was made on an emulated GPU: ' out # all refusals at once
 [ "$(grep -c '^  run [34]: REJECT chain-broken: ' out)" = 2 ]

@@ -3,26 +3,9 @@
 # dawn train --ticket and a real scoreboard: the ticket, the beats, the board's word about the clock, what dawn verify makes of
 # them, and a board that is down, hangs, or goes away while a run goes on.
 set -eu
-command -v curl >/dev/null && command -v python3 >/dev/null || { echo "curl or python3 is not installed"; exit 77; }
-. "$ROOT/test/wait.sh"
-. "$ROOT/test/status.sh"
-export HOME=$PWD XDG_DATA_HOME=$PWD/data DAWN_HANDLE=ada
-unset XDG_CONFIG_HOME DAWN_RESULTS DAWN_SERVER DAWN_KEY SSH_AUTH_SOCK
+. "$ROOT/test/board.sh"
+export DAWN_HANDLE=ada
 
-sql() { python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); print(*(d.execute(sys.argv[2]).fetchone() or [])); d.commit()' "$@"; }
-member() { python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); [v := v[k] for k in sys.argv[2].split(".")]; print(v)' "$@"; }
-start() { # NAME PORT OPTIONS...
-    local name=$1 port=$2
-    shift 2
-    : >"$name.said"
-    "$BOARD" --db "$name.db" --listen "127.0.0.1:$port" --origin "$name" "$@" >"$name.said" 2>&1 &
-    pid=$!
-    pids="$pids $pid"
-    wait_line $pid "$name.said" Ctrl-C
-    url=$(sed -n 's|^Serving .* at \(http://[^ ]*\)/ (key .*|\1|p' "$name.said")
-}
-pids=
-trap 'kill $pids 2>/dev/null || true; wait' EXIT
 quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1 --target 0.001 --quiet"
 
 # ---- runs that cannot be announced
@@ -48,11 +31,11 @@ while True:
     print("asked", flush=True)
 END
 python3 hang.py >hang.port &
-pids="$pids $!"
+boards="$boards $!"
 until [ -s hang.port ]; do sleep 0.05; done
 "$DAWN" $quick --db hang.db --ticket "http://127.0.0.1:$(head -n 1 hang.port)" >stopped.out 2>&1 </dev/null &
 stopping=$!
-pids="$pids $stopping"
+boards="$boards $stopping"
 until grep -q asked hang.port; do kill -0 $stopping; sleep 0.05; done
 sleep 1  # by now it waits for the ticket
 kill -TERM $stopping
@@ -67,7 +50,7 @@ wait $stopping || got=$?
 hanging=$!
 
 # ---- a board that goes away while the run goes on: the run ends as any other, and says so once
-start gone 0
+start_board gone --origin gone
 gone=$pid
 "$DAWN" train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=1 --set views=1 --threads 1 --target 0.999 \
     --db gone-run.db --ticket "$url" >gone.out 2>gone.err </dev/null &
@@ -83,7 +66,7 @@ kill -CONT $training
 # ---- an announced run, and a group: each run of it has a ticket, and a seed of its own. A stamp that comes late, on a busy
 # machine, is no fault of the program: then all of it is tried again, on a new board.
 for try in 1 2 3; do
-    start "example$try" 0
+    start_board "example$try" --origin "example$try"
     kept=example$try.db
     expect 0 '' "$DAWN" $quick --db ada.db --ticket "$url"
     curl -sS "$url/people/ada" >page
@@ -110,9 +93,9 @@ curl -sS "$url/runs/2" >page
 reads page 'Statement 1</a>, issued .* and its clock agrees within 0[.].* [(]a twentieth of the claimed time, at most 2 s[)]: <a href="/runs/3">'
 curl -sS "$url/runs/1" | grep -q 'Its run</dt><dd><a href="/runs/2">'
 curl -sS "$url/api/v1/people/ada" >person
-[ "$(member person tickets.announced) $(member person tickets.finished)" = "3 3" ]
-curl -sS "$url/api/v1/statements/2" >two
-[ "$(member two state.vouched_by)" = 3 ]
+holds person 'o["tickets"]["announced"] == o["tickets"]["finished"] == 3'
+statement 2 >two
+holds two 'o["state"]["vouched_by"] == 3'
 # a static copy shows the same
 expect 0 '' "$BOARD" export site copy --db "$kept" --base https://ann.github.io/board
 expect 0 'ticket good: #1.* clock good' "$DAWN" verify copy/runs/2

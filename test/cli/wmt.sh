@@ -42,12 +42,7 @@ narrow='--threads 1 --no-stop --set epochs=200 --set warmup_epochs=20 --set text
 check_score() { # TASK DATA RULES NAME: the score of the answers, by "dawn eval bleu" too, and the benchmark's name in the log
     "$DAWN" infer "$1" --threads 1 --data "$2" --db "$2.db" --predictions "$2.answers" --json >"$2.json"
     "$DAWN" eval bleu w17/newstest2014.de "$2.answers" --lowercase --tokenize "$3" --json >"$2.bleu"
-    python3 - "$2.json" "$2.bleu" <<'PY'
-import json, math, sys
-told, bleu = (json.load(open(f)) for f in sys.argv[1:])
-assert told["scores"]["bleu"] == math.floor(bleu["bleu"] * 1e6), (told["scores"], bleu)
-assert told["scores"]["bleu"] > 50e6, told["scores"]
-PY
+    holds "$2.json" "o['scores']['bleu'] == math.floor(load('$2.bleu')['bleu'] * 1e6) > 50e6"
     "$DAWN" results export 1 --db "$2.db" --format mllog --to "$2.mllog"
     reads "$2.mllog" "\"submission_benchmark\",\"value\":\"$4\""
 }

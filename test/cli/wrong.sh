@@ -6,8 +6,6 @@
 set -eu
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 . "$ROOT/test/status.sh"
-export HOME=$PWD
-unset DAWN_DATA DAWN_RESULTS DAWN_SERVER DAWN_HANDLE DAWN_KEY SSH_AUTH_SOCK
 
 python3 - <<'PYTHON'
 import os, subprocess
