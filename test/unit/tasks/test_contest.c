@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of contests against what the task and the data set of this program say themselves.
-#include <math.h>
-#include <string.h>
 
 #include "data/fetch/source.h"
 #include "runtime/fuse.h"
@@ -155,12 +153,19 @@ struct figures_listed {
     bool all;
 };
 
-// Recipes of drawn data are for no board on which a model's arithmetic is asked.
+static const char *usual_recipe(const struct task *task, const struct model *m)
+{
+    return m->recipe ? m->recipe : task->recipes[0];
+}
+
+// Recipes of drawn data are for no board on which a model's arithmetic is asked. Usual recipes of the models have been looked at.
 static int recipe_is_listed(void *context, const struct recipe *recipe)
 {
     struct figures_listed *l = context;
     for (int i = 1; l->task->data_sets[i]; i++)
         if (strcmp(recipe->name, l->task->recipes[i]) == 0) return 0;
+    for (const struct model *m = l->task->models; m->name; m++)
+        if (strcmp(recipe->name, usual_recipe(l->task, m)) == 0 && strcmp(recipe->model, m->name) == 0) return 0;
     if (recipe_trains(recipe, l->task->name))
         l->all = build_and_look(recipe, l->data, l->device, l->task) && l->all;
     return 0;
@@ -173,7 +178,7 @@ static bool models_of_task_are_listed(const struct task *task, struct device *de
     bool all = true;
     if (dataset_open_noise(task->data_sets[0], &data) < 0) fail_msg("%s", error_text());
     for (const struct model *m = task->models; m->name; m++) {
-        assert_int_equal(recipe_embedded(m->recipe ? m->recipe : task->recipes[0], &recipe), 0);
+        assert_int_equal(recipe_embedded(usual_recipe(task, m), &recipe), 0);
         assert_int_equal(recipe_set_key("the test", &recipe, "model.name", m->name), 0);
         all = build_and_look(&recipe, data, device, task) && all;
     }
