@@ -3,17 +3,7 @@
 # The scoreboard's pages as people meet them: empty, with three runs, with a long board of an archive full of odd names.
 # Every page that can be reached by links is well-formed and leads nowhere wrong; then a real browser looks at them.
 set -eu
-. "$ROOT/test/wait.sh"
-
-servers=""
-trap 'for p in $servers; do kill "$p" 2>/dev/null || true; done' EXIT
-serve() { # NAME: the record NAME.db at a free port; its address in $url
-    "$BOARD" --db "$1.db" --listen 127.0.0.1:0 --work-milliseconds 0 >"$1.log" 2>&1 &
-    servers="$servers $!"
-    wait_line $! "$1.log" Ctrl-C
-    url=$(sed -n 's/.* at \(http:[^ ]*[0-9]\)\/* .*/\1/p' "$1.log")
-    [ -n "$url" ] || { cat "$1.log"; return 1; }
-}
+. "$ROOT/test/board.sh"
 
 # ---- an archive with 300 entries, some of them with names that no page was made for
 python3 - <<'PYTHON'
@@ -35,16 +25,15 @@ for i in range(5):
 PYTHON
 "$BOARD" import dawnbench old --db many.db >/dev/null
 # The archive knows no energy, and this machine may have no counter. So that a board with that column is looked at, rows get one.
-python3 -c 'import sqlite3
-with sqlite3.connect("many.db") as db: db.execute("UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2")'
+sql many.db 'UPDATE entries SET energy = 1000.0 * id WHERE id % 3 = 0 AND board < 2'
 
 # ---- four signed runs on drawn data: a group, a run with a latency, a run with a ticket; measurements; a competition with an entry
-quick="--data synthetic --set widths=16,16,16 --batch 100 --set epochs=3 --set views=1 --set evaluate_every=0 --cost-per-hour 3"
+quick="--data synthetic --set widths=16,16,16 --batch 100 --set epochs=2 --set views=1 --set evaluate_every=1 --cost-per-hour 3"
 "$DAWN" train cifar10 $quick --runs 2 --save "" >/dev/null
 "$DAWN" train cifar10 $quick --seed 5 >/dev/null
 "$DAWN" infer cifar10 --latency --items 50 --warmup 5 >/dev/null
 "$DAWN" keys new >/dev/null
-serve many
+start_board many --work-milliseconds 0
 "$DAWN" submit --server "$url" --yes --handle ada --team "<i>Engines</i>" --note 'a "note"' --code-url https://example.org/x >/dev/null
 many=$url
 cat >winter.json <<END
@@ -57,19 +46,13 @@ export DAWN_HANDLE=ada
 "$DAWN" train cifar10 $quick --ticket "$url" --db ticket.db >/dev/null
 "$DAWN" submit ticket.db --server "$url" --yes >/dev/null
 "$DAWN" bench cifar10 --data synthetic --set widths=8,8,8 --threads 1 --no-measure --seconds 0.05 --repeats 2 --batch 20,40 >/dev/null
-python3 - <<'PYTHON'
-import sqlite3
-with sqlite3.connect("results.db") as db:
-    for processes, ns in ((1, 4000000), (2, 5000000), (4, 9000000)):
-        db.execute("""INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes,
-            machines, batch, size, step_ns, gradient_bytes, exchanges, machine, software, measured_ms) SELECT 1, task, samples, data, noise,
-            model, recipe, precision, device, threads, ?, 1, 20, size, ?, 1000, 1, machine, software, measured_ms FROM benches
-            WHERE id = 1""", (processes, ns))
-PYTHON
+scaling results.db 1 4000000
+scaling results.db 2 5000000
+scaling results.db 4 9000000
 "$DAWN" submit --bench all --scaling all --server "$url" --yes >/dev/null
 python3 "$ROOT/test/cli/submit_record.py" "$ROOT" real.db
 "$DAWN" submit real.db --server "$url" --competition winter --run 1 --yes >/dev/null
-serve none
+start_board none --work-milliseconds 0
 none=$url
 
 python3 "$ROOT/test/cli/pages_check.py" "$many" 2000 all
