@@ -31,16 +31,15 @@ grep -q "with preprocessing" infer.txt
 grep -q SYNTHETIC infer.txt
 "$DAWN" infer cifar10 --items 50 --warmup 0 --json --threads 1 --precision f32 | python3 -c 'import json,sys; o=json.load(sys.stdin); assert o["items"]==50 and o["eligible"] is False'
 "$DAWN" train cifar10 $quick --target 0.001 --seed 5 --json --save "" >json.txt
-python3 - <<'PY'
-import json
-lines = [json.loads(line) for line in open("json.txt")]
-assert [o["event"] for o in lines] == ["start", "epoch", "end"], lines
-assert lines[0]["synthetic"] is True and lines[2]["status"] == "done"
-PY
+holds json.txt '[line["event"] for line in o] == ["start", "epoch", "end"]' 'o[0]["synthetic"] is True and o[2]["status"] == "done"'
 test ! -f run-2.safetensors
 
-# ---- an epoch of minutes into a file: lines before its end
-"$DAWN" train cifar10 --data synthetic --threads 1 --precision f32 --batch 50 --set widths=128,256,256 --save "" --db long.db >long.txt 2>&1 &
+# ---- a long epoch into a file: lines before its end. The seconds that this takes pass while the training is stopped.
+"$DAWN" train cifar10 --data synthetic --threads 1 --precision f32 --batch 50 --set widths=64,64,64 --save "" --db long.db >long.txt 2>&1 &
+wait_line $! long.txt '^ *target '
+kill -STOP $!
+sleep 10
+kill -CONT $!
 WAIT_SECONDS=300 wait_line $! long.txt '^ *0[.][0-9]* .* step [0-9]*/[0-9]*, .* left$'
 kill -9 $!
 
@@ -68,9 +67,8 @@ if [ -c /dev/full ]; then
         grep -q '^dawn train: .*cannot write the output.*: No space left on device$' err.txt
         [ "$(wc -l <err.txt)" = 1 ]
     done
-    "$DAWN" results list --db full.db --json | python3 -c '
-import json, sys
-assert [r["status"] for r in json.load(sys.stdin)][-2:] == ["done", "missed"]'
+    "$DAWN" results list --db full.db --json >full.json
+    holds full.json '[r["status"] for r in o][-2:] == ["done", "missed"]'
 fi
 
 # ---- a narrow terminal: parts are dropped, no figure is cut, no row wraps
@@ -194,11 +192,8 @@ says 1 'data_batch_2.bin.*21511' "$DAWN" train cifar10 --data short --set epochs
 cp results.db before.db
 echo "not a database" >text.db
 says 1 'text.db' "$DAWN" train cifar10 $quick --db text.db
-python3 - <<'PY'
-import shutil, sqlite3
-shutil.copy("results.db", "newer.db")
-c = sqlite3.connect("newer.db"); c.execute("pragma user_version = 99"); c.commit()
-PY
+cp results.db newer.db
+sql newer.db 'PRAGMA user_version = 99'
 says 1 'of format 99' "$DAWN" train cifar10 $quick --db newer.db
 says 1 'nosuch' "$DAWN" train cifar10 $quick --db nosuch/results.db
 cmp results.db before.db
@@ -229,6 +224,5 @@ pid=$!
 wait_for "$DAWN" results show last --db published.db
 kill -TERM $pid
 wait $pid || true
-published() { python3 -c 'import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute("SELECT recipe_published FROM runs").fetchone())' "$1"; }
-test "$(published published.db)" = 1
-test "$(published int.db)" = 0
+test "$(sql published.db 'SELECT recipe_published FROM runs')" = 1
+test "$(sql int.db 'SELECT recipe_published FROM runs')" = 0
