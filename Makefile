@@ -124,6 +124,7 @@ EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard tasks/*/contest.jso
     runtime/common/draw/style.css tasks/tools/outside/dawn.py) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o \
     $(addprefix $(B)/registry/,task_folders.o recipe_tables.o kind_folders.o)
+DATA_OBJECTS := $(filter $(B)/data/%.o $(GROUND:%=$(B)/%/%.o),$(OBJECTS)) $(B)/embedded.o $(B)/registry/kind_folders.o
 # A folder of tasks with a contest is a task, one of data/read a kind of file: what they offer is found here (registry_rule).
 TASKS := $(foreach t,$(patsubst tasks/%/contest.json,%,$(wildcard tasks/*/contest.json)),$(if $(wildcard tasks/$(t)/$(t).c),$(t)))
 KINDS := $(sort $(patsubst data/read/%/,%,$(dir $(wildcard data/read/*/*.c))))
@@ -131,7 +132,8 @@ BOARD_SOURCES := $(filter-out scoreboard/main.c,$(wildcard $(BOARD_FOLDERS:%=%/*
 BOARD_EMBEDDED := $(sort runtime/common/draw/style.css $(wildcard tasks/*/contest.json submit/format/*/*.json scoreboard/store/file/schema/*.sql scoreboard/pages/assets/*) \
     $(patsubst %,$(B)/docs/%.html,rules submit record statements threats))
 BOARD_OBJECTS := $(BOARD_SOURCES:%.c=$(B)/%.o) $(B)/board-embedded.o
-# Tests and fuzzers of the server link its library alone, so that they prove the layering: test/unit/scoreboard/, fuzz_board_*.
+# Tests and fuzzers of the server and tests of data/ link its library alone, so that they prove the layering: test/unit/scoreboard/,
+# fuzz_board_*, test/unit/data/.
 UNIT := $(patsubst %.c,$(B)/%,$(filter-out $(if $(CUDA_INCLUDE),,test/unit/runtime/test_dnn_plans.c),$(wildcard test/unit/test_*.c test/unit/*/test_*.c)))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard test/fuzz/fuzz_*.c))
 FAULTS := $(patsubst %.c,$(B)/%,$(wildcard test/fault/*.c))
@@ -168,6 +170,10 @@ build/libkernels.a: $(KERNEL_OBJECTS)
 $(B)/libdawn.a: $(OBJECTS) $(B)/objects.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) crs $@ $(OBJECTS)
+
+$(B)/libdata.a: $(DATA_OBJECTS) $(B)/objects.list
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) crs $@ $(DATA_OBJECTS)
 
 $(BOARD): $(B)/scoreboard/main.o $(B)/libboard.a
 	$(call say,LINK,$@)
@@ -319,6 +325,14 @@ tests: $(UNIT) $(FAULTS) emulated $(if $(KERNELS),$(B)/gpu/dawn)
 $(B)/test/unit/scoreboard/%: $(B)/test/unit/scoreboard/%.o $(B)/libboard.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(BOARD_LIBS) -lcmocka -o $@
+LINK_DATA = $(CC) $(BASE_FLAGS) $^ $(LIBS) -lcmocka -o $@
+$(B)/test/unit/data/%: $(B)/test/unit/data/%.o $(B)/libdata.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK_DATA)
+# The pool of threads is among what data/ uses, and check-threads compiles no more than it needs.
+$(B)/test/unit/runtime/test_pool: $(B)/test/unit/runtime/test_pool.o $(B)/runtime/cpu/product/dnnl_prim.o $(B)/libdata.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK_DATA)
 SECOND := $(patsubst %.c,$(B)/%.o,$(wildcard test/second/*.c))  # the second task, which lives in the tests
 $(B)/test/unit/tasks/test_second $(B)/test/unit/tasks/test_driven $(B)/test/unit/tasks/test_infer $(B)/test/unit/tasks/test_profile $(B)/test/emulated/test_cuda_second $(B)/test/on_gpu/test_cuda_second: $(SECOND)
 $(B)/test/unit/runtime/test_dnn_plans: $(B)/test/unit/runtime/test_dnn_plans.o $(filter %.a,$(ON_CUDA)) $(B)/libdawn.a
