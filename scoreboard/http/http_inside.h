@@ -52,7 +52,7 @@ enum reply_use { REPLY_GET, REPLY_POST, REPLY_OPTIONS };
 struct MHD_Response *reply_make(struct answer *, enum reply_use, const char *path, const char *tag, bool close);
 struct MHD_Response *reply_unchanged(const struct answer *, const char *path, const char *tag);
 void reply_tag(const struct answer *, char tag[CACHE_TAG]);
-void reply_allow(struct MHD_Response *, const struct route *table, const char *path);  // adds the Allow header of this address
+void reply_allow(struct MHD_Response **, const struct route *table, const char *path);  // adds the Allow header of this address
 // Turns a refusal into the answer that fits the address: JSON below /api, a page elsewhere.
 void reply_problem(const struct server_settings *, struct answer *, const char *path, enum problem, const char *detail);
 enum problem reply_problem_of(int rc);

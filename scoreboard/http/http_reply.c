@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an answer to libmicrohttpd's response: the headers that every response has, ETags, and the form of refusals. A
-// response takes ownership of the answer's bytes, so nothing is copied.
+// response takes ownership of the answer's bytes, so nothing is copied. Where memory is missing for one header the whole response
+// becomes NULL: without its headers it must not be sent.
 #include "scoreboard/http/http_inside.h"
 
 #include <stdio.h>
@@ -10,9 +11,11 @@
 static const char POLICY[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
                              "frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
-static void add_header(struct MHD_Response *response, const char *name, const char *value)
+static void add_header(struct MHD_Response **response, const char *name, const char *value)
 {
-    if (MHD_add_response_header(response, name, value) != MHD_YES) BUG(name);
+    if (*response == NULL || MHD_add_response_header(*response, name, value) == MHD_YES) return;
+    MHD_destroy_response(*response);
+    *response = NULL;
 }
 
 static bool below_api(const char *path)
@@ -33,7 +36,7 @@ static bool is_shared(const char *path)
     return for_programs(path) || (end != NULL && (strcmp(end, ".atom") == 0 || strcmp(end, ".csv") == 0));
 }
 
-static void add_common(struct MHD_Response *response, enum reply_use use, const char *path)
+static void add_common(struct MHD_Response **response, enum reply_use use, const char *path)
 {
     add_header(response, "Content-Security-Policy", POLICY);
     add_header(response, "X-Content-Type-Options", "nosniff");
@@ -43,7 +46,7 @@ static void add_common(struct MHD_Response *response, enum reply_use use, const 
     if (use == REPLY_OPTIONS) add_header(response, "Access-Control-Allow-Methods", "GET, HEAD");
 }
 
-static void add_caching(struct MHD_Response *response, const struct answer *answer, const char *tag)
+static void add_caching(struct MHD_Response **response, const struct answer *answer, const char *tag)
 {
     const char *how = *tag == 0 ? "no-store"
                       : answer->immutable ? "public, max-age=31536000, immutable" : "public, max-age=0, must-revalidate";
@@ -52,7 +55,7 @@ static void add_caching(struct MHD_Response *response, const struct answer *answ
 }
 
 // A location contains client input (a handle, a digest), which must never put a control character into a header.
-static void add_location(struct MHD_Response *response, const char *location)
+static void add_location(struct MHD_Response **response, const char *location)
 {
     for (const char *at = location; *at != 0; at++) BUG_IF(*at <= ' ' || *at > '~');
     add_header(response, "Location", location);
@@ -63,26 +66,26 @@ struct MHD_Response *reply_make(struct answer *answer, enum reply_use use, const
     char line[320];
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->body.length, answer->body.at, answer->body.at != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-    BUG_IF(response == NULL);
+    if (response == NULL) text_free(&answer->body);
     answer->body = (struct text){0};
-    add_common(response, use, path);
-    add_caching(response, answer, tag);
-    if (answer->type != NULL) add_header(response, "Content-Type", answer->type);
-    if (*answer->location != 0) add_location(response, answer->location);
+    add_common(&response, use, path);
+    add_caching(&response, answer, tag);
+    if (answer->type != NULL) add_header(&response, "Content-Type", answer->type);
+    if (*answer->location != 0) add_location(&response, answer->location);
     if (*answer->file_name != 0) {
         snprintf(line, sizeof line, "attachment; filename=\"%s\"", answer->file_name);
-        add_header(response, "Content-Disposition", line);
+        add_header(&response, "Content-Disposition", line);
     }
     if (answer->retry_after > 0) {
         snprintf(line, sizeof line, "%d", answer->retry_after);
-        add_header(response, "Retry-After", line);
+        add_header(&response, "Retry-After", line);
     }
     if (*answer->next != 0) {
         char link[sizeof answer->next + 24];
         snprintf(link, sizeof link, "<%s>; rel=\"next\"", answer->next);
-        add_header(response, "Link", link);
+        add_header(&response, "Link", link);
     }
-    if (close) add_header(response, "Connection", "close");
+    if (close) add_header(&response, "Connection", "close");
     return response;
 }
 
@@ -90,9 +93,8 @@ struct MHD_Response *reply_unchanged(const struct answer *answer, const char *pa
 {
     static char nothing[1];
     struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
-    BUG_IF(response == NULL);
-    add_common(response, REPLY_GET, path);
-    add_caching(response, answer, tag);
+    add_common(&response, REPLY_GET, path);
+    add_caching(&response, answer, tag);
     return response;
 }
 
@@ -103,7 +105,7 @@ void reply_tag(const struct answer *answer, char tag[CACHE_TAG])
     snprintf(tag, CACHE_TAG, "\"%.32s\"", hex);
 }
 
-void reply_allow(struct MHD_Response *response, const struct route *table, const char *path)
+void reply_allow(struct MHD_Response **response, const struct route *table, const char *path)
 {
     char word[REQUEST_WORDS][256], line[64];
     bool others;
@@ -117,7 +119,8 @@ enum problem reply_problem_of(int rc)
     switch (rc) {
     case ERR_MISSING: return PROBLEM_NOT_FOUND;
     case ERR_INPUT: return PROBLEM_MALFORMED;
-    case ERR_DATABASE: return PROBLEM_STORAGE;
+    case ERR_DATABASE:
+    case ERR_MEMORY: return PROBLEM_STORAGE;
     default: return PROBLEM_INSIDE;
     }
 }

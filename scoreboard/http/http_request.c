@@ -115,7 +115,8 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct answer *ans
                                    bool close)
 {
     struct MHD_Response *response = reply_make(answer, use, path, "", close);
-    if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(response, exchange->server->settings.routes, path);
+    if (answer->status == 405 || use == REPLY_OPTIONS) reply_allow(&response, exchange->server->settings.routes, path);
+    if (response == NULL) return MHD_NO;  // the connection ends
     enum MHD_Result result = queue_response(exchange, answer->status, response);
     MHD_destroy_response(response);
     return result;
@@ -252,10 +253,11 @@ static enum MHD_Result send_fresh(struct exchange *exchange, struct worker *work
     reply_tag(answer, fresh.tag);
     fresh.unchanged = reply_unchanged(answer, path, fresh.tag);
     fresh.whole = reply_make(answer, REPLY_GET, path, fresh.tag, false);
-    enum MHD_Result result = send_cached(exchange, &fresh);
-    if (cache_keep(worker->cache, exchange->target, &fresh, bytes)) return result;
-    MHD_destroy_response(fresh.whole);
-    MHD_destroy_response(fresh.unchanged);
+    const bool made = fresh.whole != NULL && fresh.unchanged != NULL;
+    enum MHD_Result result = made ? send_cached(exchange, &fresh) : MHD_NO;
+    if (made && cache_keep(worker->cache, exchange->target, &fresh, bytes)) return result;
+    if (fresh.whole != NULL) MHD_destroy_response(fresh.whole);
+    if (fresh.unchanged != NULL) MHD_destroy_response(fresh.unchanged);
     return result;
 }
 

@@ -63,14 +63,14 @@ void arena_free(struct arena *arena)
 void *zalloc(size_t bytes)
 {
     void *at = reserve_calloc(bytes ? bytes : 1);
-    if (!at) BUG("out of memory");
+    if (!at) error_no_memory(bytes);
     return at;
 }
 
 void *grow(void *old, size_t bytes)
 {
     void *at = reserve_realloc(old, bytes ? bytes : 1);
-    if (!at) BUG("out of memory");
+    if (!at) error_no_memory(bytes);
     return at;
 }
 

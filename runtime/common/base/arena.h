@@ -9,7 +9,8 @@ struct arena {
     struct arena_block *blocks;
 };
 
-// Zeroed, aligned for any type; never NULL: without memory for such small things, or a reserve (reserve.h), the program ends.
+// Zeroed, aligned for any type. Never NULL: without memory for such small things, even in the reserve (reserve.h), the program
+// ends (error_no_memory). What is as large as a file or a batch takes malloc and fails with ERR_MEMORY.
 void *arena_alloc(struct arena *, size_t bytes);
 char *arena_text(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static _Thread_local char sentence[ERROR_TEXT_MAX];
 
@@ -97,4 +98,10 @@ void bug_at(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s: a fault in the program itself (%s:%d): %s\n", error_program, file, line, what);
     abort();
+}
+
+void error_no_memory(size_t bytes)
+{
+    fprintf(stderr, "%s: not enough memory for %zu bytes more\n", error_program, bytes);
+    _exit(error_exit_code(ERR_MEMORY));
 }

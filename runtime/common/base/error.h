@@ -64,6 +64,8 @@ extern const char *error_program;
 
 __attribute__((noreturn)) void bug_at(const char *file, int line, const char *what);
 #define BUG(what) bug_at(__FILE__, __LINE__, what)
+// Ends the program with status 1 and a sentence, because the system has not so many bytes. Only arena.c calls it.
+__attribute__((noreturn)) void error_no_memory(size_t bytes);
 #define BUG_IF(condition)                                                                                              \
     do {                                                                                                               \
         if (condition) BUG(#condition);                                                                                \

@@ -4,13 +4,16 @@
 // program has "help" and the options -h and -V.
 #include "runtime/common/cli/program.h"
 
+#include "runtime/common/base/arena.h"
 #include "runtime/common/base/build.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/cli/program_inside.h"
 #include "runtime/common/base/error.h"
+#include "runtime/common/base/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -192,8 +195,15 @@ static void take_closed_streams(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+void program_memory(void)
+{
+    json_set_alloc_funcs(zalloc, free);
+    reserve_keep(64 << 10);
+}
+
 int program_main(const struct program *program, int argc, char **argv)
 {
+    program_memory();
     take_closed_streams();
     error_program = program->name;
     signal(SIGPIPE, SIG_IGN);  // a closed pipe or connection is an error, not a signal

@@ -41,6 +41,9 @@ struct program {
 //   help --man [COMMAND]       a man page of the program or of one command
 //   help --complete WORD...    what may stand in place of the last WORD; WORDs are those after the program's name
 int program_main(const struct program *, int argc, char **argv);
+// How memory is taken in a program: JSON takes zalloc, because a value that lacks a member would be believed, and a reserve
+// outlasts a short lack. program_main calls it first.
+void program_memory(void);
 
 // Flushes standard output, as fflush does. It keeps the reason of the first failure, which program_main reports at the end: the
 // work goes on, because a training must not be lost with its output.

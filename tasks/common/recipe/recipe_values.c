@@ -89,8 +89,7 @@ static json_t *number_from_text(const char *text)
 static json_t *list_from_text(const char *text)
 {
     json_t *list = json_array();
-    char *copy = strdup(text), *rest = copy;
-    if (!copy) BUG("out of memory");
+    char *copy = copy_text(text), *rest = copy;
     for (char *item; *text && (item = strsep(&rest, ",")) != NULL;) {
         while (*item == ' ') item++;
         size_t length = strlen(item);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/common/base/arena.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
@@ -119,8 +120,8 @@ static void add_curves(struct text *t, const json_t *a, const json_t *b, const s
 
 static char *value_text(const json_t *value)
 {
-    if (value == NULL) return strdup("-");
-    if (json_is_string(value)) return strdup(*json_string_value(value) ? json_string_value(value) : "-");
+    if (value == NULL) return copy_text("-");
+    if (json_is_string(value)) return copy_text(*json_string_value(value) ? json_string_value(value) : "-");
     return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
 }
 
