@@ -80,11 +80,12 @@ static int locate_member(const struct tar_span *span, struct archive *archive, s
     return 0;
 }
 
-static int walk_members(const struct tar_span *span, struct archive *archive, tar_visit *visit, void *context)
+// The entry is the caller's: libarchive's own one would be read without a check that there was memory for it.
+static int walk_members(const struct tar_span *span, struct archive *archive, struct archive_entry *entry, tar_visit *visit,
+                        void *context)
 {
-    struct archive_entry *entry;
     for (int members = 0;; members++) {
-        int rc = archive_read_next_header(archive, &entry);
+        int rc = archive_read_next_header2(archive, entry);
         if (rc == ARCHIVE_EOF) return 0;
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
             return fail(ERR_INPUT, "%s is not a valid tar: %s", span->path, archive_error_string(archive));
@@ -104,17 +105,20 @@ int tar_walk(const struct tar_span *span, tar_visit *visit, void *context)
 {
     struct window *window = zalloc(sizeof *window);
     struct archive *archive = archive_read_new();
+    struct archive_entry *entry = archive_entry_new();
     window->span = span;
-    int rc = archive == NULL ? fail(ERR_MEMORY, "not enough memory to read %s", span->path) : 0;
+    int rc = archive == NULL || entry == NULL ? fail(ERR_MEMORY, "not enough memory to read %s", span->path) : 0;
     if (rc == 0) {
-        archive_read_support_format_tar(archive);
         archive_read_set_read_callback(archive, window_read);
         archive_read_set_skip_callback(archive, window_skip);
-        archive_read_set_callback_data(archive, window);
-        if (archive_read_open1(archive) == ARCHIVE_OK) rc = walk_members(span, archive, visit, context);
-        else rc = fail(ERR_INPUT, "%s is not a tar: %s", span->path, archive_error_string(archive));
+        // Each step takes memory, and libarchive crashes if one that failed is followed by the next.
+        bool opened = archive_read_support_format_tar(archive) == ARCHIVE_OK &&
+                      archive_read_set_callback_data(archive, window) == ARCHIVE_OK && archive_read_open1(archive) == ARCHIVE_OK;
+        if (opened) rc = walk_members(span, archive, entry, visit, context);
+        else rc = fail(ERR_INPUT, "%s cannot be read as a tar: %s", span->path, archive_error_string(archive));
     }
     archive_read_free(archive);
+    archive_entry_free(entry);
     free(window);
     return rc;
 }

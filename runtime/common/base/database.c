@@ -65,7 +65,11 @@ static int schema_text(sqlite3 *db, struct text *into)
     const char *sql = "SELECT type || '|' || name || '|' || tbl_name || '|' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
     int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (rc != SQLITE_OK) return rc;
-    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) text_add(into, "%s\n", (const char *)sqlite3_column_text(statement, 0));
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *row = (const char *)sqlite3_column_text(statement, 0);
+        if (row == NULL) break;  // no memory for it
+        text_add(into, "%s\n", row);
+    }
     sqlite3_finalize(statement);
     return rc;
 }
@@ -77,16 +81,24 @@ static const char *sql_of(const struct database_kind *kind)
     return file->at;
 }
 
-int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *kind)
+// The schema that a file of this kind has.
+static int pattern_text(const char *path, const struct database_kind *kind, struct text *into)
 {
     sqlite3 *pattern;
-    struct text ours = {0}, theirs = {0};
-    if (sqlite3_open(":memory:", &pattern) != SQLITE_OK) BUG("SQLite cannot open a database in memory");
-    if (sqlite3_exec(pattern, sql_of(kind), NULL, NULL, NULL) != SQLITE_OK) BUG(sqlite3_errmsg(pattern));
-    schema_text(pattern, &ours);
+    int rc = sqlite3_open(":memory:", &pattern);
+    if (rc == SQLITE_OK) rc = sqlite3_exec(pattern, sql_of(kind), NULL, NULL, NULL);
+    BUG_IF(rc == SQLITE_ERROR);  // the SQL is wrong
+    if (rc == SQLITE_OK) rc = schema_text(pattern, into);
     sqlite3_close(pattern);
-    int rc = 0;
-    if (schema_text(db, &theirs) != SQLITE_DONE) rc = database_fail(db, path, "read the schema");
+    return rc == SQLITE_DONE ? 0 : fail(ERR_DATABASE, "cannot check the schema of %s: %s", path, sqlite3_errstr(rc));
+}
+
+int database_check_schema(sqlite3 *db, const char *path, const struct database_kind *kind)
+{
+    struct text ours = {0}, theirs = {0};
+    int rc = pattern_text(path, kind, &ours);
+    if (rc < 0) (void)0;
+    else if (schema_text(db, &theirs) != SQLITE_DONE) rc = database_fail(db, path, "read the schema");
     else if (theirs.at == NULL || strcmp(ours.at, theirs.at) != 0)
         rc = fail(ERR_DATABASE, "%s has been altered: its tables differ from %s of format %d", path, kind->name, kind->format);
     text_free(&ours);

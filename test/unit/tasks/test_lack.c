@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that runs out while bytes from outside are read: whichever allocation fails, a reader returns an error and a sentence,
+// or what it returns otherwise. The sanitizers find what it leaks. The bytes are seeds of the fuzzers.
+#include "test/unit/fixture_lack.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "data/image/image.h"
+#include "data/manifest.h"
+#include "data/pack/convert.h"
+#include "data/pack/tar.h"
+#include "data/read/bitext/bitext.h"
+#include "data/read/cifar/cifar.h"
+#include "data/read/imagenet/truth.h"
+#include "data/read/squad/squad_parse.h"
+#include "data/read/wiki/wiki.h"
+#include "data/text/bpe.h"
+#include "data/text/subtokens.h"
+#include "data/text/vectors.h"
+#include "data/text/wordpiece.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/common/base/file.h"
+#include "runtime/cuda/dnn/dnn_cache.h"
+#include "submit/format/ssh/sshkey.h"
+#include "submit/format/statement.h"
+#include "tasks/common/recipe/recipe.h"
+#include "tasks/common/train/resume.h"
+#include "tasks/squad/predictions.h"
+#include "tasks/squad/sample/config.h"
+#include "tasks/tools/outside/outside.h"
+
+static char path[128];
+static char *bytes;  // of the file `path`
+static size_t count;
+
+// A reader: a variable `it`, the call that fills it, a number that the call must always come to, and what frees it.
+#define READER(name, declaration, call, number, end)                                                                           \
+    static int64_t read_##name(void)                                                                                           \
+    {                                                                                                                          \
+        declaration;                                                                                                           \
+        if ((call) < 0) return -1;                                                                                             \
+        const int64_t found = (int64_t)(number);                                                                               \
+        end;                                                                                                                   \
+        return found;                                                                                                          \
+    }
+#define PICTURE (const uint8_t *)bytes, count
+static const struct image_limits limits = {1024, 1 << 20};
+READER(picture, struct image it, image_decode("it", PICTURE, &limits, &it), it.height * 2000 + it.width, image_free(&it))
+READER(manifest, struct manifest it, manifest_parse("it", bytes, count, &it), it.files + it.values, manifest_free(&it))
+READER(bitext, struct bitext_lines it, bitext_parse("it", bytes, count, &it), it.lines, free(it.line))
+READER(note, int64_t it[CIFAR_FILES], cifar_parse_note("it", bytes, count, it), it[0], (void)0)
+READER(truth, struct truth it, truth_parse("it", bytes, count, synsets_imagenet(), &it), it.count, truth_free(&it))
+static const char article[] = "<doc id=\"1\">\nTitle\n\nOne is. Two! No\n\n</doc>\n";
+READER(wiki, struct wiki_articles it = {0}, wiki_parse("it", article, strlen(article), &it), it.bytes, wiki_free(&it))
+READER(lines, struct wiki_articles it = {0}, wiki_parse_lines("it", bytes, count, &it), it.bytes, wiki_free(&it))
+READER(subtokens, struct subtokens *it, subtokens_open(path, &it), subtokens_count(it), subtokens_free(it))
+READER(predictions, struct predictions *it, predictions_open(path, &it), predictions_count(it), predictions_free(it))
+READER(config, struct config it = {0}, config_parse("it", bytes, count, &it), it.width, (void)0)
+READER(checkpoint, struct checkpoint *it, checkpoint_open(path, &it), *checkpoint_digest(it), checkpoint_close(it))
+READER(recipe, struct recipe it, recipe_parse("it", bytes, count, &it), it.batch, (void)0)
+READER(choices, struct dnn_cache it, dnn_cache_parse(bytes, count, "a GPU", &it), it.count, dnn_cache_free(&it))
+READER(statement, struct statement it, statement_read(bytes, count, &it), it.count, statement_free(&it))
+READER(envelope, struct envelope it, envelope_read(bytes, count, &it), it.statement.count, envelope_free(&it))
+READER(secret, struct sshkey_secret it, sshkey_read_secret(bytes + 1, count - 1, &it), it.secret[0], (void)0)
+
+static int64_t read_squad(void)
+{
+    struct arena arena = {0};
+    struct squad squad;
+    const int64_t found = squad_read_file(path, &arena, &squad) < 0 ? -1 : squad.answers;
+    arena_free(&arena);
+    return found;
+}
+
+static int64_t read_converted(void)
+{
+    struct converter *converter = converter_new(&(struct convert_choice){32, 75});
+    struct converted it;
+    const int64_t found = converter_run(converter, "it", PICTURE, &it) < 0 ? -1 : it.codec * 10000 + (int64_t)it.count;
+    converter_free(converter);
+    return found;
+}
+
+static int count_member(void *context, const struct tar_member *member)
+{
+    *(int64_t *)context += member->bytes + 1;
+    return 0;
+}
+
+static int64_t read_tar(void)
+{
+    int64_t found = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int rc = tar_walk(&(struct tar_span){"it", fd, 0, (int64_t)count}, count_member, &found);
+    close(fd);
+    return rc < 0 ? -1 : found;
+}
+
+// The vocabulary ends at the first zero byte, and a text follows.
+static int64_t read_pieces(void)
+{
+    struct wordpiece *it;
+    struct pieces pieces = {0};
+    const size_t list = strlen(bytes);
+    if (wordpiece_parse("it", bytes, list, true, &it) < 0) return -1;
+    wordpiece_encode(it, bytes + list + 1, count - list - 1, &pieces);
+    const int64_t found = pieces.count;
+    pieces_free(&pieces);
+    wordpiece_free(it);
+    return found;
+}
+
+static int64_t read_merges(void)
+{
+    static const char code[] = "#version: 0.2\na b\nab c</w>\n", line[] = "abc cab \xc3\xa4";
+    struct vocabulary *words = vocabulary_new();
+    struct bpe *it;
+    int32_t id[sizeof line];
+    int64_t found = bpe_count_words(line, sizeof line - 1, words) < 0 || bpe_parse("it", code, sizeof code - 1, &it) < 0 ? -1 : 0;
+    if (found == 0) {
+        bpe_number(it, words);
+        found = bpe_encode(it, line, sizeof line - 1, id);
+        bpe_free(it);
+    }
+    vocabulary_free(words);
+    return found;
+}
+
+static int64_t read_vectors(void)
+{
+    struct vocabulary *words = vocabulary_new();
+    struct vectors it;
+    vocabulary_add(words, "the", 3);
+    const int64_t found = vectors_parse("it", bytes, count, words, 2, &it) < 0 ? -1 : it.lines;
+    if (found >= 0) vectors_free(&it);
+    vocabulary_free(words);
+    return found;
+}
+
+static int64_t read_state(void)
+{
+    struct state_view it;
+    struct resume_note note;
+    size_t header;
+    if (state_parse_prefix("it", bytes, count, &header) < 0) return -1;
+    if (state_parse("it", bytes + STATE_PREFIX, header, count, &it) < 0) return -1;
+    const int64_t found = resume_note_read("it", it.facts.note, &it.arena, &note) < 0 ? -1 : it.slots;
+    state_view_free(&it);
+    return found;
+}
+
+static int take_line(void *context, const char *line, size_t n, int64_t number)
+{
+    struct outside_line it;
+    TRY(outside_read(line, n, 10000, &it));
+    *(int64_t *)context += it.kind * number + it.epoch.k;
+    return 0;
+}
+
+// Two bytes choose how the fuzzer feeds the rest.
+static int64_t read_outside(void)
+{
+    struct outside_stream stream = {0};
+    int64_t found = 0;
+    int rc = outside_feed(&stream, bytes + 2, count - 2, take_line, &found);
+    if (rc == 0) rc = outside_finish(&stream, take_line, &found);
+    outside_free(&stream);
+    return rc < 0 ? -1 : found;
+}
+
+static const struct {
+    const char *seed;
+    int64_t (*read)(void);
+} readers[] = {
+    {"import/alpha.png", read_picture}, {"import/deep.png", read_picture}, {"import/cmyk.jpg", read_picture},
+    {"jpeg/progressive_420.jpg", read_picture}, {"jpeg/arithmetic.jpg", read_picture}, {"convert/rgb.png", read_converted},
+    {"convert/cmyk.jpg", read_converted}, {"manifest/one", read_manifest},
+    {"bitext/pairs", read_bitext}, {"cifar/note.json", read_note}, {"truth/names", read_truth},
+    {"wiki/extract", read_wiki}, {"wiki/lines", read_lines}, {"subtokens/vocabulary", read_subtokens},
+    {"tokens/all", read_pieces}, {"tokens/all", read_merges}, {"vectors/glove", read_vectors},
+    {"squad/two", read_squad}, {"predictions/three", read_predictions}, {"squad_config/small", read_config},
+    {"safetensors/texts", read_checkpoint}, {"state/note", read_state}, {"recipe/cifar10.json", read_recipe},
+    {"dnn_cache/two", read_choices}, {"outside/mlperf", read_outside}, {"board_envelope/run-2", read_statement},
+    {"board_envelope/run-2.envelope", read_envelope}, {"board_sshsig/secret", read_secret},
+};
+
+TEST(no_failing_allocation_harms_a_reader)
+{
+    int errors = 0;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        snprintf(path, sizeof path, "test/fuzz/seeds/%s", readers[i].seed);
+        assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
+        errors += lack_each(readers[i].seed, readers[i].read);
+        free(bytes);
+    }
+    assert_true(errors > 50);
+}
+
+// libarchive ends the program with a sentence of its own where a name has no memory, so each reading is a process.
+TEST(no_failing_allocation_makes_a_tar_crash)
+{
+    int status = 0;
+    snprintf(path, sizeof path, "test/fuzz/seeds/tar/pax");
+    assert_int_equal(file_read(path, 1 << 20, &bytes, &count), 0);
+    program_memory();
+    const int64_t usual = read_tar();
+    assert_true(usual > 0);
+    for (long nth = 1; nth < 20; nth++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (!freopen("/dev/null", "w", stderr)) _exit(2);
+            lack_at = nth;
+            const int64_t got = read_tar();
+            lack_at = 0;
+            _exit(got < 0 ? 1 : got == usual ? 0 : 2);
+        }
+        assert_true(child > 0 && waitpid(child, &status, 0) == child);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) fail_msg("allocation %ld: status %d", nth, status);
+    }
+    free(bytes);
+}
