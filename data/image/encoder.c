@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
+// After jpeglib.h, which it needs.
+#include <jerror.h>
 
 #include "runtime/common/base/arena.h"
 
@@ -18,8 +20,9 @@ struct encoder {
     jmp_buf back;
     bool made;
     char error[JMSG_LENGTH_MAX];
-    unsigned char *bytes;
-    unsigned long count;
+    struct jpeg_destination_mgr to;
+    uint8_t *bytes;
+    size_t room, count;
 };
 
 struct encoder *encoder_new(void)
@@ -42,11 +45,36 @@ _Noreturn static void give_up(j_common_ptr jpeg)
     longjmp(e->back, 1);
 }
 
+// ---- where the bytes go: jpeg_mem_dest would leak its buffer after an error
+
+enum { FIRST_BYTES = 1 << 16 };
+
+static boolean make_room(j_compress_ptr jpeg)
+{
+    struct encoder *e = jpeg->client_data;
+    size_t used = e->room, room = used > 0 ? 2 * used : FIRST_BYTES;
+    uint8_t *bytes = realloc(e->bytes, room);
+    if (bytes == NULL) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+    e->bytes = bytes, e->room = room;
+    e->to.next_output_byte = bytes + used, e->to.free_in_buffer = room - used;
+    return TRUE;
+}
+
+static void begin_output(j_compress_ptr jpeg)
+{
+    struct encoder *e = jpeg->client_data;
+    if (e->room == 0) (void)make_room(jpeg);
+    e->to.next_output_byte = e->bytes, e->to.free_in_buffer = e->room;
+}
+
+static void end_output(j_compress_ptr jpeg)
+{
+    struct encoder *e = jpeg->client_data;
+    e->count = e->room - e->to.free_in_buffer;
+}
+
 static void make_compressor(struct encoder *e)
 {
-    free(e->bytes);
-    e->bytes = NULL;
-    e->count = 0;
     if (e->made) {
         jpeg_abort_compress(&e->jpeg);
         return;
@@ -54,14 +82,16 @@ static void make_compressor(struct encoder *e)
     e->jpeg.err = jpeg_std_error(&e->manager);
     e->jpeg.client_data = e;
     e->manager.error_exit = give_up;
+    e->to = (struct jpeg_destination_mgr){.init_destination = begin_output, .empty_output_buffer = make_room,
+                                          .term_destination = end_output};
     jpeg_create_compress(&e->jpeg);
+    e->jpeg.dest = &e->to;
     e->made = true;
 }
 
 static void write_rows(struct encoder *e, const uint8_t *pixels, int height, int width, int quality)
 {
     struct jpeg_compress_struct *jpeg = &e->jpeg;
-    jpeg_mem_dest(jpeg, &e->bytes, &e->count);
     jpeg->image_width = (JDIMENSION)width;
     jpeg->image_height = (JDIMENSION)height;
     jpeg->input_components = 3;
@@ -82,7 +112,8 @@ int encoder_draw(struct encoder *e, const char *what, const uint8_t *pixels, int
                  const uint8_t **bytes, size_t *count)
 {
     if (setjmp(e->back) != 0) {
-        e->bytes = NULL;  // libjpeg may have freed it and allocated a larger one
+        jpeg_destroy_compress(&e->jpeg);
+        e->made = false;
         return fail(ERR_MEMORY, "%s cannot be encoded: %s", what, e->error);
     }
     make_compressor(e);
