@@ -72,11 +72,10 @@ static int unpack_file(struct unpack *unpack, int i)
     return whole_close(whole);
 }
 
-static int unpack_members(struct unpack *unpack)
+static int unpack_members(struct unpack *unpack, struct archive_entry *entry)
 {
-    struct archive_entry *entry;
     int rc;
-    for (int members = 0; (rc = archive_read_next_header(unpack->archive, &entry)) != ARCHIVE_EOF; members++) {
+    for (int members = 0; (rc = archive_read_next_header2(unpack->archive, entry)) != ARCHIVE_EOF; members++) {
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) {
             return fail(ERR_INPUT, "%s is not a valid archive: %s", unpack->path,
                         archive_error_string(unpack->archive));
@@ -90,15 +89,17 @@ static int unpack_members(struct unpack *unpack)
 
 static int unpack_one(struct unpack *unpack)
 {
-    unpack->archive = archive_read_new();
-    if (unpack->archive == NULL) return fail(ERR_MEMORY, "not enough memory to unpack %s", unpack->path);
-    archive_read_support_filter_all(unpack->archive);
-    archive_read_support_format_all(unpack->archive);
-    archive_read_support_format_raw(unpack->archive);
-    int rc = archive_read_open_filename(unpack->archive, unpack->path, UNPACK_BLOCK);
-    if (rc == ARCHIVE_OK) rc = unpack_members(unpack);
+    struct archive *archive = unpack->archive = archive_read_new();
+    struct archive_entry *entry = archive_entry_new();
+    int rc = 0;
+    if (archive == NULL || entry == NULL) rc = fail(ERR_MEMORY, "not enough memory to unpack %s", unpack->path);
+    else if (archive_read_support_filter_all(archive) != ARCHIVE_FATAL &&
+             archive_read_support_format_all(archive) != ARCHIVE_FATAL &&
+             archive_read_support_format_raw(archive) != ARCHIVE_FATAL &&
+             archive_read_open_filename(archive, unpack->path, UNPACK_BLOCK) == ARCHIVE_OK) rc = unpack_members(unpack, entry);
     else rc = fail(ERR_INPUT, "cannot unpack %s: %s", unpack->path, archive_error_string(unpack->archive));
-    archive_read_free(unpack->archive);
+    archive_read_free(archive);
+    archive_entry_free(entry);
     return rc;
 }
 

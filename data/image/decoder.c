@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, which it needs.
-#include <jerror.h>
+#include <jerror.h>  // needs jpeglib.h
 
 #include "data/image/scale.h"
 #include "runtime/common/base/arena.h"
@@ -227,10 +226,9 @@ static int draw_area(struct decoder *d, const char *what, const struct area *are
 static int run_decoder(struct decoder *d, const char *what, const uint8_t *bytes, size_t n, const struct area *area,
                        bool mirror, int64_t height, int64_t width, uint8_t *into)
 {
-    if (setjmp(d->back) != 0) {
-        int code = d->manager.msg_code == JERR_OUT_OF_MEMORY ? ERR_MEMORY : ERR_INPUT;
-        return fail(code, "%s: not a readable JPEG: %s", what, d->error);
-    }
+    if (setjmp(d->back) != 0)
+        return fail(d->manager.msg_code == JERR_OUT_OF_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s: not a readable JPEG: %s", what,
+                    d->error);
     TRY(read_jpeg_header(d, what, bytes, n));
     return into != NULL ? draw_area(d, what, area, mirror, height, width, into) : 0;
 }

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, which it needs.
-#include <jerror.h>
+#include <jerror.h>  // needs jpeglib.h
 
 #include "runtime/common/base/arena.h"
 
@@ -46,7 +45,6 @@ _Noreturn static void give_up(j_common_ptr jpeg)
 }
 
 // ---- where the bytes go: jpeg_mem_dest would leak its buffer after an error
-
 enum { FIRST_BYTES = 1 << 16 };
 
 static boolean make_room(j_compress_ptr jpeg)

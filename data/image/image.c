@@ -60,8 +60,8 @@ static int decode_png(const char *name, const uint8_t *bytes, size_t count, cons
         if (rc == 0) png_image_finish_read(&png, &white, image->pixels, 0, NULL);
     }
     // After a warning (for example a wrong checksum) the picture cannot be trusted.
-    int code = strcasestr(png.message, "memory") != NULL ? ERR_MEMORY : ERR_INPUT;
-    if (rc == 0 && png.warning_or_error != 0) rc = fail(code, "%s: not a valid PNG: %s", name, png.message);
+    if (rc == 0 && png.warning_or_error != 0)
+        rc = fail(strcasestr(png.message, "memory") ? ERR_MEMORY : ERR_INPUT, "%s: not a valid PNG: %s", name, png.message);
     png_image_free(&png);
     return rc;
 }

@@ -124,25 +124,35 @@ int tar_walk(const struct tar_span *span, tar_visit *visit, void *context)
 }
 
 // ---- compressed tars
+struct stream {
+    const char *path;
+    struct archive *archive;
+    struct archive_entry *entry;
+};
 
-static int open_stream(const char *path, bool members, struct archive **archive)
+static int open_stream(struct stream *s, bool members)
 {
-    *archive = archive_read_new();
-    if (*archive == NULL) return fail(ERR_MEMORY, "not enough memory to read %s", path);
-    archive_read_support_filter_gzip(*archive);
-    if (members) archive_read_support_format_tar(*archive);
-    else archive_read_support_format_raw(*archive);
-    if (archive_read_open_filename(*archive, path, SPOOL_READ) != ARCHIVE_OK)
-        return fail(ERR_INPUT, "cannot read %s: %s", path, archive_error_string(*archive));
+    s->archive = archive_read_new(), s->entry = archive_entry_new();
+    if (s->archive == NULL || s->entry == NULL) return fail(ERR_MEMORY, "not enough memory to read %s", s->path);
+    int (*support)(struct archive *) = members ? archive_read_support_format_tar : archive_read_support_format_raw;
+    if (archive_read_support_filter_gzip(s->archive) == ARCHIVE_FATAL || support(s->archive) == ARCHIVE_FATAL ||
+        archive_read_open_filename(s->archive, s->path, SPOOL_READ) != ARCHIVE_OK)
+        return fail(ERR_INPUT, "cannot read %s: %s", s->path, archive_error_string(s->archive));
     return 0;
 }
 
-static int spool_bytes(struct archive *archive, const char *path, int to, int64_t most, int64_t *bytes)
+static void close_stream(struct stream *s)
 {
-    struct archive_entry *entry;
+    archive_read_free(s->archive);
+    archive_entry_free(s->entry);
+}
+
+static int spool_bytes(const struct stream *s, int to, int64_t most, int64_t *bytes)
+{
+    struct archive *archive = s->archive;
+    const char *path = s->path;
     char *block = zalloc(SPOOL_READ);
-    int rc = archive_read_next_header(archive, &entry) == ARCHIVE_OK
-                 ? 0
+    int rc = archive_read_next_header2(archive, s->entry) == ARCHIVE_OK ? 0
                  : fail(ERR_INPUT, "%s is not a gzipped tar: %s", path, archive_error_string(archive));
     for (la_ssize_t got = 1; got > 0 && rc == 0;) {
         got = archive_read_data(archive, block, SPOOL_READ);
@@ -163,11 +173,11 @@ static int spool_bytes(struct archive *archive, const char *path, int to, int64_
 
 int tar_spool(const char *path, int to, int64_t most, int64_t *bytes)
 {
-    struct archive *archive;
+    struct stream s = {.path = path};
     *bytes = 0;
-    int rc = open_stream(path, false, &archive);
-    if (rc == 0) rc = spool_bytes(archive, path, to, most, bytes);
-    archive_read_free(archive);
+    int rc = open_stream(&s, false);
+    if (rc == 0) rc = spool_bytes(&s, to, most, bytes);
+    close_stream(&s);
     return rc;
 }
 
@@ -177,15 +187,15 @@ static bool ends_with(const char *name, const char *ending)
     return n >= e && strcmp(name + n - e, ending) == 0;
 }
 
-static int extract_member(struct archive *archive, const char *path, const char *ending, size_t most, char **bytes,
-                          size_t *count)
+static int extract_member(const struct stream *s, const char *ending, size_t most, char **bytes, size_t *count)
 {
-    struct archive_entry *entry;
+    struct archive *archive = s->archive;
+    const char *path = s->path;
     int rc;
-    while ((rc = archive_read_next_header(archive, &entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
-        const char *name = archive_entry_pathname(entry);
-        if (archive_entry_filetype(entry) != AE_IFREG || name == NULL || !ends_with(name, ending)) continue;
-        int64_t size = archive_entry_size(entry);
+    while ((rc = archive_read_next_header2(archive, s->entry)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
+        const char *name = archive_entry_pathname(s->entry);
+        if (archive_entry_filetype(s->entry) != AE_IFREG || name == NULL || !ends_with(name, ending)) continue;
+        int64_t size = archive_entry_size(s->entry);
         if (size < 0 || (uint64_t)size > most)
             return fail(ERR_INPUT, "%s: its member %s has %lld bytes, more than the %zu allowed", path, ending, (long long)size,
                         most);
@@ -202,12 +212,12 @@ static int extract_member(struct archive *archive, const char *path, const char 
 
 int tar_extract(const char *path, const char *ending, size_t most, char **bytes, size_t *count)
 {
-    struct archive *archive;
+    struct stream s = {.path = path};
     *bytes = NULL;
     *count = 0;
-    int rc = open_stream(path, true, &archive);
-    if (rc == 0) rc = extract_member(archive, path, ending, most, bytes, count);
-    archive_read_free(archive);
+    int rc = open_stream(&s, true);
+    if (rc == 0) rc = extract_member(&s, ending, most, bytes, count);
+    close_stream(&s);
     if (rc < 0) {
         free(*bytes);
         *bytes = NULL;

@@ -8,9 +8,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "runtime/common/base/reserve.h"
 #include "runtime/common/cli/program.h"
@@ -42,6 +46,15 @@ LACK_PLAIN static bool lack_strikes(void)
 LACK_PLAIN void *malloc(size_t bytes) { return lack_strikes() ? NULL : LACK_REAL(malloc)(bytes); }
 LACK_PLAIN void *calloc(size_t count, size_t bytes) { return lack_strikes() ? NULL : LACK_REAL(calloc)(count, bytes); }
 LACK_PLAIN void *realloc(void *at, size_t bytes) { return lack_strikes() ? NULL : LACK_REAL(realloc)(at, bytes); }
+
+// For a child process that may crash: without it cmocka takes the signal, and the child exits as if a test of it had failed.
+static inline void lack_child(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    const struct rlimit no_core = {0, 0};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+    if (!freopen("/dev/null", "w", stderr) || setrlimit(RLIMIT_CORE, &no_core) < 0) _exit(2);
+}
 
 // Calls `read` with its first allocation failing, then with its second alone, until it makes no more. It must return an error and
 // a sentence (negative), or what it returns without a lack: the reserve, or a library, did without. Returns the number of errors.
