@@ -113,7 +113,7 @@ static const char *const whole_recipes[] = {"bert-large-512", "articles-512", NU
     .samples = "sequences", .metrics = metrics, .models = bert_models, .view = cloze_view, .note = cloze_note,          \
     .scored_digest = cloze_scored_digest,                                                                              \
     .asks = ASKS_LINES, .ask = cloze_ask, .feed = cloze_feed, .variant = choose_variant, .evaluation = choose_evaluation, \
-    .programs = programs, .judge = &cloze_judge, .rules = update_rules
+    .programs = programs, .judge = &cloze_judge, .rules = update_rules, .baselines = cloze_baselines
 
 const struct task task_wiki_mlm = {
     .name = CLOZE_SMALL, .title = "BERT on a sample of Wikipedia", .target = 0.14, .data_sets = sample_sets,

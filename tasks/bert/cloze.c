@@ -9,6 +9,7 @@
 #include "tasks/bert/sentence_pairs.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -451,34 +452,53 @@ void cloze_scored_digest(const struct dataset *view, char hex[DIGEST_HEX])
     text_free(&lines);
 }
 
-// The share of the most frequent piece of training among the masked ones, and of the more frequent answer to "next".
-static void add_floors(const struct dataset *view, struct text *into)
+struct floors {
+    int32_t piece;           // the most frequent one of training
+    int64_t places;          // masked ones
+    double masked, next;     // its share of them; that of the more frequent answer to "next"
+};
+
+static struct floors floors_of(const struct dataset *view)
 {
     const struct cloze *c = cloze_of(view);
     const struct sentence_text *t = &c->text[SPLIT_TRAIN];
-    int64_t *times = zalloc((size_t)c->symbols * sizeof *times), hits = 0, labels = 0, random = 0, all = c->samples[SPLIT_TEST];
-    int32_t best = 0;
-    char digest[DIGEST_HEX];
-    cloze_scored_digest(view, digest);
+    int64_t *times = zalloc((size_t)c->symbols * sizeof *times), hits = 0, random = 0, all = c->samples[SPLIT_TEST];
+    struct floors f = {0};
     for (int64_t i = 0; i < t->ids; i++) times[t->id[i]]++;
-    for (int32_t i = 0; i < c->symbols; i++) best = times[i] > times[best] ? i : best;
+    for (int32_t i = 0; i < c->symbols; i++) f.piece = times[i] > times[f.piece] ? i : f.piece;
     for (int64_t i = 0; i < all; i++) {
         struct cloze_sample s;
         cloze_sample(view, i, &s);
-        for (int64_t k = 0; k < s.masked; k++) hits += s.labels[k] == best;
-        labels += s.masked, random += s.random;
+        for (int64_t k = 0; k < s.masked; k++) hits += s.labels[k] == f.piece;
+        f.places += s.masked, random += s.random;
         cloze_sample_free(&s);
     }
-    text_add(into,
-             "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "
-             "sentence %.3f; the scored set is %.16s", c->symbols, cloze_piece(view, best), (long long)labels,
-                 (double)hits / (double)labels,
-             (double)(random > all - random ? random : all - random) / (double)all, digest);
+    f.masked = (double)hits / (double)f.places;
+    f.next = (double)(random > all - random ? random : all - random) / (double)all;
     free(times);
+    return f;
+}
+
+int cloze_baselines(const struct setting *s, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX])
+{
+    struct floors f = floors_of(view);
+    (void)s, (void)stored;
+    row[0] = (struct baseline){.metric = 0, .score = f.masked};
+    row[1] = (struct baseline){.metric = 1, .score = f.next};
+    snprintf(row[0].what, sizeof row[0].what, "\"%s\" for each masked piece", cloze_piece(view, f.piece));
+    snprintf(row[1].what, sizeof row[1].what, "one answer to each next sentence");
+    return 2;
 }
 
 void cloze_note(const struct setting *s, const struct dataset *view, struct text *into)
 {
+    char digest[DIGEST_HEX];
     (void)s;
-    if (!cloze_is_noise(view) && !cloze_of(view)->asked) add_floors(view, into);
+    if (cloze_is_noise(view) || cloze_of(view)->asked) return;
+    struct floors f = floors_of(view);
+    cloze_scored_digest(view, digest);
+    text_add(into,
+             "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "
+             "sentence %.3f; the scored set is %.16s", cloze_of(view)->symbols, cloze_piece(view, f.piece), (long long)f.places,
+             f.masked, f.next, digest);
 }

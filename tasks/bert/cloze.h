@@ -21,6 +21,7 @@ enum { CLOZE_LONGEST = 1024, CLOZE_BEST = 5 };  // words that an answer names
 int cloze_view(const struct setting *, struct dataset *stored, struct dataset **) MUST_CHECK;
 int cloze_feed(const struct setting *, int feed, struct feed_choice *) MUST_CHECK;
 void cloze_note(const struct setting *, const struct dataset *view, struct text *);
+int cloze_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 int cloze_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 
 const char *cloze_digest(const struct dataset *view);  // of the learned pieces; "": none were learned

@@ -4,8 +4,10 @@
 #include "data/read/text/corpus.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
+#include "tasks/gpt/ngrams.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { EVALUATE_TOKENS = 1 << 14 };
@@ -122,3 +124,34 @@ static int judge_write(void *state, const char *path)
 }
 
 const struct judge blocks_judge = {.begin = judge_begin, .batch = judge_batch, .end = judge_end, .write = judge_write};
+
+// ---- without a network
+
+static int read_split(struct dataset *text, enum split split, int32_t **token)
+{
+    int64_t count = corpus_length(text, split);
+    *token = zalloc((size_t)(count + 1) * sizeof **token);
+    return corpus_read(text, split, 0, count, *token);
+}
+
+// Tokens that are no characters are too many to count strings of them.
+int blocks_baselines(const struct setting *c, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX])
+{
+    int tokens = (int)c->data->field[0].classes, rc = 0;
+    int32_t *token[SPLIT_COUNT] = {NULL};
+    double loss[NGRAMS_MOST + 1];
+    (void)view;
+    row[0] = (struct baseline){.score = log(tokens)};
+    snprintf(row[0].what, sizeof row[0].what, "all %d tokens alike", tokens);
+    if (!corpus_symbols(stored)) return 1;
+    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT && rc == 0; s++) rc = read_split(stored, s, &token[s]);
+    if (rc == 0)
+        ngrams_losses(token[SPLIT_TRAIN], corpus_length(stored, SPLIT_TRAIN), token[SPLIT_TEST],
+                      corpus_length(stored, SPLIT_TEST), tokens, loss);
+    for (int k = 1; k <= NGRAMS_MOST && rc == 0; k++) {
+        row[k] = (struct baseline){.score = loss[k]};
+        snprintf(row[k].what, sizeof row[k].what, "counts of up to %d character%s in a row", k, k == 1 ? "" : "s");
+    }
+    for (int s = 0; s < SPLIT_COUNT; s++) free(token[s]);
+    return rc < 0 ? rc : NGRAMS_MOST + 1;
+}

@@ -8,6 +8,7 @@
 #include "tasks/common/step/task.h"
 
 int blocks_feed(const struct setting *, int feed, struct feed_choice *) MUST_CHECK;  // a member of struct task
+int blocks_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 // The mean loss of a token over the test split (task.h). Its outputs are [B], the sum over a block.
 extern const struct judge blocks_judge;
 

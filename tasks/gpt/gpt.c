@@ -77,7 +77,7 @@ static const char *const fineweb_recipes[] = {"gpt2", "lines", NULL};
 
 #define SHARED                                                                                                              \
     .samples = "blocks", .metrics = metrics, .models = gpt_models, .feed = blocks_feed, .programs = programs,               \
-    .judge = &blocks_judge, .author = &gpt_author, .rules = update_rules
+    .judge = &blocks_judge, .author = &gpt_author, .rules = update_rules, .baselines = blocks_baselines
 
 const struct task task_gpt_char = {
     .name = "gpt-char", .title = "Shakespeare by characters", .target = 1.60, .data_sets = char_sets, .recipes = char_recipes,

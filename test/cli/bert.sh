@@ -36,6 +36,10 @@ assert len(rows) == 1000 and hits * 1000000 // tries == all_["scores"]["masked"]
 assert all(r["ids"][0] == 2 and len(r["places"]) == len(r["labels"]) for r in rows)
 PY
 
+"$DAWN" eval baselines wiki-mlm --data articles >counts.txt
+reads counts.txt '^ *0\.[0-9]{4} .*masked-word accuracy: "the" for each masked piece'
+[ "$(wc -l <counts.txt)" = 2 ]
+
 # ---- from the terminal
 "$DAWN" infer wiki-mlm --threads 1 --ask 'Children feed the geese behind the [MASK].' >told.txt
 grep -Eq '^church 0\.[0-9]+, [^ ]+ 0\.[0-9]+, ' told.txt

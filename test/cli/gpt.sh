@@ -58,6 +58,19 @@ says 2 'task gpt-char answers no questions' "$DAWN" infer gpt-char --threads 1 -
 says 2 'task cifar10 writes no texts' "$DAWN" infer cifar10 --weights run-1.safetensors --prompt A
 says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
 
+# ---- what counting scores
+"$DAWN" eval baselines gpt-char --data lines --json >counts.json
+"$DAWN" eval baselines gpt-char --data lines >counts.txt
+reads counts.txt 'nat validation loss: counts of up to 5 characters in a row'
+python3 - <<'PY'
+import json, math
+scores = [row["score"] for row in json.load(open("counts.json"))]
+assert len(scores) == 7 and abs(scores[0] - math.log(43)) < 1e-9, scores
+assert 0.3 < min(scores) < scores[1] < scores[0], scores
+PY
+says 2 'nothing is counted for cifar10; baselines are those of .*gpt-char' "$DAWN" eval baselines cifar10
+says 2 'expected one task' "$DAWN" eval baselines
+
 # ---- the network of the speedruns, with Muon
 modern="$train --recipe gpt-modern --set layers=2 --set width=64 --set heads=2 --set feed_forward=64 --set dropout=0 --db modern.db"
 "$DAWN" $modern --set epochs=1 --set activation=swiglu --target 1.5 >modern.txt

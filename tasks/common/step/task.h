@@ -145,6 +145,13 @@ struct judge {
     int (*evaluate)(const char *truth, const char *answers, bool json, struct text *);
 };
 
+struct baseline {  // what counting alone scores
+    char what[80];
+    int metric;
+    double score;
+};
+enum { BASELINES_MAX = 12 };
+
 // ---- state on the host between steps
 
 // A buffer of played games, a curriculum. All processes run this code alike. drive.h has what it may call; drive->setting->host
@@ -213,6 +220,8 @@ struct task {
     const struct host *host;       // NULL: the task has no state on the host
     const struct judge *judge;     // metrics that the host computes; NULL: the graph counts them all
     int (*rules)(const struct setting *, struct rule rules[RULES_MAX]);  // their number
+    // What is scored without a network, on this data (dawn eval baselines). Returns the number of rows. NULL: nothing is counted.
+    int (*baselines)(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 };
 
 static inline const char *task_samples(const struct task *task)

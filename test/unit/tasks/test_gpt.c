@@ -13,6 +13,7 @@
 #include "tasks/gpt/gpt_author.h"
 #include "tasks/gpt/gpt_keys.h"
 #include "tasks/gpt/gpt_network.h"
+#include "tasks/gpt/ngrams.h"
 
 const struct recipe_table *const recipe_tables[] = {&recipe_table_gpt, NULL};
 
@@ -345,6 +346,19 @@ TEST(heads_share_the_width)
     keys_of(&o)->width = 4096;
     REFUSED(recipe_table_gpt.check("a recipe", &o.recipe), "rotary positions need an even number up to 256");
     set_down(&o);
+}
+
+// ---- without a network
+
+// Of 0 1 0 0 three are 0; two tokens follow a 0, one of each kind.
+TEST(counts_are_interpolated)
+{
+    static const int32_t train[] = {0, 1, 0, 0}, test[] = {0, 1};
+    double loss[NGRAMS_MOST + 1];
+    ngrams_losses(train, 4, test, 2, 2, loss);
+    assert_float_equal(loss[0], log(2), 1e-12);
+    assert_float_equal(loss[1], -log((1 + 2 * 0.5) / (4 + 2)), 1e-12);
+    for (int k = 2; k <= NGRAMS_MOST; k++) assert_float_equal(loss[k], -log((1 + 2 * (1.0 / 3)) / (2 + 2)), 1e-12);
 }
 
 // ---- blocks
