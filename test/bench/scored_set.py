@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The scored set of wiki-mlm, derived a second time: sentences, pieces, pairs of texts and masks by the rules of docs/language.md, with
 # Philox in Python. Compares it with what "dawn infer wiki-mlm --predictions FILE" wrote, and prints its SHA-256. Needs `tokenizers`
-# for BERT's normaliser and encoder.
+# for BERT's normaliser and encoder. torch_ten_steps.py makes samples of the training with it.
 #
 #   scored_set.py FOLDER-OF-WIKI-SAMPLE PREDICTIONS
 import collections
@@ -12,8 +12,11 @@ import sys
 
 from tokenizers import BertWordPieceTokenizer
 
-LENGTH, MASKS, SAMPLES, WALKS, SEED, PIECES, PURPOSE, SPLIT = 128, 20, 1000, 10, 12345, 8192, 12, 1
+SAMPLES, WALKS, SEED, PIECES, PURPOSE = 1000, 10, 12345, 8192, 12
+FORM = 128, 20  # pieces of a sample, masked ones at most
 PAIRS, ORDERS, MASKING, KINDS = 0, 1, 2, 3
+TRAIN, TEST = 0, 1
+WALK_SHIFT = 22
 
 
 def philox(key, c):
@@ -26,13 +29,14 @@ def philox(key, c):
 
 
 class Draws:
-    def __init__(self, kind, epoch, number):
-        self.site, self.epoch, self.number = PURPOSE | (SPLIT * KINDS + kind) << 8, epoch, number
-        self.block, self.four = 0, []
+    def __init__(self, of, kind, number, block=0):
+        self.seed, split, self.epoch = of
+        self.site, self.number = PURPOSE | (split * KINDS + kind) << 8, number
+        self.block, self.four = block, []
 
     def below(self, n):
         if not self.four:
-            self.four = list(philox(SEED, (self.number, self.epoch, self.site, self.block)))
+            self.four = list(philox(self.seed, (self.number, self.epoch, self.site, self.block)))
             self.block += 1
         return self.four.pop(0) * n >> 32
 
@@ -70,7 +74,7 @@ def learn(words):
             one[c] += times[i]
         count(i, 1)
     pieces = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + sorted(c for c in one if one[c] > 1))
-    while len(pieces) < PIECES:
+    while len(pieces) < PIECES and max(pairs.values(), default=0) > 1:
         most = max(pairs.values())
         best = max(p for p, n in pairs.items() if n == most)
         union = best[0] + best[1][2:]
@@ -88,11 +92,24 @@ def learn(words):
     return list(pieces)
 
 
-def walk(texts, epoch):
-    order, room, made = list(range(len(texts))), LENGTH - 3, []
-    Draws(ORDERS, epoch, 0).shuffle(order)
+def pieces_of(trained):
+    """The pieces that are learned of these articles, and their encoder."""
+    cut = BertWordPieceTokenizer(lowercase=True)
+    pieces = learn(collections.Counter(w for a in trained for s in a for w, _ in
+                                       cut.pre_tokenizer.pre_tokenize_str(cut.normalizer.normalize_str(s))))
+    return pieces, BertWordPieceTokenizer(vocab={p: i for i, p in enumerate(pieces)}, lowercase=True)
+
+
+def encode(encoder, texts):
+    texts = [[e.ids for e in encoder.encode_batch(a, add_special_tokens=False) if e.ids] for a in texts]
+    return [t for t in texts if t]
+
+
+def walk(texts, of, length, number=0):
+    order, room, made = list(range(len(texts))), length - 3, []
+    Draws(of, ORDERS, number).shuffle(order)
     for article in order:
-        draws, text = Draws(PAIRS, epoch, article), texts[article]
+        draws, text = Draws(of, PAIRS, article, number << WALK_SHIFT), texts[article]
         goal = 2 + draws.below(room - 1) if draws.below(10) == 0 else room
         first = at = 0
         while at < len(text):
@@ -120,10 +137,11 @@ def walk(texts, epoch):
     return made
 
 
-def mask(number, a, b, symbols):
-    draws, ids = Draws(MASKING, 0, number), [2] + a + [3] + b + [3]
+def mask(of, number, sample, symbols, most):
+    a, b, _ = sample
+    draws, ids = Draws(of, MASKING, number), [2] + a + [3] + b + [3]
     places = [i for i in range(1, len(ids) - 1) if i != len(a) + 1]
-    count = min(MASKS, max(1, round(len(ids) * 0.15)))
+    count = min(most, max(1, round(len(ids) * 0.15)))
     for i in range(count):
         k = i + draws.below(len(places) - i)
         places[i], places[k] = places[k], places[i]
@@ -138,24 +156,25 @@ def mask(number, a, b, symbols):
     return ids, places, labels
 
 
-folder, predictions = sys.argv[1:]
-train = [a for k in range(3) for a in articles(f"{folder}/wiki_0{k}")]
-cut = BertWordPieceTokenizer(lowercase=True)
-pieces = learn(collections.Counter(w for a in train for s in a for w, _ in
-                                   cut.pre_tokenizer.pre_tokenize_str(cut.normalizer.normalize_str(s))))
-encoder = BertWordPieceTokenizer(vocab={p: i for i, p in enumerate(pieces)}, lowercase=True)
-texts = [[e.ids for e in encoder.encode_batch(a, add_special_tokens=False) if e.ids] for a in articles(f"{folder}/wiki_03")]
-samples = [s for epoch in range(WALKS) for s in walk([t for t in texts if t], epoch)]
-Draws(ORDERS, WALKS, 0x7FFFFFFF).shuffle(samples)
-digest, answers = hashlib.sha256(), [json.loads(line) for line in open(predictions)]
-assert len(answers) == SAMPLES, len(answers)
-hits = tries = 0
-for number, (a, b, random) in enumerate(samples[:SAMPLES]):
-    ids, places, labels = mask(number, a, b, len(pieces))
-    row = answers[number]
-    assert [row[k] for k in ("sample", "ids", "second", "places", "labels", "next")] == \
-        [number, ids, len(a) + 2, places, labels, random], number
-    hits, tries = hits + sum(x == y for x, y in zip(labels, row["answers"])), tries + len(labels)
-    line = " | ".join([*(" ".join(map(str, x)) for x in (ids, [len(a) + 2], places, labels)), str(random)]) + "\n"
-    digest.update(line.encode())
-print(f"{SAMPLES} samples, {tries} masked pieces, {digest.hexdigest()}; masked {hits / tries:.6f}")
+def main():
+    folder, predictions = sys.argv[1:]
+    pieces, encoder = pieces_of([a for k in range(3) for a in articles(f"{folder}/wiki_0{k}")])
+    texts = encode(encoder, articles(f"{folder}/wiki_03"))
+    samples = [s for epoch in range(WALKS) for s in walk(texts, (SEED, TEST, epoch), FORM[0])]
+    Draws((SEED, TEST, WALKS), ORDERS, 0x7FFFFFFF).shuffle(samples)
+    digest, answers = hashlib.sha256(), [json.loads(line) for line in open(predictions)]
+    assert len(answers) == SAMPLES, len(answers)
+    hits = tries = 0
+    for number, sample in enumerate(samples[:SAMPLES]):
+        ids, places, labels = mask((SEED, TEST, 0), number, sample, len(pieces), FORM[1])
+        row, second = answers[number], len(sample[0]) + 2
+        assert [row[k] for k in ("sample", "ids", "second", "places", "labels", "next")] == \
+            [number, ids, second, places, labels, sample[2]], number
+        hits, tries = hits + sum(x == y for x, y in zip(labels, row["answers"])), tries + len(labels)
+        line = " | ".join([*(" ".join(map(str, x)) for x in (ids, [second], places, labels)), str(sample[2])]) + "\n"
+        digest.update(line.encode())
+    print(f"{SAMPLES} samples, {tries} masked pieces, {digest.hexdigest()}; masked {hits / tries:.6f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Golden figures of test_bert.c: BERT for pre-training of PyTorch's own parts, in double. Prints both losses, logits, and of each
-# parameter's gradient g, or of those of an encoder layer, the sum of g[i] cos(i).
+# parameter's gradient g, or of those of an encoder layer, the sum of g[i] cos(i). torch_ten_steps.py trains the same network.
 #
 #   torch_bert.py
 import math
@@ -9,7 +9,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-WIDTH, LAYERS, HEADS, INNER, SYMBOLS, POSITIONS = 6, 2, 2, 10, 13, 9
+SMALL = {"width": 6, "layers": 2, "heads": 2, "inner": 10, "symbols": 13, "positions": 9}
 TOKENS = [[2, 7, 4, 3, 9, 4, 12, 3], [2, 4, 3, 11, 3, 0, 0, 0], [2, 5, 8, 6, 3, 4, 3, 0]]
 SEGMENTS = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 0, 0, 0], [0, 0, 0, 0, 0, 1, 1, 0]]
 LENGTHS, NEXT = torch.tensor([8, 5, 7]), torch.tensor([1, 0, 1])
@@ -24,36 +24,37 @@ def dense(to, of):
 
 
 class Layer(nn.Module):
-    def __init__(self):
+    def __init__(self, width, heads, inner):
         super().__init__()
+        self.heads = heads
         self.attention, self.attention.self = nn.Module(), nn.Module()
         for name in ("query", "key", "value"):
-            setattr(self.attention.self, name, nn.Linear(WIDTH, WIDTH))
-        self.attention.output, self.intermediate, self.output = dense(WIDTH, WIDTH), dense(INNER, WIDTH), dense(WIDTH, INNER)
-        self.attention.output.LayerNorm, self.output.LayerNorm = (nn.LayerNorm(WIDTH, 1e-12) for _ in range(2))
+            setattr(self.attention.self, name, nn.Linear(width, width))
+        self.attention.output, self.intermediate, self.output = dense(width, width), dense(inner, width), dense(width, inner)
+        self.attention.output.LayerNorm, self.output.LayerNorm = (nn.LayerNorm(width, 1e-12) for _ in range(2))
 
     def forward(self, x, mask):
-        b, t, _ = x.shape
-        q, k, v = (p(x).view(b, t, HEADS, -1).transpose(1, 2) for p in
+        b, t, width = x.shape
+        q, k, v = (p(x).view(b, t, self.heads, -1).transpose(1, 2) for p in
                    (self.attention.self.query, self.attention.self.key, self.attention.self.value))
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, t, WIDTH)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, t, width)
         x = self.attention.output.LayerNorm(x + self.attention.output.dense(y))
         return self.output.LayerNorm(x + self.output.dense(F.gelu(self.intermediate.dense(x))))
 
 
 class Bert(nn.Module):
-    def __init__(self):
+    def __init__(self, width, layers, heads, inner, symbols, positions):
         super().__init__()
         e = self.embeddings = nn.Module()
-        e.word_embeddings, e.position_embeddings = nn.Embedding(SYMBOLS, WIDTH), nn.Embedding(POSITIONS, WIDTH)
-        e.token_type_embeddings, e.LayerNorm = nn.Embedding(2, WIDTH), nn.LayerNorm(WIDTH, 1e-12)
+        e.word_embeddings, e.position_embeddings = nn.Embedding(symbols, width), nn.Embedding(positions, width)
+        e.token_type_embeddings, e.LayerNorm = nn.Embedding(2, width), nn.LayerNorm(width, 1e-12)
         self.encoder = nn.Module()
-        self.encoder.layer = nn.ModuleList(Layer() for _ in range(LAYERS))
-        self.pooler, self.cls = dense(WIDTH, WIDTH), nn.Module()
+        self.encoder.layer = nn.ModuleList(Layer(width, heads, inner) for _ in range(layers))
+        self.pooler, self.cls = dense(width, width), nn.Module()
         p = self.cls.predictions = nn.Module()
-        p.bias, p.transform = nn.Parameter(torch.zeros(SYMBOLS)), dense(WIDTH, WIDTH)
-        p.transform.LayerNorm = nn.LayerNorm(WIDTH, 1e-12)
-        self.cls.seq_relationship = nn.Linear(WIDTH, 2)
+        p.bias, p.transform = nn.Parameter(torch.zeros(symbols)), dense(width, width)
+        p.transform.LayerNorm = nn.LayerNorm(width, 1e-12)
+        self.cls.seq_relationship = nn.Linear(width, 2)
 
     def forward(self, tokens, segments, lengths, places):
         e, t = self.embeddings, tokens.shape[1]
@@ -61,29 +62,34 @@ class Bert(nn.Module):
         x, mask = e.LayerNorm(x), (torch.arange(t) < lengths[:, None])[:, None, None]
         for layer in self.encoder.layer:
             x = layer(x, mask)
-        at = x.gather(1, places[..., None].expand(-1, -1, WIDTH))
+        at = x.gather(1, places[..., None].expand(-1, -1, x.shape[-1]))
         p = self.cls.predictions
         words = F.linear(p.transform.LayerNorm(F.gelu(p.transform.dense(at))), e.word_embeddings.weight, p.bias)
         return words, self.cls.seq_relationship(torch.tanh(self.pooler.dense(x[:, 0])))
 
 
-model = Bert().double()
-for name, p in model.named_parameters():
-    weight, norm = "weight" in name, "weight" in name and "LayerNorm" in name
-    amplitude, phase, k = 0.5 if weight else 0.3, sum(name.encode()), torch.arange(1, p.numel() + 1).double()
-    with torch.no_grad():
-        p.copy_((norm + amplitude * torch.sin(0.37 * k * k + phase)).float().view_as(p))
-words, following = model(torch.tensor(TOKENS), torch.tensor(SEGMENTS), LENGTHS, torch.tensor(PLACES))
-masked = F.cross_entropy(words.flatten(0, 1), torch.tensor(LABELS).flatten(), ignore_index=-1)
-nsp = F.cross_entropy(following, NEXT)
-(masked + nsp).backward()
-print("losses %.8f %.8f" % (masked.item(), nsp.item()))
-print("words", ["%.8f" % words[b, k, 4 * k + 1].item() for b, k in ((0, 0), (0, 1), (1, 0), (2, 1))])
-print("next", ["%.8f" % v.item() for v in following.flatten()])
-sums = {}
-for name, p in model.named_parameters():
-    key = name[:len("encoder.layer.0.")] if name.startswith("encoder.layer.") else name
-    g = p.grad.flatten()
-    sums[key] = sums.get(key, 0) + (g * torch.cos(torch.arange(g.numel()).double())).sum().item()
-for name, value in sums.items():
-    print('    {"%s", %.8f},' % (name, value))
+def main():
+    model = Bert(**SMALL).double()
+    for name, p in model.named_parameters():
+        weight, norm = "weight" in name, "weight" in name and "LayerNorm" in name
+        amplitude, phase, k = 0.5 if weight else 0.3, sum(name.encode()), torch.arange(1, p.numel() + 1).double()
+        with torch.no_grad():
+            p.copy_((norm + amplitude * torch.sin(0.37 * k * k + phase)).float().view_as(p))
+    words, following = model(torch.tensor(TOKENS), torch.tensor(SEGMENTS), LENGTHS, torch.tensor(PLACES))
+    masked = F.cross_entropy(words.flatten(0, 1), torch.tensor(LABELS).flatten(), ignore_index=-1)
+    nsp = F.cross_entropy(following, NEXT)
+    (masked + nsp).backward()
+    print("losses %.8f %.8f" % (masked.item(), nsp.item()))
+    print("words", ["%.8f" % words[b, k, 4 * k + 1].item() for b, k in ((0, 0), (0, 1), (1, 0), (2, 1))])
+    print("next", ["%.8f" % v.item() for v in following.flatten()])
+    sums = {}
+    for name, p in model.named_parameters():
+        key = name[:len("encoder.layer.0.")] if name.startswith("encoder.layer.") else name
+        g = p.grad.flatten()
+        sums[key] = sums.get(key, 0) + (g * torch.cos(torch.arange(g.numel()).double())).sum().item()
+    for name, value in sums.items():
+        print('    {"%s", %.8f},' % (name, value))
+
+
+if __name__ == "__main__":
+    main()

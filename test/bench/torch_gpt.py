@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Golden figures of test_gpt.c: GPT-2 of PyTorch's own layers, and the network of its speedruns, in double. Prints the loss (a sum), four logits, and of the gradients g
-# of each layer and of each other parameter the sum of g[i] cos(i).
+# Golden figures of test_gpt.c: GPT-2 of PyTorch's own layers, and the network of its speedruns, in double. Prints the loss (a sum),
+# four logits, and of the gradients g of each layer and of each other parameter the sum of g[i] cos(i). torch_ten_steps.py trains
+# the same networks.
 #
 #   torch_gpt.py
 import math
@@ -10,18 +11,18 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-WIDTH, HEADS, LAYERS, HIDDEN, SYMBOLS = 8, 2, 2, 12, 11
+SMALL = {"width": 8, "heads": 2, "layers": 2, "hidden": 12, "symbols": 11}
 TEXT = torch.tensor([[4, 9, 5, 10, 2, 7], [7, 5, 2, 0, 0, 3], [6, 2, 1, 8, 8, 6]])
 VALID = torch.tensor([5, 3, 5])
 
 
 class GPT2(nn.Module):
-    def __init__(self):
+    def __init__(self, width, heads, layers, hidden, symbols, block):
         super().__init__()
-        layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.0, lambda x: F.gelu(x, approximate="tanh"), batch_first=True,
+        layer = nn.TransformerEncoderLayer(width, heads, hidden, 0.0, lambda x: F.gelu(x, approximate="tanh"), batch_first=True,
                                            norm_first=True)
-        self.layers = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).layers
-        self.norm, self.embedding, self.positions = nn.LayerNorm(WIDTH), nn.Embedding(SYMBOLS, WIDTH), nn.Embedding(5, WIDTH)
+        self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).layers
+        self.norm, self.embedding, self.positions = nn.LayerNorm(width), nn.Embedding(symbols, width), nn.Embedding(block, width)
 
     def forward(self, x):
         later = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), 1)
@@ -36,15 +37,16 @@ def norm(x):
 
 
 class Attention(nn.Module):
-    def __init__(self):
+    def __init__(self, width, heads):
         super().__init__()
-        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(4))
+        self.heads = heads
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width, bias=False) for _ in range(4))
 
     def forward(self, x):
-        b, t, _ = x.shape
-        q, k, v = (p(x).view(b, t, HEADS, -1).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
-        half = WIDTH // HEADS // 2
-        angle = torch.arange(t)[:, None] * 10000 ** (-torch.arange(half).double() / half)
+        b, t, width = x.shape
+        q, k, v = (p(x).view(b, t, self.heads, -1).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
+        half = width // self.heads // 2
+        angle = (torch.arange(t)[:, None] * 10000 ** (-torch.arange(half).double() / half)).to(x.dtype)
 
         def rotate(y):
             a, z = y[..., :half], y[..., half:]
@@ -55,29 +57,30 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, gated):
+    def __init__(self, width, heads, hidden, gated):
         super().__init__()
-        self.gated, self.self_attn = gated, Attention()
-        self.linear1, self.linear2 = nn.Linear(WIDTH, HIDDEN * (1 + gated), bias=False), nn.Linear(HIDDEN, WIDTH, bias=False)
+        self.gated, self.hidden, self.self_attn = gated, hidden, Attention(width, heads)
+        self.linear1, self.linear2 = nn.Linear(width, hidden * (1 + gated), bias=False), nn.Linear(hidden, width, bias=False)
 
     def forward(self, x):
         x = x + self.self_attn(norm(x))
         y = self.linear1(norm(x))
-        y = F.silu(y[..., :HIDDEN]) * y[..., HIDDEN:] if self.gated else F.relu(y).square()
+        y = F.silu(y[..., :self.hidden]) * y[..., self.hidden:] if self.gated else F.relu(y).square()
         return x + self.linear2(y)
 
 
 class Modern(nn.Module):
-    def __init__(self, gated):
+    def __init__(self, width, heads, layers, hidden, symbols, gated=False, cap=0):
         super().__init__()
-        self.layers = nn.ModuleList(Layer(gated) for _ in range(LAYERS))
-        self.embedding, self.head = nn.Embedding(SYMBOLS, WIDTH), nn.Linear(WIDTH, SYMBOLS, bias=False)
+        self.cap, self.layers = cap, nn.ModuleList(Layer(width, heads, hidden, gated) for _ in range(layers))
+        self.embedding, self.head = nn.Embedding(symbols, width), nn.Linear(width, symbols, bias=False)
 
     def forward(self, x):
         y = norm(self.embedding(x))
         for layer in self.layers:
             y = layer(y)
-        return 4 * torch.tanh(self.head(norm(y)) / 4)
+        z = self.head(norm(y))
+        return self.cap * torch.tanh(z / self.cap) if self.cap else z
 
 
 def golden(name, model):
@@ -99,6 +102,7 @@ def golden(name, model):
     print("\n".join(" ".join(rows[i:i + 2]) for i in range(0, len(rows), 2)))
 
 
-golden("gpt", GPT2())
-for gated in (False, True):
-    golden(f"gpt-modern, {'swiglu' if gated else 'relu-squared'}", Modern(gated))
+if __name__ == "__main__":
+    golden("gpt", GPT2(**SMALL, block=5))
+    for gated in (False, True):
+        golden(f"gpt-modern, {'swiglu' if gated else 'relu-squared'}", Modern(**SMALL, gated=gated, cap=4))

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ten steps of the recipe transformer-tiny in f32, without dropout, on 16 pairs, by DAWN and by PyTorch from the same weights:
-# the loss before each step, and the weights after the last one.
+# Ten steps of a task's recipe in f32, without dropout, on few samples that are one batch, by DAWN and by PyTorch from the same
+# weights: the loss before each step, and the weights after the last one.
 #
-#   torch_ten_steps.py DAWN FOLDER    (FOLDER: with the files of multi30k; writes into the current folder)
+#   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
+#
+# CASE and what is in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm,
+# the files of wiki-sample.
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -13,22 +17,31 @@ import torch
 import torch.nn as nn
 from safetensors.torch import load_file
 
-PAIRS, STEPS, WARMUP, RATE, WIDTH, PAD, BOS, EOS, FIRST = 16, 10, 2, 5e-3, 128, 0, 1, 2, 4
-SETTINGS = {"tokens": 0, "batch": PAIRS, "dropout": 0, "precision": "f32", "epochs": STEPS, "warmup_epochs": WARMUP, "merges": 200}
+import scored_set
+import torch_bert
+import torch_gpt
+
+STEPS, WARMUP, SEED = 10, 2, 1
+FEW = pathlib.Path("few")
 
 
-def lines(folder, part, side):
-    return (pathlib.Path(folder) / f"{part}.lc.norm.tok.{side}").read_text().split("\n")[:PAIRS]
-
-
-def train(dawn, name, **changed):
-    words = [f"{key}={value}" for key, value in {**SETTINGS, **changed}.items()]
-    command = [dawn, "train", "multi30k", "--data", "few", "--seed", "1", "--no-stop", "--db", f"{name}.db"]
-    done = subprocess.run(command + [x for word in words for x in ("--set", word)], capture_output=True, text=True)
+def train(dawn, name, case, **changed):
+    settings = {"dropout": 0, "precision": "f32", "epochs": STEPS, "warmup_epochs": WARMUP, **case.settings, **changed}
+    command = [dawn, "train", case.task, "--recipe", case.recipe, "--data", FEW, "--seed", str(SEED), "--no-stop", "--db",
+               f"{name}.db"] + [x for s in settings.items() for x in ("--set", "%s=%s" % s)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 3, done.stderr  # the target is missed
-    run = subprocess.run([dawn, "results", "export", "1", "--db", f"{name}.db", "--format", "json"], capture_output=True, text=True)
+    run = subprocess.run([dawn, "results", "export", "1", "--db", f"{name}.db", "--format", "json"], capture_output=True)
     points = json.loads(run.stdout)["runs"][0]["points"]
-    return load_file(f"{name}-run-1.safetensors"), [p["loss_micro"] / 1e6 for p in points]
+    losses = [p["losses"] if "losses" in p else [{"loss": p["loss_micro"]}] for p in points]
+    return load_file(f"{name}-run-1.safetensors"), [sum(x["loss"] for x in parts) / 1e6 for parts in losses]
+
+
+def adamw(model, rate, decay, betas, eps):
+    """Matrices and tables decay, norms and biases do not."""
+    groups = [{"params": [p for p in model.parameters() if (p.dim() > 1) == big], "weight_decay": decay * big}
+              for big in (True, False)]
+    return [torch.optim.AdamW(groups, lr=rate, betas=betas, eps=eps)]
 
 
 # ---- byte pair encoding as subword-nmt 0.2 learns it: the most frequent pair first, of equals the largest
@@ -49,65 +62,191 @@ def learn(words, merges):
 
 
 class Transformer(nn.Module):
+    WIDTH, PAD = 128, 0
+
     def __init__(self, symbols):
         super().__init__()
-        shape = {"d_model": WIDTH, "nhead": 4, "dim_feedforward": 256, "dropout": 0.0, "batch_first": True}
+        shape = {"d_model": self.WIDTH, "nhead": 4, "dim_feedforward": 256, "dropout": 0.0, "batch_first": True}
         self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(**shape), 4, enable_nested_tensor=False)
         self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(**shape), 4)
-        self.embedding = nn.Embedding(symbols, WIDTH)
+        self.embedding = nn.Embedding(symbols, self.WIDTH)
 
     def embed(self, x):
-        half = WIDTH // 2
+        half = self.WIDTH // 2
         angle = torch.arange(x.shape[1])[:, None] * torch.exp(torch.arange(half) * (-math.log(10000) / (half - 1)))
-        return self.embedding(x) * math.sqrt(WIDTH) + torch.cat((angle.sin(), angle.cos()), 1)
+        return self.embedding(x) * math.sqrt(self.WIDTH) + torch.cat((angle.sin(), angle.cos()), 1)
 
     def forward(self, source, read):
         later = torch.triu(torch.ones(read.shape[1], read.shape[1], dtype=torch.bool), 1)
-        memory = self.encoder(self.embed(source), src_key_padding_mask=source == PAD)
-        y = self.decoder(self.embed(read), memory, tgt_mask=later, memory_key_padding_mask=source == PAD)
+        memory = self.encoder(self.embed(source), src_key_padding_mask=source == self.PAD)
+        y = self.decoder(self.embed(read), memory, tgt_mask=later, memory_key_padding_mask=source == self.PAD)
         return nn.functional.linear(y, self.embedding.weight)
 
 
+# ---- the cases
+
+class Translation:
+    task, recipe, still = "multi30k", "transformer-tiny", ("filter_lr", "head_lr", "bias_lr")
+    clips = False
+    PAIRS, PAD, BOS, EOS, FIRST = 16, 0, 1, 2, 4
+
+    def __init__(self, folder):
+        self.settings = {"tokens": 0, "batch": self.PAIRS, "merges": 200}
+        texts = [(folder / f"train.lc.norm.tok.{side}").read_text().split("\n")[:self.PAIRS] for side in ("en", "de")]
+        for part in ("train", "test_2016_flickr", "val"):
+            for side, text in zip(("en", "de"), texts): (FEW / f"{part}.lc.norm.tok.{side}").write_text("\n".join(text) + "\n")
+        words, count = {}, {}
+        for line in texts[0] + texts[1]:
+            for word in line.split(): words[word] = words.get(word, 0) + 1
+        split = learn(words, self.settings["merges"])
+        for word, parts in split.items():
+            for part in parts: count[part] = count.get(part, 0) + words[word]
+        number = {part: self.FIRST + i for i, part in enumerate(sorted(count, key=lambda part: (-count[part], part.encode())))}
+        self.symbols = self.FIRST + len(number)
+        self.source, self.target = (
+            nn.utils.rnn.pad_sequence([torch.tensor([number[p] for w in line.split() for p in split[w]] + [self.EOS])
+                                       for line in text], batch_first=True, padding_value=self.PAD) for text in texts)
+        self.read = torch.cat((torch.full((self.PAIRS, 1), self.BOS), self.target[:, :-1]), 1)
+
+    def model(self):
+        return Transformer(self.symbols)
+
+    def updates(self, model):
+        return [torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.98), eps=1e-9)]
+
+    def loss(self, model, step):
+        logits = model(self.source, self.read)
+        return nn.functional.cross_entropy(logits.flatten(0, 1), self.target.flatten(), ignore_index=self.PAD,
+                                           label_smoothing=0.1)
+
+
+class Characters:
+    task, recipe, still = "gpt-char", "gpt-char", ("filter_lr", "head_lr", "bias_lr")
+    clips = True
+    BLOCK, BLOCKS, CROP = 256, 10, 4
+    SHAPE = {"width": 192, "heads": 6, "layers": 6, "hidden": 768}
+
+    def __init__(self, folder):
+        text = (folder / "input.txt").read_text()[:2840]  # a validation of one block, a training of ten
+        (FEW / "input.txt").write_text(text)
+        self.settings = {"batch": self.BLOCKS}
+        symbols = sorted(set(text))
+        self.symbols, self.text = len(symbols), torch.tensor([symbols.index(c) for c in text[:len(text) * 9 // 10]])
+        assert -(-(len(self.text) - 1) // self.BLOCK) == self.BLOCKS
+
+    def model(self):
+        return torch_gpt.GPT2(**self.SHAPE, symbols=self.symbols, block=self.BLOCK)
+
+    def updates(self, model):
+        return adamw(model, 2e-3, 0.1, (0.9, 0.99), 1e-8)
+
+    def loss(self, model, step):
+        shift = scored_set.philox(SEED, (0, step, self.CROP, 0))[0] * self.BLOCK >> 32
+        at = [min(i * self.BLOCK + shift, len(self.text) - self.BLOCK - 1) for i in range(self.BLOCKS)]
+        rows = torch.stack([self.text[i:i + self.BLOCK + 1] for i in at])
+        return nn.functional.cross_entropy(model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
+
+
+class Muon(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self):
+        for p in self.param_groups[0]["params"]:
+            o, m = self.param_groups[0], self.state[p].setdefault("m", torch.zeros_like(p))
+            m.mul_(o["momentum"]).add_(p.grad)
+            x = p.grad + o["momentum"] * m
+            x = x / (x.norm() + 1e-7)
+            if x.shape[0] > x.shape[1]: x = x.T
+            for _ in range(5):
+                a = x @ x.T
+                x = 3.4445 * x + (-4.775 * a + 2.0315 * a @ a) @ x
+            p.sub_(o["lr"] * ((x.T if p.shape[0] > p.shape[1] else x) + o["decay"] * p))
+
+
+class Modern(Characters):
+    recipe, still = "gpt-modern", ("filter_lr", "head_lr", "bias_lr", "optimiser.embedding.lr")
+    clips = False
+
+    def model(self):
+        return torch_gpt.Modern(**self.SHAPE, symbols=self.symbols)
+
+    def updates(self, model):
+        rest = [{"params": [model.head.weight], "lr": 4e-3}, {"params": [model.embedding.weight], "lr": 0.05}]
+        return [Muon(model.layers.parameters(), {"lr": 0.02, "momentum": 0.95, "decay": 0.1}),
+                torch.optim.AdamW(rest, betas=(0.9, 0.95), eps=1e-8, weight_decay=0)]
+
+
+class Cloze:
+    task, recipe, still = "wiki-mlm", "wiki-mlm", ("filter_lr", "head_lr", "bias_lr")
+    clips = True
+    SHORT, FORMS = 5, ((32, 5), (128, 20))  # the first epochs have short samples
+
+    def __init__(self, folder):
+        for n in range(4):
+            found = re.findall(r"<doc .*?</doc>\n", (folder / f"wiki_0{n}").read_text(), re.S)
+            found = [d for d in found if 1000 < len(d) < 8000][:3]
+            (FEW / f"wiki_0{n}").write_text("".join(found))
+        trained = [a for n in range(3) for a in scored_set.articles(FEW / f"wiki_0{n}")]
+        pieces, encoder = scored_set.pieces_of(trained)
+        self.symbols, self.texts = len(pieces), scored_set.encode(encoder, trained)
+        self.samples = len(scored_set.walk(self.texts, (scored_set.SEED, scored_set.TRAIN, 0), self.FORMS[1][0]))
+        self.settings = {"batch": self.samples, "short_epochs": self.SHORT}
+
+    def model(self):
+        return torch_bert.Bert(width=256, layers=4, heads=4, inner=1024, symbols=self.symbols, positions=128)
+
+    def updates(self, model):
+        return adamw(model, 1e-3, 0.01, (0.9, 0.999), 1e-6)
+
+    def loss(self, model, step):
+        (length, most), of, made, walks = self.FORMS[step >= self.SHORT], (SEED, scored_set.TRAIN, step), [], 0
+        while len(made) < self.samples:
+            made, walks = made + scored_set.walk(self.texts, of, length, walks), walks + 1
+        masked = [scored_set.mask(of, n, s, self.symbols, most) for n, s in enumerate(made[:self.samples])]
+        tokens, segments = torch.zeros(2, self.samples, length, dtype=torch.long)
+        places, labels = torch.zeros(2, self.samples, most, dtype=torch.long)
+        labels -= 1
+        for n, (ids, at, was) in enumerate(masked):
+            tokens[n, :len(ids)], segments[n, len(made[n][0]) + 2:len(ids)] = torch.tensor(ids), 1
+            places[n, :len(at)], labels[n, :len(at)] = torch.tensor(at), torch.tensor(was)
+        lengths, following = torch.tensor([len(m[0]) for m in masked]), torch.tensor([s[2] for s in made[:self.samples]])
+        words, nexts = model(tokens, segments, lengths, places)
+        return (nn.functional.cross_entropy(words.flatten(0, 1), labels.flatten(), ignore_index=-1) +
+                nn.functional.cross_entropy(nexts, following))
+
+
+CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze}
+
+
 def main():
-    dawn, folder = sys.argv[1:3]
-    few = pathlib.Path("few")
-    few.mkdir(exist_ok=True)
-    texts = [lines(folder, "train", side) for side in ("en", "de")]
-    for part in ("train", "test_2016_flickr", "val"):
-        for side, text in zip(("en", "de"), texts): (few / f"{part}.lc.norm.tok.{side}").write_text("\n".join(text) + "\n")
-    start, _ = train(dawn, "start", filter_lr=1e-30, head_lr=1e-30, bias_lr=1e-30)
-    end, losses = train(dawn, "end")
-
-    words = {}
-    for line in texts[0] + texts[1]:
-        for word in line.split(): words[word] = words.get(word, 0) + 1
-    split = learn(words, SETTINGS["merges"])
-    count = {}
-    for word, parts in split.items():
-        for part in parts: count[part] = count.get(part, 0) + words[word]
-    number = {part: FIRST + i for i, part in enumerate(sorted(count, key=lambda part: (-count[part], part.encode())))}
-    source, target = (nn.utils.rnn.pad_sequence([torch.tensor([number[p] for w in line.split() for p in split[w]] + [EOS])
-                                                 for line in text], batch_first=True, padding_value=PAD) for text in texts)
-    read = torch.cat((torch.full((PAIRS, 1), BOS), target[:, :-1]), 1)
-
-    model = Transformer(FIRST + len(number))
-    model.load_state_dict({name: start[name] for name in model.state_dict()})
-    update = torch.optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+    dawn, name, folder = sys.argv[1:]
+    FEW.mkdir(exist_ok=True)
+    case = CASES[name](pathlib.Path(folder))
+    start, _ = train(dawn, f"{name}-start", case, **dict.fromkeys(case.still, 1e-30))
+    end, losses = train(dawn, f"{name}-end", case)
+    model = case.model()
+    model.load_state_dict({slot: start[slot] for slot in model.state_dict()})
+    updates = case.updates(model)
+    rates = [[g["lr"] for g in u.param_groups] for u in updates]
+    apart = 0
     for step in range(STEPS):
-        # The rate rises to 1 during the warm-up and falls to 0 at the end, linearly.
+        # The rates rise to 1 during the warm-up and fall to 0 at the end, linearly.
         up = 1 / (WARMUP + 1) + step / WARMUP * (1 - 1 / (WARMUP + 1))
-        update.param_groups[0]["lr"] = RATE * (up if step < WARMUP else 1 - (step - WARMUP) / (STEPS - WARMUP))
-        logits = model(source, read)
-        loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD, label_smoothing=0.1)
-        update.zero_grad()
+        factor = up if step < WARMUP else 1 - (step - WARMUP) / (STEPS - WARMUP)
+        loss = case.loss(model, step)
+        model.zero_grad()
         loss.backward()
-        update.step()
+        if case.clips: nn.utils.clip_grad_norm_(model.parameters(), 1)
+        for u, own in zip(updates, rates):
+            for group, rate in zip(u.param_groups, own): group["lr"] = rate * factor
+            u.step()
+        apart = max(apart, abs(losses[step] / loss.item() - 1))
         print(f"step {step + 1}: loss {losses[step]:.6f}, PyTorch {loss.item():.6f}")
-    # The gradient of a key's bias is zero but for rounding, so the joint biases are left out.
-    differ = {name: ((value - end[name]).norm() / (value - start[name]).norm()).item()
-              for name, value in model.state_dict().items() if not name.endswith("in_proj_bias")}
+    # The gradient of a key's bias is zero but for rounding, so such biases are left out.
+    differ = {slot: ((value - end[slot]).norm() / (value - start[slot]).norm()).item()
+              for slot, value in model.state_dict().items() if not slot.endswith(("in_proj_bias", "key.bias"))}
     most = max(differ, key=differ.get)
-    print(f"weights after step {STEPS}: at most {differ[most]:.1e} of what they moved apart ({most})")
+    print(f"losses: at most {apart:.1e} of them apart; weights after step {STEPS}: at most {differ[most]:.1e} of what they moved "
+          f"apart ({most})")
 
 
 main()
