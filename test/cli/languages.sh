@@ -51,9 +51,9 @@ PY
     expect 0 'chain good' "$DAWN" verify "$url/runs/$number"
     expect 0 'verdict agrees' "$DAWN" replay "$url/runs/$number" --db again.db --save ""
     curl -fsS "$url/runs/$number" >page
-    reads page "$shown"
+    reads page "<small>$metric</small></dt><dd>$shown"
 }
 
-follows gpt-char 'validation loss' gpt-char '<td>[0-9.]+ nat</td>' --data lines --set epochs=1 --target 3.5
-follows wiki-mlm 'masked-word accuracy' bert '<small>next</small></dt><dd>0[.]' --data articles --set epochs=2 --set short_epochs=1 --target 0.01
+follows gpt-char 'validation loss' gpt-char '[0-9.]+ nat</dd>' --data lines --set epochs=1 --target 3.5
+follows wiki-mlm 'masked-word accuracy' bert '0[.][0-9]+</dd>' --data articles --set epochs=2 --set short_epochs=1 --target 0.01
 "$BOARD" check --db board.db >out

@@ -76,8 +76,8 @@ static void headline(struct page *page, const struct shown *shown)
         html_add(page->out, "</dd></div>");
     }
     if (!isnan(last)) {
-        figure(page, "Last evaluation", shown->contest != NULL ? shown->contest->metric_title : "");
-        page_score(page->out, shown->contest, last);
+        figure(page, "Last evaluation", shown->measured != NULL ? shown->measured->metric_title : "");
+        page_score(page->out, shown->measured, last);
         html_add(page->out, "</dd></div>");
     }
     for (int m = 1; m < shown->metric_count; m++) {
@@ -241,7 +241,7 @@ static void score_chart(struct page *page, const struct shown *shown)
     }
     if (count == 1) {  // one point is no curve
         html_add(page->out, "<p>Evaluated once: ");
-        page_score(page->out, shown->contest, shown_last(shown));
+        page_score(page->out, shown->measured, shown_last(shown));
         html_add(page->out, " after %s.</p>\n", page_span_text(page, (int64_t)llround(points[0].x * 1e9)));
         return;
     }
@@ -260,7 +260,7 @@ static void score_chart(struct page *page, const struct shown *shown)
                           .title = "Score over end-to-end time",
                           .about = about,
                           .x = {"end-to-end time", CHART_SECONDS, NULL},
-                          .y = shown_axis(shown->contest),
+                          .y = shown_axis(shown->measured),
                           .series = series,
                           .series_count = shown_reached(shown) ? 2 : 1,
                           .levels = &target,

@@ -13,6 +13,7 @@ struct shown {
     struct stored stored;
     struct statement statement;  // statement_free() ends it
     const struct contest *contest;  // of a run: the demonstration's if it is synthetic; NULL for other types
+    const struct contest *measured;  // whose metric its scores have: the task's own, also if the data are synthetic
     struct run_metric metrics[RUN_METRICS_MAX];  // of a run; the first is the board's
     int metric_count;
 };

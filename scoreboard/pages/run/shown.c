@@ -24,6 +24,9 @@ void shown_fill(struct shown *shown)
 {
     shown->contest = ranking_contest(shown->statement.json);
     shown->metric_count = curve_metrics(shown->statement.json, shown->metrics);
+    const struct contest *own = contest_find(shown_text(shown, "task"));
+    bool fits = own != NULL && strcmp(own->metric, shown->metrics[0].name) == 0;
+    shown->measured = fits ? own : shown->contest;
 }
 
 int64_t shown_int(const struct shown *shown, const char *path)
@@ -67,7 +70,7 @@ double shown_score(const struct contest *contest, double score)
 
 double shown_target(const struct shown *shown)
 {
-    return shown_score(shown->contest, (double)shown_int(shown, "target_micro") / 1e6);
+    return shown_score(shown->measured, (double)shown_int(shown, "target_micro") / 1e6);
 }
 
 double shown_ranked_cost(const struct shown *shown)
@@ -152,7 +155,7 @@ const char *shown_where(struct page *page, const struct shown *shown)
 const char *shown_sentence(struct page *page, const struct shown *shown)
 {
     char score[TEXT_FIGURE];
-    const struct contest *contest = shown->contest;
+    const struct contest *contest = shown->measured;
     const double last = shown_last(shown);
     const char *target = contest_is_share(contest)
                              ? arena_text(&page->arena, "%s %.6g", contest->metric_title, shown_target(shown))
@@ -161,7 +164,8 @@ const char *shown_sentence(struct page *page, const struct shown *shown)
     const char *classic = page_span_text(page, shown_int(shown, "reached.classic_ns"));
     if (shown_reached(shown)) return arena_text(&page->arena, "%s in %s on %s", target, classic, where);
     if (isnan(last)) return arena_text(&page->arena, "Nothing evaluated on %s", where);
-    return arena_text(&page->arena, "%s, below %s, after %s on %s", page_score_text(contest, last, score), target,
+    const char *missed = contest != NULL && contest->board.lower_is_better ? "above" : "below";
+    return arena_text(&page->arena, "%s, %s %s, after %s on %s", page_score_text(contest, last, score), missed, target,
                       page_span_text(page, shown_whole_ns(shown)), where);
 }
 
