@@ -61,8 +61,8 @@ int cmd_eval_baselines(int argc, char **argv)
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"eval baselines", "TASK [OPTIONS]",
-                                "Scores what was counted in the training data and not learned: the most frequent answer, tables of "
-                                "the characters that follow others. A network is worth what it scores beyond that.", options,
+                                "Scores what was counted in the training data and not learned: the most frequent answer, tables "
+                                "of the characters that follow others. A network is worth what it scores beyond that.", options,
                                 "Example:\n  dawn eval baselines gpt-char\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;

@@ -232,8 +232,7 @@ static int judge_and_record(struct measured *m)
         struct latency_facts facts = latency_facts_of(m, &test);
         struct machine_facts machine;
         struct software_facts software;
-        m->eligible = result_eligible(&facts);
-        m->synthetic = d->synthetic;
+        m->eligible = result_eligible(&facts), m->synthetic = d->synthetic;
         rc = facts_read(&m->figures.device, &machine, &software);
         facts.machine = &machine, facts.software = &software;
         if (rc == 0 && m->a->latency) rc = result_latency(m->results, &facts, &id);
