@@ -35,6 +35,8 @@ GCC_ONLY := $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized)  # false p
 SANITISE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(GCC_ONLY))
 ifdef FUZZING
 SANITISE += -fsanitize=fuzzer-no-link
+# clang alone: map.def joins comparisons by | and & to have no branches, and the sanitizers keep loops from being vectorized
+WARN += -Wno-bitwise-conditional-parentheses -Wno-bitwise-instead-of-logical -Wno-pass-failed
 endif
 BASE_FLAGS := -std=c17 -D_GNU_SOURCE $(OPTIMISE) $(SANITISE) $(WARN) -I. -fopenmp-simd
 LIBS := -ldnnl -lsqlite3 -lcurl -ljansson -lpng -ljpeg -larchive -lutf8proc -lsodium -lm -lpthread
