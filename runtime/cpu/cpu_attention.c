@@ -164,16 +164,25 @@ static void clear_rows(const struct attending *o, struct matrix m, int64_t first
     for (int64_t t = first; t < end; t++) memset(row_to(o, m, t), 0, (size_t)o->d * dtype_size(o->dtype));
 }
 
+static int64_t length_of(const int32_t *length, int64_t b, int64_t most)
+{
+    int64_t n = length ? length[b] : most;
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
 // Rows of a head are short and kilobytes apart, which no prefetcher of a processor follows. While a block of queries is computed,
-// its rows of the next head come into the second cache, and as large a part of the keys.
+// its rows of the next head come into the second cache, and as large a part of the keys below their length: a cache of keys that
+// grows word by word is mostly empty.
 static void begin_ahead(const struct attending *o, struct head *h, int64_t next, int64_t end)
 {
     int64_t b = next / o->h, head = next % o->h;
     h->aheads = 0;
     if (next == end) return;
     for (enum part part = Q; part < PARTS; part++) {
-        h->ahead[h->aheads++] = part_of(o, part, b, head);
-        if (o->part[part].grad) h->ahead[h->aheads++] = grad_of_part(o, part, b, head);
+        int64_t rows = part == Q ? o->t : length_of(o->length, b, o->keys);
+        h->ahead[h->aheads] = part_of(o, part, b, head), h->ahead[h->aheads++].rows = rows;
+        if (!o->part[part].grad) continue;
+        h->ahead[h->aheads] = grad_of_part(o, part, b, head), h->ahead[h->aheads++].rows = rows;
     }
     for (int i = 0; i < 3; i++) {
         const void *y = i == 0 ? o->y : i == 1 ? o->dy : o->to;
@@ -190,12 +199,6 @@ static void fetch_ahead(const struct attending *o, const struct head *h, int64_t
             const char *row = row_of(o, h->ahead[i], t);
             for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
         }
-}
-
-static int64_t length_of(const int32_t *length, int64_t b, int64_t most)
-{
-    int64_t n = length ? length[b] : most;
-    return n < 0 ? 0 : n > most ? most : n;
 }
 
 // How many keys a query sees.

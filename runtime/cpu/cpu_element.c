@@ -119,8 +119,8 @@ static void mask_piece(void *context, int64_t begin, int64_t end, int thread)
         char *y = cpu_at(t, s->out[0], r * n);
         if (s->in[0] != s->out[0])
             memcpy(cpu_at(t, y, low), cpu_at(t, s->in[0], r * n + low), (size_t)(high - low) * dtype_size(t));
-        for (int64_t i = 0; i < n; i++)
-            if (i < low || i >= high) element_set(t, y, i, (double)s->node->attr.mask.fill);
+        for (int64_t i = 0; i < low; i++) element_set(t, y, i, (double)s->node->attr.mask.fill);
+        for (int64_t i = high; i < n; i++) element_set(t, y, i, (double)s->node->attr.mask.fill);
     }
 }
 
