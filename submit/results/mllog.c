@@ -105,6 +105,12 @@ static int64_t data_start(const json_t *run)
     return 0;
 }
 
+// The checker's BLEU is below 1, as its other accuracies are.
+static double accuracy_of(const struct run_metric *board, int64_t score)
+{
+    return run_metric_value(board, score) / (strcmp(board->unit, "BLEU") ? 1 : 100);
+}
+
 // Adds the training since the last evaluation, and the evaluation.
 static void add_evaluation(struct log *l, const json_t *point, double value, int64_t *from_ns, int64_t *from_micro)
 {
@@ -137,7 +143,7 @@ static void add_training(struct log *l)
     {
         int64_t score = curve_score(point, &board);
         if (met || score == RUN_SCORE_NONE) continue;
-        add_evaluation(l, point, run_metric_value(&board, score), &from_ns, &from_micro);
+        add_evaluation(l, point, accuracy_of(&board, score), &from_ns, &from_micro);
         met = run_metric_meets(&board, score, target);
     }
     add_edge(l, from_ns, false, "run_stop", json_pack("{ss}", "status", met ? "success" : "aborted"));
