@@ -25,11 +25,12 @@ static void check_about(const struct outside_about *a)
 static int take(void *context, const char *line, size_t count, int64_t number)
 {
     const int64_t items = *(const int64_t *)context;
+    const struct contest counts = {.board = {.unit = "%", .items = items}, .items = items};
     struct outside_line said;
     BUG_IF(count == 0 || count > OUTSIDE_LINE || number < 1);
     mix(line, count);
     mix(&number, sizeof number);
-    int rc = outside_read(line, count, items, &said);
+    int rc = outside_read(line, count, &counts, &said);
     if (rc < 0) {
         BUG_IF(rc != ERR_INPUT || said.kind != OUTSIDE_NOTHING || !*error_text());
         return 0;

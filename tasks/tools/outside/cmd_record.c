@@ -10,6 +10,7 @@
 #include "submit/results/group_text.h"
 #include "submit/results/record.h"
 #include "tasks/tools/outside/command.h"
+#include "tasks/tools/outside/outside.h"
 #include "tasks/tools/outside/recorder.h"
 #include "tasks/tasks.h"
 
@@ -113,8 +114,9 @@ static int find_contest(const char *name, const struct contest **contest)
     return fail_unknown(ERR_USAGE, "task", name, names, NULL);
 }
 
-static int check_target(double target)
+static int check_target(const struct contest *c, double target)
 {
+    if (outside_most(c) > 1 && target >= 1e-6 && target <= outside_most(c)) return 0;
     if (target >= 2 && target <= 100)
         return fail(ERR_USAGE, "--target is a share: write %g as %g", target, target / 100);
     if (!(target >= 1e-6 && target <= 1)) return fail(ERR_USAGE, "--target must be between 0 and 1; got %g", target);
@@ -142,7 +144,7 @@ static int record_command(const struct arguments *a, char *const *command)
     bool known;
     int64_t group;
     TRY(find_contest(a->task, &o.contest));
-    if (!isnan(a->target)) TRY(check_target(a->target));
+    if (!isnan(a->target)) TRY(check_target(o.contest, a->target));
     o.target_micro = isnan(a->target) ? o.contest->target_micro[0] : llround(a->target * 1e6);
     if (a->runs > 1 && a->stop) return fail(ERR_USAGE, "--stop is for a single run; each run of a group goes to its end");
     TRY(check_command(command[0]));

@@ -120,17 +120,27 @@ static int read_words(const json_t *line, const char *name, char *into, size_t r
     return 0;
 }
 
-// A share of 1 as k of `items`, rounded down. A share that single precision cannot tell from the next count is that count:
-// 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact count stays as it is.
-static int share_to_k(const char *what, double share, int64_t items, int64_t *k)
+double outside_most(const struct contest *c)
 {
-    if (!(share >= 0 && share <= 1))
+    return c->board.items == 0 && c->most_micro > c->items ? (double)c->most_micro / (double)c->items : 1;
+}
+
+// A share of 1, or a value, as k of the contest's items, rounded down. A share that single precision cannot tell from the next
+// count is that count: 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact count
+// stays as it is.
+static int share_to_k(const char *what, double share, const struct contest *c, int64_t *k)
+{
+    const double most = outside_most(c);
+    const int64_t items = c->items;
+    if (!(share >= 0 && share <= most) && most > 1)
+        return fail(ERR_INPUT, "%s must be between 0 and %g; got %g", what, most, share);
+    if (!(share >= 0 && share <= most))
         return fail(ERR_INPUT, "%s must be a share between 0 and 1; got %g%s", what, share,
                     share > 1 && share <= 100 ? " (divide a percentage by 100)" : "");
     *k = (int64_t)floor(share * (double)items);
     const double next = (double)(*k + 1) / (double)items;
     if ((float)share == (float)next && (next - share) * (double)items <= 0.01) ++*k;
-    if (*k > items) *k = items;
+    if ((double)*k > most * (double)items) --*k;
     return 0;
 }
 
@@ -163,7 +173,7 @@ static int read_epochs(const json_t *line, const struct member *m, struct outsid
     return 0;
 }
 
-static int read_epoch(const json_t *line, int64_t items, struct outside_epoch *e)
+static int read_epoch(const json_t *line, const struct contest *c, struct outside_epoch *e)
 {
     static const struct member members[] = {{"epoch", 1, COUNT_MOST}, {"samples", 0, COUNT_MOST}, {"correct", 0, COUNT_MOST},
                                             {"items", 1, COUNT_MOST}, {"score", 0, 0}, {"loss", 0, 0}, {"step", 1, COUNT_MOST},
@@ -173,12 +183,12 @@ static int read_epoch(const json_t *line, int64_t items, struct outside_epoch *e
     TRY(read_epochs(line, &members[0], e));
     if (e->epoch < 0) return fail(ERR_INPUT, "\"epoch\" is missing");
     TRY(read_int(line, &members[1], &e->samples));
-    TRY(read_correct(line, items, &e->k));
+    TRY(read_correct(line, c->items, &e->k));
     const json_t *score = json_object_get(line, "score"), *loss = json_object_get(line, "loss");
     if (score != NULL) {
         if (e->k >= 0) return fail(ERR_INPUT, "\"score\" and \"correct\" exclude each other");
         if (!json_is_number(score)) return fail(ERR_INPUT, "\"score\" must be a number");
-        TRY(share_to_k("\"score\"", json_number_value(score), items, &e->k));
+        TRY(share_to_k("\"score\"", json_number_value(score), c, &e->k));
     }
     if (loss != NULL) {
         if (!json_is_number(loss)) return fail(ERR_INPUT, "\"loss\" must be a number");
@@ -220,12 +230,12 @@ static int read_about(const json_t *line, struct outside_about *a)
     return 0;
 }
 
-static int read_dawn_line(const json_t *line, int64_t items, struct outside_line *out)
+static int read_dawn_line(const json_t *line, const struct contest *c, struct outside_line *out)
 {
     const char *what = json_string_value(json_object_get(line, "dawn"));
     if (what != NULL && strcmp(what, "epoch") == 0) {
         out->kind = OUTSIDE_EPOCH;
-        return read_epoch(line, items, &out->epoch);
+        return read_epoch(line, c, &out->epoch);
     }
     if (what != NULL && strcmp(what, "segment") == 0) {
         out->kind = OUTSIDE_SEGMENT;
@@ -250,12 +260,13 @@ static const struct {
 };
 
 // MLPerf allows fractions of epochs: 0.5 counts as epoch 1.
-static int read_mlperf_score(const json_t *event, int64_t items, struct outside_epoch *e)
+static int read_mlperf_score(const json_t *event, const struct contest *c, struct outside_epoch *e)
 {
     const json_t *value = json_object_get(event, "value"), *metadata = json_object_get(event, "metadata");
     const json_t *epoch = json_object_get(metadata, "epoch_num"), *samples = json_object_get(metadata, "samples_count");
     if (!json_is_number(value)) return fail(ERR_INPUT, "the value of eval_accuracy must be a number");
-    TRY(share_to_k("eval_accuracy", json_number_value(value), items, &e->k));
+    bool bleu = !strcmp(c->board.unit, "BLEU");  // a share of 1 in MLPerf's logs
+    TRY(share_to_k("eval_accuracy", json_number_value(value) * (bleu ? 100 : 1), c, &e->k));
     if (json_is_number(epoch)) {
         double n = ceil(json_number_value(epoch));
         if (!(n >= 0 && n <= (double)COUNT_MOST)) return fail(ERR_INPUT, "epoch_num is %g", json_number_value(epoch));
@@ -269,13 +280,13 @@ static int read_mlperf_score(const json_t *event, int64_t items, struct outside_
     return 0;
 }
 
-static int read_mlperf(const json_t *event, int64_t items, struct outside_line *out)
+static int read_mlperf(const json_t *event, const struct contest *c, struct outside_line *out)
 {
     const char *key = json_string_value(json_object_get(event, "key"));
     if (key == NULL) return 0;
     if (strcmp(key, "eval_accuracy") == 0) {
         out->kind = OUTSIDE_EPOCH;
-        return read_mlperf_score(event, items, &out->epoch);
+        return read_mlperf_score(event, c, &out->epoch);
     }
     for (size_t i = 0; i < sizeof mlperf_segments / sizeof *mlperf_segments; i++) {
         if (strcmp(key, mlperf_segments[i].key) != 0) continue;
@@ -302,7 +313,7 @@ static bool is_dawn_line(const char *line, size_t count)
     return count - at >= 6 && memcmp(line + at, "\"dawn\"", 6) == 0;
 }
 
-int outside_read(const char *line, size_t count, int64_t items, struct outside_line *out)
+int outside_read(const char *line, size_t count, const struct contest *c, struct outside_line *out)
 {
     static const char mark[] = ":::MLLOG";
     *out = (struct outside_line){.epoch = {.epoch = -1, .step = -1, .epoch_micro = -1, .samples = -1, .k = -1, .loss = NAN},
@@ -314,7 +325,7 @@ int outside_read(const char *line, size_t count, int64_t items, struct outside_l
     json_error_t why;
     json_t *value = json_loadb(from, (size_t)(line + count - from), JSON_REJECT_DUPLICATES, &why);
     int rc = 0;
-    if (value != NULL) rc = own ? read_dawn_line(value, items, out) : read_mlperf(value, items, out);
+    if (value != NULL) rc = own ? read_dawn_line(value, c, out) : read_mlperf(value, c, out);
     // A damaged line in DAWN's form is an error. One in MLPerf's form is ignored: most are not meant for this program, and
     // the lines of several processes may be interleaved.
     else if (own) rc = fail(ERR_INPUT, "not valid JSON: %s", why.text);

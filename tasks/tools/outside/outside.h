@@ -5,6 +5,7 @@
 #define DAWN_OUTSIDE_H
 
 #include "runtime/common/base/file.h"
+#include "submit/format/score/contest.h"
 #include "submit/results/machine/stopwatch.h"
 
 // Bytes of one stream, cut into lines. A line ends at a line feed or a carriage return (progress bars). A line longer than
@@ -52,9 +53,10 @@ struct outside_line {
     enum segment segment;
     struct outside_about about;
 };
-// Reads one line for a contest of `items` items. A line without a mark is OUTSIDE_NOTHING. A marked line with an error is
+double outside_most(const struct contest *);  // largest value of a score: 1 of a share, 100 of BLEU
+// Reads one line for a contest. A line without a mark is OUTSIDE_NOTHING. A marked line with an error is
 // ERR_INPUT with a sentence, because a typing error must not cost hours of training.
-int outside_read(const char *line, size_t count, int64_t items, struct outside_line *) MUST_CHECK;
+int outside_read(const char *line, size_t count, const struct contest *, struct outside_line *) MUST_CHECK;
 
 // Checks that text may be stored in the record and shown on a board; `what` begins the sentence.
 int outside_check_words(const char *what, const char *text, size_t most) MUST_CHECK;

@@ -135,7 +135,7 @@ static int take_report(void *context, const char *line, size_t count, int64_t nu
     if (g->stopping) return 0;  // the run has ended
     int64_t after = g->watch.start_ns + g->end.last.end_to_end_ns + 1;
     g->now_ns = g->at_ns > after ? g->at_ns : after;
-    int rc = outside_read(line, count, g->all->o->contest->items, &said);
+    int rc = outside_read(line, count, g->all->o->contest, &said);
     if (rc == 0 && said.kind == OUTSIDE_EPOCH) rc = take_epoch(g, said.epoch);
     if (rc == 0 && said.kind == OUTSIDE_ABOUT) rc = take_about(g, &said.about);
     if (rc == 0 && said.kind == OUTSIDE_SEGMENT) {

@@ -7,11 +7,13 @@
 #include "test/unit/test.h"
 
 enum { ITEMS = 10000 };
+static const struct contest counts = {.board = {.unit = "%", .items = ITEMS}, .items = ITEMS, .most_micro = 1000000};
+static const struct contest bleu = {.board = {.unit = "BLEU"}, .items = 1000000, .most_micro = 100000000};
 
 static struct outside_line read_ok(const char *line)
 {
     struct outside_line said;
-    if (outside_read(line, strlen(line), ITEMS, &said) < 0) fail_msg("%s: %s", line, error_text());
+    if (outside_read(line, strlen(line), &counts, &said) < 0) fail_msg("%s: %s", line, error_text());
     return said;
 }
 
@@ -69,7 +71,7 @@ TEST(test_every_share)
             for (int single = 0; single <= counted; single++) {
                 snprintf(line, sizeof line, "{\"dawn\":\"epoch\",\"epoch\":1,\"score\":%.*g}", single ? 9 : 17,
                          single ? (double)(float)share : share);
-                if (outside_read(line, strlen(line), contests[c].items, &said) < 0) fail_msg("%s: %s", line, error_text());
+                if (outside_read(line, strlen(line), &contests[c], &said) < 0) fail_msg("%s: %s", line, error_text());
                 assert_int_equal(said.epoch.k, k);
             }
         }
@@ -207,11 +209,30 @@ static const struct {
     {MLLOG("\"value\":0.5,\"metadata\":{\"samples_count\":-5}"), "samples_count is -5"},
 };
 
+// BLEU is a value up to 100, and a share of 1 in MLPerf's logs.
+TEST(test_values)
+{
+    static const struct {
+        const char *line;
+        int64_t k;
+    } right[] = {{"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":38.76}", 38760000},
+                 {"{\"dawn\":\"epoch\",\"epoch\":1,\"score\":100}", 100000000}, {MLLOG("\"value\":0.2512"), 25120000}};
+    struct outside_line said;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        if (outside_read(right[i].line, strlen(right[i].line), &bleu, &said) < 0) fail_msg("%s: %s", right[i].line, error_text());
+        assert_int_equal(said.epoch.k, right[i].k);
+    }
+    static const char more[] = "{\"dawn\":\"epoch\",\"epoch\":1,\"score\":100.5}", percent[] = MLLOG("\"value\":25.12");
+    assert_int_equal(outside_read(more, sizeof more - 1, &bleu, &said), ERR_INPUT);
+    assert_string_equal(error_text(), "\"score\" must be between 0 and 100; got 100.5");
+    assert_int_equal(outside_read(percent, sizeof percent - 1, &bleu, &said), ERR_INPUT);
+}
+
 TEST(test_wrong)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct outside_line said;
-        if (outside_read(wrong[i].line, strlen(wrong[i].line), ITEMS, &said) != ERR_INPUT) fail_msg("taken: %s", wrong[i].line);
+        if (outside_read(wrong[i].line, strlen(wrong[i].line), &counts, &said) != ERR_INPUT) fail_msg("taken: %s", wrong[i].line);
         if (!strstr(error_text(), wrong[i].says)) fail_msg("%s: \"%s\" lacks \"%s\"", wrong[i].line, error_text(), wrong[i].says);
         assert_int_equal(said.kind, OUTSIDE_NOTHING);
     }
