@@ -202,10 +202,10 @@ static bool precision_is_known(const struct part *p)
 static bool was_resumed(const struct part *p)
 {
     const json_t *segments = json_object_get(p->of, "segments");
+    int64_t away = 0;
     for (size_t i = 0; i < json_array_size(segments); i++)
-        if (strcmp(canonical_text(json_array_get(segments, i), "segment"), "away") == 0)
-            return canonical_int(p->of, "resumed") > 0;
-    return true;
+        away += strcmp(canonical_text(json_array_get(segments, i), "segment"), "away") == 0;
+    return away <= canonical_int(p->of, "resumed");
 }
 
 static bool group_is_whole(const struct part *p)
@@ -271,7 +271,7 @@ static const struct {
     {device_is_dawns, RUN, true, "the harness evaluates what DAWN trains, and the device is an outside program's"},
     {device_is_known, ALL, true, "DAWN computes on cpu, cuda or ref, and the device is another"},
     {precision_is_known, BOTH, true, "DAWN computes in f32, bf16 or f16, and the precision is another"},
-    {was_resumed, RUN, true, "a segment is away, but the training was never resumed"},
+    {was_resumed, RUN, true, "it was away more often than the training was resumed"},
     {group_is_whole, RUN, true, "a run of a group cannot be resumed"},
     {price_has_source, BOTH, false, "a price without an instance is the submitter's, and its source is another"},
     {splits_differ, RUN, true, "a data set is listed twice"},

@@ -52,6 +52,8 @@ static void check_task(struct subject *s)
     else if (s->synthetic) return;  // the demonstration takes any number of items
     else if (!same_metric(metric, &c->board))
         finding_add(s->out, CHECK_TASK, "%s is measured as %s, not as %s", task, c->metric, metric->name);
+    else if (strcmp(metric->unit, c->board.unit) != 0)
+        finding_add(s->out, CHECK_TASK, "%s is measured in \"%s\", not in \"%s\"", task, c->board.unit, metric->unit);
     else if (metric->items != c->board.items)
         finding_add(s->out, CHECK_TASK, "%s is measured over %lld items, not %lld", task, (long long)c->items,
                     (long long)s->items);
@@ -318,8 +320,9 @@ static int64_t latency_items(const struct subject *s, const json_t *latency)
     return contest_items(s->contest, canonical_int(latency, "items"));
 }
 
-// Another precision or number of views changes a score a little, but not by a hundredth of what there is. So a run that just
-// missed the target may have an eligible latency, and one that was far from it may not.
+// Another precision or number of views changes a score a little, but not by a hundredth of what there is; where that is a loss,
+// not by a hundredth of itself. So a run that just missed the target may have an eligible latency, and one that was far from it
+// may not.
 static bool beats_run(const struct subject *s, const json_t *latency)
 {
     const struct run_metric *m = &s->metrics[0];
@@ -329,8 +332,8 @@ static bool beats_run(const struct subject *s, const json_t *latency)
         double score = (double)s->points[i].score[0];
         if (s->points[i].score[0] != RUN_SCORE_NONE) best = m->lower_is_better ? fmin(best, score) : fmax(best, score);
     }
-    double more = (double)canonical_int(latency, "k") / measured - best / most;
-    return (m->lower_is_better ? -more : more) > 0.01;
+    const double k = (double)canonical_int(latency, "k");
+    return m->lower_is_better ? k < 0.99 * best : k / measured - best / most > 0.01;
 }
 
 static const char *eligible_fault(const struct subject *s, const json_t *latency)

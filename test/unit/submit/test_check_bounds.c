@@ -41,6 +41,34 @@ TEST(a_latency_is_that_of_its_run)
     }
 }
 
+static json_t *run_of_nats(int64_t best, int64_t k)
+{
+    json_t *run = fixture_run();
+    fixture_set(run, "task", json_string("gpt-char"));
+    json_object_set_new(run, "metrics", json_pack("[{s:s, s:s, s:i, s:i}]", "name", "nats", "unit", "nat", "lower_is_better", 1,
+                                                  "items", 0));
+    fixture_set(run, "target_micro", json_integer(1600000));
+    fixture_set(run, "status", json_string("missed"));
+    for (size_t p = 0; p < FIXTURE_EPOCHS; p++)
+        fixture_set(fixture_item(run, "points", p), "scores", json_pack("[{s:s, s:I}]", "metric", "nats", "score",
+                                                                        (json_int_t)best));
+    latency_set(run, "items", contest_find("gpt-char")->requests);
+    fixture_set(fixture_item(run, "latencies", 0), "data_digest", json_string(contest_find("gpt-char")->test_digest));
+    latency_set(run, "k", k);
+    return run;
+}
+
+// A loss of 2.5 nats is far from one of 1.6, though both are small parts of the 100 nats that there can be.
+TEST(a_latency_has_the_loss_of_its_run)
+{
+    assert_false(finds(run_of_nats(1610000, 1600000), CHECK_ELIGIBLE));
+    assert_true(finds(run_of_nats(1610000, 1590000), CHECK_ELIGIBLE));
+    assert_true(finds(run_of_nats(2500000, 1600000), CHECK_ELIGIBLE));
+    json_t *run = fixture_run();
+    fixture_set(fixture_item(run, "latencies", 0), "weights_digest", json_string(contest_find("cifar10")->test_digest));
+    assert_true(finds(run, CHECK_ELIGIBLE));
+}
+
 // An F1 lies between 0 and 1 and a BLEU between 0 and 100; a metric that no board has may be anything.
 TEST(shares_have_bounds)
 {
@@ -50,7 +78,7 @@ TEST(shares_have_bounds)
         bool wild;
     } rows[] = {{"squad", "f1", "", 1000000, false}, {"squad", "f1", "", 1500000, true}, {"squad", "f1", "", -1, true},
                  {"multi30k", "bleu", "BLEU", 41020000, false}, {"multi30k", "bleu", "BLEU", 100000001, true},
-                 {"squad", "perplexity", "", 1500000, false},
+                 {"squad", "perplexity", "", 1500000, false}, {"squad", "em", "%", 1000001, true},
                  {"wmt16-gnmt", "bleu", "BLEU", 5000000000, true}, {"wmt17-transformer", "bleu", "BLEU", -1, true},
                  {"multi30k", "greedy", "BLEU", 100000001, true}, {"multi30k", "greedy", "BLEU", 38000000, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
