@@ -107,6 +107,26 @@ static void training_called_evaluate(json_t *run) { rename_training(run, "evalua
 static void training_called_checkpoint(json_t *run) { rename_training(run, "checkpoint", 95); }
 static void half_of_it_called_evaluate(json_t *run) { rename_training(run, "evaluate", 50); }
 static void tenth_of_it_called_checkpoint(json_t *run) { rename_training(run, "checkpoint", 10); }
+static void training_called_many_views(json_t *run)
+{
+    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"views\":1000}}");
+    fixture_set(run, "views", json_integer(1000));
+    rename_training(run, "evaluate", 90);
+}
+// The last evaluation takes a quarter of an hour, and its segment ends a nanosecond after the last point.
+static int64_t longer_last_evaluation(const int64_t *ns, const char *name, size_t i, int64_t was)
+{
+    return strcmp(name, "evaluate") == 0 && i + 2 == (size_t)ns[1] ? was + ns[0] : was;
+}
+static void training_called_evaluate_beyond_the_end(json_t *run)
+{
+    const int64_t more = 900000000000;
+    const size_t last = json_array_size(json_object_get(run, "segments"));
+    fixture_set(run, "started_ms", json_integer(canonical_int(run, "started_ms") - more / 1000000));
+    fixture_retime(run, longer_last_evaluation, (const int64_t[]){more, (int64_t)last});
+    static const char *const clocks[] = {"t_ns", "warm_with_evaluation_ns"};
+    for (int i = 0; i < 2; i++) point_set(run, FIXTURE_EPOCHS - 1, clocks[i], point_get(run, FIXTURE_EPOCHS - 1, clocks[i]) - 1);
+}
 static void honest_names(json_t *run) { rename_training(run, "evaluate", 0); }
 static void evaluated_at_will(json_t *run)
 {
@@ -137,6 +157,13 @@ static void away_without_an_interruption(json_t *run)
 {
     json_object_set_new(fixture_item(run, "segments", 4), "segment", json_string("away"));
 }
+static void away_more_often_than_resumed(json_t *run)
+{
+    away_without_an_interruption(run);
+    json_object_set_new(fixture_item(run, "segments", 7), "segment", json_string("away"));
+    fixture_set(run, "resumed", json_integer(1));
+}
+static void score_in_another_unit(json_t *run) { fixture_set(fixture_item(run, "metrics", 0), "unit", json_string("points")); }
 static void one_training_item(json_t *run) { json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(1)); }
 static void small_images(json_t *run)
 {
