@@ -91,6 +91,7 @@ static json_t *drawn_json(const struct drawn *d)
     json_object_set_new(value, "points", json_integer(d->points));
     json_object_set_new(value, "equal", json_integer(d->equal));
     json_object_set_new(value, "hardware", api_text(d->hardware));
+    if (d->follows > 0) json_object_set_new(value, "follows", json_integer(d->follows));
     return value;
 }
 

@@ -167,6 +167,7 @@ static const struct {
     {"Drawn", "points?", "int", "Points of the run up to there"},
     {"Drawn", "equal?", "int", "Of these, points that are the same to the last bit"},
     {"Drawn", "hardware?", "text", "What trained it again"},
+    {"Drawn", "follows?", "int", "An older run of another person that begins with the same figures: equality raises nothing"},
     {"Objection", "sequence", "int", "Of its statement"},
     {"Objection", "accepted_ms", "int", ""},
     {"Objection", "handle", "text", "Who objected"},

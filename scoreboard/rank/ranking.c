@@ -489,21 +489,29 @@ static json_t *sorted_list(const json_t *list)
     return sorted;
 }
 
-static json_t *curve_of(const json_t *run)
+static json_t *row_of(const json_t *point)
 {
     static const char *const members[] = {"step", "epoch_micro", "samples", "scores", "loss"};
+    json_t *row = json_object();
+    for (size_t m = 0; m < sizeof members / sizeof members[0]; m++)
+        if (json_object_get(point, members[m]) != NULL) json_object_set(row, members[m], json_object_get(point, members[m]));
+    if (json_object_get(point, "scores") != NULL)
+        json_object_set_new(row, "scores", sorted_list(json_object_get(point, "scores")));
+    return row;
+}
+
+static json_t *curve_of(const json_t *run)
+{
     json_t *points = json_array(), *point;
     size_t i;
-    json_array_foreach((json_t *)canonical_at(run, "points"), i, point)
-    {
-        json_t *row = json_object();
-        for (size_t m = 0; m < sizeof members / sizeof members[0]; m++)
-            if (json_object_get(point, members[m]) != NULL) json_object_set(row, members[m], json_object_get(point, members[m]));
-        if (json_object_get(point, "scores") != NULL)
-            json_object_set_new(row, "scores", sorted_list(json_object_get(point, "scores")));
-        json_array_append_new(points, row);
-    }
+    json_array_foreach((json_t *)canonical_at(run, "points"), i, point) json_array_append_new(points, row_of(point));
     return points;
+}
+
+int ranking_opening(const json_t *run, char hex[DIGEST_HEX])
+{
+    const json_t *first = json_array_get(canonical_at(run, "points"), 0);
+    return canonical_digest(json_pack("{s:s, s:o}", "task", canonical_text(run, "task"), "point", row_of(first)), hex);
 }
 
 int ranking_curve(const struct statement *s, char hex[DIGEST_HEX])

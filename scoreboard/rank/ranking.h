@@ -32,6 +32,9 @@ json_t *ranking_brief(const json_t *run);
 // SHA-256 over the facts of a run that a reproduction shares: task, recipe, seed, binary, data and the points (epoch, samples, k,
 // loss; no times).
 int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
+// The same over the task and the figures of the first point alone. What another program, recipe or seed is said to have computed
+// has the same one, if the figures were taken over.
+int ranking_opening(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
 // "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
 const char *ranking_hardware(const json_t *of, struct arena *);
 // The machine of such a text, whatever number of devices or threads was in use: "NVIDIA H200". Its word in addresses is

@@ -20,6 +20,7 @@ struct drawn {
     bool waits;                     // nobody whose repetition counts has repeated the run, and no person has examined it
     int64_t checkpoint, since_ms;   // the statement whose checkpoint drew it
     int64_t audit, audited_ms;      // the newest outcome; 0: none. The rest is what it says
+    int64_t follows;                // an older run of another person that begins with the same figures: equality proves nothing
     int64_t epoch_micro, points, equal;
     const char *hardware, *by;
 };

@@ -96,22 +96,29 @@ static void invented_record(void)
     arena_free(&arena);
 }
 
+// A statement in the place of the one of this run.
+static json_t *replaces(const json_t *run)
+{
+    struct statement s;
+    json_t *named = json_deep_copy(run), *anew = json_deep_copy(run);
+    json_object_set_new(named, "board_key", json_string(fixture_board_key));
+    fixture_must(statement_make(named, &s));
+    json_object_set_new(anew, "supersedes", json_string(s.digest));
+    statement_free(&s);
+    return anew;
+}
+
 // A new statement of the run, or a withdrawal of it, does not end the draw.
 static void new_words_after_the_draw(void)
 {
     struct arena arena = {0};
     struct acceptance a;
     struct drawn d;
-    struct statement s;
     set_draw(DRAW_WHOLE, 0);
     json_t *run = true_run("eve"), *anew;
     fixture_follow(run);
-    json_object_set_new(run, "board_key", json_string(fixture_board_key));
-    fixture_must(statement_make(json_incref(run), &s));
-    anew = json_deep_copy(run);
-    json_object_set_new(anew, "supersedes", json_string(s.digest));
+    anew = replaces(run);
     json_object_set_new(anew, "note", json_string("other words"));
-    statement_free(&s);
     set_draw(DRAW_WHOLE, 1);
     judge("a run that is drawn", submit(run, &eve, &a), &a, PASSED, CHECKS);
     set_draw(0, 1);
@@ -119,6 +126,86 @@ static void new_words_after_the_draw(void)
     if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("new_words_after_the_draw", "the draw has ended", "");
     arena_free(&arena);
 }
+
+// A flag that comes off again: what is flagged is not drawn.
+static void spared_by_a_flag(void)
+{
+    struct arena arena = {0};
+    struct acceptance a;
+    struct drawn d;
+    set_draw(DRAW_WHOLE, 2);
+    json_t *run = true_run("eve"), *anew;
+    latency_near_the_peak(run);
+    fixture_follow(run);
+    anew = replaces(run);
+    json_object_set_new(anew, "latencies", json_array());
+    judge("a run with a flag", submit(run, &eve, &a), &a, FLAGGED, CHECK_SPEED_HIGH);
+    judge("the run without its flag", submit(anew, &eve, &a), &a, PASSED, CHECKS);
+    if (!is_drawn(a.sequence, &d, &arena) || !d.waits) complain("spared_by_a_flag", "it was not drawn", "");
+    arena_free(&arena);
+}
+
+// The operator trained a run again, and came to the same figures.
+static enum trust repeated_equally(int64_t run, struct arena *arena)
+{
+    struct reader *reader;
+    struct stored s;
+    struct acceptance a;
+    const char *id = arena_text(arena, "%lld", (long long)run);
+    json_t *repeated = json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "epoch_micro", 1000000, "points", 1, "equal", 1, "device",
+                                 "cpu", "hardware", "a CPU", "binary_digest", OTHER_HEX);
+    fixture_must(store_reader(board, &reader));
+    fixture_must(store_statement(reader, id, arena, &s));
+    fixture_must(store_decide(board, &(struct decision){"equal", s.digest, "Ann Lee", "trained again", repeated}, FIXTURE_NOW_MS,
+                              &a));
+    if (a.problem != PROBLEM_NONE) complain("the outcome of a draw", problem_code(a.problem), a.detail);
+    fixture_must(store_statement(reader, id, arena, &s));
+    store_reader_close(reader);
+    free(a.receipt);
+    json_decref(repeated);
+    return s.trust;
+}
+
+// Figures that ada trained, or the first of them, in seconds that eve made up: training them again proves nothing of eve.
+static void figures_of_another(void (*forge)(json_t *), bool withdrawn, const char *name)
+{
+    struct arena arena = {0};
+    struct acceptance a;
+    static int64_t rules = 3;
+    set_draw(DRAW_WHOLE, rules++);
+    json_t *run = true_run("ada"), *copy;
+    fixture_follow(run);
+    copy = again(run, "eve");
+    json_object_del(copy, "replay_of");
+    forge(copy);
+    fixture_follow(copy);
+    json_t *named = replaces(run), *withdraw = about("withdraw", canonical_text(named, "supersedes"));
+    judge("a run of another", submit(run, &ada, &a), &a, PASSED, CHECKS);
+    const int64_t original = a.sequence;
+    json_object_set_new(withdraw, "reason", json_string("a mistake"));
+    if (!withdrawn && repeated_equally(original, &arena) != TRUST_REPRODUCED) complain(name, "the original is not raised", "");
+    if (!withdrawn) json_decref(withdraw);
+    else if (submit(withdraw, &ada, &a) != PROBLEM_NONE) complain(name, problem_code(a.problem), a.detail);
+    judge(name, submit(copy, &eve, &a), &a, PASSED, CHECKS);
+    if (repeated_equally(a.sequence, &arena) != TRUST_CHECKED) complain(name, "it is raised", "");
+    json_decref(named);
+    arena_free(&arena);
+}
+static void another_recipe_and_binary(json_t *run) { another_recipe_text(run), another_binary(run); }
+static void other_figures_later(json_t *run)
+{
+    for (size_t i = 4; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") - 1000 * (int64_t)i);
+}
+static void public_curve_in_other_seconds(void) { figures_of_another(honest, false, "public_curve_in_other_seconds"); }
+static void public_curve_of_another_program(void)
+{
+    figures_of_another(another_recipe_and_binary, false, "public_curve_of_another_program");
+}
+static void first_epochs_of_a_public_curve(void)
+{
+    figures_of_another(other_figures_later, false, "first_epochs_of_a_public_curve");
+}
+static void curve_of_a_withdrawn_run(void) { figures_of_another(honest, true, "curve_of_a_withdrawn_run"); }
 
 // A forger who could sign rules would list keys of their own; one who could sign outcomes would need no training.
 static void rules_of_a_stranger(void)
@@ -145,7 +232,8 @@ static void outcome_of_a_stranger(void)
 
 static void (*const draws[])(void) = {
     invented_group_with_a_second_key, own_run_by_a_listed_key, invented_record, new_words_after_the_draw, rules_of_a_stranger,
-    outcome_of_a_stranger,
+    outcome_of_a_stranger, spared_by_a_flag, public_curve_in_other_seconds, public_curve_of_another_program,
+    first_epochs_of_a_public_curve, curve_of_a_withdrawn_run,
 };
 
 static void play_draws(void)

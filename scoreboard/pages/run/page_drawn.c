@@ -30,6 +30,9 @@ void drawn_note(struct page *page, const struct drawn *d)
         html_add(page->out, ", <bdi>%s</bdi>, ", d->by);
         statement_link(page, d->audit);
         html_add(page->out, ").");
+        if (d->verdict == DRAWN_EQUAL && d->follows > 0)
+            html_add(page->out, " <a href=\"/runs/%lld\">Run %lld</a> of another person begins with these figures and is older, "
+                     "so this raises nothing.", (long long)d->follows, (long long)d->follows);
     }
     html_add(page->out, " <a href=\"/rules#the-draw\">The draw</a></p>");
 }

@@ -8,6 +8,10 @@
 #include "scoreboard/store/file/store_state.h"
 
 // ---- store_rank.c: derived rows
+// The oldest run of another person that begins with the same figures as this one and is older, whatever became of it; 0: none.
+#define STORE_FOLLOWED(run)                                                                                            \
+    "coalesce((SELECT min(o.first) FROM runs o WHERE o.opening = " run ".opening AND o.opening <> '' AND o.first < " run  \
+    ".first AND o.handle <> " run ".handle), 0) "
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;

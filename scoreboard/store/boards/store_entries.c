@@ -58,7 +58,7 @@ _Static_assert(RANK_GROUP == 1, "the rank of groups in ENTRY_UPHELD");
     "ELSE " DRAWN(what, "r.sequence = entries.sequence") "END"
 _Static_assert(BOARD_TRAINING_TIME == 0 && BOARD_TRAINING_COST == 1, "the boards that a repetition is about, in ENTRY_DRAWN");
 #define ENTRY_WAITS ENTRY_DRAWN("min(CASE WHEN d.verdict = 0 AND r.trust < 4 THEN c.accepted_ms END)")
-#define ENTRY_REPEATED ENTRY_DRAWN("min(CASE WHEN d.verdict = 1 THEN d.epoch_micro END)")
+#define ENTRY_REPEATED ENTRY_DRAWN("min(CASE WHEN d.verdict = 1 AND r.trust >= 4 THEN d.epoch_micro END)")
 #define ENTRY_DIFFERS ENTRY_DRAWN("sum(d.verdict = 2)")
 
 #define SELECT_ENTRIES                                                                                                 \

@@ -206,7 +206,9 @@ int store_rank_group(struct store *s, const char *nonce)
 
 // ---- reproductions
 struct copy {
-    int64_t sequence, trust, reproduced_by, flags, vouched, equal;  // equal: the operator trained it again to the same figures
+    int64_t sequence, trust, reproduced_by, flags, vouched;
+    int64_t equal;     // the operator trained it again to the same figures
+    int64_t followed;  // an older run of another person, withdrawn or not, begins with the same figures
     const char *handle, *group;
 };
 
@@ -216,12 +218,13 @@ static int read_copies(struct store *s, const char *curve, struct arena *arena, 
     int rc;
     TRY(sql_start(&s->sql, &row, "SELECT sequence, trust, reproduced_by, flags, handle, group_nonce, "
                   "EXISTS (SELECT 1 FROM vouches v WHERE v.run = runs.first), "
-                  "EXISTS (SELECT 1 FROM drawn d WHERE d.run = runs.first AND d.verdict = 1) FROM runs WHERE curve = ? "
+                  "EXISTS (SELECT 1 FROM drawn d WHERE d.run = runs.first AND d.verdict = 1), " STORE_FOLLOWED("runs")
+                  "> 0 FROM runs WHERE curve = ? "
                   "AND curve <> '' AND withdrawn = 0 AND superseded = 0 ORDER BY first", "t", curve));
     while ((rc = sql_next(&s->sql, row)) > 0) {
         *copies = grow(*copies, (size_t)(*count + 1) * sizeof **copies);
         (*copies)[(*count)++] = (struct copy){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
-                                              sql_column(row, 6), sql_column(row, 7), sql_keep(row, 4, arena),
+                                              sql_column(row, 6), sql_column(row, 7), sql_column(row, 8), sql_keep(row, 4, arena),
                                               sql_keep(row, 5, arena)};
     }
     sql_end(row);
@@ -401,14 +404,16 @@ static int find_replay(struct store *s, const struct copy *original, struct grou
 }
 
 // The earliest run of a curve becomes reproduced, by the first later run of a listed key of another person, unless one of the two
-// is flagged; and each run that the operator trained again to the same figures.
+// is flagged; and each run that the operator trained again to the same figures. Figures that another person had published before
+// prove no training: neither counts then.
 // `first` orders them: a run that supersedes an earlier statement of itself keeps its age.
 static int set_trust(struct store *s, const char *curve, const struct copy *copy, bool first, struct group_known *group)
 {
     int64_t by = 0, trust = copy->flags != 0 ? TRUST_SIGNED : copy->vouched != 0 ? TRUST_WITNESSED : TRUST_CHECKED;
-    if (first && copy->flags == 0) TRY(find_equal(s, copy, curve, &by));
-    if (first && copy->flags == 0 && by == 0) TRY(find_replay(s, copy, group, &by));
-    if (by != 0 || (copy->equal != 0 && copy->flags == 0)) trust = TRUST_REPRODUCED;
+    const bool may = copy->flags == 0 && copy->followed == 0;
+    if (first && may) TRY(find_equal(s, copy, curve, &by));
+    if (first && may && by == 0) TRY(find_replay(s, copy, group, &by));
+    if (by != 0 || (copy->equal != 0 && may)) trust = TRUST_REPRODUCED;
     if (copy->trust == TRUST_AUDITED) trust = TRUST_AUDITED;  // until a person withdraws it
     if (trust == copy->trust && by == copy->reproduced_by) return 0;
     TRY(sql_do(&s->sql, "UPDATE runs SET trust = ?, reproduced_by = ? WHERE sequence = ?", "iii", trust, by, copy->sequence));

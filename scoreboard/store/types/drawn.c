@@ -53,11 +53,13 @@ static int draw_among(struct drawing *d, sqlite3_stmt *row, int64_t share, enum 
     return rc;
 }
 
+// A flag that a new statement takes off would spare a run the draw otherwise: one of a latency, for instance.
 static int draw_new(struct drawing *d)
 {
     sqlite3_stmt *row;
     if (d->in->statement->type != STATEMENT_RUN) return 0;
-    TRY(sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.sequence = ? AND r.first = r.sequence AND "
+    TRY(sql_start(&d->store->sql, &row, "SELECT r.first, r.digest FROM runs r WHERE r.sequence = ? AND (r.first = r.sequence OR "
+                  "EXISTS (SELECT 1 FROM runs o WHERE o.nonce = r.nonce AND o.superseded = r.sequence AND o.flags > 0)) AND "
                   DRAWABLE, "i", d->in->sequence));
     return draw_among(d, row, d->share, DRAWN_NEW);
 }
@@ -198,7 +200,8 @@ int store_drawn(struct reader *r, int64_t run, struct arena *arena, struct drawn
     sqlite3_stmt *row;
     *out = (struct drawn){.hardware = "", .by = ""};
     TRY(sql_start(&r->sql, &row, "SELECT d.checkpoint, c.accepted_ms, d.why, d.audit, coalesce(a.accepted_ms, 0), d.verdict, "
-                  "d.epoch_micro, r.trust < 4 AND d.verdict = 0 AND r.withdrawn = 0, coalesce(a.payload, x'') FROM runs r "
+                  "d.epoch_micro, r.trust < 4 AND d.verdict = 0 AND r.withdrawn = 0, coalesce(a.payload, x''), "
+                  STORE_FOLLOWED("r") "FROM runs r "
                   "JOIN drawn d ON d.run = r.first JOIN statements c ON c.sequence = d.checkpoint "
                   "LEFT JOIN statements a ON a.sequence = d.audit WHERE r.sequence = ?", "i", run));
     int rc = sql_next(&r->sql, row);
@@ -207,6 +210,7 @@ int store_drawn(struct reader *r, int64_t run, struct arena *arena, struct drawn
         out->audit = sql_column(row, 3), out->audited_ms = sql_column(row, 4);
         out->verdict = (enum drawn_verdict)sql_column(row, 5), out->epoch_micro = sql_column(row, 6);
         out->waits = sql_column(row, 7) != 0;
+        out->follows = sql_column(row, 9);
         const bool known = (unsigned)out->why <= DRAWN_BEST && (unsigned)out->verdict <= DRAWN_DIFFERS;
         rc = known ? take_audit(row, 8, arena, out) : fail(ERR_DATABASE, "the draws of the record have been altered");
     } else if (rc == 0) rc = ERR_MISSING;

@@ -178,6 +178,7 @@ static bool is_finished(const json_t *run)
     C(t, group_terms, terms)                                                                                           \
     C(i, seed, canonical_int(run, "seed"))                                                                             \
     C(t, curve, curve)                                                                                                 \
+    C(t, opening, opening)                                                                                             \
     C(i, finished, is_finished(run))                                                                                   \
     C(i, flags, flags)                                                                                                 \
     C(i, trust, flags == 0 ? TRUST_CHECKED : TRUST_SIGNED)                                                             \
@@ -191,13 +192,14 @@ static int insert_run(struct store *s, const struct incoming *in, const struct r
 {
     const json_t *run = in->statement->json;
     const struct contest *contest = ranking_contest(run);
-    char terms[DIGEST_HEX], *brief;
+    char terms[DIGEST_HEX], opening[DIGEST_HEX] = "", *brief;
     struct text tags = {0};
     int64_t flags, differs;
     TRY(type_object_flags(&s->sql, canonical_text(run, "nonce"), &flags));
     TRY(drawn_flags(&s->sql, canonical_text(run, "nonce"), &differs));
     flags += in->findings->flags + differs;
     TRY(run_others_terms(run, terms));
+    if (*curve != 0) TRY(ranking_opening(run, opening));
     TRY(write_brief(run, &brief));
     type_run_tags(run, &tags);
     int rc = SQL_INSERT(&s->sql, "runs", in->sequence, RUN_COLUMNS);

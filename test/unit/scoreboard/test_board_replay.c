@@ -218,7 +218,7 @@ TEST_WITH(test_reads_few_mates, set_up_traced, tear_down_traced)
            "INSERT INTO statements SELECT -i, digest || i, type, payload, signature, countersignature, key, handle, "
            "accepted_ms, receipt, receipt_signature FROM statements, n WHERE sequence = 1; "
            "INSERT INTO runs SELECT -i, digest || i, nonce || i, head || i, contest, handle, -i, group_nonce, group_index, "
-           "planned, group_terms, seed, '', flags, trust, 1, 0, 0, '', 0, team, note, code_url, tags, brief FROM runs, n "
+           "planned, group_terms, seed, '', '', flags, trust, 1, 0, 0, '', 0, team, note, code_url, tags, brief FROM runs, n "
            "WHERE sequence = 1");
     trace_reset();
     assert_int_equal(hand_in(scattered(3), &ada), PROBLEM_NONE);

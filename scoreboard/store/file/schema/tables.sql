@@ -50,6 +50,7 @@ CREATE TABLE runs (
     group_terms TEXT NOT NULL,       -- digest of what all runs of a group must share
     seed INTEGER NOT NULL,
     curve TEXT NOT NULL,             -- digest of what a reproduction repeats; '' for what cannot be reproduced
+    opening TEXT NOT NULL,           -- digest of the figures of the first point; '' without a curve
     flags INTEGER NOT NULL,
     trust INTEGER NOT NULL,
     finished INTEGER NOT NULL,       -- 1: it came to its end, and the end was evaluated
@@ -71,6 +72,7 @@ CREATE INDEX runs_first ON runs (first) WHERE superseded = 0;
 CREATE INDEX runs_handle ON runs (handle) WHERE finished = 1;
 CREATE INDEX runs_group ON runs (group_nonce, group_index) WHERE group_nonce <> '';
 CREATE INDEX runs_curve ON runs (curve, first) WHERE curve <> '';
+CREATE INDEX runs_opening ON runs (opening, first) WHERE opening <> '';
 
 -- Finds the original of a copy: how four intervals between points of a run relate to each other (run_pace.c).
 CREATE TABLE paces (
