@@ -20,6 +20,12 @@ static json_t *tickets_json(const struct ticket_counts *c)
                      (json_int_t)c->open, "missing", (json_int_t)c->missing);
 }
 
+static json_t *drawn_runs_json(const struct drawn_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "drawn", (json_int_t)c->drawn, "equal", (json_int_t)c->equal, "differs",
+                     (json_int_t)c->differs, "waits", (json_int_t)c->waits, "withdrawn", (json_int_t)c->withdrawn);
+}
+
 int api_person(const struct request *request, struct answer *answer)
 {
     static const char *const names[] = {"before", NULL};
@@ -27,16 +33,18 @@ int api_person(const struct request *request, struct answer *answer)
     struct arena arena = {0};
     struct person person;
     struct ticket_counts tickets;
+    struct drawn_counts drawn;
     TRY(api_query(request->query, names, &before));
     int rc = store_person_before(request->reader, request->word[0], before, &arena, &person);
     if (rc == 0) rc = store_tickets_by(request->reader, person.handle, &tickets);
+    if (rc == 0) rc = store_drawn_by(request->reader, person.handle, &drawn);
     if (rc == 0) {
         json_t *keys = json_array(), *statements = json_array();
         for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
         for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
-        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys,
-                                        "tickets", tickets_json(&tickets), "statements", statements, "next",
-                                        api_sequence(person.next)));
+        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys,
+                                        "tickets", tickets_json(&tickets), "drawn", drawn_runs_json(&drawn), "statements",
+                                        statements, "next", api_sequence(person.next)));
     }
     arena_free(&arena);
     return rc;

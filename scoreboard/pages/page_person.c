@@ -88,6 +88,21 @@ static int announced(struct page *page, const char *handle)
     return 0;
 }
 
+// Shows how many drawn runs were taken back before anybody repeated them, because a forger tries again until none is drawn.
+static int drawn_runs(struct page *page, const char *handle)
+{
+    struct drawn_counts c;
+    TRY(store_drawn_by(page->reader, handle, &c));
+    if (c.drawn == 0) return 0;
+    html_add(page->out, "<p class=\"note %s\"><strong>Drawn by the log:</strong> ",
+             c.differs + c.withdrawn > 0 ? "warn" : "info");
+    page_count(page->out, c.drawn, "run", "runs");
+    html_add(page->out, ": %lld trained again by the operator with the same figures, %lld with others, %lld not repeated yet, "
+             "%lld withdrawn before anybody repeated them.</p>\n", (long long)c.equal, (long long)c.differs,
+             (long long)c.waits, (long long)c.withdrawn);
+    return 0;
+}
+
 // A checked row comes before one that is not.
 static bool is_better(const struct entry *a, const struct entry *b)
 {
@@ -130,6 +145,7 @@ static int show_person(struct page *page)
     if (entries.count > 0)
         page_rows(page, &entries, ROWS_PLACES, all ? "The best on each board" : "The best on each board, of the newest entries");
     TRY(announced(page, person.handle));
+    TRY(drawn_runs(page, person.handle));
     html_add(page->out, "<h2>Keys</h2><ul class=\"keys\">\n");
     for (int i = 0; i < person.key_count; i++) one_key(page, &person, &person.keys[i]);
     html_add(page->out, "</ul><h2>Statements</h2>\n");

@@ -26,6 +26,13 @@ struct drawn {
 };
 // ERR_MISSING if the run was not drawn.
 int store_drawn(struct reader *, int64_t run, struct arena *, struct drawn *) MUST_CHECK;
+// Of a person's runs: what came of those that were drawn.
+struct drawn_counts {
+    int64_t drawn;
+    int64_t equal, differs;    // the operator trained them again
+    int64_t waits, withdrawn;  // nobody repeated them; withdrawn: before anybody did
+};
+int store_drawn_by(struct reader *, const char *handle, struct drawn_counts *) MUST_CHECK;
 // The newest statements of the runs that wait, in the order in which they were drawn; withdrawn runs do not wait.
 int store_drawn_waiting(struct reader *, struct arena *, int64_t **runs, int *count) MUST_CHECK;
 

@@ -232,3 +232,20 @@ int store_drawn_waiting(struct reader *r, struct arena *arena, int64_t **runs, i
     sql_end(row);
     return rc < 0 ? rc : 0;
 }
+
+int store_drawn_by(struct reader *r, const char *handle, struct drawn_counts *c)
+{
+    sqlite3_stmt *row;
+    *c = (struct drawn_counts){0};
+    TRY(sql_start(&r->sql, &row, "SELECT count(*), coalesce(sum(d.verdict = 1), 0), coalesce(sum(d.verdict = 2), 0), "
+                  "coalesce(sum(d.verdict = 0 AND r.trust < 4 AND r.withdrawn = 0), 0), "
+                  "coalesce(sum(d.verdict = 0 AND r.trust < 4 AND r.withdrawn > 0), 0) "
+                  "FROM runs r JOIN drawn d ON d.run = r.first WHERE r.handle = ? AND r.finished = 1 AND r.superseded = 0", "t",
+                  handle));
+    int rc = sql_next(&r->sql, row);
+    if (rc > 0)
+        *c = (struct drawn_counts){sql_column(row, 0), sql_column(row, 1), sql_column(row, 2), sql_column(row, 3),
+                                   sql_column(row, 4)};
+    sql_end(row);
+    return rc < 0 ? rc : 0;
+}

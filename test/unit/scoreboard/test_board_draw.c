@@ -297,4 +297,26 @@ TEST_WITH(test_a_draw_is_shown, set_up, end)
     assert_int_equal(ask_page(page_run, run), ERR_DATABASE);
 }
 
+// Figures that another person had published; and a person takes back what was drawn.
+TEST_WITH(test_what_was_public_raises_nothing, set_up, end)
+{
+    const struct request copied = {.path = "/runs/3", .word = {"3"}}, person = {.path = "/people/ada", .word = {"ada"}};
+    json_t *copy = run_of("eve", 2);
+    fixture_again(copy, 500000000, 9);
+    no_keys(DRAW_WHOLE, 0);
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(copy, &eve), PROBLEM_NONE);
+    assert_int_equal(repeat(3, 2, "equal"), PROBLEM_NONE);
+    assert_int_equal(stored_of(3).trust, TRUST_CHECKED);
+    assert_int_equal(ask_page(page_run, copied), 0);
+    assert_shows(answer.body.at, "Run 2</a> of another person begins with these figures and is older");
+    assert_int_equal(ask_page(api_statement, copied), 0);
+    assert_shows(answer.body.at, "\"follows\":2}");
+    assert_int_equal(hand_in(about("withdraw", stored_of(2).digest), &ada), PROBLEM_NONE);
+    assert_int_equal(ask_page(page_person, person), 0);
+    assert_shows(answer.body.at, "0 not repeated yet, 1 withdrawn before anybody repeated them");
+    assert_int_equal(ask_page(api_person, person), 0);
+    assert_shows(answer.body.at, "\"drawn\":{\"drawn\":1,\"equal\":0,\"differs\":0,\"waits\":0,\"withdrawn\":1}");
+}
+
 TEST_GROUP(NULL, NULL)
