@@ -82,6 +82,8 @@ int cmd_audit(int argc, char **argv)
         {OPTION_FLAG, 0, "dismiss", NULL, "the objection is not right", &w.dismiss, 0, 0},
         {OPTION_FLAG, 0, "drawn", NULL, "train again what the log drew and nobody has repeated", &drawn, 0, 0},
         {OPTION_INT, 0, "epochs", "N", "with --drawn: of each run the first N epochs alone", &again.epochs, 1, 1000000},
+        {OPTION_INT, 0, "seconds", "N", "with --drawn: stop a training that takes longer; its run stays open", &again.seconds, 1,
+         100000000},
         {OPTION_FLAG, 0, "list", NULL, "with --drawn: only say what is drawn and open", &again.list, 0, 0},
         {OPTION_PATH, 0, "data", "DIR", "with --drawn: the folder that holds the data set", &again.data, 0, 0},
         {OPTION_PATH, 0, "dawn", "PROGRAM", "with --drawn: the dawn that trains (default: the one beside this program)",
@@ -106,8 +108,8 @@ int cmd_audit(int argc, char **argv)
     };
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (!drawn && (again.epochs > 0 || again.list || again.data != NULL || again.program != NULL))
-        return fail(ERR_USAGE, "--epochs, --list, --data and --dawn are for --drawn");
+    if (!drawn && (again.epochs > 0 || again.seconds > 0 || again.list || again.data != NULL || again.program != NULL))
+        return fail(ERR_USAGE, "--epochs, --seconds, --list, --data and --dawn are for --drawn");
     if (drawn || again.replayed != NULL) return audit_what_is_drawn(argc, argv, db, &w, &again);
     if (argc < 2) return fail(ERR_USAGE, "audit needs the number or the digest of a run");
     if (argc > 2) return fail(ERR_USAGE, "audit does not take \"%s\"", argv[2]);

@@ -4,6 +4,8 @@
 // they were computed. Cost: that of the trainings.
 #include <errno.h>
 #include <ftw.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include "submit/format/canonical.h"
 
 extern char **environ;
-enum { SAID_MOST = 1 << 20, EXIT_DIFFERS = 3 };  // the exit status of "dawn replay" that found other figures
+enum { SAID_MOST = 1 << 20, TOO_LONG = 256, EXIT_DIFFERS = 3 };  // the last: of a "dawn replay" that found other figures
 
 struct auditing {
     const struct audit_drawn *asked;
@@ -35,26 +37,44 @@ static void find_program(struct auditing *a)
     snprintf(a->program, sizeof a->program, "%s", a->asked->program != NULL ? a->asked->program : "dawn");
 }
 
-static int read_last_line(int from, struct text *line)
+// What it writes until its end, or until the moment `until_ns`; true if it came to its end.
+static bool read_until(int from, int64_t until_ns, struct text *said)
 {
     char part[4096];
-    ssize_t n;
-    while ((n = read(from, part, sizeof part)) > 0 || (n < 0 && errno == EINTR)) {
-        if (n <= 0) continue;
-        if (line->length + (size_t)n > SAID_MOST) line->length = 0;
-        text_bytes(line, part, (size_t)n);
+    for (;;) {
+        const int64_t left = until_ns == 0 ? 1000 : (until_ns - clock_ns() + 999999) / 1000000;
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        if (left <= 0) return false;
+        if (poll(&ready, 1, left < 1000 ? (int)left : 1000) <= 0) continue;
+        const ssize_t n = read(from, part, sizeof part);
+        if (n == 0 || (n < 0 && errno != EINTR)) return true;
+        if (n > 0 && said->length + (size_t)n > SAID_MOST) said->length = 0;
+        if (n > 0) text_bytes(said, part, (size_t)n);
     }
+}
+
+static void keep_last_line(struct text *line)
+{
     while (line->length > 0 && line->at[line->length - 1] == '\n') line->at[--line->length] = 0;
     const char *last = line->length > 0 ? strrchr(line->at, '\n') : NULL;
-    if (last == NULL) return 0;
+    if (last == NULL) return;
     struct text kept = {0};
     text_add(&kept, "%s", last + 1);
     text_free(line);
     *line = kept;
-    return 0;
 }
 
-// Runs it with its errors on ours. Returns its exit status, or an error.
+// A stranger chose what is trained, and may have chosen more than this machine computes in a year.
+static bool wait_for_end(const struct auditing *a, pid_t child, int from, struct text *line)
+{
+    const int64_t until_ns = a->asked->seconds > 0 ? clock_ns() + a->asked->seconds * 1000000000 : 0;
+    const bool ended = read_until(from, until_ns, line);
+    if (!ended) kill(child, SIGKILL);
+    keep_last_line(line);
+    return ended;
+}
+
+// Runs it with its errors on ours. Returns its exit status, or an error; TOO_LONG if the time was up.
 static int run_replay(const struct auditing *a, const char *file, struct text *line)
 {
     char epochs[24], database[96];
@@ -74,10 +94,11 @@ static int run_replay(const struct auditing *a, const char *file, struct text *l
     int error = posix_spawnp(&child, a->program, &actions, NULL, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    int rc = error == 0 ? read_last_line(ends[0], line) : fail_errno(ERR_MISSING, error, "cannot start %s", a->program);
+    const bool ended = error != 0 || wait_for_end(a, child, ends[0], line);
     close(ends[0]);
     while (error == 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    TRY(rc);
+    if (error != 0) return fail_errno(ERR_MISSING, error, "cannot start %s", a->program);
+    if (!ended) return TOO_LONG;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -122,7 +143,8 @@ static int judge_line(struct auditing *a, const struct stored *run, int status, 
     if (said == NULL && a->asked->replayed != NULL)
         rc = fail(ERR_INPUT, "the last line of %s is not what \"dawn replay --json\" writes", a->asked->replayed);
     else if (said == NULL) {
-        snprintf(why, sizeof why, "\"dawn replay\" ended with %d, and said why", status);
+        if (status == TOO_LONG) snprintf(why, sizeof why, "the time was up after %lld s", (long long)a->asked->seconds);
+        else snprintf(why, sizeof why, "\"dawn replay\" ended with %d, and said why", status);
         leave_open(a, run, why);
     } else if (!equal && !differs)
         leave_open(a, run, strcmp(canonical_text(said, "verdict"), "none") == 0
