@@ -140,8 +140,8 @@ static int accept_locked(struct attempt *a)
     return rc == RULED ? 0 : rc;
 }
 
-// Compares a run with its group before the record is locked, unless its answer needs no comparison: it may cost a hundred
-// payloads, and refusals are not limited.
+// Compares a run with others before the record is locked, unless its answer needs no comparison: it may cost a hundred payloads,
+// and refusals are not limited.
 static struct run_compared *compare_unlocked(struct attempt *a)
 {
     const struct statement *run = a->in.statement;
@@ -149,7 +149,7 @@ static struct run_compared *compare_unlocked(struct attempt *a)
     struct sql sql;
     int64_t again;
     char handle[64];
-    if (run->type != STATEMENT_RUN || canonical_at(run->json, "group") == NULL || a->out->findings.rejects > 0) return NULL;
+    if (run->type != STATEMENT_RUN || a->out->findings.rejects > 0) return NULL;
     if (sql_open(a->store->path, SQL_READ, &sql) < 0) return NULL;
     if (sql_int(&sql, &again, 0, "SELECT count(*) FROM statements WHERE digest = ?", "t", run->digest) == 0 && again == 0 &&
         store_signer_may(a->store, &sql, &a->in, a->now_ms, handle))

@@ -205,7 +205,7 @@ bool store_signer_may(const struct store *s, struct sql *sql, const struct incom
     int retry_after;
     struct signing a = {.store = s, .sql = sql, .in = &copy, .type = store_type(in->statement->type), .now_ms = now_ms,
                         .out = &ruling, .retry_after = &retry_after};
-    if (check_key(&a) != 0 || copy.new_key || check_rate(&a) != 0) return false;
+    if (check_key(&a) != 0 || check_rate(&a) != 0 || check_handle(&a) != 0) return false;
     snprintf(handle, 64, "%s", copy.handle);
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a run against other runs of the record: its group, and runs with its curve or its pace.
-// Workload: each run once when it is accepted; mates are read before the mutex is taken, and in the transaction only those that
+// Workload: each run once when it is accepted; others are read before the mutex is taken, and in the transaction only those that
 // came meanwhile. Cost: a brief for each run of the group, and whole payloads, a few milliseconds each, of at most MATES + ALIKE
 // of them and of twice RUN_LIKELY others.
 #include <stdio.h>
@@ -61,19 +61,22 @@ static int check_copies_of(struct against *a, const struct run_likely *likely)
 }
 
 // Only older runs: an owner who signs a run again is not hindered by a copy of it.
-static int check_copies(struct against *a, const char *curve)
+static int check_copies(struct against *a, int64_t after)
 {
     struct run_likely found = {0};
+    char curve[DIGEST_HEX];
     int rc;
     sqlite3_stmt *row;
+    TRY(run_others_curve(a->run, curve));
     TRY(sql_start(a->sql, &row, "SELECT sequence FROM runs WHERE curve = ?1 AND curve <> '' AND superseded = 0 AND nonce <> ?2 "
-                  "AND (?3 = 0 OR first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY first LIMIT ?4", "ttii", curve,
-                  canonical_text(a->run->json, "nonce"), a->superseded, (int64_t)RUN_LIKELY));
+                  "AND (?3 = 0 OR first < (SELECT first FROM runs WHERE sequence = ?3)) AND sequence > ?5 "
+                  "ORDER BY first LIMIT ?4", "ttiii", curve, canonical_text(a->run->json, "nonce"), a->superseded,
+                  (int64_t)RUN_LIKELY, after));
     while ((rc = sql_next(a->sql, row)) > 0) found.at[found.count++] = sql_column(row, 0);
     sql_end(row);
     TRY(rc);
     TRY(check_copies_of(a, &found));
-    TRY(run_pace_find(a->sql, a->run->json, a->superseded, &found));
+    TRY(run_pace_find(a->sql, a->run->json, a->superseded, after, &found));
     return check_copies_of(a, &found);
 }
 
@@ -139,10 +142,13 @@ struct run_compared {
     struct findings findings;
 };
 
-static int compare_mates(struct sql *sql, const char *handle, struct run_compared *c)
+static int compare_all(struct sql *sql, const char *handle, struct run_compared *c)
 {
     TRY(sql_int(sql, &c->last, 0, "SELECT coalesce(max(sequence), 0) FROM statements", ""));
+    TRY(sql_int(sql, &c->found.superseded, 0, "SELECT sequence FROM runs WHERE digest = ?", "t",
+                canonical_text(c->found.run->json, "supersedes")));
     c->found.sql = sql;
+    TRY(check_copies(&c->found, INT64_MIN));
     return check_mates(&c->found, handle, INT64_MIN, c->last);
 }
 
@@ -151,8 +157,8 @@ struct run_compared *run_others_compare(struct sql *sql, const struct statement 
     struct run_compared *c = zalloc(sizeof *c);
     c->found.run = run;
     c->found.findings = &c->findings;
-    int rc = compare_mates(sql, handle, c);
-    if (rc == 0 && !c->found.foreign && c->findings.count <= FINDINGS_MAX) return c;
+    int rc = compare_all(sql, handle, c);
+    if (rc == 0 && c->findings.count <= FINDINGS_MAX) return c;
     free(c);
     return NULL;
 }
@@ -175,17 +181,17 @@ static int take_compared(const struct run_compared *c, struct against *a, int64_
     return 0;
 }
 
+// A run that is refused anyway is compared with nothing: refusals are not limited, and other writers wait meanwhile.
 int run_others_check(struct store *s, const struct incoming *in, int64_t superseded, struct ruling *out)
 {
-    char curve[DIGEST_HEX];
     const json_t *run = in->statement->json;
     const char *nonce = canonical_text(run, "group.nonce");
     struct against a = {.sql = &s->sql, .run = in->statement, .superseded = superseded, .findings = in->findings};
-    TRY(run_others_curve(in->statement, curve));
-    TRY(check_copies(&a, curve));
-    if (*nonce == 0) return 0;
     int64_t last;
+    if (in->findings->rejects > 0) return 0;
     TRY(take_compared(in->compared, &a, &last));
+    TRY(check_copies(&a, last));
+    if (*nonce == 0) return 0;
     TRY(check_mates(&a, in->handle, last, INT64_MAX));
     if (a.foreign) return problem_rule(out, PROBLEM_CONFLICT, "the group %s belongs to another person", nonce);
     if (a.terms_differ)

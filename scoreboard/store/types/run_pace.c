@@ -128,7 +128,7 @@ static void choose(int64_t *found, size_t count, struct run_likely *out)
     }
 }
 
-int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, struct run_likely *out)
+int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, int64_t after, struct run_likely *out)
 {
     struct keys k = {0}, found = {0};
     const char *nonce = canonical_text(run, "nonce");
@@ -140,8 +140,8 @@ int run_pace_find(struct sql *sql, const json_t *run, int64_t superseded, struct
         sqlite3_stmt *row;
         rc = sql_start(sql, &row, "SELECT r.sequence FROM paces p JOIN runs r ON r.sequence = p.run WHERE p.key = ?1 AND "
                        "r.superseded = 0 AND r.nonce <> ?2 AND "
-                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) ORDER BY p.run LIMIT ?4", "itii",
-                       k.at[i], nonce, superseded, (int64_t)CROWD);
+                       "(?3 = 0 OR r.first < (SELECT first FROM runs WHERE sequence = ?3)) AND p.run > ?5 ORDER BY p.run "
+                       "LIMIT ?4", "itiii", k.at[i], nonce, superseded, (int64_t)CROWD, after);
         if (rc < 0) break;
         while ((rc = sql_next(sql, row)) > 0) add_key(&found, sql_column(row, 0));
         sql_end(row);

@@ -38,8 +38,8 @@ int about_run_unaudit(struct store *, const struct about_run *) MUST_CHECK;
 
 // ---- run_others.c: a run compared with earlier runs. `superseded`: the statement that it replaces, or 0.
 int run_others_check(struct store *, const struct incoming *, int64_t superseded, struct ruling *) MUST_CHECK;
-// Compares a run with the runs of its group that are there now, so that writers do not wait for it: the mutex is not held. NULL:
-// there is nothing to compare, or it could not be read. free() ends it.
+// Compares a run with the runs that are there now, so that writers do not wait for it: the mutex is not held. NULL: they could
+// not be read. free() ends it.
 struct run_compared *run_others_compare(struct sql *, const struct statement *run, const char *handle);
 // Digest of the terms that all runs of a group must share; "" outside groups.
 int run_others_terms(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
@@ -59,8 +59,8 @@ struct run_likely {
     int64_t at[RUN_LIKELY];  // sequences, the likeliest first
 };
 int run_pace_put(struct sql *, int64_t sequence, const json_t *run) MUST_CHECK;
-// With `superseded`: only runs that are older than it.
-int run_pace_find(struct sql *, const json_t *run, int64_t superseded, struct run_likely *) MUST_CHECK;
+// Only later statements than `after`. With `superseded`: only runs that are older than it.
+int run_pace_find(struct sql *, const json_t *run, int64_t superseded, int64_t after, struct run_likely *) MUST_CHECK;
 
 // ---- type_run.c
 void type_run_tags(const json_t *statement, struct text *into);  // its words, with blanks between them
