@@ -23,6 +23,22 @@ static void latency_set(json_t *run, const char *name, int64_t value)
     json_object_set_new(fixture_item(run, "latencies", 0), name, json_integer(value));
 }
 
+// The 1,000 samples that wiki-mlm makes of its 32 articles are evaluated, not 32.
+static int64_t evaluates_for(const int64_t *ns, const char *name, size_t i, int64_t was)
+{
+    return strcmp(name, "evaluate") == 0 ? *ns + (int64_t)i : was;
+}
+TEST(an_evaluation_has_the_samples_of_its_task)
+{
+    for (int64_t ns = 1000000000; ns < 4000000000; ns += 2000000000) {
+        json_t *run = fixture_run();
+        fixture_set(run, "task", json_string("wiki-mlm"));
+        fixture_set(fixture_item(run, "data", 1), "items", json_integer(32));
+        fixture_retime(run, evaluates_for, &ns);
+        assert_int_equal(finds(run, CHECK_LEFT_OUT), ns > 1000000000);
+    }
+}
+
 // A latency belongs to the weights of its run: it cannot come without them, and cannot score what the run did not.
 TEST(a_latency_is_that_of_its_run)
 {
@@ -45,13 +61,12 @@ static json_t *run_of_nats(int64_t best, int64_t k)
 {
     json_t *run = fixture_run();
     fixture_set(run, "task", json_string("gpt-char"));
-    json_object_set_new(run, "metrics", json_pack("[{s:s, s:s, s:i, s:i}]", "name", "nats", "unit", "nat", "lower_is_better", 1,
-                                                  "items", 0));
+    fixture_set(run, "metrics", json_pack("[{s:s, s:s, s:i, s:i}]", "name", "nats", "unit", "nat", "lower_is_better", 1,
+                                          "items", 0));
     fixture_set(run, "target_micro", json_integer(1600000));
-    fixture_set(run, "status", json_string("missed"));
-    for (size_t p = 0; p < FIXTURE_EPOCHS; p++)
-        fixture_set(fixture_item(run, "points", p), "scores", json_pack("[{s:s, s:I}]", "metric", "nats", "score",
-                                                                        (json_int_t)best));
+    json_t *scores = json_pack("[{s:s, s:I}]", "metric", "nats", "score", (json_int_t)best);
+    for (size_t p = 0; p < FIXTURE_EPOCHS; p++) fixture_set(fixture_item(run, "points", p), "scores", json_deep_copy(scores));
+    json_decref(scores);
     latency_set(run, "items", contest_find("gpt-char")->requests);
     fixture_set(fixture_item(run, "latencies", 0), "data_digest", json_string(contest_find("gpt-char")->test_digest));
     latency_set(run, "k", k);
