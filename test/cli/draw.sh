@@ -61,8 +61,7 @@ reads out '^[0-9]+ of 1000000$'
 # ---- a program that is missing leaves both open
 expect 1 '2 drawn runs stay open' "$BOARD" audit --drawn --dawn /bin/false --db board.db
 expect 1 'cannot start' "$BOARD" audit --drawn --dawn ./nothing --db board.db
-printf '#!/bin/sh\nexec sleep 60\n' >slow
-chmod +x slow
+printf '#!/bin/sh\nexec sleep 60\n' >slow && chmod +x slow
 expect 1 'run 2 stays open: the time was up after 1 s' "$BOARD" audit --drawn --seconds 1 --dawn ./slow --db board.db
 reads out 'run 3 stays open: the time was up'
 

@@ -97,14 +97,12 @@ static void invented_record(void)
 }
 
 // A statement in the place of the one of this run.
-static json_t *replaces(const json_t *run)
+static json_t *replaces(json_t *run)
 {
-    struct statement s;
-    json_t *named = json_deep_copy(run), *anew = json_deep_copy(run);
-    json_object_set_new(named, "board_key", json_string(fixture_board_key));
-    fixture_must(statement_make(named, &s));
-    json_object_set_new(anew, "supersedes", json_string(s.digest));
-    statement_free(&s);
+    char digest[DIGEST_HEX];
+    name_of(run, digest);
+    json_t *anew = json_deep_copy(run);
+    json_object_set_new(anew, "supersedes", json_string(digest));
     return anew;
 }
 
@@ -115,9 +113,7 @@ static void new_words_after_the_draw(void)
     struct acceptance a;
     struct drawn d;
     set_draw(DRAW_WHOLE, 0);
-    json_t *run = true_run("eve"), *anew;
-    fixture_follow(run);
-    anew = replaces(run);
+    json_t *run = true_run("eve"), *anew = replaces(run);
     json_object_set_new(anew, "note", json_string("other words"));
     set_draw(DRAW_WHOLE, 1);
     judge("a run that is drawn", submit(run, &eve, &a), &a, PASSED, CHECKS);
@@ -145,6 +141,12 @@ static void spared_by_a_flag(void)
     arena_free(&arena);
 }
 
+static json_t *a_repetition(void)
+{
+    return json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "epoch_micro", 1000000, "points", 1, "equal", 1, "device", "cpu",
+                     "hardware", "a CPU", "binary_digest", OTHER_HEX);
+}
+
 // The operator trained a run again, and came to the same figures.
 static enum trust repeated_equally(int64_t run, struct arena *arena)
 {
@@ -152,8 +154,7 @@ static enum trust repeated_equally(int64_t run, struct arena *arena)
     struct stored s;
     struct acceptance a;
     const char *id = arena_text(arena, "%lld", (long long)run);
-    json_t *repeated = json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "epoch_micro", 1000000, "points", 1, "equal", 1, "device",
-                                 "cpu", "hardware", "a CPU", "binary_digest", OTHER_HEX);
+    json_t *repeated = a_repetition();
     fixture_must(store_reader(board, &reader));
     fixture_must(store_statement(reader, id, arena, &s));
     fixture_must(store_decide(board, &(struct decision){"equal", s.digest, "Ann Lee", "trained again", repeated}, FIXTURE_NOW_MS,
@@ -172,23 +173,21 @@ static void figures_of_another(void (*forge)(json_t *), bool withdrawn, const ch
     struct arena arena = {0};
     struct acceptance a;
     static int64_t rules = 3;
+    char digest[DIGEST_HEX];
     set_draw(DRAW_WHOLE, rules++);
-    json_t *run = true_run("ada"), *copy;
-    fixture_follow(run);
-    copy = again(run, "eve");
+    json_t *run = true_run("ada"), *copy = again(run, "eve");
     json_object_del(copy, "replay_of");
     forge(copy);
     fixture_follow(copy);
-    json_t *named = replaces(run), *withdraw = about("withdraw", canonical_text(named, "supersedes"));
+    name_of(run, digest);
     judge("a run of another", submit(run, &ada, &a), &a, PASSED, CHECKS);
-    const int64_t original = a.sequence;
+    json_t *withdraw = about("withdraw", digest);
     json_object_set_new(withdraw, "reason", json_string("a mistake"));
-    if (!withdrawn && repeated_equally(original, &arena) != TRUST_REPRODUCED) complain(name, "the original is not raised", "");
-    if (!withdrawn) json_decref(withdraw);
-    else if (submit(withdraw, &ada, &a) != PROBLEM_NONE) complain(name, problem_code(a.problem), a.detail);
+    if (!withdrawn && repeated_equally(a.sequence, &arena) != TRUST_REPRODUCED) complain(name, "the original is not raised", "");
+    if (withdrawn && submit(json_incref(withdraw), &ada, &a) != PROBLEM_NONE) complain(name, problem_code(a.problem), a.detail);
     judge(name, submit(copy, &eve, &a), &a, PASSED, CHECKS);
     if (repeated_equally(a.sequence, &arena) != TRUST_CHECKED) complain(name, "it is raised", "");
-    json_decref(named);
+    json_decref(withdraw);
     arena_free(&arena);
 }
 static void another_recipe_and_binary(json_t *run) { another_recipe_text(run), another_binary(run); }
@@ -196,16 +195,11 @@ static void other_figures_later(json_t *run)
 {
     for (size_t i = 4; i < FIXTURE_EPOCHS; i++) point_set(run, i, "loss", point_get(run, i, "loss") - 1000 * (int64_t)i);
 }
-static void public_curve_in_other_seconds(void) { figures_of_another(honest, false, "public_curve_in_other_seconds"); }
-static void public_curve_of_another_program(void)
-{
-    figures_of_another(another_recipe_and_binary, false, "public_curve_of_another_program");
-}
-static void first_epochs_of_a_public_curve(void)
-{
-    figures_of_another(other_figures_later, false, "first_epochs_of_a_public_curve");
-}
-static void curve_of_a_withdrawn_run(void) { figures_of_another(honest, true, "curve_of_a_withdrawn_run"); }
+#define FIGURES(name, forge, withdrawn) static void name(void) { figures_of_another(forge, withdrawn, #name); }
+FIGURES(public_curve_in_other_seconds, honest, false)
+FIGURES(public_curve_of_another_program, another_recipe_and_binary, false)
+FIGURES(first_epochs_of_a_public_curve, other_figures_later, false)
+FIGURES(curve_of_a_withdrawn_run, honest, true)
 
 // A forger who could sign rules would list keys of their own; one who could sign outcomes would need no training.
 static void rules_of_a_stranger(void)
@@ -224,9 +218,7 @@ static void outcome_of_a_stranger(void)
     json_object_set_new(outcome, "verdict", json_string("equal"));
     json_object_set_new(outcome, "by", json_string("Eve"));
     json_object_set_new(outcome, "reason", json_string("trained again"));
-    json_object_set_new(outcome, "repeated", json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "epoch_micro", 1000000, "points", 1,
-                                                       "equal", 1, "device", "cpu", "hardware", "a CPU", "binary_digest",
-                                                       OTHER_HEX));
+    json_object_set_new(outcome, "repeated", a_repetition());
     if (submit(outcome, &eve, &a) != PROBLEM_NOT_YOURS) complain("outcome_of_a_stranger", problem_code(a.problem), a.detail);
 }
 

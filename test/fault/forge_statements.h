@@ -51,16 +51,20 @@ static json_t *about(const char *type, const char *digest)
     return json_pack("{s:s, s:i, s:s, s:s, s:I}", "type", type, "version", 1, "board", "test", "statement", digest, "made_ms",
                      (json_int_t)FIXTURE_NOW_MS);
 }
+static void name_of(json_t *run, char digest[DIGEST_HEX])
+{
+    struct statement s;
+    json_object_set_new(run, "board_key", json_string(fixture_board_key));
+    fixture_must(statement_make(json_incref(run), &s));
+    memcpy(digest, s.digest, DIGEST_HEX);
+    statement_free(&s);
+}
 // The digest of a run that has just been accepted.
 static const char *accepted_run(struct acceptance *a, const char *name)
 {
     static char digest[DIGEST_HEX];
     json_t *run = true_run("eve");
-    struct statement s;
-    json_object_set_new(run, "board_key", json_string(fixture_board_key));
-    fixture_must(statement_make(json_incref(run), &s));
-    memcpy(digest, s.digest, sizeof digest);
-    statement_free(&s);
+    name_of(run, digest);
     judge(name, submit(run, &eve, a), a, PASSED, CHECKS);
     return digest;
 }
@@ -164,13 +168,8 @@ COPY(copy_with_scattered_times, "ada", scattered)  // a made-up run, as far as a
 static enum problem send_again(bool object, struct acceptance *a)
 {
     char digest[DIGEST_HEX], nonce[33];
-    struct statement s;
     json_t *run = true_run("eve"), *again = json_deep_copy(run);
-    json_object_set_new(run, "board_key", json_string(fixture_board_key));
-    fixture_chain(run);
-    fixture_must(statement_make(json_incref(run), &s));
-    memcpy(digest, s.digest, sizeof digest);
-    statement_free(&s);
+    name_of(run, digest);
     judge("a run to send again", submit(run, &eve, a), a, PASSED, CHECKS);
     if (object) {
         json_t *objection = about("object", digest);
