@@ -2,22 +2,31 @@
 // dawn-scoreboard check: checks the whole record.
 #include <stdio.h>
 
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
 #include "scoreboard/store/store.h"
 
-static int print_fault(void *unused, const char *sentence)
+static int print_fault(void *faults, const char *sentence)
 {
-    (void)unused;
-    printf("%s\n", sentence);
+    json_t **list = faults;
+    if (*list != NULL) json_text_row(list, json_string(sentence));
+    else printf("%s\n", sentence);
     return 0;
+}
+
+static int print_json(const char *db, int count, json_t *faults)
+{
+    return json_text_print(json_pack("{ss sb si so}", "record", db, "good", count == 0, "count", count, "faults", faults));
 }
 
 int cmd_check(int argc, char **argv)
 {
     const char *db = "scoreboard.db";
+    bool json = false;
     const struct option options[] = {
         {OPTION_PATH, 0, "db", "FILE", "the record", &db, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -33,10 +42,13 @@ int cmd_check(int argc, char **argv)
     if (argc > 1) return fail(ERR_USAGE, "check does not take \"%s\"", argv[1]);
     struct store *store;
     TRY(store_open(&(struct store_settings){.path = db}, STORE_READ, &store));
-    rc = store_check(store, print_fault, NULL, &faults);
+    json_t *list = json ? json_array() : NULL;
+    rc = store_check(store, print_fault, &list, &faults);
     store_close(store);
+    if (rc == 0 && json) rc = print_json(db, faults, json_incref(list));
+    json_decref(list);
     TRY(rc);
     if (faults > 0) return fail(ERR_DATABASE, "%s has %d fault%s", db, faults, faults == 1 ? "" : "s");
-    printf("%s is whole\n", db);
+    if (!json) printf("%s is whole\n", db);
     return 0;
 }

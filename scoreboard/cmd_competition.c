@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/common/base/clock.h"
+#include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/options.h"
 #include "scoreboard/board_commands.h"
 #include "scoreboard/store/store.h"
@@ -12,6 +13,7 @@
 struct wanted {
     const char *db, *by, *reason;
     const char *what, *word;  // "add" and the file, "list", "cancel" and the name
+    bool json;
 };
 
 static int add(struct store *store, const struct wanted *w, struct acceptance *done)
@@ -42,15 +44,39 @@ static int cancel(struct store *store, const struct wanted *w, struct acceptance
     return 0;
 }
 
-static int list(const struct wanted *w)
+static const char *phase_of(const struct competition_stored *c)
 {
     static const char *const phases[] = {"not yet begun", "takes commitments", "takes runs", "over"};
+    return c->cancelled != 0 ? "cancelled" : phases[competition_phase(&c->about, clock_unix_ms())];
+}
+
+static void print_competition(const struct competition_stored *stored)
+{
+    char until[TEXT_FIGURE];
+    const struct competition *c = &stored->about;
+    printf("%-24s %s, %lld committed, %lld entered\n", c->name, phase_of(stored), (long long)stored->contenders,
+           (long long)stored->entered);
+    printf("  commitments until %s", text_moment(until, c->commits_until_ms));
+    printf(", runs until %s\n", text_moment(until, c->reveals_until_ms));
+}
+
+static json_t *competition_row(const struct competition_stored *stored)
+{
+    const struct competition *c = &stored->about;
+    return json_pack("{ss ss ss sI sI sI ss sI sI}", "name", c->name, "phase", phase_of(stored), "task", c->task, "begins_ms",
+                     (json_int_t)c->begins_ms, "commits_until_ms", (json_int_t)c->commits_until_ms, "reveals_until_ms",
+                     (json_int_t)c->reveals_until_ms, "statement", stored->digest, "contenders", (json_int_t)stored->contenders,
+                     "entered", (json_int_t)stored->entered);
+}
+
+static int list(const struct wanted *w)
+{
     struct store *store;
     struct reader *reader;
     struct arena arena = {0};
     struct competition_stored *all;
     int count = 0;
-    char until[TEXT_FIGURE];
+    json_t *rows = json_array();
     TRY(store_open(&(struct store_settings){.path = w->db}, STORE_READ, &store));
     int rc = store_reader(store, &reader);
     if (rc == 0) {
@@ -58,14 +84,12 @@ static int list(const struct wanted *w)
         store_reader_close(reader);
     }
     for (int i = 0; rc == 0 && i < count; i++) {
-        const struct competition *c = &all[i].about;
-        printf("%-24s %s, %lld committed, %lld entered\n", c->name,
-               all[i].cancelled != 0 ? "cancelled" : phases[competition_phase(c, clock_unix_ms())], (long long)all[i].contenders,
-               (long long)all[i].entered);
-        printf("  commitments until %s", text_moment(until, c->commits_until_ms));
-        printf(", runs until %s\n", text_moment(until, c->reveals_until_ms));
+        if (w->json) json_text_row(&rows, competition_row(&all[i]));
+        else print_competition(&all[i]);
     }
-    if (rc == 0 && count == 0) printf("There is no competition.\n");
+    if (rc == 0 && w->json) rc = json_text_print(json_incref(rows));
+    else if (rc == 0 && count == 0) printf("There is no competition.\n");
+    json_decref(rows);
     arena_free(&arena);
     store_close(store);
     return rc;
@@ -87,6 +111,7 @@ static int change(const struct wanted *w)
 static int check_words(const struct wanted *w)
 {
     const bool cancels = strcmp(w->what, "cancel") == 0;
+    if (w->json && strcmp(w->what, "list") != 0) return fail(ERR_USAGE, "--json is for competition list");
     if (!cancels && (w->by != NULL || w->reason != NULL)) return fail(ERR_USAGE, "--by and --reason are for cancel");
     return cancels ? cmd_audit_check_words("competition cancel", w->by, w->reason) : 0;
 }
@@ -113,6 +138,7 @@ int cmd_competition(int argc, char **argv)
     struct wanted w = {.db = "scoreboard.db"};
     const struct option options[] = {
         {OPTION_PATH, 0, "db", "FILE", "the record", &w.db, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "list: one JSON array instead of text", &w.json, 0, 0},
         {OPTION_TEXT, 0, "by", "NAME", "cancel: the person who decided; shown to everybody", &w.by, 0, 0},
         {OPTION_TEXT, 0, "reason", "TEXT", "cancel: why; shown to everybody", &w.reason, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},

@@ -193,6 +193,7 @@ static int send_commit(struct sending *s, struct results *r, const struct compet
     int rc = deliver(s->client, &s->about, &s->signer, &statement, &d, &checks);
     if (checks.at != NULL) fputs(checks.at, stdout);
     text_free(&checks);
+    sending_note(s, "commitment", &statement, &d, rc);
     statement_free(&statement);
     const bool refused = d.refused;
     if (rc == 0) rc = keep_receipt(r, c, &d);

@@ -121,6 +121,20 @@ int sending_ask(const struct sending *s, const char *question)
     return fail(ERR_INTERRUPTED, "nothing was sent");
 }
 
+void sending_note(struct sending *s, const char *name, const struct statement *statement, const struct delivery *d, int rc)
+{
+    const char *state = rc < 0 ? d->refused ? "refused" : "failed" : d->again ? "known" : "accepted";
+    struct text tame = {0};
+    if (s->sent == NULL) return;
+    json_t *row = json_pack("{ss ss}", "state", state, "statement", statement->digest);
+    if (rc == 0) json_object_set_new(row, "sequence", json_integer(d->receipt.sequence));
+    if (rc == 0 && statement->type != STATEMENT_COMMIT)
+        json_object_set_new(row, "page", json_sprintf("%s/runs/%lld", client_address(s->client), (long long)d->receipt.sequence));
+    if (rc < 0) client_tame(&tame, error_text(), ERROR_TEXT_MAX), json_object_set_new(row, "error", json_string(tame.at));
+    json_object_set_new(s->sent, name, row);
+    text_free(&tame);
+}
+
 int sending_send(struct sending *s, struct results *r, int64_t run, const char *name, const struct statement *statement)
 {
     struct delivery d;
@@ -129,6 +143,7 @@ int sending_send(struct sending *s, struct results *r, int64_t run, const char *
     if (checks.at != NULL) fputs(checks.at, stdout);
     text_free(&checks);
     s->refused = d.refused;
+    sending_note(s, name, statement, &d, rc);
     TRY(rc);
     char page[DELIVERY_NAME];
     snprintf(page, sizeof page, "%lld", (long long)d.receipt.sequence);
@@ -152,9 +167,12 @@ int sending_recover(struct sending *s, struct results *r, int64_t run, const cha
     const char *nonce = canonical_text(statement->json, "nonce");
     bool same = old.type == STATEMENT_RUN && strcmp(canonical_text(old.json, "nonce"), nonce) == 0;
     int rc = same ? delivery_keep(r, run, s->client, &old, &d) : fail(ERR_INPUT, "%s", why);
-    if (rc == 0)
+    if (rc == 0) {
         printf("%s: #%lld on %s arrived earlier; its receipt is kept\n", name,
                (long long)d.receipt.sequence, d.receipt.board);
+        d.again = true;
+        sending_note(s, name, &old, &d, rc);
+    }
     delivery_free(&d);
     statement_free(&old);
     return rc;

@@ -14,6 +14,7 @@ struct sending {
     char about_key[SSHKEY_ID];  // fingerprint of the board's key
     struct signer signer;
     bool refused;  // the last statement, by the server
+    json_t *sent;  // with --json: what the server answered, by name ("run 3"); NULL: nobody asks
     char about_run[DELIVERY_NAME];  // the name on the board of the run that statements concern; "": they are runs themselves
 };
 // A client's messages on standard error: that a server is busy and, on a terminal, that a request takes long.
@@ -30,6 +31,8 @@ const char *sending_server(const struct sending *);  // --server, else $DAWN_SER
 int sending_ask(const struct sending *, const char *question) MUST_CHECK;
 // Delivers a statement, prints the outcome ("run 3: #12 on BOARD"), and stores the receipt with the run (0: no run).
 int sending_send(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
+// Keeps the outcome of a delivery for --json. `rc` below 0: error_text() says why.
+void sending_note(struct sending *, const char *name, const struct statement *, const struct delivery *, int rc);
 // The server may refuse a run because it has a statement of it whose answer never arrived. Then this stores the receipt of that
 // statement. Otherwise ERR_INPUT with the unchanged sentence.
 int sending_recover(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;

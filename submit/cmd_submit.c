@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/common/cli/json_text.h"
+#include "runtime/common/cli/program.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
@@ -21,11 +23,12 @@ struct choice {
     const char *db, *handle, *team, *note, *code_url, *out, *board_key, *competition;
     struct option_list runs, benches, scalings, tags;
     int64_t group;
-    bool dry_run, open, all_new;
+    bool dry_run, open, all_new, json;
     char own_handle[HANDLE_MAX];  // "": not chosen
     const char *board;            // NULL: not chosen
     const char *server_key;       // as in submission_choice
     struct competing competing;   // open if `competition` is given
+    json_t *prepared;             // with --json: submissions_json
 };
 static const char not_chosen[] = "not-chosen";  // handle and board in the statements of a dry run
 
@@ -448,9 +451,25 @@ static int submit(struct choice *c, struct results *r)
     print(&wrapped);
     text_free(&notes);
     if (rc < 0) return rc;
+    if (c->json) c->prepared = submissions_json(&all);
     rc = proceed(c, r, &words, &all);
     submissions_free(&all);
     return rc;
+}
+
+// One JSON object on standard output; the text that people read goes to standard error.
+static int submit_json(struct choice *c, struct results *r)
+{
+    TRY(program_aside());
+    c->sending.sent = json_object();
+    int rc = submit(c, r);
+    program_aside_end();
+    if (c->prepared == NULL) c->prepared = json_array();
+    json_t *o = json_pack("{sb ss* ss* so so}", "dry_run", c->dry_run, "board", c->board, "handle",
+                          *c->own_handle ? c->own_handle : NULL, "prepared", c->prepared, "sent", c->sending.sent);
+    if (rc < 0) json_object_set_new(o, "error", json_string(error_text()));
+    int printed = json_text_print(o);
+    return rc < 0 ? rc : printed;
 }
 
 int cmd_submit(int argc, char **argv)
@@ -479,6 +498,8 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
         {OPTION_TEXT, 0, "board-key", "KEY", "fingerprint of its key; without it the board takes no files of --out",
          &c.board_key, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "what was prepared and what was sent as one JSON object; the text goes to standard error",
+         &c.json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -513,7 +534,7 @@ int cmd_submit(int argc, char **argv)
     if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench or --scaling");
     struct results *r;
     TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
-    rc = submit(&c, r);
+    rc = c.json ? submit_json(&c, r) : submit(&c, r);
     competing_close(&c.competing);
     sending_close(&c.sending);
     results_close(r);

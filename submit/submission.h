@@ -72,5 +72,7 @@ void submission_describe(const struct submission *, struct text *);
 void submission_findings(const struct submission *, struct text *);
 void submissions_findings(const struct submissions *, struct text *);  // of all; one that several share is shown once
 int submission_texts(const struct submissions *, bool whole, struct text *);
+// For programs: a row for each, with its state ("new", "known", "withdrawn" or "refused") and its findings.
+json_t *submissions_json(const struct submissions *);
 
 #endif

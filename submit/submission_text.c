@@ -255,6 +255,32 @@ void submissions_findings(const struct submissions *all, struct text *t)
     json_decref(seen);
 }
 
+json_t *submissions_json(const struct submissions *all)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < all->count; i++) {
+        const struct submission *s = &all->at[i];
+        const struct findings *f = &s->findings;
+        const bool refused = s->refusal != NULL || f->rejects > 0;
+        const char *state = refused ? "refused" : s->withdrawn != NULL ? "withdrawn" : s->nothing_new ? "known" : "new";
+        json_t *findings = json_array(), *row = json_pack("{ss sI ss so}", "kind", submission_noun(s), "number",
+                                                          (json_int_t)s->run, "state", state, "findings", findings);
+        for (int n = 0; n < f->count && n < FINDINGS_MAX; n++) {
+            struct text words = {0};
+            client_tame(&words, f->at[n].text, FINDING_TEXT);
+            json_array_append_new(findings, json_pack("{ss ss ss}", "check", check_code(f->at[n].check), "level",
+                                                      check_level(f->at[n].check) == CHECK_REJECT ? "reject" : "flag", "text",
+                                                      words.at));
+            text_free(&words);
+        }
+        if (s->group != 0) json_object_set_new(row, "group", json_integer(s->group));
+        if (s->refusal != NULL) json_object_set_new(row, "reason", json_string(s->refusal));
+        if (s->statement.json != NULL) json_object_set_new(row, "statement", json_string(s->statement.digest));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
 // Cuts a long text between characters, unless the whole is requested.
 static void shorten(struct text *words)
 {

@@ -34,6 +34,7 @@ wait $server
 head -n 1 scoreboard.db.key | grep -q 'BEGIN OPENSSH PRIVATE KEY' || { echo "the key is no OpenSSH key"; exit 1; }
 expect 1 'not of "other"' "$BOARD" serve $listen --origin other
 expect 0 "scoreboard.db is whole" "$BOARD" check
+expect 0 '"good": true' "$BOARD" check --json
 
 expect 0 "copy.db" "$BOARD" backup copy.db
 expect 1 "never overwrites" "$BOARD" backup copy.db
@@ -79,4 +80,6 @@ if command -v sqlite3 >/dev/null; then
     sqlite3 copy.db 'DROP TRIGGER t'
     sqlite3 copy.db "INSERT INTO keys (id, line, handle, since) VALUES ('SHA256:x', 'ssh-ed25519 x', 'eve', 1)"
     expect 1 "no statement leads to it" "$BOARD" check --db copy.db
+    [ "$(status "$BOARD" check --json --db copy.db)" = 1 ]
+    python3 -c 'import json; o = json.load(open("out")); assert not o["good"] and o["count"] == len(o["faults"]) > 0, o'
 fi

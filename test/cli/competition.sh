@@ -48,6 +48,11 @@ expect 0 'statement 1: the competition far is open' operator add far.json
 expect 1 'names are not given twice' operator add far.json
 expect 0 'far .*takes commitments, 0 committed, 0 entered$' operator list
 awk 'length > 80 { exit 1 }' out
+operator list --json | python3 -c 'import json, sys
+one, = json.load(sys.stdin)
+assert (one["name"], one["phase"], one["task"], one["contenders"]) == ("far", "takes commitments", "cifar10", 0), one
+assert one["begins_ms"] < one["commits_until_ms"] < one["reveals_until_ms"], one'
+expect 2 '--json is for competition list' operator add far.json --json
 
 # ---- refusals before anything leaves the machine
 expect 2 'name the one that enters it with --run RUN' "$DAWN" submit --competition far --handle ada --yes
@@ -69,10 +74,12 @@ for window in 3 12 40; do
     name=within-$window deadline=$(($(date +%s) + window))
     write "$name" "$deadline"
     expect 0 'is open' operator add "$name.json"
-    if "$DAWN" submit --competition "$name" --run 1 --yes >out 2>err; then break; fi
+    if "$DAWN" submit --competition "$name" --run 1 --yes --json >answer 2>out; then break; fi
+    cp out err
     grep -q 'took commitments until' err
 done
 grep -q "committed to $name as #" out
+python3 -c 'import json; o = json.load(open("answer")); assert o["sent"]["commitment"]["state"] == "accepted", o'
 shows /competitions "/competitions/$name"
 shows "/competitions/$name" 'not revealed'
 lacks page 'Some CPU'

@@ -89,6 +89,16 @@ expect 2 'yes agrees without it' "$DAWN" submit --handle ada --server "$base/ok"
 lacks log POST
 [ ! -e config/dawn/handle ]
 
+# ---- --json: one object on standard output, the text on standard error
+answer() { # EXPRESSION of the object `o` on standard output
+    python3 -c 'import json, sys
+o = json.load(open("out")); eval(sys.argv[1]) or sys.exit("%s\n%s" % (sys.argv[1], o))' "$1"
+}
+[ "$(status "$DAWN" submit --dry-run --json)" = 0 ]
+answer 'o["dry_run"] and [(p["number"], p["state"]) for p in o["prepared"]][::3] == [(1, "new"), (4, "refused")] and o["sent"] == {}'
+answer '[f["check"] for f in o["prepared"][3]["findings"] if f["level"] == "reject"] == ["chain-broken"]'
+grep -q 'Nothing was sent' err
+
 # ---- files instead of a server: OpenSSH itself checks them
 expect 0 'ssh-keygen -Y verify' "$DAWN" submit --handle ada --run 1 --run 2 --out signed --board board.example
 [ "$(grep -c '^ssh-keygen' out)" = 2 ]
@@ -282,6 +292,18 @@ cp -r config/dawn/keys folder/dawn
 cp fresh.db kept.db
 XDG_CONFIG_HOME=$PWD/folder expect 0 'run 3: accepted as' "$DAWN" submit kept.db --server "$base/twin" --run 2 --run 3 --handle ada --yes
 grep -q 'the handle is not remembered' err
+
+# ---- --json: what the server said
+cp fresh.db json.db
+[ "$(status "$DAWN" submit json.db --server "$base/twin" --run 2 --yes --json)" = 0 ]
+answer 'o["board"] == "board.example" and o["sent"]["run 2"]["state"] == "known" and "error" not in o'
+answer 'o["sent"]["run 2"]["statement"] == o["prepared"][0]["statement"]'
+[ "$(status "$DAWN" submit json.db --server "$base/twin" --run 3 --note other --yes --json)" = 0 ]
+answer 'o["sent"]["run 3"]["state"] == "accepted"'
+answer 'o["sent"]["run 3"]["page"].endswith("/twin/runs/%d" % o["sent"]["run 3"]["sequence"])'
+[ "$(status "$DAWN" submit json.db --server "$base/strict" --run 1 --yes --json)" = 1 ]
+answer 'o["sent"]["run 1"]["state"] == "refused" and o["error"] == "1 of 1 runs were refused by the server"'
+grep -q 'run 1: refused: ' err
 
 # ---- asked at a terminal, no is no
 if command -v script >/dev/null; then

@@ -103,6 +103,23 @@ int program_flush(void)
     return rc;
 }
 
+static int output = -1;  // standard output while it is aside
+
+int program_aside(void)
+{
+    (void)program_flush();
+    output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (output >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return 0;
+    return fail_errno(ERR_IO, errno, "standard output cannot be kept for JSON");
+}
+
+void program_aside_end(void)
+{
+    (void)program_flush();
+    (void)dup2(output, STDOUT_FILENO);
+    close(output);
+}
+
 int program_columns(int fd)
 {
     struct winsize size;
