@@ -172,15 +172,36 @@ static int note_commitments(struct results *r, const struct submission_choice *c
     return 0;
 }
 
+// The note and the tags that the run was given when it began, as words of an entry.
+static int read_labels(struct results *r, int64_t run, json_t **words)
+{
+    json_t *rows, *tags = json_array();
+    TRY(record_rows(r, "SELECT note, tags FROM labels WHERE run = ?", run, &rows));
+    const json_t *row = json_array_get(rows, 0);
+    for (const char *at = record_text(row, "tags"); *at != 0; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        json_array_append_new(tags, json_stringn(at, length));
+        at += length;
+    }
+    *words = json_pack("{sO* so}", "note", json_object_get(row, "note"), "tags", tags);
+    json_decref(rows);
+    return 0;
+}
+
+// An entry that the board has keeps its own texts (`kept`), a first one takes those of the record.
 static int build_as(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words,
                     const char *supersedes)
 {
     const char *tags[ENTRY_TAGS];
     struct payload_words own = *words;
+    json_t *labels = NULL;
     statement_free(&s->statement);
-    if (kept != NULL) entry_words_keep(kept, &own, tags);
+    if (kept == NULL) TRY(read_labels(r, s->run, &labels));
+    entry_words_keep(kept != NULL ? kept : labels, &own, tags);
     own.supersedes = supersedes;
-    return payload_run(r, s->run, &own, &s->statement);
+    int rc = payload_run(r, s->run, &own, &s->statement);
+    json_decref(labels);
+    return rc;
 }
 
 // True if the statement, built like the last accepted one, has the same bytes.

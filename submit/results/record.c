@@ -92,8 +92,8 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
     " p.t_ns AS last_ns, p.classic_ns AS last_classic_ns, p.warm_ns AS last_warm_ns,"                                  \
     " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples,"                           \
     " (SELECT uj FROM energy WHERE run = runs.id AND step = runs.reached_step) AS reached_energy_uj,"                  \
-    " (SELECT head FROM replays WHERE run = runs.id) AS replay_of"                                                     \
-    " FROM runs LEFT JOIN points AS p ON p.run = runs.id AND p.step = (SELECT max(step) FROM points WHERE run = runs.id) "
+    " (SELECT head FROM replays WHERE run = runs.id) AS replay_of, labels.name, labels.note, labels.tags"              \
+    " FROM runs LEFT JOIN labels ON labels.run = runs.id LEFT JOIN points AS p ON p.run = runs.id AND p.step = (SELECT max(step) FROM points WHERE run = runs.id) "
 
 static int add_rows(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)
 {
@@ -245,6 +245,19 @@ int record_read(struct results *r, int64_t id, json_t **record)
     return rc;
 }
 
+static int find_named(struct results *r, const char *name, int64_t *id)
+{
+    json_t *rows, *row;
+    size_t i;
+    *id = 0;
+    TRY(record_rows(r, "SELECT run, name FROM labels WHERE name IS NOT NULL ORDER BY run", 0, &rows));
+    json_array_foreach(rows, i, row)
+        if (strcmp(record_text(row, "name"), name) == 0) *id = record_int(row, "run");
+    json_decref(rows);
+    if (*id > 0) return 0;
+    return fail(ERR_USAGE, "a run must be named by its number, by its name or by \"last\"; got \"%s\"", name);
+}
+
 int record_find(struct results *r, const char *word, int64_t *id)
 {
     json_t *rows;
@@ -256,8 +269,7 @@ int record_find(struct results *r, const char *word, int64_t *id)
         *id = last;
         return 0;
     }
-    if (text_to_int(word, 1, INT64_MAX, id) < 0)
-        return fail(ERR_USAGE, "a run must be named by its number or \"last\"; got \"%s\"", word);
+    if (text_to_int(word, 1, INT64_MAX, id) < 0) return find_named(r, word, id);
     TRY(record_rows(r, "SELECT id FROM runs WHERE id = ?", *id, &rows));
     bool there = json_array_size(rows) > 0;
     json_decref(rows);

@@ -10,6 +10,7 @@
 
 #include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
+#include "submit/results/labels.h"
 #include "submit/results/machine/machine.h"
 #include "submit/format/score/price.h"
 #include "submit/results/machine/stopwatch.h"
@@ -113,6 +114,7 @@ struct run_facts {
     const struct run_place *places;  // none: one process
     int place_count;
     const struct run_ticket *ticket;  // NULL: none
+    struct run_labels labels;
     const char *folder;   // absolute path of the data that the user named; never published; NULL: the usual folder
     const char *replay_of;  // last hash of the points of the run that this one repeats, 64 hex digits; NULL: none
     const struct machine_facts *machine;    // NULL: read here

@@ -171,6 +171,7 @@ static int store_lists(struct run *run, const struct run_facts *f)
         TRY(result_do(run->results, "record the replay", "INSERT INTO replays (run, head) VALUES (?,?)", "it", run->id,
                       f->replay_of));
     TRY(store_folder(run, f->folder));
+    TRY(labels_store(run->results, run->id, &f->labels));
     if (f->ticket != NULL)
         TRY(result_do(run->results, "record the ticket",
                       "INSERT INTO tickets (run, statement, board_key, proof) VALUES (?,?,?,?)", "ittt", run->id,

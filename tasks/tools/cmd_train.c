@@ -19,6 +19,8 @@ struct arguments {
     int64_t runs, seed;
     bool whole, json, quiet;
     const char *database, *save, *instance, *pace, *resume, *ticket;
+    struct run_labels labels;
+    struct option_list tags;
 };
 
 static enum progress_mode progress_of(const struct arguments *a)
@@ -72,7 +74,7 @@ static int resume_run(const struct arguments *a)
     const struct choose *c = &a->choose;
     if (c->recipe || c->oversubscribe || c->model || c->precision || c->device || c->set.count || c->batch || c->threads ||
         a->runs != 1 || a->seed != 1 || !isnan(a->target) || !isnan(a->cost) || a->instance || a->save || a->whole ||
-        task_files_any(&c->files) || a->ticket)
+        task_files_any(&c->files) || a->ticket || a->labels.name || a->labels.note || a->tags.count)
         return fail(ERR_USAGE, "a resumed run keeps its task, options and place: --resume takes only --data FOLDER, --db, "
                                "--checkpoint-every, --json and --quiet");
     struct resume from = {0};
@@ -119,7 +121,7 @@ static int train_task(const struct arguments *a, const char *name, const struct 
         .files = chosen.files, .device = a->choose.device,
         .threads = (int)a->choose.threads, .target = target, .stop = !a->whole, .runs = a->runs,
         .seed = a->seed, .database = a->database, .save = a->save, .price = known ? &price : NULL,
-        .pace = pace, .progress = progress_of(a),
+        .pace = pace, .progress = progress_of(a), .labels = a->labels,
     };
     return train_announced(a, type, &o);
 }
@@ -135,6 +137,7 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         {OPTION_FLAG, 0, "no-stop", NULL, "train on to the end of the schedule after the target is met", &a.whole, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &a.save, 0, 0},
+        LABEL_OPTIONS(a.labels, a.tags),
         {OPTION_TEXT, 0, "ticket", "URL", "announce each run to this scoreboard: it can become witnessed", &a.ticket,
          0, 0},
         {OPTION_TEXT, 0, "checkpoint-every", "TIME|N", "write what --resume needs, every 30s, 10min or N steps", &a.pace, 0, 0},
@@ -156,11 +159,14 @@ static int run_command(int argc, char **argv, const struct announce_type *type)
         "  dawn train cifar10 --runs 5\n"
         "  dawn train cifar10 --recipe airbench94 --set epochs=9\n"
         "  dawn train cifar10 --checkpoint-every 10min\n"
+        "  dawn train cifar10 --set optimiser.lr=2 --name wide --tag lr\n"
         "  dawn train --resume last\n"
         "  dawn train cifar10 --ticket https://board.example\n"
         "  mpirun -n 4 dawn train cifar10\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
+    a.labels.tags = a.tags.word, a.labels.tag_count = a.tags.count;
+    TRY(labels_check(&a.labels));
     if (a.resume && argc == 1) return resume_run(&a);
     if (a.resume) return fail(ERR_USAGE, "--resume takes the task from the run: do not name one");
     if (argc != 2) return task_wanted("");

@@ -93,6 +93,30 @@ rows = list(csv.DictReader(open("tables/points.csv")))
 assert len(rows) == 4 and rows[1]["t_ns"] == "60000000000"
 rows = list(csv.DictReader(open("tables/scores.csv")))
 assert len(rows) == 4 and rows[1] == {"run": "1", "step": "2", "metric": "0", "score": "9417"}'
+# ---- a name, a remark and tags from the beginning
+named() { "$DAWN" record --db named.db --task cifar10 --target 0.9 "$@" -- echo '{"dawn":"epoch","epoch":1,"correct":9400,"items":10000}'; }
+named --name wide --note 'with a "remark"' --tag lr --tag b >out 2>err
+named --name a-name-of-many-letters --tag lr2 >out 2>err
+named --name wide >out 2>err
+[ "$(status "$DAWN" results list --db named.db)" = 0 ]
+grep -Eq '^  1 wide ' out && grep -Eq '^  2 a-name-of-\.\. ' out
+awk 'length > 80 { exit 1 }' out
+[ "$(status "$DAWN" results list --db named.db --tag lr --json)" = 0 ]
+python3 -c 'import json; r, = json.load(open("out")); assert (r["id"], r["name"], r["tags"]) == (1, "wide", "lr b"), r'
+expect 0 'No run in named.db matches' "$DAWN" results list --db named.db --tag l
+expect 0 'note  *with a "remark"' "$DAWN" results show 1 --db named.db
+expect 0 '^Run 3 ' "$DAWN" results show wide --db named.db # the newest of that name
+expect 0 'Tags.*lr b' "$DAWN" results export 1 --format md --db named.db
+expect 2 'by its name or by "last"; got "narrow"' "$DAWN" results show narrow --db named.db
+for word in 3 g1 last all; do
+    expect 2 "cannot be named \"$word\"" named --name $word
+done
+expect 2 'the name may hold' named --name 'a b'
+expect 2 'the tag must have 1 to 32' named --tag ''
+expect 2 'the note must have 0 to 500' "$DAWN" train cifar10 --note "$(printf %501d 0)"
+expect 2 'resume takes only' "$DAWN" train --resume last --name x
+[ "$("$DAWN" results list --db named.db --format csv | wc -l)" = 4 ]
+
 # ---- two runs beside each other; one run as a document; a run that has ended is followed to its end
 [ "$(status "$DAWN" results compare 1 2)" = 0 ]
 awk 'length > 80 { exit 1 }' out

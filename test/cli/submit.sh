@@ -184,6 +184,8 @@ expect 1 'run 1: refused: .*belongs to another key: "ada" is taken; this holds f
 
 # ---- another board of the same name has receipts of its own
 cp results.db twin.db
+python3 -c 'import sqlite3; d = sqlite3.connect("twin.db"); d.execute("INSERT INTO labels VALUES (1, ?, ?, ?)",
+    ("wide", "at first", "lr b")); d.commit()'
 expect 0 'run 1: accepted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
 grep -q "board board.example at $base/[a-z]* has been known by another key, SHA256:" err
 expect 0 'run 1 *already submitted as #1' "$DAWN" submit twin.db --server "$base/twin" --run 1 --yes
@@ -199,6 +201,7 @@ print(s["team"], s.get("note"), s["tags"], s["division"], sep="; ")
 PYTHON
 }
 again() { expect 0 "$1" "$DAWN" submit twin.db --server "$base/twin" --yes --run 1 "${@:2}"; }
+[ "$(words 1)" = "; at first; ['b', 'lr']; open" ] # what the training was given; the name stays here
 again 'accepted as #2' --note 'a note' --tag b --tag a
 again 'already submitted as #2'
 expect 0 'amend: accepted as #3 on .*/runs/[12]$' "$DAWN" amend 1 twin.db --server "$base/twin" --yes --team 'The Team'
@@ -209,6 +212,10 @@ again 'already submitted as #4'
 again 'already submitted as #4' --tag q
 again 'accepted as #5' --note ''
 [ "$(words 5)" = "The Team; None; ['q']; open" ]
+again 'already submitted as #5'
+curl -sS -A dawn/0 "$base/twin/api/v1/statements/1/payload" >first.json
+grep -q '"note":"at first"' first.json
+lacks first.json wide
 
 # ---- new latencies replace the entry; amended and withdrawn it stays findable
 python3 "$here/submit_record.py" "$ROOT" results.db latency

@@ -170,6 +170,15 @@ CREATE TABLE folders (
     path TEXT NOT NULL
 ) STRICT;
 
+-- What the person said of the run when it began: a word to call it by, a remark, and words to find it by, with blanks between them.
+-- The chain does not bind them.
+CREATE TABLE labels (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    name TEXT,
+    note TEXT,
+    tags TEXT
+) STRICT;
+
 -- The processes of a run that several devices trained together. A run of one process has no row.
 CREATE TABLE places (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

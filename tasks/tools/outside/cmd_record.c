@@ -24,6 +24,8 @@ struct arguments {
     int64_t runs, seed, devices;
     bool stop, quiet, module, json;
     const char *task, *database, *instance, *model, *framework, *gpu;
+    struct run_labels labels;
+    struct option_list tags;
 };
 
 static const char *span_text(char into[TEXT_FIGURE], int64_t ns)
@@ -136,7 +138,7 @@ static int record_command(const struct arguments *a, char *const *command)
 {
     struct recorder_options o = {
         .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
-        .framework = a->framework, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
+        .framework = a->framework, .labels = a->labels, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
         .tell = a->quiet ? NULL : a->json ? print_run_json : print_run_end,
         .tell_epoch = !a->quiet && !a->json && isatty(STDERR_FILENO) ? print_epoch : NULL,
     };
@@ -182,6 +184,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_INT, 0, "devices", "N", "accelerators that the command uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
         {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        LABEL_OPTIONS(a.labels, a.tags),
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "module", NULL, "print dawn.py, which Python programs import to report their epochs", &a.module, 0, 0},
@@ -205,6 +208,8 @@ int cmd_record(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (a.module) return print_module(argc);
+    a.labels.tags = a.tags.word, a.labels.tag_count = a.tags.count;
+    TRY(labels_check(&a.labels));
     if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
     return record_command(&a, argv + 1);
 }

@@ -225,7 +225,7 @@ static int begin_record(struct going *g, int64_t group)
         .recipe = "outside", .recipe_json = all->recipe, .precision = "unknown", .device = "outside", .seed = g->end.seed,
         .stop_at_target = o->stop && o->runs == 1, .machine = &all->machine,
         .software = &all->software, .price = o->price, .stopwatch = &g->watch, .group = group,
-        .group_index = group ? g->end.index : 0,
+        .group_index = group ? g->end.index : 0, .labels = o->labels,
     };
     TRY(result_begin(all->results, &facts, &g->run));
     g->end.run = result_id(g->run);

@@ -28,6 +28,7 @@ struct recorder_options {
     const char *model, *framework;
     const char *gpu;            // NULL: what the machine reports
     const struct price *price;  // NULL: none
+    struct run_labels labels;
     char *const *command;       // ends with NULL
     int onto[CHILD_STREAMS];    // descriptors that its output is passed on to
     void (*tell)(const struct recorder_options *, const struct recorder_end *);  // called after each run; may be NULL

@@ -422,9 +422,9 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
     if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
-    if (!list && (f->task || f->status || f->model || f->group || f->seed >= 0 || f->sort || f->limit))
-        return fail(ERR_USAGE, "--task, --status, --model, --group, --seed, --sort and --limit choose what results list shows");
-    if (f->groups && (!list || f->status || f->model || f->seed >= 0 || f->sort || f->limit))
+    if (!list && (f->task || f->status || f->model || f->tag || f->group || f->seed >= 0 || f->sort || f->limit))
+        return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort and --limit choose what results list shows");
+    if (f->groups && (!list || f->status || f->model || f->tag || f->seed >= 0 || f->sort || f->limit))
         return fail(ERR_USAGE, "--groups is an option of results list, where --task and --group may choose among groups");
     TRY(check_filter(f));
     if (strcmp(action, "export") != 0 && (c->to != NULL || c->author != NULL || c->code_url != NULL))
@@ -454,6 +454,7 @@ int cmd_results(int argc, char **argv)
         {OPTION_TEXT, 0, "task", "TASK", "list only runs of this task", &c.filter.task, 0, 0},
         {OPTION_TEXT, 0, "status", "WORD", "list only runs of this status, such as running or done", &c.filter.status, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
+        {OPTION_TEXT, 0, "tag", "WORD", "list only runs with this tag", &c.filter.tag, 0, 0},
         {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
         {OPTION_TEXT, 0, "sort", "BY", "order of a list: run, seed, task, model, status, score (best first) or time",
@@ -478,8 +479,8 @@ int cmd_results(int argc, char **argv)
     const struct usage usage = {
         .command = "results",
         .operands = "[list|show|compare|export|verify|delete] [RUN...] [OPTIONS]",
-        .about = "Lists, shows, compares, exports, verifies and deletes recorded runs. RUN is a number or \"last\"; for export "
-                 "and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes "
+        .about = "Lists, shows, compares, exports, verifies and deletes recorded runs. RUN is a number, a name or \"last\"; for "
+                 "export and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes "
                  "two runs, or two groups (g1 g2). show takes a group, too. RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"

@@ -12,7 +12,7 @@
 #include "submit/format/score/curve.h"
 #include "tasks/tools/show/curve_chart.h"
 
-enum { VALUE = 400 };
+enum { VALUE = 640 };
 
 // Unknown facts are left out.
 static void add(struct sheet *facts, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -49,6 +49,9 @@ static void add_result(struct sheet *f, const json_t *run)
     bool broken = record_chain(run) < 0;
     add(f, "Status", "%s%s", record_text(run, "status"), broken ? ", BROKEN" : "");
     if (broken) add(f, "BROKEN", "the record has been changed: %s", error_text());
+    add(f, "Name", "%s", record_text(run, "name"));
+    add(f, "Note", "%s", record_text(run, "note"));
+    add(f, "Tags", "%s", record_text(run, "tags"));
     add(f, "Started", "%s UTC", plain_when(date, record_int(run, "started_ms")));
     for (int m = 0; m < count; m++) {
         int64_t score = curve_last(run, &metrics[m]);

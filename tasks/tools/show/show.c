@@ -349,6 +349,7 @@ static void add_receipts(struct text *t, const json_t *run)
 
 int show_run(struct results *r, int64_t id, const struct plain_style *style, struct text *t)
 {
+    static const char *const labels[] = {"name", "note", "tags"};
     json_t *run;
     TRY(record_read(r, id, &run));
     char date[32];
@@ -360,6 +361,8 @@ int show_run(struct results *r, int64_t id, const struct plain_style *style, str
         text_add(t, "  SYNTHETIC DATA: drawn by the program; only the board \"demo\" lists it.\n");
     if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
         text_add(t, "  EMULATED GPU: its results are right, but its times and its energy are not measurements.\n");
+    for (int i = 0; i < 3; i++)
+        if (record_has(run, labels[i])) plain_line(t, labels[i], "%s", record_text(run, labels[i]));
     add_running(t, run);
     add_result(t, run, style);
     add_outside(t, run);

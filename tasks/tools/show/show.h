@@ -12,7 +12,7 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE]);  // epochs of its 
 
 // Selects the runs of a list. NULL selects all; group 0 or less: all groups.
 struct show_filter {
-    const char *task, *status, *model;
+    const char *task, *status, *model, *tag;
     int64_t group, seed;  // seed negative: all
     const char *sort;     // one of show_orders, which ends with NULL; NULL: by number
     int64_t limit;        // 0: none

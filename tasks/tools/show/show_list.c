@@ -15,9 +15,9 @@
 #include "submit/results/export.h"
 #include "submit/results/group_text.h"
 
-enum { RUN, GROUP, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, MODEL_ROOM = 16,
+enum { RUN, GROUP, NAME, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, NAME_CUT = 12, MODEL_ROOM = 16,
        NAMES_MOST = 32 };
-static const char *const titles[COLUMNS] = {"run", "grp", "seed", "started", "task", "status", "score", "to target"};
+static const char *const titles[COLUMNS] = {"run", "grp", "name", "seed", "started", "task", "status", "score", "to target"};
 static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true, [TIME] = true};
 
 // A line below the table says what a mark means.
@@ -36,12 +36,23 @@ struct list {
 
 const struct show_filter show_everything = {.seed = -1};
 
+static bool has_tag(const json_t *run, const char *tag)
+{
+    const size_t length = strlen(tag);
+    for (const char *at = record_text(run, "tags"); *at; at += strspn(at, " ")) {
+        size_t here = strcspn(at, " ");
+        if (here == length && memcmp(at, tag, length) == 0) return true;
+        at += here;
+    }
+    return false;
+}
+
 static bool matches(const json_t *run, const struct show_filter *f)
 {
     return (f->task == NULL || strcmp(record_text(run, "task"), f->task) == 0) &&
            (f->status == NULL || strcmp(record_text(run, "status"), f->status) == 0) &&
            (f->model == NULL || strcmp(record_text(run, "model"), f->model) == 0) &&
-           (f->group <= 0 || record_int(run, "group_id") == f->group) && (f->seed < 0 || record_int(run, "seed") == f->seed);
+           (f->tag == NULL || has_tag(run, f->tag)) && (f->group <= 0 || record_int(run, "group_id") == f->group) && (f->seed < 0 || record_int(run, "seed") == f->seed);
 }
 
 // Writes month and day for a run of the last ten months.
@@ -52,6 +63,12 @@ static void write_started(char into[CELL], int64_t unix_ms)
     struct tm day;
     gmtime_r(&seconds, &day);
     strftime(into, CELL, clock_unix_ms() - unix_ms < recent_ms ? "%m-%d %H:%M" : "%Y-%m-%d", &day);
+}
+
+static void write_name(char into[CELL], const char *name)
+{
+    snprintf(into, CELL, "%.*s", NAME_CUT, name);
+    if (strlen(name) > NAME_CUT) strcpy(into + NAME_CUT - 2, "..");
 }
 
 static void write_row(const json_t *run, bool broken, struct row *row)
@@ -65,6 +82,7 @@ static void write_row(const json_t *run, bool broken, struct row *row)
     else row->note = broken ? " BROKEN" : "";
     snprintf(row->cell[RUN], CELL, "%lld", (long long)record_int(run, "id"));
     if (record_has(run, "group_id")) snprintf(row->cell[GROUP], CELL, "g%lld", (long long)record_int(run, "group_id"));
+    if (record_has(run, "name")) write_name(row->cell[NAME], record_text(run, "name"));
     snprintf(row->cell[SEED], CELL, "%lld", (long long)record_int(run, "seed"));
     write_started(row->cell[STARTED], record_int(run, "started_ms"));
     snprintf(row->cell[TASK], CELL, "%.39s", record_text(run, "task"));
@@ -164,7 +182,7 @@ static int read_list(struct results *r, const struct show_filter *f, struct list
 
 static int gap_after(int column)
 {
-    return column < SEED ? 1 : 2;
+    return column < NAME ? 1 : 2;
 }
 
 // The seed of a ticket has 14 digits. Returns the columns that are gained.
@@ -188,7 +206,7 @@ static int fit_columns(struct list *l)
             widest = wide > widest ? wide : widest;
         }
         int title = (int)strlen(titles[c]);
-        l->width[c] = widest == 0 && c == GROUP ? 0 : widest > title ? widest : title;
+        l->width[c] = widest == 0 && (c == GROUP || c == NAME) ? 0 : widest > title ? widest : title;
         used += l->width[c] ? l->width[c] + gap_after(c) : 0;
     }
     int models = 0;  // columns for the models, of each at most MODEL_ROOM, with their notes
@@ -263,7 +281,7 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
 
 static void add_empty(struct results *r, const struct show_filter *f, struct text *t)
 {
-    bool filtered = f->task || f->status || f->model || f->group > 0 || f->seed >= 0;
+    bool filtered = f->task || f->status || f->model || f->tag || f->group > 0 || f->seed >= 0;
     if (filtered) text_add(t, "No run in %s matches these options.\n", result_file(r));
     else text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
 }
@@ -310,7 +328,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct plain
     list_free(&l);
     TRY(rc);
     plain_page(t, style);
-    if (f->status || f->model || f->group > 0 || f->seed >= 0) return 0;
+    if (f->status || f->model || f->tag || f->group > 0 || f->seed >= 0) return 0;
     json_t *loose;
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &loose));
     for (size_t i = json_array_size(loose); i-- > 0;)
@@ -326,7 +344,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct plain
 static const char *const columns[] = {"id", "group_id", "group_index", "seed", "task", "model", "recipe", "status", "precision",
                                       "device", "threads", "batch", "started_ms", "ended_ms", "metric", "items", "target_micro",
                                       "last_score", "reached_ns", "reached_classic_ns", "reached_warm_ns", "last_ns", "synthetic",
-                                      "official", "broken", NULL};
+                                      "official", "broken", "name", "tags", NULL};
 
 // The members above that the run has.
 static json_t *summary_of(json_t *run)
