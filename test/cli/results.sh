@@ -116,6 +116,9 @@ expect 2 'the tag must have 1 to 32' named --tag ''
 expect 2 'the note must have 0 to 500' "$DAWN" train cifar10 --note "$(printf %501d 0)"
 expect 2 'resume takes only' "$DAWN" train --resume last --name x
 [ "$("$DAWN" results list --db named.db --format csv | wc -l)" = 4 ]
+expect 0 '^3  *done  *94.00%' "$DAWN" results compare 1 2 wide --db named.db
+grep -q '^  seed .*' out && exit 1 # all have seed 1
+expect 2 'does not take "9"' "$DAWN" results compare 1 2 3 1 2 3 1 2 9 --db named.db
 
 # ---- two runs beside each other; one run as a document; a run that has ended is followed to its end
 [ "$(status "$DAWN" results compare 1 2)" = 0 ]

@@ -251,19 +251,21 @@ static int print_list(struct results *r, const struct choice *c)
     return rc;
 }
 
-static int print_comparison(struct results *r, const char *first, const char *second, const struct choice *c)
+static int print_comparison(struct results *r, char *const *word, int count, const struct choice *c)
 {
     const struct plain_style style = style_of(c);
     struct text text = {0};
-    int64_t a, b;
-    bool groups[2];
-    TRY(find_side(r, first, &groups[0], &a));
-    TRY(find_side(r, second, &groups[1], &b));
-    if (groups[0] != groups[1]) return fail(ERR_USAGE, "compare two runs, or two groups (g1 g2), not a run with a group");
-    TRY(groups[0] ? cmd_chain_warn_group("results", r, a) : cmd_chain_warn("results", r, a));
-    if (a != b) TRY(groups[0] ? cmd_chain_warn_group("results", r, b) : cmd_chain_warn("results", r, b));
-    int rc = c->json ? groups[0] ? compare_groups_json(r, a, b, &text) : compare_runs_json(r, a, b, &text)
-             : groups[0] ? compare_groups(r, a, b, &style, &text) : compare_runs(r, a, b, &style, &text);
+    int64_t id[DIFFER_MOST];
+    bool groups = false, other;
+    for (int i = 0; i < count; i++) {
+        TRY(find_side(r, word[i], i == 0 ? &groups : &other, &id[i]));
+        if (i > 0 && groups != other) return fail(ERR_USAGE, "compare runs, or groups (g1 g2), not a run with a group");
+        bool again = false;
+        for (int k = 0; k < i; k++) again = again || id[k] == id[i];
+        if (!again) TRY(groups ? cmd_chain_warn_group("results", r, id[i]) : cmd_chain_warn("results", r, id[i]));
+    }
+    int rc = c->json ? compare_json(r, groups, id, count, &text)
+             : groups ? compare_groups(r, id, count, &style, &text) : compare_runs(r, id, count, &style, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
     return rc;
@@ -420,8 +422,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!known && is_run(action))
         return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
-    if (argc > (list ? 2 : compare ? 4 : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
-    if (compare && argc != 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2)");
+    if (argc > (list ? 2 : compare ? 2 + DIFFER_MOST : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    if (compare && argc < 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2), or more");
     if (!list && (f->task || f->status || f->model || f->tag || f->group || f->seed >= 0 || f->sort || f->limit))
         return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort and --limit choose what results list shows");
     if (f->groups && (!list || f->status || f->model || f->tag || f->seed >= 0 || f->sort || f->limit))
@@ -440,7 +442,7 @@ static int run_action(struct results *r, int argc, char **argv, const struct cho
 {
     const char *action = argc > 1 ? argv[1] : "list", *word = argc > 2 ? argv[2] : NULL;
     if (strcmp(action, "show") == 0) return c->follow ? follow_run(r, word) : print_run(r, word, c);
-    if (strcmp(action, "compare") == 0) return print_comparison(r, word, argv[3], c);
+    if (strcmp(action, "compare") == 0) return print_comparison(r, argv + 2, argc - 2, c);
     if (strcmp(action, "export") == 0) return export_run(r, word, c);
     if (strcmp(action, "delete") == 0) return delete_run(r, word, c->yes);
     return strcmp(action, "verify") == 0 ? verify_runs(r, word, c->json) : print_list(r, c);
@@ -481,7 +483,7 @@ int cmd_results(int argc, char **argv)
         .operands = "[list|show|compare|export|verify|delete] [RUN...] [OPTIONS]",
         .about = "Lists, shows, compares, exports, verifies and deletes recorded runs. RUN is a number, a name or \"last\"; for "
                  "export and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes "
-                 "two runs, or two groups (g1 g2). show takes a group, too. RUN alone shows that run.",
+                 "two to eight runs, or groups (g1 g2). show takes a group, too. RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"
                 "  dawn results                                one line a run\n"
@@ -491,7 +493,7 @@ int cmd_results(int argc, char **argv)
                 "  dawn results 3                              everything about run 3, or g1\n"
                 "  dawn results show                           everything about the last run\n"
                 "  dawn results show --follow                  what a running run does\n"
-                "  dawn results compare 3 7                    clocks, curves, what differs\n"
+                "  dawn results compare 3 7 wide               clocks, curves, what differs\n"
                 "  dawn results export --format csv --to dir   every table as a file\n"
                 "  dawn results export 3 --to run.html         a page of run 3, or of g1\n"
                 "  dawn results verify                         whether a record was changed\n"

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/base/arena.h"
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
 #include "submit/results/group_text.h"
+#include "tasks/tools/show/differ.h"
 #include "tasks/tools/show/plot.h"
 
 enum { PLOT_ROWS = 8, PLOT_WIDTH = 56 };
@@ -98,187 +98,136 @@ static void add_broken(struct text *t, const json_t *run)
         plain_line(t, "BROKEN", "run %lld has been changed: %s", (long long)record_int(run, "id"), error_text());
 }
 
+// ---- what is compared
+
+struct side {
+    json_t *run;   // of a group its first one, without its seed: seeds always differ
+    json_t *runs;  // of a group
+    struct group_facts facts;
+};
+struct sides {
+    bool groups;
+    int count;
+    const int64_t *id;
+    struct side at[DIFFER_MOST];
+    const json_t *run[DIFFER_MOST];
+};
+
+static int check_tasks(const struct sides *s, int i)
+{
+    const char *kind = s->groups ? "group" : "run", *a = record_text(s->run[0], "task"), *b = record_text(s->run[i], "task");
+    if (strcmp(a, b) == 0) return 0;
+    return fail(ERR_USAGE, "%s %lld trained %s and %s %lld %s: different tasks cannot be compared", kind, (long long)s->id[0], a,
+                kind, (long long)s->id[i], b);
+}
+
+static int read_group(struct results *r, int64_t group, struct side *s)
+{
+    TRY(record_group(r, group, &s->runs, &s->facts));
+    if (json_array_size(s->runs) > 0) return 0;
+    return fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)group, result_file(r));
+}
+
+static int read_sides(struct results *r, struct sides *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        struct side *one = &s->at[i];
+        if (s->groups) TRY(read_group(r, s->id[i], one));
+        TRY(record_read(r, s->groups ? record_int(json_array_get(one->runs, 0), "id") : s->id[i], &one->run));
+        if (s->groups) json_object_del(one->run, "seed");
+        s->run[i] = one->run;
+        TRY(check_tasks(s, i));
+    }
+    return 0;
+}
+
+static int free_sides(struct sides *s, int rc)
+{
+    for (int i = 0; i < s->count; i++) json_decref(s->at[i].run), json_decref(s->at[i].runs);
+    return rc;
+}
+
 // ---- curves
 
-static void add_curves(struct text *t, const json_t *a, const json_t *b, const struct run_metric *metric,
-                       const struct plain_style *style)
+static void add_curves(struct text *t, const struct sides *s, const struct run_metric *metric, const struct plain_style *style)
 {
-    double *x[2], *y[2];
-    const struct run_metric theirs = metric ? curve_own(b, metric) : (struct run_metric){0};
-    int first = plot_points(a, metric, &x[0], &y[0]), second = plot_points(b, metric ? &theirs : NULL, &x[1], &y[1]);
-    const struct plot plot = {.metric = metric, .target = metric ? (double)record_int(a, "target_micro") / 1e6 : NAN,
-                              .series = {{'A', x[0], y[0], first}, {'B', x[1], y[1], second}}, .count = 2};
-    if (first > 1 || second > 1) {
-        plain_heading(t, style, "%s: A is run %lld, B is run %lld", metric ? contest_metric_title(metric->name) : "training loss",
-                      (long long)record_int(a, "id"), (long long)record_int(b, "id"));
+    double *x[DIFFER_MOST], *y[DIFFER_MOST];
+    int most = 0;
+    struct text who = {0};
+    struct plot plot = {.metric = metric, .target = metric ? (double)record_int(s->run[0], "target_micro") / 1e6 : NAN,
+                        .count = s->count};
+    for (int i = 0; i < s->count; i++) {
+        const struct run_metric own = metric ? curve_own(s->run[i], metric) : (struct run_metric){0};
+        const int points = plot_points(s->run[i], metric ? &own : NULL, &x[i], &y[i]);
+        plot.series[i] = (struct plot_series){(char)('A' + i), x[i], y[i], points};
+        most = points > most ? points : most;
+        text_add(&who, "%s %c is run %lld", i > 0 ? "," : "", 'A' + i, (long long)s->id[i]);
+    }
+    if (most > 1) {
+        plain_heading(t, style, "%s:%s", metric ? contest_metric_title(metric->name) : "training loss", who.at);
         plot_text(t, &plot, PLOT_ROWS, PLOT_WIDTH, style);
     }
-    for (int i = 0; i < 2; i++) free(x[i]), free(y[i]);
-}
-
-// ---- facts that differ
-
-static char *value_text(const json_t *value)
-{
-    if (value == NULL) return copy_text("-");
-    if (json_is_string(value)) return copy_text(*json_string_value(value) ? json_string_value(value) : "-");
-    return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
-}
-
-static void add_difference(struct text *t, const char *label, const json_t *a, const json_t *b, const struct plain_style *style)
-{
-    if (json_equal(a, b) || (a == NULL && b == NULL)) return;
-    char *x = value_text(a), *y = value_text(b);
-    if (x == NULL || y == NULL) BUG("out of memory");
-    if ((int)strlen(label) < PLAIN_LABEL) plain_line(t, label, "%s %s %s", x, style->unicode ? "→" : "->", y);
-    else plain_line(t, "", "%s: %s %s %s", label, x, style->unicode ? "→" : "->", y);
-    free(x);
-    free(y);
-}
-
-struct fact {
-    const char *label, *key;
-};
-static void add_facts(struct text *t, const json_t *a, const json_t *b, const struct fact *facts, const struct plain_style *style)
-{
-    for (; facts->label != NULL; facts++)
-        add_difference(t, facts->label, json_object_get(a, facts->key), json_object_get(b, facts->key), style);
-}
-
-static const struct fact run_facts[] = {
-    {"target", "target_micro"}, {"model", "model"}, {"parameters", "parameters"}, {"recipe", "recipe"},
-    {"precision", "precision"}, {"device", "device"}, {"threads", "threads"}, {"batch", "batch"}, {"views", "views"},
-    {"seed", "seed"}, {"resumed", "resumed"}, {"official", "official"}, {"synthetic", "synthetic"}, {NULL, NULL},
-};
-static const struct fact machine_facts[] = {
-    {"processor", "cpu"}, {"features", "cpu_flags"}, {"threads", "cores_usable"}, {"memory", "memory_bytes"}, {"GPU", "gpu"},
-    {"driver", "driver"}, {"governor", "governor"}, {"host", "virtualised"}, {"system", "os"}, {"kernel", "kernel"}, {NULL, NULL},
-};
-static const struct fact program_facts[] = {
-    {"source", "commit_name"}, {"compiler", "compiler"}, {"flags", "flags"}, {"libraries", "libraries"},
-    {"program", "binary_digest"}, {NULL, NULL},
-};
-
-static void compare_data(struct text *t, const json_t *a, const json_t *b, const struct plain_style *style)
-{
-    const json_t *lists[] = {json_object_get(a, "data_sets"), json_object_get(b, "data_sets")};
-    for (size_t i = 0; i < json_array_size(lists[0]) || i < json_array_size(lists[1]); i++) {
-        const json_t *x = json_array_get(lists[0], i), *y = json_array_get(lists[1], i);
-        add_difference(t, "data", json_object_get(x, "name"), json_object_get(y, "name"), style);
-        add_difference(t, "digest", json_object_get(x, "digest"), json_object_get(y, "digest"), style);
-        add_difference(t, "short side", json_object_get(x, "short_side"), json_object_get(y, "short_side"), style);
-    }
-}
-
-// ---- recipes
-
-// Collects every value by its path: "optimiser.filters.lr".
-static void flatten(const json_t *value, const char *path, json_t *into)
-{
-    const char *key;
-    json_t *member;
-    if (!json_is_object(value)) {
-        json_object_set(into, path, (json_t *)value);
-        return;
-    }
-    json_object_foreach((json_t *)value, key, member)
-    {
-        struct text below = {0};
-        text_add(&below, "%s%s%s", path, *path ? "." : "", key);
-        flatten(member, below.at, into);
-        text_free(&below);
-    }
-}
-
-void compare_recipes(const json_t *first, const json_t *second, const struct plain_style *style, struct text *t)
-{
-    json_t *a = json_object(), *b = json_object(), *value;
-    const char *key;
-    flatten(first, "", a);
-    flatten(second, "", b);
-    json_object_foreach(b, key, value)
-        if (json_object_get(a, key) == NULL) json_object_set_new(a, key, json_null());
-    json_object_foreach(a, key, value)
-    {
-        const json_t *other = json_object_get(b, key);
-        if (strcmp(key, "about") != 0) add_difference(t, key, json_is_null(value) ? NULL : value, other, style);
-    }
-    json_decref(a);
-    json_decref(b);
-}
-
-static void add_section(struct text *t, const char *title, struct text *body, const struct plain_style *style)
-{
-    if (body->at == NULL) return;
-    plain_heading(t, style, "%s", title);
-    text_add(t, "%s", body->at);
-    text_free(body);
-}
-
-static void add_differences(struct text *t, const json_t *a, const json_t *b, const struct plain_style *style)
-{
-    struct text body = {0};
-    size_t length = t->length;
-    json_t *recipe[] = {json_loads(record_text(a, "recipe_json"), 0, NULL), json_loads(record_text(b, "recipe_json"), 0, NULL)};
-    add_facts(&body, a, b, run_facts, style);
-    compare_data(&body, a, b, style);
-    add_section(t, "Settings that differ", &body, style);
-    compare_recipes(recipe[0], recipe[1], style, &body);
-    add_section(t, "Recipe keys that differ", &body, style);
-    add_facts(&body, json_object_get(a, "machine_facts"), json_object_get(b, "machine_facts"), machine_facts, style);
-    add_section(t, "Machine facts that differ", &body, style);
-    add_facts(&body, json_object_get(a, "software_facts"), json_object_get(b, "software_facts"), program_facts, style);
-    add_section(t, "Program facts that differ", &body, style);
-    if (t->length == length) text_add(t, "\nSettings, recipe, machine and program are the same.\n");
-    plain_page(t, style);
-    json_decref(recipe[0]);
-    json_decref(recipe[1]);
+    text_free(&who);
+    for (int i = 0; i < s->count; i++) free(x[i]), free(y[i]);
 }
 
 // ---- two runs
 
-static int check_tasks(const char *kind, int64_t first, const json_t *a, int64_t second, const json_t *b)
-{
-    if (strcmp(record_text(a, "task"), record_text(b, "task")) == 0) return 0;
-    return fail(ERR_USAGE, "%s %lld trained %s and %s %lld %s: different tasks cannot be compared", kind, (long long)first,
-                record_text(a, "task"), kind, (long long)second, record_text(b, "task"));
-}
-
-static void add_heads(struct text *t, const char *kind, int64_t first, int64_t second, const struct plain_style *style)
+static void add_heads(struct text *t, const char *kind, const struct sides *s, const struct plain_style *style)
 {
     char a[64], b[64];
-    snprintf(a, sizeof a, "%s %lld", kind, (long long)first);
-    snprintf(b, sizeof b, "%s %lld", kind, (long long)second);
+    snprintf(a, sizeof a, "%s %lld", kind, (long long)s->id[0]);
+    snprintf(b, sizeof b, "%s %lld", kind, (long long)s->id[1]);
     plain_heading(t, style, "%-30s%16s%16s%14s", "", a, b, "second/first");
 }
 
-int compare_runs(struct results *r, int64_t first, int64_t second, const struct plain_style *style, struct text *t)
+// Rows of runs, where two have columns.
+static void add_run_rows(struct text *t, const struct sides *s, const struct plain_style *style)
 {
-    json_t *a = NULL, *b = NULL;
-    int rc = record_read(r, first, &a);
-    if (rc == 0) rc = record_read(r, second, &b);
-    if (rc == 0) rc = check_tasks("run", first, a, second, b);
-    if (rc == 0) {
-        const struct run_metric board = curve_board(a);
-        add_heads(t, "run", first, second, style);
-        add_figures(t, a, b);
-        add_broken(t, a);
-        if (first != second) add_broken(t, b);
-        add_curves(t, a, b, &board, style);
-        add_curves(t, a, b, NULL, style);
-        add_differences(t, a, b, style);
+    plain_heading(t, style, "%-8s%-12s%11s%13s%9s%15s%11s", "run", "status", "score", "to target", "of first", "to last point",
+                  "last loss");
+    for (int i = 0; i < s->count; i++) {
+        const json_t *run = s->run[i];
+        const struct run_metric board = curve_board(run);
+        char score[TEXT_FIGURE], reached[TEXT_FIGURE] = "-", last[TEXT_FIGURE] = "-", loss[TEXT_FIGURE], ratio[TEXT_FIGURE] = "";
+        const double ns = (double)record_int(run, "reached_ns"), first = (double)record_int(s->run[0], "reached_ns");
+        if (ns > 0) plain_span(reached, record_int(run, "reached_ns"));
+        if (ns > 0 && first > 0) snprintf(ratio, sizeof ratio, "%.3f", ns / first);
+        if (record_has(run, "last_ns")) plain_span(last, record_int(run, "last_ns"));
+        plain_add(t, "%-8lld%-12s%11s%13s%9s%15s%11s", (long long)s->id[i], record_text(run, "status"),
+                  run_metric_text(&board, curve_last(run, &board), score), reached, ratio, last,
+                  last_loss(run, loss));
+        text_add(t, "\n");
+        add_broken(t, run);
     }
-    json_decref(a);
-    json_decref(b);
-    return rc;
 }
 
-// ---- two groups
+static int show_runs(struct results *r, struct sides *s, const struct plain_style *style, struct text *t)
+{
+    TRY(read_sides(r, s));
+    const struct run_metric board = curve_board(s->run[0]);
+    if (s->count > 2) {
+        add_run_rows(t, s, style);
+    } else {
+        add_heads(t, "run", s, style);
+        add_figures(t, s->run[0], s->run[1]);
+        add_broken(t, s->run[0]);
+        if (s->id[0] != s->id[1]) add_broken(t, s->run[1]);
+    }
+    add_curves(t, s, &board, style);
+    add_curves(t, s, NULL, style);
+    differ_text(t, s->run, s->id, s->count, style);
+    plain_page(t, style);
+    return 0;
+}
 
-struct side {
-    json_t *runs;
-    struct group_facts facts;
-};
+int compare_runs(struct results *r, const int64_t *id, int count, const struct plain_style *style, struct text *t)
+{
+    struct sides s = {.count = count, .id = id};
+    return free_sides(&s, show_runs(r, &s, style, t));
+}
+
+// ---- groups
 
 static void add_means(struct text *t, const struct side *a, const struct side *b)
 {
@@ -309,13 +258,6 @@ static void add_test(struct text *t, const char *what, const struct group_mean *
     else plain_line(t, what, "p = %.2g: %s", p, p < 0.01 ? "the means differ" : "the difference may be chance");
 }
 
-static int read_group(struct results *r, int64_t group, struct side *s)
-{
-    TRY(record_group(r, group, &s->runs, &s->facts));
-    if (json_array_size(s->runs) > 0) return 0;
-    return fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)group, result_file(r));
-}
-
 // The rows of a group do not have what the chain binds, so each run is read whole.
 static int add_broken_runs(struct results *r, const struct side *s, struct text *t)
 {
@@ -328,39 +270,58 @@ static int add_broken_runs(struct results *r, const struct side *s, struct text 
     return 0;
 }
 
-static int add_group_figures(struct results *r, const struct side *a, const struct side *b, bool same, struct text *t)
+// Rows of groups, each tested against the first one.
+static void add_group_rows(struct text *t, const struct sides *s, const struct plain_style *style)
 {
-    add_means(t, a, b);
-    TRY(add_broken_runs(r, a, t));
-    return same ? 0 : add_broken_runs(r, b, t);
+    const struct run_metric board = curve_board(json_array_get(s->at[0].runs, 0));
+    const struct group_facts *f = &s->at[0].facts;
+    plain_heading(t, style, "%-8s%9s%11s%10s%13s%11s%9s%9s", "group", "finished", "score", "sigma", "time", "sigma", "p score",
+                  "p time");
+    for (int i = 0; i < s->count; i++) {
+        const struct group_facts *g = &s->at[i].facts;
+        char runs[TEXT_FIGURE], mean[TEXT_FIGURE], sigma[TEXT_FIGURE], time[TEXT_FIGURE], spread[TEXT_FIGURE] = "-";
+        char p[2][TEXT_FIGURE] = {"-", "-"};
+        const double score_p = group_welch_p(&f->accuracy, f->finished, &g->accuracy, g->finished);
+        const double time_p = group_welch_p(&f->seconds, f->finished, &g->seconds, g->finished);
+        if (i > 0 && !isnan(score_p)) snprintf(p[0], sizeof p[0], "%.2g", score_p);
+        if (i > 0 && !isnan(time_p)) snprintf(p[1], sizeof p[1], "%.2g", time_p);
+        if (g->finished > 1) text_span(spread, g->seconds.sigma);
+        snprintf(runs, sizeof runs, "%d of %d", g->finished, g->planned);
+        run_metric_value_text(&board, g->accuracy.mean, mean);
+        run_metric_spread_text(&board, g->accuracy.sigma, g->finished, sigma);
+        plain_add(t, "g%-7lld%9s%11s%10s%13s%11s%9s%9s", (long long)s->id[i], runs, mean, sigma,
+                  text_span(time, g->seconds.mean), spread, p[0], p[1]);
+        text_add(t, "\n");
+    }
+    text_add(t, "p: Welch's t-test, the chance of such a difference from the first group if the\ntrue means were equal.\n");
 }
 
-int compare_groups(struct results *r, int64_t first, int64_t second, const struct plain_style *style, struct text *t)
+static int show_groups(struct results *r, struct sides *s, const struct plain_style *style, struct text *t)
 {
-    struct side a = {0}, b = {0};
-    json_t *of_first = NULL, *of_second = NULL;
-    int rc = read_group(r, first, &a);
-    if (rc == 0) rc = read_group(r, second, &b);
-    if (rc == 0) rc = check_tasks("group", first, json_array_get(a.runs, 0), second, json_array_get(b.runs, 0));
-    if (rc == 0) rc = record_read(r, record_int(json_array_get(a.runs, 0), "id"), &of_first);
-    if (rc == 0) rc = record_read(r, record_int(json_array_get(b.runs, 0), "id"), &of_second);
-    if (rc == 0) {
-        add_heads(t, "group", first, second, style);
-        rc = add_group_figures(r, &a, &b, first == second, t);
+    TRY(read_sides(r, s));
+    const struct side *a = &s->at[0], *b = &s->at[1];
+    if (s->count > 2) {
+        add_group_rows(t, s, style);
+    } else {
+        add_heads(t, "group", s, style);
+        add_means(t, a, b);
     }
-    if (rc == 0) {
+    for (int i = 0; i < s->count; i++)
+        if (i == 0 || s->id[i] != s->id[0]) TRY(add_broken_runs(r, &s->at[i], t));
+    if (s->count == 2) {
         plain_heading(t, style, "Welch's t-test: the chance of such a difference if the true means were equal");
-        add_test(t, "score", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
-        add_test(t, "time", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
-        json_object_del(of_first, "seed");  // seeds always differ
-        json_object_del(of_second, "seed");
-        add_differences(t, of_first, of_second, style);
+        add_test(t, "score", &a->facts.accuracy, a->facts.finished, &b->facts.accuracy, b->facts.finished);
+        add_test(t, "time", &a->facts.seconds, a->facts.finished, &b->facts.seconds, b->facts.finished);
     }
-    json_decref(a.runs);
-    json_decref(b.runs);
-    json_decref(of_first);
-    json_decref(of_second);
-    return rc;
+    differ_text(t, s->run, s->id, s->count, style);
+    plain_page(t, style);
+    return 0;
+}
+
+int compare_groups(struct results *r, const int64_t *id, int count, const struct plain_style *style, struct text *t)
+{
+    struct sides s = {.groups = true, .count = count, .id = id};
+    return free_sides(&s, show_groups(r, &s, style, t));
 }
 
 // ---- for programs
@@ -391,65 +352,6 @@ static json_t *figures_of(const json_t *run)
     return o;
 }
 
-static void list_difference(json_t *list, const char *of, const char *name, const json_t *a, const json_t *b)
-{
-    if (json_equal(a, b) || (a == NULL && b == NULL)) return;
-    json_array_append_new(list, json_pack("{ss ss sO? sO?}", "of", of, "name", name, "first", a, "second", b));
-}
-
-static void list_facts(json_t *list, const char *of, const struct fact *facts, const json_t *a, const json_t *b)
-{
-    for (; facts->label != NULL; facts++)
-        list_difference(list, of, facts->key, json_object_get(a, facts->key), json_object_get(b, facts->key));
-}
-
-static void list_recipes(json_t *list, const json_t *first, const json_t *second)
-{
-    json_t *recipe[] = {json_loads(record_text(first, "recipe_json"), 0, NULL),
-                        json_loads(record_text(second, "recipe_json"), 0, NULL)};
-    json_t *a = json_object(), *b = json_object(), *value;
-    const char *key;
-    flatten(recipe[0], "", a);
-    flatten(recipe[1], "", b);
-    json_object_foreach(a, key, value)
-        if (strcmp(key, "about") != 0) list_difference(list, "recipe", key, value, json_object_get(b, key));
-    json_object_foreach(b, key, value)
-        if (strcmp(key, "about") != 0 && json_object_get(a, key) == NULL) list_difference(list, "recipe", key, NULL, value);
-    json_decref(a), json_decref(b);
-    json_decref(recipe[0]), json_decref(recipe[1]);
-}
-
-static json_t *differences_of(const json_t *a, const json_t *b)
-{
-    static const char *const data_keys[] = {"name", "digest", "short_side"};
-    json_t *list = json_array();
-    const json_t *sets[] = {json_object_get(a, "data_sets"), json_object_get(b, "data_sets")};
-    list_facts(list, "settings", run_facts, a, b);
-    for (size_t i = 0; i < json_array_size(sets[0]) || i < json_array_size(sets[1]); i++)
-        for (int k = 0; k < 3; k++)
-            list_difference(list, "data", data_keys[k], json_object_get(json_array_get(sets[0], i), data_keys[k]),
-                            json_object_get(json_array_get(sets[1], i), data_keys[k]));
-    list_recipes(list, a, b);
-    list_facts(list, "machine", machine_facts, json_object_get(a, "machine_facts"), json_object_get(b, "machine_facts"));
-    list_facts(list, "program", program_facts, json_object_get(a, "software_facts"),
-               json_object_get(b, "software_facts"));
-    return list;
-}
-
-int compare_runs_json(struct results *r, int64_t first, int64_t second, struct text *t)
-{
-    json_t *a = NULL, *b = NULL;
-    int rc = record_read(r, first, &a);
-    if (rc == 0) rc = record_read(r, second, &b);
-    if (rc == 0) rc = check_tasks("run", first, a, second, b);
-    if (rc == 0)
-        rc = json_text_add(t, json_pack("{ss so so so}", "compares", "runs", "first", figures_of(a), "second", figures_of(b),
-                                        "differences", differences_of(a, b)));
-    json_decref(a);
-    json_decref(b);
-    return rc;
-}
-
 static int means_of(struct results *r, int64_t group, const struct side *s, json_t **into)
 {
     int broken = 0;
@@ -464,34 +366,42 @@ static int means_of(struct results *r, int64_t group, const struct side *s, json
     return 0;
 }
 
-// A test that cannot be made is left out.
-static void set_test(json_t *o, const char *name, const struct group_mean *a, int n, const struct group_mean *b, int m)
+static void set_test(json_t *o, const char *name, double p)
 {
-    double p = group_welch_p(a, n, b, m);
     if (!isnan(p)) json_object_set_new(o, name, json_real(p));
 }
 
-int compare_groups_json(struct results *r, int64_t first, int64_t second, struct text *t)
+// A test that cannot be made is left out.
+static void set_tests(json_t *o, const struct group_facts *a, const struct group_facts *b)
 {
-    struct side a = {0}, b = {0};
-    json_t *run[2] = {NULL}, *means[2] = {NULL};
-    int rc = read_group(r, first, &a);
-    if (rc == 0) rc = read_group(r, second, &b);
-    if (rc == 0) rc = check_tasks("group", first, json_array_get(a.runs, 0), second, json_array_get(b.runs, 0));
-    if (rc == 0) rc = record_read(r, record_int(json_array_get(a.runs, 0), "id"), &run[0]);
-    if (rc == 0) rc = record_read(r, record_int(json_array_get(b.runs, 0), "id"), &run[1]);
-    if (rc == 0) rc = means_of(r, first, &a, &means[0]);
-    if (rc == 0) rc = means_of(r, second, &b, &means[1]);
-    if (rc == 0) {
-        json_object_del(run[0], "seed");  // seeds always differ
-        json_object_del(run[1], "seed");
-        json_t *o = json_pack("{ss sO sO so}", "compares", "groups", "first", means[0], "second", means[1], "differences",
-                              differences_of(run[0], run[1]));
-        set_test(o, "score_p", &a.facts.accuracy, a.facts.finished, &b.facts.accuracy, b.facts.finished);
-        set_test(o, "seconds_p", &a.facts.seconds, a.facts.finished, &b.facts.seconds, b.facts.finished);
-        rc = json_text_add(t, o);
+    set_test(o, "score_p", group_welch_p(&a->accuracy, a->finished, &b->accuracy, b->finished));
+    set_test(o, "seconds_p", group_welch_p(&a->seconds, a->finished, &b->seconds, b->finished));
+}
+
+// Two have members of their own, more are a list.
+static int sides_json(struct results *r, struct sides *s, struct text *t)
+{
+    TRY(read_sides(r, s));
+    json_t *o = json_pack("{ss}", "compares", s->groups ? "groups" : "runs"), *list = json_array();
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < s->count; i++) {
+        json_t *one = NULL;
+        if (s->groups) rc = means_of(r, s->id[i], &s->at[i], &one);
+        else one = figures_of(s->run[i]);
+        if (s->count == 2) json_object_set(o, i == 0 ? "first" : "second", one);
+        if (s->groups && i > 0 && rc == 0) set_tests(s->count == 2 ? o : one, &s->at[0].facts, &s->at[i].facts);
+        json_array_append_new(list, one);
     }
-    json_t *all[] = {a.runs, b.runs, run[0], run[1], means[0], means[1]};
-    for (int i = 0; i < 6; i++) json_decref(all[i]);
+    if (s->count > 2) json_object_set(o, s->groups ? "groups" : "runs", list);
+    json_object_set_new(o, "differences", differ_json(s->run, s->count));
+    json_decref(list);
+    if (rc == 0) return json_text_add(t, o);
+    json_decref(o);
     return rc;
+}
+
+int compare_json(struct results *r, bool groups, const int64_t *id, int count, struct text *t)
+{
+    struct sides s = {.groups = groups, .count = count, .id = id};
+    return free_sides(&s, sides_json(r, &s, t));
 }

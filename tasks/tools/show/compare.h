@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares two runs or two groups.
+// Compares runs or groups: two beside each other, more as rows. Refuses different tasks.
 #ifndef DAWN_SHOW_COMPARE_H
 #define DAWN_SHOW_COMPARE_H
 
-#include "tasks/tools/show/plain.h"
+#include "tasks/tools/show/differ.h"
 
-// Clocks, scores, curves, and each fact that differs: machine, program, settings, keys of the recipe. Refuses runs of
-// different tasks.
-int compare_runs(struct results *, int64_t first, int64_t second, const struct plain_style *, struct text *into) MUST_CHECK;
+// Clocks, scores, curves, and each fact that differs. `count` is 2 to DIFFER_MOST here and below.
+int compare_runs(struct results *, const int64_t *id, int count, const struct plain_style *, struct text *into) MUST_CHECK;
 // Means with their spread, and Welch's test of the difference.
-int compare_groups(struct results *, int64_t first, int64_t second, const struct plain_style *, struct text *into) MUST_CHECK;
+int compare_groups(struct results *, const int64_t *id, int count, const struct plain_style *, struct text *into) MUST_CHECK;
 // The same for programs, as one JSON object: figures in the units of the record, and every fact that differs.
-int compare_runs_json(struct results *, int64_t first, int64_t second, struct text *into) MUST_CHECK;
-int compare_groups_json(struct results *, int64_t first, int64_t second, struct text *into) MUST_CHECK;
-// The keys of two recipes whose values differ, by their paths, one a line. Exposed for tests.
-void compare_recipes(const json_t *first, const json_t *second, const struct plain_style *, struct text *into);
+int compare_json(struct results *, bool groups, const int64_t *id, int count, struct text *into) MUST_CHECK;
 
 #endif

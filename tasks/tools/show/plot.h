@@ -11,7 +11,7 @@ struct plot_series {
     const double *x, *y;  // x is ascending
     int count;
 };
-enum { PLOT_SERIES = 2, PLOT_ROWS_MAX = 16, PLOT_WIDTH_MAX = 64 };
+enum { PLOT_SERIES = 8, PLOT_ROWS_MAX = 16, PLOT_WIDTH_MAX = 64 };
 struct plot {
     const struct run_metric *metric;  // selects the labels of values; NULL: plain numbers (a loss)
     double target;                    // drawn as a line; NaN: none

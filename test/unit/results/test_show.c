@@ -191,7 +191,7 @@ TEST_WITH(named_losses_are_kept_and_shown, setup, teardown)
     assert_int_equal(export_json(r, id, &text), 0);
     has(&text, "\"reply\"");
     text_free(&text);
-    assert_int_equal(report_write(r, SHEET_HTML, &text), 0);
+    assert_int_equal(report_write(r, SHEET_HTML, NULL, &text), 0);
     has(&text, "cifar10: move training loss");
     text_free(&text);
     json_decref(stated);
@@ -229,7 +229,7 @@ TEST(keys_that_differ_are_named)
     json_t *b = json_loads("{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, \"schedule\": {\"epochs\": 10.5}, "
                            "\"widths\": [1, 3]}", 0, NULL);
     struct text text = {0};
-    compare_recipes(a, b, &(struct plain_style){0}, &text);
+    differ_recipes(a, b, &(struct plain_style){0}, &text);
     has(&text, "schedule.epochs: 8 -> 10.5\n");
     has(&text, "  data.crop  - -> 4\n");
     has(&text, "widths     [1, 2] -> [1, 3]\n");
@@ -259,14 +259,14 @@ TEST_WITH(groups_are_tested, setup, teardown)
     int64_t a = add_group(3, 1, 9400), b = add_group(3, 11, 9500), one = add_group(1, 21, 9500);
     struct text text = {0};
     const struct plain_style plain = {0};
-    assert_int_equal(compare_groups(r, a, b, &plain, &text), 0);
+    assert_int_equal(compare_groups(r, (const int64_t[]){a, b}, 2, &plain, &text), 0);
     count_lines(&text, true);
     has(&text, "  score, mean                           94.01%          95.01%");
     has(&text, ": the means differ\n");
     has(&text, "  time       cannot be tested");  // made-up clocks are all the same
     has(&text, "Settings, recipe, machine and program are the same.");
     text_free(&text);
-    assert_int_equal(compare_groups_json(r, a, b, &text), 0);
+    assert_int_equal(compare_json(r, true, (const int64_t[]){a, b}, 2, &text), 0);
     json_t *o = json_loads(text.at, 0, NULL);
     assert_non_null(o);
     assert_string_equal(json_string_value(json_object_get(o, "compares")), "groups");
@@ -276,14 +276,27 @@ TEST_WITH(groups_are_tested, setup, teardown)
     assert_int_equal(json_array_size(json_object_get(o, "differences")), 0);
     json_decref(o);
     text_free(&text);
-    assert_int_equal(compare_groups(r, a, one, &plain, &text), 0);
+    assert_int_equal(compare_groups(r, (const int64_t[]){a, one}, 2, &plain, &text), 0);
     has(&text, "  score      cannot be tested");
     text_free(&text);
-    assert_int_equal(compare_groups(r, a, 9, &plain, &text), ERR_USAGE);
+    const int64_t three[] = {a, b, one};
+    assert_int_equal(compare_groups(r, three, 3, &plain, &text), 0);
+    count_lines(&text, true);
+    has(&text, "g1         3 of 3     94.01%");
+    assert_non_null(strstr(strstr(text.at, "\ng2"), "e-"));  // p of its score
+    text_free(&text);
+    assert_int_equal(compare_json(r, true, three, 3, &text), 0);
+    o = json_loads(text.at, 0, NULL);
+    const json_t *list = json_object_get(o, "groups");
+    assert_true(json_real_value(json_object_get(json_array_get(list, 1), "score_p")) < 0.01);
+    assert_null(json_object_get(json_array_get(list, 2), "score_p"));
+    json_decref(o);
+    text_free(&text);
+    assert_int_equal(compare_groups(r, (const int64_t[]){a, 9}, 2, &plain, &text), ERR_USAGE);
     text_free(&text);
     static const char changed[] = "UPDATE scores SET score = 9999 WHERE run = 2";
     assert_int_equal(sqlite3_exec(result_connection(r), changed, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(compare_groups(r, a, b, &plain, &text), 0);
+    assert_int_equal(compare_groups(r, (const int64_t[]){a, b}, 2, &plain, &text), 0);
     has(&text, "  BROKEN     run 2 has been changed: point ");
     text_free(&text);
 }
@@ -311,7 +324,7 @@ TEST_WITH(runs_are_compared, setup, teardown)
     int64_t b = fixture_run(r, &facts, (const int64_t[]){5000, 8000, 9500}, 3);
     for (int unicode = 0; unicode < 2; unicode++) {
         struct text text = {0};
-        assert_int_equal(compare_runs(r, a, b, &(struct plain_style){.unicode = unicode != 0}, &text), 0);
+        assert_int_equal(compare_runs(r, (const int64_t[]){a, b}, 2, &(struct plain_style){.unicode = unicode != 0}, &text), 0);
         count_lines(&text, !unicode);
         has(&text, "  to target, end-to-end                 29.0 s          41.0 s         1.414\n");
         has(&text, "  top-1 accuracy                        94.00%          95.00%");
@@ -320,17 +333,41 @@ TEST_WITH(runs_are_compared, setup, teardown)
         has(&text, "\ntop-1 accuracy: A is run 1, B is run 2\n");
         text_free(&text);
     }
+    const int64_t three[] = {a, b, a};
+    for (int unicode = 0; unicode < 2; unicode++) {
+        struct text text = {0};
+        assert_int_equal(compare_runs(r, three, 3, &(struct plain_style){.unicode = unicode != 0}, &text), 0);
+        count_lines(&text, !unicode);
+        has(&text, "2       done             95.00%       41.0 s    1.414");
+        has(&text, "  precision  bf16 (1, 1), f32 (2)\n");
+        has(&text, "\ntop-1 accuracy: A is run 1, B is run 2, C is run 1\n");
+        text_free(&text);
+    }
+    struct text values = {0};
+    assert_int_equal(compare_json(r, false, three, 3, &values), 0);
+    json_t *o = json_loads(values.at, 0, NULL), *one;
+    size_t i, seen = 0;
+    assert_int_equal(record_int(json_array_get(json_object_get(o, "runs"), 1), "reached_ns"), 41 * SECOND);
+    json_array_foreach(json_object_get(o, "differences"), i, one)
+    {
+        if (strcmp(record_text(one, "name"), "precision")) continue;
+        assert_string_equal(json_string_value(json_array_get(json_object_get(one, "values"), 1)), "f32");
+        seen++;
+    }
+    assert_int_equal(seen, 1);
+    json_decref(o);
+    text_free(&values);
     const struct run_metric fewer = {.name = "top1", .unit = "%", .items = 2000};
     facts.metrics = &fewer;
     int64_t few = fixture_run(r, &facts, (const int64_t[]){1000, 1900}, 2);
     struct text of_others = {0};
-    assert_int_equal(compare_runs(r, a, few, &(struct plain_style){0}, &of_others), 0);
+    assert_int_equal(compare_runs(r, (const int64_t[]){a, few}, 2, &(struct plain_style){0}, &of_others), 0);
     has(&of_others, "  top-1 accuracy                        94.00%          95.00%");
     text_free(&of_others);
     facts.task = "squad", facts.metrics = &fixture_metric;
     int64_t c = fixture_run(r, &facts, (const int64_t[]){5000}, 1);
     struct text text = {0};
-    assert_fails(compare_runs(r, a, c, &(struct plain_style){0}, &text), ERR_USAGE, "different tasks");
+    assert_fails(compare_runs(r, (const int64_t[]){a, c}, 2, &(struct plain_style){0}, &text), ERR_USAGE, "different tasks");
     text_free(&text);
 }
 
@@ -403,13 +440,13 @@ TEST_WITH(no_text_of_a_record_steers_a_terminal, setup, teardown)
         assert_tame(&text, style.bold);
         assert_int_equal(show_run(r, 1, &style, &text), 0);
         assert_tame(&text, style.bold);
-        assert_int_equal(compare_runs(r, 1, run, &style, &text), 0);
+        assert_int_equal(compare_runs(r, (const int64_t[]){1, run}, 2, &style, &text), 0);
         assert_tame(&text, style.bold);
-        assert_int_equal(compare_groups(r, group, other, &style, &text), 0);
+        assert_int_equal(compare_groups(r, (const int64_t[]){group, other}, 2, &style, &text), 0);
         assert_tame(&text, style.bold);
         assert_int_equal(show_list(r, &show_everything, &style, &text), 0);
         assert_tame(&text, style.bold);
-        assert_int_equal(compare_runs_json(r, 1, run, &text), 0);
+        assert_int_equal(compare_json(r, false, (const int64_t[]){1, run}, 2, &text), 0);
         assert_tame(&text, false);
         assert_int_equal(show_list_json(r, &show_everything, &text), 0);
         assert_tame(&text, false);
