@@ -75,7 +75,7 @@ ifneq ($(CUDA_ASKED),no)
 WANTED := $(if $(or $(CUDA_ASKED),$(filter cuda check-gpu,$(MAKECMDGOALS)),$(filter command,$(origin NVCC)), \
     $(filter asked,$(shell cat $(B)/program.list 2>/dev/null))),asked,$(shell PATH="$$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null | \
     grep -q '^.libcuda\.so\.1 ' && echo driver))
-override CUDA := $(strip $(if $(filter-out help clean deps lint uninstall $(if $(WANTED),,all demo install deb),$(or $(MAKECMDGOALS), \
+override CUDA := $(strip $(if $(filter-out help clean deps lint uninstall $(if $(WANTED),,all demo install deb release),$(or $(MAKECMDGOALS), \
     all)),$(shell CC='$(CC)' test/deps.sh cuda '$(NVCC)' build/cuda-toolkit),no))
 ifneq ($(filter /%,$(firstword $(CUDA))),)
 NVCC := $(word 2,$(CUDA))
@@ -148,7 +148,7 @@ RUN := ALONE='$(strip make $(filter-out TEST=%,$(MAKEOVERRIDES)) one) TEST=' DAW
     NVCC='$(NVCC)' test/run.sh
 
 .PHONY: all demo cuda check one emulated check-gpu gpu-bundle check-unit check-cli check-threads check-board check-feed check-roots lint fuzz fuzz-run fault bench-convs bench-encoder bench-images bench-linear-xent bench-isa bench-loops bench-board \
-	install uninstall deb clean deps help tests FORCE
+	install uninstall deb release clean deps help tests FORCE
 all: $(PROGRAM) $(BOARD)  ## build ./dawn and ./dawn-scoreboard (the default)
 	$(if $(CUDA_LACKS),@echo 'dawn: built without the device cuda: $(CUDA_LACKS)')
 
@@ -468,6 +468,9 @@ DEB := $(if $(PROGRAM_HAS),build-deb/)
 deb:  ## make a Debian package of this tree in build/
 	@$(MAKE) --no-print-directory $(if $(DEB),CUDA=no B=build-deb IN=$(DEB)) all
 	@.package/deb.sh $(DEB)dawn $(DEB)dawn-scoreboard build
+
+release: all  ## make an archive in build/ that runs on any Linux of this architecture, without a compiler or packages
+	@.package/release.sh $(PROGRAM) $(BOARD) build
 
 deps:  ## install the libraries DAWN needs (Debian, Ubuntu), or name what is missing
 	@test/deps.sh build

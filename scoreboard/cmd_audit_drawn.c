@@ -22,7 +22,7 @@ enum { SAID_MOST = 1 << 20, TOO_LONG = 256, EXIT_DIFFERS = 3 };  // the last: of
 
 struct auditing {
     const struct audit_drawn *asked;
-    char folder[64], program[4096];
+    char folder[64], program[FILE_PROGRAM];
     int equal, differs, open;
 };
 
@@ -30,8 +30,9 @@ struct auditing {
 // By default the dawn beside this program, else that of the path.
 static void find_program(struct auditing *a)
 {
-    ssize_t count = a->asked->program == NULL ? readlink("/proc/self/exe", a->program, sizeof a->program - 8) : -1;
-    char *name = count > 0 ? strrchr(a->program, '/') : NULL;
+    char bytes[FILE_PROGRAM];
+    int rc = a->asked->program == NULL ? file_program(bytes, a->program) : -1;
+    char *name = rc == 0 && strlen(a->program) < FILE_PROGRAM - 8 ? strrchr(a->program, '/') : NULL;
     if (name != NULL) snprintf(name + 1, 5, "%s", "dawn");
     if (name != NULL && access(a->program, X_OK) == 0) return;
     snprintf(a->program, sizeof a->program, "%s", a->asked->program != NULL ? a->asked->program : "dawn");

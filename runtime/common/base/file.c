@@ -136,6 +136,37 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+// The file that this function was loaded from.
+static int find_mapped(char path[FILE_PROGRAM])
+{
+    char line[FILE_PROGRAM + 128];
+    const uintptr_t here = (uintptr_t)find_mapped;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    *path = 0;
+    while (maps != NULL && *path == 0 && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long from, to;
+        int at = 0;
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &from, &to, &at) < 2 || here < from || here >= to) continue;
+        snprintf(path, FILE_PROGRAM, "%.*s", (int)strcspn(line + at, "\n"), line + at);
+    }
+    if (maps != NULL) fclose(maps);
+    return *path == '/' ? 0 : fail(ERR_IO, "cannot find this program's own file");
+}
+
+int file_program(char bytes[FILE_PROGRAM], char starter[FILE_PROGRAM])
+{
+    ssize_t length = readlink("/proc/self/exe", starter, FILE_PROGRAM - 1);
+    if (length < 0) return fail_errno(ERR_IO, errno, "cannot find this program's own file");
+    starter[length] = 0;
+    strcpy(bytes, "/proc/self/exe");  // which runs, even if another file has its place by now
+    const char *name = strrchr(starter, '/');
+    if (name == NULL || strncmp(name, "/ld-", 4) != 0) return 0;
+    TRY(find_mapped(bytes));
+    name = strrchr(bytes, '/');
+    length = snprintf(starter, FILE_PROGRAM, "%.*s/../../bin%s", (int)(name - bytes), bytes, name);
+    return length < FILE_PROGRAM ? 0 : fail(ERR_IO, "the path of this program is too long");
+}
+
 static int make_one(const char *path)
 {
     struct stat st;

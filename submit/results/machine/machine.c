@@ -168,7 +168,9 @@ int machine_software(struct software_facts *s)
              dnnl->minor, dnnl->patch, gnu_get_libc_version(), sqlite3_libversion(), jansson_version_str(),
              sodium_version_string(), curl_version_info(CURLVERSION_NOW)->version, png_get_libpng_ver(NULL),
              archive_version_string());
-    return digest_file("/proc/self/exe", s->binary_digest);
+    char bytes[FILE_PROGRAM], starter[FILE_PROGRAM];
+    TRY(file_program(bytes, starter));
+    return digest_file(bytes, s->binary_digest);
 }
 
 int64_t machine_peak_memory(void)

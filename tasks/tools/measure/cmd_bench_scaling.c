@@ -102,7 +102,7 @@ struct command {
     char launcher[512];
     char *word[WORDS_MOST + 1];
     int count;
-    char program[512], number[16], threads[24];
+    char program[FILE_PROGRAM], number[16], threads[24];
 };
 
 static int add_word(struct command *c, char *word)
@@ -129,8 +129,8 @@ static int make_command(const struct bench_scaling *b, int processes, int64_t th
     if (strlen(b->launcher) >= sizeof c->launcher) return fail(ERR_USAGE, "--launcher: the command is too long");
     strcpy(c->launcher, b->launcher);
     snprintf(c->number, sizeof c->number, "%d", processes);
-    ssize_t length = readlink("/proc/self/exe", c->program, sizeof c->program - 1);
-    if (length < 0) return fail_errno(ERR_IO, errno, "cannot find this program's own file");
+    char bytes[FILE_PROGRAM];
+    TRY(file_program(bytes, c->program));
     for (char *at = strtok(c->launcher, " "); at; at = strtok(NULL, " ")) TRY(add_word(c, at));
     TRY(add_word(c, n));
     TRY(add_word(c, c->number));
