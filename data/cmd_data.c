@@ -159,7 +159,7 @@ static int data_verify(int argc, char **argv)
     };
     struct text about = {0};
     text_add(&about,
-             "Reads a data set whole, checks every label, and compares it with what was published: \"official\" (the "
+             "Reads a data set whole, checks every label, and compares it with the published bytes: \"official\" (the "
              "published files), \"official, other order\" (the published images), or an error.");
     for (int i = 0; source_at(i) != NULL; i++)
         text_add(&about, "\n\n%s: %s", source_at(i)->title, source_at(i)->checked);
@@ -254,7 +254,7 @@ const struct program_command cmd_data_subs[] = {
     {"import", cmd_data_import, "turn folders of PNG or JPEG pictures into a data set"},
     {"pack", cmd_data_pack, "put the pictures of ImageNet or Imagenette into one file"},
     {"list", data_list, "list the data sets, and which of them are here"},
-    {"verify", data_verify, "read a data set whole and compare it with what was published"},
+    {"verify", data_verify, "read a data set whole and compare it with the published bytes"},
     {"show", data_show, "draw a contact sheet of images as a PNG, or print a sample"},
     {NULL, NULL, NULL},
 };

@@ -58,7 +58,7 @@ int cmd_cosign(int argc, char **argv)
     const struct usage usage = {
         .command = "cosign",
         .operands = "--witness KEY [REQUEST ANSWER] [OPTIONS]",
-        .about = "Prints what a witness is asked for the newest checkpoint of the log (c2sp.org/tlog-witness). With two files, "
+        .about = "Prints the request to a witness for the newest checkpoint of the log (c2sp.org/tlog-witness). With two files, "
                  "checks the ANSWER to a REQUEST and keeps its cosignature: the board shows it with that checkpoint. The server "
                  "may run meanwhile.",
         .options = options,

@@ -70,8 +70,8 @@ int cmd_draw(int argc, char **argv)
     const struct usage usage = {
         .command = "draw",
         .operands = "[OPTIONS]",
-        .about = "With --by: signs new rules of the draw, and what is left out is 0 or nobody. They are a statement in the log: "
-                 "which share of runs the log draws from then on, and whose repetitions make a run \"reproduced\". The best of "
+        .about = "With --by: signs new rules of the draw; an option left out counts as 0 or nobody. They are a statement in the "
+                 "log: which share of runs the log draws from then on, and whose repetitions make a run \"reproduced\". The best of "
                  "each board of training is always drawn. Without --by: shows the rules in force. The server may run meanwhile.",
         .options = options,
         .more = "Example, and then each night \"dawn-scoreboard audit --drawn --epochs 2\":\n"

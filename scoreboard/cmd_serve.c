@@ -70,7 +70,7 @@ static int read_choice(int *argc, char **argv, struct choice *c)
         "proxy on the same machine that adds TLS.",
         options,
         "FILE.key, next to the record FILE, is the key that signs receipts: keep both.\n"
-        "SIGTERM and Ctrl-C answer what is under way, then stop.",
+        "SIGTERM and Ctrl-C answer the requests under way, then stop.",
     };
     int rc = options_parse(&usage, argc, argv);
     if (rc == 0 && *argc > 1) return fail(ERR_USAGE, "serve does not take \"%.60s\"", argv[1]);

@@ -72,7 +72,7 @@ static int check_words(const struct objecting *o)
 {
     const struct field *fields = statement_fields[STATEMENT_OBJECT];
     if (o->reason == NULL)
-        return fail(ERR_USAGE, "an objection needs a reason: give --reason TEXT, which says what is wrong and is shown with it");
+        return fail(ERR_USAGE, "an objection needs a reason: give --reason TEXT, which is shown with it");
     TRY(fields_check_typed("the reason", fields, "reason", o->reason));
     return o->url != NULL ? fields_check_typed("the address", fields, "url", o->url) : 0;
 }
@@ -81,7 +81,7 @@ int cmd_object(int argc, char **argv)
 {
     struct objecting o = {0};
     const struct option options[] = {
-        {OPTION_TEXT, 0, "reason", "TEXT", "what is wrong with it; it is shown", &o.reason, 0, 0},
+        {OPTION_TEXT, 0, "reason", "TEXT", "the fault of the run; it is shown", &o.reason, 0, 0},
         {OPTION_TEXT, 0, "url", "URL", "https address of the evidence", &o.url, 0, 0},
         {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &o.sending.server, 0, 0},
         {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &o.sending.board, 0, 0},

@@ -68,7 +68,7 @@ static int check_unchanged(const struct origin *o)
         struct manifest_key now;
         TRY(manifest_key_of(o->archive[i], &now));
         if (memcmp(&now, &o->key[i], sizeof now) != 0)
-            return fail(ERR_INPUT, "%s changed while it was packed: the same command starts again with what is there now",
+            return fail(ERR_INPUT, "%s changed while it was packed: the same command starts again with the new files",
                         o->archive[i]);
     }
     return 0;

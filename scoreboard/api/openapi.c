@@ -19,7 +19,7 @@ static const struct {
 static const char ABOUT[] =
     "Signed records of training runs, and the boards they are on. Every GET answers HEAD and If-None-Match, and may be read "
     "from any origin; OPTIONS lists the methods of an address. Figures of statements are the integers that were signed; "
-    "fractions appear only in what was derived from them. Every refusal is a problem (RFC 9457) with a stable code.";
+    "fractions appear only in figures derived from them. Every refusal is a problem (RFC 9457) with a stable code.";
 
 // ---- parameters
 static json_t *parameter(const char *name, const char *where, const char *what, json_t *schema)

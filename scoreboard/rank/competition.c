@@ -29,7 +29,7 @@ static int take_board(const json_t *s, struct competition *c)
 static int check_times(const struct competition *c)
 {
     if (c->begins_ms >= c->commits_until_ms || c->commits_until_ms >= c->reveals_until_ms)
-        return fail(ERR_INPUT, "a competition begins before its commitments end, and those end before the runs do");
+        return fail(ERR_INPUT, "a competition begins before its commitments end, and they end before the runs do");
     if (c->reveals_until_ms - c->begins_ms > LONGEST_MS)
         return fail(ERR_INPUT, "a competition lasts at most 30 days, because a board takes no run that is older");
     return 0;

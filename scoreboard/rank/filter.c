@@ -39,7 +39,7 @@ static const struct key {
     const char *what;
 } keys[] = {
     KEY("rank", RANK, rank, "Single runs, or official groups"),
-    TEXT_KEY(hardware, TEXT, NULL, "The whole value, case-insensitive; with a leading ~, a part of it"),
+    TEXT_KEY(hardware, TEXT, NULL, "The whole value, case-insensitive; with a leading ~, a part"),
     TEXT_KEY(framework, TEXT, NULL, "As hardware"),
     TEXT_KEY(author, TEXT, NULL, "The whole value, case-insensitive"),
     TEXT_KEY(model, TEXT, NULL, "As hardware"),

@@ -194,7 +194,7 @@ static int open_inside(struct store *s, const struct store_settings *settings)
     TRY(sql_open(s->path, s->writes ? SQL_WRITE : SQL_READ, &s->sql));
     if (s->writes)  // additions to a damaged file may be lost
         TRY(find_damage(&s->sql, "PRAGMA quick_check(1)", s->path,
-                        ": put a backup in its place (\"dawn-scoreboard check\" says what is wrong)"));
+                        ": put a backup in its place (\"dawn-scoreboard check\" names the faults)"));
     TRY(sql_int(&s->sql, &rows, 0, "SELECT count(*) FROM meta", ""));
     if (rows == 0 && !s->writes) return fail(ERR_DATABASE, "%s is empty: no server has been started with it", s->path);
     if (rows == 0 && !settings->anew) TRY(refuse_lost_record(s));

@@ -202,7 +202,7 @@ static int replay_statement(struct checking *c, sqlite3_stmt *row, struct taken 
     TRY(check_again(c, t));
     c->rebuilt.stamp++;
     if (store_append(&c->rebuilt, &t->in) < 0)
-        return report_fault(c, "statement %lld: it does not fit those before it: %s", (long long)number, error_text());
+        return report_fault(c, "statement %lld: it does not fit the statements before it: %s", (long long)number, error_text());
     return 0;
 }
 

@@ -53,8 +53,8 @@ static bool begins_with(struct state *s, const struct checkpoint *old)
     if (now->size < old->size)
         snprintf(words, sizeof words, "the board shows %lld entries now, but has signed %lld: entries are missing",
                  (long long)now->size, (long long)old->size);
-    else snprintf(words, sizeof words, "the first %lld of %lld entries are not those that the board signed before: it shows two "
-                  "logs", (long long)old->size, (long long)now->size);
+    else snprintf(words, sizeof words, "the first %lld of %lld entries differ from the ones that the board signed before: it "
+                  "shows two logs", (long long)old->size, (long long)now->size);
     wrong(s, "growth", words);
     return false;
 }

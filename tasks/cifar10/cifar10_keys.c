@@ -20,7 +20,7 @@ static const struct recipe_key keys[] = {
     {"data.resolution_parts", NULL, KEY_LIST, AT(resolution_parts), 0.01, 10000, NULL, "",
      .about = "relative lengths of these parts; empty: all equal"},
     {"data.flip", "flip", KEY_CHOICE, OWN(flip), 0, 0, flips, "alternate",
-     .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
+     .about = "mirroring; alternate: drawn once per image, reversed every epoch"},
     {"data.crop", "crop", KEY_WHOLE, OWN(crop), 0, 16, NULL, "2",
      .about = "largest random shift in pixels, with reflected borders"},
     {"data.brightness", "brightness", KEY_NUMBER, OWN(brightness), 0, 4, NULL, "0",
@@ -42,7 +42,7 @@ static const struct recipe_key keys[] = {
      .about = "epochs for which the bias of the whitening layer trains", .part = PART_WHITENING},
 
     {"evaluation.views", "views", KEY_WHOLE, AT(views), 1, 6, NULL, "1",
-     .about = "forward passes an image in an evaluation: 1 plain, 2 with its mirror image, 6 with shifts"},
+     .about = "forward passes per image in an evaluation: 1 plain, 2 with its mirror image, 6 with shifts"},
     {.path = NULL},
 };
 

@@ -26,7 +26,7 @@ static const struct recipe_key keys[] = {
     {"data.least_area", NULL, KEY_LIST, OWN(least_area), 0.01, 1, NULL, "0.25",
      .about = "smallest share of an image that a random crop keeps; one number, or one for each resolution"},
     {"data.flip", NULL, KEY_CHOICE, OWN(flip), 0, 0, flips, "random",
-     .about = "mirroring; alternate: drawn once an image, reversed every epoch"},
+     .about = "mirroring; alternate: drawn once per image, reversed every epoch"},
     {"data.cache", NULL, KEY_WHOLE, OWN(cache), 0, 1024, NULL, "0",
      .about = "decode images once, shrink them to this short side and keep them in memory; 0: do not"},
     {"data.window", NULL, KEY_WHOLE, OWN(window), 0, 1e9, NULL, "0",
@@ -66,7 +66,7 @@ static const struct recipe_key keys[] = {
     {"evaluation.shapes", NULL, KEY_CHOICE, OWN(shapes), 0, 0, shapes, "square",
      .about = "rectangles: images with a ratio above 1.15 are evaluated at 4:3 or 3:4"},
     {"evaluation.views", NULL, KEY_WHOLE, AT(views), 1, 2, NULL, "1",
-     .about = "forward passes an image in an evaluation: 1 plain, 2 with its mirror image"},
+     .about = "forward passes per image in an evaluation: 1 plain, 2 with its mirror image"},
     {.path = NULL},
 };
 

@@ -36,7 +36,7 @@ int cmd_eval(int argc, char **argv)
         if (!strcmp(argv[1], metrics[i].name)) return metrics[i].command(argc - 1, argv + 1);
     bool json = false;
     const struct option options[] = {
-        {OPTION_FLAG, 'j', "json", NULL, "print what the published evaluation prints", &json, 0, 0},
+        {OPTION_FLAG, 'j', "json", NULL, "print the JSON of the published evaluation", &json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct text about = {0}, scores = {0};

@@ -18,7 +18,7 @@ static const struct option OPTIONS[] = {
 static const struct usage USAGE = {
     "prices", "[NAME]",
     "Lists the machines that --instance NAME knows, with the price of an hour, its date and its source. With NAME, only "
-    "those whose name contains it. A price is left out where sources disagree; give it with --cost-per-hour then.",
+    "the machines whose name contains it. A price is left out where sources disagree; give it with --cost-per-hour then.",
     OPTIONS,
     "Example:\n"
     "  dawn prices c7i\n",

@@ -106,7 +106,7 @@ expect 0 'committed to far as #' "$DAWN" submit other.db --competition far --han
 expect 1 'takes runs from' "$DAWN" submit other.db --competition far --handle bob --yes # its deadline is far away
 "$DAWN" submit other.db --handle bob --dry-run >out 2>err || true
 reads out "run 2 is committed to the competition far and is left out"
-expect 2 'what is wrong' "$DAWN" object "$url/runs/$number"
+expect 2 'give --reason TEXT' "$DAWN" object "$url/runs/$number"
 expect 2 'leave out --server' objecting --server "$url"
 expect 1 'is not a run' "$DAWN" object 1 --reason x --yes
 expect 1 'has no run or measurement here' objecting # a commitment is none

@@ -56,7 +56,7 @@ static void verdict(struct page *page, const struct gathered *g)
     const struct run_metric plain = {.unit = "%"};
     const bool spread = facts->finished > 1;  // one run has neither deviation nor interval
     char low[BOARD_VALUE], high[BOARD_VALUE], sigma[TEXT_FIGURE];
-    html_add(page->out, "<dl class=\"headline\"><div><dt>Runs<small>with a result, of those announced</small></dt><dd>%d of %d"
+    html_add(page->out, "<dl class=\"headline\"><div><dt>Runs<small>with a result, of the announced ones</small></dt><dd>%d of %d"
                         "</dd></div><div><dt>Mean time<small>end-to-end, whole schedule", facts->finished, facts->planned);
     if (spread)
         html_add(page->out, "; 95%% interval %s to %s; standard deviation %s",

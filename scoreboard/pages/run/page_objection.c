@@ -45,8 +45,8 @@ void run_objections(struct page *page, const struct shown *shown, const struct o
         html_add(page->out, "</ul><p>An objection is the word of its author. An objection that the operator upheld counts as "
                             "a flag. Objections are never deleted.</p>\n");
     if (list->total > list->count)
-        html_add(page->out, "<p class=\"quiet\">%d of %lld are shown; those of people without a finished run come last.</p>\n",
-                 list->count, (long long)list->total);
+        html_add(page->out, "<p class=\"quiet\">%d of %lld are shown; objections of people without a finished run come last."
+                 "</p>\n", list->count, (long long)list->total);
     if (next < list->total && list->count > 0 && !page_is_copy(page))
         html_add(page->out, "<p><a href=\"/runs/%lld?objections=%lld#objections\">Further objections</a></p>\n", run, next);
     if (!page_is_copy(page)) {

@@ -13,7 +13,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
     CHECK(TARGET, "unknown-target", REJECT, "a board of the task has the run's target")                                \
     CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
-    CHECK(DIVISION, "division", REJECT, "the closed division holds only what the harness evaluated")                   \
+    CHECK(DIVISION, "division", REJECT, "the closed division holds only runs that the harness evaluated")                   \
     CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \
     CHECK(EPOCH_ORDER, "epoch-order", REJECT, "steps, epochs and samples grow from point to point")                    \
     CHECK(SCORE, "score-range", REJECT, "each score is of a metric of the run, and a count lies between 0 and N")      \
@@ -28,7 +28,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(PRICE, "price", REJECT, "a named instance has the price and the hardware of the table of prices")            \
     CHECK(LATENCY, "latency-order", REJECT, "percentiles grow, and the mean lies where it can")                        \
     CHECK(ELIGIBLE, "latency-eligible", REJECT, "a latency called eligible meets the target on the whole test set")    \
-    CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed what the stated hardware can do")               \
+    CHECK(SPEED, "above-peak", REJECT, "the arithmetic does not exceed the peak of the stated hardware")               \
     CHECK(CLIENT_TIME, "client-time", REJECT, "dated within 30 days past and 10 minutes to come, as its stopwatch says") \
     CHECK(WORK, "work", REJECT, "the samples follow from epochs and data, and time was spent on training them")       \
     CHECK(TWIN, "same-times", REJECT, "no run has the times of another, nor the losses of one in its group")             \

@@ -295,7 +295,7 @@ static const char *times_fault(const json_t *latency, const char *which)
     if (p50 > p90) return "p50 is above p90";
     if (p90 > p99) return "p90 is above p99";
     int64_t mean = time_of(latency, which, "mean");
-    if (100 * (mean + 1) < 40 * p50 + 9 * p90 + p99) return "the mean is below what the percentiles allow";
+    if (100 * (mean + 1) < 40 * p50 + 9 * p90 + p99) return "the mean is below the least that the percentiles allow";
     return NULL;
 }
 

@@ -199,7 +199,7 @@ static bool judge_states(struct judging *j, const json_t *run, const struct tick
     if (canonical_at(run, "chain_end") == NULL) return refuse(j, "it did not finish");
     if (canonical_int(run, "resumed") > 0) return refuse(j, "it was interrupted and resumed");
     if (strcmp(canonical_text(run, "evaluated_by"), "harness") != 0) return refuse(j, "the harness did not evaluate it");
-    if (count == 0) return refuse(j, "the board got no beat of it");
+    if (count == 0) return refuse(j, "the board got no beat of the run");
     if (!place_stamps(j, stamps, count) || !check_early(j)) return false;
     const size_t crossing = find_crossing(run), end = j->count - 1;
     if (crossing > 0 && !check_late(j, crossing, "the state that met the target")) return false;

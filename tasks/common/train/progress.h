@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe or a file, one JSON object a line
+// Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe or a file, one JSON object per line
 // with --json. No other file of the training prints.
 #ifndef DAWN_TRAIN_PROGRESS_H
 #define DAWN_TRAIN_PROGRESS_H

@@ -418,7 +418,7 @@ static int run_options(struct arguments *a, char *const *words, int argc, char *
         "A slow device gets fewer, and the output says so; it also says whether the machine was steady. Shows samples per "
         "second, the time by operator, and the share of the device's measured peaks. Several batches, precisions or fusions "
         "are a sweep, "
-        "with a line through its steps. \"ops\" times single operators, and names those far below the measured product rate. "
+        "with a line through its steps. \"ops\" times single operators, and names the ones far below the measured product rate. "
         "Without the data set, noise of the same shape is used.",
         options,
         "Examples:\n"

@@ -81,7 +81,7 @@ void throughput_text(const struct trial *t, struct text *into)
     text_add(into, "  memory     %-15s of the step, by plan; training takes %s\n",
              text_size(a, (double)trial_plan(t)->total), text_size(b, (double)t->trainer->session->memory_total));
     if (t->energy_uj > 0)
-        text_add(into, "  energy     %-15s a step, %s each sample: processor packages and GPUs\n",
+        text_add(into, "  energy     %-15s per step, %s per sample: processor packages and GPUs\n",
                  text_si(a, (double)t->energy_uj * 1e-6, "J"),
                  text_si(b, (double)t->energy_uj * 1e-6 / (double)t->variant->batch, "J"));
 }

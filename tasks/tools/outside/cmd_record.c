@@ -176,7 +176,7 @@ int cmd_record(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "task", "TASK", "the contest that the command takes part in", &a.task, 0, 0},
         {OPTION_FLOAT, 't', "target", "SHARE", "score to reach, 0 to 1; default: the contest's", &a.target, 0, 0},
-        {OPTION_TEXT, 0, "model", "NAME", "what is trained", &a.model, 0, 0},
+        {OPTION_TEXT, 0, "model", "NAME", "the network that is trained", &a.model, 0, 0},
         {OPTION_TEXT, 0, "framework", "TEXT", "what trains it, such as \"PyTorch 2.4\"", &a.framework, 0, 0},
         {OPTION_INT, 's', "seed", "N", "given to the command as $DAWN_SEED and for {seed}", &a.seed, 0, 1e15},
         {OPTION_INT, 'n', "runs", "N", "a group: N runs with seeds from --seed on, each to its end", &a.runs, 1, 1000},
@@ -188,7 +188,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
         {OPTION_FLAG, 0, "module", NULL, "print dawn.py, which Python programs import to report their epochs", &a.module, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "the summaries as one JSON object a line, on standard error", &a.json, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "the summaries as one JSON object per line, on standard error", &a.json, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print no summary, only errors", &a.quiet, 0, 0},
         {0},
     };

@@ -93,7 +93,7 @@ int cmd_profile(int argc, char **argv)
         {OPTION_FLAG, 0, "fake", NULL, "use noise of the data set's shape instead of its files", &a.fake, 0, 0},
         {OPTION_INT, 0, "side", "N", "the step at N x N, or of length N; 0: the largest", &a.side, 0, 1 << 14},
         {OPTION_FLAG, 0, "fusion", NULL, "fuse operators", &a.fusion, 0, 0},
-        {OPTION_FLOAT, 0, "seconds", "S", "time limit of the steps, and of those with feed", &a.seconds, 0.001, 1e6},
+        {OPTION_FLOAT, 0, "seconds", "S", "time limit of the steps, and of the steps with feed", &a.seconds, 0.001, 1e6},
         {OPTION_FLAG, 0, "measure", NULL, "measure the peaks of the device", &a.measure, 0, 0},
         {OPTION_INT, 0, "rows", "N", "rows of each table; the rest is summed up", &a.rows, 4, 10000},
         {OPTION_PATH, 0, "trace", "FILE", "write a Chrome trace, which Perfetto opens", &a.trace, 0, 0},

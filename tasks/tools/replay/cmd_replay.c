@@ -243,7 +243,7 @@ int cmd_replay(int argc, char **argv)
         {OPTION_TEXT, 0, "save", "FILE", "file of the weights (default: run-N.safetensors); \"\": none", &c.save, 0, 0},
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of this machine", &c.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &c.instance, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "one JSON object a line instead of text", &c.json, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object per line instead of text", &c.json, 0, 0},
         {OPTION_FLAG, 'q', "quiet", NULL, "print the comparison alone", &c.quiet, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

@@ -21,7 +21,7 @@ static int choose_form(const char *format, const char *to, enum sheet_form *form
         if (!strcmp(wanted, forms[i])) return 0;
     }
     if (format) return fail_unknown(ERR_USAGE, "format", format, forms, NULL);
-    return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format says what it holds", to);
+    return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format names the format", to);
 }
 
 static int write_report(const char *db, enum sheet_form form, const struct option_list *pictures, const char *to)

@@ -108,7 +108,7 @@ static void draw_bars(const struct report_group *g, const char *id, struct text 
         part[i] = (struct chart_part){.label = label[i], .figure = figure[i], .value = rate, .look = 0};
     }
     char title[64];
-    snprintf(title, sizeof title, "%.30s a second by batch", record_text(g->row[0], "samples"));
+    snprintf(title, sizeof title, "%.30s per second, by batch", record_text(g->row[0], "samples"));
     chart_bars(into, id, title, "Median of the repeats.", part, count);
 }
 

@@ -422,10 +422,11 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!known && is_run(action))
         return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
-    if (argc > (list ? 2 : compare ? 2 + DIFFER_MOST : 3)) return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
+    if (argc > (list ? 2 : compare ? 2 + DIFFER_MOST : 3))
+        return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc < 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2), or more");
     if (!list && (f->task || f->status || f->model || f->tag || f->group || f->seed >= 0 || f->sort || f->limit))
-        return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort and --limit choose what results list shows");
+        return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort and --limit are options of results list");
     if (f->groups && (!list || f->status || f->model || f->tag || f->seed >= 0 || f->sort || f->limit))
         return fail(ERR_USAGE, "--groups is an option of results list, where --task and --group may choose among groups");
     TRY(check_filter(f));
@@ -482,22 +483,22 @@ int cmd_results(int argc, char **argv)
         .command = "results",
         .operands = "[list|show|compare|export|verify|delete] [RUN...] [OPTIONS]",
         .about = "Lists, shows, compares, exports, verifies and deletes recorded runs. RUN is a number, a name or \"last\"; for "
-                 "export and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare takes "
-                 "two to eight runs, or groups (g1 g2). show takes a group, too. RUN alone shows that run.",
+                 "export and verify also \"all\". Without RUN, show takes the last run, and export and verify take all. compare "
+                 "takes two to eight runs, or groups (g1 g2). show takes a group, too. RUN alone shows that run.",
         .options = options,
         .more = "Examples:\n"
-                "  dawn results                                one line a run\n"
+                "  dawn results                                one line per run\n"
                 "  dawn results list --task cifar10 --json     the same for programs\n"
                 "  dawn results list --sort score --limit 5    the five best\n"
                 "  dawn results list --groups                  means of groups, and their spread\n"
                 "  dawn results 3                              everything about run 3, or g1\n"
                 "  dawn results show                           everything about the last run\n"
-                "  dawn results show --follow                  what a running run does\n"
+                "  dawn results show --follow                  the epochs of a running run\n"
                 "  dawn results compare 3 7 wide               clocks, curves, what differs\n"
                 "  dawn results export --format csv --to dir   every table as a file\n"
                 "  dawn results export 3 --to run.html         a page of run 3, or of g1\n"
                 "  dawn results verify                         whether a record was changed\n"
-                "  dawn results delete 3 --yes                 a run, or g1; verify tells of it\n\n"
+                "  dawn results delete 3 --yes                 a run, or g1; verify reports it\n\n"
                 "verify finds missing runs by gaps in the numbers and in groups. It cannot see\n"
                 "that the newest runs were deleted with all that names them.\n\n"
                 "MLPerf's log calls a run of CIFAR10 \"resnet\" (submission_benchmark), because\n"

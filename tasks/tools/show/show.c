@@ -223,7 +223,7 @@ static void add_result(struct text *t, const json_t *run, const struct plain_sty
     if (record_has(run, "energy_uj")) {
         char target[TEXT_FIGURE + 24] = "";
         if (record_has(run, "reached_energy_uj"))
-            snprintf(target, sizeof target, ", %s of it to the target",
+            snprintf(target, sizeof target, ", %s up to the target",
                      text_si(b, (double)record_int(run, "reached_energy_uj") / 1e6, "J"));
         plain_line(t, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
                    text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"), target);
