@@ -498,7 +498,7 @@ int cmd_submit(int argc, char **argv)
         {OPTION_TEXT, 0, "board", "NAME", "name of the scoreboard, when no server is asked", &c.sending.board, 0, 0},
         {OPTION_TEXT, 0, "board-key", "KEY", "fingerprint of its key; without it the board takes no files of --out",
          &c.board_key, 0, 0},
-        {OPTION_FLAG, 0, "json", NULL, "one JSON object: the prepared runs, the server's answers; the text goes to standard error",
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object: prepared runs, the answers of the server; text goes to standard error",
          &c.json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };

@@ -426,7 +426,7 @@ static int check_words(int argc, char **argv, struct choice *c)
         return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc < 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2), or more");
     if (!list && (f->task || f->status || f->model || f->tag || f->group || f->seed >= 0 || f->sort || f->limit))
-        return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort and --limit are options of results list");
+        return fail(ERR_USAGE, "--task, --status, --model, --tag, --group, --seed, --sort, --limit are for results list");
     if (f->groups && (!list || f->status || f->model || f->tag || f->seed >= 0 || f->sort || f->limit))
         return fail(ERR_USAGE, "--groups is an option of results list, where --task and --group may choose among groups");
     TRY(check_filter(f));
