@@ -53,7 +53,8 @@ static int read_curves(const struct report_data *d, const char *task, struct sho
     return count;
 }
 
-static void draw_curves(const struct report_data *d, const json_t *last, struct shows shows, struct text *into)
+// A sentence that several charts share is added once.
+static void draw_curves(const struct report_data *d, const json_t *last, struct shows shows, struct text *into, struct text *notes)
 {
     const char *task = record_text(last, "task"), *name = shows.name ? shows.name : "", *blank = shows.name ? " " : "";
     const struct run_metric board = curve_board(last);
@@ -78,7 +79,7 @@ static void draw_curves(const struct report_data *d, const json_t *last, struct 
     chart.series = series, chart.series_count = count;
     chart.levels = &level, chart.level_count = shows.loss ? 0 : 1;
     if (count) chart_draw(into, &chart);
-    if (count < all) sheet_words(SHEET_HTML, about, into);
+    if (count < all && (notes->at == NULL || strstr(notes->at, about) == NULL)) sheet_words(SHEET_HTML, about, notes);
     for (int i = 0; i < count; i++) free(curve[i].at);
 }
 
@@ -90,8 +91,12 @@ void report_curves(const struct report_data *d, const char *task, struct text *i
     if (!last) return;
     const char *name[RUN_LOSSES_MAX];
     int losses = curve_losses(last, name);
-    draw_curves(d, last, (struct shows){false, NULL}, into);
-    for (int n = -1; n < losses; n++) draw_curves(d, last, (struct shows){true, n < 0 ? NULL : name[n]}, into);
+    struct text notes = {0};
+    text_add(into, "<div class=\"pictures\">\n");
+    draw_curves(d, last, (struct shows){false, NULL}, into, &notes);
+    for (int n = -1; n < losses; n++) draw_curves(d, last, (struct shows){true, n < 0 ? NULL : name[n]}, into, &notes);
+    text_add(into, "</div>\n%s", notes.at != NULL ? notes.at : "");
+    text_free(&notes);
 }
 
 // ---- throughput
@@ -225,6 +230,7 @@ void report_group_charts(const struct report_data *d, int group, struct text *in
     const struct report_group *g = &d->group[group];
     const json_t *largest = g->row[g->rows - 1];
     char id[32];
+    text_add(into, "<div class=\"pictures\">\n");
     if (g->rows > 1) {
         snprintf(id, sizeof id, "rate-%d", group);
         draw_bars(g, id, into);
@@ -235,4 +241,5 @@ void report_group_charts(const struct report_data *d, int group, struct text *in
     draw_roofline(d, largest, id, into);
     snprintf(id, sizeof id, "memory-%d", group);
     draw_memory(d, largest, id, into);
+    text_add(into, "</div>\n");
 }
