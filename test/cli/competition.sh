@@ -6,9 +6,9 @@
 set -eu
 . "$ROOT/test/board.sh"
 moment() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }
-write() { # NAME DEADLINE: its file
+write() { # NAME DEADLINE [TASK]: its file
     cat >"$1.json" <<END
-{"name": "$1", "title": "Winter", "rules": "One machine.", "task": "cifar10", "ranked_by": "training-time", "rank": "classic",
+{"name": "$1", "title": "Winter", "rules": "One machine.", "task": "${3:-cifar10}", "ranked_by": "training-time", "rank": "classic",
  "division": "open", "trust": "signed", "begins": "$(moment $((now - 60)))", "commits_until": "$(moment "$2")",
  "reveals_until": "$(moment $((now + 3600)))"}
 END
@@ -70,11 +70,27 @@ expect 2 'has been submitted to example' "$DAWN" submit --competition far --run 
 
 # ---- commit
 cp results.db other.db
+# A run on drawn images enters a competition of the demonstration alone.
+cp results.db demo.db
+python3 -B - "$ROOT" <<'PYTHON'
+import sqlite3, sys
+sys.path.insert(0, sys.argv[1] + "/test/cli")
+from bind_record import bind
+d = sqlite3.connect("demo.db")
+d.execute("DELETE FROM runs WHERE id <> 4")
+d.execute("UPDATE runs SET synthetic = 1, official = 0")
+d.execute("UPDATE data_sets SET name = 'synthetic', synthetic = 1, official = 0")
+bind(d, 4)
+d.commit()
+PYTHON
 for window in 3 12 40; do
     name=within-$window deadline=$(($(date +%s) + window))
     write "$name" "$deadline"
     expect 0 'is open' operator add "$name.json"
-    if "$DAWN" submit --competition "$name" --run 1 --yes --json >answer 2>out; then break; fi
+    write "demo-$window" "$deadline" demo
+    expect 0 'is open' operator add "demo-$window.json"
+    if "$DAWN" submit --competition "$name" --run 1 --yes --json >answer 2>out &&
+        "$DAWN" submit demo.db --competition "demo-$window" --run 4 --yes >demo 2>>out; then break; fi
     cp out err
     grep -q 'took commitments until' err
 done
@@ -83,6 +99,9 @@ python3 -c 'import json; o = json.load(open("answer")); assert o["sent"]["commit
 shows /competitions "/competitions/$name"
 shows "/competitions/$name" 'not revealed'
 lacks page 'Some CPU'
+shows "/competitions/demo-$window" 'Demonstration, no results'
+grep -q 'Open for commitments.</strong> Time left: 0 h 0 min' page || grep -q 'Runs are being published' page # on a slow machine
+lacks page '<dt>1[.]'
 while [ "$(date +%s)" -lt "$deadline" ]; do sleep 0.2; done
 
 # ---- reveal: these bytes, once
@@ -95,6 +114,11 @@ number=$(python3 -c 'import json; print(json.load(open("entries"))["entries"][0]
 shows "/competitions/$name" 'Some CPU'
 shows "/runs/$number" "/competitions/$name"
 expect 0 'receipt *good' "$DAWN" verify "$url/runs/$number"
+
+# ---- the podium of a demonstration
+expect 0 'run 4: accepted as #' "$DAWN" submit demo.db --competition "demo-$window" --yes
+shows "/competitions/demo-$window" '<dt>1[.] <a href="/people/ada">ada</a><small><bdi>airbench</bdi>'
+grep -q 'Runs are being published.</strong> Time left: 0 h [0-9]* min' page
 
 # ---- an objection, and the decision
 decide() { "$BOARD" audit "$objection" --by 'Ann Lee' --reason 'looked at the photographs' --db board.db "$@"; }
