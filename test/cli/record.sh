@@ -233,6 +233,46 @@ end_of $dawn
 [ "$rc" = 130 ]
 gone # a process that ignores signals is killed in the end
 
+# ---- TensorBoard's event files, written by hand: scalars of both forms, a record in two parts, a file of before
+mkdir -p runs/a
+cat >events.py <<'PYTHON'
+import os, struct, sys, time
+def crc(data):
+    c = 0xffffffff
+    for byte in data:
+        c ^= byte
+        for _ in range(8):
+            c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
+    c ^= 0xffffffff
+    return struct.pack("<I", ((c >> 15 | c << 17) + 0xa282ead8) & 0xffffffff)
+assert crc(b"123456789") == struct.pack("<I", ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8) & 0xffffffff)
+def varint(n): return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+def text(number, data): return varint(number << 3 | 2) + varint(len(data)) + data
+def event(step, tag, value, tensor):
+    held = text(8, b"\x08\x01" + text(4, struct.pack("<f", value))) if tensor else b"\x15" + struct.pack("<f", value)
+    data = b"\x09" + struct.pack("<d", time.time()) + b"\x10" + varint(step) + text(5, text(1, text(1, tag) + held))
+    head = struct.pack("<Q", len(data))
+    return head + crc(head) + data + crc(data)
+path = sys.argv[1]
+os.makedirs(os.path.dirname(path), exist_ok=True)
+with open(path, "ab", 0) as f:
+    for step, score in enumerate((.5, .9412)):
+        time.sleep(0.3)
+        f.write(event(step, b"train/loss", 2 - step, False))
+        data = event(step, b"val/acc", score, step == 1)
+        f.write(data[:20]); time.sleep(0.3); f.write(data[20:])
+    if len(sys.argv) > 2: f.write(b"no record at all")
+PYTHON
+python3 events.py runs/a/events.out.tfevents.0.old
+tensorboard="--tensorboard runs --score val/acc --loss train/loss"
+said 0 'run .* done, 2 epochs' "$DAWN" record $tensorboard -- python3 events.py runs/b/c/events.out.tfevents.1.new
+facts '[x["scores"][0]["score"] for x in p] == [5000, 9412] and [x["loss_micro"] for x in p] == [2000000, 1000000]'
+facts '[x["step"] for x in p] == [1, 2] and p[1]["t_ns"] - p[0]["t_ns"] > 3e8'
+said 1 'run .* failed' "$DAWN" record $tensorboard -- python3 events.py runs/b/events.out.tfevents.2.bad more
+grep -q 'events.out.tfevents.2.bad: a record has another checksum' err
+said 1 'no event file with a scalar "val/acc" was written below nowhere' "$DAWN" record --tensorboard nowhere --score val/acc -- true
+said 2 'needs --score TAG' "$DAWN" record --tensorboard runs -- true
+
 # ---- dawn itself is killed: the run left its trace, and the program has gone with it
 start -- sh -c "echo \$\$ >pid; $(epoch 1 9400) echo ready; exec sleep 60"
 await ready

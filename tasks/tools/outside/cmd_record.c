@@ -26,6 +26,7 @@ struct arguments {
     const char *task, *database, *instance, *model, *framework, *gpu;
     struct run_labels labels;
     struct option_list tags;
+    const char *events, *score, *loss;
 };
 
 static const char *span_text(char into[TEXT_FIGURE], int64_t ns)
@@ -138,7 +139,8 @@ static int record_command(const struct arguments *a, char *const *command)
 {
     struct recorder_options o = {
         .stop = a->stop, .runs = a->runs, .seed = a->seed, .devices = a->devices, .database = a->database, .model = a->model,
-        .framework = a->framework, .labels = a->labels, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
+        .framework = a->framework, .labels = a->labels, .events = a->events, .score_tag = a->score,
+        .loss_tag = a->loss, .gpu = a->gpu, .command = command, .onto = {STDOUT_FILENO, STDERR_FILENO},
         .tell = a->quiet ? NULL : a->json ? print_run_json : print_run_end,
         .tell_epoch = !a->quiet && !a->json && isatty(STDERR_FILENO) ? print_epoch : NULL,
     };
@@ -184,6 +186,9 @@ int cmd_record(int argc, char **argv)
         {OPTION_INT, 0, "devices", "N", "accelerators that the command uses; 1 if it uses the CPU", &a.devices, 1, 1 << 20},
         {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
+        {OPTION_PATH, 0, "tensorboard", "FOLDER", "read the epochs from event files of TensorBoard below it", &a.events, 0, 0},
+        {OPTION_TEXT, 0, "score", "TAG", "with --tensorboard: the scalar that is the score; each value is an epoch", &a.score, 0, 0},
+        {OPTION_TEXT, 0, "loss", "TAG", "with --tensorboard: the scalar that is the training loss", &a.loss, 0, 0},
         LABEL_OPTIONS(a.labels, a.tags),
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},
         {OPTION_TEXT, 0, "instance", "NAME", "take the price of this instance from the table", &a.instance, 0, 0},
@@ -200,16 +205,20 @@ int cmd_record(int argc, char **argv)
         "The program prints a line for each epoch (see docs/record.md):\n"
         "  {\"dawn\":\"epoch\",\"epoch\":1,\"samples\":50000,\"correct\":7312,\"items\":10000}\n"
         "or MLPerf's :::MLLOG lines with eval_accuracy. In Python, dawn.py prints them.\n"
+        "With --tensorboard it need not print anything.\n"
         "Exit status: 0 reached, 3 missed, 130 interrupted, 2 wrong usage, 1 failed.\n"
         "Examples:\n"
         "  dawn record --module >dawn.py\n"
         "  dawn record -- python train.py\n"
+        "  dawn record --tensorboard runs --score val/accuracy -- python train.py\n"
         "  dawn record --runs 5 --framework \"PyTorch 2.4\" -- python train.py {seed}\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (a.module) return print_module(argc);
     a.labels.tags = a.tags.word, a.labels.tag_count = a.tags.count;
     TRY(labels_check(&a.labels));
+    if ((a.events == NULL) != (a.score == NULL) || (a.loss != NULL && a.events == NULL))
+        return fail(ERR_USAGE, "--tensorboard FOLDER needs --score TAG, and --score and --loss need --tensorboard");
     if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
     return record_command(&a, argv + 1);
 }

@@ -128,7 +128,7 @@ double outside_most(const struct contest *c)
 // A share of 1, or a value, as k of the contest's items, rounded down. A share that single precision cannot tell from the next
 // count is that count: 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact count
 // stays as it is.
-static int share_to_k(const char *what, double share, const struct contest *c, int64_t *k)
+int outside_share(const char *what, double share, const struct contest *c, int64_t *k)
 {
     const double most = outside_most(c);
     const int64_t items = c->items;
@@ -188,7 +188,7 @@ static int read_epoch(const json_t *line, const struct contest *c, struct outsid
     if (score != NULL) {
         if (e->k >= 0) return fail(ERR_INPUT, "\"score\" and \"correct\" exclude each other");
         if (!json_is_number(score)) return fail(ERR_INPUT, "\"score\" must be a number");
-        TRY(share_to_k("\"score\"", json_number_value(score), c, &e->k));
+        TRY(outside_share("\"score\"", json_number_value(score), c, &e->k));
     }
     if (loss != NULL) {
         if (!json_is_number(loss)) return fail(ERR_INPUT, "\"loss\" must be a number");
@@ -266,7 +266,7 @@ static int read_mlperf_score(const json_t *event, const struct contest *c, struc
     const json_t *epoch = json_object_get(metadata, "epoch_num"), *samples = json_object_get(metadata, "samples_count");
     if (!json_is_number(value)) return fail(ERR_INPUT, "the value of eval_accuracy must be a number");
     bool bleu = !strcmp(c->board.unit, "BLEU");  // a share of 1 in MLPerf's logs
-    TRY(share_to_k("eval_accuracy", json_number_value(value) * (bleu ? 100 : 1), c, &e->k));
+    TRY(outside_share("eval_accuracy", json_number_value(value) * (bleu ? 100 : 1), c, &e->k));
     if (json_is_number(epoch)) {
         double n = ceil(json_number_value(epoch));
         if (!(n >= 0 && n <= (double)COUNT_MOST)) return fail(ERR_INPUT, "epoch_num is %g", json_number_value(epoch));

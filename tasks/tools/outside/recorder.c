@@ -19,9 +19,10 @@
 #include "submit/results/machine/instance.h"
 #include "submit/results/record.h"
 #include "tasks/tools/outside/command.h"
+#include "tasks/tools/outside/events.h"
 #include "tasks/tools/outside/outside.h"
 
-enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
+enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, POLL_MS = 200, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
 #define MS ((int64_t)1000000)
 
 struct recorder {
@@ -43,9 +44,12 @@ struct going {
     int64_t at_ns;           // when its bytes were read
     int64_t now_ns;          // its time, later than that of the last epoch
     bool placed;             // the program reported a segment
-    int64_t shift;           // 1 if MLPerf's epochs count from 0
+    int64_t shift;           // 1 if MLPerf's epochs, or TensorBoard's steps, count from 0
     int64_t epoch, epoch_micro, step, samples;  // values of the last point
     bool steps;              // the program counts its steps
+    struct events_folder *events;  // NULL: none are read
+    int64_t polled_ns;
+    double loss;             // the last one in them; NaN: none
     struct recorder_end end;
     char weights[DIGEST_HEX];
     struct machine_meter meter;
@@ -126,6 +130,12 @@ static int take_about(struct going *g, const struct outside_about *a)
                                             .batch = a->batch, .views = a->views, .input_size = a->input_size});
 }
 
+static void take_time(struct going *g)
+{
+    int64_t after = g->watch.start_ns + g->end.last.end_to_end_ns + 1;
+    g->now_ns = g->at_ns > after ? g->at_ns : after;
+}
+
 // Bytes that arrive together get one time. A second epoch among them is a nanosecond later, which the checks of a submission
 // notice, because buffered output has no times of its own.
 static int take_report(void *context, const char *line, size_t count, int64_t number)
@@ -133,8 +143,7 @@ static int take_report(void *context, const char *line, size_t count, int64_t nu
     struct going *g = context;
     struct outside_line said;
     if (g->stopping) return 0;  // the run has ended
-    int64_t after = g->watch.start_ns + g->end.last.end_to_end_ns + 1;
-    g->now_ns = g->at_ns > after ? g->at_ns : after;
+    take_time(g);
     int rc = outside_read(line, count, g->all->o->contest, &said);
     if (rc == 0 && said.kind == OUTSIDE_EPOCH) rc = take_epoch(g, said.epoch);
     if (rc == 0 && said.kind == OUTSIDE_ABOUT) rc = take_about(g, &said.about);
@@ -145,6 +154,21 @@ static int take_report(void *context, const char *line, size_t count, int64_t nu
     if (rc != ERR_INPUT) return rc;
     return fail_prefix(rc, "line %lld of the command's standard %s: ", (long long)number,
                        g->stream == CHILD_OUT ? "output" : "error");
+}
+
+// Each score is an epoch, at the moment when it was found in the file: the writer's own clock proves nothing.
+static int take_scalar(void *context, const struct events_scalar *s)
+{
+    struct going *g = context;
+    const struct recorder_options *o = g->all->o;
+    if (o->loss_tag != NULL && strcmp(s->tag, o->loss_tag) == 0) g->loss = s->value;
+    if (g->stopping || strcmp(s->tag, o->score_tag) != 0) return 0;
+    if (g->end.epochs == 0 && s->step == 0) g->shift = 1;
+    if (s->step < 0 || s->step >= INT64_MAX - 1) return fail(ERR_INPUT, "%s has the step %lld", s->tag, (long long)s->step);
+    struct outside_epoch e = {.epoch = -1, .step = s->step + g->shift, .epoch_micro = -1, .samples = -1, .loss = g->loss};
+    TRY(outside_share(s->tag, s->value, o->contest, &e.k));
+    take_time(g);
+    return take_epoch(g, e);
 }
 
 // ---- the child
@@ -171,6 +195,14 @@ static void take_bytes(struct going *g, const struct child_event *e, bool last)
     note_failure(g, last ? outside_finish(lines, take_report, g) : outside_feed(lines, g->child.bytes, e->count, take_report, g));
 }
 
+static void poll_events(struct going *g, bool last)
+{
+    g->at_ns = clock_ns();
+    if (g->events == NULL || g->failed < 0 || (!last && g->at_ns - g->polled_ns < POLL_MS * MS)) return;
+    g->polled_ns = g->at_ns;
+    note_failure(g, events_folder_poll(g->events, take_scalar, g));
+}
+
 static void pass_signal(struct going *g, int number)
 {
     child_signal(&g->child, g->signals++ == 0 ? number : SIGKILL);
@@ -178,7 +210,7 @@ static void pass_signal(struct going *g, int number)
 
 static int time_to_wait_ms(const struct going *g)
 {
-    if (g->deadline_ns == 0) return QUIET_MS;
+    if (g->deadline_ns == 0) return g->events != NULL ? POLL_MS : QUIET_MS;
     int64_t left = (g->deadline_ns - clock_ns()) / MS;
     return left > 0 ? (int)left + 1 : 0;
 }
@@ -188,6 +220,7 @@ static void follow_child(struct going *g)
     struct child_event e;
     for (;;) {
         child_next(&g->child, time_to_wait_ms(g), &e);
+        poll_events(g, e.kind == CHILD_ENDED);
         if (g->deadline_ns != 0 && clock_ns() > g->deadline_ns) {
             child_signal(&g->child, SIGKILL);
             g->deadline_ns = clock_ns() + AGAIN_MS * MS;  // exiting takes a while; do not spin until then
@@ -241,6 +274,9 @@ static int judge_run(struct going *g, const struct child_end *child)
     if (g->stopping) return 0;
     if (child->signal) return fail(ERR_INPUT, "the command was ended by signal %d (%s)", child->signal, strsignal(child->signal));
     if (child->status != 0) return fail(ERR_INPUT, "the command ended with exit status %d", child->status);
+    const struct recorder_options *o = g->all->o;
+    if (g->end.epochs == 0 && o->events != NULL)
+        return fail(ERR_MISSING, "no event file with a scalar \"%s\" was written below %s", o->score_tag, o->events);
     if (g->end.epochs == 0)
         return fail(ERR_MISSING, "the command reported no epoch; docs/record.md shows the line that it must print");
     return 0;
@@ -279,7 +315,8 @@ static int record_one(const struct recorder *all, int64_t group, int64_t index)
 {
     struct going *g = zalloc(sizeof *g);
     struct child_end child;
-    g->all = all;
+    g->all = all, g->loss = NAN;
+    if (all->o->events != NULL) g->events = events_folder_new(all->o->events);
     g->end = (struct recorder_end){.index = index, .planned = all->o->runs, .seed = all->o->seed + index - 1, .k = -1};
     int rc = start_child(g);
     if (rc == 0) {
@@ -291,6 +328,7 @@ static int record_one(const struct recorder *all, int64_t group, int64_t index)
         if (rc == 0) rc = check_score(g);
     }
     for (int i = 0; i < CHILD_STREAMS; i++) outside_free(&g->lines[i]);
+    events_folder_free(g->events);
     stopwatch_free(&g->watch);
     machine_meter_stop(&g->meter);
     free(g);

@@ -29,6 +29,8 @@ struct recorder_options {
     const char *gpu;            // NULL: what the machine reports
     const struct price *price;  // NULL: none
     struct run_labels labels;
+    const char *events;         // folder of TensorBoard's event files; NULL: the program prints its epochs
+    const char *score_tag, *loss_tag;  // scalars in them; each score is an epoch. loss_tag NULL: none
     char *const *command;       // ends with NULL
     int onto[CHILD_STREAMS];    // descriptors that its output is passed on to
     void (*tell)(const struct recorder_options *, const struct recorder_end *);  // called after each run; may be NULL
