@@ -82,7 +82,7 @@ says 2 'run 3 belongs to group 1' "$DAWN" results delete 3 --yes
 [ "$(runs)" = 1 ]
 [ "$(status "$DAWN" results verify)" = 0 ]
 [ "$(grep -c '^run [234]  deleted on 20' out)" = 3 ]
-! grep -q MISSING out
+lacks out MISSING
 [ "$(status "$DAWN" results verify --json)" = 0 ]
 holds out 'o["good"] and [d["run"] for d in o["deleted"]] == [2, 3, 4]'
 "$DAWN" record --model single -- $trainer 2>/dev/null

@@ -20,9 +20,9 @@ reads out 'a.db: 3 .3 new'
 "$BOARD" board cifar10 training-time --trust imported --db a.db --format tsv >rows.tsv
 reads rows.tsv '2.59'
 reads rows.tsv 'CIFAR10/history/race-2024-01-02'
-! grep -q example.org.Ann rows.tsv
+lacks rows.tsv 'example[.]org[.]Ann'
 "$BOARD" board cifar10 training-time --db a.db --format tsv >checked.tsv
-! grep -q 2.59 checked.tsv
+lacks checked.tsv '2[.]59'
 [ "$(status "$BOARD" import records race.tsv --db a.db)" = 0 ]
 reads out 'a.db: 3 .0 new'
 "$BOARD" board cifar10 training-time --trust imported --db a.db --format tsv | cmp - rows.tsv

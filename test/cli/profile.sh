@@ -28,7 +28,7 @@ PY
 # In a pipe, a plain line at most once a second says what is done.
 [ "$(status "$DAWN" profile cifar10 --data synthetic --threads 1 --no-measure --seconds 1.1)" = 0 ]
 grep -Eq '^timing (steps|operators).* \.\.\.$' err
-! grep -q $'\r' err
+lacks err $'\r'
 
 # JSON: operators, layers and classes sum up.
 [ "$(status "$DAWN" profile cifar10 --fake --device null --no-measure --seconds 0.1 --json)" = 0 ]
