@@ -19,7 +19,7 @@
 
 #include "data/kind.h"
 #include "data/pieces.h"
-#include "data/read/imagenet/crc32c.h"
+#include "runtime/common/base/crc32c.h"
 #include "data/read/imagenet/imagenet_kind.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/read/imagenet/crc32c.h"
+#include "runtime/common/base/crc32c.h"
 #include "data/read/imagenet/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/read/imagenet/crc32c.h"
+#include "runtime/common/base/crc32c.h"
 #include "runtime/common/base/arena.h"
 
 static const char magic[8] = {'D', 'A', 'W', 'N', 'P', 'A', 'C', 'K'};

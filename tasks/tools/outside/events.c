@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "runtime/common/base/crc32c.h"
+
 struct span {
     const unsigned char *at, *end;
 };
@@ -23,21 +25,11 @@ static uint64_t little(const unsigned char *at, int bytes)
     return value;
 }
 
-// CRC-32C (Castagnoli), rotated and shifted as TFRecord stores it.
-static uint32_t masked_crc(const uint32_t table[256], const unsigned char *at, size_t count)
+// The checksum, rotated and shifted as TFRecord stores it.
+static uint32_t masked_crc(const unsigned char *at, size_t count)
 {
-    uint32_t crc = ~(uint32_t)0;
-    for (size_t i = 0; i < count; i++) crc = crc >> 8 ^ table[(crc ^ at[i]) & 0xff];
-    crc = ~crc;
+    uint32_t crc = crc32c_add(0, at, count);
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
-}
-
-static void make_table(uint32_t table[256])
-{
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78u : 0);
-    }
 }
 
 // ---- fields
@@ -146,16 +138,14 @@ static int read_event(struct span event, events_take *take, void *context)
 int events_read(const unsigned char *bytes, size_t count, size_t *used, events_take *take, void *context)
 {
     enum { HEAD = 12, TAIL = 4 };
-    uint32_t table[256];
-    make_table(table);
     for (*used = 0; count - *used >= HEAD;) {
         const unsigned char *at = bytes + *used;
         const uint64_t length = little(at, 8);
-        if (masked_crc(table, at, 8) != little(at + 8, 4))
+        if (masked_crc(at, 8) != little(at + 8, 4))
             return fail(ERR_INPUT, "a record has another checksum than its length: it is no event file of TensorBoard, or damaged");
         if (length > EVENTS_RECORD) return fail(ERR_INPUT, "a record has %llu bytes", (unsigned long long)length);
         if (count - *used < HEAD + length + TAIL) break;
-        if (masked_crc(table, at + HEAD, length) != little(at + HEAD + length, 4))
+        if (masked_crc(at + HEAD, length) != little(at + HEAD + length, 4))
             return fail(ERR_INPUT, "a record is damaged: its checksum differs");
         TRY(read_event((struct span){at + HEAD, at + HEAD + length}, take, context));
         *used += HEAD + length + TAIL;

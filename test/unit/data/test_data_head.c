@@ -5,7 +5,7 @@
 
 #include "data/image/head.h"
 #include "data/pack/md5.h"
-#include "data/read/imagenet/crc32c.h"
+#include "runtime/common/base/crc32c.h"
 #include "data/read/imagenet/truth.h"
 
 TEST_WITH(checksums, set_up, leave)

@@ -10,7 +10,7 @@
 #include "data/image/decoder.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
-#include "data/read/imagenet/crc32c.h"
+#include "runtime/common/base/crc32c.h"
 #include "runtime/common/base/threads.h"
 
 static char notes[4096];

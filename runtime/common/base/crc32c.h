@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32C (Castagnoli, RFC 3720): detects damage of storage, not forgery.
-#ifndef DAWN_DATA_CRC32C_H
-#define DAWN_DATA_CRC32C_H
+#ifndef DAWN_BASE_CRC32C_H
+#define DAWN_BASE_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>
