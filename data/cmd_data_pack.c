@@ -56,7 +56,7 @@ int cmd_data_pack(int argc, char **argv)
 {
     const char *side = "original";
     int64_t quality = 90, damaged = 100, seed = 0;
-    struct packer_choice choice = {0};
+    struct packer_choice choice = {.share = 0.1};
     const struct option options[] = {
         {OPTION_TEXT, 0, "short-side", "N", "shrink larger pictures to this shorter side in pixels: 160, 256, ...", &side, 0, 0},
         {OPTION_INT, 0, "quality", "N", "JPEG quality of re-encoded pictures", &quality, 1, 100},
@@ -65,6 +65,9 @@ int cmd_data_pack(int argc, char **argv)
         {OPTION_INT, 0, "damaged", "N", "give up at more than N damaged pictures", &damaged, 0, 1e9},
         {OPTION_INT, 0, "seed", "N", "of the order in the file", &seed, 0, 9e15},
         {OPTION_FLAG, 0, "partial", NULL, "classes without pictures are fine", &choice.partial, 0, 0},
+        {OPTION_FLAG, 0, "own", NULL, "your own pictures: each folder is a class, whatever its name", &choice.own, 0, 0},
+        {OPTION_FLOAT, 0, "validation", "SHARE", "with --own: share of each class for the validation where SRC has no val",
+         &choice.share, 0.001, 0.9},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {
@@ -73,13 +76,18 @@ int cmd_data_pack(int argc, char **argv)
         "is a file, or a folder that gets NAME.dawnpack. SRC is a folder with " ORIGIN_TRAIN_TAR ", " ORIGIN_VAL_TAR " and "
         ORIGIN_DEVKIT " (they are not unpacked; with their published MD5s the pack is official); or one with train/CLASS/ and "
         "val/CLASS/, or with a flat val; or imagenette2-160.tgz.\n\n"
+        "With --own the pictures are yours: SRC has train/CLASS/ and val/CLASS/, or CLASS/ alone, of which each tenth picture "
+        "becomes the validation. A training takes its classes from the pack, and its data count as custom.\n\n"
         "Gray, CMYK, YCCK and PNG pictures become JPEGs in colour; orientation (EXIF) is ignored. Damaged pictures are named "
         "and counted. If it is interrupted, run the same command again: it resumes, and the file is the same.",
         options,
         "Example:\n  dawn data pack imagenet /data/ilsvrc imagenet.dawnpack --short-side 256\n"
-        "  dawn train imagenet --data imagenet.dawnpack"};
+        "  dawn train imagenet --data imagenet.dawnpack\n"
+        "  dawn data pack imagenette ~/birds birds.dawnpack --own --short-side 160\n"
+        "  dawn train imagenette --data birds.dawnpack"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
+    if (choice.own && choice.truth != NULL) return fail(ERR_USAGE, "--labels is for a val without folders, and --own needs them");
     if (argc != 4) return fail(ERR_USAGE, "data pack needs a data set, its source and a file, such as imagenette "
                                "imagenette2-160.tgz imagenette.dawnpack");
     choice.flavour = imagenet_flavour(argv[1]);

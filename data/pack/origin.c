@@ -252,7 +252,11 @@ static int fail_no_origin(const char *path)
 
 static int open_parts(struct origin *o, const struct origin_choice *choice)
 {
-    struct listing_choice listing = {choice->flavour->title, choice->truth, choice->flavour->synsets(), choice->partial};
+    struct listing_choice listing = {choice->flavour->title, choice->truth, choice->own ? NULL : choice->flavour->synsets(),
+                                     choice->partial, choice->share};
+    if (choice->own && !is_there(choice->path, "", true))
+        return fail(ERR_INPUT, "%s is no folder: --own takes folders of classes", choice->path);
+    if (choice->own) return listing_open(&listing, choice->path, &o->listing);
     o->listing.synsets = listing.synsets;
     if (is_there(choice->path, ORIGIN_TRAIN_TAR, false)) {
         o->listing.root = copy_text(choice->path);

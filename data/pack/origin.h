@@ -17,6 +17,8 @@ struct origin_choice {
     const char *truth;    // ground truth list or development kit for a flat val; NULL: in the folder
     const char *scratch;  // a gzipped tar is unpacked into an unnamed file in the folder of this path
     bool partial;         // classes may lack pictures
+    bool own;             // the folders name the classes; no archive
+    double share;         // listing.h
 };
 
 struct origin {

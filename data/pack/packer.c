@@ -80,11 +80,16 @@ static int list_names(struct packer *p)
     return 0;
 }
 
+static uint32_t asked_flags(const struct packer_choice *c)
+{
+    return (uint32_t)((c->partial ? PACK_PARTIAL : 0) | (c->own ? PACK_OWN : 0));
+}
+
 static int open_part(struct packer *p)
 {
     const struct packer_choice *c = p->choice;
     const struct listing *l = &p->origin->listing;
-    struct pack_header h = {.version = PACK_VERSION, .flags = c->partial ? PACK_PARTIAL : 0,
+    struct pack_header h = {.version = PACK_VERSION, .flags = asked_flags(c),
                             .classes = (uint32_t)l->synsets->count, .short_side = (uint32_t)c->short_side,
                             .quality = (uint32_t)c->quality, .seed = c->seed};
     snprintf(h.name, sizeof h.name, "%s", c->flavour->name);
@@ -235,7 +240,7 @@ static int run_rounds(struct packer *p)
 static int finish(struct packer *p)
 {
     struct packer_report *r = p->report;
-    uint32_t flags = p->choice->partial ? PACK_PARTIAL : 0;
+    uint32_t flags = asked_flags(p->choice);
     for (int s = 0; s < SPLIT_COUNT; s++)
         if (r->count[s] == 0) return fail(ERR_INPUT, "no picture of %s/%s can be decoded", p->choice->from, listing_split[s]);
     TRY(origin_official(p->origin, &r->official, r->says));
@@ -256,7 +261,7 @@ static int finish(struct packer *p)
 static int run(struct packer *p)
 {
     const struct packer_choice *c = p->choice;
-    struct origin_choice from = {c->flavour, c->from, c->truth, c->to, c->partial};
+    struct origin_choice from = {c->flavour, c->from, c->truth, c->to, c->partial, c->own, c->share};
     if (file_exists(c->to)) return fail(ERR_USAGE, "%s exists already, and a pack overwrites nothing", c->to);
     TRY(whole_check_target(c->to));
     TRY(origin_open(&from, &p->origin));

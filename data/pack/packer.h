@@ -13,6 +13,8 @@ struct packer_choice {
     int64_t damaged;          // most damaged or undecodable pictures to accept
     uint64_t seed;            // of the order
     bool partial;             // classes may lack pictures
+    bool own;                 // the folders name the classes
+    double share;             // of own pictures, for the validation where there is no val
     void (*progress)(void *context, int64_t done, int64_t total);  // may be NULL; pictures
     void (*note)(void *context, const char *sentence);             // may be NULL
     void *context;

@@ -65,7 +65,7 @@ static bool is_same(const struct pack_header *a, const struct pack_header *b)
     uint8_t x[PACK_HEADER], y[PACK_HEADER];
     struct pack_header copy = *a;
     copy.done = b->done, copy.end = b->end, copy.index_crc = b->index_crc;
-    copy.flags = (a->flags & PACK_PARTIAL) | (b->flags & ~(uint32_t)PACK_PARTIAL);
+    copy.flags = (a->flags & PACK_ASKED) | (b->flags & ~(uint32_t)PACK_ASKED);
     if (!(b->flags & PACK_UNDONE)) memcpy(copy.content, b->content, sizeof copy.content);
     pack_print_header(&copy, x);
     pack_print_header(b, y);

@@ -57,6 +57,45 @@ says 1 'are not those that were packed \(checksum\)' "$DAWN" data verify imagene
 head -c 9000 imagenette.dawnpack >broken.dawnpack
 says 1 'and has 9000: it is incomplete' "$DAWN" data verify imagenette --data broken.dawnpack
 
+# A person's own pictures: any folders, of any names; train and val, or a share of each class.
+mkdir -p 'own/Überraschung mit "Leerzeichen"' own/b.c own/-d 'own/with train in it'
+for folder in own/*/; do for i in $(seq 10 21); do cp "$seeds/colour.jpg" "$folder/$i.jpg"; done; done
+echo notes >own/notes.txt
+[ "$(status "$DAWN" data pack imagenette own x)" = 1 ]
+[ "$(status "$DAWN" data pack imagenette own own.dawnpack --own --validation 0.25)" = 0 ]
+grep -q ', 36 pictures for training, 12 for validation$' out
+grep -q '^  1 other files are not pictures' out
+grep -q '^custom: ' out
+[ "$(status "$DAWN" data verify imagenette --data own.dawnpack)" = 1 ]
+grep -q 'differ from Imagenette as published' err
+mkdir -p half/train
+cp -r own/b.c own/-d half/train
+[ "$(status "$DAWN" data pack imagenet half half.dawnpack --own)" = 0 ]
+grep -q ', 22 pictures for training, 2 for validation$' out
+mkdir -p half/val/b.c half/val/e
+cp own/-d/1?.jpg half/val/b.c
+[ "$(status "$DAWN" data pack imagenette half x --own)" = 1 ]
+grep -q 'half/val/e is ' err
+rmdir half/val/e
+[ "$(status "$DAWN" data pack imagenette half x --own)" = 1 ]
+grep -q 'half/val has no picture of 1 of the 2 classes' err
+cp -r own/-d half/val
+[ "$(status "$DAWN" data pack imagenette half both.dawnpack --own)" = 0 ]
+grep -q ', 24 pictures for training, 22 for validation$' out
+narrow="--recipe pictures --set widths=4,4,8,8 --set resolution=32 --set evaluation.side=32 --threads 1 --batch 6 --set epochs=1
+    --set warmup_epochs=.2 --target 0.001 --no-stop --save own.safetensors --db own.db"
+[ "$(status "$DAWN" train imagenette --data own.dawnpack $narrow)" = 0 ]
+"$DAWN" results export --format json --to own.json --db own.db
+python3 -c 'import json
+r, = json.load(open("own.json"))["runs"]
+assert r["metrics"][0]["items"] == 12 and r["official"] == 0 and r["synthetic"] == 0, r
+head = open("own.safetensors", "rb").read(20000)
+assert b"\"fc.weight\":{\"dtype\":\"F32\",\"shape\":[4,8]" in head.replace(b" ", b""), head[:2000]'
+[ "$(status "$DAWN" data pack imagenette own/b.c x --own)" = 1 ]
+grep -q 'own/b.c has no folder' err
+[ "$(status "$DAWN" data pack imagenette src.nowhere x --own)" = 1 ]
+grep -q 'is no folder' err
+
 # A gzipped archive gives the same pack as its folder.
 tar czf src.tgz src
 mkdir into

@@ -137,10 +137,45 @@ static int open_folder(struct dataset *ds, struct imagenet *set, const char *roo
     return 0;
 }
 
+// The class of "train/CLASS/1.jpg", and of "CLASS/1.jpg".
+static const char *class_of(char *name, struct arena *arena)
+{
+    char *slash = strrchr(name, '/');
+    if (slash == NULL) return "?";
+    *slash = 0;
+    slash = strrchr(name, '/');
+    return arena_text(arena, "%s", slash != NULL ? slash + 1 : name);
+}
+
+// A class without a picture that can be decoded stays "?".
+static int name_own_classes(struct dataset *ds, struct imagenet *set)
+{
+    const struct pack *pack = set->pack;
+    struct synsets *own = set->listing.own = zalloc(sizeof *own);
+    if (pack->header.classes > SYNSETS_MAX)
+        return fail(ERR_INPUT, "%s has %u classes, and at most %d can be named", pack->path, pack->header.classes, SYNSETS_MAX);
+    own->count = (int)pack->header.classes;
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        for (int64_t i = 0; i < pack->count[s]; i++) {
+            const struct pack_record *r = pack_at(pack, (enum split)s, i);
+            if (own->name[r->label] != NULL) continue;
+            char *name = pack_name(pack, r);
+            own->name[r->label] = class_of(name, &set->listing.names);
+            free(name);
+        }
+    }
+    for (int c = 0; c < own->count; c++)
+        if (own->name[c] == NULL) own->name[c] = "?";
+    ds->facts.classes = ds->facts.field[FIELD_LABELS].classes = own->count;
+    ds->facts.class_names = own->name;
+    return 0;
+}
+
 static int open_pack(struct dataset *ds, struct imagenet *set, const char *path)
 {
     TRY(pack_open(path, set->flavour->name, &set->pack));
     const struct pack *pack = set->pack;
+    if (pack->header.flags & PACK_OWN) TRY(name_own_classes(ds, set));
     if (pack->header.classes != (uint32_t)ds->facts.classes)
         return fail(ERR_INPUT, "%s has %u classes, and %s has %d", path, pack->header.classes, set->flavour->title,
                     ds->facts.classes);

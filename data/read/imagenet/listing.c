@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ void listing_free(struct listing *l)
 {
     for (int s = 0; s < SPLIT_COUNT; s++) free(l->picture[s]);
     arena_free(&l->names);
+    free(l->own);
     free(l->root);
     *l = (struct listing){0};
 }
@@ -181,11 +183,82 @@ void listing_sort(struct listing *l)
         if (l->count[s] > 0) qsort(l->picture[s], (size_t)l->count[s], sizeof *l->picture[s], compare_listed);
 }
 
+// ---- a person's own pictures
+
+static char *below(const char *folder, const char *name)
+{
+    struct text path = {0};
+    text_add(&path, "%s/%s", folder, name);
+    return path.at;
+}
+
+static int add_own_class(struct listing *l, const char *folder, const char *name)
+{
+    struct synsets *own = l->own;
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return fail(ERR_INPUT, "%s has a folder with a control character in its name, which can name no class", folder);
+    if (own->count == SYNSETS_MAX) return fail(ERR_INPUT, "%s has more than %d folders of classes", folder, SYNSETS_MAX);
+    own->wnid[own->count] = own->name[own->count] = arena_text(&l->names, "%s", name);
+    own->count++;
+    return 0;
+}
+
+// The folders name the classes, in the order of their bytes.
+static int take_classes(struct listing *l, const char *folder, struct folder *names)
+{
+    TRY(folder_list(folder, FOLDER_BY_BYTES, names));
+    l->synsets = l->own = zalloc(sizeof *l->own);
+    int rc = 0;
+    for (int i = 0; i < names->count && rc == 0; i++) {
+        char *path = below(folder, names->entry[i]->d_name);
+        if (folder_is(path)) rc = add_own_class(l, folder, names->entry[i]->d_name);
+        free(path);
+    }
+    if (rc < 0 || l->own->count > 1) return rc;
+    return fail(ERR_INPUT, "%s has %s: a folder for each class, two at least, holds its pictures", folder,
+                l->own->count == 0 ? "no folder" : "one folder alone");
+}
+
+// Every tenth picture of each class, for a tenth.
+static void take_share(struct listing *l, double share)
+{
+    struct listed *all = l->picture[SPLIT_TRAIN];
+    int64_t count = l->count[SPLIT_TRAIN], kept = 0, in_class = 0;
+    for (int64_t i = 0, label = -1; i < count; i++, in_class++) {
+        if (all[i].label != label) in_class = 0, label = all[i].label;
+        const struct listed one = all[i];
+        if (floor((double)(in_class + 1) * share) > floor((double)in_class * share)) listing_add(l, SPLIT_TEST, &one, one.file);
+        else all[kept++] = one;
+    }
+    l->count[SPLIT_TRAIN] = kept;
+}
+
+// SRC/train and SRC/val, or SRC/train alone, or the classes in SRC itself.
+static int open_own(struct listing *l, const struct listing_choice *choice)
+{
+    struct folder names = {0};
+    char *train = below(l->root, listing_split[SPLIT_TRAIN]), *val = below(l->root, listing_split[SPLIT_TEST]);
+    const bool divided = folder_is(train) && folder_is(val);
+    if (!divided && folder_is(train)) free(l->root), l->root = copy_text(train);
+    int rc = take_classes(l, divided ? train : l->root, &names);
+    for (int s = 0; s < SPLIT_COUNT && rc == 0 && divided; s++) rc = add_split(l, (enum split)s, choice);
+    if (rc == 0 && !divided) {
+        l->undivided = true;
+        rc = add_classes(l, SPLIT_TRAIN, choice, l->root, &names);
+        listing_sort(l);
+        take_share(l, choice->share);
+    }
+    folder_end(&names);
+    free(train), free(val);
+    return rc;
+}
+
 int listing_open(const struct listing_choice *choice, const char *root, struct listing *l)
 {
     *l = (struct listing){.synsets = choice->synsets, .root = copy_text(root)};
-    int rc = 0;
-    for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) rc = add_split(l, (enum split)s, choice);
+    int rc = choice->synsets == NULL ? open_own(l, choice) : 0;
+    for (int s = 0; s < SPLIT_COUNT && rc == 0 && choice->synsets != NULL; s++) rc = add_split(l, (enum split)s, choice);
     listing_sort(l);
     if (rc == 0) rc = listing_check_classes(choice, l);
     if (rc < 0) listing_free(l);
@@ -200,6 +273,7 @@ void listing_digest(const struct listing *l, uint8_t digest[32])
     for (int s = 0; s < SPLIT_COUNT; s++) {
         for (int64_t i = 0; i < l->count[s]; i++) {
             line.length = 0;
+            if (l->undivided) text_add(&line, "%s ", listing_split[s]);
             listing_path(l, (enum split)s, i, &line);
             text_add(&line, " %d %d\n", l->picture[s][i].label, l->picture[s][i].bytes);
             crypto_hash_sha256_update(&state, (const uint8_t *)line.at, line.length);
@@ -214,7 +288,7 @@ void listing_digest(const struct listing *l, uint8_t digest[32])
 void listing_path(const struct listing *l, enum split split, int64_t index, struct text *path)
 {
     const struct listed *picture = &l->picture[split][index];
-    text_add(path, "%s/", listing_split[split]);
+    if (!l->undivided) text_add(path, "%s/", listing_split[split]);
     if (!l->flat[split]) text_add(path, "%s/", l->synsets->wnid[picture->label]);
     text_add(path, "%s", picture->file);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a folder: train/CLASS/*.JPEG and val/CLASS/*.JPEG, or val/*.JPEG with a ground truth list.
+// The pictures of a folder: train/CLASS/*.JPEG and val/CLASS/*.JPEG, or val/*.JPEG with a ground truth list; of a person's own
+// pictures also CLASS/*.JPEG alone.
 #ifndef DAWN_DATA_LISTING_H
 #define DAWN_DATA_LISTING_H
 
@@ -17,6 +18,8 @@ struct listed {
 
 struct listing {
     const struct synsets *synsets;
+    struct synsets *own;     // whose classes are the names of folders; NULL: published ones
+    bool undivided;          // the classes lie in the root: a share of each is the validation
     char *root;              // the folder with train and val
     bool flat[SPLIT_COUNT];  // the pictures are in the split's folder, not in those of their classes
     struct listed *picture[SPLIT_COUNT];
@@ -28,8 +31,9 @@ struct listing {
 struct listing_choice {
     const char *title;       // "ImageNet"
     const char *truth;       // the ground truth list; NULL: TRUTH_FILE in the root
-    const struct synsets *synsets;
+    const struct synsets *synsets;  // NULL: each folder is a class
     bool partial;            // classes may lack pictures, but each split has some
+    double share;            // of the pictures of each class, for the validation where the folders have none
 };
 
 extern const char *const listing_split[SPLIT_COUNT];  // "train", "val"

@@ -17,6 +17,8 @@ enum pack_flag {
     PACK_OFFICIAL = 1,  // made of the published archives with all their pictures
     PACK_PARTIAL = 2,   // classes may lack pictures
     PACK_UNDONE = 4,    // unfinished: only a packer reads it
+    PACK_OWN = 8,       // the classes are a person's own; the names of the pictures have them
+    PACK_ASKED = PACK_PARTIAL | PACK_OWN,  // by options
 };
 
 struct pack_header {

@@ -24,8 +24,8 @@ static int compare_texts(const void *a, const void *b)
 
 int synsets_find(const struct synsets *synsets, const char *wnid, size_t length)
 {
-    char key[SYNSETS_WNID + 1] = "";
-    if (length != SYNSETS_WNID) return -1;
+    char key[256] = "";  // longer than the name of a folder
+    if (length == 0 || length >= sizeof key) return -1;
     memcpy(key, wnid, length);
     const char *at = key;
     const char *const *found = bsearch(&at, synsets->wnid, (size_t)synsets->count, sizeof at, compare_texts);

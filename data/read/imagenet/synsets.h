@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classes of ImageNet (ILSVRC2012) and of Imagenette: WordNet ids, their order and their names.
+// The classes of ImageNet (ILSVRC2012) and of Imagenette: WordNet ids, their order and their names. Of a person's own pictures: ids
+// and names are those of the folders.
 #ifndef DAWN_DATA_SYNSETS_H
 #define DAWN_DATA_SYNSETS_H
 
@@ -10,7 +11,7 @@ enum { SYNSETS_MAX = 1000, SYNSETS_WNID = 9 };  // classes; characters of an id
 // A label is the position of the class's id among the sorted ids, as in torchvision and in all published weights.
 struct synsets {
     int count;
-    const char *wnid[SYNSETS_MAX + 1];  // "n01440764", sorted; ends with NULL
+    const char *wnid[SYNSETS_MAX + 1];  // "n01440764", sorted by bytes; ends with NULL
     const char *name[SYNSETS_MAX + 1];  // "n01440764 tench"
 };
 

@@ -256,7 +256,7 @@ static int print_comparison(struct results *r, char *const *word, int count, con
     const struct plain_style style = style_of(c);
     struct text text = {0};
     int64_t id[DIFFER_MOST];
-    bool groups = false, other;
+    bool groups = false, other = false;
     for (int i = 0; i < count; i++) {
         TRY(find_side(r, word[i], i == 0 ? &groups : &other, &id[i]));
         if (i > 0 && groups != other) return fail(ERR_USAGE, "compare runs, or groups (g1 g2), not a run with a group");
