@@ -72,7 +72,8 @@ int cmd_draw(int argc, char **argv)
         .operands = "[OPTIONS]",
         .about = "With --by: signs new rules of the draw; an option left out counts as 0 or nobody. They are a statement in the "
                  "log: which share of runs the log draws from then on, and whose repetitions make a run \"reproduced\". The best "
-                 "of each board of training is always drawn. Without --by: shows the rules in force. The server may run meanwhile.",
+                 "of each board of training is always drawn. Without --by: shows the rules in force. The server may run "
+                 "meanwhile.",
         .options = options,
         .more = "Example, and then each night \"dawn-scoreboard audit --drawn --epochs 2\":\n"
                 "  dawn-scoreboard draw --by 'Ann Lee' --share 10 --again 1 --key SHA256:...",

@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 16100  runtime 41700  tasks 30200  submit 19000  scoreboard 22300  test 64400'
+BUDGETS='data 16200  runtime 41900  tasks 32200  submit 19200  scoreboard 22400  test 66800'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do

@@ -252,8 +252,8 @@ static int fail_no_origin(const char *path)
 
 static int open_parts(struct origin *o, const struct origin_choice *choice)
 {
-    struct listing_choice listing = {choice->flavour->title, choice->truth, choice->own ? NULL : choice->flavour->synsets(),
-                                     choice->partial, choice->share};
+    struct listing_choice listing = {choice->own ? "your own pictures" : choice->flavour->title, choice->truth,
+                                     choice->own ? NULL : choice->flavour->synsets(), choice->partial, choice->share};
     if (choice->own && !is_there(choice->path, "", true))
         return fail(ERR_INPUT, "%s is no folder: --own takes folders of classes", choice->path);
     if (choice->own) return listing_open(&listing, choice->path, &o->listing);

@@ -20,8 +20,8 @@ enum { COLUMNS_MOST = 80 };
 const char *const export_tables[] = {"runs",     "groups",    "metrics",  "parts",  "points",  "scores",  "losses",
                                      "segments", "data_sets", "pictures", "files", "readings", "latencies", "machines",
                                      "software", "receipts", "outside", "energy", "replays", "tickets", "places",
-                                     "labels", "commitments", "deletions", "benches", "bench_repeats", "bench_memory", "bench_operators",
-                                     "bench_receipts", "scalings", "scaling_reductions", NULL};
+                                     "labels", "commitments", "deletions", "benches", "bench_repeats", "bench_memory",
+                                     "bench_operators", "bench_receipts", "scalings", "scaling_reductions", NULL};
 static const char *const per_run_tables[] = {"metrics",   "parts",     "points",   "scores",  "losses", "segments", "data_sets",
                                              "pictures", "files", "readings", "latencies", "receipts", "outside", "energy",
                                              "replays", "tickets", "places", "labels", "commitments", NULL};

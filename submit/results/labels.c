@@ -34,8 +34,8 @@ int labels_store(struct results *r, int64_t run, const struct run_labels *l)
     struct text tags = {0};
     if (l->name == NULL && l->note == NULL && l->tag_count == 0) return 0;
     for (int i = 0; i < l->tag_count; i++) text_add(&tags, "%s%s", i > 0 ? " " : "", l->tags[i]);
-    int rc = result_do(r, "record the labels", "INSERT INTO labels (run, name, note, tags) VALUES (?,?,?,?)", "ittt", run, l->name,
-                       l->note, tags.at);
+    int rc = result_do(r, "record the labels", "INSERT INTO labels (run, name, note, tags) VALUES (?,?,?,?)", "ittt", run,
+                       l->name, l->note, tags.at);
     text_free(&tags);
     return rc;
 }

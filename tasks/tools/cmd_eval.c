@@ -47,8 +47,8 @@ int cmd_eval(int argc, char **argv)
         bool again = i > 0 && judge == task_at(i - 1)->judge;
         if (judge && judge->evaluate && !again) text_add(&about, "\n\n%s: %s", task_at(i)->name, judge->files);
     }
-    text_add(&about, "\n\nbleu: translations, coco: boxes or masks, baselines: what counting alone scores; \"dawn eval bleu -h\" and "
-                     "so on say more.");
+    text_add(&about, "\n\nbleu: translations, coco: boxes or masks, baselines: what counting alone scores; \"dawn eval bleu -h\" "
+                     "and so on say more.");
     const struct usage usage = {"eval", "TASK TRUTH ANSWERS [OPTIONS]", about.at, options,
                                 "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n"};
     int rc = options_parse(&usage, &argc, argv);

@@ -117,7 +117,7 @@ expect 0 'receipt *good' "$DAWN" verify "$url/runs/$number"
 
 # ---- the podium of a demonstration
 expect 0 'run 4: accepted as #' "$DAWN" submit demo.db --competition "demo-$window" --yes
-shows "/competitions/demo-$window" '<dt>1[.] <a href="/people/ada">ada</a><small><bdi>airbench</bdi>'
+shows "/competitions/demo-$window" '<dt>1[.] <a href="/people/ada"><bdi>ada</bdi></a><small><bdi>airbench</bdi>'
 grep -q 'Runs are being published.</strong> Time left: 0 h [0-9]* min' page
 
 # ---- an objection, and the decision

@@ -75,7 +75,7 @@ grep -q ', 22 pictures for training, 2 for validation$' out
 mkdir -p half/val/b.c half/val/e
 cp own/-d/1?.jpg half/val/b.c
 [ "$(status "$DAWN" data pack imagenette half x --own)" = 1 ]
-grep -q 'half/val/e is ' err
+grep -q 'half/val/e: there is no class of your own pictures "e"; there are -d and b.c' err
 rmdir half/val/e
 [ "$(status "$DAWN" data pack imagenette half x --own)" = 1 ]
 grep -q 'half/val has no picture of 1 of the 2 classes' err

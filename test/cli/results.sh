@@ -112,7 +112,7 @@ for word in 3 g1 last all; do
     expect 2 "cannot be named \"$word\"" named --name $word
 done
 expect 2 'the name may hold' named --name 'a b'
-expect 2 'the tag must have 1 to 32' named --tag ''
+expect 2 'the tag must not be empty' named --tag ''
 expect 2 'the note must have 0 to 500' "$DAWN" train cifar10 --note "$(printf %501d 0)"
 expect 2 'resume takes only' "$DAWN" train --resume last --name x
 [ "$("$DAWN" results list --db named.db --format csv | wc -l)" = 4 ]

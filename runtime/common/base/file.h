@@ -14,8 +14,8 @@ int file_read_or_input(const char *path, size_t limit, char **bytes, size_t *cou
 int file_write(const char *path, const void *bytes, size_t count) MUST_CHECK;
 bool file_exists(const char *path);
 int file_make_folder(const char *path) MUST_CHECK;  // with its parents
-// Where the bytes of this program are, and the file that starts it again. They are the same file, unless a dynamic loader was started
-// to load it: an archive of `make release` carries its own C library, and its bin/NAME starts lib/dawn/NAME.
+// Where the bytes of this program are, and the file that starts it again. They are the same file, unless a dynamic loader was
+// started to load it: an archive of `make release` carries its own C library, and its bin/NAME starts lib/dawn/NAME.
 enum { FILE_PROGRAM = 4096 };
 int file_program(char bytes[FILE_PROGRAM], char starter[FILE_PROGRAM]) MUST_CHECK;
 

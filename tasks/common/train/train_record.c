@@ -79,7 +79,8 @@ int train_record_begin(struct going *r)
         .stop_at_target = o->stop && o->runs == 1, .data = data, .data_count = SPLIT_COUNT,
         .parts = work, .part_count = parts, .files = files, .file_count = file_count,
         .places = places, .place_count = place_count, .price = o->price ? &r->price : NULL,
-        .labels = o->labels, .folder = folder, .replay_of = o->replay ? o->replay->head : NULL, .ticket = r->has_ticket ? &r->ticket : NULL,
+        .labels = o->labels, .folder = folder, .replay_of = o->replay ? o->replay->head : NULL,
+        .ticket = r->has_ticket ? &r->ticket : NULL,
         .stopwatch = &r->watch, .group = r->kept->group, .group_index = r->kept->group ? r->index : 0,
     };
     int rc = result_begin(r->kept->results, &facts, &r->run);

@@ -187,7 +187,7 @@ int cmd_record(int argc, char **argv)
         {OPTION_TEXT, 0, "gpu", "TEXT", "GPUs of the command that this machine does not report", &a.gpu, 0, 0},
         {OPTION_PATH, 0, "db", "FILE", "the record (default: $DAWN_RESULTS, else results.db)", &a.database, 0, 0},
         {OPTION_PATH, 0, "tensorboard", "FOLDER", "read the epochs from event files of TensorBoard below it", &a.events, 0, 0},
-        {OPTION_TEXT, 0, "score", "TAG", "with --tensorboard: the scalar that is the score; each value is an epoch", &a.score, 0, 0},
+        {OPTION_TEXT, 0, "score", "TAG", "with --tensorboard: the scalar that is the score, for each epoch", &a.score, 0, 0},
         {OPTION_TEXT, 0, "loss", "TAG", "with --tensorboard: the scalar that is the training loss", &a.loss, 0, 0},
         LABEL_OPTIONS(a.labels, a.tags),
         {OPTION_FLOAT, 0, "cost-per-hour", "USD", "price of all machines that the command uses", &a.cost, 0, 0},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorBoard's event files: records (TFRecord: length, its checksum, bytes, their checksum) of events (protocol buffers), of which the
-// scalars are taken. events_read is a pure parser; a folder of such files is followed while a program writes them.
+// TensorBoard's event files: records (TFRecord: length, its checksum, bytes, their checksum) of events (protocol buffers), of
+// which the scalars are taken. events_read is a pure parser; a folder of such files is followed while a program writes them.
 #ifndef DAWN_OUTSIDE_EVENTS_H
 #define DAWN_OUTSIDE_EVENTS_H
 

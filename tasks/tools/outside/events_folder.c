@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the event files of a folder and those below it. Invariant: each byte is read once. Cost of a poll: one walk over the folder,
-// and the new bytes.
+// Follows the event files of a folder and those below it. Invariant: each byte is read once. Cost of a poll: one walk over the
+// folder, and the new bytes.
 #include "tasks/tools/outside/events.h"
 
 #include <errno.h>

@@ -58,7 +58,7 @@ double outside_most(const struct contest *);  // largest value of a score: 1 of 
 // ERR_INPUT with a sentence, because a typing error must not cost hours of training.
 int outside_read(const char *line, size_t count, const struct contest *, struct outside_line *) MUST_CHECK;
 
-// A share of 1 as k of `items`, rounded down; `what` begins the sentence.
+// A share of 1, or a value of another unit, as k of the items of the contest, rounded down; `what` begins the sentence.
 int outside_share(const char *what, double share, const struct contest *, int64_t *k) MUST_CHECK;
 // Checks that text may be stored in the record and shown on a board; `what` begins the sentence.
 int outside_check_words(const char *what, const char *text, size_t most) MUST_CHECK;

@@ -22,7 +22,8 @@
 #include "tasks/tools/outside/events.h"
 #include "tasks/tools/outside/outside.h"
 
-enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, POLL_MS = 200, COMMAND_MOST = 65536 };  // the last: submit/format/fields.c
+enum { GRACE_MS = 10000, AGAIN_MS = 100, QUIET_MS = 60000, POLL_MS = 200 };
+enum { COMMAND_MOST = 65536 };  // submit/format/fields.c
 #define MS ((int64_t)1000000)
 
 struct recorder {

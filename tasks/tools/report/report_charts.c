@@ -54,7 +54,8 @@ static int read_curves(const struct report_data *d, const char *task, struct sho
 }
 
 // A sentence that several charts share is added once.
-static void draw_curves(const struct report_data *d, const json_t *last, struct shows shows, struct text *into, struct text *notes)
+static void draw_curves(const struct report_data *d, const json_t *last, struct shows shows, struct text *into,
+                        struct text *notes)
 {
     const char *task = record_text(last, "task"), *name = shows.name ? shows.name : "", *blank = shows.name ? " " : "";
     const struct run_metric board = curve_board(last);

@@ -15,8 +15,8 @@
 #include "submit/results/export.h"
 #include "submit/results/group_text.h"
 
-enum { RUN, GROUP, NAME, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, NAME_CUT = 12, MODEL_ROOM = 16,
-       NAMES_MOST = 32 };
+enum { RUN, GROUP, NAME, SEED, STARTED, TASK, STATUS, SCORE, TIME, COLUMNS, CELL = 40, TASK_CUT = 8, SEED_CUT = 8, NAME_CUT = 12,
+       MODEL_ROOM = 16, NAMES_MOST = 32 };
 static const char *const titles[COLUMNS] = {"run", "grp", "name", "seed", "started", "task", "status", "score", "to target"};
 static const bool right[COLUMNS] = {[RUN] = true, [SEED] = true, [SCORE] = true, [TIME] = true};
 
@@ -52,7 +52,8 @@ static bool matches(const json_t *run, const struct show_filter *f)
     return (f->task == NULL || strcmp(record_text(run, "task"), f->task) == 0) &&
            (f->status == NULL || strcmp(record_text(run, "status"), f->status) == 0) &&
            (f->model == NULL || strcmp(record_text(run, "model"), f->model) == 0) &&
-           (f->tag == NULL || has_tag(run, f->tag)) && (f->group <= 0 || record_int(run, "group_id") == f->group) && (f->seed < 0 || record_int(run, "seed") == f->seed);
+           (f->tag == NULL || has_tag(run, f->tag)) && (f->group <= 0 || record_int(run, "group_id") == f->group) &&
+           (f->seed < 0 || record_int(run, "seed") == f->seed);
 }
 
 // Writes month and day for a run of the last ten months.
