@@ -93,7 +93,7 @@ int record_rows(struct results *r, const char *sql, int64_t id, json_t **rows)
     " p.warm_with_evaluation_ns AS last_warm_with_evaluation_ns, p.samples AS last_samples,"                           \
     " (SELECT uj FROM energy WHERE run = runs.id AND step = runs.reached_step) AS reached_energy_uj,"                  \
     " (SELECT head FROM replays WHERE run = runs.id) AS replay_of, labels.name, labels.note, labels.tags"              \
-    " FROM runs LEFT JOIN labels ON labels.run = runs.id LEFT JOIN points AS p ON p.run = runs.id AND p.step = "
+    " FROM runs LEFT JOIN labels ON labels.run = runs.id LEFT JOIN points AS p ON p.run = runs.id AND p.step = "       \
     "(SELECT max(step) FROM points WHERE run = runs.id) "
 
 static int add_rows(struct results *r, json_t *record, const char *key, const char *sql, int64_t id)

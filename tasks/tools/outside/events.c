@@ -142,7 +142,7 @@ int events_read(const unsigned char *bytes, size_t count, size_t *used, events_t
         const unsigned char *at = bytes + *used;
         const uint64_t length = little(at, 8);
         if (masked_crc(at, 8) != little(at + 8, 4))
-            return fail(ERR_INPUT, "a record's length does not have its checksum: no event file of TensorBoard, or a damaged one");
+            return fail(ERR_INPUT, "a record's length does not have its checksum: not TensorBoard, or damaged");
         if (length > EVENTS_RECORD) return fail(ERR_INPUT, "a record has %llu bytes", (unsigned long long)length);
         if (count - *used < HEAD + length + TAIL) break;
         if (masked_crc(at + HEAD, length) != little(at + HEAD + length, 4))
