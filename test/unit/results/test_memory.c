@@ -106,7 +106,7 @@ static int64_t read_db(void)
     return 1;
 }
 
-TEST_WITH(a_record_is_read_or_refused, setup, teardown)
+TEST_WITH(a_record_is_read_or_refused, setup, leave)
 {
     assert_int_equal(add_run(1, 0, false), 1);
     lack_lasts = false;

@@ -273,15 +273,13 @@ TEST(whole_logits_stand_nowhere)
     for (int model = 0; model < MODELS; model++)
         for (int trains = 0; trains < 2; trains++) {
             struct setup o;
-            int params[MOST], grads[MOST], count = 0;
             set_up_model(&o, NULL, model);
             o.facts.field[0].classes = TOKENS;
             struct slot_store *s = slot_store_new();
             struct graph *g = graph_new(s, "read");
             int loss = read_text(&o, g, trains, false).loss;
-            for (int v = 0; v < g->values; v++)
-                if (g->value[v].slot && g->value[v].trains) params[count++] = v;
-            if (trains) OK(grad_of(g, loss, params, count, grads));
+            int params[PARAMETERS_MOST], grads[PARAMETERS_MOST];
+            if (trains) differentiate(g, loss, params, grads);
             OK(graph_check(g));
             for (int v = 0; v < g->values; v++) assert_true(shape_count(&g->value[v].shape) < B * T * TOKENS);
             graph_free(g);

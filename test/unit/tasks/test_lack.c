@@ -172,8 +172,9 @@ static int64_t read_state(void)
 
 static int take_line(void *context, const char *line, size_t n, int64_t number)
 {
+    static const struct contest counts = {.board = {.unit = "%", .items = 10000}, .items = 10000, .most_micro = 1000000};
     struct outside_line it;
-    TRY(outside_read(line, n, 10000, &it));
+    TRY(outside_read(line, n, &counts, &it));
     *(int64_t *)context += it.kind * number + it.epoch.k;
     return 0;
 }
