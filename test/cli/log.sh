@@ -87,7 +87,7 @@ cp older.checkpoint board.db.checkpoint
 start_board board --origin example
 expect 1 'growth *WRONG: the board shows 1 entries now, but has signed 2' "$DAWN" verify "$url/runs/1"
 expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
-expect 1 'growth *WRONG: the first 2 of 2 entries are not those that the board' "$DAWN" verify "$url/runs/1"
+expect 1 'growth *WRONG: the first 2 of 2 entries differ from the ones that the board' "$DAWN" verify "$url/runs/1"
 seen=$(echo data/dawn/logs/*.checkpoint)
 cmp "$seen" checkpoint # what was seen stays
 rm "$seen"

@@ -269,7 +269,7 @@ said 0 'run .* done, 2 epochs' "$DAWN" record $tensorboard -- python3 events.py 
 facts '[x["scores"][0]["score"] for x in p] == [5000, 9412] and [x["loss_micro"] for x in p] == [2000000, 1000000]'
 facts '[x["step"] for x in p] == [1, 2] and p[1]["t_ns"] - p[0]["t_ns"] > 3e8'
 said 1 'run .* failed' "$DAWN" record $tensorboard -- python3 events.py runs/b/events.out.tfevents.2.bad more
-grep -q 'events.out.tfevents.2.bad: a record has another checksum' err
+grep -q 'events.out.tfevents.2.bad: a record.s length does not have its checksum' err
 said 1 'no event file with a scalar "val/acc" was written below nowhere' "$DAWN" record --tensorboard nowhere --score val/acc -- true
 said 2 'needs --score TAG' "$DAWN" record --tensorboard runs -- true
 
