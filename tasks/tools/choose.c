@@ -72,7 +72,11 @@ int choose(const struct choose *c, const char *task, struct chosen *into)
     snprintf(batch, sizeof batch, "%lld", (long long)c->batch);
     if (c->model) TRY(recipe_set_key("--model", &into->recipe, "model", c->model));
     if (c->precision) TRY(recipe_set_key("--precision", &into->recipe, "precision", c->precision));
-    if (c->batch) TRY(recipe_set_key("--batch", &into->recipe, "batch", batch));
+    if (c->batch) {
+        struct recipe allowed = into->recipe;
+        TRY(recipe_set_key("--batch", &allowed, "batch", batch));
+        recipe_set_batch(&into->recipe, c->batch);
+    }
     TRY(recipe_set_all(&into->recipe, c->set.word, c->set.count));
     TRY(recipe_check(&into->recipe));
     if (!recipe_trains(&into->recipe, into->task->name))

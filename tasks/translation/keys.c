@@ -18,7 +18,7 @@ static const struct recipe_key keys[] = {
     {"data.length", NULL, KEY_WHOLE, OWN(length), 2, PAIRS_LONGEST, NULL, "64",
      .about = "symbols of the longest sentence of training, its end included; longer pairs are left out"},
     {"data.tokens", NULL, KEY_WHOLE, OWN(tokens), 0, 1 << 24, NULL, "0",
-     .about = "places of a batch's targets: batches of short sentences have more samples; 0: data.batch in each"},
+     .about = "places of a batch's targets: batches of short sentences have more samples; 0: data.batch in each", .batch = true},
     {"text.merges", NULL, KEY_WHOLE, OWN(merges), 0, 1 << 20, NULL, "4000",
      .about = "pairs of symbols of both languages that are joined, the most frequent first"},
 

@@ -199,6 +199,18 @@ int recipe_set_key(const char *where, struct recipe *r, const char *name, const 
     return 0;
 }
 
+void recipe_set_batch(struct recipe *r, int64_t batch)
+{
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    for (int i = recipe_keys(recipe_table_of(r->model), keys) - 1; i >= 0; i--) {
+        if (!keys[i]->batch) continue;
+        int64_t *measure = (int64_t *)((char *)r + keys[i]->offset);
+        const double exact = (double)*measure * (double)batch / (double)r->batch;
+        if (*measure > 0) *measure = (int64_t)fmin(fmax(floor(exact), 1), keys[i]->high);
+    }
+    r->batch = batch;
+}
+
 enum { NAME_MAX_BYTES = 64 };
 static int split_assignment(const char *assignment, char name[NAME_MAX_BYTES], const char **value)
 {

@@ -77,6 +77,8 @@ int recipe_parse(const char *where, const char *bytes, size_t count, struct reci
 int recipe_set_all(struct recipe *, const char *const *assignments, int count) MUST_CHECK;
 int recipe_set(struct recipe *, const char *assignment) MUST_CHECK;
 int recipe_set_key(const char *where, struct recipe *, const char *key, const char *value) MUST_CHECK;
+// Sets the samples of a step, and in proportion the task's own measures of them (data.tokens of translation).
+void recipe_set_batch(struct recipe *, int64_t batch);
 int recipe_check(const struct recipe *) MUST_CHECK;  // the rules that involve several keys; call it after the last change
 
 const char *recipe_task(const struct recipe *);  // the task of its model; NULL if there is no such model

@@ -19,7 +19,7 @@ static size_t planned_bytes(const struct trainer *t, int64_t batch)
 {
     struct trainer_choice choice = t->choice;
     struct trainer *trial = NULL;
-    choice.recipe.batch = batch;
+    recipe_set_batch(&choice.recipe, batch);
     if (trainer_new(&choice, &trial) < 0) return SIZE_MAX;
     size_t bytes = trial->session->memory_total;
     trainer_free(trial);

@@ -316,7 +316,7 @@ static int forecast_shared(struct planned *p)
     if (choice.recipe.batch % p->a->gpus)
         return fail(ERR_USAGE, "--gpus: a batch of %lld is not %lld equal parts", (long long)choice.recipe.batch,
                     (long long)p->a->gpus);
-    choice.recipe.batch /= p->a->gpus;
+    recipe_set_batch(&choice.recipe, choice.recipe.batch / p->a->gpus);
     TRY(trainer_new(&choice, &part));
     forecast_of(part, &p->facts, &f);
     p->shared_appetite = gpus * forecast_appetite(&f);

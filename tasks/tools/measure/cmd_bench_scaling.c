@@ -84,7 +84,7 @@ static int be_measured(const struct bench_scaling *b)
     struct scaling_row row = {0};
     bool noise = false;
     int rc = choose_setting(b, &chosen);
-    chosen.recipe.batch *= ranks_size();
+    recipe_set_batch(&chosen.recipe, chosen.recipe.batch * ranks_size());
     chosen.recipe.slices = ranks_size();
     if (rc == 0) rc = choose_open(&chosen, b->fake, &noise, &data);
     if (rc == 0) rc = device_open_shared(c->device, (int)c->threads, &device);

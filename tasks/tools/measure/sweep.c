@@ -69,7 +69,7 @@ static size_t plan_batch(const struct trial_choice *like, const struct device_fa
     struct recipe recipe = *like->recipe;
     struct trial_choice choice = *like;
     struct trial trial;
-    recipe.batch = batch;
+    recipe_set_batch(&recipe, batch);
     choice.recipe = &recipe;
     size_t bytes = trial_open(&trial, &choice, facts) < 0 ? SIZE_MAX : trial.trainer->session->memory_total;
     trial_close(&trial);

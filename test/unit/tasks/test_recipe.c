@@ -7,6 +7,7 @@
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/tasks.h"
+#include "tasks/translation/keys.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
@@ -346,6 +347,27 @@ static int round_trip(void *none, const struct recipe *r)
     free(json);
     free(second);
     return 0;
+}
+
+// Another batch takes the places of its targets along, in proportion; a recipe that counts samples alone has none.
+TEST(test_set_batch)
+{
+    struct recipe r;
+    int rc = recipe_embedded("transformer-big", &r);
+    assert_int_equal(rc, 0);
+    const struct translation_keys *own = translation_keys(&r);
+    assert_int_equal(r.batch, 512);
+    assert_int_equal(own->tokens, 4096);
+    recipe_set_batch(&r, 64);
+    assert_int_equal(r.batch, 64);
+    assert_int_equal(own->tokens, 512);
+    recipe_set_batch(&r, 1);
+    assert_int_equal(own->tokens, 8);
+    rc = recipe_embedded("seq2seq", &r);
+    assert_int_equal(rc, 0);
+    recipe_set_batch(&r, 64);
+    assert_int_equal(r.batch, 64);
+    assert_int_equal(own->tokens, 0);
 }
 
 TEST(test_round_trip)
