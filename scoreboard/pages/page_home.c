@@ -90,7 +90,9 @@ static int show_home(struct page *page)
                     "The best training time of each task; grey: an imported entry, or a demonstration",
                "row:Task and target|value:Time|model:Model and machine|who:Who leads|trust:Trust|date:When|"
                "spark:Record over time");
-    for (int i = 0; i < count; i++) task_row(page, &leaders[i], &records[i]);
+    for (int empty = 0; empty < 2; empty++)  // tasks that somebody leads come first
+        for (int i = 0; i < count; i++)
+            if ((records[i].count == 0) == empty) task_row(page, &leaders[i], &records[i]);
     html_add(page->out, "</tbody></table></div>\n<p class=\"quiet\">");
     page_count(page->out, totals.runs, "signed run", "signed runs");
     html_add(page->out, " by ");
