@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the README's two pictures: docs/images/make.py FOLDER, after make, on an idle machine.
+"""Takes the README's two pictures: docs/images/make.py FOLDER, after make of a clean checkout, on an idle machine.
 
 FOLDER gets results.db and a board. If it has results.db already, only the board's picture is taken. The terminal is a real
 capture, written as text in an SVG. The board is a screenshot by Chromium. The build makes neither.
@@ -68,7 +68,7 @@ def shoot_board():
     server = subprocess.Popen([BOARD, "--db", "board.db", "--listen", "127.0.0.1:0", "--origin", "demo"],
                               stdout=subprocess.PIPE, text=True)
     try:
-        address = re.search(r"http://\S*\d", server.stdout.readline()).group()
+        address = next(filter(None, (re.search(r"http://\S*\d", line) for line in server.stdout))).group()  # after a line about files
         for run in (1, 2, 3):
             subprocess.run([DAWN, "keys", "new", f"user{run}"], check=False, capture_output=True)
             subprocess.run([DAWN, "submit", "results.db", "--run", str(run), "--server", address, "--handle", f"user{run}",
