@@ -24,12 +24,13 @@ static _Atomic bool lack_lasts;  // all after it fail, too
 static _Atomic bool lack_struck;
 static long lack_dense = LONG_MAX;  // lack_each tries so many allocations one by one, and those after them in growing distances
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define LACK_REAL(name) __interceptor_##name
 #else
 #define LACK_REAL(name) __libc_##name
 #endif
-#define LACK_PLAIN __attribute__((no_sanitize("address"), no_sanitize("undefined")))  // runs before the sanitizers begin
+// What runs before the sanitizers begin.
+#define LACK_PLAIN __attribute__((no_sanitize("address"), no_sanitize("undefined"), no_sanitize("thread")))
 extern void *LACK_REAL(malloc)(size_t), *LACK_REAL(calloc)(size_t, size_t), *LACK_REAL(realloc)(void *, size_t);
 
 LACK_PLAIN static bool lack_strikes(void)
