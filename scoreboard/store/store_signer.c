@@ -122,12 +122,14 @@ static int next_look(const char **at)
     return pair != 0 ? pair : first;
 }
 
+// "6" and "8" look like "b" and not like each other, or "team6" would keep "team8" out.
 static bool looks_like(const char *name, const char *handle)
 {
     for (;;) {
         int a = next_look(&name), b = next_look(&handle);
         if (a != b) return false;
         if (a == 0) return true;
+        if (isdigit((unsigned char)name[-1]) && isdigit((unsigned char)handle[-1]) && name[-1] != handle[-1]) return false;
     }
 }
 
