@@ -172,3 +172,11 @@ TEST_WITH(a_later_latency_is_news_of_its_own, set_up, end)
     assert_int_equal(found.count, 1);
     assert_string_equal(found.at[0].author, "ada");
 }
+
+// Both digits look like "b", and still they are two names.
+TEST_WITH(numbered_people_are_told_apart, set_up, tear_down)
+{
+    assert_int_equal(hand_in(run_of("team6", 1), &ada), PROBLEM_NONE);
+    assert_int_equal(hand_in(run_of("teamb", 3), &bob), PROBLEM_HANDLE);
+    assert_int_equal(hand_in(run_of("team8", 3), &bob), PROBLEM_NONE);
+}

@@ -112,14 +112,6 @@ TEST_WITH(test_refusals, set_up, tear_down)
     assert_whole();
 }
 
-// Both digits look like "b", and still they are two names.
-TEST_WITH(numbered_people_are_told_apart, set_up, tear_down)
-{
-    assert_int_equal(hand_in(run_of("team6", 1), &ada), PROBLEM_NONE);
-    assert_int_equal(hand_in(run_of("teamb", 3), &bob), PROBLEM_HANDLE);
-    assert_int_equal(hand_in(run_of("team8", 3), &bob), PROBLEM_NONE);
-}
-
 // The chain alone gives a copy away, when the nonce is another.
 TEST_WITH(test_same_head, set_up, tear_down)
 {
