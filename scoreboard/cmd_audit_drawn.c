@@ -209,6 +209,22 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return remove(path);
 }
 
+// True if the line is about this run: it has the last hash of the run's points.
+static bool is_about(const char *line, const struct stored *run)
+{
+    struct statement s;
+    json_t *said = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+    bool about = said == NULL || statement_read(run->payload, run->payload_count, &s) < 0;  // judge_line says why
+    if (!about) {
+        const json_t *points = json_object_get(s.json, "points");
+        const json_t *last = json_array_get(points, json_array_size(points) - 1);
+        about = strcmp(canonical_text(said, "head"), canonical_text(last, "hash")) == 0;
+        statement_free(&s);
+    }
+    json_decref(said);
+    return about;
+}
+
 // Another machine of the operator has trained the run again.
 static int take_replayed(struct auditing *a, struct reader *reader, struct arena *arena)
 {
@@ -219,7 +235,10 @@ static int take_replayed(struct auditing *a, struct reader *reader, struct arena
     TRY(file_read(a->asked->replayed, SAID_MOST, &bytes, &count));
     while (count > 0 && bytes[count - 1] == '\n') bytes[--count] = 0;
     const char *last = strrchr(bytes, '\n');
-    int rc = judge_line(a, &run, 0, last != NULL ? last + 1 : bytes);
+    const char *line = last != NULL ? last + 1 : bytes;
+    int rc = is_about(line, &run) ? 0 : fail(ERR_INPUT, "%s is about another run than %lld", a->asked->replayed,
+                                             (long long)run.sequence);
+    if (rc == 0) rc = judge_line(a, &run, 0, line);
     free(bytes);
     return rc;
 }

@@ -21,8 +21,8 @@ int about_run_check(struct store *s, const struct incoming *in, struct ruling *o
         rc = problem_rule(out, PROBLEM_NOT_YOURS, "statement %s belongs to \"%s\"", digest, sql_text(row, 0));
     else if (strcmp(sql_text(row, 1), statement_type_name(STATEMENT_RUN)) != 0 &&
              !(withdraws && strcmp(sql_text(row, 1), statement_type_name(STATEMENT_BENCH)) == 0))
-        rc = problem_rule(out, PROBLEM_CONFLICT, "statement %s is not a run, and only runs can be amended or audited%s", digest,
-                          withdraws ? "; besides them a measurement can be withdrawn" : "");
+        rc = problem_rule(out, PROBLEM_CONFLICT, "statement %s is of type \"%s\"; %s needs a run%s", digest,
+                          sql_text(row, 1), what, withdraws ? " or a measurement" : "");
     else if (sql_column(row, 2) != 0)
         rc = problem_rule(out, PROBLEM_CONFLICT, "statement %s has been withdrawn already", digest);
     else if (sql_column(row, 3) != 0)

@@ -194,9 +194,9 @@ static void add_verdict(struct text *t, const struct replay_judged *j)
 static int print_json(const struct original *o, int64_t id, const json_t *own, const struct replay_judged *j)
 {
     const char *device = canonical_text(own, "device");
-    json_t *said = json_pack("{s:I, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "verdict",
-                             replay_word(j->verdict), "points", (json_int_t)j->points, "equal", (json_int_t)j->equal, "settings",
-                             j->settings);
+    json_t *said = json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:i}", "replay", (json_int_t)id, "of", o->name.at, "head", o->head,
+                             "verdict", replay_word(j->verdict), "points", (json_int_t)j->points, "equal",
+                             (json_int_t)j->equal, "settings", j->settings);
     json_t *where = json_pack("{s:I, s:s, s:s, s:s}", "epoch_micro", (json_int_t)curve_epoch_micro(last_point(own)), "device",
                               device, "hardware", canonical_text(own, on_host(device) ? "hardware.cpu" : "hardware.gpu"),
                               "binary_digest", canonical_text(own, "software.binary_digest"));
