@@ -15,6 +15,7 @@ enum { TAGS_MOST = 8 };  // submit/format/fields.c
 static int check_name(const char *name)
 {
     TRY(fields_check_typed("the name", statement_fields[STATEMENT_RUN], "tags", name));
+    if (*name == '-') return fail(ERR_USAGE, "a run cannot be named \"%s\", which reads as an option", name);
     const char *digits = name + (*name == 'g');
     if (strcmp(name, "last") != 0 && strcmp(name, "all") != 0 && digits[strspn(digits, "0123456789")] != 0) return 0;
     return fail(ERR_USAGE, "a run cannot be named \"%s\", which stands for others", name);
@@ -24,8 +25,11 @@ int labels_check(const struct run_labels *l)
 {
     if (l->name != NULL) TRY(check_name(l->name));
     if (l->note != NULL) TRY(fields_check_typed("the note", statement_fields[STATEMENT_RUN], "note", l->note));
-    for (int i = 0; i < l->tag_count; i++)
+    for (int i = 0; i < l->tag_count; i++) {
         TRY(fields_check_typed("the tag", statement_fields[STATEMENT_RUN], "tags", l->tags[i]));
+        for (int k = 0; k < i; k++)
+            if (strcmp(l->tags[k], l->tags[i]) == 0) return fail(ERR_USAGE, "the tag \"%s\" is given twice", l->tags[i]);
+    }
     return l->tag_count <= TAGS_MOST ? 0 : fail(ERR_USAGE, "a run has at most %d tags; got %d", TAGS_MOST, l->tag_count);
 }
 

@@ -142,7 +142,7 @@ static void step_border(struct border *b, int x, int y)
     b->crossing[b->crossings++] = (int64_t)(column / FINE) * b->height + (row < b->height ? row : b->height);
 }
 
-// From (x0, y0) to (x1, y1). Steps are rounded from the lesser end, whichever comes first.
+// Draws from (x0, y0) to (x1, y1). Steps are rounded from the end with the lesser coordinate, in either direction.
 static void walk_edge(struct border *b, int x0, int y0, int x1, int y1)
 {
     int dx = abs(x1 - x0), dy = abs(y1 - y0), steps = dx >= dy ? dx : dy;

@@ -54,7 +54,7 @@ int cmd_eval(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu or coco");
+    if (argc < 2) return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu, coco or baselines");
     TRY(find_judge(argv[1], &judge));
     if (argc < 4) return fail(ERR_USAGE, "expected two files, TRUTH and ANSWERS: \"dawn eval -h\" says which");
     if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);

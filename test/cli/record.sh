@@ -65,6 +65,8 @@ facts 'r["status"] == "failed" and d["groups"][-1]["status"] == "interrupted"'
 "$DAWN" results list >list
 reads list 'group 1: 3 of 3 runs \(2 to 4\); an official group has at least 5 runs; self-evaluated '
 grep -q '^ *2 *g1 .* +$' list
+"$DAWN" results list --tag nope >list2
+lacks list2 'group'
 grep -q '^+ self-evaluated: ' list
 "$DAWN" results compare g1 g2 | grep -q '^ *evaluated  *self-evaluated  *self-evaluated$'
 grep -q '^group 3: 0 of 2 runs (run 7); ' list
@@ -270,6 +272,8 @@ facts '[x["scores"][0]["score"] for x in p] == [5000, 9412] and [x["loss_micro"]
 facts '[x["step"] for x in p] == [1, 2] and p[1]["t_ns"] - p[0]["t_ns"] > 3e8'
 said 1 'run .* failed' "$DAWN" record $tensorboard -- python3 events.py runs/b/events.out.tfevents.2.bad more
 grep -q 'events.out.tfevents.2.bad: a record.s length does not have its checksum' err
+echo text >a.txt
+expect 2 'tensorboard needs a folder; a.txt is a file' "$DAWN" record --tensorboard a.txt --score val/acc -- true
 said 1 'no event file with a scalar "val/acc" was written below nowhere' "$DAWN" record --tensorboard nowhere --score val/acc -- true
 said 2 'needs --score TAG' "$DAWN" record --tensorboard runs -- true
 

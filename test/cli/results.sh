@@ -112,13 +112,15 @@ for word in 3 g1 last all; do
     expect 2 "cannot be named \"$word\"" named --name $word
 done
 expect 2 'the name may hold' named --name 'a b'
+expect 2 'reads as an option' named --name=-x
+expect 2 'the tag "lr" is given twice' named --tag lr --tag lr
 expect 2 'the tag must not be empty' named --tag ''
 expect 2 'the note must have 0 to 500' "$DAWN" train cifar10 --note "$(printf %501d 0)"
 expect 2 'resume takes only' "$DAWN" train --resume last --name x
 [ "$("$DAWN" results list --db named.db --format csv | wc -l)" = 4 ]
 expect 0 '^3  *done  *94.00%' "$DAWN" results compare 1 2 wide --db named.db
 grep -q '^  seed .*' out && exit 1 # all have seed 1
-expect 2 'does not take "9"' "$DAWN" results compare 1 2 3 1 2 3 1 2 9 --db named.db
+expect 2 'compare takes at most 8; got 9' "$DAWN" results compare 1 2 3 1 2 3 1 2 9 --db named.db
 
 # ---- two runs beside each other; one run as a document; a run that has ended is followed to its end
 [ "$(status "$DAWN" results compare 1 2)" = 0 ]

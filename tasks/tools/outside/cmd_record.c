@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 struct arguments {
     double target, cost;
@@ -219,6 +220,9 @@ int cmd_record(int argc, char **argv)
     TRY(labels_check(&a.labels));
     if ((a.events == NULL) != (a.score == NULL) || (a.loss != NULL && a.events == NULL))
         return fail(ERR_USAGE, "--tensorboard FOLDER needs --score TAG, and --score and --loss need --tensorboard");
+    struct stat st;
+    if (a.events != NULL && stat(a.events, &st) == 0 && !S_ISDIR(st.st_mode))
+        return fail(ERR_USAGE, "--tensorboard needs a folder; %s is a file", a.events);
     if (argc < 2) return fail(ERR_USAGE, "expected a command after --, such as \"dawn record -- python train.py\"");
     return record_command(&a, argv + 1);
 }

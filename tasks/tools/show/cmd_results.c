@@ -422,7 +422,8 @@ static int check_words(int argc, char **argv, struct choice *c)
     if (!known && is_run(action))
         return fail(ERR_USAGE, "results shows one run; \"dawn results compare %.20s %.20s\" compares two", action, argv[2]);
     if (!known) return fail_unknown(ERR_USAGE, "results command", action, actions, NULL);
-    if (argc > (list ? 2 : compare ? 2 + DIFFER_MOST : 3))
+    if (compare && argc > 2 + DIFFER_MOST) return fail(ERR_USAGE, "compare takes at most %d; got %d", DIFFER_MOST, argc - 2);
+    if (argc > (list ? 2 : compare ? argc : 3))
         return fail(ERR_USAGE, "results %s does not take \"%s\"", action, argv[argc - 1]);
     if (compare && argc < 4) return fail(ERR_USAGE, "compare needs two runs, or two groups (g1 g2), or more");
     if (!list && (f->task || f->status || f->model || f->tag || f->group || f->seed >= 0 || f->sort || f->limit))

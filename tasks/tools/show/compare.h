@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares runs or groups: two beside each other, more as rows. Refuses different tasks.
+// Compares runs or groups: two as columns, more as rows. Refuses different tasks.
 #ifndef DAWN_SHOW_COMPARE_H
 #define DAWN_SHOW_COMPARE_H
 

@@ -246,8 +246,16 @@ static void add_run(struct text *t, const struct list *l, const struct row *row,
     text_add(t, "%.*s%s\n", room > 0 ? room : 0, model, row->note);
 }
 
-// A sentence for each group, and its figures if the list is one of groups.
-static int add_groups(struct results *r, const struct show_filter *f, struct text *t)
+static bool lists_group(const json_t *runs, int64_t group)
+{
+    size_t i;
+    json_t *run;
+    json_array_foreach(runs, i, run) if (record_int(run, "group_id") == group) return true;
+    return false;
+}
+
+// A sentence for each group of the listed runs, or for every group if `listed` is NULL; with its figures in a list of groups.
+static int add_groups(struct results *r, const struct show_filter *f, const json_t *listed, struct text *t)
 {
     json_t *groups, *group, *runs;
     TRY(record_rows(r, "SELECT id, task FROM groups ORDER BY id", 0, &groups));
@@ -257,6 +265,7 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
     {
         struct group_facts facts;
         int64_t id = record_int(group, "id");
+        if (listed && !lists_group(listed, id)) continue;
         if ((f->group > 0 && id != f->group) || (f->task && strcmp(record_text(group, "task"), f->task))) continue;
         rc = record_group(r, id, &runs, &facts);
         if (rc < 0) break;
@@ -280,10 +289,14 @@ static int add_groups(struct results *r, const struct show_filter *f, struct tex
     return rc;
 }
 
+static bool is_filtered(const struct show_filter *f)
+{
+    return f->task || f->status || f->model || f->tag || f->group > 0 || f->seed >= 0;
+}
+
 static void add_empty(struct results *r, const struct show_filter *f, struct text *t)
 {
-    bool filtered = f->task || f->status || f->model || f->tag || f->group > 0 || f->seed >= 0;
-    if (filtered) text_add(t, "No run in %s matches these options.\n", result_file(r));
+    if (is_filtered(f)) text_add(t, "No run in %s matches these options.\n", result_file(r));
     else text_add(t, "No run has been recorded in %s yet.\n", result_file(r));
 }
 
@@ -302,7 +315,7 @@ static int add_run_list(struct results *r, const struct show_filter *f, const st
         text_add(t, "%d run%s changed since the training wrote %s. For the fields:\n  dawn results verify%s\n", l->broken,
                  l->broken == 1 ? " was" : "s were", l->broken == 1 ? "it" : "them", result_option(r));
     if (l->count == 0) add_empty(r, f, t);
-    return add_groups(r, f, t);
+    return add_groups(r, f, is_filtered(f) ? l->runs : NULL, t);
 }
 
 static int list_measurements(struct results *r, struct text *t)
@@ -321,7 +334,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct plain
 {
     struct list l = {0};
     if (f->groups) {
-        TRY(add_groups(r, f, t));
+        TRY(add_groups(r, f, NULL, t));
         plain_page(t, style);
         return 0;
     }
