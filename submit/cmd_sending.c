@@ -81,7 +81,11 @@ static int warn_of_address(const struct sending *s, struct results *r)
 int sending_compare(const struct sending *s, struct results *r)
 {
     json_t *row;
-    if (r == NULL) return 0;
+    if (r == NULL) {
+        fprintf(stderr, "without a results.db with receipts, %s cannot be compared with earlier addresses of the board %s\n",
+                client_address(s->client), s->about.name);
+        return 0;
+    }
     TRY(warn_of_address(s, r));
     TRY(receipts_other_key(r, s->about.name, client_address(s->client), s->about_key, &row));
     if (row != NULL) {

@@ -111,6 +111,10 @@ static int resolve_address(struct second_thought *t)
     if (t->base == NULL) return 0;
     TRY(delivery_named(t->sending.client, &t->sending.about, t->name, &s));
     snprintf(t->digest, sizeof t->digest, "%s", s.digest);
+    const bool run = s.type == STATEMENT_RUN;
+    char moment[TEXT_FIGURE];
+    printf("The address names a %s of %s: %s, %s.\n", statement_type_name(s.type), canonical_text(s.json, "handle"),
+           canonical_text(s.json, "task"), text_moment(moment, canonical_int(s.json, run ? "ended_ms" : "made_ms")));
     t->word = t->digest;
     statement_free(&s);
     return 0;

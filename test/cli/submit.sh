@@ -231,6 +231,7 @@ expect 2 'leave out --server' "$DAWN" amend "$base/ok/runs/1" --server "$base/ok
 expect 2 'yes agrees without it' "$DAWN" amend 1 --server "$base/ok" --team 'The Team'
 newest=$(sql results.db 'SELECT statement FROM receipts WHERE sequence = 4')
 expect 0 'amend: accepted as #5' "$DAWN" amend "$base/ok/api/v1/statements/$newest" --team 'The Team' --yes
+grep -q '^The address names a run of [a-z]*: cifar10, 20[0-9-]* [0-9:]* UTC[.]$' out
 expect 1 'returns the statement #2' "$DAWN" withdraw "$base/other/runs/1" --reason x --yes # a server that repeats the board
 grep -q "is known from $base/.*, and is now at $base/other" err
 expect 1 'returns the statement #2' "$DAWN" object "$base/other/runs/1" --reason x --yes
@@ -242,7 +243,8 @@ grep -q 'amended: *#5' out
 expect 0 'run 1 *withdrawn as #6, it cannot come back' "$DAWN" submit --server "$base/ok" --run 1 --note again --yes
 grep -q 'already has or had every run that was named' out
 mkdir empty
-(cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ])
+(cd empty && expect 0 'withdraw: accepted as #7' "$DAWN" withdraw "$first" --server "$base/ok" --reason x --yes && [ ! -e results.db ] &&
+    grep -q "$base/ok cannot be compared with earlier addresses of the board" err)
 expect 1 'no record' "$DAWN" withdraw 1 nowhere.db --server "$base/ok" --reason x --yes
 expect 1 'it is not here' "$DAWN" withdraw "${first//[0-9]/0}" --server "$base/ok" --reason x --yes
 
