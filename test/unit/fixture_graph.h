@@ -18,6 +18,17 @@ static inline struct session *session_on(const char *name)
     return s;
 }
 
+// False on a processor, or at a level of DAWN_ISA, whose products are in f32 alone.
+static inline bool runs_bf16(void)
+{
+    struct device *d;
+    struct device_facts facts;
+    OK(device_open("cpu", 1, &d));
+    OK(d->type->facts(d, &facts));
+    device_close(d);
+    return facts.fast[BF16];
+}
+
 static inline void session_done(struct session *s)
 {
     struct device *device = s->device;

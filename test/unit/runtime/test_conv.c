@@ -123,16 +123,6 @@ static double mean_difference(struct session *a, struct session *b, const char *
     return sqrt(sum / size);
 }
 
-static bool runs_bf16(void)
-{
-    struct device *d;
-    struct device_facts facts;
-    OK(device_open("cpu", 1, &d));
-    OK(d->type->facts(d, &facts));
-    device_close(d);
-    return facts.fast[BF16];
-}
-
 TEST(test_convolutions_against_ref)
 {
     for (int t = 0; t < (runs_bf16() ? 2 : 1); t++) {
