@@ -22,7 +22,7 @@ int cmd_data_operands(const struct usage *usage, int argc, char **argv, int want
     return fail(ERR_USAGE, "%s needs %s", usage->command, missing);
 }
 
-// Adds what is here of a data set, or why it cannot be opened.
+// Adds the facts of a local data set, or why it cannot be opened.
 static void describe_one(const char *name, const char *folder, struct text *into)
 {
     struct dataset *ds;

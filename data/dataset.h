@@ -36,7 +36,6 @@ struct dataset_facts {
     bool synthetic;      // drawn by this program: no real board accepts it
     bool official;       // dataset_verify or dataset_check found exactly the published samples; false before they are called
     bool remembered;     // that result was remembered (manifest.h); only sizes and times were read
-    int64_t read_ms;     // when the bytes behind that result were read, since 1970; 0: never, or there are no files
     const char *split_name[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT];
     int64_t left_out;    // unreadable samples of the source, which are in no split; 0 if they were not counted

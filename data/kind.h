@@ -14,6 +14,10 @@ struct dataset {
     const struct kind *kind;
     const struct source *source;  // the kind's
     void *own;                    // the kind's state
+    // A kind whose opening reads all bytes sets these instead of digest, content_digest and verify (kind_drawn, kind_known).
+    bool known;
+    enum dataset_verdict verdict;
+    char digest[SPLIT_COUNT][DIGEST_HEX];
     char layout[DIGEST_HEX];      // once dataset_layout was asked
     dataset_progress progress;    // NULL: nobody watches
     void *listener;
@@ -23,13 +27,14 @@ struct dataset {
 struct kind {
     const char *name;
     bool drawn;  // drawn by this program, without a folder
-    const struct source *source;  // its publication, or that of the data set of which it is made; NULL: there is none
+    const struct source *source;  // its publication, or its parent set's; NULL: there is none
     const char *elsewhere;        // how people get it if it is not fetched: the end of a sentence; NULL: fetched or drawn
     void (*published)(struct dataset_facts *);  // facts that need no file: shape, counts, classes
-    // Fills in facts, source and own. After a failure `close` frees `own`.
+    // Fills in facts, source and own. After a failure `close` frees `own`. NULL: such a set is never opened by name.
     int (*open)(struct dataset *, const char *folder);
-    void (*close)(struct dataset *);
-    // Reads a piece of a range of a fixed field. The range is inside the split. Several threads call it at once.
+    void (*close)(struct dataset *);  // NULL: there is nothing to free
+    // Reads a piece of a range of a fixed field. The range is inside the split. Several threads call it at once. NULL if the kind
+    // has no such field.
     int (*read)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into);
     // For ragged fields; NULL if the kind has none. `into` has room for `room` bytes; a longer sample is an error
     // (kind_no_room).
@@ -40,12 +45,13 @@ struct kind {
     void (*sample_name)(struct dataset *, enum split, int64_t index, struct text *);
     // Starts reading samples that will be needed soon into the page cache and returns. NULL: no use.
     void (*want)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count);
-    // All three may be NULL in a kind whose `source` lists its files with their SHA-256 (source_digest, source_verify).
+    // All three may be NULL in a kind whose `source` lists its files with their SHA-256 (source_digest, source_verify), or that
+    // sets dataset.known. A set that is drawn needs no `verify`.
     int (*digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     int (*content_digest)(struct dataset *, enum split, char hex[DIGEST_HEX]);
     // A digest that differs between copies with the same content whose batches would differ; NULL: there are none.
     int (*layout)(struct dataset *, char hex[DIGEST_HEX]);
-    // `read`: read all bytes even if digests are remembered. Sets facts.remembered and facts.read_ms if there are files.
+    // `read`: read all bytes even if digests are remembered. Sets facts.remembered if there are files.
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
     // "dawn data show NAME N": sample `number`, from 1, as lines of text; NULL: images, of which a sheet is drawn. `sample` is
     // the noun: "question". `remark` adds lines about a split to "dawn data verify"; NULL: there are none.
@@ -67,6 +73,9 @@ const struct kind *dataset_kind(int i);  // first those that people get from els
 // Sets the fields "images" and "labels" of a set of images, and the members that describe them.
 void kind_images(struct dataset_facts *, int height, int width, int channels, const char *const *class_names);
 bool kind_field_is(const struct field *, const char *name);
+// Sets the digests of a drawn set, which have the version and the seed of its procedure.
+void kind_drawn(struct dataset *, int version, int seed);
+void kind_known(struct dataset *, bool official);
 int kind_no_room(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t room) MUST_CHECK;
 
 #endif

@@ -55,7 +55,7 @@ struct feed_choice {
     struct order_choice order;  // `count` is taken from the data set
     struct feed_field field[FEED_FIELDS];
     int fields;
-    // NULL: each field of the batch is that of the same name. Ragged fields (along their first dimension) are padded with
+    // NULL: each field of the batch has the same name. Ragged fields (along their first dimension) are padded with
     // zeros, and a field "NAME.length" i32[] is the length of NAME.
     feed_fill *fill;
     void *context;              // passed to all callbacks

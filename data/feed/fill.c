@@ -117,7 +117,7 @@ static int check_field(const struct feed_choice *choice, const struct feed_field
     const struct field *from = field->from;
     const char *set = dataset_facts(choice->data)->name;
     if (from == NULL && field->dtype == I32 && fill_sample_bytes(field, bucket) == sizeof(int32_t)) return 0;
-    if (from == NULL) return fail(ERR_USAGE, "\"%s\" is one i32 a sample", field->name);
+    if (from == NULL) return fail(ERR_USAGE, "\"%s\" is one i32 per sample", field->name);
     if (from->dtype != field->dtype)
         return fail(ERR_USAGE, "\"%s\" of %s is %s, not %s", field->name, set, dtype_name(from->dtype),
                     dtype_name(field->dtype));

@@ -303,7 +303,7 @@ void order_draw(struct order *o, uint64_t seed, uint32_t epoch, int bucket)
         for (int64_t i = 0; i < o->batches; i++) o->batch[i].bucket = bucket;
     } else if (o->choice.buckets > 1) {
         order_sort_samples(o);
-        order_cut(o);  // a shuffle starts from the same list, whatever was drawn before
+        order_cut(o);  // a shuffle starts from the same list, independent of earlier draws
         if (shuffles) order_shuffle_batches(o, seed, epoch);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts folders of pictures to the binary layout of CIFAR-10. A note beside the batches has their counts of records,
+// Converts folders of pictures to the binary layout of CIFAR-10. A note next to the batches has their counts of records,
 // because the reader otherwise requires the published 10,000.
 //
 // Invariant: the batches and the note appear together, or not at all. Cost: one decode per picture, one picture at a time; the

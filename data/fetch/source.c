@@ -70,42 +70,29 @@ int source_folder(const struct source *source, const char *given, const char *ne
 
 // ---- the files themselves, for kinds that identify their bytes in no other way
 
-// The SHA-256 of a file of an open set, remembered unless `read`. *read_ms: when its bytes were read, if they were remembered;
-// else now.
+// The SHA-256 of a file of an open set, remembered unless `read`.
 static int source_file_digest(const struct dataset *ds, const struct source_file *file, bool read, char hex[DIGEST_HEX],
-                              int64_t *read_ms)
+                              bool *remembered)
 {
     struct text path = {0};
-    bool remembered = false;
-    *read_ms = clock_unix_ms();
+    *remembered = false;
     text_add(&path, "%s/%s", ds->facts.folder, file->name);
-    int rc = read ? digest_file(path.at, hex) : manifest_digest(path.at, hex, &remembered);
-    struct manifest manifest = {0};
-    struct manifest_key key;
-    if (rc == 0 && remembered && manifest_key_of(path.at, &key) == 0) {
-        manifest_load(&manifest);
-        const struct manifest_file *known = manifest_find(&manifest, path.at, &key);
-        if (known != NULL) *read_ms = known->read_ms;
-        manifest_free(&manifest);
-    }
+    int rc = read ? digest_file(path.at, hex) : manifest_digest(path.at, hex, remembered);
     text_free(&path);
     return rc;
 }
 
 int source_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    const int64_t now_ms = clock_unix_ms();
     *verdict = DATASET_OFFICIAL;
-    ds->facts.read_ms = INT64_MAX;
     ds->facts.remembered = true;
     for (const struct source_file *file = ds->source->file; file->name != NULL; file++) {
         char hex[DIGEST_HEX];
-        int64_t read_ms;
+        bool remembered;
         if (file->sha256 == NULL) continue;
-        TRY(source_file_digest(ds, file, read, hex, &read_ms));
+        TRY(source_file_digest(ds, file, read, hex, &remembered));
         if (strcmp(hex, file->sha256) != 0) *verdict = DATASET_CUSTOM;
-        if (read_ms < ds->facts.read_ms) ds->facts.read_ms = read_ms;
-        if (read_ms >= now_ms) ds->facts.remembered = false;
+        ds->facts.remembered = ds->facts.remembered && remembered;
     }
     return 0;
 }
@@ -115,9 +102,9 @@ int source_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
     struct text lines = {0};
     int files = 0, rc = 0;
     for (const struct source_file *file = ds->source->file; file->name != NULL && rc == 0; file++) {
-        int64_t read_ms;
+        bool remembered;
         if (file->split != split) continue;
-        rc = source_file_digest(ds, file, false, hex, &read_ms);
+        rc = source_file_digest(ds, file, false, hex, &remembered);
         text_add(&lines, "%s  %s\n", hex, file->name);
         files++;
     }

@@ -14,7 +14,7 @@ void damage_free(struct damage *);                          // NULL is fine
 // Notes a sample of the split with the damage `words`. Fails if this exceeds the limit.
 int damage_note(struct damage *, struct dataset *, enum split, int64_t sample, const char *words) MUST_CHECK;
 int damage_check(struct damage *) MUST_CHECK;  // fails if more samples are marked, or were restored, than the limit allows
-// Marks a sample that an earlier process noted, without a limit. Ignores numbers that are not those of a sample.
+// Marks a sample that an earlier process noted, without a limit. Ignores numbers outside the split.
 void damage_restore(struct damage *, int64_t sample);
 // The first damaged sample from number `from` on; -1 if there is none.
 int64_t damage_next(struct damage *, int64_t from);

@@ -71,3 +71,11 @@ void md5_end(struct md5 *m, char hex[MD5_HEX])
     md5_add(m, tail, pad + 8);
     for (int i = 0; i < 16; i++) snprintf(hex + 2 * i, 3, "%02x", (m->state[i / 4] >> 8 * (i % 4)) & 255);
 }
+
+void md5_of(const void *bytes, size_t count, char hex[MD5_HEX])
+{
+    struct md5 md5;
+    md5_begin(&md5);
+    md5_add(&md5, bytes, count);
+    md5_end(&md5, hex);
+}

@@ -15,5 +15,6 @@ struct md5 {
 void md5_begin(struct md5 *);
 void md5_add(struct md5 *, const void *bytes, size_t count);
 void md5_end(struct md5 *, char hex[MD5_HEX]);
+void md5_of(const void *bytes, size_t count, char hex[MD5_HEX]);  // of all bytes at once
 
 #endif

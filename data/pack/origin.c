@@ -44,7 +44,7 @@ static const char *base_name(const char *path)
 
 static int add_member(struct walk *w, enum split split, const struct tar_member *m, const char *file, int label)
 {
-    if (file[0] == '.') return 0;  // macOS adds "._NAME" beside every file
+    if (file[0] == '.') return 0;  // macOS adds "._NAME" next to every file
     if (!image_is_named(file)) {
         w->origin->listing.foreign++;
         return 0;
@@ -226,7 +226,7 @@ static bool is_there(const char *folder, const char *file, bool folders)
     return there;
 }
 
-// Names the expected source and what is there instead.
+// Names the expected source and the one found instead.
 static int fail_no_origin(const char *path)
 {
     enum { SHOWN = 3 };

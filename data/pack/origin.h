@@ -43,7 +43,7 @@ void origin_version(const struct origin *, uint8_t digest[PACK_DIGEST]);
 // Waits for the archives' MD5s, which are computed from the moment they are opened. `says` gets a sentence about the result.
 // An archive that changed meanwhile is an error.
 int origin_official(struct origin *, bool *official, char says[ERROR_TEXT_MAX]) MUST_CHECK;
-// Pure: the verdict. md5: those of the archives, "" for none. labels: origin_labels_digest.
+// Pure: the verdict. md5: of each archive, "" for none. labels: origin_labels_digest.
 bool origin_is_official(const struct imagenet_flavour *, const int64_t count[SPLIT_COUNT], char md5[SPLIT_COUNT][MD5_HEX],
                         const char *labels);
 // SHA-256 over the WordNet ids of the validation pictures in the order of their numbers, a line end between them.

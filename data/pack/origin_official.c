@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks whether the packed archives and labels are the published ones.
 //
-// ImageNet's download page and torchvision have the MD5 of ImageNet's tars. torchvision also has that of Imagenette's
+// ImageNet's download page and torchvision have the MD5 of ImageNet's tars. torchvision also has the MD5 of Imagenette's
 // archive. The labels are identified by a digest over two public lists that agree: the development kit's numbering (first
 // lines 490, 361, 171) and the positions among the sorted ids, whose published MD5 is f31656d784908741c59ccb6823cf0bea.
 #include <sodium.h>

@@ -3,7 +3,7 @@
 //
 // The seed permutes each split, training before validation, so that any window of the file is a random sample of all classes.
 //
-// Cost: converting, on all cores; the source is read at random, one picture at a time. 490 pictures a second and core from
+// Cost: converting, on all cores; the source is read at random, one picture at a time. 490 pictures per second and core from
 // ILSVRC's originals to a short side of 256, 640 if they keep their size. Memory: 150 bytes per picture, and the pictures of
 // one round.
 #include "data/pack/packer.h"

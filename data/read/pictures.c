@@ -152,13 +152,6 @@ static int pictures_digest(struct dataset *ds, enum split split, char hex[DIGEST
     return 0;
 }
 
-static int pictures_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 const struct kind pictures_kind = {
     .name = "pictures",
     .drawn = true,
@@ -170,16 +163,9 @@ const struct kind pictures_kind = {
     .lengths = pictures_lengths,
     .digest = pictures_digest,
     .content_digest = pictures_digest,
-    .verify = pictures_verify,
 };
 
 // ---- replacement of missing files
-
-static int noise_open(struct dataset *ds, const char *folder)
-{
-    (void)ds, (void)folder;
-    BUG("noise stands in for another kind and is never opened by name");
-}
 
 static int noise_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
                       int64_t *length)
@@ -205,12 +191,10 @@ static int noise_lengths(struct dataset *ds, enum split split, const struct fiel
 
 const struct kind pictures_noise_kind = {
     .name = "noise",
-    .open = noise_open,
     .close = pictures_close,
     .read = pictures_read,
     .item = noise_item,
     .lengths = noise_lengths,
     .digest = pictures_digest,
     .content_digest = pictures_digest,
-    .verify = pictures_verify,
 };

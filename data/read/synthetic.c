@@ -7,15 +7,15 @@
 // angles are free. So no single pixel identifies the class, and linear classifiers stay weak (test_data_synthetic.c measures
 // one).
 //
-// Every class is a signed distance in pixels (negative inside), which gives smooth edges at no cost. Cost: about 65 us an
+// Every class is a signed distance in pixels (negative inside), which gives smooth edges at no cost. Cost: about 65 us per
 // image on a 2020s server core.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/kind.h"
+#include "data/read/draws.h"
 #include "data/read/synthetic.h"
-#include "runtime/common/base/rng.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF  // gcc does not contract under -std=c17; the bytes depend on it
@@ -28,26 +28,9 @@
 static const char *const class_names[SYNTHETIC_CLASSES + 1] = {"disc", "ring",    "square", "triangle", "cross", "star",
                                                                "dots", "stripes", "checks", "spiral",   NULL};
 
-// A stream of draws for one image.
-struct stream {
-    enum split split;
-    uint32_t index, block;
-    int used;
-    struct rng4 four;
-};
-
-static uint32_t stream_bits(struct stream *stream)
+static float between(struct draws *stream, float low, float high)
 {
-    if (stream->used == 4) {
-        stream->four = rng_draw(SYNTHETIC_SEED, RNG_SYNTHETIC, (uint32_t)stream->split, stream->index, stream->block++);
-        stream->used = 0;
-    }
-    return stream->four.v[stream->used++];
-}
-
-static float between(struct stream *stream, float low, float high)
-{
-    return low + (high - low) * rng_unit(stream_bits(stream));
+    return low + (high - low) * rng_unit(draws_bits(stream));
 }
 
 // Sine and cosine of t turns. A parabola refined once; its error of 0.1% is far below a visible difference.
@@ -166,7 +149,7 @@ static float spiral(const struct scene *scene, float u, float v)
 static float (*const distances[SYNTHETIC_CLASSES])(const struct scene *, float u, float v) = {
     disc, ring, square, triangle, cross, star, dots, stripes, checks, spiral};
 
-static struct colour any_colour(struct stream *stream)
+static struct colour any_colour(struct draws *stream)
 {
     struct colour colour;
     for (int c = 0; c < 3; c++) colour.v[c] = between(stream, 20, 235);
@@ -174,7 +157,7 @@ static struct colour any_colour(struct stream *stream)
 }
 
 // A colour that differs visibly from `other`, and is as likely brighter as darker.
-static struct colour far_colour(struct stream *stream, const struct colour *other)
+static struct colour far_colour(struct draws *stream, const struct colour *other)
 {
     struct colour colour = any_colour(stream);
     for (int tries = 0; tries < 16; tries++) {
@@ -186,7 +169,7 @@ static struct colour far_colour(struct stream *stream, const struct colour *othe
     return colour;
 }
 
-static void choose_scene(struct stream *stream, struct scene *scene)
+static void choose_scene(struct draws *stream, struct scene *scene)
 {
     float turn = between(stream, 0, 1);
     scene->radius = between(stream, 7, 12.5f);
@@ -200,7 +183,7 @@ static void choose_scene(struct stream *stream, struct scene *scene)
     for (int c = 0; c < 3; c++) scene->ground[1].v[c] = scene->ground[0].v[c] + between(stream, -30, 30);
     turn = between(stream, 0, 1);
     scene->slope_x = cosine(turn) / SYNTHETIC_SIDE, scene->slope_y = sine(turn) / SYNTHETIC_SIDE;
-    scene->specks = (int)rng_below(stream_bits(stream), 5);
+    scene->specks = draws_below(stream, 5);
     for (int i = 0; i < scene->specks; i++) {
         scene->speck[i] = any_colour(stream);
         scene->speck_x[i] = between(stream, 0, SYNTHETIC_SIDE);
@@ -232,9 +215,9 @@ static struct colour scene_at(const struct scene *scene, float x, float y)
 }
 
 // The sum of four bytes of one draw is close enough to a normal distribution; its deviation is 147.8.
-static float bell(struct stream *stream)
+static float bell(struct draws *stream)
 {
-    uint32_t bits = stream_bits(stream);
+    uint32_t bits = draws_bits(stream);
     int sum = (int)(bits & 255) + (int)(bits >> 8 & 255) + (int)(bits >> 16 & 255) + (int)(bits >> 24);
     return (float)(sum - 510) * (1 / 147.8f);
 }
@@ -242,10 +225,11 @@ static float bell(struct stream *stream)
 // Of ten consecutive images, each belongs to another class, in random order.
 int synthetic_label(enum split split, int64_t index)
 {
-    struct stream stream = {split, (uint32_t)(index / SYNTHETIC_CLASSES), 1u << 31, 4, {{0}}};
+    struct draws stream = DRAWS(SYNTHETIC_SEED, split, index / SYNTHETIC_CLASSES);
+    stream.block = 1u << 31;
     int order[SYNTHETIC_CLASSES];
     for (int i = 0; i < SYNTHETIC_CLASSES; i++) {
-        int j = (int)rng_below(stream_bits(&stream), (uint32_t)i + 1);
+        int j = draws_below(&stream, i + 1);
         order[i] = order[j];
         order[j] = i;
     }
@@ -254,7 +238,7 @@ int synthetic_label(enum split split, int64_t index)
 
 void synthetic_draw_at(enum split split, int64_t index, int height, int width, uint8_t *image)
 {
-    struct stream stream = {split, (uint32_t)index, 0, 4, {{0}}};
+    struct draws stream = DRAWS(SYNTHETIC_SEED, split, index);
     struct scene scene = {.label = synthetic_label(split, index)};
     int side = height < width ? height : width;
     float scale = (float)SYNTHETIC_SIDE / (float)side, left = (float)(width - side) / 2, top = (float)(height - side) / 2;
@@ -302,11 +286,6 @@ static int synthetic_open(struct dataset *ds, const char *folder)
     return 0;
 }
 
-static void synthetic_close(struct dataset *ds)
-{
-    (void)ds;
-}
-
 static int synthetic_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count,
                           void *into)
 {
@@ -330,21 +309,12 @@ static int synthetic_digest(struct dataset *ds, enum split split, char hex[DIGES
     return 0;
 }
 
-static int synthetic_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 const struct kind synthetic_kind = {
     .name = "synthetic",
     .drawn = true,
     .published = synthetic_published,
     .open = synthetic_open,
-    .close = synthetic_close,
     .read = synthetic_read,
     .digest = synthetic_digest,
     .content_digest = synthetic_digest,
-    .verify = synthetic_verify,
 };

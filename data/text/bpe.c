@@ -8,7 +8,6 @@
 
 #include "data/text/bpe_inside.h"
 #include "runtime/common/base/arena.h"
-#include "runtime/common/base/file.h"
 
 struct bpe {
     struct vocabulary *symbols, *merges;  // merge i has the rank i
@@ -333,16 +332,5 @@ int bpe_parse(const char *name, const char *bytes, size_t count, struct bpe **pa
     }
     if (rc < 0) bpe_free(b);
     else *parsed = b;
-    return rc;
-}
-
-int bpe_open(const char *path, struct bpe **opened)
-{
-    char *bytes = NULL;
-    size_t count = 0;
-    *opened = NULL;
-    TRY(file_read(path, BPE_FILE, &bytes, &count));
-    int rc = bpe_parse(path, bytes, count, opened);
-    free(bytes);
     return rc;
 }

@@ -26,7 +26,6 @@ int bpe_learn(const struct vocabulary *words, int64_t merges, struct text *code)
 struct bpe;
 // Parses a `code` file; `name` names it in errors.
 int bpe_parse(const char *name, const char *bytes, size_t count, struct bpe **) MUST_CHECK;
-int bpe_open(const char *path, struct bpe **) MUST_CHECK;
 void bpe_free(struct bpe *);  // NULL is fine
 
 // Adds the words of a line as symbols, with "@@" after each that does not end a word and a blank between two.

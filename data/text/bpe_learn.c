@@ -41,7 +41,7 @@ struct learner {
     int64_t entries, heap_room;
     int32_t *touched;
     int64_t touches, touched_room;
-    int32_t step;  // counts merges, also those of a pair that came up again
+    int32_t step;  // counts merges, repeated ones, too
     bool full, ended;
     const struct bpe_learning *how;
 };

@@ -5,7 +5,7 @@
 // A line without the blanks around it becomes tokens: runs of letters and numbers, and runs of all other characters; a single
 // blank between two runs is no token. A token is escaped ("_" is "\u", "\" is "\\", a character that no subtoken has is
 // "\NUMBER;"), gets a "_" at its end, and is cut from the left into the longest subtokens. So the ids of any line decode to that
-// line, but for blanks beside marks. Cost: a look-up for each prefix of a token up to the longest subtoken.
+// line, except for blanks next to punctuation marks. Cost: a look-up for each prefix of a token up to the longest subtoken.
 #ifndef DAWN_DATA_TEXT_SUBTOKENS_H
 #define DAWN_DATA_TEXT_SUBTOKENS_H
 

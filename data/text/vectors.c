@@ -148,34 +148,14 @@ static void give_rows(const struct scan *s, const int32_t *form, struct vectors 
 
 // ---- the whole file
 
-static int take_bytes(struct scan *s, const char *bytes, size_t count)
+static int take_file(struct scan *s, FILE *file)
 {
-    char *line = NULL;
-    size_t room = 0;
-    int rc = 0;
-    for (size_t at = 0; at < count && rc == 0;) {
-        const char *end = memchr(bytes + at, '\n', count - at);
-        size_t n = end != NULL ? (size_t)(end - bytes) - at : count - at;
-        if (n + 1 > room) line = grow(line, room = 2 * n + 1);
-        memcpy(line, bytes + at, n);
-        line[n] = '\0';
-        rc = take_vector(s, line, n);
-        at += n + 1;
-    }
-    free(line);
-    return rc;
-}
-
-static int take_file(struct scan *s, const char *path)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL) return fail_errno(ERR_IO, errno, "cannot open %s", path);
     char *block = grow(NULL, BLOCK + VECTORS_LINE + 1);
     size_t have = 0;
     int rc = 0;
     for (bool more = true; rc == 0 && (more || have > 0);) {
         size_t got = more ? fread(block + have, 1, BLOCK, file) : 0, at = 0;
-        if (got == 0 && ferror(file)) rc = fail_errno(ERR_IO, errno, "cannot read %s", path);
+        if (got == 0 && ferror(file)) rc = fail_errno(ERR_IO, errno, "cannot read %s", s->name);
         more = got > 0;
         have += got;
         while (rc == 0 && at < have) {
@@ -189,19 +169,20 @@ static int take_file(struct scan *s, const char *path)
         have = at < have ? have - at : 0;
         memmove(block, block + at, have);
         if (rc == 0 && have > VECTORS_LINE)
-            rc = fail(ERR_INPUT, "%s: line %lld is longer than %d bytes", path, (long long)s->lines + 1, VECTORS_LINE);
+            rc = fail(ERR_INPUT, "%s: line %lld is longer than %d bytes", s->name, (long long)s->lines + 1, VECTORS_LINE);
     }
     free(block);
-    fclose(file);
     return rc;
 }
 
-// `bytes` NULL: reads the file `name`.
-static int scan_all(const char *name, const char *bytes, size_t count, const struct vocabulary *words, struct vectors *v)
+// Closes the file.
+static int scan_all(const char *name, FILE *file, const struct vocabulary *words, struct vectors *v)
 {
+    if (file == NULL) return fail_errno(ERR_IO, errno, "cannot open %s", name);
     struct scan s = {.name = name, .dimension = v->dimension};
     int32_t *form = list_forms(&s, words);
-    int rc = bytes != NULL ? take_bytes(&s, bytes, count) : take_file(&s, name);
+    int rc = take_file(&s, file);
+    fclose(file);
     if (rc == 0 && s.fewest == 0) rc = fail(ERR_INPUT, "%s holds no vectors", name);
     if (rc == 0 && s.fewest != s.dimension) rc = other_dimension(&s);
     if (rc == 0) give_rows(&s, form, v);
@@ -228,7 +209,7 @@ int vectors_parse(const char *name, const char *bytes, size_t count, const struc
                   struct vectors *v)
 {
     TRY(begin_vectors(words, dimension, v));
-    int rc = scan_all(name, bytes, count, words, v);
+    int rc = scan_all(name, fmemopen((void *)(uintptr_t)bytes, count, "r"), words, v);
     if (rc < 0) vectors_free(v);
     return rc;
 }
@@ -242,7 +223,7 @@ int vectors_open(const char *path, const struct vocabulary *words, int64_t dimen
         v->remembered = true;
         return 0;
     }
-    int rc = scan_all(path, NULL, 0, words, v);
+    int rc = scan_all(path, fopen(path, "re"), words, v);
     if (rc == 0 && pack != NULL) vectors_cache_save(pack, v);
     free(pack);
     if (rc < 0) vectors_free(v);

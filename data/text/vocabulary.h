@@ -13,7 +13,7 @@ struct vocabulary;
 struct vocabulary *vocabulary_new(void);
 void vocabulary_free(struct vocabulary *);  // NULL is fine
 
-// Parses a list of words, one a line; line i (from 0) is word i. Pure; `name` names the list in errors. Refuses an empty or
+// Parses a list of words, one per line; line i (from 0) is word i. Pure; `name` names the list in errors. Refuses an empty or
 // repeated line, because the number of a line identifies its word.
 int vocabulary_parse(const char *name, const char *bytes, size_t count, struct vocabulary **) MUST_CHECK;
 int vocabulary_open(const char *path, struct vocabulary **) MUST_CHECK;

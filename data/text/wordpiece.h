@@ -46,7 +46,7 @@ struct wordpiece_special wordpiece_special(const struct wordpiece *);
 // more than WORDPIECE_CHARACTERS characters are left out.
 int wordpiece_count_words(const char *text, size_t n, bool lower, struct vocabulary *words) MUST_CHECK;
 struct text;
-// Learns the pieces of counted words and adds them to a text, one a line, as wordpiece_parse reads them: [PAD], [UNK], [CLS],
+// Learns the pieces of counted words and adds them to a text, one per line, as wordpiece_parse reads them: [PAD], [UNK], [CLS],
 // [SEP], [MASK]; the characters that occur twice or more, "##" before those inside a word, by their bytes; then again and again
 // the union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with
 // `pieces` pieces, or where no pair occurs twice. Depends on the counted words alone.

@@ -56,12 +56,6 @@ void bitext_close(struct dataset *ds)
     free(set);
 }
 
-int bitext_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count, void *into)
-{
-    (void)ds, (void)split, (void)field, (void)first, (void)count, (void)into;
-    BUG("parallel text has no field of a fixed length");
-}
-
 int bitext_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
                 int64_t *length)
 {
@@ -99,21 +93,14 @@ int bitext_show(struct dataset *ds, enum split split, int64_t number, struct tex
 
 // ---- lines from the user
 
-static int ask_open(struct dataset *ds, const char *folder)
-{
-    (void)ds, (void)folder;
-    BUG("lines are asked by bitext_ask, never opened by name");
-}
-
 static void ask_close(struct dataset *ds)
 {
     struct bitext_set *set = ds->own;
-    memset(set->file[SPLIT_TRAIN], 0, sizeof set->file[SPLIT_TRAIN]);  // it is that of another set
+    memset(set->file[SPLIT_TRAIN], 0, sizeof set->file[SPLIT_TRAIN]);  // another set owns it
     bitext_close(ds);
 }
 
-static const struct kind ask_kind = {.name = "lines", .drawn = true, .open = ask_open, .close = ask_close, .read = bitext_read,
-                                     .item = bitext_item, .lengths = bitext_lengths};
+static const struct kind ask_kind = {.name = "lines", .close = ask_close, .item = bitext_item, .lengths = bitext_lengths};
 
 static int take_lines(struct dataset *ds, const char *text, size_t n)
 {

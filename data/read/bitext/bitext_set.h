@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel text in memory as the fields of a data set, whatever filled it. Only this folder includes this.
+// Parallel text in memory as the fields of a data set, from any source. Only this folder includes this.
 #ifndef DAWN_DATA_BITEXT_SET_H
 #define DAWN_DATA_BITEXT_SET_H
 
@@ -9,8 +9,6 @@
 
 struct bitext_set {
     char *folder, *subtokens;            // subtokens: the file of their vocabulary; NULL: there is none
-    char digest[SPLIT_COUNT][DIGEST_HEX];  // of a kind that has its own
-    bool changed;                        // another file than a published one
     struct bitext_file {
         char *text;
         struct bitext_lines lines;
@@ -27,7 +25,6 @@ int bitext_pair(struct dataset *, enum split, const char *source, const char *ta
 
 // Members of struct kind.
 void bitext_close(struct dataset *);
-int bitext_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
 int bitext_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                 int64_t *length) MUST_CHECK;
 int bitext_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;

@@ -77,7 +77,7 @@ static int multi30k_open(struct dataset *ds, const char *given)
     return 0;
 }
 
-// The source's files of no split are those of the validation.
+// The source's files without a split are the validation text.
 static int val_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
     return source_digest(ds, split == SPLIT_TEST ? SPLIT_COUNT : split, hex);
@@ -92,8 +92,8 @@ static int val_verify(struct dataset *ds, bool read, enum dataset_verdict *verdi
 }
 
 #define SHARED                                                                                                       \
-    .source = &multi30k_source, .open = multi30k_open, .close = bitext_close, .read = bitext_read, .item = bitext_item, \
-    .lengths = bitext_lengths, .sample = "pair", .show = bitext_show
+    .source = &multi30k_source, .open = multi30k_open, .close = bitext_close, .item = bitext_item, .lengths = bitext_lengths, \
+    .sample = "pair", .show = bitext_show
 const struct kind multi30k_kind = {.name = "multi30k", .published = multi30k_published, SHARED};
 const struct kind multi30k_val_kind = {
     .name = "multi30k-val", .elsewhere = "made of files of multi30k, which \"dawn data fetch multi30k\" downloads",

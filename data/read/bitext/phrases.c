@@ -3,12 +3,12 @@
 // in seconds, but not by looking up words: German puts a place or a time first and the verb second, and its articles and
 // adjectives follow the noun's gender and case.
 //
-// Everything depends on split and sample alone (rng.h). Cost: 10 ms for all of it.
+// Everything depends on split and sample alone (draws.h). Cost: 10 ms for all of it.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "data/read/bitext/bitext_set.h"
-#include "runtime/common/base/rng.h"
+#include "data/read/draws.h"
 #include "runtime/common/base/text.h"
 
 // Part of every digest. Raise the version with every change of a sentence.
@@ -44,29 +44,14 @@ static const char *const places[][2] = {
 static const char *const times[][2] = {{"today", "heute"}, {"tonight", "heute abend"}, {"on sunday", "am sonntag"}};
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-struct drawing {
-    uint32_t split, sample, block;
-    int used;
-    struct rng4 four;
-};
-
-static int draw_below(struct drawing *d, int n)
-{
-    if (d->used == 4) {
-        d->four = rng_draw(SEED, RNG_SYNTHETIC, d->split, d->sample, d->block++);
-        d->used = 0;
-    }
-    return (int)rng_below(d->four.v[d->used++], (uint32_t)n);
-}
-
 // An article, perhaps an adjective, and a noun, in both languages. Ends of adjectives by article, case and gender.
-static void draw_noun(struct drawing *d, bool object, char english[64], char german[64])
+static void draw_noun(struct draws *d, bool object, char english[64], char german[64])
 {
     static const char *const article[2][2][3] = {{{"ein", "eine", "ein"}, {"einen", "eine", "ein"}},
                                                  {{"der", "die", "das"}, {"den", "die", "das"}}};
     static const char *const end[2][2][3] = {{{"er", "e", "es"}, {"en", "e", "es"}}, {{"e", "e", "e"}, {"en", "e", "e"}}};
-    const struct noun *noun = &nouns[draw_below(d, COUNT(nouns))];
-    int definite = draw_below(d, 2), which = draw_below(d, 2 * COUNT(adjectives));
+    const struct noun *noun = &nouns[draws_below(d, COUNT(nouns))];
+    int definite = draws_below(d, 2), which = draws_below(d, 2 * COUNT(adjectives));
     const char *name = !object && noun->german[0] == 'j' ? "junge" : noun->german;  // the one noun here whose accusative differs
     const char *of_german = article[definite][object][noun->gender], *of_english = definite ? "the" : "a";
     if (which >= COUNT(adjectives)) {
@@ -78,15 +63,15 @@ static void draw_noun(struct drawing *d, bool object, char english[64], char ger
     snprintf(german, 64, "%s %s%s %s", of_german, adjectives[which][1], end[definite][object][noun->gender], name);
 }
 
-static void draw_pair(struct drawing *d, struct text into[BITEXT_SIDES])
+static void draw_pair(struct draws *d, struct text into[BITEXT_SIDES])
 {
     char subject[2][64], object[2][64];
     draw_noun(d, false, subject[0], subject[1]);
     draw_noun(d, true, object[0], object[1]);
-    const char *const *verb = verbs[draw_below(d, COUNT(verbs))];
-    const char *const *place = places[draw_below(d, COUNT(places))], *const *time = times[draw_below(d, COUNT(times))];
+    const char *const *verb = verbs[draws_below(d, COUNT(verbs))];
+    const char *const *place = places[draws_below(d, COUNT(places))], *const *time = times[draws_below(d, COUNT(times))];
     struct text *english = &into[BITEXT_SOURCE], *german = &into[BITEXT_TARGET];
-    switch (draw_below(d, 3)) {
+    switch (draws_below(d, 3)) {
     case 0:
         text_add(english, "%s %s %s .\n", subject[0], verb[0], object[0]);
         text_add(german, "%s %s %s .\n", subject[1], verb[1], object[1]);
@@ -114,7 +99,7 @@ static int draw_split(struct dataset *ds, enum split split)
     struct bitext_set *set = ds->own;
     struct text side[BITEXT_SIDES] = {{0}};
     for (int64_t i = 0; i < samples_of[split]; i++)
-        draw_pair(&(struct drawing){.split = (uint32_t)split, .sample = (uint32_t)i, .used = 4}, side);
+        draw_pair(&DRAWS(SEED, split, i), side);
     for (int k = 0; k < BITEXT_SIDES; k++)
         if (bitext_take(&set->file[split][k], "phrases", side[k].at, side[k].length) < 0) BUG("drawn phrases are text");
     return bitext_pair(ds, split, "phrases", "phrases");
@@ -125,28 +110,12 @@ static int phrases_open(struct dataset *ds, const char *folder)
     (void)folder;
     ds->own = zalloc(sizeof(struct bitext_set));
     phrases_published(&ds->facts);
+    kind_drawn(ds, VERSION, SEED);
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) TRY(draw_split(ds, s));
-    return 0;
-}
-
-static int phrases_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    char text[128];
-    (void)ds;
-    int length = snprintf(text, sizeof text, "dawn phrases version %d seed %d split %s", VERSION, SEED, split_name(split));
-    digest_bytes(text, (size_t)length, hex);
-    return 0;
-}
-
-static int phrases_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
     return 0;
 }
 
 const struct kind phrases_kind = {
     .name = "phrases", .drawn = true, .published = phrases_published, .open = phrases_open, .close = bitext_close,
-    .read = bitext_read, .item = bitext_item, .lengths = bitext_lengths, .digest = phrases_digest,
-    .content_digest = phrases_digest, .verify = phrases_verify, .sample = "pair", .show = bitext_show,
+    .item = bitext_item, .lengths = bitext_lengths, .sample = "pair", .show = bitext_show,
 };

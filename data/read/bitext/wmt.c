@@ -102,27 +102,19 @@ static int keep_usable_pairs(struct dataset *ds, const struct text path[BITEXT_S
     return fail(ERR_INPUT, "%s and %s have no pair of sentences", path[BITEXT_SOURCE].at, path[BITEXT_TARGET].at);
 }
 
-static void digest_md5(const char *bytes, size_t n, char hex[MD5_HEX])
-{
-    struct md5 md5;
-    md5_begin(&md5);
-    md5_add(&md5, bytes, n);
-    md5_end(&md5, hex);
-}
-
 // ---- the set
 
 // Reads a file and cuts it into lines. Adds its MD5 to `digest`.
-static int read_side(struct bitext_set *set, const struct wmt *w, enum split split, int side, const char *path,
-                     struct text *digest)
+static int read_side(struct dataset *ds, const struct wmt *w, enum split split, int side, const char *path, struct text *digest)
 {
+    struct bitext_set *set = ds->own;
     struct bitext_file *file = &set->file[split][side];
     char hex[MD5_HEX];
     size_t n;
     TRY(file_read(path, BITEXT_BYTES, &file->text, &n));
-    digest_md5(file->text, n, hex);
+    md5_of(file->text, n, hex);
     text_add(digest, " %s", hex);
-    set->changed = set->changed || (w->md5[split][side] != NULL && strcmp(hex, w->md5[split][side]) != 0);
+    if (w->md5[split][side] != NULL && strcmp(hex, w->md5[split][side]) != 0) kind_known(ds, false);
     if (w->subtokens == NULL && (split == SPLIT_TRAIN || side == BITEXT_SOURCE)) n = undo_pieces(file->text, n);
     return split == SPLIT_TRAIN ? bitext_cut(path, file->text, n, &file->lines) : bitext_parse(path, file->text, n, &file->lines);
 }
@@ -135,11 +127,11 @@ static int read_split(struct dataset *ds, const struct wmt *w, enum split split)
     text_add(&digest, "%s %s", w->name, split_name(split));
     for (int s = 0; s < BITEXT_SIDES && rc == 0; s++) {
         text_add(&path[s], "%s/%s", set->folder, w->file[split][s]);
-        rc = read_side(set, w, split, s, path[s].at, &digest);
+        rc = read_side(ds, w, split, s, path[s].at, &digest);
     }
     if (rc == 0 && split == SPLIT_TRAIN) rc = keep_usable_pairs(ds, path);
     if (rc == 0) rc = bitext_pair(ds, split, path[BITEXT_SOURCE].at, path[BITEXT_TARGET].at);
-    if (rc == 0) digest_bytes(digest.at, digest.length, set->digest[split]);
+    if (rc == 0) digest_bytes(digest.at, digest.length, ds->digest[split]);
     for (int s = 0; s < BITEXT_SIDES; s++) text_free(&path[s]);
     text_free(&digest);
     return rc;
@@ -159,6 +151,7 @@ static int wmt_open(struct dataset *ds, const char *given)
     const struct wmt *w = wmt_of(ds->kind->name);
     ds->kind->published(&ds->facts);
     ds->facts.fields = 0;
+    kind_known(ds, true);
     TRY(find_wmt_folder(w, given, &set->folder));
     if (w->subtokens != NULL) {
         struct text path = {0};
@@ -170,24 +163,8 @@ static int wmt_open(struct dataset *ds, const char *given)
     return 0;
 }
 
-static int wmt_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    const struct bitext_set *set = ds->own;
-    memcpy(hex, set->digest[split], DIGEST_HEX);
-    return 0;
-}
-
-static int wmt_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    const struct bitext_set *set = ds->own;
-    (void)read;  // every opening reads all bytes
-    *verdict = set->changed ? DATASET_CUSTOM : DATASET_OFFICIAL;
-    return 0;
-}
-
 #define SHARED                                                                                                              \
     .elsewhere = "not downloaded: MLPerf's scripts make its files (docs/translation.md)", .open = wmt_open,                 \
-    .close = bitext_close, .read = bitext_read, .item = bitext_item, .lengths = bitext_lengths, .digest = wmt_digest,       \
-    .content_digest = wmt_digest, .verify = wmt_verify, .sample = "pair", .show = bitext_show
+    .close = bitext_close, .item = bitext_item, .lengths = bitext_lengths, .sample = "pair", .show = bitext_show
 const struct kind wmt16_kind = {.name = "wmt16", .published = wmt16_published, SHARED};
 const struct kind wmt17_kind = {.name = "wmt17", .published = wmt17_published, SHARED};

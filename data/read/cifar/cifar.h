@@ -16,7 +16,7 @@ enum {
 
 extern const char *const cifar_class_names[CIFAR_CLASSES + 1];
 
-// The note of `dawn data import` beside its batches, which holds their counts of records.
+// The note of `dawn data import` next to its batches, which holds their counts of records.
 #define CIFAR_IMPORT_NOTE "dawn-import.json"
 
 // Pure: `bytes` are those at `offset` of `file` and hold at most `count` records. Either destination may be NULL. Errors name the

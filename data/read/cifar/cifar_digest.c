@@ -96,7 +96,7 @@ struct check {
     struct manifest_key key[CIFAR_FILES];
     char hex[CIFAR_FILES][DIGEST_HEX];
     bool read_now[CIFAR_FILES];
-    int64_t read_ms, now_ms;  // the oldest reading that the verdict depends on
+    int64_t now_ms;
 };
 
 static int digest_files(void *context, int64_t begin, int64_t end)
@@ -118,9 +118,7 @@ static int check_digests(struct check *check)
         TRY(manifest_key_of(check->path[i], &check->key[i]));
         const struct manifest_file *file = manifest_find(&check->known, check->path[i], &check->key[i]);
         check->read_now[i] = check->read || file == NULL;
-        if (check->read_now[i]) continue;
-        memcpy(check->hex[i], file->hex, DIGEST_HEX);
-        if (file->read_ms < check->read_ms) check->read_ms = file->read_ms;
+        if (!check->read_now[i]) memcpy(check->hex[i], file->hex, DIGEST_HEX);
     }
     TRY(pieces_crew(CIFAR_FILES, 1, digest_files, check));
     for (int i = 0; i < CIFAR_FILES; i++) {
@@ -159,7 +157,6 @@ static int check_content(struct check *check, enum split split)
     const struct manifest_value *value = check->read ? NULL : manifest_find_value(&check->known, key);
     if (value != NULL) {
         memcpy(cifar->content[split], value->hex, DIGEST_HEX);
-        if (value->read_ms < check->read_ms) check->read_ms = value->read_ms;
         return 0;
     }
     TRY(content_of(check->ds, split, cifar->content[split]));
@@ -193,8 +190,7 @@ static int check_all(struct check *check, enum dataset_verdict *verdict)
 
 int cifar_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
-    int64_t now_ms = clock_unix_ms();
-    struct check check = {.ds = ds, .read = read, .read_ms = now_ms, .now_ms = now_ms};
+    struct check check = {.ds = ds, .read = read, .now_ms = clock_unix_ms()};
     bool any = false;
     manifest_load(&check.known);
     int rc = check_all(&check, verdict);
@@ -202,7 +198,7 @@ int cifar_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
         any = any || check.read_now[i];
         free(check.path[i]);
     }
-    if (rc == 0) ds->facts.remembered = !any, ds->facts.read_ms = check.read_ms;
+    if (rc == 0) ds->facts.remembered = !any;
     if (rc == 0 && any) manifest_save(&check.known);
     manifest_free(&check.known);
     return rc;

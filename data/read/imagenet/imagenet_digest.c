@@ -133,15 +133,15 @@ static int state_of(const struct imagenet *set, enum split split, char hex[DIGES
 }
 
 // The content digest of a split: remembered if nothing changed, else read. It is not remembered if a file changes meanwhile.
-static int check_split(struct dataset *ds, enum split split, bool read, int64_t now_ms, struct manifest *known, bool *any)
+static int check_split(struct dataset *ds, enum split split, bool read, struct manifest *known, bool *any)
 {
     struct imagenet *set = ds->own;
     char before[DIGEST_HEX], after[DIGEST_HEX];
+    int64_t now_ms = clock_unix_ms();
     TRY(state_of(set, split, before));
     const struct manifest_value *value = read ? NULL : manifest_find_value(known, before);
     if (value != NULL) {
         memcpy(set->content[split], value->hex, DIGEST_HEX);
-        if (value->read_ms < ds->facts.read_ms) ds->facts.read_ms = value->read_ms;
         return 0;
     }
     TRY(digest_split(ds, split, true, set->content[split]));
@@ -156,9 +156,8 @@ static int verify_folder(struct dataset *ds, bool read)
     struct manifest known;
     bool any = false;
     int rc = 0;
-    int64_t now_ms = ds->facts.read_ms;
     manifest_load(&known);
-    for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) rc = check_split(ds, (enum split)s, read, now_ms, &known, &any);
+    for (int s = 0; s < SPLIT_COUNT && rc == 0; s++) rc = check_split(ds, (enum split)s, read, &known, &any);
     ds->facts.remembered = !any;
     if (rc == 0 && any) manifest_save(&known);
     manifest_free(&known);
@@ -170,7 +169,6 @@ static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verd
 {
     struct imagenet *set = ds->own;
     const struct pack_header *h = &set->pack->header;
-    struct manifest_key key;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         char hex[DIGEST_HEX];
         digest_hex(h->content[s], set->content[s]);
@@ -180,11 +178,7 @@ static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verd
             return fail(ERR_INPUT, "%s is damaged: the digest of its pictures of %s is %s, not %s", set->pack->path,
                         ds->facts.split_name[s], hex, set->content[s]);
     }
-    if (!read) {
-        TRY(manifest_key_of(set->pack->path, &key));
-        ds->facts.remembered = true;
-        ds->facts.read_ms = key.mtime_ns / 1000000;
-    }
+    ds->facts.remembered = !read;
     if (!(h->flags & PACK_OFFICIAL)) return 0;
     *verdict = DATASET_OFFICIAL;
     for (int s = 0; s < SPLIT_COUNT; s++) memcpy(set->content[s], set->flavour->official[s], DIGEST_HEX);
@@ -194,7 +188,6 @@ static int verify_pack(struct dataset *ds, bool read, enum dataset_verdict *verd
 int imagenet_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
 {
     const struct imagenet *set = ds->own;
-    ds->facts.read_ms = clock_unix_ms();
     ds->facts.remembered = false;
     *verdict = DATASET_CUSTOM;
     return set->pack != NULL ? verify_pack(ds, read, verdict) : verify_folder(ds, read);

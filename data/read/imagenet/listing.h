@@ -21,7 +21,7 @@ struct listing {
     struct synsets *own;     // whose classes are the names of folders; NULL: published ones
     bool undivided;          // the classes lie in the root: a share of each is the validation
     char *root;              // the folder with train and val
-    bool flat[SPLIT_COUNT];  // the pictures are in the split's folder, not in those of their classes
+    bool flat[SPLIT_COUNT];  // the pictures are in the split's folder, not in folders of classes
     struct listed *picture[SPLIT_COUNT];
     int64_t count[SPLIT_COUNT], room[SPLIT_COUNT];
     int64_t foreign;         // number of files that are not pictures by their names

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classes of ImageNet (ILSVRC2012) and of Imagenette: WordNet ids, their order and their names. Of a person's own pictures:
-// ids and names are those of the folders.
+// ids are the names of the folders.
 #ifndef DAWN_DATA_SYNSETS_H
 #define DAWN_DATA_SYNSETS_H
 

@@ -17,22 +17,7 @@ static int check_utf8(const char *what, const char *text, size_t n)
     return string ? 0 : fail(ERR_INPUT, "the %s is not text in UTF-8", what);
 }
 
-static int ask_open(struct dataset *ds, const char *folder)
-{
-    (void)ds, (void)folder;
-    BUG("a question is asked by squad_ask, never opened by name");
-}
-
-static int ask_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_CUSTOM;
-    return 0;
-}
-
-static const struct kind ask_kind = {.name = "question", .drawn = true, .open = ask_open, .close = squad_close,
-                                     .read = squad_read, .item = squad_item, .lengths = squad_lengths, .digest = squad_digest,
-                                     .content_digest = squad_digest, .verify = ask_verify};
+static const struct kind ask_kind = {.name = "question", SQUAD_KIND};
 
 static char *copy_bytes(struct arena *arena, const char *text, size_t n)
 {
@@ -64,6 +49,7 @@ int squad_ask(const struct dataset *like, const char *text, size_t n, const char
     ds->kind = &ask_kind;
     ds->facts = (struct dataset_facts){.name = "question", .title = "a question", .unfit_seed = -1,
                                        .split_name = {"train", "test"}, .synthetic = like && dataset_facts(like)->synthetic};
+    kind_known(ds, false);
     if (train) set->split[SPLIT_TRAIN] = *train;
     fill_split(set, text, n, question);
     squad_fill_facts(ds);

@@ -2,7 +2,7 @@
 // The published files of SQuAD 1.1, and the split of the smaller file by article.
 //
 // A file is read once, digested and parsed. So a run trains on the digested bytes, and no digest is remembered between runs.
-// A split's digest is its file's SHA-256, which is published. For squad-split it is that of a line with the file's digest
+// A split's digest is its file's SHA-256, which is published. For squad-split it is the SHA-256 of a line with the file's digest
 // and the split, because both splits come from one file.
 #include "data/read/squad/squad_kind.h"
 
@@ -13,7 +13,6 @@
 #include "data/fetch/source.h"
 #include "data/kind.h"
 #include "data/read/squad/squad_parse.h"
-#include "runtime/common/base/clock.h"
 #include "runtime/common/base/text.h"
 
 enum { FOLDS = 6, FOLD = 3 };  // squad-split: articles at positions FOLD modulo FOLDS of the sorted titles
@@ -39,22 +38,6 @@ static int read_file(struct squad_set *set, const char *name, struct squad *squa
     return rc;
 }
 
-static int squad_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    const struct squad_set *set = ds->own;
-    (void)read;  // opening the set has read all bytes
-    ds->facts.read_ms = set->read_ms;
-    *verdict = set->official ? DATASET_OFFICIAL : DATASET_CUSTOM;
-    return 0;
-}
-
-static struct squad_set *begin_set(struct dataset *ds)
-{
-    struct squad_set *set = ds->own = zalloc(sizeof *set);
-    set->read_ms = clock_unix_ms();
-    return set;
-}
-
 // ---- squad
 
 static void squad_published(struct dataset_facts *facts)
@@ -68,35 +51,22 @@ static void squad_published(struct dataset_facts *facts)
 
 static int squad_open(struct dataset *ds, const char *given)
 {
-    struct squad_set *set = begin_set(ds);
+    struct squad_set *set = ds->own = zalloc(sizeof *set);
+    bool official = true;
     squad_published(&ds->facts);
     TRY(source_folder(ds->source, given, file_of(SPLIT_TRAIN)->name, &set->folder));
-    set->official = true;
     for (int s = 0; s < SPLIT_COUNT; s++) {
-        TRY(read_file(set, file_of(s)->name, &set->split[s], set->digest[s]));
-        set->official = set->official && strcmp(set->digest[s], file_of(s)->sha256) == 0;
+        TRY(read_file(set, file_of(s)->name, &set->split[s], ds->digest[s]));
+        official = official && strcmp(ds->digest[s], file_of(s)->sha256) == 0;
     }
+    kind_known(ds, official);
     ds->facts.folder = set->folder;
     squad_fill_facts(ds);
     return 0;
 }
 
 const struct kind squad_kind = {
-    .name = "squad",
-    .source = &squad_source,
-    .published = squad_published,
-    .open = squad_open,
-    .close = squad_close,
-    .read = squad_read,
-    .item = squad_item,
-    .lengths = squad_lengths,
-    .digest = squad_digest,
-    .content_digest = squad_digest,
-    .verify = squad_verify,
-    .sample = "question",
-    .show = squad_show,
-    .remark = squad_remark,
-};
+    .name = "squad", .source = &squad_source, .published = squad_published, .open = squad_open, SQUAD_KIND};
 
 // ---- squad-split
 
@@ -169,7 +139,7 @@ static void split_digest(const char *of_file, enum split split, char hex[DIGEST_
 
 static int split_open(struct dataset *ds, const char *given)
 {
-    struct squad_set *set = begin_set(ds);
+    struct squad_set *set = ds->own = zalloc(sizeof *set);
     struct squad all;
     char hex[DIGEST_HEX];
     const struct source_file *file = file_of(SPLIT_TEST);
@@ -179,7 +149,7 @@ static int split_open(struct dataset *ds, const char *given)
     bool *held = hold_articles(&all);
     for (int s = 0; s < SPLIT_COUNT; s++) {
         take_articles(&set->arena, &all, held, s == SPLIT_TEST, &set->split[s]);
-        split_digest(hex, s, set->digest[s]);
+        split_digest(hex, s, ds->digest[s]);
     }
     free(held);
     for (int s = 0; s < SPLIT_COUNT; s++) {
@@ -187,26 +157,12 @@ static int split_open(struct dataset *ds, const char *given)
             return fail(ERR_INPUT, "%s/%s has too few articles to split: none with a question is left for %s", set->folder,
                         file->name, s == SPLIT_TEST ? "validation" : "training");
     }
-    set->official = strcmp(hex, file->sha256) == 0;
+    kind_known(ds, strcmp(hex, file->sha256) == 0);
     ds->facts.folder = set->folder;
     squad_fill_facts(ds);
     return 0;
 }
 
 const struct kind squad_split_kind = {
-    .name = "squad-split",
-    .source = &squad_source,
-    .elsewhere = "made of a file of squad, which \"dawn data fetch squad\" downloads",
-    .published = split_published,
-    .open = split_open,
-    .close = squad_close,
-    .read = squad_read,
-    .item = squad_item,
-    .lengths = squad_lengths,
-    .digest = squad_digest,
-    .content_digest = squad_digest,
-    .verify = squad_verify,
-    .sample = "question",
-    .show = squad_show,
-    .remark = squad_remark,
-};
+    .name = "squad-split", .source = &squad_source, .published = split_published, .open = split_open, SQUAD_KIND,
+    .elsewhere = "made of a file of squad, which \"dawn data fetch squad\" downloads"};

@@ -54,7 +54,7 @@ const struct squad *squad_of(const struct dataset *, enum split);
 // borrowed; NULL: an empty one.
 int squad_ask(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **) MUST_CHECK;
 
-// Reads a file of that form, whatever its name. Texts and tables go into the arena.
+// Reads a file of that form with any name. Texts and tables go into the arena.
 int squad_read_file(const char *path, struct arena *, struct squad *) MUST_CHECK;
 
 #endif

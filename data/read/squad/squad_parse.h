@@ -17,9 +17,6 @@ struct squad_set {
     struct arena arena;
     struct squad split[SPLIT_COUNT];
     char *folder;
-    char digest[SPLIT_COUNT][DIGEST_HEX];
-    bool official;
-    int64_t read_ms;  // when the files were read, since 1970
 };
 
 void squad_fields(struct dataset_facts *, int64_t context, int64_t question);  // sets the longest lengths in bytes
@@ -29,8 +26,10 @@ int squad_read(struct dataset *, enum split, const struct field *, int64_t first
 int squad_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                int64_t *length) MUST_CHECK;
 int squad_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
-int squad_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int squad_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
 void squad_remark(struct dataset *, enum split, struct text *);
+#define SQUAD_KIND                                                                                                            \
+    .close = squad_close, .read = squad_read, .item = squad_item, .lengths = squad_lengths, .sample = "question",             \
+    .show = squad_show, .remark = squad_remark
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions in memory as the fields of a data set, whatever filled them.
+// Questions in memory as the fields of a data set, from any source.
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +84,5 @@ int squad_lengths(struct dataset *ds, enum split split, const struct field *fiel
     const struct squad_set *set = ds->own;
     const struct squad *squad = &set->split[split];
     for (int64_t i = 0; i < squad->questions; i++) lengths[i] = (int32_t)strlen(text_of(squad, field, i));
-    return 0;
-}
-
-int squad_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    const struct squad_set *set = ds->own;
-    memcpy(hex, set->digest[split], DIGEST_HEX);
     return 0;
 }

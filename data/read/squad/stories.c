@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "data/kind.h"
+#include "data/read/draws.h"
 #include "data/read/squad/squad_parse.h"
-#include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 
 // Part of every digest. Raise the version with every change of a text.
@@ -65,25 +65,10 @@ static const char *const fillers[FILLERS] = {"It rained all day.",        "The b
 
 // ---- draws
 
-struct stream {
-    uint32_t split, paragraph, block;
-    int used;
-    struct rng4 four;
-};
-
-static int draw_below(struct stream *s, int n)
-{
-    if (s->used == 4) {
-        s->four = rng_draw(SEED, RNG_SYNTHETIC, s->split, s->paragraph, s->block++);
-        s->used = 0;
-    }
-    return (int)rng_below(s->four.v[s->used++], (uint32_t)n);
-}
-
-static void shuffle(struct stream *s, int *order, int n)
+static void shuffle(struct draws *s, int *order, int n)
 {
     for (int i = 0; i < n; i++) {
-        int j = draw_below(s, i + 1);
+        int j = draws_below(s, i + 1);
         order[i] = order[j];
         order[j] = i;
     }
@@ -97,7 +82,7 @@ struct told {
 };
 
 struct story {
-    struct stream stream;
+    struct draws stream;
     struct text context;
     int person, neighbour;
     struct told told[TOLD];
@@ -106,7 +91,7 @@ struct story {
 // Appends the sentence and returns the position of its value. No other part of a sentence holds a value.
 static int64_t tell_fact(struct story *story, int person, int fact, int value)
 {
-    const char *sentence = facts[fact].sentence[draw_below(&story->stream, 2)], *what = facts[fact].value[value];
+    const char *sentence = facts[fact].sentence[draws_below(&story->stream, 2)], *what = facts[fact].value[value];
     char line[256], before[256];
     snprintf(line, sizeof line, sentence, people[person], what);
     snprintf(before, sizeof before, sentence, people[person], "\1");
@@ -117,25 +102,25 @@ static int64_t tell_fact(struct story *story, int person, int fact, int value)
 
 static void tell_filler(struct story *story)
 {
-    if (draw_below(&story->stream, 3) == 0) text_add(&story->context, "%s ", fillers[draw_below(&story->stream, FILLERS)]);
+    if (draws_below(&story->stream, 3) == 0) text_add(&story->context, "%s ", fillers[draws_below(&story->stream, FILLERS)]);
 }
 
 static void tell_paragraph(struct story *story)
 {
-    struct stream *s = &story->stream;
+    struct draws *s = &story->stream;
     int order[FACTS], other[FACTS];
-    story->person = draw_below(s, PEOPLE);
-    story->neighbour = (story->person + 1 + draw_below(s, PEOPLE - 1)) % PEOPLE;
+    story->person = draws_below(s, PEOPLE);
+    story->neighbour = (story->person + 1 + draws_below(s, PEOPLE - 1)) % PEOPLE;
     shuffle(s, order, FACTS);
     shuffle(s, other, FACTS);
-    int aside = draw_below(s, 2) * (1 + draw_below(s, 2));  // number of facts about the neighbour
+    int aside = draws_below(s, 2) * (1 + draws_below(s, 2));  // number of facts about the neighbour
     for (int i = 0; i < TOLD; i++) {
-        int value = draw_below(s, VALUES);
+        int value = draws_below(s, VALUES);
         story->told[i] = (struct told){order[i], value, tell_fact(story, story->person, order[i], value)};
         tell_filler(story);
-        if (aside <= 0 || draw_below(s, 2) == 0) continue;
+        if (aside <= 0 || draws_below(s, 2) == 0) continue;
         aside--;
-        tell_fact(story, story->neighbour, other[aside], draw_below(s, VALUES));
+        tell_fact(story, story->neighbour, other[aside], draws_below(s, VALUES));
     }
     story->context.at[--story->context.length] = '\0';  // removes the blank at the end
 }
@@ -160,7 +145,7 @@ static void add_question(struct maker *m, struct story *story, const struct told
     struct squad_answer *answer = &m->answer[squad->answers++];
     *answer = (struct squad_answer){fact->value[told->value], told->start};
     q->id = arena_text(m->arena, "story-%s-%05lld", split_name(m->split), (long long)squad->questions);
-    q->text = arena_text(m->arena, fact->question[draw_below(&story->stream, 2)], people[story->person]);
+    q->text = arena_text(m->arena, fact->question[draws_below(&story->stream, 2)], people[story->person]);
     q->paragraph = squad->paragraphs - 1;
     q->answer = answer;
     q->answers = 1;
@@ -168,7 +153,7 @@ static void add_question(struct maker *m, struct story *story, const struct told
 
 static void add_paragraph(struct maker *m)
 {
-    struct story story = {.stream = {.split = (uint32_t)m->split, .paragraph = (uint32_t)m->squad->paragraphs, .used = 4}};
+    struct story story = {.stream = DRAWS(SEED, m->split, m->squad->paragraphs)};
     tell_paragraph(&story);
     m->context[m->squad->paragraphs++] = arena_text(m->arena, "%s", story.context.at);
     for (int i = 0; i < TOLD; i++) add_question(m, &story, &story.told[i]);
@@ -203,36 +188,11 @@ static int stories_open(struct dataset *ds, const char *folder)
     (void)folder;
     struct squad_set *set = ds->own = zalloc(sizeof *set);
     stories_published(&ds->facts);
-    for (int s = 0; s < SPLIT_COUNT; s++) {
-        char text[128];
-        int length = snprintf(text, sizeof text, "dawn stories version %d seed %d split %s", VERSION, SEED, split_name(s));
-        digest_bytes(text, (size_t)length, set->digest[s]);
-        draw_split(&set->arena, s, &set->split[s]);
-    }
+    kind_drawn(ds, VERSION, SEED);
+    for (int s = 0; s < SPLIT_COUNT; s++) draw_split(&set->arena, s, &set->split[s]);
     squad_fill_facts(ds);
     return 0;
 }
 
-static int stories_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 const struct kind stories_kind = {
-    .name = "stories",
-    .drawn = true,
-    .published = stories_published,
-    .open = stories_open,
-    .close = squad_close,
-    .read = squad_read,
-    .item = squad_item,
-    .lengths = squad_lengths,
-    .digest = squad_digest,
-    .content_digest = squad_digest,
-    .verify = stories_verify,
-    .sample = "question",
-    .show = squad_show,
-    .remark = squad_remark,
-};
+    .name = "stories", .drawn = true, .published = stories_published, .open = stories_open, SQUAD_KIND};

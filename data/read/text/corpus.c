@@ -113,12 +113,6 @@ void corpus_close(struct dataset *ds)
     free(c);
 }
 
-int corpus_no_range(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count, void *into)
-{
-    (void)ds, (void)split, (void)field, (void)first, (void)count, (void)into;
-    BUG("a text has no field of a fixed length");
-}
-
 int corpus_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
                 int64_t *length)
 {

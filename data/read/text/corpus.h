@@ -5,7 +5,7 @@
 // sample is a block: its field "tokens" (i32, ragged) has the `block` tokens from block x number on and the one that follows, so
 // that neighbours share a token and every token but the first is predicted once. The last block of a split may be shorter.
 //
-// A token of characters is the place of its character among those of the text, sorted.
+// A token of characters is the number of its character among the sorted characters of the text.
 #ifndef DAWN_DATA_CORPUS_H
 #define DAWN_DATA_CORPUS_H
 

@@ -23,7 +23,6 @@ extern const struct kind shakespeare_kind, lines_kind, fineweb_kind;
 
 // Members of struct kind.
 void corpus_close(struct dataset *);
-int corpus_no_range(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
 int corpus_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                 int64_t *length) MUST_CHECK;
 int corpus_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;

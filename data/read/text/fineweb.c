@@ -4,7 +4,7 @@
 // numbers. The score is on the first 10,485,760 tokens of the validation.
 //
 // A piece is read when it is asked for (2 kB per sample), so no shard is ever whole in memory. Nobody publishes digests of the
-// shards: a digest here is that of the lines "SHA-256  NAME", and results on it count as custom.
+// shards: a digest here is the SHA-256 of the lines "SHA-256  NAME", and results on it count as custom.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -212,7 +212,7 @@ static void fineweb_remark(struct dataset *ds, enum split split, struct text *in
 
 const struct kind fineweb_kind = {
     .name = "fineweb", .elsewhere = "not downloaded: its shards are 20 GB (docs/language.md)", .published = fineweb_published,
-    .open = fineweb_open, .close = fineweb_close, .read = corpus_no_range, .item = corpus_item, .lengths = corpus_lengths,
+    .open = fineweb_open, .close = fineweb_close, .item = corpus_item, .lengths = corpus_lengths,
     .digest = fineweb_digest, .content_digest = fineweb_digest, .verify = fineweb_verify, .sample = "block",
     .show = corpus_show, .remark = fineweb_remark,
 };

@@ -3,12 +3,12 @@
 // characters: two speakers take turns, a verb agrees with a noun three words before it, and an answer takes up the object of what
 // was said.
 //
-// Everything depends on split and scene alone (rng.h). Cost: 10 ms for all of it.
+// Everything depends on split and scene alone (draws.h). Cost: 10 ms for all of it.
 #include <stdio.h>
 
+#include "data/read/draws.h"
 #include "data/read/text/corpus_set.h"
 #include "runtime/common/base/arena.h"
-#include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 
 // Part of every digest. Raise the version with every change of a line.
@@ -22,28 +22,13 @@ static const char *const nouns[] = {"king", "river", "garden", "horse", "baker",
 static const char *const verbs[] = {"love", "follow", "hear", "find", "remember", "paint", "fear", "greet"};
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-struct drawing {
-    uint32_t split, scene, block;
-    int used;
-    struct rng4 four;
-};
-
-static int draw_below(struct drawing *d, int n)
+static void draw_scene(struct draws *d, struct text *into)
 {
-    if (d->used == 4) {
-        d->four = rng_draw(SEED, RNG_SYNTHETIC, d->split, d->scene, d->block++);
-        d->used = 0;
-    }
-    return (int)rng_below(d->four.v[d->used++], (uint32_t)n);
-}
-
-static void draw_scene(struct drawing *d, struct text *into)
-{
-    int first = draw_below(d, COUNT(speakers)), second = (first + 1 + draw_below(d, COUNT(speakers) - 1)) % COUNT(speakers);
-    int subject = draw_below(d, COUNT(nouns));
+    int first = draws_below(d, COUNT(speakers)), second = (first + 1 + draws_below(d, COUNT(speakers) - 1)) % COUNT(speakers);
+    int subject = draws_below(d, COUNT(nouns));
     for (int i = 0; i < SCENE_LINES; i++) {
-        int many = draw_below(d, 2), object = draw_below(d, COUNT(nouns));
-        const char *adjective = adjectives[draw_below(d, COUNT(adjectives))], *verb = verbs[draw_below(d, COUNT(verbs))];
+        int many = draws_below(d, 2), object = draws_below(d, COUNT(nouns));
+        const char *adjective = adjectives[draws_below(d, COUNT(adjectives))], *verb = verbs[draws_below(d, COUNT(verbs))];
         text_add(into, "%s:\nThe %s %s%s %s%s the %s.\n\n", speakers[i % 2 ? second : first], adjective, nouns[subject],
                  many ? "s" : "", verb, many ? "" : "s", nouns[object]);
         subject = object;
@@ -65,9 +50,10 @@ static int lines_open(struct dataset *ds, const char *folder)
     struct text play = {0};
     c->block = BLOCK;
     lines_published(&ds->facts);
+    kind_drawn(ds, VERSION, SEED);
     for (uint32_t s = 0, all = 0; s < SPLIT_COUNT; s++) {
         all += (uint32_t)characters_of[s];
-        for (uint32_t i = 0; play.length < all; i++) draw_scene(&(struct drawing){.split = s, .scene = i, .used = 4}, &play);
+        for (uint32_t i = 0; play.length < all; i++) draw_scene(&DRAWS(SEED, s, i), &play);
         play.length = all;
     }
     if (corpus_take(ds, "lines", play.at, play.length, characters_of[SPLIT_TRAIN]) < 0) BUG("drawn lines are a text");
@@ -75,24 +61,7 @@ static int lines_open(struct dataset *ds, const char *folder)
     return 0;
 }
 
-static int lines_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    char text[128];
-    (void)ds;
-    int length = snprintf(text, sizeof text, "dawn lines version %d seed %d split %s", VERSION, SEED, split_name(split));
-    digest_bytes(text, (size_t)length, hex);
-    return 0;
-}
-
-static int lines_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 const struct kind lines_kind = {
     .name = "lines", .drawn = true, .published = lines_published, .open = lines_open, .close = corpus_close,
-    .read = corpus_no_range, .item = corpus_item, .lengths = corpus_lengths, .digest = lines_digest,
-    .content_digest = lines_digest, .verify = lines_verify, .sample = "block", .show = corpus_show,
+    .item = corpus_item, .lengths = corpus_lengths, .sample = "block", .show = corpus_show,
 };

@@ -50,7 +50,7 @@ static int shakespeare_open(struct dataset *ds, const char *given)
 
 const struct kind shakespeare_kind = {
     .name = "shakespeare", .source = &shakespeare_source, .published = shakespeare_published, .open = shakespeare_open,
-    .close = corpus_close, .read = corpus_no_range, .item = corpus_item, .lengths = corpus_lengths, .digest = corpus_digest,
+    .close = corpus_close, .item = corpus_item, .lengths = corpus_lengths, .digest = corpus_digest,
     .content_digest = corpus_digest, .verify = source_verify, .sample = "block", .show = corpus_show,
 };
 const struct kind *const kinds_text[] = {&shakespeare_kind, &fineweb_kind, &lines_kind, NULL};

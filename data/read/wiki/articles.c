@@ -3,11 +3,11 @@
 // has a river, a fruit, an animal, a craft and a colour, which its sentences name again and again: a masked word follows from its
 // sentence or from another one of the article, and a sentence of another article names other things.
 //
-// Everything depends on split and article alone (rng.h). Cost: 4 ms for all of it.
+// Everything depends on split and article alone (draws.h). Cost: 4 ms for all of it.
 #include <stdio.h>
 
+#include "data/read/draws.h"
 #include "data/read/wiki/wiki_set.h"
-#include "runtime/common/base/rng.h"
 
 // Part of every digest. Raise the version with every change of a sentence.
 enum { VERSION = 1, SEED = 20181011 };
@@ -40,31 +40,16 @@ static const char *const sentences[] = {
 };
 enum { FORMS = sizeof sentences / sizeof *sentences };
 
-struct drawing {
-    uint32_t split, article, block;
-    int used;
-    struct rng4 four;
-};
-
-static int draw_below(struct drawing *d, int n)
-{
-    if (d->used == 4) {
-        d->four = rng_draw(SEED, RNG_SYNTHETIC, d->split, d->article, d->block++);
-        d->used = 0;
-    }
-    return (int)rng_below(d->four.v[d->used++], (uint32_t)n);
-}
-
-static void draw_article(struct drawing *d, struct text *into)
+static void draw_article(struct draws *d, struct text *into)
 {
     const char *of[THINGS];
-    for (int i = 0; i < THINGS; i++) of[i] = things[i][draw_below(d, CHOICES)];
-    text_add(into, "<doc id=\"%u\" url=\"\" title=\"%s\">\n%s\n", d->article, of[0], of[0]);
+    for (int i = 0; i < THINGS; i++) of[i] = things[i][draws_below(d, CHOICES)];
+    text_add(into, "<doc id=\"%u\" url=\"\" title=\"%s\">\n%s\n", d->sample, of[0], of[0]);
     for (int p = 0; p < PARAGRAPHS; p++) {
         text_add(into, "\n");
         for (int s = 0; s < SENTENCES; s++) {
             char line[256];
-            snprintf(line, sizeof line, sentences[draw_below(d, FORMS)], of[0], of[1], of[2], of[3], of[4], of[5]);
+            snprintf(line, sizeof line, sentences[draws_below(d, FORMS)], of[0], of[1], of[2], of[3], of[4], of[5]);
             text_add(into, "%s%s", s > 0 ? " " : "", line);
         }
         text_add(into, "\n");
@@ -85,34 +70,17 @@ static int articles_open(struct dataset *ds, const char *folder)
     struct wiki_set *set = ds->own = zalloc(sizeof *set);
     (void)folder;
     articles_published(&ds->facts);
+    kind_drawn(ds, VERSION, SEED);
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) {
         struct text text = {0};
-        for (int64_t i = 0; i < articles_of[s]; i++)
-            draw_article(&(struct drawing){.split = (uint32_t)s, .article = (uint32_t)i, .used = 4}, &text);
+        for (int64_t i = 0; i < articles_of[s]; i++) draw_article(&DRAWS(SEED, s, i), &text);
         if (wiki_parse("articles", text.at, text.length, &set->split[s]) < 0) BUG("drawn articles have the form of articles");
         text_free(&text);
     }
     return wiki_filled(ds);
 }
 
-static int articles_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    char text[128];
-    (void)ds;
-    int length = snprintf(text, sizeof text, "dawn articles version %d seed %d split %s", VERSION, SEED, split_name(split));
-    digest_bytes(text, (size_t)length, hex);
-    return 0;
-}
-
-static int articles_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    (void)ds, (void)read;
-    *verdict = DATASET_SYNTHETIC;
-    return 0;
-}
-
 const struct kind articles_kind = {
     .name = "articles", .drawn = true, .published = articles_published, .open = articles_open, .close = wiki_close,
-    .read = wiki_read, .item = wiki_item, .lengths = wiki_lengths, .digest = articles_digest, .content_digest = articles_digest,
-    .verify = articles_verify, .sample = "article", .show = wiki_show,
+    .item = wiki_item, .lengths = wiki_lengths, .sample = "article", .show = wiki_show,
 };

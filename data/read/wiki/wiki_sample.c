@@ -58,6 +58,6 @@ static int sample_open(struct dataset *ds, const char *given)
 
 const struct kind wiki_sample_kind = {
     .name = "wiki-sample", .source = &wiki_sample_source, .published = sample_published, .open = sample_open, .close = wiki_close,
-    .read = wiki_read, .item = wiki_item, .lengths = wiki_lengths, .sample = "article", .show = wiki_show,
+    .item = wiki_item, .lengths = wiki_lengths, .sample = "article", .show = wiki_show,
 };
 const struct kind *const kinds_wiki[] = {&wiki_sample_kind, &wiki_kind, &articles_kind, NULL};

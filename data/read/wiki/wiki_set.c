@@ -48,12 +48,6 @@ void wiki_close(struct dataset *ds)
     free(set);
 }
 
-int wiki_read(struct dataset *ds, enum split split, const struct field *field, int64_t first, int64_t count, void *into)
-{
-    (void)ds, (void)split, (void)field, (void)first, (void)count, (void)into;
-    BUG("articles have no field of a fixed length");
-}
-
 int wiki_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
               int64_t *length)
 {
@@ -91,21 +85,14 @@ int wiki_show(struct dataset *ds, enum split split, int64_t number, struct text 
 
 // ---- lines from the user
 
-static int ask_open(struct dataset *ds, const char *folder)
-{
-    (void)ds, (void)folder;
-    BUG("lines are asked by wiki_ask, never opened by name");
-}
-
 static void ask_close(struct dataset *ds)
 {
     struct wiki_set *set = ds->own;
-    memset(&set->split[SPLIT_TRAIN], 0, sizeof set->split[SPLIT_TRAIN]);  // it is that of another set
+    memset(&set->split[SPLIT_TRAIN], 0, sizeof set->split[SPLIT_TRAIN]);  // another set owns it
     wiki_close(ds);
 }
 
-static const struct kind ask_kind = {.name = "lines", .drawn = true, .open = ask_open, .close = ask_close, .read = wiki_read,
-                                     .item = wiki_item, .lengths = wiki_lengths};
+static const struct kind ask_kind = {.name = "lines", .close = ask_close, .item = wiki_item, .lengths = wiki_lengths};
 
 bool wiki_is_asked(const struct dataset *ds)
 {

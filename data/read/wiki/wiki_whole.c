@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fetch/source.h"
 #include "data/pack/md5.h"
 #include "data/read/wiki/wiki_set.h"
 
@@ -23,20 +24,18 @@ static void whole_published(struct dataset_facts *facts)
     wiki_fields(facts, 2200);
 }
 
-static int read_file(struct wiki_set *set, enum split split, const char *name, struct text *digest)
+static int read_file(struct dataset *ds, enum split split, const char *name, struct text *digest)
 {
+    struct wiki_set *set = ds->own;
     struct text path = {0};
     char *text = NULL, hex[MD5_HEX];
     size_t n = 0;
     text_add(&path, "%s/%s", set->folder, name);
     int rc = file_read(path.at, FILE_BYTES, &text, &n);
     if (rc == 0) {
-        struct md5 md5;
-        md5_begin(&md5);
-        md5_add(&md5, text, n);
-        md5_end(&md5, hex);
+        md5_of(text, n, hex);
         text_add(digest, " %s", hex);
-        set->changed = set->changed || (split == SPLIT_TEST && strcmp(hex, EVALUATION_MD5) != 0);
+        if (split == SPLIT_TEST) kind_known(ds, strcmp(hex, EVALUATION_MD5) == 0);
         rc = wiki_parse_lines(path.at, text, n, &set->split[split]);
     }
     free(text);
@@ -54,71 +53,38 @@ static int byte_order(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_split(struct wiki_set *set, enum split split)
+static int read_split(struct dataset *ds, enum split split)
 {
+    const struct wiki_set *set = ds->own;
     struct dirent **entry = NULL;
     struct text digest = {0};
     int rc = 0, count = split == SPLIT_TRAIN ? scandir(set->folder, &entry, is_part, byte_order) : 0;
     text_add(&digest, "wiki %s", split_name(split));
-    if (split == SPLIT_TEST) rc = read_file(set, split, EVALUATION, &digest);
+    if (split == SPLIT_TEST) rc = read_file(ds, split, EVALUATION, &digest);
     else if (count < 1) rc = fail(ERR_MISSING, "%s has no %s00000-of-00500 and the like (docs/language.md)", set->folder, PART);
     for (int i = 0; i < count; i++) {
-        if (rc == 0) rc = read_file(set, split, entry[i]->d_name, &digest);
+        if (rc == 0) rc = read_file(ds, split, entry[i]->d_name, &digest);
         free(entry[i]);
     }
     free(entry);
-    if (rc == 0) digest_bytes(digest.at, digest.length, set->digest[split]);
+    if (rc == 0) digest_bytes(digest.at, digest.length, ds->digest[split]);
     text_free(&digest);
     return rc;
-}
-
-static int find_folder(struct wiki_set *set, const char *given)
-{
-    for (int inside = 0; inside < 2; inside++) {
-        struct text path = {0};
-        text_add(&path, inside ? "%s/wiki" : "%s", given);
-        size_t length = path.length;
-        text_add(&path, "/%s", EVALUATION);
-        bool there = file_exists(path.at);
-        path.at[length] = '\0';
-        set->folder = path.at;
-        if (there) return 0;
-        free(path.at);
-    }
-    set->folder = NULL;
-    return fail(ERR_MISSING,
-                "there is no wiki in %s: %s is missing, a file of MLPerf's preprocessed text (docs/language.md); --data "
-                "names its folder", given, EVALUATION);
 }
 
 static int whole_open(struct dataset *ds, const char *given)
 {
     struct wiki_set *set = ds->own = zalloc(sizeof *set);
     whole_published(&ds->facts);
-    TRY(find_folder(set, given));
+    if (!source_find_folder("wiki", given, EVALUATION, &set->folder))
+        return fail(ERR_MISSING, "there is no wiki in %s: %s is missing, a file of MLPerf's preprocessed text "
+                    "(docs/language.md); --data names its folder", given, EVALUATION);
     ds->facts.folder = set->folder;
-    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) TRY(read_split(set, s));
+    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) TRY(read_split(ds, s));
     return wiki_filled(ds);
-}
-
-static int whole_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
-{
-    const struct wiki_set *set = ds->own;
-    memcpy(hex, set->digest[split], DIGEST_HEX);
-    return 0;
-}
-
-static int whole_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
-{
-    const struct wiki_set *set = ds->own;
-    (void)read;  // every opening reads all bytes
-    *verdict = set->changed ? DATASET_CUSTOM : DATASET_OFFICIAL;
-    return 0;
 }
 
 const struct kind wiki_kind = {
     .name = "wiki", .elsewhere = "not downloaded: MLPerf hands its files out (docs/language.md)", .published = whole_published,
-    .open = whole_open, .close = wiki_close, .read = wiki_read, .item = wiki_item, .lengths = wiki_lengths,
-        .digest = whole_digest,
-    .content_digest = whole_digest, .verify = whole_verify, .sample = "article", .show = wiki_show,
+    .open = whole_open, .close = wiki_close, .item = wiki_item, .lengths = wiki_lengths, .sample = "article", .show = wiki_show,
 };

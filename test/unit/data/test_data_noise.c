@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A data set's shape without its files: published facts, repeatable noise, never taken for the real thing.
+// A data set's shape without its files: published facts, repeatable noise, never mistaken for real data.
 #include "data/image/contact_sheet.h"
 #include "runtime/common/base/text.h"
 #include "test/unit/test.h"

@@ -183,7 +183,7 @@ TEST(articles_are_drawn_alike)
     dataset_close(ds);
 }
 
-// Lines of people beside the training text of another set.
+// A person's lines with the training text of another set.
 TEST(lines_are_asked)
 {
     struct dataset *like, *ds;

@@ -116,13 +116,15 @@ static const struct place places[] = {
     {"data/image/crop.c", "RNG_CROP", 1, {CROP_DECODED, NO_USE}},
     {"data/image/crop.c", "RNG_FLIP", 1, {FLIP_DECODED, NO_USE}},
     {"data/pack/packer.c", "RNG_PACK", 1, {PACK, NO_USE}},
+    {"data/read/draws.h", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},  // on behalf of all that say DRAWS(seed, split, sample)
+    {"data/read/draws.h", "DRAWS(", 1, {IMAGES, NO_USE}},
     {"data/read/noise.c", "RNG_SYNTHETIC", 2, {NOISE, NOISE_LENGTHS}},
     {"data/read/pictures.c", "RNG_SYNTHETIC", 1, {PICTURES, NO_USE}},
-    {"data/read/squad/stories.c", "RNG_SYNTHETIC", 1, {STORIES, NO_USE}},
-    {"data/read/bitext/phrases.c", "RNG_SYNTHETIC", 1, {PHRASES, NO_USE}},
-    {"data/read/synthetic.c", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},
-    {"data/read/wiki/articles.c", "RNG_SYNTHETIC", 1, {ARTICLES, NO_USE}},
-    {"data/read/text/lines.c", "RNG_SYNTHETIC", 1, {LINES, NO_USE}},
+    {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
+    {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
+    {"data/read/synthetic.c", "DRAWS(", 2, {IMAGES, NO_USE}},
+    {"data/read/wiki/articles.c", "DRAWS(", 1, {ARTICLES, NO_USE}},
+    {"data/read/text/lines.c", "DRAWS(", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
     {"runtime/cpu/loops/loops_attention.c", "RNG_DROPOUT", 1, {ATTENTION, NO_USE}},
     {"runtime/cpu/loops/loops_element.c", "RNG_DROPOUT", 1, {DROPOUT, NO_USE}},
@@ -155,6 +157,7 @@ static void count_line(const char *file, char *line)
     char *comment = strstr(line, "//");
     if (comment != NULL) *comment = '\0';
     const char *purpose = strstr(line, "RNG_");
+    if (purpose == NULL) purpose = strstr(line, "DRAWS(");
     if (purpose == NULL) {
         if (strstr(line, "rng_draw(") == NULL && strstr(line, "rng_philox(") == NULL) return;
         if (strcmp(file, nameless_file) != 0) fail_msg("%s draws without naming its purpose on the line: %s", file, line);
