@@ -4,6 +4,7 @@
 // and durable. Then 12 clients, each of an address of its own, ask for CSV that no cache has, with the server's usual limits, and
 // a thirteenth client's `health` and its cached page are measured. Server and load share the machine. Figures go to
 // standard output; the exit status is 1 if an answer was wrong, whatever the figures.
+#include "runtime/common/base/sort.h"
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>
@@ -52,7 +53,8 @@ static void next_submission(struct load *load, struct text *request)
     if (load->asked < SUBMISSIONS) fixture_post_request(&load->bodies[load->asked], request);
 }
 
-// Every answer is another one: `since` and the order change from request to request. A client that waits its second has its 429.
+// Every answer differs, because `since` and the order change from request to request. A client that waits for a second has
+// received its 429.
 static void next_csv(struct load *load, struct text *request)
 {
     const int i = load->asked;
@@ -106,16 +108,10 @@ static bool continue_connection(struct load *load, struct connection *c)
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static void report_load(struct load *load, double seconds)
 {
     char rate[TEXT_FIGURE];
-    qsort(load->milliseconds, (size_t)load->count, sizeof *load->milliseconds, compare_times);
+    qsort(load->milliseconds, (size_t)load->count, sizeof *load->milliseconds, sort_f32);
     if (load->count == 0) return;
     printf("%-44s %8s/s  p50 %6.2f ms  p99 %6.2f ms  worst %6.1f ms   goal %s%s\n", load->name,
            text_count(rate, (int64_t)(load->count / seconds)), load->milliseconds[load->count / 2],

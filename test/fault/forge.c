@@ -13,9 +13,6 @@
 #include "test/fault/forge_copies.h"
 #include "test/unit/fixture_server.h"
 
-enum outcome { REFUSED, FLAGGED, PASSED };
-enum { EDITED = 1 };  // the hashes stay as they were
-
 static struct store *board;
 static struct sshkey_secret ada, eve, eve2;  // ada repeats runs for the operator; eve2: the other key of eve
 static int number, wrong;
@@ -79,7 +76,7 @@ static void complain(const char *name, const char *what, const char *detail)
     wrong++;
 }
 
-// What came of a run: `check` must have been found. One that is taken has no other flag; one that is refused may contradict more.
+// What came of a run: `check` must have been found. An accepted one has no other flag; a refused one may contradict more.
 static void judge(const char *name, enum problem problem, const struct acceptance *a, enum outcome outcome, enum check check)
 {
     const struct findings *f = &a->findings;
@@ -93,95 +90,15 @@ static void judge(const char *name, enum problem problem, const struct acceptanc
     if (!found) complain(name, "it was not found", check_code(check));
 }
 
-static const struct attack {
-    const char *name;
-    void (*forge)(json_t *run);
-    enum outcome outcome;
-    enum check check;
-    int how;
-} attacks[] = {
-#define ATTACK(outcome, check, forge) {#forge, forge, outcome, CHECK_##check, 0}
-#define EDIT(forge) {#forge, forge, REFUSED, CHECK_CHAIN, EDITED}
-    {"honest", honest, PASSED, CHECKS, 0},
-    {"all_made_up", all_made_up, PASSED, CHECKS, 0},
-    {"too_good_of_another_recipe", too_good_of_another_recipe, PASSED, CHECKS, 0},
-    {"price_of_ones_own", price_of_ones_own, PASSED, CHECKS, 0},
-    {"vietnamese_and_hebrew", vietnamese_and_hebrew, PASSED, CHECKS, 0},
-    ATTACK(REFUSED, WORK, no_samples), ATTACK(REFUSED, WORK, few_samples), ATTACK(REFUSED, WORK, many_samples),
-    ATTACK(REFUSED, WORK, steps_without_batch), ATTACK(REFUSED, WORK, huge_batch), ATTACK(REFUSED, WORK, no_training),
-    ATTACK(REFUSED, WORK, quarter_of_the_samples), ATTACK(REFUSED, WORK, no_evaluation),
-    ATTACK(REFUSED, SPEED, evaluation_of_a_millisecond),
-    {"honest_names", honest_names, PASSED, CHECKS, 0}, {"honest_evaluations", honest_evaluations, PASSED, CHECKS, 0},
-    ATTACK(REFUSED, WORK, training_called_evaluate), ATTACK(REFUSED, WORK, training_called_checkpoint),
-    ATTACK(REFUSED, WORK, training_called_many_views), ATTACK(REFUSED, WORK, training_called_evaluate_beyond_the_end),
-    ATTACK(FLAGGED, LEFT_OUT, half_of_it_called_evaluate), ATTACK(FLAGGED, LEFT_OUT, tenth_of_it_called_checkpoint),
-    ATTACK(REFUSED, CONTRADICTION, evaluated_at_will), ATTACK(REFUSED, CONTRADICTION, evaluated_too_early),
-    ATTACK(REFUSED, CONTRADICTION, evaluated_once), ATTACK(REFUSED, CONTRADICTION, other_views_than_the_recipe),
-    ATTACK(REFUSED, CONTRADICTION, half_of_the_schedule), ATTACK(REFUSED, CONTRADICTION, other_batch_than_the_recipe),
-    ATTACK(REFUSED, CONTRADICTION, away_without_an_interruption), ATTACK(REFUSED, CONTRADICTION, away_more_often_than_resumed),
-    ATTACK(REFUSED, RECIPE, schedule_under_another_name), ATTACK(REFUSED, TASK, score_in_another_unit),
-    ATTACK(REFUSED, RECIPE, schedule_given_twice), ATTACK(REFUSED, RECIPE, schedule_of_nan),
-    ATTACK(REFUSED, RECIPE, schedule_of_infinity), ATTACK(REFUSED, RECIPE, schedule_of_a_huge_number),
-    ATTACK(REFUSED, RECIPE, schedule_of_a_huge_real), ATTACK(REFUSED, RECIPE, schedule_beside_a_huge_number),
-    ATTACK(REFUSED, RECIPE, schedule_as_a_text), ATTACK(REFUSED, RECIPE, schedule_in_a_list),
-    ATTACK(REFUSED, RECIPE, schedule_with_a_comment), ATTACK(REFUSED, RECIPE, schedule_with_a_comma),
-    ATTACK(REFUSED, RECIPE, schedule_of_version_1), ATTACK(REFUSED, RECIPE, schedule_escaped_and_given_twice),
-    ATTACK(REFUSED, RECIPE, two_recipes), ATTACK(REFUSED, RECIPE, schedule_of_two_cases),
-    ATTACK(REFUSED, RECIPE, epochs_of_two_cases), ATTACK(REFUSED, RECIPE, epochs_by_a_path),
-    ATTACK(REFUSED, RECIPE, epochs_with_a_blank), ATTACK(REFUSED, RECIPE, epochs_in_cyrillic),
-    ATTACK(REFUSED, RECIPE, schedule_on_one_level), ATTACK(REFUSED, DIVISION, recipe_of_nobody),
-    ATTACK(REFUSED, DATA, one_training_item), ATTACK(FLAGGED, SPEED_UNKNOWN, small_images),
-    ATTACK(REFUSED, DIVISION, small_model), ATTACK(REFUSED, DIVISION, cheap_model),
-    ATTACK(FLAGGED, BETTER, too_good),
-    ATTACK(FLAGGED, SPEED_UNKNOWN, own_model), ATTACK(FLAGGED, SPEED_UNKNOWN, cheap_open_model),
-    ATTACK(REFUSED, SPEED, latency_of_a_nanosecond), ATTACK(FLAGGED, SPEED_UNKNOWN, latency_on_nothing_known),
-    ATTACK(REFUSED, SPEED, latency_mean_below_the_peak), ATTACK(FLAGGED, SPEED_HIGH, latency_near_the_peak),
-    ATTACK(REFUSED, CLIENT_TIME, no_time_passed), ATTACK(FLAGGED, DATES, a_day_passed),
-    ATTACK(REFUSED, GROUP, group_announced_in_1970),
-    ATTACK(REFUSED, CLIENT_TIME, latency_of_1970), ATTACK(REFUSED, CONTRADICTION, latency_of_tomorrow),
-    ATTACK(REFUSED, PRICE, price_of_a_bargain), ATTACK(REFUSED, PRICE, bargain_of_another_date),
-    ATTACK(FLAGGED, PRICE_OLD, discount_of_another_date), ATTACK(REFUSED, PRICE, price_of_9999),
-    ATTACK(REFUSED, CONTRADICTION, bargain_without_a_name),
-    {"honest_gpu_of_an_instance", honest_gpu_of_an_instance, PASSED, CHECKS, 0}, {"honest_gpu", honest_gpu, PASSED, CHECKS, 0},
-    {"honest_threads", honest_threads, PASSED, CHECKS, 0},
-    ATTACK(REFUSED, PRICE, gpus_as_a_small_instance), ATTACK(REFUSED, PRICE, other_gpu_than_the_instance),
-    ATTACK(REFUSED, PRICE, more_gpus_than_the_instance), ATTACK(REFUSED, PRICE, gpu_like_the_instances),
-    ATTACK(REFUSED, PRICE, processor_as_a_gpu_instance), ATTACK(REFUSED, PRICE, other_maker_than_the_instance),
-    ATTACK(REFUSED, PRICE, more_threads_than_the_instance), ATTACK(REFUSED, PRICE, more_memory_than_the_instance),
-    ATTACK(REFUSED, PRICE, another_instance_by_its_own_word), ATTACK(REFUSED, PRICE, latency_on_more_than_the_instance),
-    ATTACK(FLAGGED, SPEED_UNKNOWN, gpu_of_two_names), ATTACK(FLAGGED, SPEED_UNKNOWN, gpu_with_a_word_more),
-    ATTACK(REFUSED, CONTRADICTION, threads_beyond_the_processor), ATTACK(REFUSED, CONTRADICTION, threads_of_two_processors),
-    ATTACK(REFUSED, CONTRADICTION, threads_beyond_any_processor), ATTACK(REFUSED, CONTRADICTION, threads_of_eight_packages),
-    ATTACK(REFUSED, CONTRADICTION, many_processors), ATTACK(REFUSED, CONTRADICTION, many_threads),
-    ATTACK(REFUSED, CONTRADICTION, threads_of_an_unknown_machine), ATTACK(REFUSED, CONTRADICTION, many_gpus),
-    ATTACK(REFUSED, CONTRADICTION, latency_on_many_gpus), ATTACK(REFUSED, CONTRADICTION, unknown_device),
-    ATTACK(REFUSED, CONTRADICTION, unknown_precision),
-    ATTACK(REFUSED, CONTRADICTION, many_usable_cores), ATTACK(REFUSED, CONTRADICTION, emulated_gpu),
-    ATTACK(REFUSED, CONTRADICTION, memory_above_memory), ATTACK(REFUSED, CONTRADICTION, closed_pytorch),
-    ATTACK(REFUSED, CONTRADICTION, dawnlike), ATTACK(REFUSED, CONTRADICTION, harness_outside),
-    ATTACK(REFUSED, CONTRADICTION, cuda_without_gpu), ATTACK(REFUSED, CONTRADICTION, latency_on_many_processors),
-    ATTACK(REFUSED, CONTRADICTION, latency_on_cuda_without_gpu), ATTACK(REFUSED, CONTRADICTION, training_set_twice),
-    {"honest_energy", honest_energy, PASSED, CHECKS, 0},
-    ATTACK(REFUSED, CONTRADICTION, energy_of_zero), ATTACK(REFUSED, CONTRADICTION, energy_of_a_microjoule),
-    ATTACK(REFUSED, CONTRADICTION, energy_of_a_microjoule_in_all), ATTACK(REFUSED, CONTRADICTION, energy_of_an_idle_chip),
-    ATTACK(REFUSED, CONTRADICTION, energy_of_a_town), ATTACK(REFUSED, CONTRADICTION, energy_all_after_the_target),
-    ATTACK(REFUSED, CONTRADICTION, energy_more_than_the_whole), ATTACK(REFUSED, CONTRADICTION, energy_without_a_counter),
-    ATTACK(REFUSED, CONTRADICTION, energy_of_the_target_alone),
-    ATTACK(REFUSED, TEXT, invisible_note), ATTACK(REFUSED, TEXT, shorthand_note), ATTACK(REFUSED, TEXT, piled_note),
-    ATTACK(REFUSED, TEXT, leading_mark), ATTACK(REFUSED, TEXT, hidden_machine),
-    EDIT(edit_batch), EDIT(edit_views), EDIT(edit_threads), EDIT(edit_precision), EDIT(edit_machine), EDIT(edit_price),
-    EDIT(edit_replay),
-    EDIT(edit_recipe_text), EDIT(edit_segments), EDIT(edit_memory), EDIT(edit_weights), EDIT(edit_latency), EDIT(drop_end),
-    EDIT(edit_hash),
-};
-
 static void play_runs(void)
 {
     for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
         struct acceptance a;
         json_t *run = true_run("eve");
-        attacks[i].forge(run);
-        if (attacks[i].how != EDITED) fixture_follow(run);
+        if (attacks[i].forge != NULL) attacks[i].forge(run);
+        if (attacks[i].edits != NULL) fixture_edit(run, attacks[i].edits);
+        if (attacks[i].recipe != NULL) fixture_recipe(run, attacks[i].recipe);
+        if (!attacks[i].edited) fixture_follow(run);
         enum problem problem = submit(run, &eve, &a);
         judge(attacks[i].name, problem, &a, attacks[i].outcome, attacks[i].check);
     }
@@ -359,13 +276,6 @@ static void play_groups(void)
 #include "test/fault/forge_ticket.h"
 #include "test/fault/forge_draw.h"
 
-static int say(void *context, const char *sentence)
-{
-    (void)context;
-    fprintf(stderr, "%s\n", sentence);
-    return 0;
-}
-
 int main(void)
 {
     char folder[] = "/tmp/dawn-test-XXXXXX", path[64], command[64];
@@ -390,7 +300,7 @@ int main(void)
     play_statements();
     play_tickets();
     play_draws();
-    fixture_must(store_check(board, say, NULL, &faults));
+    fixture_must(store_check(board, fixture_say, NULL, &faults));
     if (faults > 0) complain("the record", "it does not hold after all this", "");
     store_close(board);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);

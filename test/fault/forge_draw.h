@@ -131,7 +131,7 @@ static void spared_by_a_flag(void)
     struct drawn d;
     set_draw(DRAW_WHOLE, 2);
     json_t *run = true_run("eve"), *anew;
-    latency_near_the_peak(run);
+    fixture_edit(run, MODEL_NS(160000, 160000, 160000, 160000));
     fixture_follow(run);
     anew = replaces(run);
     json_object_set_new(anew, "latencies", json_array());

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutations of a true run, which forge.c hands in: one function for each attack. Those with "edit" and "drop" in their names
-// leave the hashes as they are; all others get good ones.
+// Mutations of a true run that forge.c hands in: functions for those that need arithmetic, and the attacks as a table. EDIT
+// leaves the hashes as they are; all others get good ones.
 #ifndef DAWN_TEST_FORGE_RUNS_H
 #define DAWN_TEST_FORGE_RUNS_H
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "submit/format/check/check.h"
 #include "submit/format/score/price.h"
 #include "test/unit/fixture_statement.h"
 
@@ -64,11 +65,6 @@ static void no_training(json_t *run)  // all of its time is the segment "data"
         point_set(run, i, "warm_with_evaluation_ns", both - warm);
         point_set(run, i, "warm_ns", 0);
     }
-}
-static void half_of_the_schedule(json_t *run) { fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20}}"); }
-static void other_batch_than_the_recipe(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":500},\"schedule\":{\"epochs\":10}}");
 }
 static void no_evaluation(json_t *run)  // all of its time is the segment "checkpoint", which no board counts either
 {
@@ -128,104 +124,11 @@ static void training_called_evaluate_beyond_the_end(json_t *run)
     for (int i = 0; i < 2; i++) point_set(run, FIXTURE_EPOCHS - 1, clocks[i], point_get(run, FIXTURE_EPOCHS - 1, clocks[i]) - 1);
 }
 static void honest_names(json_t *run) { rename_training(run, "evaluate", 0); }
-static void evaluated_at_will(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":5}}");
-}
-static void evaluated_too_early(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"from\":4}}");
-}
-static void evaluated_once(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":0}}");
-}
-static void honest_evaluations(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"every\":0.25,\"views\":6}}");
-}
-static void other_views_than_the_recipe(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"evaluation\":{\"views\":1}}");
-}
 static int64_t short_evaluation(const int64_t *ns, const char *name, size_t i, int64_t was)
 {
     return strcmp(name, "evaluate") == 0 ? *ns + (int64_t)i : was;
 }
 static void evaluation_of_a_millisecond(json_t *run) { fixture_retime(run, short_evaluation, (const int64_t[]){1000000}); }
-static void away_without_an_interruption(json_t *run)
-{
-    json_object_set_new(fixture_item(run, "segments", 4), "segment", json_string("away"));
-}
-static void away_more_often_than_resumed(json_t *run)
-{
-    for (size_t i = 4; i < 8; i += 3) json_object_set_new(fixture_item(run, "segments", i), "segment", json_string("away"));
-    fixture_set(run, "resumed", json_integer(1));
-}
-static void score_in_another_unit(json_t *run) { fixture_set(fixture_item(run, "metrics", 0), "unit", json_string("points")); }
-static void one_training_item(json_t *run) { json_object_set_new(fixture_item(run, "data", 0), "items", json_integer(1)); }
-static void small_images(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000,\"resolution\":[1]},\"schedule\":{\"epochs\":10}}");
-}
-// Each hides the schedule from the checks, and another parser may still read one.
-static void schedule_under_another_name(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"Epochs\":20}}");
-}
-static void schedule_given_twice(json_t *run)
-{
-    fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20,\"epochs\":10}}");
-}
-static void schedule_of_nan(json_t *run) { fixture_recipe(run, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":NaN}}"); }
-#define RECIPE(name, text) static void name(json_t *run) { fixture_recipe(run, text); }
-RECIPE(schedule_of_infinity, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":Infinity}}")
-RECIPE(schedule_of_a_huge_number, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10000000000000000000}}")
-RECIPE(schedule_of_a_huge_real, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":1e999}}")
-RECIPE(schedule_beside_a_huge_number, "{\"data\":{\"batch\":1000,\"n\":10000000000000000000},\"schedule\":{\"epochs\":20}}")
-RECIPE(schedule_as_a_text, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":\"20\"}}")
-RECIPE(schedule_in_a_list, "{\"data\":{\"batch\":1000},\"schedule\":[{\"epochs\":20}]}")
-RECIPE(schedule_with_a_comment, "{\"data\":{\"batch\":1000},/* */\"schedule\":{\"epochs\":20}}")
-RECIPE(schedule_with_a_comma, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20},}")
-RECIPE(schedule_of_version_1, "{\"version\":1,\"batch\":1000,\"epochs\":20,\"data\":{\"batch\":1000}}")
-RECIPE(schedule_escaped_and_given_twice, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":20,\"\\u0065pochs\":10}}")
-RECIPE(two_recipes, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}}{\"schedule\":{\"epochs\":20}}")
-RECIPE(schedule_of_two_cases, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"Schedule\":{\"epochs\":20}}")
-RECIPE(epochs_of_two_cases, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\"EPOCHS\":20}}")
-RECIPE(epochs_by_a_path, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10},\"schedule.epochs\":20}")
-RECIPE(epochs_with_a_blank, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\" epochs\":20}}")
-RECIPE(epochs_in_cyrillic, "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10,\"\xd0\xb5pochs\":20}}")
-static void schedule_on_one_level(json_t *run) { fixture_recipe(run, "{\"batch\":1000,\"epochs\":20}"); }
-static void recipe_of_nobody(json_t *run) { fixture_set(run, "recipe.published", json_integer(0)); }
-static void open_division(json_t *run) { fixture_set(run, "division", json_string("open")); }
-static void small_model(json_t *run) { fixture_set(run, "model.parameters", json_integer(10)); }
-static void cheap_model(json_t *run) { fixture_set(run, "model.flops_per_sample", json_integer(1)); }
-static void cheap_open_model(json_t *run) { cheap_model(run), open_division(run); }
-static void own_model(json_t *run) { fixture_set(run, "model.name", json_string("mine")), open_division(run); }
-static void latency_of_a_nanosecond(json_t *run)
-{
-    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"};
-    for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(1 + i));
-}
-static void latency_mean_below_the_peak(json_t *run)
-{
-    latency_set(run, "model_mean_ns", json_integer(100000));  // at the peak it is 137 us
-    latency_set(run, "model_p50_ns", json_integer(150000));
-    latency_set(run, "model_p90_ns", json_integer(150000));
-    latency_set(run, "model_p99_ns", json_integer(150000));
-}
-static void latency_near_the_peak(json_t *run)
-{
-    static const char *const names[] = {"model_mean_ns", "model_p50_ns", "model_p90_ns", "model_p99_ns"};
-    for (int i = 0; i < 4; i++) latency_set(run, names[i], json_integer(160000));
-}
-static void latency_on_nothing_known(json_t *run) { latency_set(run, "hardware.cpu_flags", json_string("")); }
-static void too_good(json_t *run)
-{
-    json_t *scores = json_object_get(fixture_item(run, "points", FIXTURE_EPOCHS - 1), "scores");
-    json_object_set_new(json_array_get(scores, 0), "score", json_integer(9600));
-}
-static void too_good_of_another_recipe(json_t *run) { too_good(run), open_division(run); }
 // Accurate words, round times, the figures of a run that never took place.
 static void all_made_up(json_t *run) { fixture_slow(run, -5000000000); }
 
@@ -238,44 +141,8 @@ static void group_announced_in_1970(json_t *run)
     fixture_set(run, "group", json_pack("{s:s, s:i, s:i, s:i}", "nonce", canonical_text(run, "nonce"), "index", 1, "planned", 5,
                                         "announced_ms", 1));
 }
-static void latency_of_1970(json_t *run) { latency_set(run, "measured_ms", json_integer(0)); }
 static void latency_of_tomorrow(json_t *run) { latency_set(run, "measured_ms", json_integer(FIXTURE_NOW_MS + 86400000)); }
-static void price_of_a_bargain(json_t *run) { fixture_set(run, "price.micro_usd_per_hour", json_integer(1)); }
-static void bargain_of_another_date(json_t *run)
-{
-    price_of_a_bargain(run);
-    fixture_set(run, "price.date", json_string("2026-11-20"));
-}
-static void discount_of_another_date(json_t *run)
-{
-    fixture_set(run, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * 4 / 5));
-    fixture_set(run, "price.date", json_string("2026-11-20"));
-}
-static void bargain_without_a_name(json_t *run)
-{
-    price_of_a_bargain(run);
-    fixture_set(run, "price.instance", json_string(""));
-}
-// Boards mark it.
-static void price_of_ones_own(json_t *run) { bargain_without_a_name(run), fixture_set(run, "price.source", json_string("user")); }
-static void price_of_9999(json_t *run)
-{
-    fixture_set(run, "price.date", json_string("9999-12-31"));
-    fixture_set(run, "price.instance", json_string(""));
-    fixture_set(run, "price.source", json_string("user"));
-}
 
-static void own_price(json_t *run)
-{
-    fixture_set(run, "price.instance", json_string(""));
-    fixture_set(run, "price.source", json_string("user"));
-}
-static void on_gpus(json_t *run, const char *gpu, int devices)
-{
-    fixture_set(run, "device", json_string("cuda"));
-    fixture_set(run, "hardware.gpu", json_string(gpu));
-    fixture_set(run, "hardware.devices", json_integer(devices));
-}
 static void as_instance(json_t *run, const char *instance)
 {
     struct price price;
@@ -286,130 +153,15 @@ static void as_instance(json_t *run, const char *instance)
 static void a_p3(json_t *run)
 {
     as_instance(run, "p3.2xlarge");
-    fixture_set(run, "threads", json_integer(8));
-    fixture_set(run, "hardware.cores_online", json_integer(8));
-    fixture_set(run, "hardware.cores_usable", json_integer(8));
+    fixture_edit(run, "'threads': 8, 'hardware.cores_online': 8, 'hardware.cores_usable': 8");
     fixture_set(run, "hardware.memory_bytes", json_integer((int64_t)61 << 30));
 }
-static void honest_gpu_of_an_instance(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100-SXM2-16GB", 1); }
-static void gpus_as_a_small_instance(json_t *run) { as_instance(run, "c6i.large"), on_gpus(run, "8 x NVIDIA H100 80GB HBM3", 8); }
-static void other_gpu_than_the_instance(json_t *run) { a_p3(run), on_gpus(run, "NVIDIA H100 80GB HBM3", 1); }
-static void more_gpus_than_the_instance(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100-SXM2-16GB", 8); }
-static void gpu_like_the_instances(json_t *run) { a_p3(run), on_gpus(run, "Tesla V100 GB200", 1); }
-static void processor_as_a_gpu_instance(json_t *run) { a_p3(run); }
-static void other_maker_than_the_instance(json_t *run)
-{
-    fixture_set(run, "hardware.cpu", json_string("Intel(R) Xeon(R) Platinum 8488C"));
-    as_instance(run, "c7a.4xlarge");
-}
-static void more_threads_than_the_instance(json_t *run) { fixture_set(run, "hardware.cores_online", json_integer(64)); }
-static void more_memory_than_the_instance(json_t *run)
-{
-    fixture_set(run, "hardware.memory_bytes", json_integer((int64_t)1 << 40));
-}
-static void another_instance_by_its_own_word(json_t *run)
-{
-    fixture_set(run, "hardware.product", json_string("c7i.48xlarge"));
-}
-static void latency_on_more_than_the_instance(json_t *run) { latency_set(run, "hardware.cores_online", json_integer(192)); }
-// The two names of this GPU would allow it a speed that a T4 does not have.
-static void gpu_of_two_names(json_t *run) { own_price(run), on_gpus(run, "Tesla T4 GB200", 1); }
-static void gpu_with_a_word_more(json_t *run) { own_price(run), on_gpus(run, "NVIDIA H100 Ultra", 1); }
-static void honest_gpu(json_t *run) { own_price(run), on_gpus(run, "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 1); }
-static void many_hardware_threads(json_t *run, const char *cpu, int threads)
-{
-    own_price(run);
-    fixture_set(run, "hardware.cpu", json_string(cpu));
-    fixture_set(run, "threads", json_integer(threads));
-    fixture_set(run, "hardware.cores_online", json_integer(threads));
-    fixture_set(run, "hardware.cores_usable", json_integer(threads));
-}
-static void threads_beyond_the_processor(json_t *run) { many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 65536); }
-static void threads_of_two_processors(json_t *run) { many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 256); }
-static void threads_beyond_any_processor(json_t *run) { many_hardware_threads(run, "A new one", 1025); }
-static void threads_of_eight_packages(json_t *run)
-{
-    many_hardware_threads(run, "AMD EPYC 7763 EPYC 9965", 1025);
-    fixture_set(run, "hardware.sockets", json_integer(4096));
-}
-static void honest_threads(json_t *run)
-{
-    many_hardware_threads(run, "AMD EPYC 7763 64-Core Processor", 256);
-    fixture_set(run, "hardware.sockets", json_integer(2));
-}
-
-// ---- contradictions
-
-static void many_processors(json_t *run) { fixture_set(run, "hardware.devices", json_integer(1 << 20)); }
-static void many_threads(json_t *run)
-{
-    fixture_set(run, "threads", json_integer(65536));
-    fixture_set(run, "hardware.cores_online", json_integer(2));
-    fixture_set(run, "hardware.cores_usable", json_integer(2));
-}
-static void threads_of_an_unknown_machine(json_t *run)
-{
-    fixture_set(run, "threads", json_integer(65536));
-    fixture_set(run, "hardware.cores_online", json_integer(0));
-    fixture_set(run, "hardware.cores_usable", json_integer(0));
-}
-static void many_gpus(json_t *run)
-{
-    fixture_set(run, "device", json_string("cuda"));
-    fixture_set(run, "hardware.gpu", json_string("NVIDIA H200"));
-    fixture_set(run, "hardware.devices", json_integer(1 << 20));
-}
-static void latency_on_many_gpus(json_t *run)
-{
-    latency_set(run, "device", json_string("cuda"));
-    latency_set(run, "hardware.gpu", json_string("8 x NVIDIA H200"));
-    latency_set(run, "hardware.devices", json_integer(8));
-}
-static void unknown_device(json_t *run) { fixture_set(run, "device", json_string("npu")); }
-static void unknown_precision(json_t *run) { fixture_set(run, "precision", json_string("int4")); }
-static void many_usable_cores(json_t *run) { fixture_set(run, "hardware.cores_usable", json_integer(17)); }
-static void cuda_without_gpu(json_t *run)
-{
-    fixture_set(run, "device", json_string("cuda"));
-}
-static void emulated_gpu(json_t *run) { fixture_set(run, "hardware.gpu", json_string("NVIDIA H200 (EMULATED CARD)")); }
-static void memory_above_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer((int64_t)1 << 40)); }
-static void closed_pytorch(json_t *run) { fixture_set(run, "software.framework", json_string("PyTorch")); }
-static void dawnlike(json_t *run) { fixture_set(run, "software.framework", json_string("DAWNX")); }
-static void harness_outside(json_t *run) { fixture_set(run, "device", json_string("outside")); }
-static void latency_on_many_processors(json_t *run) { latency_set(run, "hardware.devices", json_integer(8)); }
-static void latency_on_cuda_without_gpu(json_t *run) { latency_set(run, "device", json_string("cuda")); }
+static void a_c6i(json_t *run) { as_instance(run, "c6i.large"); }
+static void a_c7a(json_t *run) { as_instance(run, "c7a.4xlarge"); }
 static void training_set_twice(json_t *run)
 {
     json_array_append_new(json_object_get(run, "data"), json_deep_copy(fixture_item(run, "data", 0)));
 }
-
-// ---- energy
-
-static void set_energy(json_t *run, json_int_t until, json_int_t whole)
-{
-    if (until > 0) fixture_set(run, "reached.energy_uj", json_integer(until));
-    fixture_set(run, "energy_uj", json_integer(whole));
-}
-static void honest_energy(json_t *run) { set_energy(run, 4000000000, 5000000000); }
-static void energy_of_zero(json_t *run) { set_energy(run, 0, 0); }
-static void energy_of_a_microjoule(json_t *run) { set_energy(run, 1, 5000000000); }
-static void energy_of_a_microjoule_in_all(json_t *run) { set_energy(run, 0, 1); }
-static void energy_of_an_idle_chip(json_t *run) { set_energy(run, 0, 20000000); }  // 20 J in 100 s
-static void energy_of_a_town(json_t *run) { set_energy(run, 0, (json_int_t)1000000000000); }
-static void energy_all_after_the_target(json_t *run) { set_energy(run, 4000000000, 100000000000); }
-static void energy_more_than_the_whole(json_t *run) { set_energy(run, 5000000001, 5000000000); }
-static void energy_without_a_counter(json_t *run)
-{
-    honest_energy(run);
-    fixture_set(run, "hardware.cpu_flags", json_string("fp asimd sve bf16"));
-}
-static void energy_of_the_target_alone(json_t *run) { fixture_set(run, "reached.energy_uj", json_integer(4000000000)); }
-
-// ---- texts
-
-static void invisible_note(json_t *run) { fixture_set(run, "note", json_string("good\xf0\x9d\x85\xb3 run")); }          // U+1D173
-static void shorthand_note(json_t *run) { fixture_set(run, "team", json_string("good\xf0\x9b\xb2\xa0 team")); }         // U+1BCA0
 static void piled_note(json_t *run)
 {
     struct text note = {0};
@@ -418,42 +170,183 @@ static void piled_note(json_t *run)
     fixture_set(run, "note", json_string(note.at));
     text_free(&note);
 }
-static void leading_mark(json_t *run) { fixture_set(run, "note", json_string("\xcc\x81 a")); }
-static void hidden_machine(json_t *run) { fixture_set(run, "hardware.cpu", json_string("Test\xf0\x9d\x85\xb3 CPU")); }
-static void vietnamese_and_hebrew(json_t *run)
-{
-    fixture_set(run, "team", json_string("Nguye\xcc\x82\xcc\x83n \xd7\xa9\xd6\xbc\xd7\x81\xd6\xb8"));
-}
-
-// ---- editing what DAWN recorded (no hash is made anew): every member that a statement takes from the record
-
-static void edit_batch(json_t *run) { fixture_set(run, "batch", json_integer(999)); }
-static void edit_views(json_t *run) { fixture_set(run, "views", json_integer(1)); }
-static void edit_threads(json_t *run) { fixture_set(run, "threads", json_integer(8)); }
-static void edit_precision(json_t *run) { fixture_set(run, "precision", json_string("f32")); }
-static void edit_machine(json_t *run) { fixture_set(run, "hardware.product", json_string("a cheaper one")); }
-static void edit_price(json_t *run)
-{
-    fixture_set(run, "price", json_pack("{s:i, s:s, s:s, s:s, s:i}", "micro_usd_per_hour", 1, "source", "user", "date",
-                                        "2027-01-15", "instance", "", "total_micro_usd", 1));
-}
 static void edit_recipe_text(json_t *run)
 {
     fixture_set(run, "recipe.text", json_string("{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}} "));
 }
-static void edit_segments(json_t *run)
-{
-    json_object_set_new(fixture_item(run, "segments", 0), "segment", json_string("init"));
-}
-static void edit_memory(json_t *run) { fixture_set(run, "peak_memory_bytes", json_integer(1)); }
-static void edit_weights(json_t *run)
-{
-    fixture_set(run, "model.weights_digest", json_string(OTHER_HEX));
-    latency_set(run, "weights_digest", json_string(OTHER_HEX));
-}
-static void edit_latency(json_t *run) { latency_set(run, "whole_p99_ns", json_integer(2100001)); }
-static void edit_replay(json_t *run) { fixture_set(run, "replay_of", json_string(FIXTURE_HEX)); }
-static void drop_end(json_t *run) { json_object_del(run, "chain_end"); }
-static void edit_hash(json_t *run) { latency_set(run, "hash", json_string(FIXTURE_HEX)); }
+
+// ---- the attacks
+
+enum outcome { REFUSED, FLAGGED, PASSED };
+struct attack {
+    const char *name;
+    enum outcome outcome;
+    enum check check;
+    void (*forge)(json_t *run);  // these three in turn, each may be NULL
+    const char *edits, *recipe;
+    bool edited;                 // the hashes stay as they were
+};
+#define ATTACK(outcome, check, forge) {#forge, outcome, CHECK_##check, forge, NULL, NULL, false}
+#define BOTH(outcome, check, name, forge, edits) {#name, outcome, CHECK_##check, forge, edits, NULL, false}
+#define EDITS(outcome, check, name, edits) {#name, outcome, CHECK_##check, NULL, edits, NULL, false}
+#define HONEST(name, forge, edits) {#name, PASSED, CHECKS, forge, edits, NULL, false}
+#define RECIPE(check, name, text) {#name, REFUSED, CHECK_##check, NULL, NULL, text, false}
+#define EDIT(name, edits) {#name, REFUSED, CHECK_CHAIN, NULL, edits, NULL, true}
+#define WITH(members) "{\"data\":{\"batch\":1000},\"schedule\":{\"epochs\":10}" members "}"
+#define SCHEDULE(text) "{\"data\":{\"batch\":1000},\"schedule\":" text "}"
+#define OWN_PRICE "'price.instance': '', 'price.source': 'user'"
+#define ON_GPUS(gpu, n) "'device': 'cuda', 'hardware.gpu': '" gpu "', 'hardware.devices': " #n
+#define THREADS(cpu, n)                                                                                                      \
+    OWN_PRICE ", 'hardware.cpu': '" cpu "', 'threads': " #n ", 'hardware.cores_online': " #n ", 'hardware.cores_usable': " #n
+#define MODEL_NS(mean, p50, p90, p99)                                                                                        \
+    "'latencies.0.model_mean_ns': " #mean ", 'latencies.0.model_p50_ns': " #p50 ", 'latencies.0.model_p90_ns': " #p90        \
+    ", 'latencies.0.model_p99_ns': " #p99
+#define ENERGY(until, whole) "'reached.energy_uj': " #until ", 'energy_uj': " #whole
+
+static const struct attack attacks[] = {
+    HONEST(honest, honest, NULL),
+    HONEST(all_made_up, all_made_up, NULL),
+    HONEST(too_good_of_another_recipe, NULL, "'points.9.scores.0.score': 9600, 'division': 'open'"),
+    HONEST(price_of_ones_own, NULL, "'price.micro_usd_per_hour': 1, " OWN_PRICE),  // boards mark it
+    HONEST(vietnamese_and_hebrew, NULL, "'team': 'Nguye\xcc\x82\xcc\x83n \xd7\xa9\xd6\xbc\xd7\x81\xd6\xb8'"),
+
+    // Work that was not done.
+    ATTACK(REFUSED, WORK, no_samples), ATTACK(REFUSED, WORK, few_samples), ATTACK(REFUSED, WORK, many_samples),
+    ATTACK(REFUSED, WORK, steps_without_batch), ATTACK(REFUSED, WORK, huge_batch), ATTACK(REFUSED, WORK, no_training),
+    ATTACK(REFUSED, WORK, quarter_of_the_samples), ATTACK(REFUSED, WORK, no_evaluation),
+    ATTACK(REFUSED, SPEED, evaluation_of_a_millisecond), HONEST(honest_names, honest_names, NULL),
+    {"honest_evaluations", PASSED, CHECKS, NULL, NULL, WITH(",\"evaluation\":{\"every\":0.25,\"views\":6}"), false},
+    ATTACK(REFUSED, WORK, training_called_evaluate), ATTACK(REFUSED, WORK, training_called_checkpoint),
+    ATTACK(REFUSED, WORK, training_called_many_views), ATTACK(REFUSED, WORK, training_called_evaluate_beyond_the_end),
+    ATTACK(FLAGGED, LEFT_OUT, half_of_it_called_evaluate), ATTACK(FLAGGED, LEFT_OUT, tenth_of_it_called_checkpoint),
+    RECIPE(CONTRADICTION, evaluated_at_will, WITH(",\"evaluation\":{\"every\":5}")),
+    RECIPE(CONTRADICTION, evaluated_too_early, WITH(",\"evaluation\":{\"from\":4}")),
+    RECIPE(CONTRADICTION, evaluated_once, WITH(",\"evaluation\":{\"every\":0}")),
+    RECIPE(CONTRADICTION, other_views_than_the_recipe, WITH(",\"evaluation\":{\"views\":1}")),
+    RECIPE(CONTRADICTION, half_of_the_schedule, SCHEDULE("{\"epochs\":20}")),
+    RECIPE(CONTRADICTION, other_batch_than_the_recipe, "{\"data\":{\"batch\":500},\"schedule\":{\"epochs\":10}}"),
+    EDITS(REFUSED, CONTRADICTION, away_without_an_interruption, "'segments.4.segment': 'away'"),
+    EDITS(REFUSED, CONTRADICTION, away_more_often_than_resumed,
+          "'segments.4.segment': 'away', 'segments.7.segment': 'away', 'resumed': 1"),
+    EDITS(REFUSED, TASK, score_in_another_unit, "'metrics.0.unit': 'points'"),
+
+    // Each hides the schedule from the checks, and another parser may still read one.
+    RECIPE(RECIPE, schedule_under_another_name, SCHEDULE("{\"Epochs\":20}")),
+    RECIPE(RECIPE, schedule_given_twice, SCHEDULE("{\"epochs\":20,\"epochs\":10}")),
+    RECIPE(RECIPE, schedule_of_nan, SCHEDULE("{\"epochs\":NaN}")),
+    RECIPE(RECIPE, schedule_of_infinity, SCHEDULE("{\"epochs\":Infinity}")),
+    RECIPE(RECIPE, schedule_of_a_huge_number, SCHEDULE("{\"epochs\":10000000000000000000}")),
+    RECIPE(RECIPE, schedule_of_a_huge_real, SCHEDULE("{\"epochs\":1e999}")),
+    RECIPE(RECIPE, schedule_beside_a_huge_number,
+           "{\"data\":{\"batch\":1000,\"n\":10000000000000000000},\"schedule\":{\"epochs\":20}}"),
+    RECIPE(RECIPE, schedule_as_a_text, SCHEDULE("{\"epochs\":\"20\"}")),
+    RECIPE(RECIPE, schedule_in_a_list, SCHEDULE("[{\"epochs\":20}]")),
+    RECIPE(RECIPE, schedule_with_a_comment, "{\"data\":{\"batch\":1000},/* */\"schedule\":{\"epochs\":20}}"),
+    RECIPE(RECIPE, schedule_with_a_comma, SCHEDULE("{\"epochs\":20},")),
+    RECIPE(RECIPE, schedule_of_version_1, "{\"version\":1,\"batch\":1000,\"epochs\":20,\"data\":{\"batch\":1000}}"),
+    RECIPE(RECIPE, schedule_escaped_and_given_twice, SCHEDULE("{\"epochs\":20,\"\\u0065pochs\":10}")),
+    RECIPE(RECIPE, two_recipes, WITH("") "{\"schedule\":{\"epochs\":20}}"),
+    RECIPE(RECIPE, schedule_of_two_cases, WITH(",\"Schedule\":{\"epochs\":20}")),
+    RECIPE(RECIPE, epochs_of_two_cases, SCHEDULE("{\"epochs\":10,\"EPOCHS\":20}")),
+    RECIPE(RECIPE, epochs_by_a_path, WITH(",\"schedule.epochs\":20")),
+    RECIPE(RECIPE, epochs_with_a_blank, SCHEDULE("{\"epochs\":10,\" epochs\":20}")),
+    RECIPE(RECIPE, epochs_in_cyrillic, SCHEDULE("{\"epochs\":10,\"\xd0\xb5pochs\":20}")),
+    RECIPE(RECIPE, schedule_on_one_level, "{\"batch\":1000,\"epochs\":20}"),
+    EDITS(REFUSED, DIVISION, recipe_of_nobody, "'recipe.published': 0"),
+    EDITS(REFUSED, DATA, one_training_item, "'data.0.items': 1"),
+    {"small_images", FLAGGED, CHECK_SPEED_UNKNOWN, NULL, NULL,
+     "{\"data\":{\"batch\":1000,\"resolution\":[1]},\"schedule\":{\"epochs\":10}}", false},
+    EDITS(REFUSED, DIVISION, small_model, "'model.parameters': 10"),
+    EDITS(REFUSED, DIVISION, cheap_model, "'model.flops_per_sample': 1"),
+    EDITS(FLAGGED, BETTER, too_good, "'points.9.scores.0.score': 9600"),
+    EDITS(FLAGGED, SPEED_UNKNOWN, own_model, "'model.name': 'mine', 'division': 'open'"),
+    EDITS(FLAGGED, SPEED_UNKNOWN, cheap_open_model, "'model.flops_per_sample': 1, 'division': 'open'"),
+    EDITS(REFUSED, SPEED, latency_of_a_nanosecond, MODEL_NS(1, 2, 3, 4)),
+    EDITS(FLAGGED, SPEED_UNKNOWN, latency_on_nothing_known, "'latencies.0.hardware.cpu_flags': ''"),
+    EDITS(REFUSED, SPEED, latency_mean_below_the_peak, MODEL_NS(100000, 150000, 150000, 150000)),  // at the peak it is 137 us
+    EDITS(FLAGGED, SPEED_HIGH, latency_near_the_peak, MODEL_NS(160000, 160000, 160000, 160000)),
+
+    // Dates and prices.
+    ATTACK(REFUSED, CLIENT_TIME, no_time_passed), ATTACK(FLAGGED, DATES, a_day_passed),
+    ATTACK(REFUSED, GROUP, group_announced_in_1970), ATTACK(REFUSED, CONTRADICTION, latency_of_tomorrow),
+    EDITS(REFUSED, CLIENT_TIME, latency_of_1970, "'latencies.0.measured_ms': 0"),
+    EDITS(REFUSED, PRICE, price_of_a_bargain, "'price.micro_usd_per_hour': 1"),
+    EDITS(REFUSED, PRICE, bargain_of_another_date, "'price.micro_usd_per_hour': 1, 'price.date': '2026-11-20'"),
+    EDITS(FLAGGED, PRICE_OLD, discount_of_another_date,  // four fifths
+          "'price.micro_usd_per_hour': 544000, 'price.date': '2026-11-20'"),
+    EDITS(REFUSED, PRICE, price_of_9999, "'price.date': '9999-12-31', " OWN_PRICE),
+    EDITS(REFUSED, CONTRADICTION, bargain_without_a_name, "'price.micro_usd_per_hour': 1, 'price.instance': ''"),
+    HONEST(honest_gpu_of_an_instance, a_p3, ON_GPUS("Tesla V100-SXM2-16GB", 1)),
+    HONEST(honest_gpu, NULL, OWN_PRICE ", " ON_GPUS("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 1)),
+    HONEST(honest_threads, NULL, THREADS("AMD EPYC 7763 64-Core Processor", 256) ", 'hardware.sockets': 2"),
+    BOTH(REFUSED, PRICE, gpus_as_a_small_instance, a_c6i, ON_GPUS("8 x NVIDIA H100 80GB HBM3", 8)),
+    BOTH(REFUSED, PRICE, other_gpu_than_the_instance, a_p3, ON_GPUS("NVIDIA H100 80GB HBM3", 1)),
+    BOTH(REFUSED, PRICE, more_gpus_than_the_instance, a_p3, ON_GPUS("Tesla V100-SXM2-16GB", 8)),
+    BOTH(REFUSED, PRICE, gpu_like_the_instances, a_p3, ON_GPUS("Tesla V100 GB200", 1)),
+    BOTH(REFUSED, PRICE, processor_as_a_gpu_instance, a_p3, NULL),
+    BOTH(REFUSED, PRICE, other_maker_than_the_instance, a_c7a, "'hardware.cpu': 'Intel(R) Xeon(R) Platinum 8488C'"),
+    EDITS(REFUSED, PRICE, more_threads_than_the_instance, "'hardware.cores_online': 64"),
+    EDITS(REFUSED, PRICE, more_memory_than_the_instance, "'hardware.memory_bytes': 1099511627776"),
+    EDITS(REFUSED, PRICE, another_instance_by_its_own_word, "'hardware.product': 'c7i.48xlarge'"),
+    EDITS(REFUSED, PRICE, latency_on_more_than_the_instance, "'latencies.0.hardware.cores_online': 192"),
+    // The two names of this GPU would allow it a speed that a T4 does not have.
+    EDITS(FLAGGED, SPEED_UNKNOWN, gpu_of_two_names, OWN_PRICE ", " ON_GPUS("Tesla T4 GB200", 1)),
+    EDITS(FLAGGED, SPEED_UNKNOWN, gpu_with_a_word_more, OWN_PRICE ", " ON_GPUS("NVIDIA H100 Ultra", 1)),
+
+    // Contradictions.
+    EDITS(REFUSED, CONTRADICTION, threads_beyond_the_processor, THREADS("AMD EPYC 7763 64-Core Processor", 65536)),
+    EDITS(REFUSED, CONTRADICTION, threads_of_two_processors, THREADS("AMD EPYC 7763 64-Core Processor", 256)),
+    EDITS(REFUSED, CONTRADICTION, threads_beyond_any_processor, THREADS("A new one", 1025)),
+    EDITS(REFUSED, CONTRADICTION, threads_of_eight_packages,
+          THREADS("AMD EPYC 7763 EPYC 9965", 1025) ", 'hardware.sockets': 4096"),
+    EDITS(REFUSED, CONTRADICTION, many_processors, "'hardware.devices': 1048576"),
+    EDITS(REFUSED, CONTRADICTION, many_threads, "'threads': 65536, 'hardware.cores_online': 2, 'hardware.cores_usable': 2"),
+    EDITS(REFUSED, CONTRADICTION, threads_of_an_unknown_machine,
+          "'threads': 65536, 'hardware.cores_online': 0, 'hardware.cores_usable': 0"),
+    EDITS(REFUSED, CONTRADICTION, many_gpus, ON_GPUS("NVIDIA H200", 1048576)),
+    EDITS(REFUSED, CONTRADICTION, latency_on_many_gpus, "'latencies.0.device': 'cuda', 'latencies.0.hardware.gpu': "
+          "'8 x NVIDIA H200', 'latencies.0.hardware.devices': 8"),
+    EDITS(REFUSED, CONTRADICTION, unknown_device, "'device': 'npu'"),
+    EDITS(REFUSED, CONTRADICTION, unknown_precision, "'precision': 'int4'"),
+    EDITS(REFUSED, CONTRADICTION, many_usable_cores, "'hardware.cores_usable': 17"),
+    EDITS(REFUSED, CONTRADICTION, emulated_gpu, "'hardware.gpu': 'NVIDIA H200 (EMULATED CARD)'"),
+    EDITS(REFUSED, CONTRADICTION, memory_above_memory, "'peak_memory_bytes': 1099511627776"),
+    EDITS(REFUSED, CONTRADICTION, closed_pytorch, "'software.framework': 'PyTorch'"),
+    EDITS(REFUSED, CONTRADICTION, dawnlike, "'software.framework': 'DAWNX'"),
+    EDITS(REFUSED, CONTRADICTION, harness_outside, "'device': 'outside'"),
+    EDITS(REFUSED, CONTRADICTION, cuda_without_gpu, "'device': 'cuda'"),
+    EDITS(REFUSED, CONTRADICTION, latency_on_many_processors, "'latencies.0.hardware.devices': 8"),
+    EDITS(REFUSED, CONTRADICTION, latency_on_cuda_without_gpu, "'latencies.0.device': 'cuda'"),
+    ATTACK(REFUSED, CONTRADICTION, training_set_twice),
+    HONEST(honest_energy, NULL, ENERGY(4000000000, 5000000000)),
+    EDITS(REFUSED, CONTRADICTION, energy_of_zero, "'energy_uj': 0"),
+    EDITS(REFUSED, CONTRADICTION, energy_of_a_microjoule, ENERGY(1, 5000000000)),
+    EDITS(REFUSED, CONTRADICTION, energy_of_a_microjoule_in_all, "'energy_uj': 1"),
+    EDITS(REFUSED, CONTRADICTION, energy_of_an_idle_chip, "'energy_uj': 20000000"),  // 20 J in 100 s
+    EDITS(REFUSED, CONTRADICTION, energy_of_a_town, "'energy_uj': 1000000000000"),
+    EDITS(REFUSED, CONTRADICTION, energy_all_after_the_target, ENERGY(4000000000, 100000000000)),
+    EDITS(REFUSED, CONTRADICTION, energy_more_than_the_whole, ENERGY(5000000001, 5000000000)),
+    EDITS(REFUSED, CONTRADICTION, energy_without_a_counter,
+          ENERGY(4000000000, 5000000000) ", 'hardware.cpu_flags': 'fp asimd sve bf16'"),
+    EDITS(REFUSED, CONTRADICTION, energy_of_the_target_alone, "'reached.energy_uj': 4000000000"),
+
+    // Texts.
+    EDITS(REFUSED, TEXT, invisible_note, "'note': 'good\xf0\x9d\x85\xb3 run'"),   // U+1D173
+    EDITS(REFUSED, TEXT, shorthand_note, "'team': 'good\xf0\x9b\xb2\xa0 team'"),  // U+1BCA0
+    EDITS(REFUSED, TEXT, leading_mark, "'note': '\xcc\x81 a'"),
+    EDITS(REFUSED, TEXT, hidden_machine, "'hardware.cpu': 'Test\xf0\x9d\x85\xb3 CPU'"), ATTACK(REFUSED, TEXT, piled_note),
+
+    // Every member that a statement takes from the record.
+    EDIT(edit_batch, "'batch': 999"), EDIT(edit_views, "'views': 1"), EDIT(edit_threads, "'threads': 8"),
+    EDIT(edit_precision, "'precision': 'f32'"), EDIT(edit_machine, "'hardware.product': 'a cheaper one'"),
+    EDIT(edit_price, "'price': {'micro_usd_per_hour': 1, 'source': 'user', 'date': '2027-01-15', 'instance': '', "
+         "'total_micro_usd': 1}"),
+    EDIT(edit_replay, "'replay_of': '" FIXTURE_HEX "'"),
+    {"edit_recipe_text", REFUSED, CHECK_CHAIN, edit_recipe_text, NULL, NULL, true},
+    EDIT(edit_segments, "'segments.0.segment': 'init'"), EDIT(edit_memory, "'peak_memory_bytes': 1"),
+    EDIT(edit_weights, "'model.weights_digest': '" OTHER_HEX "', 'latencies.0.weights_digest': '" OTHER_HEX "'"),
+    EDIT(edit_latency, "'latencies.0.whole_p99_ns': 2100001"), EDIT(drop_end, "'chain_end': null"),
+    EDIT(edit_hash, "'latencies.0.hash': '" FIXTURE_HEX "'"),
+};
 
 #endif

@@ -168,13 +168,6 @@ static bool all_there(int port, int newest)
     return true;
 }
 
-static int say(void *context, const char *sentence)
-{
-    (void)context;
-    fprintf(stderr, "%s\n", sentence);
-    return 0;
-}
-
 static int count_forks(const struct heads *heads, int64_t size, const struct tree_hash *root)
 {
     int forks = 0;
@@ -226,7 +219,7 @@ static bool record_is_whole(void)
     struct store *store;
     int faults = 0;
     fixture_must(store_open(&(struct store_settings){.path = board.path}, STORE_WRITE, &store));
-    fixture_must(store_check(store, say, NULL, &faults));
+    fixture_must(store_check(store, fixture_say, NULL, &faults));
     faults += find_forks(store);
     store_close(store);
     return faults == 0;

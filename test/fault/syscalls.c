@@ -195,19 +195,12 @@ static bool break_page(enum call call, int nth, int error)
     return reached;
 }
 
-static int say(void *context, const char *sentence)
-{
-    (void)context;
-    fprintf(stderr, "%s\n", sentence);
-    return 0;
-}
-
 static void check_record(void)
 {
     struct store *store;
     int found = 0;
     fixture_must(store_open(&(struct store_settings){.path = board.path}, STORE_WRITE, &store));
-    fixture_must(store_check(store, say, NULL, &found));
+    fixture_must(store_check(store, fixture_say, NULL, &found));
     store_close(store);
     faults += found;
 }

@@ -251,4 +251,12 @@ static inline void fixture_envelope(int number, const char *handle, const struct
     fixture_sign(fixture_numbered(number, handle), secret, envelope);
 }
 
+// For store_check.
+static inline int fixture_say(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", sentence);
+    return 0;
+}
+
 #endif

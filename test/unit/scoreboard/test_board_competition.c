@@ -264,9 +264,7 @@ TEST_WITH(a_cancelled_competition_takes_nothing, set_up, end)
     assert_int_equal(store_competition(reader, "winter", &arena, &c), 0);
     assert_int_equal(c.cancelled, 2);
     json_t *forged = about("audit", competition);
-    fixture_set(forged, "verdict", json_string("cancelled"));
-    fixture_set(forged, "by", json_string("Eve"));
-    fixture_set(forged, "reason", json_string("I lose"));
+    fixture_edit(forged, "'verdict': 'cancelled', 'by': 'Eve', 'reason': 'I lose'");
     assert_int_equal(hand_in(forged, &eve), PROBLEM_NOT_YOURS);
     assert_whole();
 }

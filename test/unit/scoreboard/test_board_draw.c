@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The draw of the log: which runs, at which share, computed anew from the receipts; what a repetition by the operator changes.
+// The draw of the log: which runs, at which share, computed again from the receipts; what a repetition by the operator changes.
 #include "test/unit/test.h"
 #include "scoreboard/api/api.h"
 #include "scoreboard/pages/pages.h"
@@ -98,7 +98,7 @@ TEST_WITH(test_the_receipt_draws, set_up, tear_down)
     assert_fault("draw of run");
 }
 
-// A statement in place of an older one neither shakes the draw off nor draws anew.
+// A statement in place of an older one neither ends the draw nor draws again.
 TEST_WITH(test_a_new_statement_stays_drawn, set_up, tear_down)
 {
     struct drawn d;

@@ -364,7 +364,7 @@ struct upload {
     struct reply reply;
 };
 
-// The second half of the body, when the server has been told to stop.
+// The second half of the body, after the server was asked to stop.
 static void *send_rest(void *at)
 {
     struct upload *upload = at;

@@ -25,17 +25,6 @@ static int times_in(const char *page, const char *what)
     return count;
 }
 
-static void hand_in_a_group(void)
-{
-    for (int i = 1; i <= 5; i++) {
-        int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
-        json_t *run = group_run_of("ada", i, i);
-        fixture_curve(run, scores, FIXTURE_EPOCHS);
-        fixture_vary(run, i);
-        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
-    }
-}
-
 // ---- comparisons
 TEST_WITH(a_group_compares_with_a_run, set_up, end)
 {

@@ -111,9 +111,7 @@ TEST_WITH(a_dismissed_objection_changes_nothing, set_up, end)
     assert_int_equal(decide(3, false, "it has 16"), PROBLEM_NONE);
     assert_int_equal(trust_of_row(), TRUST_CHECKED);
     json_t *forged = about("audit", digest);
-    fixture_set(forged, "verdict", json_string("upheld"));
-    fixture_set(forged, "by", json_string("Eve"));
-    fixture_set(forged, "reason", json_string("I say so"));
+    fixture_edit(forged, "'verdict': 'upheld', 'by': 'Eve', 'reason': 'I say so'");
     assert_int_equal(hand_in(forged, &bob), PROBLEM_NOT_YOURS);
     assert_whole();
 }

@@ -26,9 +26,7 @@ TEST_WITH(a_latency_is_of_its_own_items, set_up, end)
 {
     json_t *run = run_of("ada", 1);
     json_t *latency = fixture_item(run, "latencies", 0);
-    fixture_set(latency, "items", json_integer(50));
-    fixture_set(latency, "k", json_integer(13));
-    fixture_set(latency, "eligible", json_integer(0));
+    fixture_edit(latency, "'items': 50, 'k': 13, 'eligible': 0");
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     const char *page = run_page(last.sequence);
     assert_shows(page, "Correct answers in the same pass: 26.00%");
@@ -40,8 +38,7 @@ TEST_WITH(a_run_has_two_costs_and_says_which_ranks, set_up, end)
     json_t *run = run_of("ada", 1);
     int64_t hour = 36000000;  // a cent a second
     fixture_set(run, "price.micro_usd_per_hour", json_integer(hour));
-    fixture_set(run, "price.instance", json_string(""));
-    fixture_set(run, "price.source", json_string("user"));
+    fixture_edit(run, "'price.instance': '', 'price.source': 'user'");
     fixture_follow(run);
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     struct entries cost = board_of(BOARD_TRAINING_COST, RANK_CLASSIC);
@@ -118,8 +115,7 @@ TEST_WITH(an_amendment_shows_what_it_says, set_up, end)
     json_t *amend = about("amend", digest);
     json_object_del(amend, "note");
     fixture_set(amend, "tags", json_pack("[s, s]", "gpu", "quick"));
-    fixture_set(amend, "code_url", json_string("https://example.org/x"));
-    fixture_set(amend, "team", json_string(""));
+    fixture_edit(amend, "'code_url': 'https://example.org/x', 'team': ''");
     assert_int_equal(hand_in(amend, &ada), PROBLEM_NONE);
     const char *page = run_page(last.sequence);
     assert_shows(page, "<title>Amendment of run 1 (statement 2) - ");
@@ -146,8 +142,7 @@ TEST_WITH(a_recorded_run_s_build_is_the_recorder_s, set_up, end)
     assert_hides(run_page(1), "Recorder");
     json_decref(run);
     run = run_of("ada", 2);
-    fixture_set(run, "division", json_string("open"));
-    fixture_set(run, "evaluated_by", json_string("self"));
+    fixture_edit(run, "'division': 'open', 'evaluated_by': 'self'");
     assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
     const char *page = run_page(2), *program = strstr(page, "<h3>Program</h3>"), *recorder = strstr(page, "<h3>Recorder (DAWN)");
     assert_true(program != NULL && recorder != NULL && program < recorder);
@@ -211,17 +206,6 @@ TEST_WITH(what_became_of_runs_and_keys_is_shown, set_up, end)
 }
 
 // ---- a group ----------------------------------------------------------------------------------------------------------
-static void hand_in_a_group(void)
-{
-    for (int i = 1; i <= 5; i++) {
-        int64_t scores[FIXTURE_EPOCHS] = {6000, 7500, 8200, 8700, 9000, 9200, 9330, 9390, 9410, 9450 + i};
-        json_t *run = group_run_of("ada", i, i);
-        fixture_curve(run, scores, FIXTURE_EPOCHS);
-        fixture_vary(run, i);
-        assert_int_equal(hand_in(run, &ada), PROBLEM_NONE);
-    }
-}
-
 TEST_WITH(an_official_group_as_rows, set_up, end)
 {
     hand_in_a_group();
@@ -365,8 +349,7 @@ TEST_WITH(only_checked_figures_are_headlines, set_up, end)
                                "\"hardware\": \"old V100\", \"timestamp\": \"2018-01-01\"}",
                       tsv[] = "epoch\thours\ttop1Accuracy\n1\t0.0001\t94.5\n";
     json_t *self = run_of("bob", 1), *flagged = run_of("eve", 2);
-    fixture_set(self, "division", json_string("open"));
-    fixture_set(self, "evaluated_by", json_string("self"));
+    fixture_edit(self, "'division': 'open', 'evaluated_by': 'self'");
     fixture_set(flagged, "software.dirty", json_integer(1));
     assert_int_equal(hand_in(self, &bob), PROBLEM_NONE);
     assert_int_equal(hand_in(flagged, &eve), PROBLEM_NONE);

@@ -106,8 +106,7 @@ TEST(test_latencies)
     json_t *quick = fixture_latency(), *barred = fixture_latency(), *drawn = fixture_latency();
     json_object_set_new(quick, "whole_mean_ns", json_integer(900000));  // on a dearer machine
     fixture_set(quick, "price.micro_usd_per_hour", json_integer(FIXTURE_PRICE * 100));
-    fixture_set(quick, "hardware.gpu", json_string("2 x Test GPU"));
-    fixture_set(quick, "hardware.devices", json_integer(2));
+    fixture_edit(quick, "'hardware.gpu': '2 x Test GPU', 'hardware.devices': 2");
     json_object_set_new(quick, "device", json_string("cuda"));
     json_object_set_new(barred, "whole_mean_ns", json_integer(100));
     json_object_set_new(barred, "eligible", json_integer(0));
@@ -122,8 +121,7 @@ TEST(test_latencies)
     assert_double(row_of(rows, count, BOARD_INFERENCE_COST)->value, 1100000.0 * FIXTURE_PRICE / 3.6e18);
     for (int listed = 1; listed >= 0; listed--) {  // a price of one's own is taken if no listed one is there
         json_t *latency = fixture_latency();
-        fixture_set(latency, "price.instance", json_string(""));
-        fixture_set(latency, "price.micro_usd_per_hour", json_integer(1));
+        fixture_edit(latency, "'price.instance': '', 'price.micro_usd_per_hour': 1");
         json_array_insert_new(list, 0, latency);
         for (size_t i = 1; listed == 0 && i < json_array_size(list); i++) json_object_del(json_array_get(list, i), "price");
         count = rows_of(json_incref(run), rows);

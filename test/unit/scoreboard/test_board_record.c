@@ -89,8 +89,7 @@ TEST_WITH(test_audit, set_up, tear_down)
     char digest[3][DIGEST_HEX];
     struct stored found;
     json_t *self = run_of("bob", 2), *flagged = run_of("ada", 3), *run = run_of("ada", 1);
-    fixture_set(self, "division", json_string("open"));
-    fixture_set(self, "evaluated_by", json_string("self"));
+    fixture_edit(self, "'division': 'open', 'evaluated_by': 'self'");
     fixture_set(flagged, "software.dirty", json_integer(1));
     digest_of(run, digest[0]);
     digest_of(self, digest[1]);
@@ -103,9 +102,7 @@ TEST_WITH(test_audit, set_up, tear_down)
     assert_int_equal(audit_of(digest[0], true), PROBLEM_CONFLICT);   // there is nothing to take back
     assert_int_equal(store_audit_of(reader, digest[0], &arena, &found), ERR_MISSING);
     json_t *forged = about("audit", digest[0]);
-    fixture_set(forged, "verdict", json_string("confirmed"));
-    fixture_set(forged, "by", json_string("ada"));
-    fixture_set(forged, "reason", json_string("it is mine"));
+    fixture_edit(forged, "'verdict': 'confirmed', 'by': 'ada', 'reason': 'it is mine'");
     assert_int_equal(hand_in(forged, &ada), PROBLEM_NOT_YOURS);
     assert_int_equal(audit_of(digest[0], false), PROBLEM_NONE);
     assert_int_equal(audit_of(digest[2], false), PROBLEM_NONE);

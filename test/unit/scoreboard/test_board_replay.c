@@ -88,8 +88,7 @@ TEST_WITH(test_replayed_alone, set_up, tear_down)
     json_t *first = run_of("ada", 1), *near, *same;
     near = repeated(first, "bob", 2, 9449);
     same = json_deep_copy(first);
-    fixture_set(same, "handle", json_string("eve"));
-    fixture_set(same, "nonce", json_string("abababababababababababababababab"));
+    fixture_edit(same, "'handle': 'eve', 'nonce': 'abababababababababababababababab'");
     fixture_set(same, "software.binary_digest", json_string("dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"));
     fixture_set(same, "replay_of", json_string(head_of(first)));
     fixture_again(same, 3000000, 5);
@@ -111,8 +110,7 @@ TEST_WITH(test_replayed_alone, set_up, tear_down)
 TEST_WITH(test_made_up_replays_are_a_number, set_up, end)
 {
     json_t *first = run_of("ada", 1), *same = json_deep_copy(first);
-    fixture_set(same, "handle", json_string("eve"));
-    fixture_set(same, "nonce", json_string("abababababababababababababababab"));
+    fixture_edit(same, "'handle': 'eve', 'nonce': 'abababababababababababababababab'");
     fixture_set(same, "replay_of", json_string(head_of(first)));
     fixture_again(same, 3000000, 5);
     assert_int_equal(hand_in(json_deep_copy(first), &ada), PROBLEM_NONE);
@@ -165,7 +163,7 @@ static int tear_down_traced(void **state)
     return tear_down(state);
 }
 
-// Four of five runs have two replays each. The fifth run changes the group, so all eight are judged anew, by their scores alone.
+// Four of five runs have two replays each. The fifth run changes the group, so all eight are judged again, by their scores alone.
 // It reads no payloads but those of its four mates, asks for the figures of the group once, and makes the group's row once,
 // although four levels change.
 TEST_WITH(test_judges_each_pair_once, set_up_traced, tear_down_traced)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handing statements in: every way in which a run, a withdrawal or an amendment is taken or refused, groups,
+// Handing statements in: every way in which a run, a withdrawal or an amendment is accepted or refused, groups,
 // reproductions, and what each does to the boards.
 #include "scoreboard/store/file/store_state.h"
 #include "test/unit/test.h"
@@ -472,8 +472,7 @@ TEST_WITH(test_a_level_belongs_to_its_figure, set_up, tear_down)
         json_t *first = run_of("ada", 1 + 2 * own), *other;
         fixture_vary(first, 1 + own);  // another seed has other losses
         if (own) {
-            fixture_set(first, "price.instance", json_string(""));
-            fixture_set(first, "price.source", json_string("user"));
+            fixture_edit(first, "'price.instance': '', 'price.source': 'user'");
         }
         other = json_deep_copy(first);
         fixture_set(other, "handle", json_string("bob"));
@@ -552,8 +551,7 @@ TEST_WITH(test_flagged_is_not_reproduced, set_up, tear_down)
 {
     json_t *first = run_of("ada", 1), *other = run_of("bob", 2);
     fixture_set(first, "software.dirty", json_integer(1));
-    fixture_set(other, "software.dirty", json_integer(1));
-    fixture_set(other, "seed", json_integer(1));
+    fixture_edit(other, "'software.dirty': 1, 'seed': 1");
     fixture_again(other, 1000000, 2);
     assert_int_equal(hand_in(first, &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(other, &bob), PROBLEM_NONE);
@@ -566,8 +564,7 @@ TEST_WITH(test_flagged_is_not_reproduced, set_up, tear_down)
 TEST_WITH(test_flagged_reproduces_nothing, set_up, tear_down)
 {
     json_t *first = run_of("ada", 1), *flagged = run_of("bob", 2), *other = run_of("eve", 3);
-    fixture_set(flagged, "software.dirty", json_integer(1));
-    fixture_set(flagged, "seed", json_integer(1));
+    fixture_edit(flagged, "'software.dirty': 1, 'seed': 1");
     fixture_set(other, "seed", json_integer(1));
     fixture_again(flagged, 1000000, 2);
     fixture_again(other, 2000000, 3);

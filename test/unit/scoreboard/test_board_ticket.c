@@ -67,7 +67,7 @@ static enum problem beat_at(const char *ticket, const char *secret, const char *
     return out.ruling.problem;
 }
 
-// All its states, at the moments that the run claims.
+// Sends all states of a run at the moments that it claims.
 static void beat_all(json_t *run, const struct given *g, int64_t late_ms)
 {
     const json_t *segments = json_object_get(run, "segments");

@@ -77,8 +77,7 @@ TEST(a_recipe_that_hides_its_schedule_is_refused)
         expect(run, CHECK_RECIPE, "its text is no JSON, or lacks");
     }
     json_t *run = fixture_run();  // the command of another program
-    fixture_set(run, "evaluated_by", json_string("self"));
-    fixture_set(run, "division", json_string("open"));
+    fixture_edit(run, "'evaluated_by': 'self', 'division': 'open'");
     fixture_recipe(run, "python3 train.py");
     fixture_chain(run);
     struct findings f = found(run);
@@ -92,8 +91,7 @@ TEST(the_closed_division_takes_published_recipes)
     fixture_chain(run);
     expect(run, CHECK_DIVISION, "is not a published one");
     run = fixture_run();
-    fixture_set(run, "recipe.published", json_integer(0));
-    fixture_set(run, "division", json_string("open"));
+    fixture_edit(run, "'recipe.published': 0, 'division': 'open'");
     fixture_chain(run);
     expect_nothing(run);
 }
@@ -190,10 +188,7 @@ TEST(values_have_no_scale)
 {
     json_t *run = fixture_run(), *point;
     size_t i;
-    fixture_set(run, "task", json_string("squad"));
-    fixture_set(run, "evaluated_by", json_string("self"));
-    fixture_set(run, "division", json_string("open"));
-    fixture_set(run, "official", json_integer(0));
+    fixture_edit(run, "'task': 'squad', 'evaluated_by': 'self', 'division': 'open', 'official': 0");
     fixture_set(run, "data", json_array());
     fixture_set(run, "latencies", json_array());
     fixture_set(run, "target_micro", json_integer(750000));
@@ -215,8 +210,7 @@ TEST(values_have_no_scale)
 // On data that the program drew, where a model may be of any size.
 static void model_of_no_recipe(json_t *run)
 {
-    fixture_set(run, "synthetic", json_integer(1));
-    fixture_set(run, "official", json_integer(0));
+    fixture_edit(run, "'synthetic': 1, 'official': 0");
     fixture_set(run, "latencies", json_array());
     fixture_set(run, "model.flops_per_sample", json_integer(0));
     for (size_t i = 0; i < 2; i++) {

@@ -160,8 +160,7 @@ TEST(clocks_that_do_not)
     stamp_all(run, stamps, 10);
     fixture_set(run, "resumed", json_integer(1));
     assert_refused(run, stamps, STATES, "resumed");
-    fixture_set(run, "resumed", json_integer(0));
-    fixture_set(run, "evaluated_by", json_string("self"));
+    fixture_edit(run, "'resumed': 0, 'evaluated_by': 'self'");
     assert_refused(run, stamps, STATES, "harness");
     json_object_del(run, "chain_end");
     assert_refused(run, stamps, STATES, "finish");
