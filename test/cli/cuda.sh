@@ -43,7 +43,7 @@ says 1 'the plan needs [0-9.]* GB, and cuda has [0-9.]* GB free: the largest bat
 grep -Eq ' how +cuda - bf16 - ' shown
 grep -Eq ' energy +[0-9]' shown
 grep -Eq ' GPU +Emulated H200' shown # every record of an emulated GPU says so
-grep -Eq '^  EMULATED GPU' shown
+grep -Eq '^  CAUTION  *EMULATED GPU' shown
 # Measurements on it are never signed, neither by the program that has it nor by one that finds such a run in a record.
 export XDG_CONFIG_HOME=$PWD/config
 "$EMULATED" keys new >out

@@ -106,7 +106,7 @@ python3 -c 'import json; r, = json.load(open("out")); assert (r["id"], r["name"]
 expect 0 'No run in named.db matches' "$DAWN" results list --db named.db --tag l
 expect 0 'note  *with a "remark"' "$DAWN" results show 1 --db named.db
 expect 0 '^Run 3 ' "$DAWN" results show wide --db named.db # the newest of that name
-expect 0 'Tags.*lr b' "$DAWN" results export 1 --format md --db named.db
+expect 0 'tags.*lr b' "$DAWN" results export 1 --format md --db named.db
 expect 2 'by its name or by "last"; got "narrow"' "$DAWN" results show narrow --db named.db
 for word in 3 g1 last all; do
     expect 2 "cannot be named \"$word\"" named --name $word

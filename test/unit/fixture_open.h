@@ -22,4 +22,19 @@ static inline int teardown(void **state)
     return leave(state);
 }
 
+// The number of lines of a page, none of which is wider than a terminal.
+static inline int count_lines(const struct text *text, bool ascii)
+{
+    int lines = 0;
+    for (const char *line = text->at; *line != 0; line += strcspn(line, "\n") + 1, lines++) {
+        size_t n = strcspn(line, "\n"), columns = 0;
+        for (size_t i = 0; i < n; i++) {
+            columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+            if (ascii) assert_true(line[i] >= 0x20 && line[i] < 0x7f);
+        }
+        if (columns > 80) fail_msg("too wide: %.*s", (int)n, line);
+    }
+    return lines;
+}
+
 #endif

@@ -24,6 +24,15 @@ static inline struct results *open_db(enum results_mode mode)
     return r;
 }
 
+// A record of one run.
+static inline void make_one(void)
+{
+    struct results *r = open_db(RESULTS_WRITE);
+    struct run_facts facts = fixture_facts(1, NULL);
+    fixture_run(r, &facts, (const int64_t[]){9500}, 1);
+    results_close(r);
+}
+
 static inline int64_t number(struct results *r, const char *sql)
 {
     sqlite3_stmt *statement;

@@ -39,7 +39,7 @@ static int each_of(struct results *r, const char *sql, int64_t id, void (*tell)(
     "SELECT last + 1 AS first, id - 1 AS last FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY id) AS last FROM (SELECT id FROM "  \
     "runs UNION SELECT run FROM deletions UNION SELECT max(run) + 1 FROM (" NAMED ") HAVING max(run) IS NOT NULL)) "            \
     "WHERE id > last + 1 AND ?1 = 0 ORDER BY id"
-// Runs of a group begin in turn, and each announced run of a group that is done has ended.
+// Runs of a group begin one after the other, and each announced run of a complete group has ended.
 #define LACKING                                                                                                        \
     "SELECT g.id AS id, g.planned AS planned, max(CASE WHEN g.status = 'done' THEN g.planned ELSE 0 END, coalesce(max("         \
     "r.group_index), 0)) - count(r.id) AS missing FROM groups g LEFT JOIN runs r ON r.group_id = g.id WHERE ?1 = 0 "           \

@@ -8,8 +8,9 @@
 // Calls `tell` for each run, or for the run with that id (0: all); `broken` is its first fault, or NULL. Returns the number of
 // broken runs or an error.
 int cmd_chain_each(struct results *, int64_t id, void (*tell)(const json_t *run, const char *broken)) MUST_CHECK;
-// Adds a line for each gap in the numbers of the runs, and for each group that lacks a run: the record numbers its runs in turn
-// and notes deletions. A run at the end that nothing else names leaves no gap. Returns the number of missing runs or an error.
+// Adds a line for each gap in the numbers of the runs, and for each group that lacks a run: the record numbers its runs without
+// gaps and notes deletions. A run at the end that nothing else names leaves no gap. Returns the number of missing runs or an
+// error.
 int cmd_chain_missing(struct results *, struct text *into) MUST_CHECK;
 // Adds a line for each run that was deleted by dawn; json_decref ends their rows.
 int cmd_chain_deleted(struct results *, json_t **runs, struct text *into) MUST_CHECK;

@@ -98,7 +98,7 @@ static void add_broken(struct text *t, const json_t *run)
         plain_line(t, "BROKEN", "run %lld has been changed: %s", (long long)record_int(run, "id"), error_text());
 }
 
-// ---- what is compared
+// ---- the sides of a comparison
 
 struct side {
     json_t *run;   // of a group its first one, without its seed: seeds always differ

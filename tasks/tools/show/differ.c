@@ -162,7 +162,7 @@ static void add_difference(struct walk *w, const char *name, const char *label, 
     struct text words = {0};
     const char *heading = heading_of(w->of);
     (void)name;
-    if (w->number != NULL && w->heading != heading) plain_heading(w->into, w->style, "%s", heading);
+    if (w->heading != heading) plain_heading(w->into, w->style, "%s", heading);
     w->heading = heading;
     if (w->count > 2) {
         add_values(w, &words, value);
@@ -181,12 +181,6 @@ void differ_text(struct text *t, const json_t *const run[], const int64_t *numbe
     struct walk w = {.count = count, .take = add_difference, .into = t, .style = style, .number = number};
     walk_all(&w, run);
     if (w.heading == NULL) text_add(t, "\nSettings, recipe, machine and program are the same.\n");
-}
-
-void differ_recipes(const json_t *first, const json_t *second, const struct plain_style *style, struct text *into)
-{
-    struct walk w = {.count = 2, .take = add_difference, .into = into, .style = style};
-    walk_recipes(&w, (const json_t *const[]){first, second});
 }
 
 // ---- for programs

@@ -10,7 +10,5 @@ enum { DIFFER_MOST = 8 };  // runs that are compared at once
 void differ_text(struct text *, const json_t *const run[], const int64_t *number, int count, const struct plain_style *);
 // For programs: [{"of", "name", "first", "second"}], and "values" in place of the last two for more runs.
 json_t *differ_json(const json_t *const run[], int count);
-// The keys of two recipes whose values differ, by their paths, one a line. Exposed for tests.
-void differ_recipes(const json_t *first, const json_t *second, const struct plain_style *, struct text *into);
 
 #endif

@@ -2,97 +2,14 @@
 // One run: its curves, its facts and its points.
 #include "tasks/tools/show/document.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "submit/format/score/contest.h"
-#include "submit/format/score/cost.h"
 #include "submit/format/score/curve.h"
 #include "tasks/tools/show/curve_chart.h"
-
-enum { VALUE = 640 };
-
-// Unknown facts are left out.
-static void add(struct sheet *facts, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void add(struct sheet *facts, const char *label, const char *format, ...)
-{
-    char value[VALUE];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(value, sizeof value, format, values);
-    va_end(values);
-    if (!*value) return;
-    sheet_add(facts, "%s", label);
-    sheet_add(facts, "%s", value);
-}
-
-static void add_clock(struct sheet *f, const json_t *run, const char *label, const char *key)
-{
-    char figure[TEXT_FIGURE];
-    if (record_has(run, key)) add(f, label, "%s", plain_span(figure, record_int(run, key)));
-}
-
-static void add_count(struct sheet *f, const json_t *run, const char *label, const char *key)
-{
-    char figure[TEXT_FIGURE];
-    if (record_int(run, key) > 0) add(f, label, "%s", text_count(figure, record_int(run, key)));
-}
-
-static void add_result(struct sheet *f, const json_t *run)
-{
-    struct run_metric metrics[RUN_METRICS_MAX];
-    char a[TEXT_FIGURE], cost[COST_TEXT], date[32];
-    int count = curve_metrics(run, metrics);
-    add(f, "Task", "%s%s", record_text(run, "task"), record_int(run, "synthetic") ? " (SYNTHETIC data)" : "");
-    bool broken = record_chain(run) < 0;
-    add(f, "Status", "%s%s", record_text(run, "status"), broken ? ", BROKEN" : "");
-    if (broken) add(f, "BROKEN", "the record has been changed: %s", error_text());
-    add(f, "Name", "%s", record_text(run, "name"));
-    add(f, "Note", "%s", record_text(run, "note"));
-    add(f, "Tags", "%s", record_text(run, "tags"));
-    add(f, "Started", "%s UTC", plain_when(date, record_int(run, "started_ms")));
-    for (int m = 0; m < count; m++) {
-        int64_t score = curve_last(run, &metrics[m]);
-        if (score != RUN_SCORE_NONE) add(f, contest_metric_title(metrics[m].name), "%s", run_metric_text(&metrics[m], score, a));
-    }
-    add(f, "Target", "%s", run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, a));
-    add_clock(f, run, "To target, end-to-end", "reached_ns");
-    add_clock(f, run, "To target, classic clock", "reached_classic_ns");
-    add_clock(f, run, "To target, warm clock", "reached_warm_ns");
-    add_clock(f, run, "To last evaluation", "last_ns");
-    if (record_has(run, "price_micro_per_hour")) {
-        int64_t ns = record_int(run, record_has(run, "reached_ns") ? "reached_ns" : "last_ns");
-        add(f, "Cost", "%s", cost_text(cost, cost_training_micro(ns, record_int(run, "price_micro_per_hour"))));
-    }
-}
-
-static void add_setting(struct sheet *f, const json_t *run)
-{
-    const json_t *m = json_object_get(run, "machine_facts"), *s = json_object_get(run, "software_facts");
-    const json_t *outside = json_object_get(run, "outside");
-    char a[TEXT_FIGURE];
-    add(f, "Model", "%s", record_text(run, "model"));
-    add_count(f, run, "Parameters", "parameters");
-    add(f, "Recipe", "%s", record_text(run, "recipe"));
-    add(f, "Precision", "%s", record_text(run, "precision"));
-    add_count(f, run, "Batch", "batch");
-    add(f, "Seed", "%lld", (long long)record_int(run, "seed"));
-    add_count(f, run, "Views per item", "views");
-    add(f, "Device", "%s", record_text(run, "device"));
-    add_count(f, run, "Threads", "threads");
-    if (outside) add(f, "Framework", "%s, self-evaluated", record_text(outside, "framework"));
-    add(f, "Processor", "%s", record_text(m, "cpu"));
-    add(f, "GPU", "%s", record_text(m, "gpu"));
-    add(f, "Memory", "%s", text_size(a, (double)record_int(m, "memory_bytes")));
-    double peak = (double)record_int(run, "peak_memory_bytes");
-    if (peak > 0) add(f, "Peak memory", "%s", text_size(a, peak));
-    if (record_has(run, "energy_uj")) add(f, "Energy", "%s", text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"));
-    add(f, "System", "%s", record_text(m, "os"));
-    add(f, "Source", "%s", record_text(s, "commit_name"));
-    add(f, "Nonce", "%s", record_text(run, "nonce"));
-}
+#include "tasks/tools/show/show.h"
 
 // ---- SVG
 
@@ -190,16 +107,23 @@ int document_page(struct results *r, int64_t id, enum sheet_form form, struct te
 {
     json_t *run;
     struct sheet s;
-    char title[32];
+    char title[32], words[160], date[32];
     TRY(record_read(r, id, &run));
     snprintf(title, sizeof title, "Run %lld", (long long)id);
     sheet_page(form, title, into);
     if (form == SHEET_HTML) add_chart(into, run);
-    sheet_begin(&s, "The run", "what|value");
-    add_result(&s, run);
-    add_setting(&s, run);
+    snprintf(words, sizeof words, "%s, %s, %s UTC", record_text(run, "task"), record_text(run, "status"),
+             plain_when(date, record_int(run, "started_ms")));
+    sheet_words(form, words, into);
+    show_facts(run, true, &s);
+    sheet_put(&s, form, into);
+    show_clocks(run, &s);
     sheet_put(&s, form, into);
     add_points(&s, run);
+    sheet_put(&s, form, into);
+    show_machine(run, &s);
+    sheet_put(&s, form, into);
+    show_digests(run, &s);
     sheet_put(&s, form, into);
     sheet_page_end(form, into);
     json_decref(run);

@@ -48,7 +48,7 @@ static int row_of(const struct canvas *c, double y, int rows)
     return place((y - c->low) / (c->high - c->low), rows);
 }
 
-// A value that misses the target is drawn beside the target's line, however close it is, if the canvas has a row there.
+// A value that misses the target is drawn off the target's line, however close it is, if the canvas has a row there.
 static int side_of_target(const struct canvas *c, double y, int row, int rows)
 {
     const struct plot *p = c->plot;

@@ -3,6 +3,7 @@
 #include "tasks/tools/show/show.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,21 +31,28 @@ static void add_plot(struct text *t, const json_t *run, const struct run_metric 
     free(y);
 }
 
-static void add_clock(struct text *t, const json_t *run, const char *name, const char *reached, const char *last)
+void show_clocks(const json_t *run, struct sheet *s)
 {
-    char a[TEXT_FIGURE] = "-", b[TEXT_FIGURE] = "-";
-    if (record_has(run, reached)) plain_span(a, record_int(run, reached));
-    if (record_has(run, last)) plain_span(b, record_int(run, last));
-    text_add(t, "  %-26s%14s%20s\n", name, a, b);
+    static const char *const clocks[][3] = {
+        {"end-to-end", "reached_ns", "last_ns"}, {"classic (DAWNBench)", "reached_classic_ns", "last_classic_ns"},
+        {"warm", "reached_warm_ns", "last_warm_ns"},
+        {"warm, with evaluation", "reached_warm_with_evaluation_ns", "last_warm_with_evaluation_ns"}};
+    char figure[TEXT_FIGURE];
+    sheet_begin(s, "Clocks", "clock|#to target|#to last evaluation");
+    for (int i = 0; i < 4; i++) {
+        sheet_add(s, "%s", clocks[i][0]);
+        for (int k = 1; k < 3; k++)
+            sheet_add(s, "%s", record_has(run, clocks[i][k]) ? plain_span(figure, record_int(run, clocks[i][k])) : "-");
+    }
 }
 
 static void add_clocks(struct text *t, const json_t *run, const struct plain_style *style)
 {
+    struct sheet s;
+    show_clocks(run, &s);
     plain_heading(t, style, "%-28s%14s%20s", "Clocks", "to target", "to last evaluation");
-    add_clock(t, run, "end-to-end", "reached_ns", "last_ns");
-    add_clock(t, run, "classic (DAWNBench)", "reached_classic_ns", "last_classic_ns");
-    add_clock(t, run, "warm", "reached_warm_ns", "last_warm_ns");
-    add_clock(t, run, "warm, with evaluation", "reached_warm_with_evaluation_ns", "last_warm_with_evaluation_ns");
+    for (char **cell = s.cell; cell < s.cell + s.cells; cell += 3) text_add(t, "  %-26s%14s%20s\n", cell[0], cell[1], cell[2]);
+    sheet_free(&s);
 }
 
 static void add_segments(struct text *t, const json_t *run, const struct plain_style *style)
@@ -76,19 +84,33 @@ static void add_segments(struct text *t, const json_t *run, const struct plain_s
     }
 }
 
-static void add_cost(struct text *t, const json_t *run)
+// ---- facts: rows of a label and a value
+
+static void fact(struct sheet *f, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void fact(struct sheet *f, const char *label, const char *format, ...)
+{
+    char value[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(value, sizeof value, format, values);
+    va_end(values);
+    sheet_add(f, "%s", label);
+    sheet_add(f, "%s", value);
+}
+
+static void add_cost(struct sheet *f, const json_t *run)
 {
     if (!record_has(run, "price_micro_per_hour")) return;
     int64_t price = record_int(run, "price_micro_per_hour");
     bool reached = record_has(run, "reached_ns");
     char cost[COST_TEXT], hour[COST_TEXT];
     cost_text(cost, cost_training_micro(record_int(run, reached ? "reached_ns" : "last_ns"), price));
-    plain_line(t, "cost", "%s %s, at %s per hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
+    fact(f, "cost", "%s %s, at %s per hour%s%s (%s, %s)", cost, reached ? "to target" : "so far, target not reached",
                cost_text(hour, price), *record_text(run, "price_instance") ? " for " : "", record_text(run, "price_instance"),
                record_text(run, "price_source"), record_text(run, "price_date"));
 }
 
-static void add_data_sets(struct text *t, const json_t *run)
+static void add_data_sets(struct sheet *f, const json_t *run)
 {
     struct text all = {0};
     size_t i;
@@ -106,12 +128,12 @@ static void add_data_sets(struct text *t, const json_t *run)
         if (record_int(row, "remembered")) text_add(&all, ", digest remembered");
         if (record_int(row, "damaged") > 0) text_add(&all, ", %s damaged", text_count(items, record_int(row, "damaged")));
     }
-    if (all.at != NULL) plain_line(t, "data", "%s", all.at);
+    if (all.at != NULL) fact(f, "data", "%s", all.at);
     text_free(&all);
 }
 
 // Adds the files that a run took besides its data: results that began with trained weights are not comparable with others.
-static void add_files(struct text *t, const json_t *run)
+static void add_files(struct sheet *f, const json_t *run)
 {
     size_t i;
     json_t *row;
@@ -119,7 +141,7 @@ static void add_files(struct text *t, const json_t *run)
     {
         char size[TEXT_FIGURE];
         const char *kind = record_text(row, "kind");
-        plain_line(t, strcmp(kind, "weights") ? kind : "began with", "%s (%s%s)", record_text(row, "name"),
+        fact(f, strcmp(kind, "weights") ? kind : "began with", "%s (%s%s)", record_text(row, "name"),
                    text_size(size, (double)record_int(row, "bytes")), record_int(row, "remembered") ? ", digest remembered" : "");
     }
 }
@@ -133,17 +155,17 @@ static const char *known(char into[48], const char *before, int64_t n, const cha
     return into;
 }
 
-static void add_score_line(struct text *t, const char *label, const struct run_metric *m, int64_t score, const char *more)
+static void add_score_line(struct sheet *f, const char *label, const struct run_metric *m, int64_t score, const char *more)
 {
     char text[TEXT_FIGURE], k[TEXT_FIGURE], n[TEXT_FIGURE];
     run_metric_text(m, score, text);
     if (m->items > 0)
-        plain_line(t, label, "%s %s: %s of %s correct%s", text, contest_metric_title(m->name), text_count(k, score),
+        fact(f, label, "%s %s: %s of %s correct%s", text, contest_metric_title(m->name), text_count(k, score),
                    text_count(n, m->items), more);
-    else plain_line(t, label, "%s %s%s", text, contest_metric_title(m->name), more);
+    else fact(f, label, "%s %s%s", text, contest_metric_title(m->name), more);
 }
 
-static void add_scores(struct text *t, const json_t *run)
+static void add_scores(struct sheet *f, const json_t *run)
 {
     struct run_metric metrics[RUN_METRICS_MAX];
     int count = curve_metrics(run, metrics);
@@ -154,12 +176,12 @@ static void add_scores(struct text *t, const json_t *run)
         int64_t score = curve_last(run, &metrics[m]);
         snprintf(more, sizeof more, "%s%s; target %s", views, *views ? " per item" : "",
                  run_metric_value_text(&metrics[0], (double)record_int(run, "target_micro") / 1e6, target));
-        if (score != RUN_SCORE_NONE) add_score_line(t, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
+        if (score != RUN_SCORE_NONE) add_score_line(f, m == 0 ? "score" : "", &metrics[m], score, m == 0 ? more : "");
     }
 }
 
 // The named losses at the last point.
-static void add_losses(struct text *t, const json_t *run)
+static void add_losses(struct sheet *f, const json_t *run)
 {
     const json_t *points = json_object_get(run, "points");
     const char *name[RUN_LOSSES_MAX];
@@ -168,11 +190,11 @@ static void add_losses(struct text *t, const json_t *run)
     for (int i = 0, count = curve_losses(run, name); i < count; i++)
         text_add(&all, "%s%s %s", i ? ", " : "", name[i],
                  plain_loss(figure, json_array_get(points, json_array_size(points) - 1), name[i]));
-    if (all.at) plain_line(t, "losses", "%s", all.at);
+    if (all.at) fact(f, "losses", "%s", all.at);
     text_free(&all);
 }
 
-static void add_reached(struct text *t, const json_t *run)
+static void add_reached(struct sheet *f, const json_t *run)
 {
     size_t i;
     json_t *point;
@@ -181,103 +203,103 @@ static void add_reached(struct text *t, const json_t *run)
     {
         if (!record_has(run, "reached_step") || record_int(point, "step") != record_int(run, "reached_step")) continue;
         const bool failed = strcmp(record_text(run, "status"), run_status_name(RUN_FAILED)) == 0;
-        plain_line(t, "reached", "at %s%s%s", curve_place(point, place),
+        fact(f, "reached", "at %s%s%s", curve_place(point, place),
                    known(samples, " after ", record_int(run, "reached_samples"), " sample"),
                    failed ? "; it does not count, because the run failed" : "");
         return;
     }
-    plain_line(t, "reached", "never");
+    fact(f, "reached", "never");
 }
 
-static void add_result(struct text *t, const json_t *run, const struct plain_style *style)
+static void add_result(struct sheet *f, const json_t *run, bool unicode)
 {
     char a[TEXT_FIGURE], b[TEXT_FIGURE], c[TEXT_FIGURE], d[48], e[48];
-    const char *dot = style->unicode ? "·" : "-";
-    add_scores(t, run);
-    add_losses(t, run);
-    add_reached(t, run);
+    const char *dot = unicode ? "·" : "-";
+    add_scores(f, run);
+    add_losses(f, run);
+    add_reached(f, run);
     if (record_int(run, "resumed") > 0)
-        plain_line(t, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
+        fact(f, "resumed", "%lld time%s: the time between counts in the end-to-end clock alone",
                    (long long)record_int(run, "resumed"), record_int(run, "resumed") == 1 ? "" : "s");
-    if (*record_text(run, "message")) plain_line(t, "message", "%s", record_text(run, "message"));
-    add_data_sets(t, run);
-    add_files(t, run);
+    if (*record_text(run, "message")) fact(f, "message", "%s", record_text(run, "message"));
+    add_data_sets(f, run);
+    add_files(f, run);
     snprintf(c, sizeof c, " %s ", dot);
     known(d, c, record_int(run, "parameters"), " parameter");
-    plain_line(t, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
+    fact(f, "model", "%s%s %s recipe %s", record_text(run, "model"), d, dot, record_text(run, "recipe"));
     known(d, c, record_int(run, "threads"), " thread");
     snprintf(c, sizeof c, " %s batch ", dot);
     const char *precision = record_text(run, "precision");
     char how[48] = "";  // the precision of another program is unknown
     if (strcmp(precision, "unknown") != 0) snprintf(how, sizeof how, " %s %.32s", dot, precision);
-    plain_line(t, "how", "%s%s%s%s %s seed %lld %s %s", record_text(run, "device"), how, d,
+    fact(f, "how", "%s%s%s%s %s seed %lld %s %s", record_text(run, "device"), how, d,
                known(e, c, record_int(run, "batch"), ""), dot, (long long)record_int(run, "seed"), dot,
                record_int(run, "stop_at_target") ? "stops at the target" : "whole schedule");
-    add_cost(t, run);
+    add_cost(f, run);
     if (record_has(run, "peak_memory_bytes")) {
         text_size(a, (double)record_int(run, "peak_memory_bytes"));
         if (record_has(run, "planned_memory_bytes"))
-            plain_line(t, "memory", "%s at most (planned %s)", a, text_size(b, (double)record_int(run, "planned_memory_bytes")));
-        else plain_line(t, "memory", "%s at most", a);
+            fact(f, "memory", "%s at most (planned %s)", a, text_size(b, (double)record_int(run, "planned_memory_bytes")));
+        else fact(f, "memory", "%s at most", a);
     }
     if (record_has(run, "energy_uj")) {
         char target[TEXT_FIGURE + 24] = "";
         if (record_has(run, "reached_energy_uj"))
             snprintf(target, sizeof target, ", %s up to the target",
                      text_si(b, (double)record_int(run, "reached_energy_uj") / 1e6, "J"));
-        plain_line(t, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
+        fact(f, "energy", "%s%s (processor packages and GPUs, as far as it can be read)",
                    text_si(a, (double)record_int(run, "energy_uj") / 1e6, "J"), target);
     }
 }
 
-static void add_machine(struct text *t, const json_t *run, const struct plain_style *style)
+void show_machine(const json_t *run, struct sheet *f)
 {
     const json_t *m = json_object_get(run, "machine_facts"), *s = json_object_get(run, "software_facts");
     char memory[TEXT_FIGURE];
-    plain_heading(t, style, "Machine and program");
-    plain_line(t, "processor", "%s, %lld of %lld threads usable%s%s", record_text(m, "cpu"),
+    sheet_begin(f, "Machine and program", "what|value");
+    fact(f, "processor", "%s, %lld of %lld threads usable%s%s", record_text(m, "cpu"),
                (long long)record_int(m, "cores_usable"), (long long)record_int(m, "cores_online"),
                *record_text(m, "virtualised") ? ", " : "", record_text(m, "virtualised"));
-    plain_line(t, "features", "%s", record_text(m, "cpu_flags"));
-    plain_line(t, "memory", "%s", text_size(memory, (double)record_int(m, "memory_bytes")));
+    fact(f, "features", "%s", record_text(m, "cpu_flags"));
+    fact(f, "memory", "%s", text_size(memory, (double)record_int(m, "memory_bytes")));
     bool driver = *record_text(m, "driver");
     if (*record_text(m, "gpu"))
-        plain_line(t, "GPU", "%s%s%s", record_text(m, "gpu"), driver ? ", driver " : "", record_text(m, "driver"));
-    plain_line(t, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
-    plain_line(t, "compiler", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
-    plain_line(t, "libraries", "%s", record_text(s, "libraries"));
+        fact(f, "GPU", "%s%s%s", record_text(m, "gpu"), driver ? ", driver " : "", record_text(m, "driver"));
+    fact(f, "system", "%s, %s", record_text(m, "os"), record_text(m, "kernel"));
+    fact(f, "compiler", "%s %s", record_text(s, "compiler"), record_text(s, "flags"));
+    fact(f, "libraries", "%s", record_text(s, "libraries"));
     const char *commit = record_text(s, "commit_name");
-    plain_line(t, "source", "%s%s", *commit ? commit : "unknown (built outside git)",
+    fact(f, "source", "%s%s", *commit ? commit : "unknown (built outside git)",
                record_int(s, "dirty") ? " with local changes" : "");
 }
 
-static void add_digests(struct text *t, const json_t *run, const struct plain_style *style)
+void show_digests(const json_t *run, struct sheet *f)
 {
-    plain_heading(t, style, "Digests (SHA-256)");
+    sheet_begin(f, "Digests (SHA-256)", "what|value");
     size_t i;
     json_t *row;
     json_array_foreach(json_object_get(run, "data_sets"), i, row)
     {
         char label[64];
         snprintf(label, sizeof label, "%.12s", record_text(row, "split"));
-        plain_line(t, label, "%s", record_text(row, "digest"));
+        fact(f, label, "%s", record_text(row, "digest"));
     }
     json_array_foreach(json_object_get(run, "files"), i, row)
     {
         const char *kind = record_text(row, "kind");
-        plain_line(t, strcmp(kind, "weights") ? kind : "began with", "%s", record_text(row, "digest"));
+        fact(f, strcmp(kind, "weights") ? kind : "began with", "%s", record_text(row, "digest"));
     }
-    plain_line(t, "program", "%s", record_text(json_object_get(run, "software_facts"), "binary_digest"));
-    plain_line(t, "recipe", "%s", record_text(run, "recipe_digest"));
-    if (record_has(run, "weights_digest")) plain_line(t, "weights", "%s", record_text(run, "weights_digest"));
+    fact(f, "program", "%s", record_text(json_object_get(run, "software_facts"), "binary_digest"));
+    fact(f, "recipe", "%s", record_text(run, "recipe_digest"));
+    if (record_has(run, "weights_digest")) fact(f, "weights", "%s", record_text(run, "weights_digest"));
     const json_t *points = json_object_get(run, "points");
     if (json_array_size(points) > 0)
-        plain_line(t, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
-    if (record_has(run, "replay_of")) plain_line(t, "replay of", "%s", record_text(run, "replay_of"));
+        fact(f, "chain", "%s", record_text(json_array_get(points, json_array_size(points) - 1), "hash"));
+    if (record_has(run, "replay_of")) fact(f, "replay of", "%s", record_text(run, "replay_of"));
     const json_t *ticket = json_object_get(run, "ticket");
     if (ticket != NULL)
-        plain_line(t, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
-    plain_line(t, "nonce", "%s", record_text(run, "nonce"));
+        fact(f, "ticket", "%s of %s", record_text(ticket, "statement"), record_text(ticket, "board_key"));
+    fact(f, "nonce", "%s", record_text(run, "nonce"));
 }
 
 char *show_epochs(const json_t *run, char into[TEXT_FIGURE])
@@ -291,32 +313,32 @@ char *show_epochs(const json_t *run, char into[TEXT_FIGURE])
 }
 
 // Adds the progress of a run for a second terminal. The record has only its points.
-static void add_running(struct text *t, const json_t *run)
+static void add_running(struct sheet *f, const json_t *run)
 {
     const json_t *points = json_object_get(run, "points"), *last = json_array_get(points, json_array_size(points) - 1);
     char epoch[CURVE_PLACE], all[TEXT_FIGURE], since[TEXT_FIGURE], at[TEXT_FIGURE];
     if (strcmp(record_text(run, "status"), "running") != 0) return;
     text_span(since, (double)(clock_unix_ms() - record_int(run, "started_ms")) / 1e3);
     show_epochs(run, all);
-    if (last == NULL) plain_line(t, "running", "for %s; no epoch is done yet", since);
+    if (last == NULL) fact(f, "running", "for %s; no epoch is done yet", since);
     else
-        plain_line(t, "running", "for %s; epoch %s%s%s was done after %s", since, curve_epoch(last, epoch), *all ? " of " : "",
+        fact(f, "running", "for %s; epoch %s%s%s was done after %s", since, curve_epoch(last, epoch), *all ? " of " : "",
                    all, plain_span(at, record_int(last, "t_ns")));
 }
 
-static void add_outside(struct text *t, const json_t *run)
+static void add_outside(struct sheet *f, const json_t *run)
 {
     const json_t *outside = json_object_get(run, "outside");
     long long devices = (long long)record_int(outside, "devices");
     if (strcmp(record_text(run, "device"), "outside") != 0) return;
     if (outside != NULL)  // missing if dawn was killed at that moment
-        plain_line(t, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
+        fact(f, "program", "%s on %lld device%s: %s", record_text(outside, "framework"), devices, devices == 1 ? "" : "s",
                    record_text(outside, "command"));
-    plain_line(t, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
+    fact(f, "evaluated", "self-evaluated: the program reported its own score; only the clock is DAWN's");
 }
 
 // The processes of a run, and those it went on with.
-static void add_places(struct text *t, const json_t *run)
+static void add_places(struct sheet *f, const json_t *run)
 {
     const json_t *places = json_object_get(run, "places"), *first;
     size_t count = json_array_size(places), end;
@@ -327,13 +349,13 @@ static void add_places(struct text *t, const json_t *run)
                 machines = record_int(json_array_get(places, end), "machine_number") + 1;
         char since[48] = "";
         if (step > 0) snprintf(since, sizeof since, "from step %lld on, ", (long long)step);
-        plain_line(t, "processes", "%s%zu on %lld machine%s: %s, %lld thread%s each", since, end - i, (long long)machines,
+        fact(f, "processes", "%s%zu on %lld machine%s: %s, %lld thread%s each", since, end - i, (long long)machines,
                    machines == 1 ? "" : "s", record_text(first, "device"), (long long)record_int(first, "threads"),
                    record_int(first, "threads") == 1 ? "" : "s");
     }
 }
 
-static void add_receipts(struct text *t, const json_t *run)
+static void add_receipts(struct sheet *f, const json_t *run)
 {
     size_t i;
     json_t *row;
@@ -342,40 +364,58 @@ static void add_receipts(struct text *t, const json_t *run)
         const char *type = record_text(row, "type"), *label = "submitted:";
         if (strcmp(type, "amend") == 0) label = "amended:";
         if (strcmp(type, "withdraw") == 0) label = "withdrawn:";
-        plain_line(t, label, "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
+        fact(f, label, "#%lld on %s%s", (long long)record_int(row, "sequence"), record_text(row, "board"),
                    record_has(row, "supersedes") ? ", in place of the one before" : "");
     }
 }
 
-int show_run(struct results *r, int64_t id, const struct plain_style *style, struct text *t)
+void show_facts(const json_t *run, bool unicode, struct sheet *f)
 {
     static const char *const labels[] = {"name", "note", "tags"};
+    sheet_begin(f, "The run", "what|value");
+    if (record_chain(run) < 0) fact(f, "BROKEN", "the record has been changed: %s", error_text());
+    if (record_int(run, "synthetic"))
+        fact(f, "CAUTION", "SYNTHETIC DATA: drawn by the program; only the board \"demo\" lists it");
+    if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
+        fact(f, "CAUTION", "EMULATED GPU: its results are right, but its times and its energy are not measurements");
+    for (int i = 0; i < 3; i++)
+        if (record_has(run, labels[i])) fact(f, labels[i], "%s", record_text(run, labels[i]));
+    add_running(f, run);
+    add_result(f, run, unicode);
+    add_outside(f, run);
+    add_places(f, run);
+    add_receipts(f, run);
+}
+
+// Prints facts below their title, if there is a style for it, and frees them.
+static void add_facts(struct text *t, struct sheet *f, const struct plain_style *style)
+{
+    if (style != NULL) plain_heading(t, style, "%s", f->title);
+    for (char **cell = f->cell; cell < f->cell + f->cells; cell += 2) plain_line(t, cell[0], "%s", cell[1]);
+    sheet_free(f);
+}
+
+int show_run(struct results *r, int64_t id, const struct plain_style *style, struct text *t)
+{
     json_t *run;
+    struct sheet facts;
     TRY(record_read(r, id, &run));
     char date[32];
     const char *dot = style->unicode ? "·" : "-";
     plain_heading(t, style, "Run %lld %s %s %s %s %s %s UTC", (long long)id, dot, record_text(run, "task"), dot,
                   record_text(run, "status"), dot, plain_when(date, record_int(run, "started_ms")));
-    if (record_chain(run) < 0) plain_line(t, "BROKEN", "the record has been changed: %s", error_text());
-    if (record_int(run, "synthetic"))
-        text_add(t, "  SYNTHETIC DATA: drawn by the program; only the board \"demo\" lists it.\n");
-    if (strstr(record_text(json_object_get(run, "machine_facts"), "gpu"), "(emulated card)"))
-        text_add(t, "  EMULATED GPU: its results are right, but its times and its energy are not measurements.\n");
-    for (int i = 0; i < 3; i++)
-        if (record_has(run, labels[i])) plain_line(t, labels[i], "%s", record_text(run, labels[i]));
-    add_running(t, run);
-    add_result(t, run, style);
-    add_outside(t, run);
-    add_places(t, run);
-    add_receipts(t, run);
+    show_facts(run, style->unicode, &facts);
+    add_facts(t, &facts, NULL);
     add_clocks(t, run, style);
     const struct run_metric board = curve_board(run);
     add_plot(t, run, &board, style);
     add_plot(t, run, NULL, style);
     add_segments(t, run, style);
     show_latencies(t, json_object_get(run, "latencies"), style, "Inference, one item at a time");
-    add_machine(t, run, style);
-    add_digests(t, run, style);
+    show_machine(run, &facts);
+    add_facts(t, &facts, style);
+    show_digests(run, &facts);
+    add_facts(t, &facts, style);
     int rc = record_has(run, "group_id") ? show_group(r, record_int(run, "group_id"), style, t) : 0;
     plain_page(t, style);
     json_decref(run);

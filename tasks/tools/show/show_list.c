@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of runs: a line each in 80 columns, each column as wide as its widest cell. Each run's chain is checked on the
+// The list of runs: one line per run in 80 columns, each column as wide as its widest cell. Each run's chain is checked on the
 // way. Cost: the whole record is read once.
 #include "tasks/tools/show/show.h"
 
@@ -196,7 +196,7 @@ static int cut_seeds(struct list *l)
     return gained;
 }
 
-// A column without cells is left out. Long seeds are shortened first, then the names of tasks, then those of models.
+// A column without cells is left out. Long seeds are shortened first, then names of tasks, then names of models.
 static int fit_columns(struct list *l)
 {
     int used = 0;

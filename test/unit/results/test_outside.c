@@ -17,7 +17,7 @@ static struct outside_line read_ok(const char *line)
     return said;
 }
 
-// ---- what is taken
+// ---- what is accepted
 
 static const struct {
     const char *line;

@@ -5,14 +5,6 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
-static void make_one(void)
-{
-    struct results *r = open_db(RESULTS_WRITE);
-    struct run_facts facts = fixture_facts(1, NULL);
-    fixture_run(r, &facts, (const int64_t[]){9500}, 1);
-    results_close(r);
-}
-
 TEST_WITH(receipts_are_kept_once, setup, leave)
 {
     make_one();

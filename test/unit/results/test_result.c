@@ -401,14 +401,6 @@ static void refused(enum results_mode mode, const char *because)
     assert_non_null(strstr(error_text(), "results.db"));
 }
 
-static void make_one(void)
-{
-    struct results *r = open_db(RESULTS_WRITE);
-    struct run_facts facts = fixture_facts(1, NULL);
-    fixture_run(r, &facts, (const int64_t[]){9500}, 1);
-    results_close(r);
-}
-
 TEST_WITH(strange_files_are_met_with_a_sentence, setup, leave)
 {
     refused(RESULTS_READ, "no record");

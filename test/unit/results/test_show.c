@@ -18,24 +18,6 @@ static void has(const struct text *text, const char *words)
     if (text->at == NULL || strstr(text->at, words) == NULL) fail_msg("\"%s\" is not in:\n%s", words, text->at);
 }
 
-static int columns_of(const char *line, size_t bytes)
-{
-    int n = 0;
-    for (size_t i = 0; i < bytes; i++) n += ((unsigned char)line[i] & 0xc0) != 0x80;
-    return n;
-}
-
-static int count_lines(const struct text *text, bool ascii)
-{
-    int lines = 0;
-    for (const char *line = text->at; *line != 0; line += strcspn(line, "\n") + 1, lines++) {
-        size_t n = strcspn(line, "\n");
-        if (columns_of(line, n) > 80) fail_msg("too wide: %.*s", (int)n, line);
-        for (size_t i = 0; i < n && ascii; i++) assert_true(line[i] >= 0x20 && line[i] < 0x7f);
-    }
-    return lines;
-}
-
 // ---- curves
 
 TEST(curves_have_labels)
@@ -224,12 +206,12 @@ TEST_WITH(an_open_run_has_no_shares, setup, teardown)
 
 TEST(keys_that_differ_are_named)
 {
-    json_t *a = json_loads("{\"about\": \"x\", \"data\": {\"batch\": 512}, \"schedule\": {\"epochs\": 8}, \"widths\": [1, 2]}", 0,
-                           NULL);
-    json_t *b = json_loads("{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, \"schedule\": {\"epochs\": 10.5}, "
-                           "\"widths\": [1, 3]}", 0, NULL);
+    json_t *a = json_pack("{ss}", "recipe_json", "{\"about\": \"x\", \"data\": {\"batch\": 512}, \"schedule\": {\"epochs\": 8}, "
+                                                 "\"widths\": [1, 2]}");
+    json_t *b = json_pack("{ss}", "recipe_json", "{\"about\": \"y\", \"data\": {\"batch\": 512, \"crop\": 4}, "
+                                                 "\"schedule\": {\"epochs\": 10.5}, \"widths\": [1, 3]}");
     struct text text = {0};
-    differ_recipes(a, b, &(struct plain_style){0}, &text);
+    differ_text(&text, (const json_t *const[]){a, b}, (const int64_t[]){1, 2}, 2, &(struct plain_style){0});
     has(&text, "schedule.epochs: 8 -> 10.5\n");
     has(&text, "  data.crop  - -> 4\n");
     has(&text, "widths     [1, 2] -> [1, 3]\n");
