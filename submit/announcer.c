@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Announces the runs of dawn train to a scoreboard: asks for a ticket before each run, and sends beats while it goes on. All
 // requests are made by a thread of their own, so the training never waits for a server. Invariant: only the newest state of the
-// chain is sent, and one that did not arrive is sent again. Cost: a small request a point, at most four a second.
+// chain is sent, and one that did not arrive is sent again. Cost: a small request per point, at most four per second.
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -202,7 +202,7 @@ static int open_announcer(const char *server, struct announcer **out)
     }
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // that of clock_ns
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // the clock of clock_ns
     pthread_cond_init(&a->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&a->lock, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: no digest leaves this machine before its statement is in results.db, and only a refusal by the board removes it
-// again. So a commitment can be interrupted anywhere and repeated. Cost: five requests, then one a run.
+// again. So a commitment can be interrupted anywhere and repeated. Cost: five requests, then one per run.
 #include "submit/cmd_competing.h"
 
 #include <sodium.h>
@@ -34,7 +34,7 @@ static int ask_for_digest(struct client *c, const char *name, char digest[DIGEST
     return rc;
 }
 
-// The dates are those that the board signed, not those of its answer.
+// The dates come from the signed statement, not from the board's answer.
 static int fetch(struct sending *s, const char *name, struct competing *c)
 {
     char digest[DIGEST_HEX];

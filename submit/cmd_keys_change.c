@@ -11,12 +11,6 @@
 #include "submit/format/fields.h"
 #include "submit/keys/handle.h"
 
-#define SERVER_OPTIONS(sending)                                                                                        \
-    {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(sending).server, 0, 0},              \
-    {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &(sending).board, 0, 0},                   \
-    {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(sending).yes, 0, 0},                                   \
-    {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
-
 // ---- rotate
 
 struct rotation {
@@ -88,7 +82,7 @@ int cmd_keys_rotate(int argc, char **argv)
         {OPTION_TEXT, 0, "key", "KEY", "the old key, which also signs (default: as \"dawn keys\" marks it)",
          &r.sending.key, 0, 0},
         {OPTION_TEXT, 0, "handle", "NAME", "your handle (default: $DAWN_HANDLE, else the one remembered)", &r.given, 0, 0},
-        SERVER_OPTIONS(r.sending),
+        SENDING_BOARD(r.sending), SENDING_YES(r.sending),
     };
     const struct usage usage = {
         .command = "keys rotate",
@@ -136,7 +130,7 @@ int cmd_keys_revoke(int argc, char **argv)
     const char *reason = NULL;
     const struct option options[] = {
         {OPTION_TEXT, 0, "reason", "TEXT", "why; it is shown", &reason, 0, 0},
-        SERVER_OPTIONS(s),
+        SENDING_BOARD(s), SENDING_YES(s),
     };
     const struct usage usage = {
         .command = "keys revoke",

@@ -14,8 +14,6 @@
 struct objecting {
     struct sending sending;
     const char *reason, *url;
-    char *base;                 // the board's address in that of the run; NULL: it is named otherwise
-    char name[DELIVERY_NAME];   // of the run there: a number or a digest
 };
 
 static int fetch_run(struct sending *sending, const char *name, struct statement *run)
@@ -34,7 +32,7 @@ static int send_objection(struct objecting *o, const struct statement *run)
                              (json_int_t)clock_unix_ms());
     if (o->url != NULL) json_object_set_new(json, "url", json_string(o->url));
     TRY(statement_make(json, &statement));
-    printf("It is about the run %s of %s, by %s, on %s.\n", o->name, canonical_text(run->json, "model.name"),
+    printf("It is about the run %s of %s, by %s, on %s.\n", o->sending.named, canonical_text(run->json, "model.name"),
            canonical_text(run->json, "handle"), s->about.name);
     int rc = sending_ask(s, "Sign this objection and publish it?");
     if (rc == 0) rc = sending_send(s, NULL, 0, "objection", &statement);
@@ -46,7 +44,7 @@ static int object(struct objecting *o)
 {
     struct statement run = {0};
     TRY(sending_open(&o->sending));
-    int rc = fetch_run(&o->sending, o->name, &run);
+    int rc = fetch_run(&o->sending, o->sending.named, &run);
     if (rc == 0) rc = send_objection(o, &run);
     statement_free(&run);
     return rc;
@@ -59,13 +57,10 @@ static int read_run(struct objecting *o, const char *word)
     const bool digest = length == DIGEST_HEX - 1 && strspn(word, "0123456789abcdef") == length;
     const bool number = length > 0 && length < 19 && *word != '0' && strspn(word, "0123456789") == length;
     if (digest || number) {
-        snprintf(o->name, sizeof o->name, "%s", word);
+        snprintf(o->sending.named, sizeof o->sending.named, "%s", word);
         return 0;
     }
-    TRY(delivery_address(word, &o->base, o->name));
-    if (o->sending.server != NULL) return fail(ERR_USAGE, "the address names the board already: leave out --server");
-    o->sending.server = o->base;
-    return 0;
+    return sending_address(&o->sending, word);
 }
 
 static int check_words(const struct objecting *o)
@@ -83,11 +78,7 @@ int cmd_object(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "reason", "TEXT", "the fault of the run; it is shown", &o.reason, 0, 0},
         {OPTION_TEXT, 0, "url", "URL", "https address of the evidence", &o.url, 0, 0},
-        {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &o.sending.server, 0, 0},
-        {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &o.sending.board, 0, 0},
-        {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &o.sending.key, 0, 0},
-        {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &o.sending.yes, 0, 0},
-        {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
+        SENDING_BOARD(o.sending), SENDING_KEY(o.sending), SENDING_YES(o.sending),
     };
     const struct usage usage = {
         .command = "object",
@@ -105,6 +96,5 @@ int cmd_object(int argc, char **argv)
     rc = read_run(&o, argv[1]);
     if (rc == 0) rc = object(&o);
     sending_close(&o.sending);
-    free(o.base);
     return rc;
 }

@@ -62,7 +62,7 @@ int sending_record(const char *path, enum results_mode mode, struct results **r)
     return results_open(path, file_exists(results_path(path)) ? mode : RESULTS_READ, r);
 }
 
-// A server can repeat the name and the key of another board and pass on what is signed for it.
+// A server can repeat the name and the key of another board and forward statements signed for it.
 static int warn_of_address(const struct sending *s, struct results *r)
 {
     json_t *row;
@@ -104,10 +104,20 @@ int sending_compare(const struct sending *s, struct results *r)
     return 0;
 }
 
+int sending_address(struct sending *s, const char *address)
+{
+    TRY(delivery_address(address, &s->base, s->named));
+    if (s->server != NULL) return fail(ERR_USAGE, "the address names the board already: leave out --server");
+    s->server = s->base;
+    return 0;
+}
+
 void sending_close(struct sending *s)
 {
     client_close(s->client);
+    free(s->base);
     s->client = NULL;
+    s->base = NULL;
 }
 
 int sending_ask(const struct sending *s, const char *question)

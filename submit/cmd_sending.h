@@ -15,10 +15,23 @@ struct sending {
     struct signer signer;
     bool refused;  // the last statement, by the server
     json_t *sent;  // with --json: what the server answered, by name ("run 3"); NULL: nobody asks
+    char *base;                     // the board's address in that of a run (sending_address); NULL: it is named otherwise
+    char named[DELIVERY_NAME];      // the statement in that address
     char about_run[DELIVERY_NAME];  // the name on the board of the run that statements concern; "": they are runs themselves
 };
 // A client's messages on standard error: that a server is busy and, on a terminal, that a request takes long.
 extern const struct client_options sending_options;
+// The options of these commands.
+#define SENDING_BOARD(s)                                                                                              \
+    {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(s).server, 0, 0},                   \
+    {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &(s).board, 0, 0}
+#define SENDING_KEY(s) {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &(s).key, 0, 0}
+#define SENDING_YES(s)                                                                                                \
+    {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(s).yes, 0, 0},                                        \
+    {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
+
+// Takes board and statement out of "https://board.example/runs/12".
+int sending_address(struct sending *, const char *address) MUST_CHECK;
 // Asks the server (--server, else $DAWN_SERVER) for its name and key, compares them with --board, and chooses the signing key.
 int sending_open(struct sending *) MUST_CHECK;
 void sending_close(struct sending *);

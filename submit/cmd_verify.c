@@ -236,7 +236,7 @@ static int verify_receipt_file(struct verifying *v, const char *bytes, size_t co
     return v->faults == 0 ? check_log_of(v, &board, bytes, count) : 0;
 }
 
-// A payload with FILE.sig beside it, an envelope that holds both, or a receipt.
+// A payload with FILE.sig next to it, an envelope that holds both, or a receipt.
 static int verify_file(struct verifying *v, const char *path)
 {
     char *bytes, *payload, *receipt;
@@ -259,7 +259,7 @@ static bool is_digest(const char *name)
     return strlen(name) == DIGEST_HEX - 1;
 }
 
-// The ticket of a run, and the board's word about its clock. `answer` is that of GET /api/v1/statements/NAME.
+// The ticket of a run, and the board's word about its clock. `answer`: of GET /api/v1/statements/NAME.
 static void check_ticket(struct verifying *v, const struct client_board *board, const char *envelope, const struct text *answer)
 {
     char *payload = NULL;

@@ -84,9 +84,7 @@ static int open_record(const char *db, const char *word, struct results **r)
 struct second_thought {
     struct sending sending;
     const char *word, *db;
-    char *base;                // the board's address in that of the run; NULL: it is named otherwise
-    char name[DELIVERY_NAME];  // of the statement there
-    char digest[DIGEST_HEX];   // its digest, once the board has told it
+    char digest[DIGEST_HEX];  // of the statement in an address, after the board's answer
     json_t *(*json)(const struct second_thought *, const struct target *);
     const char *question;
     const char *reason, *team, *note, *code_url;
@@ -94,22 +92,12 @@ struct second_thought {
     bool no_tags;
 };
 
-// "https://board.example/runs/12" names the board and the statement.
-static int read_address(struct second_thought *t)
-{
-    if (strstr(t->word, "://") == NULL) return 0;
-    TRY(delivery_address(t->word, &t->base, t->name));
-    if (t->sending.server != NULL) return fail(ERR_USAGE, "the address names the board already: leave out --server");
-    t->sending.server = t->base;
-    return 0;
-}
-
 // The board's receipt gives the digest of a statement that is named by its number.
 static int resolve_address(struct second_thought *t)
 {
     struct statement s;
-    if (t->base == NULL) return 0;
-    TRY(delivery_named(t->sending.client, &t->sending.about, t->name, &s));
+    if (t->sending.base == NULL) return 0;
+    TRY(delivery_named(t->sending.client, &t->sending.about, t->sending.named, &s));
     snprintf(t->digest, sizeof t->digest, "%s", s.digest);
     const bool run = s.type == STATEMENT_RUN;
     char moment[TEXT_FIGURE];
@@ -124,7 +112,7 @@ static int carry_out(struct second_thought *t)
 {
     struct results *r = NULL;
     struct target target = {0};
-    int rc = read_address(t);
+    int rc = strstr(t->word, "://") != NULL ? sending_address(&t->sending, t->word) : 0;
     if (rc == 0) rc = open_record(t->db, t->word, &r);
     if (rc == 0) rc = sending_open(&t->sending);
     if (rc == 0) rc = sending_compare(&t->sending, r);
@@ -133,7 +121,6 @@ static int carry_out(struct second_thought *t)
     if (rc == 0) rc = send_it(&t->sending, r, &target, t->json(t, &target), t->question);
     json_decref(target.row);
     sending_close(&t->sending);
-    free(t->base);
     results_close(r);
     return rc;
 }
@@ -166,19 +153,12 @@ static int operands(struct second_thought *t, const char *command, int argc, cha
     return 0;
 }
 
-#define SENDING_OPTIONS(t)                                                                                             \
-    {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &(t).sending.server, 0, 0},            \
-    {OPTION_TEXT, 0, "board", "NAME", "its name; any other is refused", &(t).sending.board, 0, 0},                 \
-    {OPTION_TEXT, 0, "key", "KEY", "the key that signs, as \"dawn keys\" names it", &(t).sending.key, 0, 0},                   \
-    {OPTION_FLAG, 'y', "yes", NULL, "send it without asking", &(t).sending.yes, 0, 0},                                 \
-    {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}
-
 int cmd_withdraw(int argc, char **argv)
 {
     struct second_thought t = {.json = withdrawal, .question = "Remove it from the boards for good?"};
     const struct option options[] = {
         {OPTION_TEXT, 0, "reason", "TEXT", "why; it is shown", &t.reason, 0, 0},
-        SENDING_OPTIONS(t),
+        SENDING_BOARD(t.sending), SENDING_KEY(t.sending), SENDING_YES(t.sending),
     };
     const struct usage usage = {
         .command = "withdraw",
@@ -204,7 +184,7 @@ int cmd_amend(int argc, char **argv)
         {OPTION_TEXT, 0, "code-url", "URL", "https address of the code; \"\" removes it", &t.code_url, 0, 0},
         {OPTION_LIST, 0, "tag", "WORD", "all tags from now on", &t.tags, 0, 0},
         {OPTION_FLAG, 0, "clear-tags", NULL, "none from now on", &t.no_tags, 0, 0},
-        SENDING_OPTIONS(t),
+        SENDING_BOARD(t.sending), SENDING_KEY(t.sending), SENDING_YES(t.sending),
     };
     const struct usage usage = {
         .command = "amend",

@@ -12,7 +12,7 @@ struct original {
     json_t *run;               // as its statement has it
     const char *head;          // last hash of its points; its text is the run's
     struct text name;          // "run 3 of results.db"
-    struct group_facts group;  // what is known of its group; finished 0: nothing
+    struct group_facts group;  // its group, as far as known; finished 0: nothing
 };
 // `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, its page in a static copy of one, or a
 // file: a statement, or an envelope.

@@ -109,7 +109,7 @@ static int check_record(const json_t *record)
     return 0;
 }
 
-// Adds the fault of a text to those of the others.
+// Adds the fault of a text to the list of faults.
 static void add_fault(struct text *faults, int rc)
 {
     if (rc < 0) text_add(faults, "%s%s", faults->length > 0 ? ", and " : "", error_text());

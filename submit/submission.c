@@ -188,7 +188,7 @@ static int read_labels(struct results *r, int64_t run, json_t **words)
     return 0;
 }
 
-// An entry that the board has keeps its own texts (`kept`), a first one takes those of the record.
+// An entry that the board has keeps its own texts (`kept`); a first one takes the record's.
 static int build_as(struct results *r, struct submission *s, const json_t *kept, const struct payload_words *words,
                     const char *supersedes)
 {

@@ -47,7 +47,7 @@ int submission_again(struct results *, const struct submission_choice *, const s
                      struct submission *) MUST_CHECK;
 void submission_clear(struct submission *);
 void submissions_free(struct submissions *);
-// Keeps what is wrong with the run or measurement itself, so that the others are looked at, too. False for other failures, which
+// Keeps the fault of the run or measurement itself, so that the others are examined, too. False for other failures, which
 // end the command.
 bool submission_refuse(struct submission *, int rc);
 // The same for measurements (submission_bench.c): each whole command of `dawn bench` that one of the words names.

@@ -70,7 +70,7 @@ int64_t submission_row(const struct submission *s)
     return s->scaling ? -s->run : s->run;
 }
 
-// The last row, beside the first.
+// The last row, compared with the first.
 static void scaling_lines(const char *label, const json_t *bench, struct text *t)
 {
     const json_t *rows = canonical_at(bench, "scaling"), *first = json_array_get(rows, 0);

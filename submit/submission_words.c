@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of an entry: those of its last statement and of later amendments. Invariant: the record knows the digest of all that
+// The texts of an entry, from its last statement and later amendments. Invariant: the record knows the digest of all that
 // the board sends, so a board cannot put a word into a statement that this machine signs. Cost: one request, and one for each
 // amendment.
 #include <string.h>

@@ -21,7 +21,7 @@ struct client_options {  // 0 and NULL: the defaults
     long total_ms;  // for one request: 60,000
     long pause_ms;  // the first pause: 1,000; each next is twice as long
     int tries;      // of a busy server: CLIENT_TRIES
-    bool fleeting;  // what is posted counts now or never: no error says to send it again later
+    bool fleeting;  // a post counts now or never: no error suggests sending it again later
 };
 // `address`: "https://board.example", with or without a path. ERR_USAGE if it is not such an address.
 int client_open(const char *address, const struct client_options *, struct client **) MUST_CHECK;
@@ -60,5 +60,7 @@ void client_problem(const char *body, size_t count, struct text *sentence, struc
 bool client_conflict(const char *sentence, char digest[DIGEST_HEX]);
 // Makes text safe for a terminal: control characters, and characters that canonical_check_words refuses, become "?".
 void client_tame(struct text *, const char *words, size_t limit);
+// Adds "LABEL  WRONG: SENTENCE" to a report, and returns 1, for the number of faults.
+int client_wrong(struct text *, const char *label, const char *sentence);
 
 #endif

@@ -81,6 +81,15 @@ static void add_checks(const json_t *list, struct text *into)
     }
 }
 
+int client_wrong(struct text *t, const char *label, const char *sentence)
+{
+    struct text words = {0};
+    client_tame(&words, sentence, ERROR_TEXT_MAX);
+    text_entry(t, label, "WRONG: %s", words.at != NULL ? words.at : "");
+    text_free(&words);
+    return 1;
+}
+
 void client_problem(const char *body, size_t count, struct text *sentence, struct text *checks)
 {
     json_t *problem = count <= CLIENT_REPLY_MAX ? json_loadb(body, count, JSON_REJECT_DUPLICATES, NULL) : NULL;

@@ -20,7 +20,7 @@ struct delivery {
 int deliver(struct client *, const struct client_board *board, struct signer *, const struct statement *, struct delivery *,
             struct text *checks) MUST_CHECK;
 void delivery_free(struct delivery *);
-// Splits the address of a run or a statement into that of its board and the statement's name on it, a number or a digest.
+// Splits the address of a run or a statement into the board's address and the statement's name there, a number or a digest.
 enum { DELIVERY_NAME = DIGEST_HEX + 1 };
 int delivery_address(const char *url, char **base, char name[DELIVERY_NAME]) MUST_CHECK;  // free() ends the base
 // The page of a run in a static copy of a board ("site/runs/12/index.html", "site/runs/12"): the copy's folder and the name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: at most four tries a second of a board that answers, and one a second of one that does not. The pauses of one state
+// Invariant: at most four tries per second while the board answers, else one. The pauses of one state
 // double up to a minute. A newer state may be the one that meets the target, which has to arrive within 2 s (ticket.h), so no
 // pause of an older one holds it back.
 #include "submit/client/pace.h"

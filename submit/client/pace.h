@@ -11,7 +11,7 @@ struct pace {  // zero at the beginning
     int64_t pause_ms;           // after the next failure
     bool ends;
 };
-// `newer`: the state is not that of the last try, so its pauses begin anew.
+// `newer`: the state changed since the last try, so its pauses begin again.
 void pace_tried(struct pace *, int64_t now_ns, bool newer, bool arrived);
 // The run has ended: its last state is sent at once, and again after each second.
 void pace_end(struct pace *);

@@ -12,11 +12,7 @@
 
 static void report_wrong(struct text *t, int *faults, const char *label, const char *sentence)
 {
-    struct text words = {0};
-    client_tame(&words, sentence, ERROR_TEXT_MAX);
-    text_entry(t, label, "WRONG: %s", words.at != NULL ? words.at : "");
-    text_free(&words);
-    ++*faults;
+    *faults += client_wrong(t, label, sentence);
 }
 
 static void what_it_is(const struct statement *s, struct text *t)

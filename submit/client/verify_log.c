@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: tiles come from anywhere and prove nothing by themselves; what is made of them must lead to signed roots. Cost:
+// Invariant: tiles come from anywhere and prove nothing by themselves; the hashes over them must lead to signed roots. Cost:
 // offline a signature and a few hashes; else a tile of each level for each question.
 #include "submit/client/verify_log.h"
 
@@ -20,11 +20,7 @@ struct state {
 
 static void wrong(struct state *s, const char *label, const char *sentence)
 {
-    struct text words = {0};
-    client_tame(&words, sentence, ERROR_TEXT_MAX);
-    text_entry(s->report, label, "WRONG: %s", words.at != NULL ? words.at : "");
-    text_free(&words);
-    s->faults++;
+    s->faults += client_wrong(s->report, label, sentence);
 }
 
 static int read_note(const struct log_evidence *e, const struct text *text, struct note *note)

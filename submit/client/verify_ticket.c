@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: what is called good was signed by the board's key, and its judgement repeated here. The moments are the board's own:
+// Invariant: a "good" item was signed by the board's key, and its judgement repeated here. The moments are the board's own:
 // nobody else saw them. Cost: two requests for the ticket, two for the board's word.
 #include "submit/client/verify_ticket.h"
 
@@ -9,15 +9,6 @@
 
 #include "submit/client/deliver.h"
 #include "submit/format/score/ticket.h"
-
-static int wrong(struct text *t, const char *label, const char *sentence)
-{
-    struct text words = {0};
-    client_tame(&words, sentence, ERROR_TEXT_MAX);
-    text_entry(t, label, "WRONG: %s", words.at != NULL ? words.at : "");
-    text_free(&words);
-    return 1;
-}
 
 static int check_ticket(const json_t *run, const struct statement *ticket, const struct delivery *d)
 {
@@ -64,7 +55,7 @@ static int ticket_of(struct client *c, const struct client_board *board, const j
     delivery_free(&d);
     statement_free(&ticket);
     text_free(&receipt);
-    return rc < 0 ? wrong(t, "ticket", error_text()) : 0;
+    return rc < 0 ? client_wrong(t, "ticket", error_text()) : 0;
 }
 
 static int check_vouch(const struct statement *run, const struct statement *w, int64_t issued_ms, int *stamps)
@@ -107,7 +98,7 @@ static int vouch_of(struct client *c, const struct client_board *board, const st
     text_free(&payload);
     text_free(&signature);
     statement_free(&w);
-    return rc < 0 ? wrong(t, "clock", error_text()) : 0;
+    return rc < 0 ? client_wrong(t, "clock", error_text()) : 0;
 }
 
 int verify_ticket(struct client *c, const struct client_board *board, const struct statement *run,

@@ -462,7 +462,7 @@ const struct field *const statement_fields[STATEMENT_TYPES] = {
     [STATEMENT_DRAW] = draw,
 };
 static const struct field proof_step[] = {
-    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the hash beside the one that was reached so far"},
+    {"hash", FIELD_HEX, 64, 64, 0, NULL, NULL, "the sibling of the hash reached so far"},
     {0},
 };
 static const struct field receipt_log[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of a machine, listed once: the struct (machine.h), the row and its digest (result.c), the members of a statement
-// (fields.c) and their sources (payload.c). The order is that of the digest.
+// (fields.c) and their sources (payload.c). The digest depends on their order.
 #ifndef DAWN_FORMAT_MACHINE_LIST_H
 #define DAWN_FORMAT_MACHINE_LIST_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person's name on the boards, stored beside the keys.
+// A person's name on the boards, stored next to the keys.
 #ifndef DAWN_KEYS_HANDLE_H
 #define DAWN_KEYS_HANDLE_H
 

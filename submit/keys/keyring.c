@@ -104,7 +104,7 @@ static int read_public(const char *path, struct sshkey *key)
     return rc;
 }
 
-// Finds the files at `found->path` and beside it.
+// Finds the files at `found->path` and next to it.
 static int read_pair(struct keyring_key *found)
 {
     char public_path[KEYRING_PATH + 4];

@@ -30,7 +30,7 @@ struct note {
         size_t byte_count;         // bytes that do not fit are dropped: only unknown kinds are longer
     } signatures[NOTE_SIGNATURES];
 };
-// ERR_INPUT says what is wrong. No signature has been checked then.
+// ERR_INPUT names the fault. No signature has been checked then.
 int note_read(const char *bytes, size_t count, struct note *) MUST_CHECK;
 // That the log's own key signed what note_read read out of `bytes`.
 int note_check(const char *bytes, const struct note *, const struct sshkey *) MUST_CHECK;

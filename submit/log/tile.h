@@ -20,7 +20,7 @@ struct tile {
     int64_t number;  // of the tile in its level
     int width;       // 1 to 256
 };
-// The pure parser of "tile/0/x001/234", "tile/1/000.p/7", "tile/entries/000": only the one form of each is taken.
+// The pure parser of "tile/0/x001/234", "tile/1/000.p/7", "tile/entries/000": only the one form of each is accepted.
 int tile_read_path(const char *path, struct tile *) MUST_CHECK;
 char *tile_write_path(const struct tile *, char into[TILE_PATH]);
 // Whether a tree of that size has all of the tile.

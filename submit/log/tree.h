@@ -27,7 +27,7 @@ void tree_root(const struct tree *, struct tree_hash *into);
 // The inclusion proof that the next leaf will have in the tree that ends with it. Returns its length.
 int tree_next_proof(const struct tree *, struct tree_hash proof[TREE_PROOF]);
 
-// Where the hash of a complete subtree comes from: that of leaves [index << level, (index + 1) << level).
+// Where the hash of a complete subtree comes from: of leaves [index << level, (index + 1) << level).
 struct tree_source {
     int (*read)(void *context, int level, int64_t index, struct tree_hash *into);
     void *context;
@@ -36,7 +36,7 @@ int tree_root_at(const struct tree_source *, int64_t size, struct tree_hash *int
 int tree_load(const struct tree_source *, int64_t size, struct tree *into) MUST_CHECK;
 int tree_prove_leaf(const struct tree_source *, int64_t index, int64_t size, struct tree_hash proof[TREE_PROOF],
                     int *count) MUST_CHECK;
-// That the tree of `size` leaves begins with that of `old`; 0 < old <= size.
+// Proves that the tree of `size` leaves begins with the tree of `old`; 0 < old <= size.
 int tree_prove_growth(const struct tree_source *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF],
                       int *count) MUST_CHECK;
 

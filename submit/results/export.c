@@ -147,7 +147,7 @@ static int add_broken(struct results *r, json_t *rows)
     return 0;
 }
 
-// Writes the columns, and what is computed: runs have a verdict on their chain, groups their figures.
+// Writes the columns and the computed members: the chain's verdict of runs, the figures of groups.
 static int write_table(struct results *r, const char *table, const char *sql, json_t *rows, struct text *into)
 {
     const char *names[COLUMNS_MOST + 1] = {NULL};

@@ -3,7 +3,7 @@
 // division, ruleset 4.0.0, the last one with both benchmarks that are close to DAWN's tasks). The checker refuses names of
 // benchmarks that it does not know, so CIFAR10 is called "resnet"; init_start names the task.
 //
-// Times are those of the run's own clock, shifted to the wall clock at the end of the run. init ends and the run starts when
+// Times are of the run's own clock, shifted to the wall clock at the end of the run. init ends and the run starts when
 // the data are first touched. The log ends at the evaluation that met the target. Without such an evaluation it ends at the
 // last point, as aborted.
 #ifndef DAWN_RECORD_MLLOG_H

@@ -2,7 +2,7 @@
 // Receipts in results.db. Invariant: there is one row for a board and a statement, so a caller that was interrupted between
 // the server's answer and this file may repeat both. Several boards may have the same name (a new board, or servers without
 // a name). A row therefore counts only for the key that signed it, and the newest answer to the same statement replaces the
-// row. Cost: one transaction a receipt.
+// row. Cost: one transaction per receipt.
 #include "submit/results/receipts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receipts of scoreboards, stored beside their runs: the accepted statement, the board, its number there, signed by the
+// The receipts of scoreboards, stored with their runs: the accepted statement, the board, its number there, signed by the
 // server. The bytes are stored unchanged, so that anyone can check them later.
 #ifndef DAWN_RECORD_RECEIPTS_H
 #define DAWN_RECORD_RECEIPTS_H

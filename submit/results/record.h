@@ -21,7 +21,7 @@ int record_list(struct results *, json_t **runs) MUST_CHECK;
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
 // `word` is "last" or the number of a recorded run.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
-// The path of the weights at the end of a run (or a row of runs): beside results.db, unless the record names another folder.
+// The path of the weights at the end of a run (or a row of runs): next to results.db, unless the record names another folder.
 // NULL if the run has none; free() ends it.
 char *record_weights(const struct results *, const json_t *run);
 // The absolute path of the data that the user named for a run; NULL: none. free() it.

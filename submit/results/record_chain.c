@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that a record is unchanged. Cost: one SHA-256 a point and a latency, one of the recipe.
+// Checks that a record is unchanged. Cost: one SHA-256 per point and latency, one of the recipe.
 #include <string.h>
 
 #include "submit/format/canonical.h"

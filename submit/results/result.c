@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a run while it runs. Invariant: after every call that returns 0 the file on disk holds everything up to that call,
-// and the chain's head in memory is the hash of the last stored point. Each call is one transaction. Cost: two fsyncs a
+// and the chain's head in memory is the hash of the last stored point. Each call is one transaction. Cost: two fsyncs per
 // call, nothing in between.
 #include "submit/results/result.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record: results.db, one SQLite file (docs/results-format.md). The training loop writes a run while it runs, one
-// transaction a point. After a kill -9 at any moment the file opens and has lost at most the current epoch.
+// transaction per point. After a kill -9 at any moment the file opens and has lost at most the current epoch.
 //
 // Order of calls: results_open, [result_group_begin], result_begin, result_point..., result_end, [result_latency],
 // [result_group_end], results_close. A run left open by results_close stays `running`. The next results_open after its
@@ -78,7 +78,7 @@ struct run_place {
     const char *device;
     int64_t threads;
 };
-// A scoreboard announced the run before it began (submit/format/score/ticket.h). Its seed is that of the proof.
+// A scoreboard announced the run before it began (submit/format/score/ticket.h). Its seed comes from the proof.
 struct run_ticket {
     char statement[DIGEST_HEX], proof[DIGEST_HEX];
     char board_key[51];  // fingerprint

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes runs. Their numbers stay taken, and `dawn results verify` tells that they were deleted: a run that failed must not
-// vanish without a trace. What others may still ask for is kept: runs that were submitted or committed to, and parts of groups.
+// Deletes runs. Their numbers are not used again, and `dawn results verify` says that they were deleted: a failed run must leave
+// a trace. Keeps runs that others may still ask for: submitted ones, committed ones, and parts of groups.
 #include "submit/results/record.h"
 #include "submit/results/result_inside.h"
 

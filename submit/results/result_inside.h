@@ -23,7 +23,7 @@ struct results {
 // Fails with "Cannot WHAT in PATH: why". The reason comes from the connection.
 int result_fail(struct results *, const char *what);
 
-// Prepares and runs one statement. `types` has a letter a parameter: i int64_t, t text (NULL: SQL NULL), p int64_t that is
+// Prepares and runs one statement. `types` has a letter per parameter: i int64_t, t text (NULL: SQL NULL), p int64_t that is
 // SQL NULL unless positive.
 int result_do(struct results *, const char *what, const char *sql, const char *types, ...) MUST_CHECK;
 int result_begin_transaction(struct results *) MUST_CHECK;

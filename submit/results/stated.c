@@ -242,7 +242,7 @@ static void put_damaged(json_t *to, const json_t *record)
     json_decref(counts);
 }
 
-// The energy up to the target is stated only beside that of the whole run, which bounds it.
+// The energy up to the target is stated only with the energy of the whole run, which bounds it.
 static void drop_lone_energy(json_t *to, const json_t *record)
 {
     json_t *reached = json_object_get(to, "reached");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a statement's figures: one implementation, used by `dawn` before it signs and by the server after.
-// A statement with a REJECT never counts; a FLAG is shown beside it and keeps it from being called checked.
+// A statement with a REJECT never counts; a FLAG is shown with it and keeps it from being called checked.
 #ifndef DAWN_FORMAT_CHECK_H
 #define DAWN_FORMAT_CHECK_H
 
@@ -81,7 +81,7 @@ void check_statement(const struct statement *, int64_t now_ms, struct findings *
 // CHECK_SEED, CHECK_TWIN, CHECK_PACE, CHECK_OVERLAP: the checks against another run of the group. Call it for each earlier run;
 // each check adds at most one finding for all of them. With a brief (ranking_brief) for `other` the curves are not compared.
 void check_group_mate(const struct statement *, const json_t *other, struct findings *);
-// CHECK_TWIN, CHECK_PACE against an older run of any person: one with its times is a copy, whatever else it says.
+// CHECK_TWIN, CHECK_PACE against an older run of any person: a run with its times is a copy, even if all else differs.
 void check_copied(const struct statement *, const json_t *other, int64_t sequence, struct findings *);
 // CHECK_BETTER for the group that this run completes: the mean score of its `runs` runs against reference runs of their recipe.
 void check_group_mean(const json_t *run, double mean, int runs, struct findings *);

@@ -77,7 +77,7 @@ static bool check_known(const struct pace *p, size_t i, struct findings *out)
 
 // ---- scaling over processes
 
-// Throughput of a row over that of the first, per process: 1 is ideal.
+// Throughput of a row over the first row's, per process: 1 is ideal.
 static double efficiency_of(const json_t *row, const json_t *first)
 {
     return (double)canonical_int(first, "step_ns") / (double)canonical_int(row, "step_ns");  // each process has the same batch

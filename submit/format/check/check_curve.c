@@ -62,7 +62,7 @@ static bool metric_twice(const struct subject *s)
 int64_t check_most(const struct contest *c, const struct run_metric *m)
 {
     if (m->items > 0) return m->items;
-    if (strcmp(m->unit, "%") == 0) return 1000000;  // a share, whatever the board's unit is
+    if (strcmp(m->unit, "%") == 0) return 1000000;  // a share in any unit of the board
     bool same = c != NULL && (strcmp(m->name, c->metric) == 0 || (*m->unit != 0 && strcmp(m->unit, c->board.unit) == 0));
     return same && c->most_micro > 0 ? c->most_micro : INT64_MAX;
 }

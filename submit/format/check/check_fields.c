@@ -213,7 +213,7 @@ static bool group_is_whole(const struct part *p)
     return json_object_get(p->of, "group") == NULL || canonical_int(p->of, "resumed") == 0;
 }
 
-// A price without a name in the table is the submitter's, whatever stands for its source.
+// A price without a name in the table is the submitter's, even if it states another source.
 static bool price_has_source(const struct part *p)
 {
     const json_t *price = json_object_get(p->of, "price");

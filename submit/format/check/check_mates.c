@@ -28,7 +28,7 @@ struct curves {
     bool all;     // each point has a partner
     bool varies;  // a constant loss says nothing
     bool equal;   // losses and scores
-    bool near;    // losses, within 20 millionths: those of honest seeds differ by thousandths
+    bool near;    // losses, within 20 millionths: honest seeds differ by thousandths
     bool scaled;  // the same times one factor
 };
 

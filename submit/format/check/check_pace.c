@@ -146,7 +146,7 @@ static size_t count_equal(const double *a, size_t na, const double *b, size_t nb
     return agree;
 }
 
-// A factor is that of the middle intervals, or of their neighbours, if points were left out.
+// A factor comes from the middle intervals, or from their neighbours if points were left out.
 static enum check_pace compare_sorted(const json_t *points, const json_t *others)
 {
     size_t na, nb, most;

@@ -73,7 +73,7 @@ static void check_division(struct subject *s)
         finding_add(s->out, CHECK_DIVISION, "a run that took files besides its data belongs in the open division");
 }
 
-// DAWN's recipes have no other names. "Schedule" beside "schedule" is the same member to a parser that ignores case, and so is
+// DAWN's recipes have no other names. "Schedule" next to "schedule" is the same member to a parser that ignores case, and so is
 // "schedule.epochs" to one that knows paths.
 static bool names_are_plain(const json_t *value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of pace: the hardware must be able to do the arithmetic in the time, and the intervals between points must look like
-// those of a machine. Fractions are allowed here, because every result is a comparison with wide margins.
+// a machine's. Fractions are allowed here, because every result is a comparison with wide margins.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +199,7 @@ static void check_left_out(struct subject *s, const struct schedule *schedule)
     for (int i = evaluate > 0 ? 0 : 1; i < 2; i++) {  // check_data reports a missing test set
         if (parts[i].took <= parts[i].usual) continue;
         finding_add(s->out, parts[i].took > parts[i].most ? CHECK_WORK : CHECK_LEFT_OUT,
-                    "its %s took %.3g s beside %.3g s of training, and their work explains %.3g s", parts[i].what, parts[i].took,
+                    "its %s took %.3g s and its training %.3g s; their work explains %.3g s", parts[i].what, parts[i].took,
                     train, parts[i].usual);
     }
 }

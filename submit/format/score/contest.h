@@ -27,7 +27,7 @@ struct contest {
     bool steps_vary;           // a recipe may take more or fewer samples in a step than data.batch
     int64_t samples_per_item;  // largest number of samples of one stored item (windows of a long text); usually 1
     int64_t target_micro[CONTEST_TARGETS];  // first the board's own, then those for filters; 0 ends
-    const char *train_digest, *test_digest;  // SHA-256 of the published content, whatever its order; NULL: not known here
+    const char *train_digest, *test_digest;  // SHA-256 of the published content in any order; NULL: not known here
     const char *scored_set;    // SHA-256 of the samples that the task makes of the test set; NULL: it scores the test set itself
     const json_t *models;      // parameters and FLOPs of each model that DAWN trains; NULL: it does not train this task
     const char *mlperf;        // MLPerf's benchmark that is nearest to it; NULL: none

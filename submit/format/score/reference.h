@@ -14,7 +14,7 @@ enum { REFERENCE_MINIMUM = 3 };  // runs; of fewer nothing follows
 
 struct reference {
     struct run_metric board;   // of the run that was asked for; its texts are the run's
-    int runs, reached;         // reference runs; those of them that met the target
+    int runs, reached;         // reference runs, and how many of them met the target
     struct group_mean score;   // of their last evaluations
     struct group_mean epochs;  // to the target, of those that met it
     bool same_text;            // of the very text of their recipe: its epochs are comparable

@@ -50,7 +50,7 @@ bool replay_lies_between(double score, double low, double high);
 int replay_settings(const json_t *original, const json_t *replay, struct text *);
 // True if a list of data sets or files has one of that split or kind with that digest. `member`: "split" or "kind".
 bool replay_has(const json_t *list, const char *member, const char *value, const char *digest);
-// Half the 95% prediction interval for one more run beside `n` (at least 2): t(0.975, n - 1) sigma sqrt(1 + 1/n).
+// Half the 95% prediction interval for one more run after `n` (at least 2): t(0.975, n - 1) sigma sqrt(1 + 1/n).
 double replay_spread(double sigma, int n);
 // The same for the difference of two shares of `items` items each, whose mean is `share`: that of two independent samples.
 double replay_sampling(double share, int64_t items);

@@ -91,7 +91,7 @@ void ticket_write_beat(const struct ticket_beat *beat, char into[TICKET_BEAT_BYT
 
 // ---- the clock
 
-// A state of a run's chain: the root, then one a point, then the end.
+// A state of a run's chain: the root, then one per point, then the end.
 struct state {
     const char *hash;
     int64_t t_ms;       // the end-to-end clock that the run claims for it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ed25519 keys in OpenSSH's formats, also those of hardware (FIDO): the public line, the fingerprint, the private key file of a
+// Ed25519 keys in OpenSSH's formats, hardware keys (FIDO) included: the public line, the fingerprint, the private key file of a
 // server. The bytes come from outside: pure parsers with limits.
 #ifndef DAWN_FORMAT_SSHKEY_H
 #define DAWN_FORMAT_SSHKEY_H
@@ -17,7 +17,7 @@ struct sshkey_secret {
     unsigned char secret[64];  // libsodium's form: seed, then public key
 };
 
-bool sshkey_same(const struct sshkey *, const struct sshkey *);  // the same key, whatever the comments
+bool sshkey_same(const struct sshkey *, const struct sshkey *);  // the same key; comments may differ
 // "SHA256:" and 43 base64 digits, as ssh-keygen -l prints it. It is the key's name everywhere.
 char *sshkey_id(const struct sshkey *, char into[SSHKEY_ID]);
 bool sshkey_is_id(const char *text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures in OpenSSH's SSHSIG format, over SHA-512, of Ed25519 keys: plain ones, and those of hardware (FIDO). People sign
+// Signatures in OpenSSH's SSHSIG format, over SHA-512, of Ed25519 keys, plain or in hardware (FIDO). People sign
 // with their SSH keys, and anyone can verify with "ssh-keygen -Y verify", without DAWN.
 #ifndef DAWN_FORMAT_SSHSIG_H
 #define DAWN_FORMAT_SSHSIG_H

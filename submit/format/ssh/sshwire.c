@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSH's binary and text forms. Invariant: a reader never passes its end, whatever lengths the bytes claim.
+// OpenSSH's binary and text forms. Invariant: a reader never passes its end, even if the bytes claim larger lengths.
 // Workload: a key or a signature of some hundred bytes. Cost: one pass, no allocation.
 #include "submit/format/ssh/sshwire.h"
 

@@ -186,6 +186,6 @@ void machine_peak_memory_reset(void)
     int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     ssize_t n = write(fd, "5", 1);  // proc(5): 5 resets the peak to the current resident size
-    (void)n;                        // if refused, the peak is that of the whole process
+    (void)n;                        // if refused, the peak covers the whole process
     close(fd);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two locks: `reading` is held while the counter is read, which may take long; `lock` only for what is known.
+// Two locks: `reading` is held while the counter is read, which may take long; `lock` only for the known figures.
 #include "submit/results/machine/machine_counter.h"
 
 #include <pthread.h>
@@ -75,7 +75,7 @@ struct machine_counter *machine_counter_start(machine_counter_read *read, void *
     pthread_condattr_t attributes;
     c->read = read, c->context = context;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // that of clock_ns
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);  // the clock of clock_ns
     pthread_mutex_init(&c->reading, NULL);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->wake, &attributes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows an energy counter that does not wrap, such as a GPU's. Its first reading may load a library, and every reading may take
-// a millisecond, so a thread of its own takes them: one at the start, then one a second. A caller that needs an exact figure, at
-// the end of a run, reads it itself. Cost: a thread, which sleeps.
+// a millisecond, so a thread of its own takes them: one at the start, then one per second. A caller that needs an exact figure
+// at the end of a run reads it itself. Cost: a thread, which sleeps.
 #ifndef DAWN_MACHINE_COUNTER_H
 #define DAWN_MACHINE_COUNTER_H
 
