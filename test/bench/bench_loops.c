@@ -9,12 +9,12 @@
 // "together" is their total per step.
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/sort.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { VALUES = 16, REPEATS_MAX = 101 };
 
@@ -30,19 +30,6 @@ struct bench {
 static int repeats = 9, threads;
 static double copy_rate, step_ms, processor_ms;
 
-static int64_t processor_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void *alloc_room(size_t bytes)
 {
     void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
@@ -57,11 +44,11 @@ static void measure_copy(void)
     char *to = alloc_room(BYTES), *from = alloc_room(BYTES);
     int64_t ns[9];
     for (int i = 0; i < 9; i++) {
-        int64_t begin = processor_ns();
+        int64_t begin = clock_cpu_ns();
         threads_copy(to, from, BYTES, 4096);
-        ns[i] = (processor_ns() - begin) / threads;
+        ns[i] = (clock_cpu_ns() - begin) / threads;
     }
-    qsort(ns, 9, sizeof *ns, compare_times);
+    qsort(ns, 9, sizeof *ns, sort_i64);
     copy_rate = 2.0 * BYTES / (double)ns[0];
     free(from), free(to);
 }
@@ -129,12 +116,12 @@ static void finish_bench(struct bench *b, const char *name, const struct cpu_op 
     for (int i = 0; i < MAX_OUT; i++) bytes += bytes_of(b, b->node.out[i]);
     int64_t ns[REPEATS_MAX], used[REPEATS_MAX];
     for (int i = -1; i < repeats; i++) {
-        int64_t from = clock_ns(), processor = processor_ns();
+        int64_t from = clock_ns(), processor = clock_cpu_ns();
         if (b->step.run(&b->step) < 0) BUG("a step failed");
-        if (i >= 0) ns[i] = clock_ns() - from, used[i] = (processor_ns() - processor) / threads;
+        if (i >= 0) ns[i] = clock_ns() - from, used[i] = (clock_cpu_ns() - processor) / threads;
     }
-    qsort(ns, (size_t)repeats, sizeof *ns, compare_times);
-    qsort(used, (size_t)repeats, sizeof *used, compare_times);
+    qsort(ns, (size_t)repeats, sizeof *ns, sort_i64);
+    qsort(used, (size_t)repeats, sizeof *used, sort_i64);
     double median = (double)ns[repeats / 2], least = (double)used[0];
     step_ms += median * 1e-6, processor_ms += least * 1e-6;
     printf("%-34s %8.2f ms  processor %8.2f ms %7.1f MB %6.1f GB/s %4.0f%%\n", name, median * 1e-6, least * 1e-6,
