@@ -3,8 +3,8 @@
 //
 // The statements, with their exact bytes and a sequence number each, are the truth; rows of the boards are derived
 // (ranking.h) and can be rebuilt from them. One connection does all writes and checkpoints, under a mutex; readers have
-// a read-only connection each, one a thread. WAL, synchronous=FULL: acknowledged writes survive a power cut. Every statement is
-// an entry of a Merkle tree, whose signed checkpoints lie beside the record (store_tree.c).
+// a read-only connection each, one per thread. WAL, synchronous=FULL: acknowledged writes survive a power cut. Every statement is
+// an entry of a Merkle tree, whose signed checkpoints are stored next to the record (store_tree.c).
 // Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
 #ifndef DAWN_SCOREBOARD_STORE_H
 #define DAWN_SCOREBOARD_STORE_H
@@ -93,7 +93,7 @@ int store_entries(struct reader *, const struct filter *, struct arena *, struct
 // Every row that was the best of its board when it was accepted, oldest first.
 int store_history(struct reader *, const struct filter *, struct arena *, struct entries *) MUST_CHECK;
 // The newest uploads over all boards of a contest (NULL: of all contests but the demonstration), each by one of its rows: the
-// group before its runs, training time before the other boards. Its accepted_ms is that of the upload's last statement.
+// group before its runs, training time before the other boards. Its accepted_ms is the time of the upload's last statement.
 int store_newest(struct reader *, const struct contest *, enum trust least, int limit, struct arena *, struct entries *)
     MUST_CHECK;
 // Rows of one statement, one group or one import (source text of the entry), on all boards.
@@ -148,7 +148,7 @@ int store_run_of_head(struct reader *, const char *head, struct arena *, struct 
 int store_checkpoint(struct store *, struct text *note) MUST_CHECK;
 int store_tree_head(struct reader *, struct checkpoint *) MUST_CHECK;  // without its name
 int store_tile(struct reader *, const struct tile *, struct text *) MUST_CHECK;
-// From now on the reader sees one moment, and the checkpoint is that of this moment.
+// From now on the reader sees one moment, and the checkpoint belongs to it.
 int store_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;
 // Runs of a group, by index; `planned` as they announced.
 int store_group(struct reader *, const char *nonce, struct arena *, struct stored **, int *count, int *planned) MUST_CHECK;

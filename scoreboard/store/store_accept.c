@@ -60,7 +60,7 @@ static int check_board(struct attempt *a)
                         a->store->key_id);
 }
 
-// Server time breaks ties, so it never runs backwards in the log, whatever the clock does. A clock that once jumped ahead must
+// Server time breaks ties, so it never runs backwards in the log, even if the clock does. A clock that once jumped ahead must
 // not set the time of all later statements; then only the operator's own revocations are accepted. The checks use the recorded
 // moment, because store_check repeats them.
 static int number_statement(struct attempt *a)

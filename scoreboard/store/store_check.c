@@ -79,7 +79,7 @@ static int check_signature(struct checking *c, struct taken *t)
     return 0;
 }
 
-// A receipt's head must be that of the tree as the statements before it make it.
+// A receipt's head must be the head of the tree of all statements before it.
 static bool leads_to_log(struct checking *c, const struct receipt *r, const struct sshkey *key)
 {
     struct checkpoint head;
@@ -149,7 +149,7 @@ static int check_again(struct checking *c, struct taken *t)
     return 0;
 }
 
-// The owner of a statement: the handle in its payload, else that of the signing key; never the record's column.
+// The owner of a statement: the handle in its payload, else the signing key's handle; never the record's column.
 static int check_owner(struct checking *c, struct taken *t, const char *said)
 {
     sqlite3_stmt *row;

@@ -46,7 +46,7 @@ struct chosen {
     struct task_files files;  // the task takes each given file
 };
 int choose(const struct choose *, const char *task, struct chosen *) MUST_CHECK;
-// The target of the first metric: `given`, or that of the task if it is NAN. A share lies between 0 and 1; a metric of another
+// The target of the first metric: `given`, or the task's if it is NAN. A share lies between 0 and 1; a metric of another
 // unit has any range.
 int choose_target(const struct task *, double given, double *target) MUST_CHECK;
 // The target that is harder to meet.

@@ -31,7 +31,7 @@ tiny="--threads 1 --set widths=8,8,8 --set batch=50 --set epochs=0.2 --set resol
 cp "$standin" airbench94_muon.py
 cp "$standin" hiverge.py
 
-# Two competitors, one a checkout, one a file; five runs of DAWN and three of theirs, in turn.
+# Two competitors, a checkout and a file; five runs of DAWN and three of theirs, in turn.
 want 0 "$bench/cifar10-gpu.sh" data --device cpu --runs 5 --others 3 --airbench . --hiverge hiverge.py --allow-cpu \
     --json all.json --keep kept -- $tiny
 sed -n 's/^{"side": "\([a-z]*\)", "\(run\).*/\1/p' kept/lines | tr '\n' ' ' >turns

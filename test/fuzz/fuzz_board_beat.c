@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a beat: one that is taken is written again as it came. The same bytes as the hashes and the moments of stamps: a
+// Any bytes as a beat: an accepted one is written back unchanged. The same bytes as the hashes and the moments of stamps: a
 // judgement says either yes or why not.
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what a log serves: a checkpoint, the path of a tile, a witness's key, a proof. A note that is taken has all its
-// parts within its bytes; a path and a key that are taken are written again as they came; a proof may be anything.
+// Any bytes as a log's answers: a checkpoint, the path of a tile, a witness's key, a proof. An accepted note has all its
+// parts within its bytes; accepted paths and keys are written back unchanged; a proof may be anything.
 #include "submit/log/note.h"
 #include "submit/log/tile.h"
 

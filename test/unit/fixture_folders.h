@@ -41,4 +41,12 @@ static inline void make_pictures(const char *name, int train, int val)
     }
 }
 
+static inline void assert_same_files(const char *a, const char *b)
+{
+    char hex[2][DIGEST_HEX];
+    assert_int_equal(digest_file(in(a), hex[0]), 0);
+    assert_int_equal(digest_file(in(b), hex[1]), 0);
+    assert_string_equal(hex[0], hex[1]);
+}
+
 #endif

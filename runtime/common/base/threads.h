@@ -11,7 +11,7 @@ void threads_set(int count);  // 0: as many as the process may use
 int threads_count(void);
 int threads_available(void);  // processors this process may run on
 
-// Calls fn(context, begin, end, thread) for disjoint contiguous pieces of [0, n), one a thread; pieces start at
+// Calls fn(context, begin, end, thread) for disjoint contiguous pieces of [0, n), one per thread; pieces start at
 // multiples of `grain`. Returns when all are done. `thread` is below threads_count().
 void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t begin, int64_t end, int thread), void *context);
 

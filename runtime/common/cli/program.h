@@ -57,7 +57,7 @@ void program_draw_nothing(void);
 bool program_draws(int fd);   // true for a terminal on which a line can be drawn again: $TERM is set and not "dumb"
 
 // What a command is doing now, as one line on standard error that the next one replaces. If standard error is no such terminal,
-// nothing, or with PROGRAM_STATUS_LINES a plain line, at most one a second. program_status_end erases the line, before other
+// nothing, or with PROGRAM_STATUS_LINES a plain line, at most one per second. program_status_end erases the line, before other
 // output; program_main does so before an error.
 enum program_status_mode { PROGRAM_STATUS_LIVE, PROGRAM_STATUS_LINES, PROGRAM_STATUS_NONE };
 void program_status_show(enum program_status_mode);  // LIVE until the first call

@@ -68,7 +68,7 @@ struct shelf_wanted {
     int source;                  // 0: any, 1: dawn, 2: dawnbench
 };
 void shelf_want(const struct library *, const struct filter *, struct shelf_wanted *);
-bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);  // whatever its level of trust
+bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);  // at any level of trust
 void shelf_wanted_free(struct shelf_wanted *);
 
 #endif

@@ -15,10 +15,10 @@
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
-// Ranks anew the runs whose level this run may have changed: the one that it says it repeats, and those of its own group whose
+// Ranks the runs again whose level this run may have changed: the one that it says it repeats, and those of its own group whose
 // replays the group decides about. The caller ranks that group afterwards.
 int store_rank_repeated(struct store *, int64_t sequence, const char *group) MUST_CHECK;
-// Ranks anew what the keys of these rules of the draw repeat, and what those before them did.
+// Ranks again what the keys of these rules of the draw repeat, and what those before them did.
 int store_rank_listed(struct store *, int64_t draw) MUST_CHECK;
 int store_payload(struct sql *, int64_t sequence, struct statement *) MUST_CHECK;  // of a statement of the record
 int store_take_brief(sqlite3_stmt *, int column, struct statement *) MUST_CHECK;  // a statement without a payload

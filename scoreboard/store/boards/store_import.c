@@ -53,7 +53,7 @@ static int put_training(struct store *s, const struct dawnbench_entry *e, struct
     return e->cost_per_hour >= 0 ? put_row(s, BOARD_TRAINING_COST, target_micro, entry, entry.cost) : 0;
 }
 
-// A latency counts only beside a score that meets the target.
+// A latency counts only with a score that meets the target.
 static int put_inference(struct store *s, const struct dawnbench_entry *e, struct entry entry, int target)
 {
     int64_t target_micro = e->contest->target_micro[target];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines by the names that statements give them. Each reader keeps an index of them: the machine of each text of hardware, the
 // counts, the order. Invariant: the index belongs to one version of the record and is made again after a change, when somebody
-// asks. Cost: of making it, a sort of all rows of boards and one row a measurement; of a request, what its page shows.
+// asks. Cost: of making it, a sort of all rows of boards and one row per measurement; of a request, the rows on its page.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -339,9 +339,9 @@ static int find_equal(struct store *s, const struct copy *original, const char *
     return 0;
 }
 
-// ---- replays: runs that say which run they repeat. Their curves may differ, as those of another device do.
+// ---- replays: runs that say which run they repeat. Their curves may differ, for example on another device.
 
-// All runs of a group may be ranked anew by one statement. Each asks for the interval of the group, and may change its row.
+// One statement may rank all runs of a group again. Each asks for the interval of the group, and may change its row.
 struct group_known {
     const char *later;  // the group that the caller ranks afterwards
     char nonce[64];     // whose interval this is

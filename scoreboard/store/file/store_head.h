@@ -19,7 +19,7 @@ void store_head_close(struct store_head *);
 int store_head_make(const char *record, const char *note) MUST_CHECK;
 // The larger one of the checkpoints that the key signed. `note` may be NULL.
 int store_head_read(struct store_head *, const struct sshkey *, struct checkpoint *, struct text *note) MUST_CHECK;
-// Between these two no other process writes it, and what was read last is what is there.
+// Between these two no other process writes it, so the last reading is current.
 int store_head_lock(struct store_head *) MUST_CHECK;
 void store_head_unlock(struct store_head *);
 int store_head_write(struct store_head *, const char *note) MUST_CHECK;  // durable when it returns 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log's tree: its hashes in the record, and the checkpoints that are signed of it. Invariant: the record is first, the
 // checkpoint after it. A statement, its entry and its hashes are one transaction; when that is durable, the checkpoint is signed
-// and made durable; only then is the receipt answered. So whatever has been signed is a prefix of the record, and a record of
+// and made durable; only then is the receipt answered. So every signed tree is a prefix of the record, and a record of
 // which that is not true is not served.
 //
 // Several threads write one checkpoint: the first one writes the newest there is, and those whose statements it has find

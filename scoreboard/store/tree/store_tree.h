@@ -19,7 +19,7 @@ int store_publish_newest(struct store *) MUST_CHECK;
 int store_tree_holds(struct sql *, const struct checkpoint *, bool *holds) MUST_CHECK;
 
 // The newest checkpoint as the board's key signed it (`note` may be NULL; ERR_MISSING: a copy has none), and the proof that the
-// tree of `size` begins with that of `old`.
+// tree of `size` begins with the tree of `old`.
 int store_signed_note(const struct store *, struct text *note, struct checkpoint *) MUST_CHECK;
 int store_tree_growth(struct store *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count) MUST_CHECK;
 int store_tree_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;  // as store_hold

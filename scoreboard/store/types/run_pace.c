@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds older runs whose points follow each other as those of a new run do. A key is how four consecutive intervals relate, so a
+// Finds older runs whose points have the intervals of a new run. A key is how four consecutive intervals relate, so a
 // copy has most keys of its original, also if it is slower by a factor, begins later, or leaves out points. A run is stored under
 // a sample of its keys: the least by a fixed draw, so that a copy has the same sample.
 // Workload: each run once. Cost: some look-ups per point, and at most 96 rows per run.

@@ -28,7 +28,7 @@ static int amend_words(struct store *s, const json_t *amend, int64_t sequence)
     return rc;
 }
 
-// Nobody has looked at the new words, so an audit ends; the operator may audit the run anew.
+// Nobody has looked at the new words, so an audit ends; the operator may audit the run again.
 static int apply_amendment(struct store *s, const struct incoming *in)
 {
     struct about_run run;

@@ -102,7 +102,7 @@ static int find_objected(struct store *s, const char *objection, struct about_ru
     return rc < 0 ? rc : 0;
 }
 
-// An upheld objection is a flag of the run. An audit and a reproduction end, too: the operator may audit the run anew.
+// An upheld objection is a flag of the run. An audit and a reproduction end, too: the operator may audit the run again.
 static int apply_decision(struct store *s, const struct incoming *in)
 {
     const char *objection = canonical_text(in->statement->json, "statement");

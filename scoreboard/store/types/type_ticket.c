@@ -125,7 +125,7 @@ static int check_issued(struct store *s, const struct incoming *in, const struct
     if (t->run == 0) return 0;
     TRY(sql_int(&s->sql, &same, 0, "SELECT count(*) FROM runs WHERE first = ? AND nonce = ?", "it", t->run,
                 canonical_text(run, "nonce")));
-    if (same > 0) return 0;  // the same run said anew
+    if (same > 0) return 0;  // the same run again
     return problem_rule(out, PROBLEM_CONFLICT, "ticket %lld was for one run, which is statement %lld", number, (long long)t->run);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of types, and what is stored of every statement.
+// The list of types, and the columns stored of every statement.
 #include "scoreboard/store/types/types.h"
 
 #include "scoreboard/store/tree/store_tree.h"

@@ -70,7 +70,7 @@ struct net_stages {
     int (*block)(struct net *, int x, const struct net_block *);
 };
 int net_stages(struct net *, int x, const struct net_stages *);
-// Replaces numbers of a network by those of a recipe key, if it has any; it must have as many.
+// Replaces numbers of a network by the numbers of a recipe key, if it has any; it must have as many.
 void net_take(struct net *, const char *key, const struct recipe_list *list, int64_t into[], int count);
 
 // ---- texts: x[B,T,C]

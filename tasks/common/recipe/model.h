@@ -19,7 +19,7 @@ struct model {
     bool half;           // published in f16: "auto" selects it where f16 is fast and bf16, which has the range of f32, is not
     // The task defines the inputs and the outputs, which are graph values.
     void (*forward)(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-    const struct task_program *programs;  // NULL: those of the task
+    const struct task_program *programs;  // NULL: the task's
     // Fills slots that are computed from the data (INIT_UPLOAD) before the first step. NULL: none.
     int (*begin)(const struct setting *, struct session *, struct dataset *);
     // For weights of another program (--weights): prefixes of its tensor names that the model's names lack ("bert."), and

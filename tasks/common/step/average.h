@@ -17,7 +17,7 @@ struct average {
 int average_build(struct average *, struct session *, const struct recipe *, int64_t steps_per_epoch) MUST_CHECK;
 int average_after(const struct average *, struct session *, int64_t done) MUST_CHECK;  // after step number `done`, counted from 1
 int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
-// True for running statistics and for weights that train in a program of the session, whatever they began with.
+// True for running statistics and for weights that train in a program of the session, with any initial values.
 bool average_has(const struct session *, const struct slot *);
 
 #endif

@@ -17,7 +17,7 @@ const struct evaluation_program *evaluation_find(const struct evaluation *e, con
     return NULL;
 }
 
-// One program, or all of the kind if the task decides which ones run.
+// Prepares one program, or all of the kind if the task decides which ones run.
 static int add_programs(struct evaluation *e, const struct variant *is, struct evaluation_program *into)
 {
     const struct setting *c = e->setting;

@@ -18,7 +18,7 @@ struct losses {
     int tallies;
     int groups, rows[LOSSES_MAX + 1];  // tally of the count of each group; NONE: its number of terms is known
     int *at;                           // tally of each gradient: [group][parameter]; NONE: no gradient
-    int loss, sum[LOSSES_MAX], count[LOSSES_MAX];  // tallies of what is shown to people, in slices
+    int loss, sum[LOSSES_MAX], count[LOSSES_MAX];  // tallies of the displayed losses, in slices
 };
 
 // Differentiates the losses by the parameters.

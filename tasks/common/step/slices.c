@@ -128,7 +128,7 @@ static void reduce_buckets(struct step *s, struct term *term, int terms)
     }
 }
 
-// The sums become what one whole batch has: statistics are those of all slices.
+// The sums become the figures of one whole batch: statistics cover all slices.
 static void finish(struct step *s, const struct term *t)
 {
     struct graph *g = s->g;

@@ -6,7 +6,7 @@
 //
 // A slice is a program, like a part of a batch (update_accumulate). Slice number i of a process, from 0, joins its values with
 // the earlier sums of 1, 2, 4, .. slices that its number completes, and keeps the result, as one adds 1 to a binary number. The
-// last slice joins what is left, reduces over the processes and updates.
+// last slice joins the remaining sums, reduces over the processes and updates.
 // Cost: a sum for each gradient and for each level of the tree.
 #ifndef DAWN_STEP_SLICES_H
 #define DAWN_STEP_SLICES_H
@@ -20,7 +20,7 @@ struct slices {
 // Refuses a number of slices that the processes cannot share.
 int slices_share(int64_t all, int ranks, int rank, struct slices *) MUST_CHECK;
 bool slices_whole(const struct slices *);  // the batch is not cut
-// Programs of a step: slices that do the same share one. The last kind is that of the last slice.
+// Programs of a step: slices that do the same share one. The last kind belongs to the last slice.
 int slices_kinds(const struct slices *);
 int slices_kind(const struct slices *, int slice);
 // Of a kind: bit k for each earlier sum of 2^k slices that it joins.
@@ -33,7 +33,7 @@ int slices_bucket(const int64_t *bytes, int count, int at);  // where the bucket
 
 struct step;
 struct tally;
-// Joins tallies and statistics as above. After the last slice they are those of the batch, on every process.
+// Joins tallies and statistics as above. After the last slice they cover the batch, on every process.
 int slices_join(struct step *, struct tally *, int tallies) MUST_CHECK;
 
 #endif

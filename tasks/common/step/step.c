@@ -254,7 +254,7 @@ void step_carry_on(struct step *s, int slot, int v)
     else s->carried[s->carries].slot = slot, s->carried[s->carries++].value = v;
 }
 
-// How far counters of slices move: the last slice of a process passes over those of the others.
+// How far counters of slices move: the last slice of a process passes over the others' slices.
 static int32_t slices_passed(const struct step *s)
 {
     const struct slices *of = &s->setting->slices;

@@ -37,7 +37,7 @@ struct step_table {  // a schedule on the device: f32[steps]
 struct step_slots {
     struct feed_slots feed[FEEDS_MAX];
     struct step_counts train, test;
-    struct slot *key;     // as that of a feed, without an epoch, for programs without a feed
+    struct slot *key;     // like a feed's, without an epoch, for programs without a feed
     struct slot *carried[CARRIED_MAX];  // by the evaluation's batches: an evaluation begins with zeros
     int carries;
     struct step_table table[STEP_TABLES];

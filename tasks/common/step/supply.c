@@ -54,7 +54,7 @@ static int cut_batches(const struct setting *c, struct supply *s)
     int64_t parts = sliced ? slices->all : c->recipe->accumulate;
     if (sliced)
         s->choice.order.share = (struct order_share){.slices = slices->all, .first = slices->first, .taken = slices->count};
-    else if (s->choice.order.kind == ORDER_STREAMS && parts > 1)  // its parts are rows of one batch, not batches in turn
+    else if (s->choice.order.kind == ORDER_STREAMS && parts > 1)  // its parts are rows of one batch, not successive batches
         s->choice.order.share = (struct order_share){.slices = (int)parts, .taken = (int)parts};
     for (int b = 0; b < s->choice.order.buckets && parts > 1; b++) {
         int64_t *batch = &s->choice.order.batch[b];

@@ -14,8 +14,8 @@ struct supply {
     struct dataset *data;       // borrowed
     struct session *session;    // borrowed
     struct feed_slots *slots;   // borrowed
-    struct order *order;        // the order of batches; resident: that of the current epoch
-    struct order *next_order;   // resident: that of a later epoch, drawn while the device computes; NULL: none
+    struct order *order;        // the order of batches; resident: of the current epoch
+    struct order *next_order;   // resident: of a later epoch, drawn while the device computes; NULL: none
     uint64_t next_seed;
     int64_t next_epoch;         // NONE: nothing is drawn
     struct feed *feed;          // NULL: resident, of a growing set, or not loaded yet
@@ -38,7 +38,7 @@ int supply_load(struct supply *, struct session *, struct feed_slots *) MUST_CHE
 int supply_begin(struct supply *, uint64_t seed, int64_t epoch, int64_t batch) MUST_CHECK;
 // Says how many samples a growing set has: no more are read.
 int supply_grow(struct supply *, int64_t count) MUST_CHECK;
-// Draws the order of an epoch before supply_begin needs it, while the device works on what is queued.
+// Draws the order of an epoch before supply_begin needs it, while the device works on its queue.
 void supply_draw_ahead(struct supply *, uint64_t seed, int64_t epoch);
 // Brings the next batch to the device and returns its number of samples and its bucket. `first` is set for an evaluation
 // only: the position of its first sample in the order.

@@ -115,7 +115,7 @@ enum { RULES_MAX = 16 };
 
 // ---- metrics that the host computes from outputs
 
-// One batch of an evaluation. The first dimension of an output is the number of samples. Floats are f32, whatever the type
+// One batch of an evaluation. The first dimension of an output is the number of samples. Floats are f32, for any type
 // of the graph.
 struct judged {
     const int32_t *sample;             // [count] numbers of the samples in the test split (of the view)
@@ -181,7 +181,7 @@ struct task {
     // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
     // view afterwards. The record counts and digests the stored samples. May be NULL.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
-    // Adds what people should know about the samples before a training, in sentences: what is learned, what is left out. May be
+    // Adds what people should know about the samples before a training, in sentences: learned weights, left-out samples. May be
     // NULL.
     void (*note)(const struct setting *, const struct dataset *view, struct text *);
     // SHA-256 of the scored samples, where the view makes them of the stored ones: of published data it must be the contest's

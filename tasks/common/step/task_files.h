@@ -6,7 +6,7 @@
 #include "runtime/common/base/error.h"
 
 struct task_files {       // NULL: not given
-    const char *weights;  // initial weights, or those of an inference
+    const char *weights;  // initial weights, or the weights of an inference
     const char *vocab;    // vocabulary of a tokenizer
     const char *vectors;  // word vectors
 };

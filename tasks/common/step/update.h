@@ -11,8 +11,8 @@ int update_scale(struct step *);
 // Appends the update of every parameter that has a gradient. `step` is i32[1], counted from 0. A parameter without a
 // matching rule is an error with its name.
 int update_parameters(struct step *, const int *params, const int *grads, int count, int step) MUST_CHECK;
-// For a batch that is computed in parts: adds the tallies to those of earlier parts, in slots "sum.NAME". In the last part they
-// become those of the whole batch.
+// For a batch that is computed in parts: adds the tallies to earlier parts' tallies, in slots "sum.NAME". In the last part they
+// become the whole batch's.
 struct tally;
 int update_accumulate(struct step *, struct tally *, int tallies) MUST_CHECK;
 // True if a step renormalises the filters that Muon updates. *last is the last such step, counted from 1.

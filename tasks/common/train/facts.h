@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of the machine and of the program that the record states, with those of the device and of the processes.
+// The facts of machine, program, device and processes that the record states.
 #ifndef DAWN_TRAIN_FACTS_H
 #define DAWN_TRAIN_FACTS_H
 

@@ -54,7 +54,7 @@ static void fit_columns(struct progress *p)
     for (; p->shown > 1 && width > room; width -= SCORE) p->shown--;
 }
 
-// A single counted metric is called "test", beside "train". Other metrics keep their names.
+// A single counted metric is called "test", next to "train". Other metrics keep their names.
 static void print_columns(struct progress *p, const char *samples)
 {
     char rate[TEXT_FIGURE];

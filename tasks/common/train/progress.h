@@ -76,7 +76,7 @@ void progress_start(struct progress *, const struct progress_start *);
 // that took 10 s or longer. A loss that is not a number is shown as "-".
 bool progress_wants(const struct progress *, int64_t done, int64_t now_ns);
 void progress_step(struct progress *, int64_t done, double loss, double accuracy);
-// Names the initial weights and the tensors that were taken from them.
+// Names the initial weights and the tensors that were read from them.
 void progress_weights(struct progress *, const char *path, const char *taken);
 void progress_note(struct progress *, const char *what);  // "compiling", "evaluating": while no step runs
 void progress_close(struct progress *);                   // erases the live line, also after a failure

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts that `dawn train` needs to resume a run, besides its state (state.h) and its record (result.h): a note in the
-// state, and the interval between states. The state of run N lies beside the record as run-N.state.
+// state, and the interval between states. The state of run N is stored next to the record as run-N.state.
 //
 // A run can be resumed only on the same type of device with the same number of threads, the same precision and the same
-// program. Then its weights have the same bytes as those of a run that was never stopped.
+// program. Then its weights have the same bytes as after a run that was never stopped.
 #ifndef DAWN_TRAIN_RESUME_H
 #define DAWN_TRAIN_RESUME_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are those of docs/rules.md. submit/format/check/check_rules.c checks a submission against them again.
+// docs/rules.md has the rules. submit/format/check/check_rules.c checks a submission against them again.
 #include "tasks/common/train/standing.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ const char *state_program(void)
     return text;
 }
 
-// A state leaves out folded filters, and what is uploaded and has no role: the data, the order and the key of an epoch, tables of
+// A state leaves out folded filters and uploaded slots without a role: the data, the order and the key of an epoch, tables of
 // schedules and of words. All of it is made again, and an order read from a file would be an unchecked index.
 static bool belongs(const struct slot *slot)
 {

@@ -9,7 +9,7 @@
 // the bytes of the slots in the order of the header and without gaps, the SHA-256 of everything before it (32 bytes).
 // Invariant: the file is whole or not there (whole.h). The file is untrusted: after state_open its header and digest are
 // checked, and a failing state_load has uploaded nothing. No number of the file is used as an index unless this program
-// computed the same number itself. Cost: one pass over the slots in pieces of STATE_PIECE, whatever the size. A state is
+// computed the same number itself. Cost: one pass over the slots in pieces of STATE_PIECE, at any size. A state is
 // read twice, the first time for its digest.
 #ifndef DAWN_TRAIN_STATE_H
 #define DAWN_TRAIN_STATE_H

@@ -32,7 +32,7 @@ struct train_options {
     int64_t runs, seed;      // run i of a group has seed + i, unless tickets give the seeds
     const char *database;    // NULL: the usual file
     struct run_labels labels;
-    const char *save;        // path of the checkpoint; NULL: beside the database; "": none
+    const char *save;        // path of the checkpoint; NULL: next to the database; "": none
     const struct price *price;  // NULL: none
     const struct resume *resume;  // the run to resume, with its own options; NULL: a new run
     const struct train_replay *replay;  // NULL: none

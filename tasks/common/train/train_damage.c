@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged pictures of a run, as its record counts them and as its end tells them.
+// Damaged pictures of a run, as its record counts them and its end prints them.
 #include "runtime/common/base/text.h"
 #include "tasks/common/train/train_inside.h"
 

@@ -63,7 +63,7 @@ struct going {
 
 // ---- the record (train_record.c)
 
-int train_metrics(const struct going *, struct run_metric into[METRICS_MAX]);  // those of the record; the first is the board's
+int train_metrics(const struct going *, struct run_metric into[METRICS_MAX]);  // the record's; the first is the board's
 int64_t train_target_micro(const struct train_options *);
 int train_record_open(const struct train_options *, struct kept *) MUST_CHECK;  // and announces the group
 int train_record_begin(struct going *) MUST_CHECK;
@@ -93,7 +93,7 @@ int train_check_seed(const struct going *) MUST_CHECK;
 
 // ---- a replay
 
-// Fails where data or files are not those of the run that is repeated (train_replay.c).
+// Fails where data or files differ from the run that is repeated (train_replay.c).
 int train_check_replay(const struct train_replay *, const struct run_data *, int data, const struct run_file *, int files)
     MUST_CHECK;
 

@@ -138,7 +138,7 @@ int64_t train_threads(const struct going *r)
     return r->places ? threads : r->device_facts.threads;
 }
 
-// An hour costs that of all machines. A run that goes on has its price already.
+// An hour costs the sum over all machines. A run that goes on has its price already.
 int train_price(struct going *r)
 {
     const struct train_options *o = r->o;
@@ -153,7 +153,7 @@ int train_price(struct going *r)
 
 // ---- in the loop
 
-// What a process wants is known to the others one step later, so that no step waits for the exchange.
+// The others learn a process's request one step later, so that no step waits for the exchange.
 int train_wish(struct going *r, enum train_wish mine, enum train_wish *wish)
 {
     *wish = mine;

@@ -117,7 +117,7 @@ static int write_state(struct going *r)
 
 int train_state_write(struct going *r)
 {
-    TRY(session_sync(r->trainer->session));  // what is queued is training, not checkpoint
+    TRY(session_sync(r->trainer->session));  // queued work is training, not checkpoint
     stopwatch_enter(&r->watch, SEGMENT_CHECKPOINT);
     TRY(train_energy(r, true));
     TRY(train_join(r));

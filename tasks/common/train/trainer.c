@@ -217,7 +217,7 @@ int trainer_resume(struct trainer *t, uint64_t seed, int64_t at, int64_t samples
     t->seed = seed;
     t->at = at;
     t->samples = samples;
-    if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process goes on with those of all
+    if (ranks_rank() > 0) TRY(clear_counts(t));  // the first process continues with the sums of all
     return trainer_place(t);
 }
 

@@ -65,7 +65,7 @@ static double sample_cost(const struct trainer *t, int64_t step, const double *w
     return cost / samples / (double)train_batches(calls);
 }
 
-// A bucket costs what its first program costs, which is that of full batches where it has any.
+// A bucket costs as much as its first program, the one for full batches if it has any.
 static double evaluation_flops(const struct trainer *t)
 {
     const struct evaluation *e = &t->evaluation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of GPUs. Rates are those of large matrices and large copies; smaller ones are slower.
+// The table of GPUs. Rates hold for large matrices and large copies; smaller ones are slower.
 #include "tasks/tools/forecast/gpus.h"
 
 #include "runtime/common/base/text.h"

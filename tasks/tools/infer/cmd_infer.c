@@ -32,7 +32,7 @@ struct arguments {
     bool latency, json, quiet;
 };
 
-// The files must be those of the run: another vocabulary would number the words differently.
+// The files must be the run's: another vocabulary would number the words differently.
 static int check_files_of_run(const struct task_files *files, const json_t *record, int64_t run)
 {
     size_t at;

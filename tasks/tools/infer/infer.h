@@ -52,7 +52,7 @@ struct infer_figures {
     struct device_facts device;
     char digest[DIGEST_HEX];   // of the weights
     char scored[DIGEST_HEX];   // task->scored_digest; "": it has none
-    char imported[512];        // tensors taken from another program's weights; "": DAWN wrote the weights
+    char imported[512];        // tensors read from another program's weights; "": DAWN wrote the weights
     bool counts_damaged;       // the next two members are known
     int64_t damaged;           // number of damaged pictures
     char damaged_text[512];    // "": none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The request is a stored sample, or one that the task made of them all. Preprocessing is the feed's fill on the host (decoding,
 // cropping, padding) and the copy to the device. If a view makes several samples of a request, its time is the sum of theirs. The
-// programs are those of the task's inference, or of its evaluation, at batch 1, so the score comes from the task's own metrics
+// programs come from the task's inference, or from its evaluation, at batch 1, so the score comes from the task's own metrics
 // and judge. Invariant: the time of a request covers all of its work, and the mean is over all requests except the warm-up.
 #include "tasks/tools/infer/infer_inside.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a text on, token by token, with trained weights. The network sees as many tokens as its task allows; then it reads the
+// Continues a text token by token, with trained weights. The network sees as many tokens as its task allows; then it reads the
 // last half of them again and goes on. What is written depends on weights, prompt, options and seed alone.
 #include "tasks/tools/infer/infer_inside.h"
 
@@ -25,7 +25,7 @@ int infer_write_build(struct serving *s, const struct infer_options *o)
     return 0;
 }
 
-struct page {  // what is written
+struct page {  // the text so far
     struct serving *serving;
     const struct infer_writing *how;
     const struct author *author;

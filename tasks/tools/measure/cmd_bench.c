@@ -86,7 +86,7 @@ static int read_lists(struct bench *b)
     const struct arguments *a = b->a;
     b->batches = 1;
     if (a->batch) TRY(sweep_batches("--batch", a->batch, b->batch, &b->batches));
-    b->precision = (struct words){.count = 1};  // that of the recipe
+    b->precision = (struct words){.count = 1};  // the recipe's
     if (a->precision) TRY(split_words("--precision", a->precision, &b->precision));
     TRY(split_words("--fusion", a->fusion, &b->fusion));
     for (int i = 0; i < b->fusion.count; i++)

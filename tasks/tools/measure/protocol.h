@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol for timing training steps, that of DLPerf (github.com/Oneflow-Inc/DLPerf): 20 steps are ignored, the next 100
+// The protocol for timing training steps, as in DLPerf (github.com/Oneflow-Inc/DLPerf): 20 steps are ignored, the next 100
 // timed, and the median of 7 repeats counts. For slow steps the protocol is shortened to a budget, and the output says so.
 #ifndef DAWN_MEASURE_PROTOCOL_H
 #define DAWN_MEASURE_PROTOCOL_H

@@ -55,7 +55,7 @@ bool scaling_fit(const struct scaling_row *row, struct scaling_model *m)
     *m = (struct scaling_model){0};
     bool fits = others > 0 && fit_line(row->reduce.bytes, row->reduce.seconds, SCALING_SIZES, &line);
     if (!fits || !(line.slope > 0)) return false;
-    // The line is that of the large sizes; what one message takes shows in the smallest.
+    // The line fits the large sizes; the smallest shows the time of one message.
     double shares = 2 * others / row->processes;
     double least = row->reduce.seconds[0] - line.slope * row->reduce.bytes[0];
     m->beta = line.slope / shares;

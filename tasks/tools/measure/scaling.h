@@ -44,7 +44,7 @@ double scaling_rate(const struct scaling_row *);  // samples per second, of all 
 double scaling_speedup(const struct scaling_row *, const struct scaling_row *first);  // 0: unknown
 
 struct text;
-// The table of the rows, of which the first is what the others are compared with, and predictions from the last one.
+// The table of the rows, each compared with the first, and predictions from the last one.
 void scaling_text(const struct scaling_row *, int count, const char *samples, struct text *);
 struct json_t *scaling_json(const struct scaling_row *, int count);
 struct json_t *scaling_row_json(const struct scaling_row *);

@@ -14,7 +14,7 @@ void throughput_text(const struct trial *, struct text *into);
 // Add the header of a sweep, and the line of one setting, in 80 columns.
 void throughput_head(const struct trial_choice *, struct text *into);
 void throughput_row(const struct trial *, struct text *into);
-// `noise`: the data are noise of the data set's shape. `operators`: those of a profile.
+// `noise`: the data are noise of the data set's shape. `operators`: from a profile.
 struct json_t *throughput_json(const struct trial *, bool noise, const struct roofline *operators);
 // Needs trial_profile. `sweep`: as in bench_facts.
 int throughput_record(const struct trial *, bool noise, int64_t sweep, struct results *, int64_t *id) MUST_CHECK;

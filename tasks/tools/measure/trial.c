@@ -137,7 +137,7 @@ static int run_steps(void *context, int64_t steps, double *seconds)
     for (int64_t i = 0; i < steps; i++) TRY(session_run(s, t->variant->program));
     TRY(session_sync(s));
     *seconds = (double)(clock_ns() - began) * 1e-9;
-    return ranks_broadcast(seconds, sizeof *seconds, 0);  // what is timed next follows from it, on all processes alike
+    return ranks_broadcast(seconds, sizeof *seconds, 0);  // the next steps follow from it, on all processes alike
 }
 
 int trial_time(struct trial *t, double seconds, int64_t repeats, void (*each_repeat)(void *, const struct timing *),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One measured setting: a training made ready like that of `dawn train`, one variant of its step, and one batch of the data.
+// One measured setting: a training made ready as `dawn train` does it, one variant of its step, and one batch of the data.
 // Timing repeats the step on that batch, so the time is the device's. `dawn profile` measures what the feed adds.
 //
 // Order of calls: trial_open (builds and plans, takes no memory), trial_ready, trial_time, trial_profile. trial_close after

@@ -17,7 +17,7 @@ enum { CHUNK = 1 << 20 };
 
 struct file {
     char *path;
-    off_t from;  // bytes that were taken; negative: the file is of another run
+    off_t from;  // bytes that were read; negative: the file belongs to another run
 };
 struct events_folder {
     char *path;

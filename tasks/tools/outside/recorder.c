@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns the lines of a child into the rows of a run. Invariants: all times come from this process, are taken when bytes
 // arrive, and only grow. The run is in the record as soon as the command runs, so a killed run leaves a trace. A line with
-// an impossible figure ends the run as failed. Cost: two fsyncs an epoch, during which the child goes on.
+// an impossible figure ends the run as failed. Cost: two fsyncs per epoch; the child runs on meanwhile.
 //
 // Segments: `init` from exec on, until the program reports a segment. If it reports an epoch first, the end of its
 // preparation is unknown. Then all time so far counts as `train`, so no clock is too short. The end of an evaluation always
@@ -43,7 +43,7 @@ struct going {
     struct outside_stream lines[CHILD_STREAMS];
     int stream;              // the stream of the current line
     int64_t at_ns;           // when its bytes were read
-    int64_t now_ns;          // its time, later than that of the last epoch
+    int64_t now_ns;          // its time, later than the last epoch's
     bool placed;             // the program reported a segment
     int64_t shift;           // 1 if MLPerf's epochs, or TensorBoard's steps, count from 0
     int64_t epoch, epoch_micro, step, samples;  // values of the last point

@@ -34,7 +34,7 @@ struct profile {
     struct profile_layers layers;          // of the step's program
 };
 // The trial must be ready. Takes at most `seconds` for the timing, and as many for the steps through the feed.
-// `tell`, which may be NULL, hears what is being done.
+// `tell`, which may be NULL, receives the current activity.
 int profile_run(struct trial *, double seconds, void (*tell)(const char *), struct profile *) MUST_CHECK;
 void profile_free(struct profile *);
 

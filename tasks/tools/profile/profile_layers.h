@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory by layer and class: the bytes of a program's plan at its peak. A layer is the scope that a model gives to its
-// nodes. Weights, gradients and optimiser state belong to the layer that reads the parameter. The sums equal those of the
+// nodes. Weights, gradients and optimiser state belong to the layer that reads the parameter. The sums equal the sums of the
 // plan, to the byte (test_profile). Cost: slots * slots comparisons of names, a few milliseconds.
 #ifndef DAWN_PROFILE_PROFILE_LAYERS_H
 #define DAWN_PROFILE_PROFILE_LAYERS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn replay: trains a recorded run once more and compares the figures. Invariant: recipe, seed, target and
-// data are the original's; the replay has a record of its own that names the original. Cost: that of the training.
+// data are the original's; the replay has a record of its own that names the original. Cost: the training's.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys for tests: made from a seed, so that every signature is known beforehand; and OpenSSH's own programs beside ours.
+// Keys for tests: made from a seed, so that every signature is known beforehand. Also runs OpenSSH's own programs, to compare.
 #ifndef DAWN_TEST_FIXTURE_KEYS_H
 #define DAWN_TEST_FIXTURE_KEYS_H
 

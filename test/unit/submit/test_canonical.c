@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading canonical JSON: only the one byte string of a value is taken, and what is taken is written back as it was.
+// Reading canonical JSON: only the one byte string of a value is accepted, and it is written back unchanged.
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/canonical.h"

@@ -265,7 +265,7 @@ TEST_WITH(the_agent_signs, enter_home, leave_home)
     assert_int_equal(shell("rm .config/dawn/keys/work.pub"), 0);
     assert_int_equal(keyring_choose(sshkey_id(&keys.key[0], id), &signer), 0);
     check_signature(&signer, 1);
-    // The agent lets go of it, and goes. What it signed last is not signed anew: it may ask a person each time.
+    // The agent lets go of it, and goes. Its last signature is used again: it may ask a person each time.
     char text[SSHSIG_MAX], again[SSHSIG_MAX];
     assert_int_equal(signer_sign(&signer, "run-v1@dawn", "b", 1, text), 0);
     assert_int_equal(shell("ssh-add -D"), 0);

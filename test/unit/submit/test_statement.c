@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements, envelopes and receipts: what is taken comes back as it was, and everything else is refused by name.
+// Statements, envelopes and receipts: accepted ones are returned unchanged; everything else is refused by name.
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/fields.h"

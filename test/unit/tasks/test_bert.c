@@ -14,7 +14,7 @@
 #include "tasks/bert/sentence_pairs.h"
 #include "tasks/common/train/digests.h"
 
-// ---- the network beside PyTorch's: test/bench/torch_bert.py printed these
+// ---- the network compared with PyTorch's: test/bench/torch_bert.py printed these
 
 enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, LAYERS = 2, INNER = 10, PLACES_ALL = 9 };
 static const int32_t TOKENS[B][T] = {{2, 7, 4, 3, 9, 4, 12, 3}, {2, 4, 3, 11, 3}, {2, 5, 8, 6, 3, 4, 3}};

@@ -417,7 +417,7 @@ static void train_streams(const char *setting, int64_t steps, float h[ROWS * UNI
         assert_int_equal(session_get(b.trainer->session, name, w[i], (i < 2 ? UNITS : 1) * 4 * UNITS * sizeof **w), 0);
     }
     if (stream_rate == 0) is_whole_sequence(&b, SPLIT_TRAIN, steps, h, w);
-    for (int i = 0; i < 2; i++) {  // each evaluation begins anew
+    for (int i = 0; i < 2; i++) {  // each evaluation starts from the beginning
         float tested[ROWS * UNITS];
         int64_t score[METRICS_MAX];
         assert_int_equal(trainer_evaluate(b.trainer, score), 0);

@@ -211,7 +211,7 @@ static void compare_on(const char *device, const struct search *search, bool all
     for (int i = 0; i < V * C; i++) o.E[i] *= 3, o.F[i] *= 3, o.M[i] *= 3, o.U[i] *= i / C == BPE_EOS ? 1 : 2;
     for (int i = 0; i < 6; i++)
         if (slot_find(s->store, names[i])) OK(session_put(s, names[i], *to[i], 0, slot_bytes(slot_find(s->store, names[i]))));
-    for (int twice = 0; twice < 2; twice++) {  // the second batch begins anew
+    for (int twice = 0; twice < 2; twice++) {  // the second batch starts from the beginning
         struct drive d = {.setting = &setting, .session = s, .run = run_program};
         snprintf(d.suffix, sizeof d.suffix, ".0.%d", B);
         OK(search_run(&d, search, program[0], program[1]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run can count for, told before it begins.
+// What a run can count for, printed before it begins.
 
 #include "tasks/common/train/standing.h"
 #include "tasks/tasks.h"

@@ -258,7 +258,7 @@ static void is_attention(const float *weights, int length)
     for (int i = length; i < S; i++) assert_true(weights[i] < 1e-30f);
 }
 
-// Every second hypothesis of a sample has its words, the others have other ones. The second batch begins anew.
+// Every second hypothesis of a sample has its words, the others have other ones. The second batch starts from the beginning.
 static void decode_targets(const char *device, int model)
 {
     struct setup o;
