@@ -181,7 +181,7 @@ size() {
 
 # Lines of a top-level folder: C, CUDA, lists, SQL, JSON, and of test/ scripts, too. A feature pays for its lines by what it deletes; a
 # budget that is raised says in its commit what for.
-BUDGETS='data 16200  runtime 41900  tasks 32200  submit 19200  scoreboard 22400  test 66800'
+BUDGETS='data 15860  runtime 41900  tasks 32170  submit 19150  scoreboard 22400  test 66400'
 budget() {
     set -- $BUDGETS
     while [ $# -gt 0 ]; do
