@@ -246,17 +246,33 @@ int record_read(struct results *r, int64_t id, json_t **record)
     return rc;
 }
 
+// The newest run of that name. Names with other characters are of no dawn and would reach the terminal with a suggestion.
 static int find_named(struct results *r, const char *name, int64_t *id)
 {
     json_t *rows, *row;
     size_t i;
     *id = 0;
-    TRY(record_rows(r, "SELECT run, name FROM labels WHERE name IS NOT NULL ORDER BY run", 0, &rows));
+    TRY(record_rows(r, "SELECT max(run) AS run, name FROM labels WHERE name NOT GLOB '*[^!-~]*' GROUP BY name ORDER BY run", 0,
+                    &rows));
+    const char **names = zalloc((json_array_size(rows) + 1) * sizeof *names);
     json_array_foreach(rows, i, row)
-        if (strcmp(record_text(row, "name"), name) == 0) *id = record_int(row, "run");
+    {
+        names[i] = record_text(row, "name");
+        if (strcmp(names[i], name) == 0) *id = record_int(row, "run");
+    }
+    int rc = *id > 0 ? 0 : fail_unknown(ERR_USAGE, "run", name, names, "a run has a number, and \"last\" is the last");
+    free(names);
     json_decref(rows);
-    if (*id > 0) return 0;
-    return fail(ERR_USAGE, "a run must be named by its number, by its name or by \"last\"; got \"%s\"", name);
+    return rc;
+}
+
+int record_namesakes(struct results *r, const char *word, int64_t id)
+{
+    json_t *rows;
+    TRY(record_rows(r, "SELECT name FROM labels WHERE name = (SELECT name FROM labels WHERE run = ?1)", id, &rows));
+    int count = strcmp(record_text(json_array_get(rows, 0), "name"), word) == 0 ? (int)json_array_size(rows) : 0;
+    json_decref(rows);
+    return count;
 }
 
 int record_find(struct results *r, const char *word, int64_t *id)

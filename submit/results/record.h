@@ -19,8 +19,10 @@ int record_list(struct results *, json_t **runs) MUST_CHECK;
 // energy, work, segments, latencies, receipts (lists), machine_facts, software_facts, group, outside, ticket (objects; the last
 // three only if they have a row). A latency has its own machine_facts.
 int record_read(struct results *, int64_t id, json_t **record) MUST_CHECK;
-// `word` is "last" or the number of a recorded run.
+// `word` is "last", the number of a recorded run, or a name: the newest run of several with it.
 int record_find(struct results *, const char *word, int64_t *id) MUST_CHECK;
+// How many runs have the name `word` if run `id` has it; else 0.
+int record_namesakes(struct results *, const char *word, int64_t id) MUST_CHECK;
 // The path of the weights at the end of a run (or a row of runs): next to results.db, unless the record names another folder.
 // NULL if the run has none; free() ends it.
 char *record_weights(const struct results *, const json_t *run);

@@ -10,7 +10,7 @@ echo "{\"dawn\":\"epoch\",\"epoch\":1,\"correct\":$((9400 + 10 * DAWN_SEED)),\"i
 SH
 [ "$(status "$DAWN" record --runs 3 --model m -- sh trainer.sh)" = 0 ]
 figures='mean 94.20% top-1 accuracy, sigma 0.10%, 95% interval 93.95% to'
-for command in 'results show g1' 'results g1' 'results list --groups'; do
+for command in 'results show g1' 'results g1' 'results list --groups' 'results list --groups --group g1'; do
     [ "$(status "$DAWN" $command)" = 0 ]
     reads out "$figures 94.44%, p = 0.037"
     grep -q '^  time  *mean ' out

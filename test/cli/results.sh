@@ -105,9 +105,10 @@ awk 'length > 80 { exit 1 }' out
 python3 -c 'import json; r, = json.load(open("out")); assert (r["id"], r["name"], r["tags"]) == (1, "wide", "lr b"), r'
 expect 0 'No run in named.db matches' "$DAWN" results list --db named.db --tag l
 expect 0 'note  *with a "remark"' "$DAWN" results show 1 --db named.db
-expect 0 '^Run 3 ' "$DAWN" results show wide --db named.db # the newest of that name
+expect 0 '^Run 3 ' "$DAWN" results show wide --db named.db
+grep -qx '2 runs are named "wide"; run 3 is the newest of them' err
 expect 0 'tags.*lr b' "$DAWN" results export 1 --format md --db named.db
-expect 2 'by its name or by "last"; got "narrow"' "$DAWN" results show narrow --db named.db
+expect 2 'no run "wdie"; did you mean "wide"? (a run has a number' "$DAWN" results show wdie --db named.db
 for word in 3 g1 last all; do
     expect 2 "cannot be named \"$word\"" named --name $word
 done

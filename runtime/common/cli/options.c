@@ -14,6 +14,7 @@ enum { LEFT_MAX = 30 };
 static void put_default(struct text *into, const struct option *o)
 {
     switch (o->kind) {
+    case OPTION_GROUP:
     case OPTION_INT:  // a value outside the bounds means that nothing was chosen
         if ((!o->low && !o->high) || (double)*(int64_t *)o->into >= o->low)
             text_add(into, " (default: %lld)", (long long)*(int64_t *)o->into);
@@ -195,7 +196,7 @@ static int store_int(const struct option *o, const char *value)
     bool free_range = o->low == 0 && o->high == 0;
     int64_t low = free_range || o->low < -edge ? INT64_MIN : (int64_t)o->low;
     int64_t high = free_range || o->high > edge ? INT64_MAX : (int64_t)o->high;
-    return text_to_int(value, low, high, o->into);
+    return text_to_int(value + (o->kind == OPTION_GROUP && *value == 'g'), low, high, o->into);
 }
 
 static int store_float(const struct option *o, const char *value)
@@ -209,7 +210,7 @@ static int store(const struct option *o, const char *value)
     int rc = 0;
     if (o->kind == OPTION_PATH && *value == 0)
         return fail(ERR_USAGE, "--%s must not be empty (%s)", o->name, o->arg ? o->arg : "VALUE");
-    if (o->kind == OPTION_INT) {
+    if (o->kind == OPTION_INT || o->kind == OPTION_GROUP) {
         rc = store_int(o, value);
     } else if (o->kind == OPTION_FLOAT) {
         rc = store_float(o, value);

@@ -6,7 +6,8 @@
 #include "runtime/common/base/text.h"
 
 // OPTION_PATH: a text that must not be empty, because an empty one, of a variable that is not set, would stand for the default.
-enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_PATH, OPTION_LIST };
+// OPTION_GROUP: a number as OPTION_INT, or with a g before it, as groups of runs are shown ("g3").
+enum option_kind { OPTION_END, OPTION_FLAG, OPTION_INT, OPTION_FLOAT, OPTION_TEXT, OPTION_PATH, OPTION_LIST, OPTION_GROUP };
 enum { OPTION_LIST_MAX = 64 };
 struct option_list {
     int count;

@@ -113,10 +113,21 @@ static void tell_chain(const json_t *run, const char *broken)
     text_free(&better);
 }
 
+// Several runs can have one name, as those of a group do.
+static int find_run(struct results *r, const char *word, int64_t *id)
+{
+    int same;
+    TRY(record_find(r, word, id));
+    TRY(same = record_namesakes(r, word, *id));
+    if (same > 1)
+        fprintf(stderr, "%d runs are named \"%s\"; run %lld is the newest of them\n", same, word, (long long)*id);
+    return 0;
+}
+
 static int verify_runs(struct results *r, const char *word, bool json)
 {
     int64_t id = 0;
-    if (word != NULL && strcmp(word, "all") != 0) TRY(record_find(r, word, &id));
+    if (word != NULL && strcmp(word, "all") != 0) TRY(find_run(r, word, &id));
     struct text gaps = {0};
     json_t *deleted = NULL;
     chains = json ? json_array() : NULL;
@@ -143,7 +154,7 @@ static int verify_runs(struct results *r, const char *word, bool json)
 static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
 {
     *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
-    return *group ? 0 : record_find(r, word, id);
+    return *group ? 0 : find_run(r, word, id);
 }
 
 static int export_dawnbench_of(struct results *r, const char *word, const struct choice *c)
@@ -151,7 +162,7 @@ static int export_dawnbench_of(struct results *r, const char *word, const struct
     int64_t id;
     struct text text = {0};
     const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
-    TRY(record_find(r, word != NULL ? word : "last", &id));
+    TRY(find_run(r, word != NULL ? word : "last", &id));
     int rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
@@ -338,7 +349,7 @@ static int follow_run(struct results *r, const char *word)
     int64_t id;
     size_t shown = 0;
     bool live = program_draws(STDOUT_FILENO), ended = false;
-    TRY(word != NULL ? record_find(r, word, &id) : find_running(r, &id));
+    TRY(word != NULL ? find_run(r, word, &id) : find_running(r, &id));
     printf("run %lld of %s\n", (long long)id, result_file(r));
     while (!ended) {
         json_t *run;
@@ -459,7 +470,7 @@ int cmd_results(int argc, char **argv)
         {OPTION_TEXT, 0, "status", "WORD", "list only runs of this status, such as running or done", &c.filter.status, 0, 0},
         {OPTION_TEXT, 0, "model", "NAME", "list only runs of this model", &c.filter.model, 0, 0},
         {OPTION_TEXT, 0, "tag", "WORD", "list only runs with this tag", &c.filter.tag, 0, 0},
-        {OPTION_INT, 0, "group", "N", "list only runs of this group", &c.filter.group, 1, 1e15},
+        {OPTION_GROUP, 0, "group", "GROUP", "list only runs of this group: 1 or g1", &c.filter.group, 1, 1e15},
         {OPTION_INT, 0, "seed", "N", "list only runs with this seed", &c.filter.seed, 0, 1e15},
         {OPTION_TEXT, 0, "sort", "BY", "order of a list: run, seed, task, model, status, score (best first) or time",
          &c.filter.sort, 0, 0},
