@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "submit/cmd_sending.h"
 #include "submit/submit_commands.h"
@@ -15,6 +16,16 @@ struct objecting {
     struct sending sending;
     const char *reason, *url;
 };
+
+// The record is only read, and only if there is one.
+static int compare_address(const struct sending *s)
+{
+    struct results *r = NULL;
+    if (file_exists(results_path(NULL))) TRY(results_open(NULL, RESULTS_READ, &r));
+    int rc = sending_compare(s, r);
+    results_close(r);
+    return rc;
+}
 
 static int fetch_run(struct sending *sending, const char *name, struct statement *run)
 {
@@ -44,7 +55,8 @@ static int object(struct objecting *o)
 {
     struct statement run = {0};
     TRY(sending_open(&o->sending));
-    int rc = fetch_run(&o->sending, o->sending.named, &run);
+    int rc = compare_address(&o->sending);
+    if (rc == 0) rc = fetch_run(&o->sending, o->sending.named, &run);
     if (rc == 0) rc = send_objection(o, &run);
     statement_free(&run);
     return rc;

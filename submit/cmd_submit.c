@@ -457,13 +457,15 @@ static int submit(struct choice *c, struct results *r)
     return rc;
 }
 
-// One JSON object on standard output; the text that people read goes to standard error.
-static int submit_json(struct choice *c, struct results *r)
+// One JSON object on standard output, with `rc` the failure to open the record, if any; text for people goes to standard error.
+static int submit_json(struct choice *c, struct results *r, int rc)
 {
-    TRY(program_aside());
     c->sending.sent = json_object();
-    int rc = submit(c, r);
-    program_aside_end();
+    if (rc == 0) {
+        TRY(program_aside());
+        rc = submit(c, r);
+        program_aside_end();
+    }
     if (c->prepared == NULL) c->prepared = json_array();
     json_t *o = json_pack("{sb ss* ss* so so}", "dry_run", c->dry_run, "board", c->board, "handle",
                           *c->own_handle ? c->own_handle : NULL, "prepared", c->prepared, "sent", c->sending.sent);
@@ -478,7 +480,7 @@ int cmd_submit(int argc, char **argv)
     const struct option options[] = {
         {OPTION_TEXT, 0, "server", "URL", "the scoreboard (default: $DAWN_SERVER)", &c.sending.server, 0, 0},
         {OPTION_LIST, 0, "run", "RUN", "submit this run, also once more after new latencies", &c.runs, 0, 0},
-        {OPTION_INT, 0, "group", "GROUP", "submit the runs of this group", &c.group, 1, 1e15},
+        {OPTION_GROUP, 0, "group", "GROUP", "submit the runs of this group: 1 or g1", &c.group, 1, 1e15},
         {OPTION_FLAG, 0, "new", NULL, "submit all new runs, without the question which of them", &c.all_new, 0, 0},
         {OPTION_LIST, 0, "bench", "N", "submit this measurement of \"dawn bench\" instead of runs, or all", &c.benches, 0, 0},
         {OPTION_LIST, 0, "scaling", "N", "submit this scaling of \"dawn bench --scaling\" instead of runs, or all",
@@ -532,9 +534,10 @@ int cmd_submit(int argc, char **argv)
     if (c.all_new && names_runs(&c)) return fail(ERR_USAGE, "--new submits all new runs; it excludes naming some");
     if (c.competition != NULL && c.out != NULL) return fail(ERR_USAGE, "a competition takes no files: leave out --out");
     if (c.competition != NULL && measures(&c)) return fail(ERR_USAGE, "a competition takes runs, no --bench or --scaling");
-    struct results *r;
-    TRY(sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r));
-    rc = c.json ? submit_json(&c, r) : submit(&c, r);
+    struct results *r = NULL;
+    rc = sending_record(c.db, c.dry_run || c.out != NULL ? RESULTS_READ : RESULTS_WRITE, &r);
+    if (c.json) rc = submit_json(&c, r, rc);
+    else if (rc == 0) rc = submit(&c, r);
     competing_close(&c.competing);
     sending_close(&c.sending);
     results_close(r);

@@ -98,6 +98,8 @@ o = json.load(open("out")); eval(sys.argv[1]) or sys.exit("%s\n%s" % (sys.argv[1
 answer 'o["dry_run"] and [(p["number"], p["state"]) for p in o["prepared"]][::3] == [(1, "new"), (4, "refused")] and o["sent"] == {}'
 answer '[f["check"] for f in o["prepared"][3]["findings"] if f["level"] == "reject"] == ["chain-broken"]'
 grep -q 'Nothing was sent' err
+[ "$(status "$DAWN" submit missing.db --json)" = 1 ]
+answer 'o["error"].startswith("there is no record at missing.db") and o["sent"] == {}'
 
 # ---- files instead of a server: OpenSSH itself checks them
 expect 0 'ssh-keygen -Y verify' "$DAWN" submit --handle ada --run 1 --run 2 --out signed --board board.example
@@ -161,7 +163,7 @@ grep -q 'cannot answer now (503, .*): asking again in' err
 expect 1 'no space left (.* 120 s)' "$DAWN" submit --server "$base/full" --run 3 --note other --yes
 cp results.db three.db
 cp fresh.db results.db # a record that has lost its receipts finds its entries again
-expect 0 'run 3: already submitted as #3' "$DAWN" submit --server "$base/moved" --group 1 --yes
+expect 0 'run 3: already submitted as #3' "$DAWN" submit --server "$base/moved" --group g1 --yes
 grep -q 'run 2: already submitted as #2' out
 cp three.db results.db
 expect 1 'try again in 18000 s' "$DAWN" submit --server "$base/hours" --run 1 --note other --yes
@@ -235,6 +237,7 @@ grep -q '^The address names a run of [a-z]*: cifar10, 20[0-9-]* [0-9:]* UTC[.]$'
 expect 1 'returns the statement #2' "$DAWN" withdraw "$base/other/runs/1" --reason x --yes # a server that repeats the board
 grep -q "is known from $base/.*, and is now at $base/other" err
 expect 1 'returns the statement #2' "$DAWN" object "$base/other/runs/1" --reason x --yes
+grep -q "is known from $base/.*, and is now at $base/other" err
 expect 2 'give --reason TEXT' "$DAWN" withdraw 1 --server "$base/ok" --yes
 expect 1 'has not been submitted' "$DAWN" withdraw 4 --server "$base/ok" --reason x --yes
 expect 0 'withdraw: accepted as #6 on .*/runs/[1-4]$' "$DAWN" withdraw 1 --server "$base/ok" --reason 'the machine was shared' --yes
