@@ -15,9 +15,11 @@ static int print_fault(void *faults, const char *sentence)
     return 0;
 }
 
-static int print_json(const char *db, int count, json_t *faults)
+// `error`: why the record could not be read to its end, or NULL.
+static int print_json(const char *db, int count, json_t *faults, const char *error)
 {
-    return json_text_print(json_pack("{ss sb si so}", "record", db, "good", count == 0, "count", count, "faults", faults));
+    return json_text_print(json_pack("{ss sb si so ss*}", "record", db, "good", error == NULL && count == 0, "count", count,
+                                     "faults", faults, "error", error));
 }
 
 int cmd_check(int argc, char **argv)
@@ -37,17 +39,17 @@ int cmd_check(int argc, char **argv)
         .options = options,
         .more = "Prints a line for each fault; exit status 1 if there is one.",
     };
-    int rc = options_parse(&usage, &argc, argv), faults;
+    int rc = options_parse(&usage, &argc, argv), faults = 0;
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
     if (argc > 1) return fail(ERR_USAGE, "check does not take \"%s\"", argv[1]);
-    struct store *store;
-    TRY(store_open(&(struct store_settings){.path = db}, STORE_READ, &store));
+    struct store *store = NULL;
     json_t *list = json ? json_array() : NULL;
-    rc = store_check(store, print_fault, &list, &faults);
+    rc = store_open(&(struct store_settings){.path = db}, STORE_READ, &store);
+    if (rc == 0) rc = store_check(store, print_fault, &list, &faults);
     store_close(store);
-    if (rc == 0 && json) rc = print_json(db, faults, json_incref(list));
-    json_decref(list);
+    int printed = json ? print_json(db, faults, list, rc < 0 ? error_text() : NULL) : 0;
     TRY(rc);
+    TRY(printed);
     if (faults > 0) return fail(ERR_DATABASE, "%s has %d fault%s", db, faults, faults == 1 ? "" : "s");
     if (!json) printf("%s is whole\n", db);
     return 0;

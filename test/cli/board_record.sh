@@ -35,6 +35,8 @@ head -n 1 scoreboard.db.key | grep -q 'BEGIN OPENSSH PRIVATE KEY' || { echo "the
 expect 1 'not of "other"' "$BOARD" serve $listen --origin other
 expect 0 "scoreboard.db is whole" "$BOARD" check
 expect 0 '"good": true' "$BOARD" check --json
+[ "$(status "$BOARD" check --json --db missing.db)" = 1 ]
+holds out 'o["good"] is False and "missing.db" in o["error"]'
 
 expect 0 "copy.db" "$BOARD" backup copy.db
 expect 1 "never overwrites" "$BOARD" backup copy.db
