@@ -11,6 +11,7 @@
 #include "tasks/tasks.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { NAMES_MAX = 64 };
 static bool as_json;
@@ -138,15 +139,26 @@ static int collect_models(const struct task *task, json_t *list)
     return 0;
 }
 
+// The same for every task, so that one list is a part of another.
+static int longest_name(void)
+{
+    int longest = 0;
+    for (int i = 0; task_at(i); i++)
+        for (const struct model *m = task_at(i)->models; m->name; m++)
+            if ((int)strlen(m->name) > longest) longest = (int)strlen(m->name);
+    return longest;
+}
+
 static int list_models(const struct task *task)
 {
-    printf("%-10s  %12s  %12s   of %s\n", "name", "parameters", "forward pass", task->title);
+    const int width = longest_name();
+    printf("%-*s  %12s  %12s   of %s\n", width, "name", "parameters", "forward pass", task->title);
     for (const struct model *m = task->models; m->name; m++) {
         struct network n;
         char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48] = "";
         int rc = network_new(task, m, &n);
         if (rc < 0 && rc != ERR_UNSUPPORTED) return rc;  // a task that cannot infer single samples has no such figures
-        printf("%-10s  %12s  %12s%s\n", m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
+        printf("%-*s  %12s  %12s%s\n", width, m->name, rc < 0 ? "-" : text_count(count, count_parameters(&n)),
                rc < 0 ? "-" : text_si(work, count_flops(&n), "FLOP"), rc < 0 ? "" : size_text(&n, size));
         if (rc == 0) network_free(&n);
         struct text about = {0};
@@ -158,32 +170,53 @@ static int list_models(const struct task *task)
     return 0;
 }
 
+// A row of the list of layers: number, filters, shape, result, weights, operations.
+enum { LAYER_CELLS = 6, LAYER_CELL = 96 };
+typedef char layer_row[LAYER_CELLS][LAYER_CELL];
+
 // A layer is a convolution or the head. Layers have filters and do nearly all of the work.
-static int print_layer(const struct network *n, const struct node *node, int number)
+static bool describe_layer(const struct network *n, const struct node *node, int number, layer_row cell)
 {
-    if (node->op != OP_CONV && node->op != OP_MATMUL) return number;
+    if (node->op != OP_CONV && node->op != OP_MATMUL) return false;
     const struct value *w = &n->graph->value[node->in[1]], *y = &n->graph->value[node->out[0]];
-    char filters[SHAPE_TEXT], out[SHAPE_TEXT], count[TEXT_FIGURE], work[TEXT_FIGURE];
     struct shape one = y->shape;  // without the sample dimension
     one.rank--;
     for (int i = 0; i < one.rank; i++) one.dim[i] = y->shape.dim[i + 1];
     const char *name = w->slot ? w->slot->name : node->scope;
     static const char folded[] = "folded.";  // filters with the norm folded in
     if (!strncmp(name, folded, sizeof folded - 1)) name += sizeof folded - 1;
-    printf("%3d  %-29s  %-11s  %-10s  %9s  %s\n", number + 1, name,
-           shape_text(filters, &w->shape), shape_text(out, &one), text_count(count, shape_count(&w->shape)),
-           text_si(work, node_cost(n->graph, node).flops, ""));
-    return number + 1;
+    snprintf(cell[0], LAYER_CELL, "%3d", number);
+    snprintf(cell[1], LAYER_CELL, "%s", name);
+    shape_text(cell[2], &w->shape);
+    shape_text(cell[3], &one);
+    text_count(cell[4], shape_count(&w->shape));
+    text_si(cell[5], node_cost(n->graph, node).flops, "");
+    return true;
+}
+
+// Prints the rows, or widens the columns to them.
+static void each_layer(const struct network *n, bool print, int width[LAYER_CELLS])
+{
+    layer_row row = {"no.", "filters", "shape", "result", "weights", "FLOP"};
+    for (int i = -1, number = 0; i < n->graph->nodes; i++) {
+        if (i >= 0 && !describe_layer(n, &n->graph->node[i], number + 1, row)) continue;
+        if (i >= 0) number++;
+        for (int c = 0; c < LAYER_CELLS; c++) {
+            const int length = (int)strlen(row[c]), left = c == LAYER_CELLS - 1 ? 0 : -width[c];  // the weights are numbers
+            if (length > width[c]) width[c] = length;
+            if (print) printf("%*s%s", c == 4 ? width[c] : left, row[c], c < LAYER_CELLS - 1 ? "  " : "\n");
+        }
+    }
 }
 
 static int list_layers(const struct task *task, const struct model *m)
 {
     struct network n;
     char count[TEXT_FIGURE], work[TEXT_FIGURE], size[48];
+    int width[LAYER_CELLS] = {0};
     TRY(network_new(task, m, &n));
-    printf("%3s  %-29s  %-11s  %-10s  %9s  %s\n", "no.", "filters", "shape", "result", "weights", "FLOP");
-    int number = 0;
-    for (int i = 0; i < n.graph->nodes; i++) number = print_layer(&n, &n.graph->node[i], number);
+    each_layer(&n, false, width);
+    each_layer(&n, true, width);
     printf("\n%s: %s parameters, %s per sample%s\n", m->name, text_count(count, count_parameters(&n)),
            text_si(work, count_flops(&n), "FLOP"), size_text(&n, size));
     network_free(&n);

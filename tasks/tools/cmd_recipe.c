@@ -102,11 +102,15 @@ static void print_keys(const struct recipe *r)
     }
 }
 
-// The name of a task means the recipe of its real data set.
+// The name of a task means what "dawn train" takes: the recipe of --model if it has its own, else of the task's real data set.
 static int find_named(const char *name, struct recipe *into)
 {
-    for (int i = 0; task_at(i); i++)
-        if (!strcmp(task_at(i)->name, name)) return recipe_embedded(task_at(i)->recipes[0], into);
+    const struct model *m = NULL;
+    for (int i = 0; task_at(i); i++) {
+        if (strcmp(task_at(i)->name, name)) continue;
+        const bool own = model && task_find_model(task_at(i), model, &m) == 0 && m->recipe;
+        return recipe_embedded(own ? m->recipe : task_at(i)->recipes[0], into);
+    }
     return recipe_embedded(name, into);
 }
 

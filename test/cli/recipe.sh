@@ -46,6 +46,8 @@ grep -q '^  muon.newton_schulz ' out
 grep -q '^  whiten_bias_epochs ' out
 grep -q '^  adamw' out && exit 1
 "$DAWN" recipe synthetic --keys | grep -A 3 '^  batch ' | grep -q 'here 250$'
+[ "$(status "$DAWN" recipe cifar10 --model resnet56)" = 0 ] # what train takes for this model
+holds out 'o["name"] == "resnet" and o["about"] == "the recipe resnet with another network, resnet56"'
 "$DAWN" recipe cifar10 --model resnet9 --set optimiser=adamw --keys >out
 narrow
 grep -q '^  adamw.beta1 ' out
@@ -83,6 +85,12 @@ cp out list
 "$DAWN" models cifar10 >task
 grep -q '^airbench  *1,971,640  *211 MFLOP at 32 x 32$' task # as dawn plan counts it
 grep -A "$(($(wc -l <task) - 1))" -Fx "$(head -n 1 task)" list | cmp - task # one task of the list
+[ "$(status "$DAWN" models inception-v3)" = 0 ]
+sed '/^$/,$d' out | python3 -c '
+import sys
+head, *rows = sys.stdin.read().splitlines()
+at = [head.index(word) for word in ("filters", "shape", "result", "FLOP")]
+assert len(rows) > 90 and all(row[i - 2:i] == "  " and row[i] != " " for row in rows for i in at), (head, rows)'
 [ "$(status "$DAWN" models resnet164)" = 0 ]
 narrow
 grep -q '^167  fc.weight  *10x256  *10  *2,560  ' out # 164 layers and three projections

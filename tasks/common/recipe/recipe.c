@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,12 +191,20 @@ static int check_applies(const char *where, const struct recipe *r, const char *
     return recipe_applies(r, k) ? 0 : recipe_refuse(where, r, k);
 }
 
+// The origin that a recipe tells of is that of its own network.
+static void take(struct recipe *r, struct recipe *changed)
+{
+    if (strcmp(r->model, changed->model) != 0 && strcmp(r->about, changed->about) == 0)
+        snprintf(changed->about, sizeof changed->about, "the recipe %.60s with another network, %.60s", r->name, changed->model);
+    *r = *changed;
+}
+
 int recipe_set_key(const char *where, struct recipe *r, const char *name, const char *value)
 {
     struct recipe changed = *r;
     TRY(change_key(where, &changed, name, value));
     TRY(check_applies(where, &changed, name));
-    *r = changed;
+    take(r, &changed);
     return 0;
 }
 
@@ -236,7 +245,7 @@ int recipe_set_all(struct recipe *r, const char *const *assignments, int count)
         TRY(split_assignment(assignments[i], name, &value));
         TRY(check_applies("--set", &changed, name));
     }
-    *r = changed;
+    take(r, &changed);
     return 0;
 }
 
