@@ -64,6 +64,7 @@ assert [base64.b64decode(d, validate=True) for d in data] == [open("map.svg", "r
 PY
 says 1 'told.txt is neither SVG nor PNG' "$DAWN" report --picture map.svg --picture told.txt
 says 1 'none.svg' "$DAWN" report --picture none.svg
+says 2 '--picture must not be empty' "$DAWN" report --picture ''
 says 2 '--picture is for HTML: md has none' "$DAWN" report --picture map.svg -o page.md
 says 2 'draws the answer to --ask' "$DAWN" infer multi30k --attention map.svg
 says 2 'name the pairs: give one of them' "$DAWN" infer multi30k --ask dog --text told.txt

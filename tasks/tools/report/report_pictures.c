@@ -21,6 +21,7 @@ int report_add_picture(const char *path, struct text *html)
 {
     char *bytes;
     size_t count;
+    if (*path == 0) return fail(ERR_USAGE, "--picture must not be empty (FILE)");
     TRY(file_read(path, PICTURE_BYTES, &bytes, &count));
     const char *type = type_of(bytes), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     int rc = type ? 0 : fail(ERR_INPUT, "%s is neither SVG nor PNG", path);
