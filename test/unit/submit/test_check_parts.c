@@ -27,6 +27,9 @@ TEST(peaks_are_found_by_name)
     assert_float_equal(peak_of("NVIDIA A10", "bf16", 1), 125, 1e-3);
     assert_float_equal(peak_of("NVIDIA H100 PCIe", "bf16", 1), 756.5, 1e-3);
     assert_float_equal(peak_of("NVIDIA H100 80GB HBM3", "unknown", 1), 1978.9, 1e-3);
+    assert_float_equal(peak_of("8 x NVIDIA B300 SXM6 AC", "bf16", 8), 20000, 1e-3);
+    assert_float_equal(peak_of("AMD Instinct MI355X 288GB HBM3e", "f32", 1), 157.3, 1e-3);
+    assert_float_equal(peak_of("NVIDIA GeForce RTX 5090 D", "bf16", 1), 419, 1e-3);  // as f16, with sums in f16
     assert_float_equal(peak_of("NVIDIA T400 4GB", "f32", 1), 0, 0);  // not a T4
     assert_float_equal(peak_of("", "bf16", 1), 16 * 128 * 6e-3, 1e-3);
     assert_float_equal(peak_of("", "f32", 2), 2 * 16 * 64 * 6e-3, 1e-3);
