@@ -206,6 +206,7 @@ static void draw(struct text *out, const struct frame *frame, const struct chart
     level_lines(out, chart, &x, &y);
     for (int s = 0; s < chart->series_count; s++) band(out, chart, &chart->series[s], &x, &y);
     for (int s = 0; s < chart->series_count; s++) line(out, chart, &chart->series[s], &x, &y);
+    level_names(out, chart, &x, &y);  // over lines and below marks: a point behind letters would be lost
     for (int s = 0; s < chart->series_count; s++) {
         const struct chart_series *series = &chart->series[s];
         for (int i = 0; series->marks && i < series->count; i++) {
@@ -214,7 +215,6 @@ static void draw(struct text *out, const struct frame *frame, const struct chart
                      series->look % CHART_LOOKS, frame->name[0] != 'n' ? series->at[i].what : NULL);
         }
     }
-    level_names(out, chart, &x, &y);
     chart_names(out, chart, &x, &y);
     text_add(out, "</svg>");
 }
