@@ -5,7 +5,8 @@
 
 #include "scoreboard/pages/page_form.h"
 
-enum { PICTURE_MOST = 120 };  // entries of the chart of time against cost on a board; its own page has more
+// Entries of the chart of time against cost on a board, whose own page has more; rows that come before the charts, not below them.
+enum { PICTURE_MOST = 120, FEW_ROWS = 10 };
 
 static void show_tabs(struct page *page, const struct filter *filter)
 {
@@ -144,7 +145,7 @@ static int show_board(struct page *page)
     show_links(page, &filter);
     int active = filter_narrowing(&filter);
     html_add(page->out, "<div class=\"with-pictures\">\n");
-    show_pictures(page, &filter, &pictures);
+    if (entries.total > FEW_ROWS) show_pictures(page, &filter, &pictures);
     html_add(page->out, "<div class=\"entries\">\n");
     if (entries.total > 0 || active > 0) page_form(page, &filter, &facets);
     html_add(page->out, "<section id=\"board\" aria-label=\"Entries\">\n");
@@ -157,7 +158,9 @@ static int show_board(struct page *page)
         page_how_to_be_first(page, &filter);
     page_unchecked(page, VIEW_BOARD, &filter, entries.below);
     show_paging(page, &filter, &entries);
-    html_add(page->out, "</section>\n</div>\n</div>\n");
+    html_add(page->out, "</section>\n</div>\n");
+    if (entries.total <= FEW_ROWS) show_pictures(page, &filter, &pictures);
+    html_add(page->out, "</div>\n");
     page_end(page);
     return 0;
 }

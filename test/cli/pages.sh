@@ -55,6 +55,9 @@ python3 "$ROOT/test/cli/submit_record.py" "$ROOT" real.db
 start_board none --work-milliseconds 0
 none=$url
 
+# A short board begins with its rows, a long one with its charts.
+first_of() { curl -fsS "$many/boards/$1/training-time?rank=classic&trust=imported" | grep -o 'id="board"\|class="pictures"' | head -n 1; }
+[ "$(first_of demo)" = 'id="board"' ] && [ "$(first_of cifar10)" = 'class="pictures"' ]
 python3 "$ROOT/test/cli/pages_check.py" "$many" 2000 all
 python3 "$ROOT/test/cli/pages_check.py" "$none" 100
 

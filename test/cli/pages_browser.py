@@ -266,7 +266,7 @@ def wait_for(browser, script, sentence):
 
 
 def printed(browser, addresses):
-    browser.window(794, False)  # A4 at 96 dots an inch
+    browser.window(718, False)  # A4 at 96 dots per inch, less a centimetre at each side
     # The reader's screen may be dark: paper is white all the same.
     browser.devtools("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     for address in addresses:

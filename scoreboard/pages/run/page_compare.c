@@ -113,10 +113,13 @@ static void chart_all(struct page *page, const struct compared *c)
     struct chart_level targets[COMPARE_MOST];
     int any = 0, drawn = 0, levels = 0;
     for (int i = 0; i < c->count; i++) {
-        const double y = shown_target(&c->sides[i].shown);
+        const struct shown *shown = &c->sides[i].shown;
+        const double y = shown_target(shown);
+        char words[TEXT_FIGURE];
         bool drawn_before = false;
         for (int n = 0; n < levels; n++) drawn_before = drawn_before || targets[n].y == y;
-        if (!drawn_before) targets[levels++] = (struct chart_level){y, arena_text(&page->arena, "target %.6g", y)};
+        page_score_text(shown->measured, (double)shown_int(shown, "target_micro") / 1e6, words);
+        if (!drawn_before) targets[levels++] = (struct chart_level){y, arena_text(&page->arena, "target %s", words)};
     }
     for (int i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];

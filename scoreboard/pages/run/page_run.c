@@ -340,6 +340,13 @@ static void clocks(struct page *page, const struct shown *shown)
     html_add(page->out, "</section>\n");
 }
 
+// True if it draws more than a point.
+static bool has_curve(struct page *page, const struct shown *shown)
+{
+    struct chart_point *points;
+    return shown_curve(page, shown, &points) > 1 || shown_losses(page, shown, &points) > 1;
+}
+
 struct around {  // what else its page shows
     struct entries places;
     struct replays replays;
@@ -356,14 +363,18 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     shown_begin(page, shown, shown_sentence(page, shown), run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
     objection_notes(page, &around->objections);
+    const bool drawn = has_curve(page, shown);  // else the clocks stand beside the facts
+    if (!drawn) curve(page, shown);
     html_add(page->out, "<div class=\"pair\">");
-    curve(page, shown);
+    if (drawn) curve(page, shown);
     html_add(page->out, "<div>");
     headline(page, shown);
     TRY(facts(page, shown, &around->places));
-    html_add(page->out, "</div></div>\n<div class=\"pair\">");
+    if (drawn) html_add(page->out, "</div></div>\n<div class=\"pair\">");
+    else html_add(page->out, "</div>\n<div>");
     clocks(page, shown);
     if (around->places.count > 0) page_rows(page, &around->places, ROWS_PLACES, "On the boards");
+    if (!drawn) html_add(page->out, "</div>");
     html_add(page->out, "</div>\n");
     if (json_array_size(canonical_at(shown->statement.json, "points")) > 0) curve_table(page, shown);
     run_latencies(page, shown);
