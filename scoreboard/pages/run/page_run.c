@@ -288,12 +288,12 @@ static void clocks_table(struct page *page, const struct shown *shown)
         {"Warm", "reached.warm_ns", "training steps alone"},
         {"Warm, with evaluation", "reached.warm_with_evaluation_ns", "training steps and evaluations"},
     };
-    char place[CURVE_PLACE];
+    char place[CURVE_PLACE], samples[TEXT_FIGURE];
     if (!shown_reached(shown)) return;
     page_table(page, "small cards",
-                    arena_text(&page->arena, "Clocks at the first evaluation that met the target (%s, %lld samples)",
+                    arena_text(&page->arena, "Clocks at the first evaluation that met the target (%s, %s samples)",
                                curve_place(canonical_at(shown->statement.json, "reached"), place),
-                               (long long)shown_int(shown, "reached.samples")),
+                               text_count(samples, shown_int(shown, "reached.samples"))),
                "stem:Clock|number:Time|number:Exactly|words:What counts");
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
         int64_t ns = shown_int(shown, clocks[i][1]);

@@ -42,7 +42,7 @@ TEST_WITH(points_are_shown_with_every_metric, set_up, tear_down)
     shows(page, "epoch 9, step 450: 94.10% after");
     shows(page, "<th scope=\"col\">Loss <bdi>a</bdi></th>");
     shows(page, "<td>0.6543</td></tr>");
-    shows(page, "that met the target (epoch 9, step 450, 450000 samples)");
+    shows(page, "that met the target (epoch 9, step 450, 450,000 samples)");
     text_free(&answer.body);
 }
 
