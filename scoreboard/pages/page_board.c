@@ -5,7 +5,7 @@
 
 #include "scoreboard/pages/page_form.h"
 
-// Entries of the chart of time against cost on a board, whose own page has more; rows that come before the charts, not below them.
+// Entries of the chart of time against cost on a board, whose own page has more; rows of a board that begins with them.
 enum { PICTURE_MOST = 120, FEW_ROWS = 10 };
 
 static void show_tabs(struct page *page, const struct filter *filter)

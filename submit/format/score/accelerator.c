@@ -71,7 +71,8 @@ static const char *skip_makers(const char *gpu)
 // A form ("PCIe", "SXM6 AC", "NVL"), a memory ("HBM3", "80GB") or a part of a GPU ("MIG 1g.10gb", "40C") is no other model.
 static bool is_form(const char *word, size_t length)
 {
-    static const char *const forms[] = {"pcie", "pci", "e", "nvl", "oam", "mig", "vf", "gpu", "laptop", "max", "q", "d", "ac", NULL};
+    static const char *const forms[] = {"pcie", "pci", "e", "ac", "nvl", "oam", "mig", "vf", "gpu", "laptop", "max", "q", "d",
+                                        NULL};
     const size_t digits = strspn(word, "0123456789");
     if (digits > 0) return digits + 2 >= length;  // at most two letters behind a size
     return is_one_of(word, length, forms) || (length <= 4 && strncasecmp(word, "sxm", 3) == 0) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorBoard's event files: scalars in each form that programs write, and records that are cut, flipped and too long. Each file of
-// TensorBoard begins with a record of 24 bytes, so the checksum of that length is known.
+// TensorBoard's event files: scalars in each form that programs write, and records that are cut, flipped and too long. Each file
+// of TensorBoard begins with a record of 24 bytes, so the checksum of that length is known.
 #include "runtime/common/base/crc32c.h"
 #include "tasks/tools/outside/events.h"
 #include "test/unit/test.h"
