@@ -150,11 +150,35 @@ static int verify_open(struct dataset *ds)
     return 0;
 }
 
+// The same with one object on standard output; `rc`: the failure to open the data set, if any.
+static int verify_json(const char *name, struct dataset *ds, int rc)
+{
+    json_t *said = json_pack("{ss sb}", "name", name, "good", false);
+    enum dataset_verdict verdict = DATASET_CUSTOM;
+    char hex[DIGEST_HEX];
+    if (rc == 0) rc = read_whole(ds, &verdict);
+    for (int split = 0; rc == 0 && split < SPLIT_COUNT; split++) {
+        const struct dataset_facts *f = dataset_facts(ds);
+        rc = dataset_content_digest(ds, split, hex);
+        if (rc < 0) break;
+        json_object_set_new(said, f->split_name[split],
+                            json_pack("{sI ss}", "samples", (json_int_t)f->count[split], "content", hex));
+    }
+    if (rc == 0) json_object_set_new(said, "verdict", json_string(dataset_verdict_text(verdict)));
+    if (rc == 0 && verdict == DATASET_CUSTOM) rc = fail(ERR_INPUT, "the samples differ from %s as published", name);
+    if (rc < 0) json_object_set_new(said, "error", json_string(error_text()));
+    else json_object_set_new(said, "good", json_true());
+    int printed = json_text_print(said);
+    return rc < 0 ? rc : printed;
+}
+
 static int data_verify(int argc, char **argv)
 {
     const char *folder = NULL;
+    bool json = false;
     const struct option options[] = {
         {OPTION_PATH, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &json, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     struct text about = {0};
@@ -168,13 +192,13 @@ static int data_verify(int argc, char **argv)
     text_free(&about);
     if (rc != 0) return rc;
     TRY(cmd_data_operands(&usage, argc, argv, 1));
-    struct dataset *ds;
+    struct dataset *ds = NULL;
     rc = dataset_open(argv[1], folder, &ds);
     if (rc == ERR_USAGE && folder == NULL && file_exists(argv[1]))
         return fail(rc, "there is no data set \"%.200s\"; a folder or a pack follows --data: "
                     "\"dawn data verify NAME --data %.200s\"", argv[1], argv[1]);
-    TRY(rc);
-    rc = verify_open(ds);
+    if (json) rc = verify_json(argv[1], ds, rc);
+    else if (rc == 0) rc = verify_open(ds);
     dataset_close(ds);
     return rc;
 }

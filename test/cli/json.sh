@@ -25,6 +25,10 @@ done
 says 1 'cannot be written as JSON' "$DAWN" data list --json --data $'folder\xff' # a list never lacks a row without a word
 [ "$(status "$DAWN" keys --json)" = 0 ]
 holds out 'o == []'
+[ "$(status "$DAWN" data verify synthetic --json)" = 0 ]
+holds out 'o["good"] and o["train"]["samples"] > o["test"]["samples"] > 0 and len(o["test"]["content"]) == 64 and "error" not in o'
+[ "$(status "$DAWN" data verify cifar10 --json --data nowhere)" = 1 ]
+holds out 'o["good"] is False and "nowhere" in o["error"]'
 "$DAWN" keys new >/dev/null
 [ "$(status "$DAWN" keys list --json)" = 0 ]
 holds out '[(k["name"], k["default"], k["id"][:7]) for k in o] == [("dawn", True, "SHA256:")]'
