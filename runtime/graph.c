@@ -205,6 +205,23 @@ int node_refuse(const struct graph *g, const struct node *n, const char *device,
                 node_name(n), dtype_name(v->dtype), shape_text(shape, &v->shape), g->name, why);
 }
 
+// What lies between inputs and outputs of LINEAR_XENT. Logits are written, read for the losses, overwritten by their gradients,
+// and read by dx, dw and dbias. w is copied to 16 bits if x has 16. Each piece of rows reads w for the logits and for dx, and all
+// but the first add to dw. x is read again for dw.
+static void add_logits(const struct graph *g, const struct node *n, struct cost *c)
+{
+    enum { X, W, DX = 4, DW, DBIAS };
+    const struct value *x = node_in(g, n, X), *w = node_in(g, n, W);
+    const int64_t rows = shape_rows(&x->shape), size = (int64_t)dtype_size(x->dtype), row_bytes = w->shape.dim[0] * size;
+    const int64_t fit = n->attr.linear_xent.bytes / row_bytes, most = fit < 1 ? 1 : fit < rows ? fit : rows;
+    const double pieces = (double)((rows + most - 1) / most), logits = (double)rows * (double)row_bytes;
+    const double copy = (double)(shape_count(&w->shape) * size), copies = x->dtype != F32;
+    const double dx = n->out[DX] != NONE, dw = n->out[DW] != NONE, dbias = n->out[DBIAS] != NONE;
+    c->written += logits * (dx + dw + dbias > 0 ? 2 : 1) + copies * copy + dw * (pieces - 1) * (double)value_bytes(w);
+    c->read += logits * (1 + dx + dw + dbias) + copy * (pieces * (1 + dx) - (1 - copies));
+    c->read += dw * ((pieces - 1) * (double)value_bytes(w) + (double)value_bytes(x));
+}
+
 struct cost node_cost(const struct graph *g, const struct node *n)
 {
     struct cost c = {op_table[n->op].flops(g, n), 0, 0};
@@ -224,5 +241,6 @@ struct cost node_cost(const struct graph *g, const struct node *n)
         const struct value *y = &g->value[n->out[0]];
         c.read += (double)shape_count(&y->shape) * (double)dtype_size(g->value[n->in[0]].dtype);
     }
+    if (n->op == OP_LINEAR_XENT) add_logits(g, n, &c);
     return c;
 }

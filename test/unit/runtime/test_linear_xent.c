@@ -109,6 +109,40 @@ TEST(test_agrees_with_two_nodes)
     if (runs_bf16()) agrees(BF16, 3 * 0x1p-9);  // dx is rounded twice by one and once by the other, by at most 2^-9 each
 }
 
+// The bytes by hand: logits do not lie among inputs and outputs, and pieces of rows read and write matrices again.
+TEST(test_traffic_counts_the_logits)
+{
+    enum { R = 10, V = 32, C = 4 };  // rows, classes, channels
+    enum { Z2 = R * V * 2, Z4 = 2 * Z2, X2 = R * C * 2, X4 = 2 * X2, W2 = V * C * 2, W4 = 2 * W2, SUMS = 4 + R * 4 + 4 + R * 4 };
+    static const struct {
+        enum dtype type;
+        bool trains;
+        int64_t bytes;
+        double read, written;
+    } rows[] = {
+        {F32, false, LINEAR_XENT_BYTES, X4 + W4 + R * 4 + Z4, SUMS + Z4},
+        {BF16, false, LINEAR_XENT_BYTES, X2 + W4 + R * 4 + Z2 + W2, SUMS + Z2 + W2},
+        {F32, true, LINEAR_XENT_BYTES, 2 * X4 + 2 * W4 + R * 4 + 3 * Z4, SUMS + X4 + W4 + 2 * Z4},
+        // 4 pieces of at most 3 rows: the copy of w for the logits and for dx, and three sums of dw
+        {BF16, true, 3 * V * 2, 2 * X2 + W4 + R * 4 + 3 * Z2 + 8 * W2 + 3 * W4, SUMS + X2 + 2 * Z2 + W2 + 4 * W4},
+    };
+    struct slot_store *store = slot_store_new();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct graph *g = graph_new(store, "traffic");
+        int x = g_cast(g, input(g, "x", SHAPE(R, C)), rows[i].type), w = input(g, "w", SHAPE(V, C));
+        int labels = graph_state(g, "labels", SHAPE(R), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
+        union attr a = {.linear_xent = {.bytes = rows[i].bytes}};
+        g->value[x].trains = g->value[w].trains = rows[i].trains;
+        graph_node(g, OP_LINEAR_XENT, (int[]){x, w, labels, NONE, NONE}, 5, &a, NULL);
+        OK(graph_check(g));
+        struct cost c = node_cost(g, &g->node[g->nodes - 1]);
+        assert_float_equal(c.read, rows[i].read, 0);
+        assert_float_equal(c.written, rows[i].written, 0);
+        graph_free(g);
+    }
+    slot_store_free(store);
+}
+
 TEST(test_refusals)
 {
     struct slot_store *store = slot_store_new();
