@@ -204,7 +204,7 @@ static const struct field run[] = {
     {"evaluated_by", FIELD_ONE_OF, 0, 0, 0, "harness|self", NULL,
      "harness: dawn owned data, labels and evaluation; self: the program under test reported its own score"},
     {"task", FIELD_WORD, 1, 32, 0, NULL, NULL, "name of the task"},
-    {"task_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the canonical task, metric, items and target"},
+    {"task_digest", FIELD_HEX, 64, 64, 0, NULL, NULL, "SHA-256 of the canonical task, metric, items, target and scored set"},
     {"metrics", FIELD_LIST, 1, RUN_METRICS_MAX, 0, NULL, metric, "what is measured; the first is the board's"},
     INT("target_micro", 1, COUNT_MAX, 0, NULL, NULL, "the target of the first metric, in millionths"),
     {"nonce", FIELD_HEX, 32, 32, 0, NULL, NULL, "the run's name: 128 random bits"},

@@ -40,7 +40,7 @@ static int check_digests(const json_t *run, const struct run_metric *board)
     if (strcmp(hex, record_text(run, "recipe_digest")) != 0) return fail(ERR_INPUT, "the recipe does not match its digest");
     TRY(contest_digest(record_text(run, "task"), board, record_int(run, "target_micro"), hex));
     if (strcmp(hex, record_text(run, "task_digest")) != 0)
-        return fail(ERR_INPUT, "the task's digest does not follow from its metric, items and target");
+        return fail(ERR_INPUT, "the task's digest does not follow from its metric, items, target and scored set");
     return 0;
 }
 

@@ -47,8 +47,8 @@ static void check_task(struct subject *s)
     const char *said = canonical_text(s->json, "task_digest");
     int rc = contest_digest(task, metric, s->target_micro, hex);
     if (rc < 0 || strcmp(hex, said) != 0)
-        finding_add(s->out, CHECK_TASK, "the task's digest is %.12s..., but its metric, items and target give %.12s...", said,
-                    rc < 0 ? "none" : hex);
+        finding_add(s->out, CHECK_TASK, "the task's digest is %.12s..., but its metric, items, target%s give %.12s...", said,
+                    c->scored_set != NULL ? " and scored set" : "", rc < 0 ? "none" : hex);
     else if (s->synthetic) return;  // the demonstration takes any number of items
     else if (!same_metric(metric, &c->board))
         finding_add(s->out, CHECK_TASK, "%s is measured as %s, not as %s", task, c->metric, metric->name);

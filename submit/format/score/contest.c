@@ -136,6 +136,8 @@ int contest_digest(const char *task, const struct run_metric *m, int64_t target_
     json_t *value = json_pack("{s:s, s:s, s:I, s:I}", "task", task, "metric", m->name, "target_micro", (json_int_t)target_micro,
                               "items", (json_int_t)run_metric_scale(m));
     if (value != NULL && m->lower_is_better) json_object_set_new(value, "lower_is_better", json_integer(1));
+    const struct contest *c = contest_find(task);
+    if (value != NULL && c != NULL && c->scored_set != NULL) json_object_set_new(value, "scored_set", json_string(c->scored_set));
     return canonical_digest(value, hex);
 }
 

@@ -52,7 +52,8 @@ bool contest_has_digests(const struct contest *);
 // True if a digest of "train" or "test" names the published content, or the rules do not fix it.
 bool contest_knows_data(const struct contest *, const char *split, const char *digest);
 
-// The digest of the facts that the rules fix for a task. Runs with different digests are not comparable.
+// The digest of the facts that the rules fix for a task, the contest's scored set among them. Runs with different digests are not
+// comparable.
 int contest_digest(const char *task, const struct run_metric *, int64_t target_micro, char hex[DIGEST_HEX]) MUST_CHECK;
 // Compares k of n with millionths, in integers. A score exactly at the target meets it.
 bool contest_meets(int64_t k, int64_t n, int64_t target_micro);
