@@ -28,14 +28,11 @@ static void choose_evaluation(const struct setting *c, struct variant *v)
     v->length = length_of(c, FEED_TEST, v->bucket);
 }
 
-// A slot without content has the digest of the learned pieces in its name, so weights for other pieces are refused.
+// Learned pieces alone: a published vocabulary is the same for everybody.
 static void mark_pieces(struct step *s)
 {
     const char *digest = cloze_digest(s->setting->feed[s->program->feed]->data);
-    if (!*digest) return;
-    char *name = arena_text(&s->g->arena, "pieces-of-training-text.%.16s", digest);
-    int v = graph_state(s->g, name, SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
-    if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
+    if (*digest) step_mark(s, "pieces-of-training-text", digest);
 }
 
 // [B,P,V] or [B,2]. Rows without a label count for nothing (ops.def).

@@ -13,9 +13,7 @@ void gpt_mark_symbols(struct step *s, const struct dataset *data)
     char hex[DIGEST_HEX];
     if (!symbols) return;
     digest_bytes(symbols->symbol, (size_t)symbols->count, hex);
-    char *name = arena_text(&s->g->arena, "characters-of-training-text.%.16s", hex);
-    int v = graph_state(s->g, name, SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
-    if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
+    step_mark(s, "characters-of-training-text", hex);
 }
 
 static void write_next(struct step *s)

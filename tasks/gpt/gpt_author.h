@@ -6,7 +6,7 @@
 #include "tasks/common/step/author.h"
 #include "tasks/common/step/step.h"
 
-// A slot without content has the digest of the text's characters in its name, so weights for other characters are refused.
+// Weights for other characters are refused (step_mark).
 void gpt_mark_symbols(struct step *, const struct dataset *);
 extern const struct author gpt_author;
 

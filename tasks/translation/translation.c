@@ -52,13 +52,9 @@ static int constant(struct step *s, const char *name, struct shape shape, enum d
     return graph_state(s->g, slot, shape, dtype, MEMORY_DATA, (struct init){INIT_CONSTANT, value});
 }
 
-// A slot without content has the digest of the merges in its name, so weights for other symbols are refused.
 static void mark_symbols(struct step *s)
 {
-    const char *digest = pairs_digest(s->setting->feed[s->program->feed]->data);
-    char *name = arena_text(&s->g->arena, "merges-of-training-text.%.16s", digest);
-    int v = graph_state(s->g, name, SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
-    if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
+    step_mark(s, "merges-of-training-text", pairs_digest(s->setting->feed[s->program->feed]->data));
 }
 
 // ---- the training step: every place of the target is predicted from those before it; padding does not count

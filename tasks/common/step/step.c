@@ -225,6 +225,12 @@ static int64_t parts_of(const struct step *s)
     return step_is_sliced(s) ? s->setting->slices.count : s->setting->recipe->accumulate;
 }
 
+void step_mark(struct step *s, const char *what, const char *digest)
+{
+    int v = graph_state(s->g, arena_text(&s->g->arena, "%s.%.16s", what, digest), SHAPE(1), F32, MEMORY_STATE, ZERO);
+    if (v != NONE) s->g->value[v].slot->role = ROLE_STATISTIC;
+}
+
 // Programs of an evaluation share slots.
 static void remember_carried(struct step *s, struct slot *slot)
 {

@@ -95,6 +95,9 @@ void step_output(struct step *, int number, int value);
 // its name. The programs of one batch of an evaluation share one; it is not part of a training's state.
 int step_slot(struct step *, const char *name, struct shape, enum dtype);
 void step_keep(struct step *, int slot, int value);
+// A slot without content, named after the words, pieces or characters that the weights are valid for: `what` and their digest.
+// Weights for others lack the slot and are refused.
+void step_mark(struct step *, const char *what, const char *digest);
 // A recurrent state that follows streams (ORDER_STREAMS) from batch to batch, of one row each: step_carry gives the rows of this
 // part or slice as the batch before left them, and *slot for step_carry_on, which keeps them at the end of the step: the backward
 // pass reads them, too. The slot has the rows of all parts of this process and turns by one part a program, so every part meets

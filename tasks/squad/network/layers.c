@@ -123,16 +123,6 @@ static int given_vectors(struct reading *r, int index, int64_t rows, int64_t wid
     return g_add(g, g_gather(g, fixed, index), g_gather(g, g_concat(g, added, 2, 0), g_gather(g, row_of, index)));
 }
 
-// The weights of a run are valid for its words only. A slot without content has the digest of the words in its name, so
-// weights for other words are refused.
-static void mark_words(struct reading *r)
-{
-    const struct wordlist *words = passages_words(r->step->setting->feed[r->step->program->feed]->data);
-    char *name = arena_text(&r->g->arena, "words.%.16s", words->digest);
-    int v = graph_state(r->g, name, SHAPE(1), F32, MEMORY_STATE, ZERO);
-    if (v != NONE) r->g->value[v].slot->role = ROLE_STATISTIC;
-}
-
 int layers_words(struct reading *r, const char *field)
 {
     struct graph *g = r->g;
@@ -140,7 +130,7 @@ int layers_words(struct reading *r, const char *field)
     int64_t rows = c->data->field[0].classes, width = vector_width(c);
     int index = step_input(r->step, field), x;
     graph_scope(g, "%s", field);
-    mark_words(r);
+    step_mark(r->step, "words", passages_words(r->step->setting->feed[r->step->program->feed]->data)->digest);
     if (c->files.vectors) {
         x = given_vectors(r, index, rows, width);
     } else {
