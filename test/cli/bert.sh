@@ -120,6 +120,8 @@ open("hf.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)
 PY
 "$DAWN" $large --weights hf.safetensors --db large.db >large.txt
 reads large.txt 'masked'
+"$DAWN" $large --weights large-run-1.safetensors --db second.db >second.txt # a phase begins with the weights of the one before
+reads second.txt 'masked'
 "$DAWN" results export 1 --db large.db --format mllog --to large.log
 reads large.log '"key":"submission_benchmark","value":"bert"'
 reads large.log '"key":"eval_accuracy"'

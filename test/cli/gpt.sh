@@ -56,7 +56,6 @@ says 2 '--prompt writes alone' "$DAWN" $write --prompt A --latency
 says 2 '0.*100' "$DAWN" $write --prompt A --temperature -1
 says 2 'task gpt-char answers no questions' "$DAWN" infer gpt-char --threads 1 --ask 'Who?'
 says 2 'task cifar10 writes no texts' "$DAWN" infer cifar10 --weights run-1.safetensors --prompt A
-says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
 
 # ---- what counting scores
 "$DAWN" eval baselines gpt-char --data lines --json >counts.json

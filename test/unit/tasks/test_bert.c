@@ -427,18 +427,3 @@ TEST(lines_need_masks)
     REFUSED(cloze_ask(NULL, NULL, 0, "a\nb", &m.stored), "--ask takes one line");
     text_free(&many);
 }
-
-TEST(recipes_fit_together)
-{
-    struct recipe r;
-    static const char *const rows[][2] = {{"heads=3", "a \"model.width\" of 64 cannot be shared by 3 heads"},
-                                          {"data.length=256", "\"data.length\" is 256, and there are 128 positions"},
-                                          {"data.short_length=128",
-                                           "\"data.short_length\" is 128, and later samples have no more"},
-                                          {"label_smoothing=0.1", "\"loss.label_smoothing\" must be 0"}};
-    for (int i = 0; i < 4; i++) {
-        OK(recipe_embedded("articles", &r));
-        OK(recipe_set(&r, rows[i][0]));
-        REFUSED(recipe_check(&r), rows[i][1]);
-    }
-}
