@@ -90,29 +90,56 @@ static int lerp(struct graph *g, int e, int p, int t)
     return graph_node_over(g, OP_LERP, (int[]){e, p, t}, 3, NULL, &e, NULL);
 }
 
-// X <- a X + (b A + c A A) X with A = X X'; for a tall X the same with A = X' X on the other side.
+// X <- a X + (b A + c A A) X with A = X X'; for a tall X the same with A = X' X on the other side. X: a matrix, or a batch.
 static int newton_schulz(struct graph *g, int x, const struct optim_settings *o)
 {
     if (g->error) return NONE;
-    bool tall = g->value[x].shape.dim[0] > g->value[x].shape.dim[1];
+    const struct value *v = &g->value[x];
+    const enum dtype type = v->dtype;
+    const bool tall = v->shape.dim[v->shape.rank - 2] > v->shape.dim[v->shape.rank - 1];
     for (int i = 0; i < o->ns_steps; i++) {
-        int a = g_matmul(g, x, tall, x, !tall, F32);
-        int b = g_matmul_full(g, a, a, a, &(struct matmul_attr){.alpha = o->ns[2], .beta = o->ns[1], .out = F32});
-        x = g_matmul_full(g, tall ? x : b, tall ? b : x, x, &(struct matmul_attr){.alpha = 1, .beta = o->ns[0], .out = F32});
+        int a = g_matmul(g, x, tall, x, !tall, type);
+        int b = g_matmul_full(g, a, a, a, &(struct matmul_attr){.alpha = o->ns[2], .beta = o->ns[1], .out = type});
+        x = g_matmul_full(g, tall ? x : b, tall ? b : x, x, &(struct matmul_attr){.alpha = 1, .beta = o->ns[0], .out = type});
     }
     return x;
 }
 
-int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+// What Newton-Schulz starts from: the momentum as a matrix of norm 1.
+static int muon_start(struct graph *g, int param, int grad, const struct optim_settings *o)
 {
     if (g->error || param == NONE) return NONE;
-    struct shape shape = g->value[param].shape;
-    int64_t k = shape.dim[0];
-    struct shape flat = SHAPE(k, shape_count(&shape) / k);
+    const struct shape shape = g->value[param].shape;
+    const int64_t k = shape.dim[0];
     if (o->renormalise != NONE) lerp(g, param, unit_norm(g, param, sqrt((double)k), NONE, 1e-7f), o->renormalise);
-    int u = momentum(g, param, grad, 0, o);
-    int x = newton_schulz(g, unit_norm(g, g_reshape(g, u, flat), 1.0, o->ns_norm, 1e-7f), o);
-    return descend(g, param, g_reshape(g, x, shape), lr, o->decay, o);
+    int u = g_reshape(g, momentum(g, param, grad, 0, o), SHAPE(k, shape_count(&shape) / k));
+    u = unit_norm(g, u, 1.0, o->ns_norm, 1e-7f);
+    return o->ns_bf16 ? g_cast(g, u, BF16) : u;
+}
+
+static int muon_end(struct graph *g, int param, int x, int lr, const struct optim_settings *o)
+{
+    if (g->error || param == NONE) return NONE;
+    return descend(g, param, g_reshape(g, g_cast(g, x, F32), g->value[param].shape), lr, o->decay, o);
+}
+
+int optim_muon(struct graph *g, int param, int grad, int lr, const struct optim_settings *o)
+{
+    return muon_end(g, param, newton_schulz(g, muon_start(g, param, grad, o), o), lr, o);
+}
+
+void optim_muon_together(struct graph *g, const int *params, const int *grads, int count, int lr, const struct optim_settings *o)
+{
+    int x[OPTIM_TOGETHER];
+    BUG_IF(count < 1 || count > OPTIM_TOGETHER);
+    for (int i = 0; i < count; i++) {
+        x[i] = muon_start(g, params[i], grads[i], o);
+        if (g->error) return;
+        const struct shape shape = g->value[x[i]].shape;
+        x[i] = g_reshape(g, x[i], SHAPE(1, shape.dim[0], shape.dim[1]));
+    }
+    int all = newton_schulz(g, g_concat(g, x, count, 0), o);
+    for (int i = 0; i < count; i++) muon_end(g, params[i], g_slice(g, all, 0, i, i + 1), lr, o);
 }
 
 // Summed from the last gradient to the first: the order in which the backward pass makes them, so that a device with

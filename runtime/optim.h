@@ -26,6 +26,8 @@ struct optim_settings {
                          // stay and the step is 0; NONE: they are taken as they are
     int ns_steps;        // Muon: Newton-Schulz iterations
     float ns[3];         // Muon: coefficients of X, A X, A A X
+    bool ns_bf16;        // Muon: these products in bf16, as published; else in f32
+    bool together;       // Muon: the caller updates parameters of one shape by optim_muon_together
     int renormalise;     // Muon: value of one f32, t: the filter bank moves by t towards norm sqrt(out) before its
                          // update (1: all the way, 0: not at all); NONE: never
     int ns_norm;         // Muon: value of one f32, the norm of what Newton-Schulz starts from; NONE: 1
@@ -46,6 +48,10 @@ int optim_rmsprop(struct graph *, int param, int grad, int lr, const struct opti
 int optim_lamb(struct graph *, int param, int grad, int lr, const struct optim_settings *);
 // Muon (Jordan 2024): the momentum of a filter bank [K, R*S*C], orthogonalised by Newton-Schulz, is the step.
 int optim_muon(struct graph *, int param, int grad, int lr, const struct optim_settings *);
+// The same of several parameters of one shape, whose products are batches: a CPU's threads then compute whole products instead of
+// meeting after each. Cost: a copy of the momentum into the batch and one out of it.
+enum { OPTIM_TOGETHER = 8 };  // at most so many, the inputs of CONCAT
+void optim_muon_together(struct graph *, const int *params, const int *grads, int count, int lr, const struct optim_settings *);
 // Clipping by the global norm (Pascanu et al. 2013): the value max_norm / max(max_norm, norm of all gradients together), to
 // be set as `clip`. Costs one pass over the gradients; the optimisers multiply as they read. Gradients that are NONE are
 // left out; NONE if all are.

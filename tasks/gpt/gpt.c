@@ -43,6 +43,8 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     const struct recipe *r = c->recipe;
     rule[0] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
     rule[0].groups = ROLES(GPT_BODY);
+    // Most matrices have few shapes, and published Muon multiplies in bf16 (docs/language.md). f16 would lose small numbers.
+    rule[0].settings.together = true, rule[0].settings.ns_bf16 = c->dtype == BF16;
     rule[1] = rule_beside(c, "head", GPT_HEAD, r->head_lr);
     rule[2] = rule_beside(c, "embedding", GPT_EMBEDDING, gpt_keys(r)->embedding_lr);
     for (int i = 1; i < 3; i++)

@@ -64,36 +64,65 @@ static struct optim_settings settings_of(struct step *s, const struct rule *rule
 static int (*const updates[])(struct graph *, int param, int grad, int lr, const struct optim_settings *) = {
     OPTIMISERS(OPTIMISER_UPDATE)};
 
-static void update_one(struct step *s, const struct rule *rule, int param, int grad, int step,
-                       const struct optim_scaled *scaled)
+// Parameters of one rule, all of one shape where there are several.
+struct alike {
+    const struct rule *rule;
+    int count, param[OPTIM_TOGETHER], grad[OPTIM_TOGETHER];
+};
+
+static void update_alike(struct step *s, const struct alike *a, int step, const struct optim_scaled *scaled)
 {
     struct graph *g = s->g;
-    graph_scope(g, "%s", g->value[param].slot->name);
-    int rate = scheduled(s, arena_text(&g->arena, "%s_lr", rule->name), step, &rule->share, rule->rate, 0);
+    graph_scope(g, "%s%s", g->value[a->param[0]].slot->name, a->count > 1 ? ".together" : "");
+    int rate = scheduled(s, arena_text(&g->arena, "%s_lr", a->rule->name), step, &a->rule->share, a->rule->rate, 0);
     if (scaled->take != NONE) rate = g_mul(g, rate, scaled->take);
-    struct optim_settings o = settings_of(s, rule, step, scaled);
-    updates[rule->optimiser](g, param, grad, rate, &o);
+    struct optim_settings o = settings_of(s, a->rule, step, scaled);
+    if (a->count > 1) optim_muon_together(g, a->param, a->grad, a->count, rate, &o);
+    else updates[a->rule->optimiser](g, a->param[0], a->grad[0], rate, &o);
+}
+
+struct updating {
+    const int *param;
+    int *grad;  // NONE: the parameter has none, or is taken
+    int count, rules;
+    struct rule rule[RULES_MAX];
+};
+
+// Takes the first of the parameters that are left and, if its rule says so, others of its rule and shape.
+static int take_alike(struct step *s, const struct updating *u, struct alike *a)
+{
+    const struct value *value = s->g->value;
+    a->count = 0;
+    for (int i = 0; i < u->count && a->count < OPTIM_TOGETHER; i++) {
+        if (u->grad[i] == NONE) continue;
+        const struct value *p = &value[u->param[i]];
+        const struct rule *mine = rule_for(u->rule, u->rules, p->slot);
+        if (!mine) return fail(ERR_SHAPE, "no update rule matches the parameter \"%s\"", p->slot->name);
+        if (a->count && (mine != a->rule || !shape_equal(&p->shape, &value[a->param[0]].shape))) continue;
+        a->rule = mine, a->param[a->count] = u->param[i], a->grad[a->count++] = u->grad[i];
+        u->grad[i] = NONE;
+        if (!mine->settings.together || mine->optimiser != OPTIMISER_MUON) break;
+    }
+    return 0;
 }
 
 int update_parameters(struct step *s, const int *params, const int *grads, int count, int step)
 {
-    struct rule rule[RULES_MAX] = {0};
-    int rules = s->setting->task->rules(s->setting, rule);
-    float norm = (float)s->setting->recipe->clip;
-    graph_scope(s->g, "clip");
+    struct graph *g = s->g;
+    const float norm = (float)s->setting->recipe->clip;
+    graph_scope(g, "clip");
     struct optim_scaled scaled = {NONE, NONE};
-    if (is_scaled(s->setting))
-        scaled = optim_unscale(s->g, grads, count, (float)s->setting->recipe->loss_scale, norm);
-    else if (norm > 0)
-        scaled.clip = optim_clip(s->g, grads, count, norm);
-    for (int i = 0; i < count; i++) {
-        if (grads[i] == NONE) continue;
-        const struct slot *slot = s->g->value[params[i]].slot;
-        const struct rule *mine = rule_for(rule, rules, slot);
-        if (!mine) return fail(ERR_SHAPE, "no update rule matches the parameter \"%s\"", slot->name);
-        update_one(s, mine, params[i], grads[i], step, &scaled);
+    if (is_scaled(s->setting)) scaled = optim_unscale(g, grads, count, (float)s->setting->recipe->loss_scale, norm);
+    else if (norm > 0) scaled.clip = optim_clip(g, grads, count, norm);
+    struct updating u = {.param = params, .count = count};
+    u.rules = s->setting->task->rules(s->setting, u.rule);
+    u.grad = arena_alloc(&g->arena, (size_t)(count + 1) * sizeof *grads);
+    memcpy(u.grad, grads, (size_t)count * sizeof *grads);
+    for (struct alike a;;) {
+        TRY(take_alike(s, &u, &a));
+        if (!a.count) return g->error;
+        update_alike(s, &a, step, &scaled);
     }
-    return s->g->error;
 }
 
 int update_accumulate(struct step *s, struct tally *tally, int tallies)

@@ -304,6 +304,46 @@ TEST(test_muon_orthogonalises)
     run_done(&r, p);
 }
 
+// Two steps of three parameters, each alone or as one batch; into[3][24].
+enum { THREE = 3, ELEMENTS = 24 };
+static void muon_of_three(const char *device, struct shape shape, bool together, bool bf16, float *into)
+{
+    static const char *const names[2][THREE] = {{"p0", "p1", "p2"}, {"g0", "g1", "g2"}};
+    struct optim_settings o = {.momentum = 0.6f, .nesterov = true, .ns_steps = 5, .ns = {3.4445f, -4.775f, 2.0315f},
+                               .renormalise = NONE, .ns_norm = NONE, .clip = NONE, .ns_bf16 = bf16};
+    struct session *s = session_on(device);
+    struct graph *g = graph_new(s->store, "update");
+    int lr = graph_state(g, "lr", SHAPE(1), F32, MEMORY_STATE, (struct init){INIT_CONSTANT, 0.1f}), p[THREE], grad[THREE];
+    for (int i = 0; i < THREE; i++) p[i] = weight(g, names[0][i], shape), grad[i] = input(g, names[1][i], shape);
+    g->phase = PHASE_UPDATE;
+    if (together) optim_muon_together(g, p, grad, THREE, lr, &o);
+    for (int i = 0; i < THREE && !together; i++) optim_muon(g, p[i], grad[i], lr, &o);
+    OK(session_add(s, g));
+    start(s);
+    for (int step = 0; step < 2; step++) OK(session_run(s, 0));
+    for (int i = 0; i < THREE; i++) OK(session_get(s, names[0][i], into + i * ELEMENTS, ELEMENTS * sizeof *into));
+    session_done(s);
+}
+
+// A batch computes what its parameters compute alone. bf16 rounds the step, of elements below 1, to some hundredths.
+TEST(test_muon_together)
+{
+    static const struct shape shapes[] = {SHAPE(4, 6), SHAPE(8, 1, 1, 3)};
+    float alone[THREE * ELEMENTS], batch[THREE * ELEMENTS], f32[THREE * ELEMENTS];
+    for (int i = 0; i < 2; i++)
+        for (int bf16 = 0; bf16 < 2; bf16++) {
+            muon_of_three("ref", shapes[i], false, bf16, alone);
+            muon_of_three("ref", shapes[i], true, bf16, batch);
+            assert_memory_equal(alone, batch, sizeof alone);
+            double most = 0;
+            if (!bf16) memcpy(f32, alone, sizeof f32);
+            for (int k = 0; k < THREE * ELEMENTS; k++) most = fmax(most, fabs((double)alone[k] - (double)f32[k]));
+            assert_true(bf16 ? most > 1e-6 && most < 2 * 0.1 * 0.05 : most == 0);
+            muon_of_three("cpu", shapes[i], true, bf16, batch);
+            for (int k = 0; k < THREE * ELEMENTS; k++) assert_float_equal(batch[k], alone[k], bf16 ? 2 * 0.1 * 0.05 : 1e-5);
+        }
+}
+
 TEST(test_average)
 {
     struct run r = run_new(SHAPE(15));

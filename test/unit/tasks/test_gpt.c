@@ -2,6 +2,7 @@
 // GPTs: parameters as published, logits and gradients as PyTorch computes them, a text written token by token as it is read at
 // once; blocks, their shift, and the score.
 #include "test/unit/test.h"
+#include "test/unit/fixture_trainer.h"
 #include "test/unit/tasks/fixture_network.h"
 
 #include "data/kind.h"
@@ -301,6 +302,13 @@ TEST(muon_leaves_tables_and_heads_to_adamw)
     int count = task_gpt_char.rules(&o.setting, rule);
     assert_int_equal(rule[0].optimiser, OPTIMISER_MUON);
     assert_int_equal(rule[0].groups, 1 << GPT_BODY);
+    static const enum dtype types[] = {F32, F16, BF16};
+    for (int i = 0; i < 3; i++) {
+        struct rule typed[RULES_MAX] = {0};
+        o.setting.dtype = types[i];
+        task_gpt_char.rules(&o.setting, typed);
+        assert_true(typed[0].settings.together && typed[0].settings.ns_bf16 == (types[i] == BF16));
+    }
     for (int i = 1; i < count; i++) {
         assert_int_equal(rule[i].optimiser, OPTIMISER_ADAMW);
         assert_float_equal(rule[i].settings.beta1, 0.8, 1e-6);
@@ -312,6 +320,25 @@ TEST(muon_leaves_tables_and_heads_to_adamw)
     task_gpt_char.rules(&o.setting, rule);
     assert_float_equal(rule[1].settings.decay, 0.1, 1e-6);
     set_down(&o);
+}
+
+// 24 squares are three batches of eight; the six tall and the six wide matrices are one each. Every parameter is updated once.
+TEST(matrices_of_one_shape_are_multiplied_together)
+{
+    struct bench b;
+    bench_choose(&b, &task_gpt_char, "gpt-modern", (const char *const[]){NULL});
+    OK(device_open("null", 1, &b.device));
+    OK(dataset_open_noise("shakespeare", &b.data));
+    bench_new(&b);
+    const struct graph *g = b.trainer->session->graph[0];
+    int products = 0, descents = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        products += g->node[i].phase == PHASE_UPDATE && g->node[i].op == OP_MATMUL;
+        descents += g->node[i].op == OP_DESCEND;
+    }
+    assert_int_equal(products, 5 * 3 * 5);
+    assert_int_equal(descents, 6 * 6 + 2);
+    bench_close(&b);
 }
 
 TEST(dropout_is_where_it_should_be)
