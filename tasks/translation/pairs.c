@@ -164,10 +164,11 @@ static int end_sample(struct pairs *p, enum split split, int64_t number, int64_t
     struct sentences *s = &p->split[split];
     int64_t first = s->at[2 * s->samples], source = middle - first, target = s->used - middle;
     if (source > p->longest[split] || target > p->longest[split]) {
+        enum bitext_side side = source > p->longest[split] ? BITEXT_SOURCE : BITEXT_TARGET;
         if (split == SPLIT_TEST)
-            return fail(ERR_INPUT, "line %lld of the %s has %lld symbols, and there are %lld positions", (long long)number + 1,
-                        dataset_facts(p->stored)->split_name[split], (long long)(source > target ? source : target),
-                        (long long)p->longest[split]);
+            return fail(ERR_INPUT, "%s:%lld: the line has %lld symbols, and there are %lld positions",
+                        bitext_file_name(p->stored, split, side), (long long)number + 1,
+                        (long long)(side == BITEXT_SOURCE ? source : target), (long long)p->longest[split]);
         s->used = first, s->left_out++;
         return 0;
     }

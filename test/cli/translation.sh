@@ -91,9 +91,9 @@ fi
 [ ! -e left ] && [ ! -s err ]
 says 2 'they exclude --latency' "$DAWN" infer multi30k --ask dog --latency
 long=$(printf 'dog %.0s' $(seq 80))
-says 1 'line 1 of the text has 81 symbols, and there are 64 positions' "$DAWN" infer multi30k --threads 1 --ask "$long"
+says 1 'the text:1: the line has 81 symbols, and there are 64 positions' "$DAWN" infer multi30k --threads 1 --ask "$long"
 printf 'a dog .\n\n%s\n' "$long" >long.txt
-says 1 'line 3 of the text has 81 symbols' "$DAWN" infer multi30k --threads 1 --text long.txt
+says 1 'the text:3: the line has 81 symbols' "$DAWN" infer multi30k --threads 1 --text long.txt
 
 # ---- other symbols are refused: the weights belong to the merges of their training text
 mkdir -p other
@@ -104,6 +104,8 @@ for part in train test_2016_flickr val; do
 done
 cd ..
 expect 1 'no tensor "merges-of-training-text' "$DAWN" infer multi30k --threads 1 --data other
+says 1 'other/test_2016_flickr.lc.norm.tok.en:1: the line has 9 symbols, and there are 8 positions' \
+    "$DAWN" train multi30k --data other --set data.length=8 --set positions=8
 echo 'one more' >>other/train.lc.norm.tok.de
 says 1 'train.lc.norm.tok.en has 9 lines and train.lc.norm.tok.de has 10' "$DAWN" train multi30k --data other
 says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3

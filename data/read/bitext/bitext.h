@@ -11,6 +11,7 @@
 #ifndef DAWN_DATA_BITEXT_H
 #define DAWN_DATA_BITEXT_H
 
+#include "data/dataset.h"
 #include "runtime/common/base/error.h"
 
 enum { BITEXT_BYTES = INT32_MAX, BITEXT_LINE = 1 << 16 };
@@ -33,9 +34,10 @@ int bitext_cut(const char *name, const char *text, size_t n, struct bitext_lines
 int bitext_check(const char *name, int64_t number, const struct bitext_line *) MUST_CHECK;
 bool bitext_is_blank(const struct bitext_line *);
 
-struct dataset;
 // The file of the set's vocabulary of subtokens (data/text/subtokens.h); NULL: it has none.
 const char *bitext_subtokens(const struct dataset *);
+// The file of a side of a split in errors; of a set that has none, the set's name.
+const char *bitext_file_name(const struct dataset *, enum split, enum bitext_side);
 // A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`,
 // which is borrowed; NULL: an empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;

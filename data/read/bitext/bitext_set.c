@@ -34,7 +34,9 @@ int bitext_match(const struct bitext_lines *a, const struct bitext_lines *b, con
 
 int bitext_pair(struct dataset *ds, enum split split, const char *source, const char *target)
 {
-    const struct bitext_set *set = ds->own;
+    struct bitext_set *set = ds->own;
+    for (int side = 0; side < BITEXT_SIDES; side++)
+        if (set->file[split][side].name == NULL) set->file[split][side].name = copy_text(side == BITEXT_SOURCE ? source : target);
     const struct bitext_lines *a = &set->file[split][BITEXT_SOURCE].lines, *b = &set->file[split][BITEXT_TARGET].lines;
     TRY(bitext_match(a, b, source, target));
     int32_t longest = a->longest > b->longest ? a->longest : b->longest;
@@ -48,6 +50,7 @@ void bitext_close(struct dataset *ds)
     struct bitext_set *set = ds->own;
     if (set == NULL) return;
     for (int i = 0; i < SPLIT_COUNT * BITEXT_SIDES; i++) {
+        free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].name);
         free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].text);
         free(set->file[i / BITEXT_SIDES][i % BITEXT_SIDES].lines.line);
     }
@@ -77,6 +80,12 @@ const char *bitext_subtokens(const struct dataset *ds)
 {
     const struct bitext_set *set = ds->kind->item == bitext_item ? ds->own : NULL;
     return set != NULL ? set->subtokens : NULL;
+}
+
+const char *bitext_file_name(const struct dataset *ds, enum split split, enum bitext_side side)
+{
+    const struct bitext_set *set = ds->kind->item == bitext_item ? ds->own : NULL;
+    return set != NULL ? set->file[split][side].name : ds->facts.name;
 }
 
 int bitext_show(struct dataset *ds, enum split split, int64_t number, struct text *into)

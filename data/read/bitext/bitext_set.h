@@ -10,7 +10,7 @@
 struct bitext_set {
     char *folder, *subtokens;            // subtokens: the file of their vocabulary; NULL: there is none
     struct bitext_file {
-        char *text;
+        char *name, *text;               // name: its path, or what people call it
         struct bitext_lines lines;
     } file[SPLIT_COUNT][BITEXT_SIDES];
 };
@@ -20,7 +20,7 @@ void bitext_fields(struct dataset_facts *, int64_t longest);  // in bytes
 int bitext_take(struct bitext_file *, const char *name, char *text, size_t n) MUST_CHECK;
 // Refuses files with different numbers of lines.
 int bitext_match(const struct bitext_lines *, const struct bitext_lines *, const char *source, const char *target) MUST_CHECK;
-// Sets counts and fields. `source` and `target` are the names of the files of the split in errors.
+// Sets counts and fields. `source` and `target` name the files of the split, unless they have names.
 int bitext_pair(struct dataset *, enum split, const char *source, const char *target) MUST_CHECK;
 
 // Members of struct kind.

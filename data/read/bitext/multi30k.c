@@ -56,10 +56,9 @@ static int read_side(struct bitext_set *set, const struct source_file *file, str
     char *text = NULL;
     size_t n = 0;
     text_add(&path, "%s/%s", set->folder, file->name);
-    int rc = file_read(path.at, BITEXT_BYTES, &text, &n);
-    if (rc == 0) rc = bitext_take(into, path.at, text, n);
-    text_free(&path);
-    return rc;
+    into->name = path.at;
+    TRY(file_read(path.at, BITEXT_BYTES, &text, &n));
+    return bitext_take(into, path.at, text, n);
 }
 
 static int multi30k_open(struct dataset *ds, const char *given)
