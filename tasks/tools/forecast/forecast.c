@@ -75,6 +75,17 @@ static void count_runs(const struct trainer *t, struct forecast *into)
     }
 }
 
+static void name_size(const struct variant *is, struct forecast_variant *into)
+{
+    long long batch = (long long)is->batch;
+    if (is->height) snprintf(into->size, sizeof into->size, "%lld x %lld", (long long)is->height, (long long)is->width);
+    else if (is->length) snprintf(into->size, sizeof into->size, "%lld of %lld long", batch, (long long)is->length);
+    else snprintf(into->size, sizeof into->size, "batch %lld", batch);
+    if (is->height) snprintf(into->samples, sizeof into->samples, "batch %lld at %s", batch, into->size);
+    else if (is->length) snprintf(into->samples, sizeof into->samples, "batch %lld of length %lld", batch, (long long)is->length);
+    else snprintf(into->samples, sizeof into->samples, "%s", into->size);
+}
+
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
 {
     into->variants = t->variants;
@@ -88,11 +99,7 @@ static void forecast_variants(const struct trainer *t, const struct device_facts
             .batch = is->batch,
             .seconds = roofline_seconds(t->session->plan[program], f),
         };
-        char *size = into->variant[v].size;
-        size_t room = sizeof into->variant[v].size;
-        if (is->height) snprintf(size, room, "%lld x %lld", (long long)is->height, (long long)is->width);
-        else if (is->length) snprintf(size, room, "%lld of %lld long", (long long)is->batch, (long long)is->length);
-        else snprintf(size, room, "batch %lld", (long long)is->batch);
+        name_size(is, &into->variant[v]);
         sum_program_cost(t, program, &into->variant[v].flops, &into->variant[v].bytes);
     }
     count_runs(t, into);

@@ -11,6 +11,7 @@ struct forecast_variant {
     int program;
     const char *name;  // name of its graph
     char size[40];         // "32 x 32", "16 of 384 long"
+    char samples[64];      // "batch 64 at 32 x 32", "batch 16 of length 384"
     int64_t side;          // of images, or the length of sequences; 0: neither
     int64_t batch, steps;  // samples of one run of the graph; number of runs
     double flops, bytes;  // of one step

@@ -212,8 +212,8 @@ static void print_setting(struct bench *b)
     const struct trial *t = &b->trial;
     struct text text = {0};
     add_data_name(b, &text);
-    text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s%s", t->trainer->setting.model->name, b->chosen.recipe.name,
-               (long long)t->variant->batch, t->variant->size, dtype_name(t->trainer->setting.dtype),
+    text_entry(&text, "step", "%s, recipe %s, %s, %s%s", t->trainer->setting.model->name, b->chosen.recipe.name,
+               t->variant->samples, dtype_name(t->trainer->setting.dtype),
                t->choice.fuse ? "" : ", not fused");
     text_entry(&text, "device", "%s", b->facts.name);
     throughput_steadiness(&t->timing, b->a->seconds, b->a->repeats, &text);

@@ -54,8 +54,8 @@ static void print_profile(const struct profiled *p)
     text_add(&text, "%s on device %s\n", p->chosen.task->title, p->device->type->name);
     text_entry(&text, "data", "%s%s%s%s", dataset_facts(p->data)->title, p->noise ? ", its shape filled with noise" : "",
                *p->why ? ": " : "", p->why);
-    text_entry(&text, "step", "%s, recipe %s, batch %lld at %s, %s%s", t->trainer->setting.model->name, p->chosen.recipe.name,
-               (long long)t->variant->batch, t->variant->size, dtype_name(t->trainer->setting.dtype),
+    text_entry(&text, "step", "%s, recipe %s, %s, %s%s", t->trainer->setting.model->name, p->chosen.recipe.name,
+               t->variant->samples, dtype_name(t->trainer->setting.dtype),
                t->choice.fuse ? "" : ", not fused");
     text_entry(&text, "device", "%s", p->facts.name);
     text_add(&text, "\n");
