@@ -20,10 +20,19 @@ struct words {
 
 // ---- escapes
 
+// The first rows are those that the tokenizer of Moses writes.
+enum { ESCAPED = 8 };
 static const char *const escapes[][2] = {
-    {" @-@ ", "-"}, {"&bar;", "|"}, {"&#124;", "|"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&bra;", "["}, {"&ket;", "]"},
-    {"&quot;", "\""}, {"&apos;", "'"}, {"&#91;", "["}, {"&#93;", "]"}, {"&amp;", "&"},
+    {"&#124;", "|"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&#91;", "["}, {"&#93;", "]"},
+    {"&amp;", "&"}, {" @-@ ", "-"}, {"&bar;", "|"}, {"&bra;", "["}, {"&ket;", "]"},
 };
+
+const char *detokenize_escape(int32_t c)
+{
+    for (int i = 0; i < ESCAPED; i++)
+        if (c == escapes[i][1][0]) return escapes[i][0];
+    return NULL;
+}
 
 static size_t unescape(const char *text, size_t n, struct text *into)
 {

@@ -5,9 +5,11 @@
 #define DAWN_TRANSLATION_DETOKENIZE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct text;
 // Adds the detokenized line.
 void detokenize(const char *line, size_t n, struct text *into);
+const char *detokenize_escape(int32_t);  // of a character that the tokenizer escapes; NULL: it stays
 
 #endif

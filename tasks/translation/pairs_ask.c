@@ -3,23 +3,11 @@
 #include "data/read/bitext/bitext.h"
 #include "data/text/unicode.h"
 #include "tasks/translation/bleu.h"
+#include "tasks/translation/detokenize.h"
 #include "tasks/translation/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// The tokenizer of Moses, which made the files, escapes these.
-static const char *escape_of(int32_t c)
-{
-    static const struct {
-        char c;
-        const char *escape;
-    } all[] = {{'&', "&amp;"}, {'|', "&#124;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'\'', "&apos;"}, {'"', "&quot;"}, {'[', "&#91;"},
-               {']', "&#93;"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].c == c) return all[i].escape;
-    return NULL;
-}
 
 static void add_words(struct text *into, const char *line, size_t n, bool lowercase)
 {
@@ -28,7 +16,7 @@ static void add_words(struct text *into, const char *line, size_t n, bool lowerc
     int32_t *code = bleu_split(&rules, (struct bleu_line){line, n}, &count);
     for (size_t i = 0; i < count; i++) {
         char bytes[UNICODE_BYTES];
-        const char *escape = escape_of(code[i]);
+        const char *escape = detokenize_escape(code[i]);
         if (code[i] == '\'' && i > 0 && code[i - 1] != ' ') text_add(into, " ");  // "dog's" is two words
         if (escape) text_add(into, "%s", escape);
         else if (i + 1 < count || code[i] != ' ') text_bytes(into, bytes, (size_t)unicode_put(code[i], bytes));
@@ -64,17 +52,11 @@ static int ask(const struct dataset *like, const struct bleu_line *text, const c
     return ask_lines(like, sentence, sentence + n, form, into);
 }
 
-int pairs_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
-{
-    return ask(like, &(struct bleu_line){text, n}, sentence, LOWER_CASE, into);
-}
-
-int pairs_ask_cased(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
-{
-    return ask(like, &(struct bleu_line){text, n}, sentence, CASED, into);
-}
-
-int pairs_ask_plain(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)
-{
-    return ask(like, &(struct bleu_line){text, n}, sentence, PLAIN, into);
-}
+#define ASK(name, form)                                                                                                   \
+    int name(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)         \
+    {                                                                                                                     \
+        return ask(like, &(struct bleu_line){text, n}, sentence, form, into);                                             \
+    }
+ASK(pairs_ask, LOWER_CASE)
+ASK(pairs_ask_cased, CASED)
+ASK(pairs_ask_plain, PLAIN)
