@@ -118,9 +118,12 @@ static int recurrent_logits(struct step *s, int states)
 
 // ---- decoding
 
-static int source_slot(struct step *s, const char *what, int64_t length)
+enum { MEMORY, KEYS, MEMORIES };
+static int recurrent_memory(struct step *s, int number)
 {
-    return step_slot(s, what, SHAPE(s->is.batch, length, translation_keys(s->setting->recipe)->width), s->setting->dtype);
+    static const char *const names[] = {"source.memory", "source.keys"};
+    struct shape shape = SHAPE(s->is.batch, translator_source(s), translation_keys(s->setting->recipe)->width);
+    return number < MEMORIES ? step_slot(s, names[number], shape, s->setting->dtype) : NONE;
 }
 
 // Of layer i the output is number 2 i and the cell 2 i + 1.
@@ -149,10 +152,8 @@ static void recurrent_encode(struct step *s, int source, int lengths, int64_t be
     struct writing w = writing_of(s);
     w.states = states_new(&w);
     int memory = encode_source(&w, source, lengths);
-    if (s->g->error) return;
-    int64_t length = s->g->value[source].shape.dim[1];
-    step_keep(s, source_slot(s, "source.memory", length), memory);
-    step_keep(s, source_slot(s, "source.keys", length), additive_keys(&w.net, &w.attention, memory));
+    step_keep(s, recurrent_memory(s, MEMORY), memory);
+    step_keep(s, recurrent_memory(s, KEYS), additive_keys(&w.net, &w.attention, memory));
     for (int i = 0; i < 2 * w.layers; i++) {
         int state = repeat_state(&w, i % 2 ? w.states[i / 2].c : w.states[i / 2].h, beam);
         step_keep(s, recurrent_cache(s, s->is.batch * beam, i), g_cast(s->g, state, i % 2 ? F32 : s->setting->dtype));
@@ -163,12 +164,9 @@ static int recurrent_next(struct step *s, const struct translator_place *p)
 {
     struct writing w = writing_of(s);
     struct graph *g = s->g;
-    int64_t hypotheses = s->is.batch * p->beam, length;
-    int source = step_input(s, "source"), weights = NONE;
-    if (g->error) return NONE;
-    length = g->value[source].shape.dim[1];
-    struct additive_source read = {source_slot(s, "source.memory", length), source_slot(s, "source.keys", length),
-                                   step_input(s, "source.length")};
+    int64_t hypotheses = s->is.batch * p->beam;
+    int weights = NONE;
+    struct additive_source read = {recurrent_memory(s, MEMORY), recurrent_memory(s, KEYS), translator_lengths(s)};
     w.states = states_new(&w);
     for (int i = 0; i < w.layers; i++)
         w.states[i] = (struct lstm_states){recurrent_cache(s, hypotheses, 2 * i), recurrent_cache(s, hypotheses, 2 * i + 1)};
@@ -177,13 +175,13 @@ static int recurrent_next(struct step *s, const struct translator_place *p)
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i), w.states[i].h);
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i + 1), w.states[i].c);
     }
-    step_keep(s, translator_attention(s, p->beam, length), g_reshape(g, weights, SHAPE(hypotheses, length)));
+    step_keep(s, translator_attention(s, p->beam), weights);
     return g_reshape(g, x, SHAPE(hypotheses, w.width));
 }
 
 #define TRANSLATOR                                                                                                     \
     {.states = recurrent_states, .encode = recurrent_encode, .next = recurrent_next, .logits = recurrent_logits,       \
-     .cache = recurrent_cache, .attention = "attention"}
+     .memory = recurrent_memory, .cache = recurrent_cache}
 const struct recurrent recurrent_gnmt = {.translator = TRANSLATOR, .first = "decoder.att_rnn.rnn",
                                          .attention = "decoder.att_rnn.attn", .bidirectional = true, .normalised = true};
 const struct recurrent recurrent_seq2seq = {.translator = TRANSLATOR, .first = "decoder.rnn_layers.0",

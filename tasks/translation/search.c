@@ -6,8 +6,6 @@
 
 #include "tasks/common/step/drive.h"
 
-#include <stdio.h>
-
 // Scores: of what is never chosen; of hypotheses that do not exist at the start; above every one of the latter.
 #define NEVER -1e30f
 #define ABSENT -1e9f
@@ -23,8 +21,8 @@ struct searching {
     int coverage;                                      // f32[N,S], or NONE
     int seen, shown;                                   // f32[N,L,S] of the hypotheses, f32[B,L,S] of the answers; or NONE
     int64_t source;                                    // S
+    int length;                                        // i32[B]
     int best, answer, count, ended;                    // of the samples: f32[B,1], i32[B,L], f32[B,1], f32[B,1]
-    int left;                                          // f32[1]: samples that still search
 };
 
 static char *name_of(const struct searching *o, const char *what)
@@ -36,9 +34,8 @@ static struct searching search_of(struct step *s, const struct search *search)
 {
     struct searching o = {.s = s, .g = s->g, .search = search, .translator = translator_of(s->setting),
                           .samples = s->is.batch, .beam = search->beam, .words = s->is.length,
-                          .symbols = translator_symbols(s->setting), .coverage = NONE, .seen = NONE};
-    int source = step_input(s, "source");
-    o.source = s->g->error ? 1 : s->g->value[source].shape.dim[1];
+                          .symbols = translator_symbols(s->setting), .coverage = NONE, .seen = NONE, .shown = NONE,
+                          .source = translator_source(s), .length = translator_lengths(s)};
     o.all = o.samples * o.beam;
     o.each = o.beam + 1 < o.symbols ? o.beam + 1 : o.symbols;
     o.token = step_slot(s, name_of(&o, "token"), SHAPE(o.all), I32);
@@ -49,7 +46,6 @@ static struct searching search_of(struct step *s, const struct search *search)
     o.answer = step_slot(s, name_of(&o, "answer"), SHAPE(o.samples, o.words), I32);
     o.count = step_slot(s, name_of(&o, "count"), SHAPE(o.samples, 1), F32);
     o.ended = step_slot(s, name_of(&o, "ended"), SHAPE(o.samples, 1), F32);
-    o.left = step_slot(s, name_of(&o, "left"), SHAPE(1), F32);
     if (search->coverage != 0) o.coverage = step_slot(s, name_of(&o, "coverage"), SHAPE(o.all, o.source), F32);
     if (!s->setting->shows) return o;
     o.seen = step_slot(s, name_of(&o, "seen"), SHAPE(o.all, o.words, o.source), F32);
@@ -90,11 +86,12 @@ static int repeat(const struct searching *o, int x, int64_t n, float factor)
     return graph_node(g, OP_BROADCAST, &column, 1, &a, NULL);
 }
 
-void search_begin(struct step *s, const struct search *search)
+static void begin_batch(struct step *s, const struct search *search)
 {
     struct searching o = search_of(s, search);
     struct graph *g = s->g;
-    o.translator->encode(s, step_input(s, "source"), step_input(s, "source.length"), o.beam);
+    step_keep(s, o.length, step_input(s, "source.length"));
+    o.translator->encode(s, step_input(s, "source"), o.length, o.beam);
     graph_scope(g, "search");
     int number = constant(&o, "number", SHAPE(o.all), F32, (struct init){INIT_COUNT, 1});
     int first = g_scale(g, constant(&o, "sample", SHAPE(o.all), F32, (struct init){INIT_COUNT, (float)o.beam}), (float)o.beam);
@@ -149,7 +146,7 @@ static void score_words(const struct searching *o, struct word *w)
 static void find_limit(const struct searching *o, struct word *w)
 {
     struct graph *g = o->g;
-    int words = g_cast(g, g_reshape(g, step_input(o->s, "source.length"), SHAPE(o->samples, 1)), F32);
+    int words = g_cast(g, g_reshape(g, o->length, SHAPE(o->samples, 1)), F32);
     int limit = g_map(g, MAP_SHIFT, g_scale(g, words, (float)o->search->ratio), (float)(o->search->extra - 0.9995), 0);
     w->over = map2(o, MAP_LESS, g_map(g, MAP_CLAMP, limit, -1, (float)o->words - 1.5f), w->now);
 }
@@ -175,8 +172,8 @@ static int normalise(const struct searching *o, const struct word *w)
     int by = g_map(g, MAP_POW, length, (float)o->search->alpha, 0);
     int score = map2(o, MAP_DIV, g_reshape(g, w->end, SHAPE(o->all, 1)), by);
     if (o->coverage == NONE || g->error) return g_reshape(g, score, SHAPE(o->samples, o->beam));
-    step_keep(o->s, o->coverage, g_add(g, o->coverage, translator_attention(o->s, o->beam, o->source)));
-    int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, o->source)), NONE, step_input(o->s, "source.length")};
+    step_keep(o->s, o->coverage, g_add(g, o->coverage, translator_attention(o->s, o->beam)));
+    int in[] = {g_reshape(g, o->coverage, SHAPE(o->samples, o->beam, o->source)), NONE, o->length};
     int seen = graph_node(g, OP_MASK, in, 3, &(union attr){.mask = {.fill = 1}}, NULL);
     int logs = g_reduce(g, g_map(g, MAP_LOG, g_map(g, MAP_CLAMP, seen, 1e-30f, 1), 0, 0), 1u << 2, false, F32);
     score = g_add(g, score, g_scale(g, g_reshape(g, logs, SHAPE(o->all, 1)), (float)o->search->coverage));
@@ -187,10 +184,19 @@ static int normalise(const struct searching *o, const struct word *w)
 static void keep_seen(const struct searching *o, int from)
 {
     struct graph *g = o->g;
-    int now = translator_attention(o->s, o->beam, o->source);
+    int now = translator_attention(o->s, o->beam);
     g_append(g, o->seen, g_reshape(g, now, SHAPE(o->all, 1, o->source)), o->at);
     step_keep(o->s, o->shown, g_gather(g, g_concat(g, (int[]){o->shown, o->seen}, 2, 0), from));
-    step_output(o->s, o->search->output + SEARCH_SEEN, o->shown);
+}
+
+static void output_answers(const struct searching *o)
+{
+    struct graph *g = o->g;
+    int output = o->search->output;
+    step_output(o->s, output + SEARCH_WORDS, o->answer);
+    step_output(o->s, output + SEARCH_COUNT, g_cast(g, g_reshape(g, o->count, SHAPE(o->samples)), I32));
+    step_output(o->s, output + SEARCH_SCORE, g_reshape(g, o->best, SHAPE(o->samples)));
+    step_output(o->s, output + SEARCH_SEEN, o->shown);
 }
 
 // Keeps the best finished hypothesis of each sample, and counts.
@@ -212,12 +218,7 @@ static void finish_hypotheses(const struct searching *o, const struct word *w)
     step_keep(o->s, o->count, count);
     step_keep(o->s, o->best, map2(o, MAP_MAX, o->best, best));
     step_keep(o->s, o->ended, g_add(g, o->ended, ended));
-    int searching = g_map(g, MAP_CLAMP, g_map(g, MAP_SHIFT, g_map(g, MAP_NEG, o->ended, 0, 0), (float)o->beam, 0), 0, 1);
-    step_keep(o->s, o->left, g_reshape(g, g_reduce(g, searching, 3, false, F32), SHAPE(1)));
-    int output = o->search->output;
-    step_output(o->s, output + SEARCH_WORDS, o->answer);
-    step_output(o->s, output + SEARCH_COUNT, g_cast(g, g_reshape(g, o->count, SHAPE(o->samples)), I32));
-    step_output(o->s, output + SEARCH_SCORE, g_reshape(g, o->best, SHAPE(o->samples)));
+    output_answers(o);
 }
 
 static void follow_beam(const struct searching *o, int from)
@@ -233,7 +234,7 @@ static void follow_beam(const struct searching *o, int from)
     }
 }
 
-void search_word(struct step *s, const struct search *search)
+static void add_word(struct step *s, const struct search *search)
 {
     struct searching o = search_of(s, search);
     struct graph *g = s->g;
@@ -255,23 +256,56 @@ void search_word(struct step *s, const struct search *search)
     g_tick(g, o.at, 1);
 }
 
-// ---- on the host
+// ---- a smaller batch
 
-int64_t search_longest(const struct search *search, int64_t source)
+// What the host writes: the samples that go on and their hypotheses, by number, and for the way back the row of each sample in
+// [all of them; those that went on].
+static int rows_slot(struct step *s, const struct searching *o, const char *what, int64_t count)
 {
-    return (int64_t)(search->ratio * (double)source + search->extra + 1e-9) + 1;
+    return step_slot(s, name_of(o, what), SHAPE(count), I32);
 }
 
-int search_run(struct drive *d, const struct search *search, int begin, int word)
+static void take_rows(struct step *s, int to, int from, int rows)
 {
-    enum { EVERY = 4 };  // words between two reads, where reading waits for what is queued
-    char name[32];
-    snprintf(name, sizeof name, "search%d.left", search->beam);
-    float left = 1;
-    TRY(drive_run(d, begin));
-    for (int i = 1; left > 0; i++) {
-        TRY(drive_run(d, word));
-        if (i % EVERY == 0 || !d->session->device->type->queues) TRY(drive_read(d, name, &left, sizeof left));
-    }
-    return 0;
+    if (to != NONE) step_keep(s, to, g_gather(s->g, from, rows));
+}
+
+static void shrink_batch(struct step *s, const struct search *search)
+{
+    struct step fewer = *s;
+    fewer.is.batch = drive_shrunk(s->is.batch);
+    struct searching o = search_of(s, search), to = search_of(&fewer, search);
+    const struct translator *t = o.translator;
+    int samples = rows_slot(s, &o, "samples", to.samples), hypotheses = rows_slot(s, &o, "hypotheses", to.all);
+    const int from_sample[] = {o.length, o.best, o.answer, o.count, o.ended, o.shown};
+    const int to_sample[] = {to.length, to.best, to.answer, to.count, to.ended, to.shown};
+    const int from_hypothesis[] = {o.token, o.score, o.history, o.coverage, o.seen};
+    const int to_hypothesis[] = {to.token, to.score, to.history, to.coverage, to.seen};
+    for (size_t i = 0; i < sizeof to_sample / sizeof *to_sample; i++) take_rows(s, to_sample[i], from_sample[i], samples);
+    for (size_t i = 0; i < sizeof to_hypothesis / sizeof *to_hypothesis; i++)
+        take_rows(s, to_hypothesis[i], from_hypothesis[i], hypotheses);
+    for (int i = 0, from; !s->g->error && (from = t->memory(s, i)) != NONE; i++)
+        take_rows(s, t->memory(&fewer, i), from, samples);
+    for (int i = 0, from; !s->g->error && (from = t->cache(s, o.all, i)) != NONE; i++)
+        take_rows(s, t->cache(&fewer, to.all, i), from, hypotheses);
+    step_keep(s, to.at, o.at);
+}
+
+static void return_answers(struct step *s, const struct search *search)
+{
+    struct step fewer = *s;
+    fewer.is.batch = drive_shrunk(s->is.batch);
+    struct searching o = search_of(s, search), of = search_of(&fewer, search);
+    int rows = rows_slot(s, &o, "back", o.samples);
+    const int to[] = {o.best, o.answer, o.count, o.shown}, from[] = {of.best, of.answer, of.count, of.shown};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (to[i] != NONE) take_rows(s, to[i], g_concat(s->g, (int[]){to[i], from[i]}, 2, 0), rows);
+    output_answers(&o);
+}
+
+void search_program(struct step *s, const struct search *search, int program)
+{
+    static void (*const programs[])(struct step *, const struct search *) = {
+        [SEARCH_BEGIN] = begin_batch, [SEARCH_NEXT] = add_word, [SEARCH_SHRINK] = shrink_batch, [SEARCH_RETURN] = return_answers};
+    programs[program](s, search);
 }

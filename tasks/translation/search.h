@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search on the device: two programs of an evaluation for any translator. Scores, histories and the best answer so far lie
-// in slots; the host reads one number, how many samples still search.
+// Beam search on the device: programs of an evaluation for any translator. Scores, histories and the best answer so far lie in
+// slots; the host reads how many hypotheses of each sample have finished. Where the samples that still search fit a smaller batch
+// (drive_shrunk), their rows go there, and the answers come back at the end.
 //
 // Of the 2 x beam best continuations of a sample, those that end among the first `beam` are finished, and the best `beam` others
 // go on. A sample is done when `beam` of its hypotheses have finished, or at its limit, where only the end is allowed. BPE_PAD
@@ -23,9 +24,16 @@ struct search {
     int output;           // number of the first of its outputs
 };
 
-void search_begin(struct step *, const struct search *);  // encodes the source of the batch
-void search_word(struct step *, const struct search *);   // one word more. Its outputs, from search->output on:
+// The programs of a search, in this order in the task's table. A search of single samples has the first two.
 enum {
+    SEARCH_BEGIN,   // encodes the source of the batch
+    SEARCH_NEXT,    // one word more
+    SEARCH_SHRINK,  // the rows that go on, into the smaller batch
+    SEARCH_RETURN,  // its answers, back into the batch
+    SEARCH_PROGRAMS,
+};
+void search_program(struct step *, const struct search *, int program);
+enum {  // its outputs, from search->output on
     SEARCH_WORDS,   // i32[B,L], L = step.is.length: the best finished hypothesis
     SEARCH_COUNT,   // i32[B]: its words without the end; what follows them means nothing
     SEARCH_SCORE,   // f32[B]: normalised
@@ -35,7 +43,7 @@ enum {
 struct drive;
 // The most words of an answer, the end included, whose source has at most `source` words.
 int64_t search_longest(const struct search *, int64_t source);
-// Runs the two programs on the batch at hand until all samples are done.
-int search_run(struct drive *, const struct search *, int begin, int word) MUST_CHECK;
+// Runs the programs, of which `first` is the number of the first, on the batch at hand until all samples are done.
+int search_run(struct drive *, const struct search *, int first) MUST_CHECK;
 
 #endif

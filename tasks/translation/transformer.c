@@ -87,10 +87,12 @@ static int transformer_states(struct step *s, int source, int lengths, int input
 
 // ---- decoding
 
-static int source_slot(struct step *s, int layer, int64_t length)
+static int transformer_memory(struct step *s, int number)
 {
-    char *name = arena_text(&s->g->arena, "source.%d", layer);
-    return step_slot(s, name, SHAPE(s->is.batch, length, 2 * translation_keys(s->setting->recipe)->width), s->setting->dtype);
+    const struct translation_keys *k = translation_keys(s->setting->recipe);
+    char *name = arena_text(&s->g->arena, "source.%d", number);
+    struct shape shape = SHAPE(s->is.batch, translator_source(s), 2 * k->width);
+    return number < k->layers ? step_slot(s, name, shape, s->setting->dtype) : NONE;
 }
 
 static int transformer_cache(struct step *s, int64_t hypotheses, int number)
@@ -105,8 +107,7 @@ static void transformer_encode(struct step *s, int source, int lengths, int64_t 
     (void)beam;  // hypotheses of a sample read the same source, and nothing of a cache before they wrote it
     struct writing w = writing_of(s);
     const int *read = read_source(&w, encode_source(&w, source, lengths));
-    for (int i = 0; i < w.keys->layers && !s->g->error; i++)
-        step_keep(s, source_slot(s, i, s->g->value[source].shape.dim[1]), read[i]);
+    for (int i = 0; i < w.keys->layers; i++) step_keep(s, transformer_memory(s, i), read[i]);
 }
 
 static int transformer_next(struct step *s, const struct translator_place *p)
@@ -114,17 +115,16 @@ static int transformer_next(struct step *s, const struct translator_place *p)
     struct writing w = writing_of(s);
     struct graph *g = s->g;
     int64_t hypotheses = s->is.batch * p->beam, width = w.keys->width;
-    int x = g_reshape(g, embed(&w, p->token, p->at), SHAPE(hypotheses, 1, width)), lengths = step_input(s, "source.length");
-    int source = step_input(s, "source"), seen = NONE;
+    int x = g_reshape(g, embed(&w, p->token, p->at), SHAPE(hypotheses, 1, width)), seen = NONE;
     struct net_decoding d = {.at = p->at, .count = p->count};
-    w.layer.decoder = true, w.layer.decoding = &d, w.layer.source_lengths = lengths;
+    w.layer.decoder = true, w.layer.decoding = &d, w.layer.source_lengths = translator_lengths(s);
     for (int i = 0; i < w.keys->layers && !g->error; i++) {
         d.cache = transformer_cache(s, hypotheses, i);
-        w.layer.source = source_slot(s, i, g->value[source].shape.dim[1]);
+        w.layer.source = transformer_memory(s, i);
         w.layer.seen = translator_is_shown(s) && i == w.keys->layers - 1 ? &seen : NULL;
         x = net_transformer_layer(&w.net, arena_text(&g->arena, "decoder.layers.%d", i), x, &w.layer);
     }
-    if (seen != NONE) step_keep(s, translator_attention(s, p->beam, g->value[source].shape.dim[1]), seen);
+    if (seen != NONE) step_keep(s, translator_attention(s, p->beam), seen);
     if (w.keys->norm) x = g_layer_norm(g, "decoder.norm", x, NORM_EPS);
     return g_reshape(g, x, SHAPE(hypotheses, width));
 }
@@ -150,4 +150,4 @@ int transformer_begin(const struct setting *c, struct session *session, struct d
 
 const struct translator transformer_translator = {.states = transformer_states, .encode = transformer_encode,
                                                   .next = transformer_next, .logits = transformer_logits,
-                                                  .cache = transformer_cache, .attention = "attention"};
+                                                  .memory = transformer_memory, .cache = transformer_cache};

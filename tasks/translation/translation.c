@@ -12,8 +12,7 @@
 #include "tasks/translation/search.h"
 #include "tasks/translation/translator.h"
 
-
-enum { TRAIN, GREEDY_BEGIN, GREEDY_WORD, BEAM_BEGIN, BEAM_WORD, INFER_BEGIN, INFER_WORD };
+enum { TRAIN, GREEDY, BEAM = GREEDY + SEARCH_PROGRAMS, SINGLE = BEAM + SEARCH_PROGRAMS };
 enum { GROUP_BODY, GROUP_HEAD };
 
 // ---- the batch
@@ -79,30 +78,20 @@ static void train_batch(struct step *s)
 
 // ---- decoding: greedily in every evaluation; with the recipe's beam in the last one and in an inference
 
-static void begin_search(struct step *s, bool beam)
+static void search_part(struct step *s)
 {
-    struct search search = search_of_recipe(s->setting, beam);
-    mark_symbols(s);
-    search_begin(s, &search);
+    int first = s->number >= SINGLE ? SINGLE : s->number >= BEAM ? BEAM : GREEDY;
+    struct search search = search_of_recipe(s->setting, first != GREEDY);
+    if (s->number == first) mark_symbols(s);
+    search_program(s, &search, s->number - first);
 }
-
-static void search_next(struct step *s, bool beam)
-{
-    struct search search = search_of_recipe(s->setting, beam);
-    search_word(s, &search);
-}
-
-static void begin_greedy(struct step *s) { begin_search(s, false); }
-static void next_greedy(struct step *s) { search_next(s, false); }
-static void begin_beam(struct step *s) { begin_search(s, true); }
-static void next_beam(struct step *s) { search_next(s, true); }
 
 static int answer_batch(struct drive *d)
 {
     struct search greedy = search_of_recipe(d->setting, false), beam = search_of_recipe(d->setting, true);
-    if (d->setting->single) return search_run(d, &beam, INFER_BEGIN, INFER_WORD);
-    TRY(search_run(d, &greedy, GREEDY_BEGIN, GREEDY_WORD));
-    return d->last ? search_run(d, &beam, BEAM_BEGIN, BEAM_WORD) : 0;
+    if (d->setting->single) return search_run(d, &beam, SINGLE);
+    TRY(search_run(d, &greedy, GREEDY));
+    return d->last ? search_run(d, &beam, BEAM) : 0;
 }
 
 // ---- updates
@@ -135,12 +124,16 @@ const struct model translation_models[] = {
 
 static const struct task_program programs[] = {
     [TRAIN] = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_batch},
-    [GREEDY_BEGIN] = {"greedy begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_greedy},
-    [GREEDY_WORD] = {"greedy word", PROGRAM_EVALUATE, FEED_TEST, 0, next_greedy},
-    [BEAM_BEGIN] = {"beam begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_beam},
-    [BEAM_WORD] = {"beam word", PROGRAM_EVALUATE, FEED_TEST, 0, next_beam},
-    [INFER_BEGIN] = {"answer begin", PROGRAM_INFER, FEED_TEST, 0, begin_beam},
-    [INFER_WORD] = {"answer word", PROGRAM_INFER, FEED_TEST, 0, next_beam},
+    [GREEDY + SEARCH_BEGIN] = {"greedy begin", PROGRAM_EVALUATE, FEED_TEST, 0, search_part},
+    [GREEDY + SEARCH_NEXT] = {"greedy word", PROGRAM_GO_ON, FEED_TEST, 0, search_part},
+    [GREEDY + SEARCH_SHRINK] = {"greedy shrink", PROGRAM_SHRINK, FEED_TEST, 0, search_part},
+    [GREEDY + SEARCH_RETURN] = {"greedy return", PROGRAM_SHRINK, FEED_TEST, 0, search_part},
+    [BEAM + SEARCH_BEGIN] = {"beam begin", PROGRAM_EVALUATE, FEED_TEST, 0, search_part},
+    [BEAM + SEARCH_NEXT] = {"beam word", PROGRAM_GO_ON, FEED_TEST, 0, search_part},
+    [BEAM + SEARCH_SHRINK] = {"beam shrink", PROGRAM_SHRINK, FEED_TEST, 0, search_part},
+    [BEAM + SEARCH_RETURN] = {"beam return", PROGRAM_SHRINK, FEED_TEST, 0, search_part},
+    [SINGLE + SEARCH_BEGIN] = {"answer begin", PROGRAM_INFER, FEED_TEST, 0, search_part},
+    [SINGLE + SEARCH_NEXT] = {"answer word", PROGRAM_INFER, FEED_TEST, 0, search_part},
     {0},
 };
 static const struct metric metrics[] = {{"bleu", "BLEU", METRIC_RATIO, false}, {"greedy", "BLEU", METRIC_RATIO, false}, {0}};

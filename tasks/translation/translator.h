@@ -27,14 +27,15 @@ struct translator {
     int (*states)(struct step *, int source, int lengths, int input);
     // What `next` needs of the source, into slots; and the caches as they begin.
     void (*encode)(struct step *, int source, int lengths, int64_t beam);
-    // One word more for each hypothesis -> [N,C]. It reads "source.length" (step_input), what `encode` kept, and the caches, and
-    // leaves the caches for the next word.
+    // One word more for each hypothesis -> [N,C]. It reads translator_lengths, what `encode` kept, and the caches, and leaves the
+    // caches for the next word.
     int (*next)(struct step *, const struct translator_place *);
     // The output layer: [..,C] -> logits [..,V] of the activations' type. V is translator_symbols.
     int (*logits)(struct step *, int states);
+    // Slot `number`, [B,..], of what `encode` keeps of the source; NONE: there are no more.
+    int (*memory)(struct step *, int number);
     // Slot `number`, [N,..], of those that follow a hypothesis when the beam is reordered; NONE: there are no more.
     int (*cache)(struct step *, int64_t hypotheses, int number);
-    const char *attention;  // a name for translator_attention, which `next` keeps if translator_is_shown
 };
 // The `own` of a model is its translator, or a struct that begins with it.
 static inline const struct translator *translator_of(const struct setting *c)
@@ -45,16 +46,27 @@ static inline int64_t translator_symbols(const struct setting *c)  // of the joi
 {
     return c->data->field[0].classes;
 }
+// S of the batch's bucket, and the slot i32[B] with the lengths of the sources: the samples of a decoding may be fewer than those
+// of the feed's batch.
+static inline int64_t translator_source(const struct step *s)
+{
+    return s->setting->feed[s->program->feed]->field[0].shape[s->is.bucket].dim[0];
+}
+static inline int translator_lengths(struct step *s)
+{
+    return step_slot(s, "source.length", SHAPE(s->is.batch), I32);
+}
 // The search reads the attention: it rewards coverage, or people want to see it.
 static inline bool translator_is_shown(const struct step *s)
 {
     return s->setting->shows || translation_keys(s->setting->recipe)->coverage != 0;
 }
-// The slot f32[N,S] with the attention of the last word. Programs with another beam have another one.
-static inline int translator_attention(struct step *s, int64_t beam, int64_t length)
+// The slot f32[N,S] with the attention of the last word, which `next` keeps if translator_is_shown. Programs with another beam
+// have another one.
+static inline int translator_attention(struct step *s, int64_t beam)
 {
-    char *name = arena_text(&s->g->arena, "%s.%lld", translator_of(s->setting)->attention, (long long)beam);
-    return step_slot(s, name, SHAPE(s->is.batch * beam, length), F32);
+    char *name = arena_text(&s->g->arena, "attention.%lld", (long long)beam);
+    return step_slot(s, name, SHAPE(s->is.batch * beam, translator_source(s)), F32);
 }
 
 extern const struct translator transformer_translator;

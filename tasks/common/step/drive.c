@@ -32,3 +32,19 @@ int drive_write(struct drive *d, const char *slot, const void *bytes, size_t cou
     name_slot(d, slot, name);
     return session_put(d->session, name, bytes, 0, count);
 }
+
+// Powers of two, so that full and short batches share the smaller ones. Below the least one a step costs hardly less.
+int64_t drive_shrunk(int64_t count)
+{
+    enum { LEAST = 8 };
+    int64_t smaller = LEAST;
+    while (2 * smaller < count) smaller *= 2;
+    return smaller < count ? smaller : 0;
+}
+
+void drive_resize(struct drive *d, int64_t count)
+{
+    struct order_batch *batch = &d->batch[FEED_TEST];
+    batch->count = count;
+    snprintf(d->suffix, sizeof d->suffix, ".%d.%lld", batch->bucket, (long long)count);
+}

@@ -34,5 +34,10 @@ static inline int drive_run(struct drive *d, int program) { return d->run(d, pro
 int drive_grow(struct drive *, int feed, int64_t count) MUST_CHECK;
 int drive_read(struct drive *, const char *slot, void *into, size_t bytes) MUST_CHECK;  // waits for the device
 int drive_write(struct drive *, const char *slot, const void *bytes, size_t count) MUST_CHECK;
+// An answer whose batch of `count` samples is done but for a few may go on with these alone, in a batch of drive_shrunk(count)
+// samples; 0: there is no smaller one. Samples move as the task's programs say (PROGRAM_GO_ON, PROGRAM_SHRINK). drive_resize
+// chooses the size whose programs and slots the calls above mean.
+int64_t drive_shrunk(int64_t count);
+void drive_resize(struct drive *, int64_t count);
 
 #endif

@@ -17,35 +17,63 @@ const struct evaluation_program *evaluation_find(const struct evaluation *e, con
     return NULL;
 }
 
-// Prepares one program, or all of the kind if the task decides which ones run.
-static int add_programs(struct evaluation *e, const struct variant *is, struct evaluation_program *into)
+static bool is_part(const struct task_program *p, enum program_kind kind)
+{
+    return p->feed == FEED_TEST && (p->kind == kind || (kind == PROGRAM_EVALUATE && p->kind > PROGRAM_INFER));
+}
+
+// One program, or all of the kind if the task decides which ones run. `begins`: the batch comes from the feed.
+static int add_programs(struct evaluation *e, bool begins, struct evaluation_program *into)
 {
     const struct setting *c = e->setting;
     const struct task_program *p;
-    into->is = *is;
-    into->first = task_find_program(c, c->single ? PROGRAM_INFER : PROGRAM_EVALUATE);
-    BUG_IF(into->first == NONE);
-    for (int i = into->first; (p = task_program(c, i)); i++) {
-        if (p->kind != task_program(c, into->first)->kind || p->feed != FEED_TEST) continue;
+    int first = task_find_program(c, c->single ? PROGRAM_INFER : PROGRAM_EVALUATE);
+    BUG_IF(first == NONE);
+    enum program_kind kind = task_program(c, first)->kind;
+    into->first = NONE;
+    for (int i = 0; i < PROGRAMS_MAX; i++) into->program[i] = NONE;
+    for (int i = first; (p = task_program(c, i)); i++) {
+        if (!is_part(p, kind) || (!begins && p->kind == kind)) continue;
+        if (p->kind == PROGRAM_SHRINK && !drive_shrunk(into->is.batch)) continue;
         TRY(into->program[i] = step_evaluate(e->session, c, e->slots, &into->is, i, &e->fold));
+        if (into->first == NONE) into->first = i;
         if (!c->task->answer) break;
     }
     return 0;
 }
 
+static int add_size(struct evaluation *e, const struct order_batch *batch, bool begins)
+{
+    if (evaluation_find(e, batch)) return 0;
+    BUG_IF(e->programs == EVALUATION_PROGRAMS);
+    struct evaluation_program *into = &e->program[e->programs];
+    into->is = (struct variant){.batch = batch->count, .bucket = batch->bucket};
+    if (e->setting->task->evaluation) e->setting->task->evaluation(e->setting, &into->is);
+    TRY(add_programs(e, begins, into));
+    e->programs++;
+    return 0;
+}
+
+static bool shrinks(const struct setting *c)
+{
+    const struct task_program *p;
+    for (int i = 0; (p = task_program(c, i)); i++)
+        if (p->kind == PROGRAM_SHRINK) return !c->single;
+    return false;
+}
+
 // Programs for the full batches of each bucket and for the short batch at its end, also those of other processes, because this
-// process judges their outputs, too.
+// process judges their outputs, too. Then those for the batches that these shrink to.
 int evaluation_build(struct evaluation *e)
 {
     e->programs = 0, e->fold = NONE;
     for (int64_t i = 0; i < order_all_batches(e->supply->order); i++) {
         struct order_batch batch = order_all_batch(e->supply->order, i);
-        if (evaluation_find(e, &batch)) continue;
-        BUG_IF(e->programs == EVALUATION_PROGRAMS);
-        struct variant is = {.batch = batch.count, .bucket = batch.bucket};
-        if (e->setting->task->evaluation) e->setting->task->evaluation(e->setting, &is);
-        TRY(add_programs(e, &is, &e->program[e->programs]));
-        e->programs++;
+        TRY(add_size(e, &batch, true));
+    }
+    for (int i = 0; i < e->programs && shrinks(e->setting); i++) {
+        struct order_batch fewer = {.bucket = e->program[i].is.bucket, .count = drive_shrunk(e->program[i].is.batch)};
+        if (fewer.count) TRY(add_size(e, &fewer, false));
     }
     return 0;
 }
@@ -179,6 +207,7 @@ static int run_of_evaluation(struct drive *d, int program)
 {
     struct evaluation *e = d->owner;
     const struct evaluation_program *p = evaluation_find(e, &d->batch[FEED_TEST]);
+    BUG_IF(!p || p->program[program] == NONE);
     return session_run(e->session, p->program[program]);
 }
 
@@ -190,7 +219,7 @@ int evaluation_answer(struct evaluation *e, const struct order_batch *batch)
     struct drive d = {.setting = e->setting, .session = e->session, .next = next_of_evaluation, .run = run_of_evaluation,
                       .last = e->last, .owner = e};
     d.batch[FEED_TEST] = *batch;
-    snprintf(d.suffix, sizeof d.suffix, ".%d.%lld", batch->bucket, (long long)batch->count);
+    drive_resize(&d, batch->count);
     return e->setting->task->answer(&d);
 }
 

@@ -16,7 +16,7 @@ struct evaluation {
     struct supply *supply;           // feeds the test split
     struct evaluation_program {
         struct variant is;
-        int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table
+        int first, program[PROGRAMS_MAX];  // the one that answers alone; by their numbers in the task's table, NONE: not built
     } program[EVALUATION_PROGRAMS];
     int programs;
     struct text *told;               // receives the judge's answer to each stored sample as a line; NULL: not wanted

@@ -47,7 +47,13 @@ struct task_feed {
 };
 
 // A graph that a task can run. Sizes make several programs of it (struct variant).
-enum program_kind { PROGRAM_TRAIN, PROGRAM_EVALUATE, PROGRAM_INFER };
+enum program_kind {
+    PROGRAM_TRAIN,
+    PROGRAM_EVALUATE,
+    PROGRAM_INFER,
+    PROGRAM_GO_ON,   // of an evaluation, also for the smaller batches that an answer goes on with (drive_shrunk); reads no input
+    PROGRAM_SHRINK,  // of an evaluation, moves samples to the smaller batch or back; for batches that have one
+};
 struct task_program {
     const char *name;  // "critic"
     enum program_kind kind;
@@ -55,7 +61,7 @@ struct task_program {
     uint32_t trains;   // bit i: parameters of group i train
     void (*forward)(struct step *);  // inputs, network, losses, counts of the metrics, outputs for the judge
 };
-enum { PROGRAMS_MAX = 8 };
+enum { PROGRAMS_MAX = 16 };
 
 // ---- one training, as all functions that build a part of it see it
 

@@ -10,12 +10,16 @@
 
 const struct recipe_table *const recipe_tables[] = {NULL};
 
-enum { B = 4, S = 6, L = 9, C = 5, V = 5, WORDS_MOST = L };
+enum { B = 20, S = 6, L = 9, C = 5, V = 5, WORDS_MOST = L };
 
 // ---- the network: h' = tanh(W h + E[word] + M[first source word]), logits = U (h' + mean of F[words so far])
 static int table(struct graph *g, const char *name, int64_t rows) { return input(g, name, SHAPE(rows, C)); }
 
-static int memory_of(struct step *s) { return step_slot(s, "memory", SHAPE(s->is.batch, C), F32); }
+static int memory_of(struct step *s, int number)
+{
+    if (number == 0) return step_slot(s, "memory", SHAPE(s->is.batch, C), F32);
+    return number == 1 ? step_slot(s, "looks", SHAPE(s->is.batch, S), F32) : NONE;
+}
 
 static int cache_of(struct step *s, int64_t all, int number)
 {
@@ -29,9 +33,17 @@ static void encode(struct step *s, int source, int lengths, int64_t beam)
     (void)lengths;
     int64_t all = s->is.batch * beam;
     int first = g_reshape(g, g_slice(g, source, 1, 0, 1), SHAPE(s->is.batch));
-    step_keep(s, memory_of(s), g_gather(g, table(g, "M", V), first));
+    step_keep(s, memory_of(s, 0), g_gather(g, table(g, "M", V), first));
+    step_keep(s, memory_of(s, 1), input(g, "A", SHAPE(B, S)));
     int state = cache_of(s, all, 0);
     step_keep(s, state, g_scale(g, state, 0));
+}
+
+// The sample of each hypothesis.
+static int owner_of(struct step *s, int64_t all, int64_t beam)
+{
+    char *name = arena_text(&s->g->arena, "owner.%d.%d", (int)all, (int)beam);
+    return graph_state(s->g, name, SHAPE(all), I32, MEMORY_DATA, (struct init){INIT_COUNT, (float)beam});
 }
 
 static int next(struct step *s, const struct translator_place *p)
@@ -39,10 +51,9 @@ static int next(struct step *s, const struct translator_place *p)
     struct graph *g = s->g;
     int64_t all = s->is.batch * p->beam;
     int state = cache_of(s, all, 0), past = cache_of(s, all, 1);
-    char *name = arena_text(&g->arena, "owner.%d", (int)p->beam);
-    int owner = graph_state(g, name, SHAPE(all), I32, MEMORY_DATA, (struct init){INIT_COUNT, (float)p->beam});
+    int owner = owner_of(s, all, p->beam);
     int sum = g_add(g, g_linear(g, state, table(g, "W", C), NONE, F32), g_gather(g, table(g, "E", V), p->token));
-    step_keep(s, state, g_act(g, g_add(g, sum, g_gather(g, memory_of(s), owner)), ACT_TANH));
+    step_keep(s, state, g_act(g, g_add(g, sum, g_gather(g, memory_of(s, 0), owner)), ACT_TANH));
     int word = g_gather(g, table(g, "F", V), p->token), zero = g_scale(g, word, 0);
     g_append(g, past, g_reshape(g, g_concat(g, (int[]){zero, word}, 2, 1), SHAPE(all, 1, 2 * C)), p->at);
     struct attention a = {.q = g_reshape(g, zero, SHAPE(all, 1, C)), .kv = past, .lengths = p->count, .q_lengths = NONE,
@@ -53,18 +64,17 @@ static int next(struct step *s, const struct translator_place *p)
 static int logits(struct step *s, int states)
 {
     int64_t all = s->g->error ? 1 : s->g->value[states].shape.dim[0], beam = all / s->is.batch;
-    char *name = arena_text(&s->g->arena, "owner.%d", (int)beam);
-    int owner = graph_state(s->g, name, SHAPE(all), I32, MEMORY_DATA, (struct init){INIT_COUNT, (float)beam});
+    int owner = owner_of(s, all, beam);
     // The source shifts what the attention says: it looks at its word number (h0 > 0).
-    int look = g_gather(s->g, input(s->g, "A", SHAPE(B, S)), owner), by = g_slice(s->g, states, 1, 0, 1);
+    int look = g_gather(s->g, memory_of(s, 1), owner), by = g_slice(s->g, states, 1, 0, 1);
     union attr spread = {.move = {.axes = 1u << 1, .shape = SHAPE(all, S), .factor = 1}};
     int scaled = g_mul(s->g, look, graph_node(s->g, OP_BROADCAST, &by, 1, &spread, NULL));
-    step_keep(s, translator_attention(s, beam, S), g_act(s->g, scaled, ACT_SIGMOID));
+    step_keep(s, translator_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
     return g_linear(s->g, states, table(s->g, "U", V), NONE, F32);
 }
 
-static const struct translator tiny = {.encode = encode, .next = next, .logits = logits, .cache = cache_of,
-                                       .attention = "attention"};
+static const struct translator tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
+                                       .cache = cache_of};
 
 // ---- the same on the host, from the slots' values
 struct plain {
@@ -87,7 +97,7 @@ static void host_next(const struct plain *o, const int *words, int count, double
         }
         for (int i = 0; i < C; i++) h[i] = tanh(to[i]), mean[i] += (double)o->F[word * C + i];
         double by = h[0] + mean[0] / (t + 1);
-        for (int i = 0; i < S; i++) seen[i] += 1 / (1 + exp(-by * (double)o->A[o->sample * S + i]));
+        for (int i = 0; i < S; i++) seen[i] += 0.2 / (1 + exp(-by * (double)o->A[o->sample * S + i]));
     }
     for (int v = 0; v < V; v++) {
         z[v] = 0;
@@ -174,17 +184,41 @@ static void host_beam(const struct plain *o, struct found *best)
 }
 
 // ---- both
+enum { SIZES = 3 };
+static const int64_t SIZE[SIZES] = {B, 16, 8};
 static const struct search *searched;
-static int found_words;
-static void begin_program(struct step *s) { search_begin(s, searched); }
-static void word_program(struct step *s) { search_word(s, searched); }
+static int found_words, shrunk, program[SIZES][SEARCH_PROGRAMS];
+static void forward(struct step *s) { search_program(s, searched, s->number); }
 
-static int run_program(struct drive *d, int program) { return session_run(d->session, program); }
+static int run_program(struct drive *d, int number)
+{
+    int size = 0;
+    while (SIZE[size] != d->batch[FEED_TEST].count) size++;
+    shrunk += number == SEARCH_SHRINK;
+    return session_run(d->session, program[size][number]);
+}
+
+// The smaller batches begin with rows of larger ones.
+static void build_programs(struct session *s, const struct setting *c, struct step_slots *slots, struct variant *is)
+{
+    int fold = NONE;
+    for (int size = 0; size < SIZES; size++) {
+        struct variant fewer = {.batch = SIZE[size], .length = L};
+        for (int i = size ? SEARCH_NEXT : SEARCH_BEGIN; i < (SIZE[size] == 8 ? SEARCH_SHRINK : SEARCH_PROGRAMS); i++)
+            OK(program[size][i] = step_evaluate(s, c, slots, &fewer, i, &fold));
+        if (size == 0) *is = fewer;
+    }
+    assert_int_equal(drive_shrunk(B), 16);
+    assert_int_equal(drive_shrunk(16), 8);
+    assert_int_equal(drive_shrunk(8), 0);
+}
 
 static void compare_on(const char *device, const struct search *search, bool all)
 {
-    static const struct task_program programs[] = {{"begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_program},
-                                                   {"word", PROGRAM_EVALUATE, FEED_TEST, 0, word_program}, {0}};
+    static const struct task_program programs[] = {{"begin", PROGRAM_EVALUATE, FEED_TEST, 0, forward},
+                                                   {"word", PROGRAM_EVALUATE, FEED_TEST, 0, forward},
+                                                   {"shrink", PROGRAM_EVALUATE, FEED_TEST, 0, forward},
+                                                   {"return", PROGRAM_EVALUATE, FEED_TEST, 0, forward}, {0}};
     static const struct metric metrics[] = {{0}};
     static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
     const struct task task = {.name = "tiny", .metrics = metrics, .feeds = feeds, .programs = programs};
@@ -196,12 +230,16 @@ static void compare_on(const char *device, const struct search *search, bool all
     const struct setting setting = {.task = &task, .model = &model, .data = &facts, .feed = {NULL, &choice}, .fuse = FUSE_ALL};
     struct session *s = session_on(device);
     struct step_slots slots = {0};
-    struct variant is = {.batch = B, .length = L};
-    int fold = NONE, program[2];
+    struct variant is = {.batch = B};
     searched = search;
-    for (int i = 0; i < 2; i++) OK(program[i] = step_evaluate(s, &setting, &slots, &is, i, &fold));
+    build_programs(s, &setting, &slots, &is);
     start(s);
-    int32_t source[B][S] = {{3, 4, 2}, {4, 2}, {3, 3, 4, 3, 4, 2}, {4, 3, 4, 2}}, length[B] = {3, 2, 6, 4};
+    int32_t source[B][S] = {{0}}, length[B];
+    for (int b = 0; b < B; b++) {
+        length[b] = 2 + b * 3 % 5;
+        for (int i = 0; i < length[b] - 1; i++) source[b][i] = BPE_UNKNOWN + (b + i) % 2;
+        source[b][length[b] - 1] = BPE_EOS;
+    }
     OK(session_write(s, slots.feed[FEED_TEST].input[0][0], source, 0, sizeof source));
     OK(session_write(s, slots.feed[FEED_TEST].input[1][0], length, 0, sizeof length));
     struct plain o = {.search = search};
@@ -213,8 +251,8 @@ static void compare_on(const char *device, const struct search *search, bool all
         if (slot_find(s->store, names[i])) OK(session_put(s, names[i], *to[i], 0, slot_bytes(slot_find(s->store, names[i]))));
     for (int twice = 0; twice < 2; twice++) {  // the second batch starts from the beginning
         struct drive d = {.setting = &setting, .session = s, .run = run_program};
-        snprintf(d.suffix, sizeof d.suffix, ".0.%d", B);
-        OK(search_run(&d, search, program[0], program[1]));
+        drive_resize(&d, B);
+        OK(search_run(&d, search, SEARCH_BEGIN));
         int32_t words[B][L], count[B];
         float score[B];
         OK(session_read(s, is.output[SEARCH_WORDS], words, sizeof words));
@@ -243,12 +281,13 @@ static void compare(const struct search *search, bool all)
 
 TEST(equals_the_specification)
 {
-    found_words = 0;
+    found_words = shrunk = 0;
     for (int beam = 1; beam <= 5; beam++)
         for (int norm = SEARCH_LENGTH; norm <= SEARCH_GNMT; norm++)
             compare(&(struct search){beam, (enum search_norm)norm, 0.6 + 0.4 * (beam % 2), beam % 3 ? 0 : 0.1, 1.2, 2, 0}, false);
-    print_message("%d words\n", found_words);
+    print_message("%d words, %d times fewer samples\n", found_words, shrunk);
     assert_true(found_words > 5 * 2 * 2 * 2 * B);  // more than one in an answer
+    assert_true(shrunk > 5 * 2 * 2 * 2);           // of each batch, some went on alone
 }
 
 // 16 hypotheses hold all sequences of at most three words.

@@ -199,7 +199,8 @@ static const struct search *searched;
 static int found_words;
 static void begin_words(struct step *s)
 {
-    translator_of(s->setting)->encode(s, step_input(s, "source"), step_input(s, "source.length"), BEAM);
+    step_keep(s, translator_lengths(s), step_input(s, "source.length"));
+    translator_of(s->setting)->encode(s, step_input(s, "source"), translator_lengths(s), BEAM);
 }
 static void next_word(struct step *s)
 {
@@ -208,12 +209,11 @@ static void next_word(struct step *s)
                                  .count = step_slot(s, "count", SHAPE(ALL), I32), .beam = BEAM};
     step_keep(s, step_slot(s, "logits", SHAPE(ALL, translator_symbols(s->setting)), F32), t->logits(s, t->next(s, &p)));
 }
-static void begin_search(struct step *s) { search_begin(s, searched); }
-static void search_next(struct step *s) { search_word(s, searched); }
-enum { BEGIN, NEXT, SEARCH, SEARCH_NEXT, PROGRAMS };
+enum { BEGIN, NEXT, SEARCH, PROGRAMS = SEARCH + 2 };
+static void search_next(struct step *s) { search_program(s, searched, s->number - SEARCH); }
 static const struct task_program programs[] = {{"begin", PROGRAM_EVALUATE, FEED_TEST, 0, begin_words},
                                                {"next", PROGRAM_EVALUATE, FEED_TEST, 0, next_word},
-                                               {"search", PROGRAM_EVALUATE, FEED_TEST, 0, begin_search},
+                                               {"search", PROGRAM_EVALUATE, FEED_TEST, 0, search_next},
                                                {"word", PROGRAM_EVALUATE, FEED_TEST, 0, search_next}, {0}};
 
 static void add_programs(struct setup *o, int count, struct variant *is, int number[])
@@ -362,7 +362,7 @@ static void sharpen(struct session *s)
     scale_rows(s, "decoder.classifier.classifier.bias", 0, FEW, 0);
 }
 
-static int run_program(struct drive *d, int program) { return session_run(d->session, program); }
+static int run_program(struct drive *d, int program) { return session_run(d->session, ((const int *)d->owner)[program]); }
 
 static double search_on(const char *device, int model, const struct search *search, double shift)
 {
@@ -383,8 +383,9 @@ static double search_on(const char *device, int model, const struct search *sear
     float score[B];
     double sum = 0;
     search_all(&o, program, best);
-    struct drive d = {.setting = &o.setting, .session = o.s, .run = run_program, .suffix = ".0.3"};
-    OK(search_run(&d, search, program[SEARCH], program[SEARCH_NEXT]));
+    struct drive d = {.setting = &o.setting, .session = o.s, .run = run_program, .owner = program};
+    drive_resize(&d, B);
+    OK(search_run(&d, search, SEARCH));
     OK(session_read(o.s, is.output[SEARCH_WORDS], words, sizeof words));
     OK(session_read(o.s, is.output[SEARCH_COUNT], count, sizeof count));
     OK(session_read(o.s, is.output[SEARCH_SCORE], score, sizeof score));
