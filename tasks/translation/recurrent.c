@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoder and decoder have as many layers. Inputs of layers have dropout, and from the third layer on an input is added to its
-// layer's result. One table of symbols serves both languages. Slots have the names of MLPerf's GNMT in PyTorch.
-#include "tasks/translation/recurrent.h"
-
+// Translators of LSTM layers with additive attention. No decoder here reads the attention of the word before (input feeding), so
+// a training reads whole targets with one call per layer. Encoder and decoder have as many layers. Inputs of layers have dropout,
+// and from the third layer on an input is added to its layer's result. One table of symbols serves both languages. Slots have the
+// names of MLPerf's GNMT in PyTorch.
 #include "tasks/translation/additive.h"
-#include "tasks/translation/keys.h"
+#include "tasks/translation/translator.h"
+
+struct recurrent {
+    struct translator translator;
+    const char *first, *attention;  // names of the first layer of the decoder, and of the attention
+    bool bidirectional;  // the first layer of the encoder
+    bool normalised;     // attention
+    // The attention's query is the output of the last layer of the decoder, and a linear layer joins both for the output layer,
+    // which has no bias. Else the first layer asks, and all later layers read the answer.
+    bool asks_late;
+    bool passes;         // the decoder begins with the final states of the encoder, layer by layer; else with zeros
+};
 
 enum { RESIDUAL_FROM = 2 };
 #define RANGE 0.1f  // all parameters begin uniform within it, as in MLPerf's GNMT and TBD's Seq2Seq

@@ -8,7 +8,6 @@
 #include "tasks/translation/bleu_judge.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/pairs.h"
-#include "tasks/translation/recurrent.h"
 #include "tasks/translation/search.h"
 #include "tasks/translation/translator.h"
 

@@ -69,6 +69,8 @@ static inline int translator_attention(struct step *s, int64_t beam)
     return step_slot(s, name, SHAPE(s->is.batch * beam, translator_source(s)), F32);
 }
 
+struct recurrent;  // begins with its translator; docs/decisions/translation-networks.md says what was chosen and why
+extern const struct recurrent recurrent_gnmt, recurrent_seq2seq;
 extern const struct translator transformer_translator;
 int transformer_begin(const struct setting *, struct session *, struct dataset *view);
 

@@ -7,7 +7,6 @@
 #include "runtime/optim.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/translation/keys.h"
-#include "tasks/translation/recurrent.h"
 #include "tasks/translation/search.h"
 
 const struct recipe_table *const recipe_tables[] = {NULL};
