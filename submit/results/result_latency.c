@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of inference in the record. One transaction each.
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/text.h"
 #include "submit/format/score/contest.h"
 #include "submit/results/record.h"
 #include "submit/results/result_inside.h"
@@ -15,6 +16,11 @@ static struct run_metric metric_of(const struct latency_facts *f)
     return metric;
 }
 
+static bool decodes_otherwise(const struct latency_facts *f)
+{
+    return f->decoding != NULL && *f->decoding != '\0';
+}
+
 bool result_eligible(const struct latency_facts *f)
 {
     const struct run_data *d = f->data;
@@ -22,7 +28,7 @@ bool result_eligible(const struct latency_facts *f)
     bool fixed = contest != NULL && !contest->synthetic;
     if (f->items != (fixed ? contest->requests : d->items) || (fixed && d->items != contest->test_items)) return false;
     const struct run_metric metric = metric_of(f);
-    return d->official && !d->synthetic && run_metric_meets(&metric, f->k, f->target_micro);
+    return !decodes_otherwise(f) && d->official && !d->synthetic && run_metric_meets(&metric, f->k, f->target_micro);
 }
 
 static int store_latency(struct results *r, const struct latency_facts *f, const struct software_facts *software)
@@ -33,7 +39,10 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
     TRY(result_machine(r, f->machine, &machine));
     TRY(result_software(r, software, &program));
     int64_t eligible = result_eligible(f);
-    return result_do(
+    bool otherwise = decodes_otherwise(f);
+    struct text model = {0};
+    text_add(&model, "%s%s%s", f->model, otherwise ? ", " : "", otherwise ? f->decoding : "");
+    int rc = result_do(
         r, "record the latency",
         "INSERT INTO latencies (run, weights_digest, task, model, precision, device, threads, items, warmup_items,"
         " model_mean_ns, model_p50_ns, model_p90_ns, model_p99_ns, whole_mean_ns, whole_p50_ns, whole_p90_ns, whole_p99_ns,"
@@ -41,12 +50,14 @@ static int store_latency(struct results *r, const struct latency_facts *f, const
         " software, price_instance, price_micro_per_hour, price_source, price_date, measured_ms) VALUES"
         " (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         "pttttt" "iii" "iiiiiiii" "iiii" "tttiii" "iitptti",
-        f->run, f->weights_digest != NULL ? f->weights_digest : "", f->task, f->model, f->precision, f->device,
-        f->threads, f->items, f->warmup_items, f->model_ns.mean, f->model_ns.p50, f->model_ns.p90, f->model_ns.p99,
+        otherwise ? (int64_t)0 : f->run, f->weights_digest != NULL ? f->weights_digest : "", f->task, model.at, f->precision,
+        f->device, f->threads, f->items, f->warmup_items, f->model_ns.mean, f->model_ns.p50, f->model_ns.p90, f->model_ns.p99,
         f->whole_ns.mean, f->whole_ns.p50, f->whole_ns.p90, f->whole_ns.p99, f->k, f->views, f->target_micro, eligible, d->name,
         d->split, d->digest, d->items, (int64_t)d->official, (int64_t)d->synthetic, machine, program,
         price ? price->instance : NULL, price ? price->micro_per_hour : (int64_t)0, price ? price->source : NULL,
         price ? price->date : NULL, clock_unix_ms());
+    text_free(&model);
+    return rc;
 }
 
 // Binds the measurement to its run's root.
@@ -80,7 +91,7 @@ int result_latency(struct results *r, const struct latency_facts *f, int64_t *id
     TRY(result_begin_transaction(r));
     int rc = store_latency(r, f, f->software != NULL ? f->software : &own);
     int64_t row = sqlite3_last_insert_rowid(r->db);
-    if (rc == 0 && f->run > 0) rc = bind_latency(r, f->run, row);
+    if (rc == 0 && f->run > 0 && !decodes_otherwise(f)) rc = bind_latency(r, f->run, row);
     rc = result_end_transaction(r, rc);
     if (rc == 0 && id != NULL) *id = row;
     return rc;

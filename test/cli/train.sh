@@ -126,7 +126,7 @@ PYTHON
 says 1 "the network's output is not a number" "$DAWN" infer cifar10 --items 10 --warmup 0 --weights nan.safetensors --data synthetic
 "$DAWN" infer cifar10 --weights run-1.safetensors --data synthetic --items 10 --warmup 0 --db none.db >out.txt # no record needed
 test ! -e none.db
-says 2 'trained with, and --set cannot' "$DAWN" infer cifar10 --run 1 --set evaluation.views=2
+says 2 'trained with, and --set evaluation.views cannot' "$DAWN" infer cifar10 --run 1 --set evaluation.views=2
 says 2 'and --recipe cannot' "$DAWN" infer cifar10 --weights run-1.safetensors --recipe resnet --data synthetic
 cp run-1.safetensors kept.safetensors
 cp here.safetensors run-1.safetensors # weights of another run under this one's name

@@ -35,6 +35,20 @@ assert one["items"] == 500 and one["model_ns"]["p50"] > 0, one
 assert len(open("answers.txt").read().splitlines()) == 500
 PY
 
+# ---- the search is a choice of decoding, which an inference may change: it says so, and its latency belongs to no run
+"$DAWN" infer multi30k --threads 1 --precision f32 --set search.beam=1 --json >beam1.json
+holds beam1.json 'o["decoding"] == "search.beam=1" and o["scores"]["bleu"] == o["scores"]["greedy"]'
+"$DAWN" infer multi30k --threads 1 --precision f32 --set search.beam=5 --json >beam5.json
+holds beam5.json '"decoding" not in o and o["scores"] == load("batches.json")["scores"]'
+"$DAWN" infer multi30k --threads 1 --precision f32 --items 20 --latency --warmup 2 --set search.beam=2 --set search.alpha=.5 >beam2.txt
+reads beam2.txt 'search.beam=2 search.alpha=0.5'
+"$DAWN" results list >list.txt
+reads list.txt 'transformer, search.beam=2 search.alpha=0.5'
+"$DAWN" results export 1 --format json --to after.json
+holds after.json '[row["model"] for row in o["runs"][0]["latencies"]] == ["transformer"]'
+says 2 'trained with, and --set width cannot change that' "$DAWN" infer multi30k --set width=32
+says 2 'search.beam' "$DAWN" infer multi30k --set search.beam=11
+
 # ---- from the terminal
 [ "$("$DAWN" infer multi30k --threads 1 --ask 'The young horse draws a strong bicycle in the snow.')" = \
     'im schnee malt das junge pferd ein starkes fahrrad .' ]

@@ -210,7 +210,7 @@ static struct latency_facts latency_facts_of(const struct measured *m, const str
         .precision = dtype_name(f->dtype), .device = f->device_type,
         .target_micro = llround(choose_harder(m->chosen->task, m->target, board) * 1e6), .threads = f->threads, .items = f->items,
         .warmup_items = f->warmup, .model_ns = f->model_ns, .whole_ns = f->whole_ns, .k = f->score[0],
-        .views = views_of(f),
+        .views = views_of(f), .decoding = f->decoding,
         .data = test, .price = m->priced ? &m->price : NULL,
     };
 }
@@ -266,6 +266,7 @@ static int print_measured_json(const struct measured *m)
     json_object_set_new(o, "scores", scores);
     if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
     if (f->counts_damaged) json_object_set_new(o, "damaged", json_integer(f->damaged));
+    if (*f->decoding) json_object_set_new(o, "decoding", json_string(f->decoding));
     if (o && m->a->latency) {
         json_object_set_new(o, "model_ns", json_times(&f->model_ns));
         json_object_set_new(o, "whole_ns", json_times(&f->whole_ns));
@@ -307,7 +308,8 @@ static void add_latency(const struct measured *m, struct text *into)
     if (others_text(&m->machine, "these latencies are too high", busy)) text_entry(into, "disturbed", "%s", busy);
     if (m->priced) text_entry(into, "cost", "%s for 10,000 %s", cost_text(cost, cost_of(m)), task_samples(m->chosen->task));
     if (m->synthetic) return;
-    text_entry(into, "eligible", "%s", m->eligible ? "yes" : "no: this requires the whole published test set, and the target");
+    text_entry(into, "eligible", "%s", m->eligible ? "yes" : "no: this requires the whole published test set, the target, and "
+                                                             "the decoding of the recipe");
 }
 
 static void print_text(const struct measured *m)
@@ -318,6 +320,7 @@ static void print_text(const struct measured *m)
     text_add(&text, "%s, %s, %d thread%s, %lld view%s per item\n", f->recipe.model, dtype_name(f->dtype), f->threads,
              f->threads == 1 ? "" : "s", views, views == 1 ? "" : "s");
     if (*f->imported) text_entry(&text, "weights", "%s", f->imported);
+    if (*f->decoding) text_entry(&text, "decoding", "%s, unlike the recipe of the weights", f->decoding);
     for (int i = 0; m->chosen->task->metrics[i].name; i++)
         if (f->score[i] != METRIC_NONE) add_metric(m, i, &text);
     if (m->a->latency) add_latency(m, &text);
@@ -460,7 +463,7 @@ static int measure_and_print(struct measured *m, const char *weights)
     m->options = (struct infer_options){
         .task = m->chosen->task, .data_name = m->chosen->data_name, .data_folder = m->chosen->data_folder,
         .files = {weights, c->files.vocab, c->files.vectors}, .recipe = &m->chosen->recipe,
-        .recipe_option = c->set.count ? "set" : c->recipe ? "recipe" : c->model ? "model" : NULL,
+        .recipe_option = c->recipe ? "recipe" : c->model ? "model" : NULL, .set = c->set.word, .sets = c->set.count,
         .device = c->device, .threads = (int)c->threads, .precision = (enum recipe_precision)m->chosen->recipe.precision,
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     TRY(choose_target(m->chosen->task, a->target, &m->target));
@@ -547,7 +550,8 @@ int cmd_infer(int argc, char **argv)
          &a.choose.model, 0, 0},
         {OPTION_PATH, 0, "recipe", "NAME|FILE", "the recipe, if the weights do not hold it; default: the data set's",
          &a.choose.recipe, 0, 0},
-        {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe", &a.choose.set, 0, 0},
+        {OPTION_LIST, 0, "set", "KEY=VALUE", "change one key of that recipe, or how weights that hold theirs decode (search.*)",
+         &a.choose.set, 0, 0},
         {OPTION_PATH, 0, "vocab", "FILE", "the vocabulary of the tokenizer", &a.choose.files.vocab, 0, 0},
         {OPTION_PATH, 0, "vectors", "FILE", "vectors of words", &a.choose.files.vectors, 0, 0},
         {OPTION_PATH, 0, "predictions", "FILE", "write the answers to this file, if the task has a format for them",

@@ -6,18 +6,59 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/fuse.h"
+#include "tasks/common/recipe/recipe_keys.h"
 #include "tasks/common/train/trainer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static int load_recipe(const struct checkpoint *c, const struct infer_options *o, struct recipe *r)
+static int check_decodes(const struct infer_options *o, const struct recipe *r)
 {
+    for (int i = 0; i < o->sets; i++) {
+        const struct recipe_key *key;
+        char name[RECIPE_TEXT_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(o->set[i], "="), o->set[i]);
+        TRY(recipe_find_key("--set", recipe_table_of(r->model), name, &key));
+        if (!key->decodes)
+            return fail(ERR_USAGE, "%s holds the recipe that it was trained with, and --set %s cannot change that",
+                        o->files.weights, name);
+    }
+    return 0;
+}
+
+// Says what differs from the recipe of the weights: boards and records compare measurements that decode alike.
+static void note_decoding(const struct recipe *trained, struct infer_figures *f)
+{
+    const struct recipe_key *keys[RECIPE_KEYS_MAX];
+    struct text all = {0};
+    int count = recipe_keys(recipe_table_of(trained->model), keys);
+    for (int i = 0; i < count; i++) {
+        struct text was = {0}, is = {0};
+        recipe_add_value(&was, trained, keys[i], false);
+        recipe_add_value(&is, &f->recipe, keys[i], false);
+        if (keys[i]->decodes && strcmp(was.at, is.at)) text_add(&all, "%s%s=%s", all.length ? " " : "", keys[i]->path, is.at);
+        text_free(&was);
+        text_free(&is);
+    }
+    snprintf(f->decoding, sizeof f->decoding, "%s", all.at ? all.at : "");
+    text_free(&all);
+}
+
+static int load_recipe(const struct checkpoint *c, const struct infer_options *o, struct infer_figures *f)
+{
+    struct recipe trained, *r = &f->recipe;
     const char *path = o->files.weights, *json = checkpoint_meta(c, "recipe");
     if (json && o->recipe_option)
         return fail(ERR_USAGE, "%s holds the recipe that it was trained with, and --%s cannot change that", path,
                     o->recipe_option);
-    if (json) return recipe_parse(path, json, strlen(json), r);
+    if (json) {
+        TRY(recipe_parse(path, json, strlen(json), &trained));
+        TRY(check_decodes(o, &trained));
+        *r = trained;
+        TRY(recipe_set_all(r, o->set, o->sets));
+        note_decoding(&trained, f);
+        return recipe_check(r);
+    }
     if (!o->recipe)
         return fail(ERR_INPUT, "%s does not name its model (written by another program?): name it with --model", path);
     *r = *o->recipe;
@@ -50,7 +91,7 @@ static int open_serving(struct serving *s, const struct infer_options *o, struct
     const char *task = checkpoint_meta(s->weights, "task");
     if (task && strcmp(task, o->task->name))
         return fail(ERR_INPUT, "%s has weights of task %s, not of %s", o->files.weights, task, o->task->name);
-    TRY(load_recipe(s->weights, o, &f->recipe));
+    TRY(load_recipe(s->weights, o, f));
     TRY(choose_views(o, &f->recipe));
     f->recipe.precision = (int)o->precision;
     TRY(task_find_model(o->task, f->recipe.model, &s->setting.model));

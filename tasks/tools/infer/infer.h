@@ -23,7 +23,9 @@ struct infer_options {
     struct dataset *data;     // borrowed; NULL: opened by name
     struct task_files files;  // weights: a file that names its model and recipe, or a file of another program
     const struct recipe *recipe;  // for weights that name no recipe; NULL: such weights are refused
-    const char *recipe_option;    // the option that changed `recipe` ("set"): refused for weights that name theirs; NULL: none
+    const char *recipe_option;    // the option that chose `recipe` ("model"): refused for weights that name theirs; NULL: none
+    const char *const *set;       // changes of it; for weights that name theirs, of keys that decode
+    int sets;
     const char *device;
     int threads;
     enum recipe_precision precision;
@@ -48,6 +50,7 @@ struct infer_figures {
     int threads;
     enum dtype dtype;
     struct recipe recipe;
+    char decoding[256];        // what differs from the recipe of the weights, all of it choices of decoding; "": nothing
     const char *device_type;   // "cpu"
     struct device_facts device;
     char digest[DIGEST_HEX];   // of the weights

@@ -25,8 +25,10 @@ void show_latencies(struct text *t, const json_t *rows, const struct plain_style
         char items[TEXT_FIGURE], cost[COST_TEXT], score[TEXT_FIGURE];
         struct run_metric metric = latency_metric(row);
         long long threads = (long long)record_int(row, "threads"), views = (long long)record_int(row, "views");
-        plain_add(t, "  %s, %lld thread%s, %s, %lld view%s: %s of %s items%s", record_text(row, "precision"), threads,
-                  threads == 1 ? "" : "s", record_text(row, "device"), views, views == 1 ? "" : "s",
+        const char *model = record_has(row, "run") ? "" : record_text(row, "model");
+        plain_add(t, "  %s%s%s, %lld thread%s, %s, %lld view%s: %s of %s items%s", model, *model ? ", " : "",
+                  record_text(row, "precision"), threads, threads == 1 ? "" : "s", record_text(row, "device"), views,
+                  views == 1 ? "" : "s",
                   run_metric_text(&metric, record_int(row, "k"), score), text_count(items, record_int(row, "items")),
                   record_int(row, "eligible") ? "" : ", NOT ELIGIBLE");
         text_add(t, "\n    %-22s%11s%11s%11s%11s\n", "ms per item", "mean", "p50", "p90", "p99");

@@ -347,7 +347,7 @@ int show_list(struct results *r, const struct show_filter *f, const struct plain
     TRY(record_rows(r, "SELECT * FROM latencies WHERE run IS NULL ORDER BY id", 0, &loose));
     for (size_t i = json_array_size(loose); i-- > 0;)
         if (f->task && strcmp(record_text(json_array_get(loose, i), "task"), f->task)) json_array_remove(loose, i);
-    show_latencies(t, loose, style, "Inference with weights from outside this record");
+    show_latencies(t, loose, style, "Inference that belongs to no run of this record");
     json_decref(loose);
     plain_page(t, style);
     return f->task ? 0 : list_measurements(r, t);
