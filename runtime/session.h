@@ -6,7 +6,7 @@
 
 #include "runtime/device.h"
 
-enum { SESSION_PROGRAMS = 192 };
+enum { SESSION_PROGRAMS = 384 };
 struct session {
     struct device *device;  // borrowed
     struct slot_store *store;    // owned
