@@ -216,15 +216,16 @@ struct latency_facts {
     struct latency_times whole_ns;   // with preprocessing
     int64_t k;                   // correct answers of `items`, in the same pass
     int64_t views;
-    const char *decoding;        // keys that decode otherwise than the recipe of the weights: such a measurement belongs to no run
-                                 // and is recorded as one of "MODEL, KEYS"; NULL, "": none
+    // Keys that decode otherwise than the recipe of the weights: such a measurement belongs to no run and is recorded as one of
+    // "MODEL, KEYS". NULL, "": none.
+    const char *decoding;
     const struct run_data *data;  // the test set of the items
     const struct machine_facts *machine;    // NULL: read by result_latency, like the software
     const struct software_facts *software;
     const struct price *price;
 };
-// A measurement is eligible if its score meets the target on the whole published test set, decoded as the recipe says. If the contest's metric is a
-// value, k is that value in millionths.
+// A measurement is eligible if its score meets the target on the whole published test set, decoded as the recipe says. If the
+// contest's metric is a value, k is that value in millionths.
 bool result_eligible(const struct latency_facts *);
 int result_latency(struct results *, const struct latency_facts *, int64_t *id) MUST_CHECK;
 
