@@ -99,7 +99,7 @@ static int differentiate_node(struct walk *w, int i)
         if (v == NONE || !g->value[v].trains) continue;
         if (dx[j] == NONE)
             return graph_fail(g, ERR_SHAPE, "%s has no gradient for its input %d", node_name(&n), j), g->error;
-        TRY(add_gradient(w, v, dx[j]));
+        if (dx[j] != FLAT) TRY(add_gradient(w, v, dx[j]));
     }
     return g->error;
 }

@@ -13,6 +13,9 @@
 //
 // May be called several times on one graph, for example for a critic and for its generator. Each call walks only the nodes
 // that its loss depends on. Differentiate a loss before the update overwrites the weights that it was computed with.
+//
+// A loss may depend on gradients of an earlier call (the penalty of a WGAN). No rule differentiates the gradients of max
+// pools (also inside convolutions), largest elements (top), norms, attention, recurrent layers and cross entropies: an error.
 int grad_of(struct graph *, int loss, const int *of, int count, int *grads) MUST_CHECK;
 // The same of the sum of several losses.
 int grad_of_sum(struct graph *, const int *loss, int losses, const int *of, int count, int *grads) MUST_CHECK;

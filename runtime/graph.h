@@ -17,6 +17,7 @@ enum op {
 };
 
 enum { NONE = -1, MAX_IN = 10, MAX_OUT = 7 };
+enum { FLAT = -2 };  // in place of a gradient: 0 everywhere, so no node makes it
 // Activations, which many operators apply to their results: formulas of map.def with one input. gelu is the erf form.
 #define ACT_LIST(ACT)                                                                                                  \
     ACT(RELU, relu) ACT(GELU, gelu) ACT(SILU, silu) ACT(TANH, tanh) ACT(GELU_TANH, gelu_tanh) ACT(SIGMOID, sigmoid)
@@ -379,8 +380,8 @@ struct op_info {
     int inputs, outputs;
     unsigned flags;
     int (*infer)(struct graph *, struct node *);                                    // fills shapes of outputs
-    // Appends nodes that make dx[i] for each input that trains. dy[o] is NONE or the gradient of output o: without
-    // OP_FLAG_GRADS of output 0, which is given; with it of any, and at least one is given.
+    // Appends nodes that make dx[i] for each input that trains, or sets it to FLAT. dy[o] is NONE or the gradient of output o:
+    // without OP_FLAG_GRADS of output 0, which is given; with it of any, and at least one is given.
     int (*grad)(struct graph *, const struct node *, const int *dy, int *dx);
     double (*flops)(const struct graph *, const struct node *);
 };

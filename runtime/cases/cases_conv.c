@@ -35,16 +35,16 @@ static void build_conv(struct case_build *b)
 static void build_dgrad(struct case_build *b)
 {
     const int *p = b->row->p;
-    int w = case_input(b, "w", conv_w(p), F32, DRAW_NORMAL, conv_deviation(p));
-    int dy = case_input(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    int w = case_param(b, "w", conv_w(p), F32, DRAW_NORMAL, conv_deviation(p));
+    int dy = case_param(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, (int[]){w, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
 }
 
 static void build_wgrad(struct case_build *b)
 {
     const int *p = b->row->p;
-    int x = case_input(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
-    int dy = case_input(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    int x = case_param(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
+    int dy = case_param(b, "dy", conv_y(p), b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, (int[]){x, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
 }
 
@@ -112,13 +112,13 @@ static void build_matmul(struct case_build *b)
 #define CONV(name, slack, ...)                                                                                         \
     {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0}, slack}
 #define BACK(name, slack, ...)                                                                                         \
-    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack},                \
-    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0}, slack}
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, HGS, {__VA_ARGS__, 0, 0}, slack},                                 \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, HGS, {__VA_ARGS__, 0, 0}, slack}
 #define ALL(name, ...) CONV("conv " name, 48, __VA_ARGS__), BACK(name, 48, __VA_ARGS__)
 #define AXES(name, wider, ...)                                                                                                 \
     {"conv " name, OP_CONV, build_conv, CASE_HALF | CASE_SUM | CASE_GRADIENT, {__VA_ARGS__, 0, 0, 0, wider}, 48},               \
-    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0, 0, wider}, 48},                  \
-    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_SUM, {__VA_ARGS__, 0, 0, 0, wider}, 48}
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, HGS, {__VA_ARGS__, 0, 0, 0, wider}, 48},                                   \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, HGS, {__VA_ARGS__, 0, 0, 0, wider}, 48}
 #define ACT(name, act, bias, ...)                                                                                      \
     {name, OP_CONV, build_conv, CASE_HALF | CASE_SUM, {__VA_ARGS__, act, bias}, 96}
 #define BIG(name, ...)                                                                                                 \

@@ -2,24 +2,35 @@
 // Cases of element-wise operators besides formulas (cases_map.c).
 #include "runtime/cases/cases.h"
 
-// p: rows, channels, act
-static void build_act(struct case_build *b)
+static void shifted_inputs(struct case_build *b, int in[2])
 {
     const int *p = b->row->p;
     enum draw draw = p[2] == ACT_RELU ? DRAW_AWAY : DRAW_NORMAL;  // a kink has no derivative
-    int x = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, draw, p[2] == ACT_RELU ? 1.0 : 2.0);
+    in[0] = case_param(b, "x", SHAPE(p[0], p[1]), b->options.type, draw, p[2] == ACT_RELU ? 1.0 : 2.0);
     enum draw shift = p[2] == ACT_RELU ? DRAW_CONSTANT : DRAW_NORMAL;
-    int bias = case_param(b, "bias", SHAPE(p[1]), F32, shift, 0.25);
-    case_node(b, (int[]){x, bias}, 2, &(union attr){.act = {(enum act)p[2]}}, NULL);
+    in[1] = case_param(b, "bias", SHAPE(p[1]), F32, shift, 0.25);
+}
+
+// p: rows, channels, act
+static void build_act(struct case_build *b)
+{
+    int in[2];
+    shifted_inputs(b, in);
+    case_node(b, in, 2, &(union attr){.act = {(enum act)b->row->p[2]}}, NULL);
 }
 
 static void build_act_grad(struct case_build *b)
 {
     const int *p = b->row->p;
-    int dy = case_input(b, "dy", SHAPE(p[0], p[1]), b->options.type, DRAW_NORMAL, 1.0);
-    int x = case_input(b, "x", SHAPE(p[0], p[1]), b->options.type, DRAW_NORMAL, 2.0);
-    int bias = case_input(b, "bias", SHAPE(p[1]), F32, DRAW_NORMAL, 0.25);
-    case_node(b, (int[]){dy, x, bias}, 3, &(union attr){.act = {(enum act)p[2]}}, NULL);
+    int in[3] = {case_param(b, "dy", SHAPE(p[0], p[1]), b->options.type, DRAW_NORMAL, 1.0)}, out[MAX_OUT];
+    union attr a = {.act = {(enum act)p[2]}};
+    shifted_inputs(b, in + 1);
+    if (!b->options.gradient) {
+        case_node(b, in, 3, &a, NULL);
+        return;
+    }
+    graph_node(b->g, OP_ACT_GRAD, in, 3, &a, out);  // a second derivative comes of both outputs
+    case_result(b, g_add(b->g, out[0], g_cast(b->g, g_scale(b->g, out[1], 3), b->options.type)));
 }
 
 // p: rows, channels, from, to; `from` COUNT: the case's own type
@@ -69,7 +80,7 @@ static void build_mask(struct case_build *b)
 #define LARGE (CASE_HALF | CASE_LARGE)
 #define BOTH(name, act)                                                                                                \
     {"act bias " name, OP_ACT, build_act, HG, {13, 33, act}, 32},                                                      \
-    {"act_grad bias " name, OP_ACT_GRAD, build_act_grad, CASE_HALF, {13, 33, act}, 32},                                \
+    {"act_grad bias " name, OP_ACT_GRAD, build_act_grad, HG, {13, 33, act}, 32},                                       \
     {"act bias " name ", many rows", OP_ACT, build_act, CASE_HALF, {3001, 24, act}, 32},                               \
     {"act_grad bias " name ", many rows", OP_ACT_GRAD, build_act_grad, CASE_HALF, {3001, 24, act}, 128}
 

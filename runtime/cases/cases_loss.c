@@ -12,8 +12,8 @@ static void build_softmax(struct case_build *b)
         case_node(b, &x, 1, NULL, NULL);
         return;
     }
-    int y = case_input(b, "y", shape, b->options.type, DRAW_POSITIVE, 1.0 / p[1]);
-    int dy = case_input(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0);
+    int y = case_param(b, "y", shape, b->options.type, DRAW_POSITIVE, 1.0 / p[1]);
+    int dy = case_param(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, (int[]){y, dy}, 2, NULL, NULL);
 }
 
@@ -88,8 +88,8 @@ const struct op_case cases_loss[] = {
     {"softmax 10", OP_SOFTMAX, build_softmax, HG, {7, 10}, 32},
     {"softmax 33", OP_SOFTMAX, build_softmax, HG, {5, 33}, 32},
     {"softmax of one", OP_SOFTMAX, build_softmax, HG, {3, 1}, 32},
-    {"softmax_grad 10", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {7, 10}, 48},
-    {"softmax_grad 33", OP_SOFTMAX_GRAD, build_softmax, CASE_HALF, {5, 33}, 48},
+    {"softmax_grad 10", OP_SOFTMAX_GRAD, build_softmax, HG, {7, 10}, 48},
+    {"softmax_grad 33", OP_SOFTMAX_GRAD, build_softmax, HG, {5, 33}, 48},
     XENT("10, bytes, smoothed sum", 13, 10, U8, 20, 0, 2),
     XENT("10, mean", 9, 10, I32, 0, 1, 2),
     XENT("100, smoothed mean", 5, 100, I32, 9, 1, 4),

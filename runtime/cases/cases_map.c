@@ -67,27 +67,37 @@ static void build_map(struct case_build *b)
     case_node(b, in, inputs, &a, NULL);
 }
 
+// The first gradient, twice the second and three times the third, so that a second derivative comes of all.
+static int add_outputs(struct graph *g, const int in[5], const union attr *a, int inputs)
+{
+    int out[MAX_OUT], sum = graph_node(g, OP_MAP_GRAD, in, 5, a, out);
+    for (int i = 1; i < inputs; i++) sum = g_add(g, sum, g_scale(g, out[i], (float)(1 + i)));
+    return sum;
+}
+
 static void build_map_grad(struct case_build *b)
 {
     const int *p = b->row->p;
     union attr a = formula_of(p);
     struct shape shape = SHAPE(p[1], p[2], p[3]);
-    int in[5] = {case_input(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0), NONE, NONE, NONE, NONE};
-    for (int i = 0; i < formula_inputs(a.map.formula); i++) in[1 + i] = operand(b, i);
-    in[4] = case_input(b, "y", shape, b->options.type, DRAW_AWAY, 1.0);
-    case_node(b, in, 5, &a, NULL);
+    int inputs = formula_inputs(a.map.formula);
+    int in[5] = {case_param(b, "dy", shape, b->options.type, DRAW_NORMAL, 1.0), NONE, NONE, NONE, NONE};
+    for (int i = 0; i < inputs; i++) in[1 + i] = operand(b, i);
+    in[4] = case_param(b, "value", shape, b->options.type, DRAW_AWAY, 1.0);
+    if (b->options.gradient) case_result(b, add_outputs(b->g, in, &a, inputs));
+    else case_node(b, in, 5, &a, NULL);
 }
 
 #define HG (CASE_HALF | CASE_GRADIENT)
 #define SPREAD(name, ID, ...)                                                                                          \
     {name, OP_MAP, build_map, HG, {MAP_##ID, __VA_ARGS__}, 64},                                                        \
-    {name ", back", OP_MAP_GRAD, build_map_grad, CASE_HALF, {MAP_##ID, __VA_ARGS__}, 64}
+    {name ", back", OP_MAP_GRAD, build_map_grad, HG, {MAP_##ID, __VA_ARGS__}, 64}
 
 const struct op_case cases_map[] = {
 // A formula whose gradient costs nothing has none, or passes it on ("add of positions").
 #define MAP(ID, name, inputs, flops, back, ...)                                                                        \
     {#name, OP_MAP, build_map, CASE_HALF | ((back) > 0 ? CASE_GRADIENT : 0), {MAP_##ID, 1, 7, 37}, 32},                \
-    {#name "_grad", OP_MAP_GRAD, build_map_grad, CASE_HALF, {MAP_##ID, 1, 7, 37}, 32},                                 \
+    {#name "_grad", OP_MAP_GRAD, build_map_grad, HG, {MAP_##ID, 1, 7, 37}, 32},                                        \
     {#name ", many rows", OP_MAP, build_map, CASE_HALF, {MAP_##ID, 1, 3001, 11}, 32},                                  \
     {#name " 1M", OP_MAP, build_map, CASE_HALF | CASE_LARGE, {MAP_##ID, 1, 16384, 64}, 0},
 #include "runtime/map.def"

@@ -109,7 +109,7 @@ static void build_gather(struct case_build *b)
         case_node(b, (int[]){x, index}, 2, NULL, NULL);
         return;
     }
-    int dy = case_input(b, "dy", picked, type, DRAW_NORMAL, 1.0);
+    int dy = case_param(b, "dy", picked, type, DRAW_NORMAL, 1.0);
     case_node(b, (int[]){index, dy}, 2, &(union attr){.move = {.shape = table}}, NULL);
 }
 
@@ -124,7 +124,7 @@ static void build_embed(struct case_build *b)
         case_node(b, (int[]){x, index}, 2, NULL, NULL);
         return;
     }
-    int dy = case_input(b, "dy", picked, b->options.type, DRAW_NORMAL, 1.0);
+    int dy = case_param(b, "dy", picked, b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, (int[]){index, dy}, 2, &(union attr){.move = {.shape = table}}, NULL);
 }
 
@@ -147,7 +147,7 @@ static void build_reduce(struct case_build *b)
 #define LARGE (CASE_HALF | CASE_LARGE)
 #define RESIZE(name, ...)                                                                                              \
     {"resize " name, OP_RESIZE, build_resize, HG, {__VA_ARGS__}, 32},                                                  \
-    {"resize_grad " name, OP_RESIZE_GRAD, build_resize, CASE_HALF, {__VA_ARGS__}, 64}
+    {"resize_grad " name, OP_RESIZE_GRAD, build_resize, HG, {__VA_ARGS__}, 64}
 #define REDUCE(name, ...) {"reduce " name, OP_REDUCE, build_reduce, HG | CASE_SUM, {__VA_ARGS__}, 48}
 #define SPREAD(name, ...) {"broadcast " name, OP_BROADCAST, build_reduce, HG, {__VA_ARGS__}, 0}
 
@@ -168,9 +168,9 @@ const struct op_case cases_move[] = {
     {"slice channels", OP_SLICE, build_slice, HG, {2, 3, 4, 9, 3, 2, 7}, 0},
     {"slice images", OP_SLICE, build_slice, HG, {5, 2, 2, 3, 0, 1, 4}, 0},
     {"slice of all", OP_SLICE, build_slice, HG, {2, 3, 2, 3, 1, 0, 3}, 0},
-    {"slice_grad channels", OP_SLICE_GRAD, build_slice, CASE_HALF, {2, 3, 4, 9, 3, 2, 7}, 0},
-    {"slice_grad rows", OP_SLICE_GRAD, build_slice, CASE_HALF, {2, 5, 4, 3, 1, 4, 5}, 0},
-    {"slice_grad of 16 channels", OP_SLICE_GRAD, build_slice, CASE_HALF, {3, 6, 4, 16, 1, 2, 5}, 0},
+    {"slice_grad channels", OP_SLICE_GRAD, build_slice, HG, {2, 3, 4, 9, 3, 2, 7}, 0},
+    {"slice_grad rows", OP_SLICE_GRAD, build_slice, HG, {2, 5, 4, 3, 1, 4, 5}, 0},
+    {"slice_grad of 16 channels", OP_SLICE_GRAD, build_slice, HG, {3, 6, 4, 16, 1, 2, 5}, 0},
     RESIZE("sixteen channels", 2, 5, 6, 16, 7, 4),
     RESIZE("to a fifth", 2, 20, 21, 8, 4, 4),
     RESIZE("down", 2, 8, 8, 3, 6, 6),
@@ -183,14 +183,14 @@ const struct op_case cases_move[] = {
     {"gather bytes", OP_GATHER, build_gather, 0, {7, 27, 5, U8}, 0},
     {"gather whole numbers", OP_GATHER, build_gather, 0, {30, 1, 11, I32}, 0},
     {"gather of tokens", OP_GATHER, build_embed, HG, {11, 13, 3, 5}, 0},
-    {"gather_grad of tokens", OP_GATHER_GRAD, build_embed, CASE_HALF, {11, 13, 3, 5}, 32},
+    {"gather_grad of tokens", OP_GATHER_GRAD, build_embed, HG, {11, 13, 3, 5}, 32},
     {"gather_grad of a large table", OP_GATHER_GRAD, build_embed, CASE_HALF, {5000, 24, 4, 33}, 32},
     {"gather_grad of 12288 tokens, 30522 x 768", OP_GATHER_GRAD, build_embed, LARGE, {30522, 768, 32, 384}, 0},
     {"gather of bytes that do not exist", OP_GATHER, build_gather, 0, {7, 27, 50, U8, 5}, 0},
     {"gather of numbers that do not exist", OP_GATHER, build_gather, 0, {7, 1, 50, I32, 5}, 0},
     {"gather_grad of rows that do not exist", OP_GATHER_GRAD, build_gather, CASE_HALF, {5, 13, 40, DTYPE_COUNT, 4}, 32},
-    {"gather_grad with repeats", OP_GATHER_GRAD, build_gather, CASE_HALF, {5, 13, 20, DTYPE_COUNT}, 32},
-    {"gather_grad with rows left out", OP_GATHER_GRAD, build_gather, CASE_HALF, {40, 3, 6, DTYPE_COUNT}, 32},
+    {"gather_grad with repeats", OP_GATHER_GRAD, build_gather, HG, {5, 13, 20, DTYPE_COUNT}, 32},
+    {"gather_grad with rows left out", OP_GATHER_GRAD, build_gather, HG, {40, 3, 6, DTYPE_COUNT}, 32},
     {"gather of 32 columns", OP_GATHER, build_gather, CASE_HALF, {9, 32, 20, DTYPE_COUNT}, 0},
     {"gather_grad of 264 columns", OP_GATHER_GRAD, build_gather, CASE_HALF, {6, 264, 70, DTYPE_COUNT}, 32},
     {"gather_grad of few rows", OP_GATHER_GRAD, build_gather, CASE_HALF, {3, 520, 300, DTYPE_COUNT}, 64},

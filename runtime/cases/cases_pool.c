@@ -36,7 +36,7 @@ static void build_avgpool_grad(struct case_build *b)
 {
     const int *p = b->row->p;
     union attr a = pool_of(p);
-    int dy = case_input(b, "dy", pool_y(p), b->options.type, DRAW_NORMAL, 1.0);
+    int dy = case_param(b, "dy", pool_y(p), b->options.type, DRAW_NORMAL, 1.0);
     case_node(b, &dy, 1, &a, NULL);
 }
 
@@ -46,7 +46,7 @@ static void build_avgpool_grad(struct case_build *b)
 #define FOUR(name, flags, way, ...)                                                                                    \
     TWO(name, flags, way, __VA_ARGS__),                                                                                \
     {"avgpool " name, OP_AVGPOOL, build_pool, flags, {__VA_ARGS__}, 0},                                                \
-    {"avgpool_grad " name, OP_AVGPOOL_GRAD, build_avgpool_grad, way, {__VA_ARGS__}, 0}
+    {"avgpool_grad " name, OP_AVGPOOL_GRAD, build_avgpool_grad, flags, {__VA_ARGS__}, 0}
 #define SMALL(name, ...) FOUR(name, CASE_HALF | CASE_GRADIENT, CASE_HALF, __VA_ARGS__)
 #define MANY(name, ...) FOUR(name, CASE_HALF, CASE_HALF, __VA_ARGS__)
 #define BIG(name, ...) FOUR(name, CASE_HALF | CASE_LARGE, CASE_HALF | CASE_LARGE, __VA_ARGS__)

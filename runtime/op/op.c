@@ -56,3 +56,13 @@ double op_elements(const struct graph *g, const struct node *n)
             most = (double)shape_count(&g->value[n->out[i]].shape);
     return most;
 }
+
+int op_spread(struct graph *g, int v, struct shape to, unsigned axes)
+{
+    struct shape one = to;
+    for (int i = 0; i < to.rank; i++)
+        if (axes >> i & 1) one.dim[i] = 1;
+    v = graph_node(g, OP_RESHAPE, &v, 1, &(union attr){.move = {.shape = one}}, NULL);
+    if (!axes) return v;
+    return graph_node(g, OP_BROADCAST, &v, 1, &(union attr){.move = {.shape = to, .axes = axes, .factor = 1}}, NULL);
+}

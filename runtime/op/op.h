@@ -48,6 +48,24 @@ int op_drops(struct graph *, const struct node *, int key, float p);  // inputs 
     }
 double op_elements(const struct graph *, const struct node *);
 
+// ---- slopes of formulas, and second derivatives (op_curve.c): nodes that are u times one, or FLAT
+enum { MAP_INPUTS = 3 };
+enum operand { OPERAND_A, OPERAND_B, OPERAND_C, OPERAND_Y, OPERANDS };  // of a slope in map.def
+struct op_slope {
+    const union attr *attr;  // its formula
+    const int *operand;      // [OPERANDS]
+    int input;               // the slope of this input
+    int u;
+};
+bool op_slope_names(const struct op_slope *, enum operand);
+bool op_slope_is_zero(const struct op_slope *);
+// u times the slopes of the inputs in the bit mask, by one node; equal slopes share a gradient.
+void op_map_slopes(struct graph *, const struct op_slope *, unsigned inputs, int dx[MAP_INPUTS]);
+int op_act_slope(struct graph *, enum act, int x, int u);
+int op_act_curve(struct graph *, enum act, int x, int u);
+int op_sum_spread(struct graph *, int d, int like);  // d summed over the leading dimensions that value `like` lacks, in its type
+int op_spread(struct graph *, int v, struct shape to, unsigned axes);  // v repeated over these dimensions of `to`
+
 // The three functions of every operator.
 #define OP(ID, name, inputs, outputs, flags)                                                                           \
     int op_##name##_infer(struct graph *, struct node *);                                                              \

@@ -76,8 +76,35 @@ int op_conv_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
-NO_GRAD(conv_dgrad)
-NO_GRAD(conv_wgrad)
+// A convolution is linear in x and in w, so its two gradients and itself are each other's. e: of the result of conv_dgrad or
+// conv_wgrad.
+static int check_single(struct graph *g, const struct node *n)
+{
+    NEED(!n->attr.conv.pool, g, "%s of a pooled convolution has no gradient", op_table[n->op].name);
+    return 0;
+}
+
+int op_conv_dgrad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int w = n->in[0], d = n->in[1], e = dy[0];
+    union attr a = n->attr;
+    TRY(check_single(g, n));
+    a.conv.r = g->value[w].shape.dim[1], a.conv.s = g->value[w].shape.dim[2];
+    if (g->value[w].trains) dx[0] = graph_node(g, OP_CONV_WGRAD, (int[]){e, d}, 2, &a, NULL);
+    if (g->value[d].trains) dx[1] = graph_node(g, OP_CONV, (int[]){e, w}, 2, &a, NULL);
+    return g->error;
+}
+
+int op_conv_wgrad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int x = n->in[0], d = n->in[1], e = dy[0];
+    union attr a = n->attr;
+    TRY(check_single(g, n));
+    a.conv.x_h = g->value[x].shape.dim[1], a.conv.x_w = g->value[x].shape.dim[2];
+    if (g->value[x].trains) dx[0] = graph_node(g, OP_CONV_DGRAD, (int[]){e, d}, 2, &a, NULL);
+    if (g->value[d].trains) dx[1] = graph_node(g, OP_CONV, (int[]){x, e}, 2, &a, NULL);
+    return g->error;
+}
 
 // Multiplications and additions of the dense sum, padding included: what every framework counts. A pool keeps one of four
 // results.

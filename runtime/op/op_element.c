@@ -39,6 +39,23 @@ int op_act_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     return g->error;
 }
 
+// Of dx and dbias: e is what reaches each dx, directly and through the sum of its channel.
+int op_act_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int d = n->in[0], x = n->in[1], bias = n->in[2], e = dy[0];
+    const enum act act = n->attr.act.act;
+    const struct value like = g->value[d];
+    if (dy[1] != NONE) {
+        int all = op_spread(g, g_cast(g, dy[1], like.dtype), like.shape, (1u << (like.shape.rank - 1)) - 1u);
+        e = e == NONE ? all : g_add(g, e, all);
+    }
+    int z = g_add(g, x, g_cast(g, bias, like.dtype)), curve = op_act_curve(g, act, z, g_mul(g, e, d));
+    dx[0] = act == ACT_NONE ? e : op_act_slope(g, act, z, e);
+    dx[1] = curve;
+    dx[2] = op_sum_spread(g, curve, bias);
+    return g->error;
+}
+
 int op_cast_infer(struct graph *g, struct node *n)
 {
     op_out(g, n, 0, op_in(g, n, 0)->shape, n->attr.cast.to);
@@ -90,7 +107,6 @@ int op_mask_grad(struct graph *g, const struct node *n, const int *dy, int *dx) 
     return g->error;
 }
 
-NO_GRAD(act_grad)
 FLOPS_EACH(act, 8)
 FLOPS_EACH(act_grad, 12)
 FLOPS_EACH(cast, 0)

@@ -22,6 +22,25 @@ int op_softmax_grad_infer(struct graph *g, struct node *n)
     return op_softmax_infer(g, n);
 }
 
+// a b summed over the last dimension, for each element of it.
+static int row_sum(struct graph *g, int a, int b)
+{
+    if (g->error) return NONE;
+    const struct value like = g->value[a];
+    unsigned last = 1u << (like.shape.rank - 1);
+    return op_spread(g, g_reduce(g, g_mul(g, a, b), last, false, like.dtype), like.shape, last);
+}
+
+// dx = y (dy - s) with s the sum of y dy; e: of dx.
+int op_softmax_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int y = n->in[0], d = n->in[1], e = dy[0];
+    int direct = g_mul(g, e, g_map_of(g, MAP_SUB, (int[]){d, row_sum(g, y, d), NONE}));
+    dx[0] = g_map_of(g, MAP_SUB, (int[]){direct, g_mul(g, d, row_sum(g, y, e)), NONE});
+    dx[1] = graph_node(g, OP_SOFTMAX_GRAD, (int[]){y, e}, 2, NULL, NULL);
+    return g->error;
+}
+
 // Input 0 is logits[..,K], input `labels` one class per row.
 static int check_labels(struct graph *g, const struct node *n, int labels)
 {
@@ -94,7 +113,6 @@ int op_accumulate_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-NO_GRAD(softmax_grad)
 NO_GRAD(xent_grad)
 NO_GRAD(correct)
 NO_GRAD(accumulate)

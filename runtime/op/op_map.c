@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 
-enum { MAP_INPUTS = 3 };
 static const struct formula {
     int inputs, flops, back_flops;
     const char *slope[MAP_INPUTS];
@@ -72,15 +71,13 @@ int op_map_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-// The sum of d, shaped as value a, over the leading dimensions that value b lacks.
-static int sum_spread(struct graph *g, int d, int a, int b)
+int op_sum_spread(struct graph *g, int d, int like)
 {
-    if (g->error) return NONE;
-    const struct value *v = &g->value[b];
-    int missing = g->value[a].shape.rank - v->shape.rank;
+    if (g->error || d == FLAT) return d;
+    const struct value v = g->value[like];
+    int missing = g->value[d].shape.rank - v.shape.rank;
     if (missing == 0) return d;
-    struct shape shape = v->shape;
-    return g_reshape(g, g_reduce(g, d, (1u << missing) - 1u, false, v->dtype), shape);
+    return g_reshape(g, g_reduce(g, d, (1u << missing) - 1u, false, v.dtype), v.shape);
 }
 
 // The gradient of input i without a node of its own kind; NONE if it takes one.
@@ -95,17 +92,23 @@ static int grad_of_simple(struct graph *g, const struct node *n, int i, int dy)
     return NONE;
 }
 
-// The gradients `dx` of the inputs in the bit mask `open`, by one node; equal slopes share a gradient.
-static void grad_by_node(struct graph *g, const struct node *n, unsigned open, int dy, int *dx)
+bool op_slope_names(const struct op_slope *s, enum operand k)
 {
-    const struct formula *f = formula_of(n);
-    int in[2 + MAP_INPUTS] = {dy, NONE, NONE, NONE, NONE}, out[MAP_INPUTS];
+    return names(formulas[s->attr->map.formula].slope[s->input], "ABCY"[k]);
+}
+
+bool op_slope_is_zero(const struct op_slope *s) { return is_text(formulas[s->attr->map.formula].slope[s->input], "0"); }
+
+void op_map_slopes(struct graph *g, const struct op_slope *s, unsigned open, int dx[MAP_INPUTS])
+{
+    const struct formula *f = &formulas[s->attr->map.formula];
+    int in[1 + OPERANDS] = {s->u, NONE, NONE, NONE, NONE}, out[MAX_OUT];
     bool shared = (open & 3u) == 3u && is_text(f->slope[0], f->slope[1]);
     if (shared) open &= ~2u;
     for (int i = 0; i < MAP_INPUTS; i++)
-        for (int k = 0; k <= MAP_INPUTS && open >> i & 1; k++)
-            if (names(f->slope[i], "ABCY"[k])) in[1 + k] = k < MAP_INPUTS ? n->in[k] : n->out[0];
-    if (graph_node(g, OP_MAP_GRAD, in, 2 + MAP_INPUTS, &n->attr, out) == NONE) return;
+        for (int k = 0; k < OPERANDS && open >> i & 1; k++)
+            if (names(f->slope[i], "ABCY"[k])) in[1 + k] = s->operand[k];
+    if (graph_node(g, OP_MAP_GRAD, in, 1 + OPERANDS, s->attr, out) == NONE) return;
     for (int i = 0; i < MAP_INPUTS; i++) {
         if (open >> i & 1) dx[i] = out[i];
         else g->node[g->nodes - 1].out[i] = NONE;
@@ -119,12 +122,13 @@ int op_map_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     int inputs = formula_of(n)->inputs;
     for (int i = 0; i < inputs; i++) {
         if (!g->value[n->in[i]].trains) continue;
-        dx[i] = grad_of_simple(g, n, i, dy[0]);
+        dx[i] = is_text(formula_of(n)->slope[i], "0") ? FLAT : grad_of_simple(g, n, i, dy[0]);
         if (dx[i] == NONE) open |= 1u << i;
     }
-    if (open) grad_by_node(g, n, open, dy[0], dx);
+    int operand[OPERANDS] = {n->in[0], n->in[1], n->in[2], n->out[0]};
+    if (open) op_map_slopes(g, &(struct op_slope){&n->attr, operand, 0, dy[0]}, open, dx);
     for (int i = 1; i < inputs && !g->error; i++)
-        if (dx[i] != NONE) dx[i] = sum_spread(g, dx[i], n->in[0], n->in[i]);
+        if (dx[i] != NONE) dx[i] = op_sum_spread(g, dx[i], n->in[i]);
     return g->error;
 }
 
@@ -136,8 +140,6 @@ double op_map_grad_flops(const struct graph *g, const struct node *n)
     for (int i = 0; i < MAP_INPUTS; i++) gradients += n->out[i] != NONE;
     return gradients * formula_of(n)->back_flops * op_elements(g, n);
 }
-
-NO_GRAD(map_grad)
 
 int g_map(struct graph *g, enum map formula, int x, float p, float q)
 {

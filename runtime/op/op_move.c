@@ -103,6 +103,12 @@ int op_slice_grad_infer(struct graph *g, struct node *n)
     return to_shape(g, n, 0);
 }
 
+int op_slice_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[0] = g_slice(g, dy[0], n->attr.move.axis, n->attr.move.begin, n->attr.move.end);
+    return g->error;
+}
+
 // ---- resize
 int op_resize_infer(struct graph *g, struct node *n)
 {
@@ -127,6 +133,13 @@ int op_resize_grad_infer(struct graph *g, struct node *n)
     return to_shape(g, n, 0);
 }
 
+int op_resize_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    const int64_t *to = g->value[n->in[0]].shape.dim;
+    dx[0] = g_resize(g, dy[0], to[1], to[2]);
+    return g->error;
+}
+
 // ---- gather
 int op_gather_infer(struct graph *g, struct node *n)
 {
@@ -149,6 +162,12 @@ int op_gather_grad(struct graph *g, const struct node *n, const int *dy, int *dx
 int op_gather_grad_infer(struct graph *g, struct node *n)
 {
     return to_shape(g, n, 1);
+}
+
+int op_gather_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[1] = g_gather(g, dy[0], n->in[0]);
+    return g->error;
 }
 
 // ---- append: an update of the cache
@@ -217,9 +236,6 @@ int op_broadcast_grad(struct graph *g, const struct node *n, const int *dy, int 
     return g->error;
 }
 
-NO_GRAD(slice_grad)
-NO_GRAD(resize_grad)
-NO_GRAD(gather_grad)
 NO_GRAD(append)
 NO_GRAD(reorder)
 FLOPS_EACH(reshape, 0)

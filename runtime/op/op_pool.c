@@ -79,8 +79,13 @@ int op_avgpool_grad(struct graph *g, const struct node *n, const int *dy, int *d
     return g->error;
 }
 
+int op_avgpool_grad_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    dx[0] = g_avgpool_full(g, dy[0], &n->attr.pool);
+    return g->error;
+}
+
 NO_GRAD(maxpool_grad)
-NO_GRAD(avgpool_grad)
 FLOPS_EACH(maxpool, 1)
 FLOPS_EACH(avgpool, 1)
 FLOPS_EACH(maxpool_grad, 1)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differentiation: gradients reach every output of an operator or are refused by name, and one graph can have several losses.
+#include "runtime/fuse.h"
 #include "runtime/grad.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
@@ -296,4 +297,141 @@ TEST(test_scaled_loss)
     for (int i = 0; i < 12; i++) assert_true(y[i] == 8 * x[i]);
     free(x), free(y);
     session_done(s);
+}
+
+// ---- gradients of gradients
+
+// Each time the gradient of the sum of the one before: derivatives of the element by itself, held to differences of the last.
+static void hold_derivatives(enum map formula, double from)
+{
+    enum { COUNT = 24, TIMES = 3 };
+    const float step = 0x1p-8f;
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "derivatives");
+    int x = weight(g, "x", SHAPE(COUNT)), y = g_map(g, formula, x, 3.5f, 0);
+    for (int i = 1; i <= TIMES; i++) {
+        OK(grad_of(g, sum_of(g, y), &x, 1, &y));
+        assert_true(y != NONE);
+        if (i >= TIMES - 1) keep(g, i == TIMES ? "last" : "before", y);
+    }
+    OK(session_add(s, g));
+    start(s);
+    float at[COUNT], *side[2] = {NULL}, *last = NULL;
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < COUNT; i++) at[i] = (float)(from + 0.171 * i) + (k == 2 ? 0 : k ? step : -step);
+        OK(session_put(s, "x", at, 0, sizeof at));
+        OK(session_run(s, 0));
+        if (k < 2) side[k] = read_slot(s, "before");
+        else last = read_slot(s, "last");
+    }
+    for (int i = 0; i < COUNT; i++) {
+        double wanted = (double)(side[1][i] - side[0][i]) / (2 * (double)step);
+        if (!(fabs((double)last[i] - wanted) < 2e-3 * (1 + fabs(wanted))))
+            fail_msg("formula %d at %g: %g, not %g", (int)formula, (double)at[i], (double)last[i], wanted);
+    }
+    free(side[0]), free(side[1]), free(last);
+    session_done(s);
+}
+
+TEST(test_third_derivatives)
+{
+    static const enum map bent[] = {MAP_GELU, MAP_SILU, MAP_TANH, MAP_GELU_TANH, MAP_SIGMOID, MAP_EXP, MAP_SOFTPLUS};
+    static const enum map positive[] = {MAP_SQRT, MAP_RECIPROCAL, MAP_LOG, MAP_POW};
+    for (size_t i = 0; i < sizeof bent / sizeof *bent; i++) hold_derivatives(bent[i], -2);
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) hold_derivatives(positive[i], 0.5);
+}
+
+// The penalty of a WGAN (Gulrajani et al. 2017): the mean of (|d critic / d x| - 1)^2.
+static int penalty_of(struct graph *g, enum map bend)
+{
+    int x = input(g, "x", SHAPE(3, 8, 8, 2)), dx, judged;
+    g->value[x].trains = true;  // a value between real and made samples
+    int y = g_map(g, bend, g_conv(g, x, weight(g, "w0", SHAPE(4, 5, 5, 2)), 2, 2), 0.2f, 0);
+    y = g_conv(g, y, weight(g, "w1", SHAPE(5, 3, 3, 4)), 2, 1);
+    y = g_map(g, MAP_TANH, g_bias(g, y, weight(g, "bias", SHAPE(5))), 0, 0);
+    y = g_avgpool(g, g_resize(g, y, 4, 4), 2, 2);
+    judged = g_linear(g, g_reshape(g, y, SHAPE(3, 20)), weight(g, "w2", SHAPE(1, 20)), NONE, F32);
+    if (grad_of(g, sum_of(g, judged), &x, 1, &dx) < 0) return NONE;
+    int squares = g_reshape(g, g_reduce(g, g_map(g, MAP_SQUARE, dx, 0, 0), 14u, false, F32), SHAPE(3));
+    int slope = g_map(g, MAP_SQRT, g_map(g, MAP_SHIFT, squares, 1e-6f, 0), 0, 0);
+    return g_reshape(g, g_reduce(g, g_map(g, MAP_SQUARE, g_map(g, MAP_SHIFT, slope, -1, 0), 0, 0), 1u, true, F32), SHAPE(1));
+}
+
+enum { WEIGHTS = 4 };
+static const char *const weights_of_critic[WEIGHTS] = {"w0", "w1", "bias", "w2"};
+
+static struct session *run_penalty(const char *device, enum map bend, unsigned patterns)
+{
+    struct session *s = session_on(device);
+    struct graph *g = graph_new(s->store, "penalty");
+    int loss = penalty_of(g, bend), of[WEIGHTS], d[WEIGHTS];
+    OK(graph_check(g));
+    for (int i = 0; i < WEIGHTS; i++) of[i] = graph_slot(g, slot_find(s->store, weights_of_critic[i]));
+    OK(fuse_graph(g, patterns));
+    OK(grad_of(g, loss, of, WEIGHTS, d));
+    keep(g, "loss", loss);
+    for (int i = 0; i < WEIGHTS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "d.%s", weights_of_critic[i]);
+        assert_true(d[i] != NONE);
+        keep(g, name, d[i]);
+    }
+    OK(session_add(s, g));
+    start(s);
+    OK(session_run(s, 0));
+    return s;
+}
+
+static float loss_at(struct session *s, const char *name, const float *w)
+{
+    OK(session_put(s, name, w, 0, slot_bytes(slot_find(s->store, name))));
+    OK(session_run(s, 0));
+    return read_one(s, "loss");
+}
+
+static float slope_at(struct session *s, const char *name, float *w, int64_t i)
+{
+    const float was = w[i], step = 0x1p-9f;
+    w[i] = was + step;
+    float above = loss_at(s, name, w);
+    w[i] = was - step;
+    float below = loss_at(s, name, w);
+    w[i] = was;
+    return (above - below) / (2 * step);
+}
+
+// On ref against differences of the penalty; on cpu against ref.
+static void hold_weight(struct session *ref, struct session *cpu, const char *weight_name)
+{
+    char name[16];
+    snprintf(name, sizeof name, "d.%s", weight_name);
+    float *want = read_slot(ref, name), *got = read_slot(cpu, name), *w = read_slot(ref, weight_name), most = 0;
+    int64_t count = shape_count(&slot_find(ref->store, name)->shape);
+    for (int64_t i = 0; i < count; i++) most = fmaxf(most, fabsf(want[i]));
+    assert_true(most > 0.01f);
+    for (int64_t i = 0; i < count; i++)
+        if (!(fabsf(got[i] - want[i]) <= 1e-5f * most))
+            fail_msg("%s[%d] on cpu: %g, not %g", name, (int)i, (double)got[i], (double)want[i]);
+    for (int64_t i = 0; i < count; i += 1 + count / 8) {
+        float slope = slope_at(ref, weight_name, w, i);
+        if (!(fabsf(want[i] - slope) <= 2e-3f * most))
+            fail_msg("%s[%d]: %g, not %g", name, (int)i, (double)want[i], (double)slope);
+    }
+    loss_at(ref, weight_name, w);
+    free(want), free(got), free(w);
+}
+
+static void hold_penalty(enum map bend)
+{
+    struct session *ref = run_penalty("ref", bend, 0), *cpu = run_penalty("cpu", bend, FUSE_ALL);
+    for (int k = 0; k < WEIGHTS; k++) hold_weight(ref, cpu, weights_of_critic[k]);
+    session_done(ref);
+    session_done(cpu);
+}
+
+TEST(test_gradient_penalty)
+{
+    hold_penalty(MAP_LEAKY_RELU);
+    hold_penalty(MAP_GELU);
+    hold_penalty(MAP_SOFTPLUS);
 }
