@@ -100,13 +100,15 @@ static int open_shard(struct shard *s)
 static int find_numbers(const char *folder, enum split split, int *first, int *count)
 {
     DIR *dir = opendir(folder);
-    int least = INT32_MAX, most = -1, number, end;
-    *count = 0;
+    int least = INT32_MAX, number, end;
+    *first = *count = 0;
+    if (dir == NULL && errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(errno == ENOMEM ? ERR_MEMORY : ERR_IO, errno, "cannot read the folder %s", folder);
     for (const struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         size_t n = strlen(prefixes[split]);
         if (strncmp(e->d_name, prefixes[split], n) != 0) continue;
         if (sscanf(e->d_name + n, "%6d.bin%n", &number, &end) != 1 || number < 0 || strlen(e->d_name) != n + 10) continue;
-        least = number < least ? number : least, most = number > most ? number : most;
+        least = number < least ? number : least;
         ++*count;
     }
     if (dir != NULL) closedir(dir);
@@ -136,22 +138,25 @@ static int open_split(struct fineweb *f, const char *folder, enum split split)
 }
 
 // `given` has the shards, or a folder "fineweb" with them.
-static char *find_folder(const char *given)
+static int find_folder(const char *given, char **into)
 {
     struct text path = {0};
     int first, count;
     text_add(&path, "%s/fineweb", given);
-    if (find_numbers(path.at, SPLIT_TEST, &first, &count) < 0 || count == 0) {
-        text_free(&path);
-        text_add(&path, "%s", given);
-    }
-    return path.at;
+    *into = path.at;
+    TRY(find_numbers(path.at, SPLIT_TEST, &first, &count));
+    if (count > 0) return 0;
+    text_free(&path);
+    text_add(&path, "%s", given);
+    *into = path.at;
+    return 0;
 }
 
 static int fineweb_open(struct dataset *ds, const char *given)
 {
     struct fineweb *f = ds->own = zalloc(sizeof *f);
-    f->corpus.block = BLOCK, f->corpus.read = read_tokens, f->corpus.folder = find_folder(given);
+    f->corpus.block = BLOCK, f->corpus.read = read_tokens;
+    TRY(find_folder(given, &f->corpus.folder));
     fineweb_published(&ds->facts);
     ds->facts.folder = f->corpus.folder;
     for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT; s++) TRY(open_split(f, f->corpus.folder, s));

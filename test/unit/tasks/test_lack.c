@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that runs out while bytes from outside are read: whichever allocation fails, a reader returns an error and a sentence,
 // or what it returns otherwise. The sanitizers find what it leaks. The bytes are seeds of the fuzzers.
+#include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_lack.h"
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/dataset.h"
 #include "data/image/image.h"
 #include "data/manifest.h"
 #include "data/pack/convert.h"
@@ -17,6 +19,7 @@
 #include "data/read/cifar/cifar.h"
 #include "data/read/imagenet/truth.h"
 #include "data/read/squad/squad_parse.h"
+#include "data/read/text/shard.h"
 #include "data/read/wiki/wiki.h"
 #include "data/text/bpe.h"
 #include "data/text/subtokens.h"
@@ -25,7 +28,8 @@
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/common/base/file.h"
 #include "runtime/cuda/dnn/dnn_cache.h"
-#include "submit/format/ssh/sshkey.h"
+#include "submit/client/deliver.h"
+#include "submit/format/ssh/sshsig.h"
 #include "submit/format/statement.h"
 #include "tasks/common/recipe/recipe.h"
 #include "tasks/common/train/resume.h"
@@ -217,6 +221,79 @@ TEST(no_failing_allocation_harms_a_reader)
     }
     assert_true(errors > 50);
 }
+
+// ---- shards of tokens, which lie in a folder
+
+static void put_shard(const char *name, int32_t tokens)
+{
+    int32_t word[SHARD_HEADER / 4] = {SHARD_MAGIC, SHARD_VERSION, tokens};
+    FILE *to = fopen(in(name), "wb");
+    assert_true(to && fwrite(word, sizeof word, 1, to) == 1);
+    for (int32_t i = 0; i < tokens; i++) assert_true(putc(i % 256, to) != EOF && putc(i / 256, to) != EOF);
+    assert_int_equal(fclose(to), 0);
+}
+
+static int64_t read_shards(void)
+{
+    struct dataset *it;
+    enum dataset_verdict verdict;
+    int32_t block[1025];
+    int64_t length = 0;
+    int rc = dataset_open("fineweb", folder, &it);
+    if (rc == ERR_MISSING) fail_msg("a lack is no missing file: %s", error_text());
+    if (rc < 0) return -1;
+    rc = dataset_item(it, SPLIT_TRAIN, "tokens", 1, block, sizeof block, &length);
+    if (rc == 0) rc = dataset_verify(it, &verdict);
+    dataset_close(it);
+    return rc < 0 ? -1 : block[0] * 10000 + length;
+}
+
+TEST_WITH(no_failing_allocation_harms_shards, enter, leave)
+{
+    put_shard("fineweb_train_000001.bin", 1500);
+    put_shard("fineweb_train_000002.bin", 700);
+    put_shard("fineweb_val_000000.bin", 1100);
+    assert_int_equal(read_shards(), 10241025);
+    assert_true(lack_each("shards", read_shards) > 0);
+}
+
+// ---- receipts: what a board signed, alone and in its answer to a client
+
+static struct statement stated;
+static struct client_board board = {.name = "board.example"};
+static char *receipt, *answer, signature[SSHSIG_MAX];
+static size_t receipt_count;
+READER(receipt, struct receipt it; struct sshkey key, receipt_read(receipt, receipt_count, signature, &it, &key), it.sequence,
+       (void)0)
+READER(delivery, struct delivery it,
+       delivery_read(answer, strlen(answer), &board, &stated, NULL, statement_made_ms(&stated), &it), it.receipt.sequence,
+       delivery_free(&it))
+
+TEST(no_failing_allocation_harms_a_receipt)
+{
+    struct sshkey_secret key;
+    struct receipt r = {.sequence = 7};
+    assert_int_equal(file_read("test/fuzz/seeds/board_envelope/run-2", 1 << 20, &bytes, &count), 0);
+    OK(statement_read(bytes, count, &stated));
+    sshkey_new(&key, "a board");
+    board.key = key.key;
+    r.accepted_ms = statement_made_ms(&stated);
+    snprintf(r.board, sizeof r.board, "%s", board.name);
+    snprintf(r.payload, sizeof r.payload, "%s", stated.digest);
+    sshkey_id(&key.key, r.signer);
+    OK(receipt_write(&r, &receipt, &receipt_count));
+    sshsig_sign(RECEIPT_NAMESPACE, receipt, receipt_count, &key, signature);
+    json_t *whole = json_pack("{s:s, s:s}", "receipt", receipt, "signature", signature);
+    answer = json_dumps(whole, 0);
+    assert_int_equal(read_delivery(), 7);
+    lack_each("a receipt", read_receipt);
+    lack_each("an answer with a receipt", read_delivery);
+    json_decref(whole);
+    free(answer), free(receipt), free(bytes);
+    statement_free(&stated);
+}
+
+// ---- archives
 
 // libarchive ends the program with a sentence of its own where a name has no memory, so each reading is a process.
 static void never_crashes(int64_t (*read)(void))
