@@ -396,16 +396,22 @@ static void is_whole_sequence(struct bench *b, enum split split, int64_t steps, 
     }
 }
 
+static const struct task_program stream_programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, 1, stream_forward},
+                                                      {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, stream_forward}, {0}};
+
+static struct task stream_task(const struct task_program *programs)
+{
+    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_STREAMS}, {"test", SPLIT_TEST, ORDER_STREAMS}, {0}};
+    static const struct metric metrics[] = {{"right", "%", METRIC_RATIO, false}, {0}};
+    return (struct task){.name = "second", .title = "Streams", .metrics = metrics, .target = 0.9, .models = task_second.models,
+                         .feeds = feeds, .feed = stream_feed, .programs = programs, .rules = stream_rules};
+}
+
 // Trains for so many batches; fills in the state of every row, and the weights of the layer.
 static void train_streams(const char *setting, int64_t steps, float h[ROWS * UNITS], float w[4][4 * UNITS * UNITS])
 {
-    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_STREAMS}, {"test", SPLIT_TEST, ORDER_STREAMS}, {0}};
-    static const struct task_program programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, 1, stream_forward},
-                                                   {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, stream_forward}, {0}};
-    static const struct metric metrics[] = {{"right", "%", METRIC_RATIO, false}, {0}};
     static const char *const names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
-    struct task task = {.name = "second", .title = "Streams", .metrics = metrics, .target = 0.9, .models = task_second.models,
-                        .feeds = feeds, .feed = stream_feed, .programs = programs, .rules = stream_rules};
+    struct task task = stream_task(stream_programs);
     struct bench b;
     second_open_with(&b, &task, "ref", 1, (const char *const[]){"precision=f32", setting, NULL});
     assert_int_equal(trainer_begin(b.trainer, 3), 0);
@@ -455,18 +461,44 @@ TEST(a_carried_state_trains)
     }
 }
 
+// A state file has the rows of all parts, as far as they have turned.
+TEST(a_carried_state_is_resumed)
+{
+    struct task task = stream_task(stream_programs);
+    for (int i = 0; i < 4; i++) {
+        struct bench b[3];
+        struct state *from;
+        float h[2][ROWS * UNITS];
+        char path[] = "/tmp/dawn-streams-XXXXXX";
+        int fd = mkstemp(path);
+        assert_true(fd >= 0 && close(fd) == 0);
+        for (int k = 0; k < 3; k++)  // without a stop, until a stop, and after it
+            second_open_with(&b[k], &task, "ref", 1, (const char *const[]){"precision=f32", stream_settings[i], NULL});
+        for (int k = 0; k < 2; k++) assert_int_equal(trainer_begin(b[k].trainer, 3), 0);
+        take_steps(&b[0], 7);
+        take_steps(&b[1], 3);
+        assert_int_equal(state_save(path, b[1].trainer, &state_run), 0);
+        OK(state_open(path, &from));
+        OK(state_load(from, b[2].trainer, &state_run, STATE_SAME));
+        state_close(from);
+        take_steps(&b[2], 7);
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(session_get(b[2 * k].trainer->session, "h", h[k], sizeof h[k]), 0);
+        assert_memory_equal(h[0], h[1], sizeof h[0]);
+        for (int k = 0; k < 3; k++) bench_close(&b[k]);
+        unlink(path);
+    }
+}
+
 // Opens a task with the number of evaluating programs that share their states; returns trainer_new's code.
 static int open_streams(int evaluations)
 {
-    static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_STREAMS}, {"test", SPLIT_TEST, ORDER_STREAMS}, {0}};
-    static const struct metric metrics[] = {{"right", "%", METRIC_RATIO, false}, {0}};
     static const char recipe[] = "{\"model\": {\"name\": \"two-bags\"}, \"data\": {\"batch\": 20}}";
-    struct task_program programs[PROGRAMS_MAX + 1] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, 1, stream_forward}};
-    struct task task = {.name = "second", .title = "Streams", .metrics = metrics, .target = 0.9, .models = task_second.models,
-                        .feeds = feeds, .feed = stream_feed, .programs = programs, .rules = stream_rules};
+    struct task_program programs[PROGRAMS_MAX + 1] = {stream_programs[0]};
+    struct task task = stream_task(programs);
     struct bench b = {.choice = {.task = &task}};
     for (int i = 1; i <= evaluations; i++)
-        programs[i] = (struct task_program){"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, stream_forward};
+        programs[i] = stream_programs[1];
     assert_int_equal(recipe_parse("second", recipe, sizeof recipe - 1, &b.choice.recipe), 0);
     assert_int_equal(device_open("null", 1, &b.device), 0);
     b.choice.data = b.data = second_data(600, 130), b.choice.device = b.device;
