@@ -117,11 +117,11 @@ static void save_games(const struct setting *c, struct text *bytes)
 static int load_games(struct drive *d, const char *bytes, size_t count)
 {
     struct games *games = d->setting->host;
-    if (count % sizeof *games->game || count > sizeof games->game) return (fail)(ERR_INPUT, "%zu bytes are no games", count);
+    if (count % sizeof *games->game || count > sizeof games->game) return fail(ERR_INPUT, "%zu bytes are no games", count);
     games->count = (int64_t)(count / sizeof *games->game);
     memcpy(games->game, bytes, count);
     for (int64_t i = 0; i < games->count; i++)
-        if (games->game[i].move >= MOVES || games->game[i].reply >= MOVES) return (fail)(ERR_INPUT, "a game has no such move");
+        if (games->game[i].move >= MOVES || games->game[i].reply >= MOVES) return fail(ERR_INPUT, "a game has no such move");
     return drive_grow(d, DRIVEN_GAMES, games->count);
 }
 

@@ -37,7 +37,7 @@ static int fill(void *context, const struct feed_item *item, void *const field[]
     atomic_fetch_add(&task->filled, 1);
     if (task->sleeps) nap(item);
     if (item->index == task->bad_index || item->index == task->bad_index_2)
-        return (fail)(ERR_INPUT, "part.%d is no JPEG", (int)item->index);
+        return fail(ERR_INPUT, "part.%d is no JPEG", (int)item->index);
     memset(item->worker, 0x5a, 100);
     uint8_t *pixels = field[0];
     for (int i = 0; i < WIDTH - (int)item->index % 3; i += (int)sizeof(struct rng4)) {  // the rest of a row stays zero
@@ -403,7 +403,7 @@ struct memory {
 static int counted_alloc(void *memory, size_t bytes, void **into)
 {
     struct memory *m = memory;
-    if (m->fails && m->blocks == 4) return (fail)(ERR_MEMORY, "no more pinned memory");
+    if (m->fails && m->blocks == 4) return fail(ERR_MEMORY, "no more pinned memory");
     m->blocks++;
     *into = calloc(1, bytes);
     return 0;

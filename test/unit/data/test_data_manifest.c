@@ -145,7 +145,7 @@ static int visit(void *context, int64_t begin, int64_t end)
     _Atomic int *seen = context;
     for (int64_t i = begin; i < end; i++) {
         seen[i]++;
-        if (i == 41 || i == 60) return (fail)(ERR_INPUT, "at %d", (int)i);
+        if (i == 41 || i == 60) return fail(ERR_INPUT, "at %d", (int)i);
     }
     return 0;
 }

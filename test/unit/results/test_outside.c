@@ -291,7 +291,7 @@ static int refuse(void *context, const char *line, size_t count, int64_t number)
 {
     (void)line, (void)count;
     ++*(int *)context;
-    return (fail)(ERR_INPUT, "line %lld", (long long)number);  // not the macro of cmocka
+    return fail(ERR_INPUT, "line %lld", (long long)number);
 }
 
 TEST(test_failing)

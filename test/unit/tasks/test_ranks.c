@@ -95,7 +95,7 @@ TEST(a_process_alone_has_what_it_gives)
     assert_int_equal(ranks_most_end(&most), 0);
     assert_int_equal(most, 3);
     assert_int_equal(ranks_same("seed", "1"), 0);
-    assert_int_equal(ranks_agree((fail)(ERR_IO, "a reason")), ERR_IO);
+    assert_int_equal(ranks_agree(fail(ERR_IO, "a reason")), ERR_IO);
     assert_string_equal(error_text(), "a reason");
     assert_int_equal(ranks_close(ERR_IO, NULL, NULL), RANKS_SPEAKS);
 }

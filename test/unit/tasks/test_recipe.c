@@ -50,7 +50,7 @@ TEST(test_embedded)
 static int stop(void *none, const struct recipe *r)
 {
     (void)none;
-    return (fail)(ERR_USAGE, "stopped at %s", r->name);  // not the macro of cmocka
+    return fail(ERR_USAGE, "stopped at %s", r->name);
 }
 
 TEST(test_each_stops)

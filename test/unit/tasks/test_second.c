@@ -338,7 +338,7 @@ static int ended;
 static int fail_batch(void *state, const struct judged *b)
 {
     (void)state, (void)b;
-    return (fail)(ERR_INPUT, "this cannot be judged");
+    return fail(ERR_INPUT, "this cannot be judged");
 }
 static int count_end(void *state, int64_t score[METRICS_MAX])
 {
@@ -348,13 +348,13 @@ static int count_end(void *state, int64_t score[METRICS_MAX])
 static int no_view(const struct setting *c, struct dataset *stored, struct dataset **into)
 {
     (void)c, (void)stored, (void)into;
-    return (fail)(ERR_INPUT, "this cannot be viewed");
+    return fail(ERR_INPUT, "this cannot be viewed");
 }
 
 static int no_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     (void)c, (void)feed, (void)f;
-    return (fail)(ERR_INPUT, "this cannot be read");
+    return fail(ERR_INPUT, "this cannot be read");
 }
 
 TEST(a_failure_is_told)
