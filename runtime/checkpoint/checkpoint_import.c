@@ -74,11 +74,12 @@ static struct shape shape_there(const struct match *m, const struct slot *slot)
     return is_transposed(m, slot) ? SHAPE(d[0], d[3], d[1], d[2]) : slot->shape;
 }
 
+// A layer behind a flattened picture is a matrix there: [K,C R S].
 static bool fits(const struct match *m, const struct safetensor *t, const struct slot *slot)
 {
-    struct shape shape = shape_there(m, slot);
+    struct shape shape = shape_there(m, slot), flat = SHAPE(shape.dim[0], shape_count(&shape) / shape.dim[0]);
     bool type = slot->dtype == F32 ? dtype_is_float(t->dtype) : t->dtype == slot->dtype;
-    return type && shape_equal(&t->shape, &shape);
+    return type && (shape_equal(&t->shape, &shape) || (is_transposed(m, slot) && shape_equal(&t->shape, &flat)));
 }
 
 static void match_slot(struct match *m, const struct slot *slot)
@@ -162,9 +163,9 @@ static float number_at(const struct safetensor *t, int64_t i)
 }
 
 // [K,C,R,S] -> [K,R,S,C]
-static void transpose(const struct safetensor *t, float *into)
+static void transpose(const struct safetensor *t, const struct slot *slot, float *into)
 {
-    const int64_t *d = t->shape.dim, c = d[1], area = d[2] * d[3];
+    const int64_t *d = slot->shape.dim, c = d[3], area = d[1] * d[2];
     for (int64_t k = 0; k < d[0]; k++)
         for (int64_t at = 0; at < area; at++)
             for (int64_t i = 0; i < c; i++) into[(k * area + at) * c + i] = number_at(t, (k * c + i) * area + at);
@@ -175,7 +176,7 @@ static int upload(const struct match *m, struct session *s, struct slot *slot)
     const struct safetensor *t = m->of[slot->number];
     if (slot->dtype != F32) return session_write(s, slot, t->bytes, 0, slot_bytes(slot));
     float *numbers = zalloc(slot_bytes(slot) + 1);
-    if (is_transposed(m, slot)) transpose(t, numbers);
+    if (is_transposed(m, slot)) transpose(t, slot, numbers);
     else
         for (int64_t i = 0, n = shape_count(&slot->shape); i < n; i++) numbers[i] = number_at(t, i);
     int rc = session_write(s, slot, numbers, 0, slot_bytes(slot));

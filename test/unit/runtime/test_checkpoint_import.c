@@ -116,6 +116,23 @@ TEST_WITH(test_import_refuses, enter, leave)
     device_close(d);
 }
 
+// A layer behind a flattened picture is a matrix in the file.
+TEST_WITH(test_import_flattened, enter, leave)
+{
+    static const char *const prefixes[] = {"m.", NULL}, *const fresh[] = {"fc.", NULL};
+    static const float filter[] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};
+    struct checkpoint_imported done;
+    struct device *d = ref_device();
+    struct session *s = classifier(d);
+    float got[12];
+    put_foreign("f", FOREIGN(CONV("[2,6]"), "F16"));
+    import(s, in("f"), prefixes, fresh, 0, &done);
+    assert_int_equal(session_get(s, "conv.weight", got, sizeof filter), 0);
+    assert_memory_equal(got, filter, sizeof filter);
+    session_free(s);
+    device_close(d);
+}
+
 // Weights that DAWN wrote are in its own layout.
 TEST_WITH(test_import_own, enter, leave)
 {
