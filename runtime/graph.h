@@ -107,8 +107,35 @@ struct random_attr {
 struct top_attr {
     int64_t k;
     int64_t n;  // TOP_GRAD: the last dimension of dx
+    bool flat;  // indices are those of x[.. * N], so that the rows of another tensor can be gathered by them
 };
-enum { TOP_MOST = 64 };
+enum { TOP_MOST = 4096 };
+// ROIAlign on the levels of a pyramid. The sides of a bin are scale * box / bins, minus half a pixel before that if aligned.
+enum { ROI_LEVELS = 5 };
+struct roi_attr {
+    int levels, bins;          // bins along each axis of a box
+    int sampling;              // samples along each axis of a bin; 0: as many as it has pixels (torchvision's -1)
+    bool aligned;
+    float scale[ROI_LEVELS];   // of a level's side to that of the picture
+    float side;                // root of the area from which boxes read the second level; it doubles from level to level
+    int64_t h[ROI_LEVELS], w[ROI_LEVELS];  // ROI_ALIGN_GRAD: sizes of the levels
+};
+struct boxes_attr {
+    bool encode;
+    float weight[2];  // of offsets and of sizes: codes are multiplied by them
+};
+struct nms_attr {
+    int64_t k;
+    float iou;          // a box that overlaps a better one of its class by more is dropped
+    float score, side;  // candidates have a score above, and sides not below
+};
+struct match_attr {
+    float low, high;  // a box with an overlap of at least `high` has the truth's class; below `low` it has none
+    bool rescue;      // boxes that overlap a truth as much as no other has theirs, whatever the overlap
+};
+struct sample_attr {
+    int64_t k, positive;  // k in all, at most `positive` of them positive
+};
 struct reorder_attr {
     int group;  // rows, at most REORDER_MOST
 };
@@ -118,8 +145,8 @@ struct mask_attr {
     int axis;  // dimension of the lengths; 0: the last
 };
 struct move_attr {
-    struct shape shape;     // RESHAPE: to; SLICE_GRAD, BROADCAST, GATHER_GRAD: shape of dx; RESIZE(_GRAD): result
-    int axis;               // CONCAT, SLICE
+    struct shape shape;     // RESHAPE: to; BROADCAST, the gradients of slices and gathers: shape of dx; RESIZE(_GRAD): result
+    int axis;               // CONCAT, SLICE, CLASS_SLICE(_GRAD)
     int64_t begin, end;     // SLICE
     int perm[MAX_RANK];     // TRANSPOSE: result dimension i is x dimension perm[i]
     unsigned axes;          // REDUCE, BROADCAST: bit i for dimension i of the large shape
@@ -185,6 +212,11 @@ union attr {
     struct random_attr random;
     struct reorder_attr reorder;
     struct top_attr top;
+    struct roi_attr roi;
+    struct boxes_attr boxes;
+    struct nms_attr nms;
+    struct match_attr match;
+    struct sample_attr sample;
     struct move_attr move;
     struct loss_attr loss;
     struct linear_xent_attr linear_xent;
@@ -338,6 +370,34 @@ int g_resize(struct graph *, int x, int64_t h, int64_t w);
 int g_reduce(struct graph *, int x, unsigned axes, bool mean, enum dtype to);
 int g_reduce_max(struct graph *, int x, unsigned axes);  // as g_reduce; the first maximum gets the gradient
 int g_top(struct graph *, int x, int64_t k, int *index);  // x[..,N] -> the k largest [..,k], and their indices (i32)
+// ROIAlign of boxes[B,R,4] on x[level][B,H,W,C], or on x[level][N,H,W,C] in the pictures that rows[B,R] name (i32; NONE: those
+// of the box's batch) -> [B,R,bins,bins,C]. Of boxes without area and rows outside [0, N) zeros, without a gradient.
+int g_roi_align(struct graph *, int boxes, int rows, const int x[], const struct roi_attr *);
+// Codes relative to anchors -> boxes, and boxes -> codes (Girshick et al. 2014), as torchvision's BoxCoder. sizes: or NONE.
+int g_boxes_decode(struct graph *, int codes, int anchors, int sizes, const float weight[2]);
+int g_boxes_encode(struct graph *, int boxes, int anchors, const float weight[2]);
+// What non-maximum suppression keeps, best first; of equal scores the first. Only boxes of one class drop one another (NONE:
+// all). The threshold of overlaps is rounded down to f32, so that the comparison is that of the double.
+struct nms {
+    int boxes, scores, classes;
+    int64_t k;
+    double iou;
+    float score, side;
+};
+struct nms_kept {
+    int boxes, scores, at, count;
+};
+struct nms_kept g_nms(struct graph *, const struct nms *);
+// The label of each box by its overlap with the truth; *at: the row of [BG] that it overlaps most, the first of equals.
+int g_match(struct graph *, int boxes, int truth, int classes, const struct match_attr *, int *at);
+// Draws k boxes per picture by the smallest random numbers: positive ones, then those of label 0, each in their order, then none
+// (label -1, row of the picture's first box).
+struct sampled {
+    int at, labels, positive;
+};
+struct sampled g_sample(struct graph *, int labels, int random, const struct sample_attr *);
+int g_top_flat(struct graph *, int x, int64_t k, int *index);  // as g_top; indices count over all rows
+int g_class_slice(struct graph *, int x, int index, int axis);  // the slice of each row's own class
 int g_argmax(struct graph *, int x);  // x[..,N] -> i32[..]; of equal elements the first
 int g_gather(struct graph *, int x, int index);  // the uploader of the index checks its range (ops.def)
 int g_dropout(struct graph *, int x, int key, int step, float p, int site);

@@ -15,7 +15,7 @@
 
 static const struct op_case *const case_lists[] = {
     cases_conv, cases_pool, cases_norm, cases_element, cases_map, cases_top, cases_move, cases_loss, cases_data, cases_optim,
-    cases_attention, cases_recurrent, cases_pattern, cases_linear_xent, NULL};
+    cases_attention, cases_recurrent, cases_pattern, cases_linear_xent, cases_roi, cases_boxes, NULL};
 
 const struct op_case *case_next(const struct op_case *after)
 {
@@ -76,7 +76,8 @@ static double draw_one(enum draw draw, double a, struct rng4 r)
     case DRAW_INDEX: return (double)rng_below(r.v[0], (uint32_t)a);
     case DRAW_WHOLE: return (double)(int32_t)r.v[0];
     case DRAW_CONSTANT: return a;
-    case DRAW_DISTINCT: break;
+    case DRAW_DISTINCT:
+    case DRAW_BOX: break;
     }
     BUG("unknown draw");
 }
@@ -95,6 +96,16 @@ static void draw_ladder(enum dtype type, void *into, int64_t n, double a, uint64
     free(rung);
 }
 
+// Element i of boxes. The third draw makes a box long or short, and some backwards.
+static double draw_box(double a, uint64_t key, int64_t i)
+{
+    struct rng4 r = draw_at(key, i / 4);
+    int side = (int)(i % 2);
+    double low = a * (1.125 * (double)rng_unit(r.v[side]) - 0.125);
+    double size = a * pow((double)rng_unit(r.v[2 + side]), 2.0);
+    return i % 4 < 2 ? low : r.v[3] % 8 ? low + size : low - size;
+}
+
 static void draw_fill(struct case_input *in, bool absolute)
 {
     const struct slot *slot = in->slot;
@@ -103,11 +114,13 @@ static void draw_fill(struct case_input *in, bool absolute)
     const double *normal = is_normal(in->draw) && n <= KEPT_NUMBERS ? keep_normals(key, n) : NULL;
     in->host = zalloc(slot_bytes(slot));
     if (in->draw == DRAW_DISTINCT) draw_ladder(slot->dtype, in->host, n, in->a, key);
+    else if (in->draw == DRAW_BOX)
+        for (int64_t i = 0; i < n; i++) element_set(slot->dtype, in->host, i, draw_box(in->a, key, i));
     else
         for (int64_t i = 0; i < n; i++)
             element_set(slot->dtype, in->host, i,
                         normal ? from_normal(in->draw, in->a, normal[i]) : draw_one(in->draw, in->a, draw_at(key, i)));
-    for (int64_t i = 0; absolute && dtype_is_float(slot->dtype) && i < n; i++)
+    for (int64_t i = 0; absolute && dtype_is_float(slot->dtype) && in->draw != DRAW_BOX && i < n; i++)
         element_set(slot->dtype, in->host, i, fabs(element_get(slot->dtype, in->host, i)));
 }
 

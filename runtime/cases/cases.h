@@ -20,6 +20,7 @@ enum draw {
     DRAW_INDEX,     // integers 0 .. a-1
     DRAW_WHOLE,     // any 32 bits
     DRAW_CONSTANT,  // a
+    DRAW_BOX,       // boxes x1, y1, x2, y2 that begin in [-a/8, a) and are up to a long; one in eight has no area
 };
 
 enum case_flags {
@@ -46,7 +47,7 @@ struct op_case {
 // One list per family, each ended by a row without a name.
 extern const struct op_case cases_conv[], cases_pool[], cases_norm[], cases_element[], cases_map[], cases_top[],
     cases_move[], cases_loss[], cases_data[], cases_optim[], cases_attention[], cases_recurrent[], cases_pattern[],
-    cases_linear_xent[];
+    cases_linear_xent[], cases_roi[], cases_boxes[];
 const struct op_case *case_next(const struct op_case *after);  // walks all lists; NULL starts and ends
 
 struct case_options {

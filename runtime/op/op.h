@@ -16,6 +16,11 @@ static inline void op_out(struct graph *g, const struct node *n, int i, struct s
     g->value[n->out[i]].dtype = dtype;
 }
 
+static inline void op_constant(struct graph *g, const struct node *n, int i)  // no gradient passes through this output
+{
+    g->value[n->out[i]].trains = false;
+}
+
 static inline void op_drop(struct node *n, int i)  // this output does not exist for this node
 {
     n->out[i] = NONE;

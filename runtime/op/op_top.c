@@ -9,6 +9,7 @@ int op_top_infer(struct graph *g, struct node *n)
     NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "top wants float x[..,N]");
     NEED(k >= 1 && k <= TOP_MOST && k <= shape_last(&x->shape) && shape_last(&x->shape) <= INT32_MAX, g,
          "top %lld of %lld: it takes 1 to %d of at most 2^31", (long long)k, (long long)shape_last(&x->shape), TOP_MOST);
+    NEED(!n->attr.top.flat || shape_count(&x->shape) <= INT32_MAX, g, "top counts rows of at most 2^31 elements");
     struct shape y = x->shape;
     y.dim[y.rank - 1] = k;
     op_out(g, n, 0, y, x->dtype);
@@ -18,7 +19,8 @@ int op_top_infer(struct graph *g, struct node *n)
 
 int op_top_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 {
-    union attr a = {.top = {.k = n->attr.top.k, .n = shape_last(&g->value[n->in[0]].shape)}};
+    union attr a = {.top = {.k = n->attr.top.k, .n = shape_last(&g->value[n->in[0]].shape),
+                            .flat = n->attr.top.flat}};
     dx[0] = graph_node(g, OP_TOP_GRAD, (int[]){n->out[1], dy[0]}, 2, &a, NULL);
     return g->error;
 }
@@ -37,13 +39,16 @@ NO_GRAD(top_grad)
 FLOPS_EACH(top, 1)
 FLOPS_EACH(top_grad, 0)
 
-int g_top(struct graph *g, int x, int64_t k, int *index)
+static int top_of(struct graph *g, int x, int64_t k, bool flat, int *index)
 {
     int out[2];
-    graph_node(g, OP_TOP, &x, 1, &(union attr){.top = {.k = k}}, out);
+    graph_node(g, OP_TOP, &x, 1, &(union attr){.top = {.k = k, .flat = flat}}, out);
     if (index) *index = out[1];
     return out[0];
 }
+
+int g_top(struct graph *g, int x, int64_t k, int *index) { return top_of(g, x, k, false, index); }
+int g_top_flat(struct graph *g, int x, int64_t k, int *index) { return top_of(g, x, k, true, index); }
 
 int g_argmax(struct graph *g, int x)
 {

@@ -21,7 +21,7 @@ void ref_top(const struct ref_step *s)
             int64_t best = -1;
             for (int64_t i = 0; i < n; i++)
                 if (i != last && (last < 0 || precedes(x, last, i)) && (best < 0 || precedes(x, i, best))) best = i;
-            y[j] = x[best], at[j] = (double)best, last = best;
+            y[j] = x[best], at[j] = (double)(best + (s->node->attr.top.flat ? r * n : 0)), last = best;
         }
     }
     ref_write(s, 0, y);
@@ -33,7 +33,9 @@ void ref_top_grad(const struct ref_step *s)
     int64_t k = shape_last(&ref_in(s, 0)->shape), n = s->node->attr.top.n, rows = shape_rows(&ref_in(s, 0)->shape);
     const double *at = ref_read(s, 0), *dy = ref_read(s, 1);
     double *dx = ref_zeros(s, rows * n);
-    for (int64_t j = 0; j < rows * k; j++)
-        if (at[j] >= 0 && at[j] < (double)n) dx[j / k * n + (int64_t)at[j]] += dy[j];
+    for (int64_t j = 0; j < rows * k; j++) {
+        double i = at[j] - (s->node->attr.top.flat ? (double)(j / k * n) : 0.0);
+        if (i >= 0 && i < (double)n) dx[j / k * n + (int64_t)i] += dy[j];
+    }
     ref_write(s, 0, dx);
 }

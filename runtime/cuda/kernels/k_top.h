@@ -13,7 +13,22 @@ struct k_top {
     int64_t rows, n;
     int k;
     enum dtype type;
+    bool flat;         // indices count over all rows
+    uint64_t *sorted;  // k_top_bytes(rows, k)
 };
+
+// More than so many are selected and sorted, instead of being searched for one by one.
+enum { K_TOP_SEARCHED = 64 };
+static inline int64_t k_sort_room(int64_t n)  // numbers that are sorted: a power of two
+{
+    int64_t room = 1;
+    while (room < n) room *= 2;
+    return room;
+}
+static inline size_t k_top_bytes(int64_t rows, int64_t k)
+{
+    return k > K_TOP_SEARCHED ? (size_t)(rows * k_sort_room(k)) * sizeof(uint64_t) : 0;
+}
 K_LAUNCHER(k_top);
 
 #endif
