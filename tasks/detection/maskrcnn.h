@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mask R-CNN (He et al. 2017) on a ResNet with a feature pyramid, as torchvision's maskrcnn_resnet50_fpn, with its names of
+// tensors. Everything is nodes of fixed shape: boxes without area fill up what is not there, so no step reads a number on the
+// host.
+#ifndef DAWN_DETECTION_MASKRCNN_H
+#define DAWN_DETECTION_MASKRCNN_H
+
+#include "tasks/common/layers/net.h"
+
+enum {
+    MASKRCNN_LEVELS = 5,   // of anchors, strides 4 .. 64; boxes are cut from the first four
+    MASKRCNN_RATIOS = 3,   // anchors at each place
+    MASKRCNN_STEM = 1,     // group of the parameters that do not train (conv1, layer1); the others are in group 0
+    MASKRCNN_MASK = 28,    // side of a mask
+};
+
+struct maskrcnn {
+    int64_t classes;               // with the background, class 0
+    int64_t width[NET_STAGES], blocks[NET_STAGES];
+    int64_t channels, hidden;      // of the pyramid; of the head for boxes
+    int64_t rows, columns;         // of a picture: multiples of 32
+    int64_t best, proposals;       // boxes per level by score; what is left of all levels
+    int64_t anchors_drawn, boxes_drawn;  // per picture, for the losses: half and a quarter of them positive
+    int64_t kept;                  // boxes that are found
+};
+extern const struct maskrcnn maskrcnn_r50_fpn;  // as published, for COCO at 800 x 1344
+
+// Values of a batch: x[B,rows,columns,3], normalised; sizes f32[B,2]: rows and columns of each picture within it; the tables
+// below.
+struct maskrcnn_batch {
+    int x, sizes, anchors, levels;
+    int truth, classes, masks;  // training: f32[B,G,4], i32[B,G], u8[B,G,rows,columns]
+    int key, counter;           // training: of the draws
+};
+int64_t maskrcnn_anchors(const struct maskrcnn *, float *into);    // boxes f32[N,4]; into NULL: only their number
+int64_t maskrcnn_levels(const struct maskrcnn *, int32_t *into);   // of the boxes that remain of each level
+
+// Losses f32[1]: is it an object, where; of which class, where; the mask.
+enum { MASKRCNN_LOSSES = 5 };
+void maskrcnn_losses(struct net *, const struct maskrcnn *, const struct maskrcnn_batch *, int loss[MASKRCNN_LOSSES]);
+
+// f32[B,kept,4], f32[B,kept], i32[B,kept], f32[B,kept,28,28], i32[B]. class_table: i32[B * proposals * (classes - 1)], which
+// repeats 1 .. classes - 1.
+struct maskrcnn_found {
+    int boxes, scores, classes, masks, count;
+};
+struct maskrcnn_found maskrcnn_found(struct net *, const struct maskrcnn *, const struct maskrcnn_batch *, int class_table);
+
+#endif
