@@ -3,7 +3,6 @@
 #ifndef DAWN_K_BOXES_H
 #define DAWN_K_BOXES_H
 
-#include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernels/k_top.h"
 
 struct k_boxes {           // x[batch, n, each, 4], anchors[n, 4] or [batch, n, 4] -> y

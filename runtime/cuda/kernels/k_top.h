@@ -3,6 +3,7 @@
 #ifndef DAWN_K_TOP_H
 #define DAWN_K_TOP_H
 
+#include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
 
 struct k_top {
@@ -19,7 +20,7 @@ struct k_top {
 
 // More than so many are selected and sorted, instead of being searched for one by one.
 enum { K_TOP_SEARCHED = 64 };
-static inline int64_t k_sort_room(int64_t n)  // numbers that are sorted: a power of two
+DAWN_BOTH int64_t k_sort_room(int64_t n)  // numbers that are sorted: a power of two
 {
     int64_t room = 1;
     while (room < n) room *= 2;
