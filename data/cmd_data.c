@@ -223,7 +223,18 @@ static int show_sheet(struct dataset *ds, enum split split, const char *to)
     return rc;
 }
 
-static int show_sample(struct dataset *ds, enum split split, const char *word)
+static int draw_sample(struct dataset *ds, enum split split, int64_t number, const char *to)
+{
+    struct text standard = {0};
+    text_add(&standard, "%s-%lld.png", ds->facts.name, (long long)number);
+    if (to == NULL) to = standard.at;
+    int rc = ds->kind->draw(ds, split, number, to);
+    if (rc == 0) printf("%s shows ", to);
+    text_free(&standard);
+    return rc;
+}
+
+static int show_sample(struct dataset *ds, enum split split, const char *word, const char *to)
 {
     const struct dataset_facts *facts = dataset_facts(ds);
     const char *noun = ds->kind->sample;
@@ -235,18 +246,34 @@ static int show_sample(struct dataset *ds, enum split split, const char *word)
     text_add(&text, "%s, %s %s %lld of %lld\n", facts->title, facts->split_name[split], noun, (long long)number,
              (long long)count);
     int rc = ds->kind->show(ds, split, number, &text);
+    if (rc == 0 && ds->kind->draw != NULL) rc = draw_sample(ds, split, number, to);
     if (rc == 0) fputs(text.at, stdout);
     text_free(&text);
+    return rc;
+}
+
+static int write_whole(struct dataset *ds, enum split split, const char *to)
+{
+    struct text standard = {0};
+    char count[TEXT_FIGURE];
+    text_add(&standard, "%s-%s.json", ds->facts.name, split_name(split));
+    if (to == NULL) to = standard.at;
+    int rc = ds->kind->whole(ds, split, to);
+    if (rc == 0)
+        printf("%s has the boxes of %s %ss, as the truth of \"dawn eval coco\"\n", to, text_count(count, ds->facts.count[split]),
+               ds->kind->sample);
+    text_free(&standard);
     return rc;
 }
 
 static int show_open(const struct usage *usage, int argc, char **argv, struct dataset *ds, enum split split, const char *to)
 {
     bool shows = ds->kind->show != NULL;
+    if (shows && argc == 2 && ds->kind->whole != NULL) return write_whole(ds, split, to);
     if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, ds->kind->sample);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
     if (!shows) TRY(cmd_data_operands(usage, argc, argv, 1));
-    return shows ? show_sample(ds, split, argv[2]) : show_sheet(ds, split, to);
+    return shows ? show_sample(ds, split, argv[2], to) : show_sheet(ds, split, to);
 }
 
 static int data_show(int argc, char **argv)
@@ -255,13 +282,14 @@ static int data_show(int argc, char **argv)
     bool test = false;
     const struct option options[] = {
         {OPTION_PATH, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
-        {OPTION_PATH, 0, "to", "FILE", "the PNG to write (else NAME.png)", &to, 0, 0},
+        {OPTION_PATH, 0, "to", "FILE", "the file to write (else NAME.png, NAME-N.png or NAME-SPLIT.json)", &to, 0, 0},
         {OPTION_FLAG, 0, "test", NULL, "use the test samples instead of the training samples", &test, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
                                 "Draws a contact sheet of images: one row per class, ten images in each. Of other data sets, "
-                                "prints sample number N: a question with the answer marked in its context.", options,
+                                "prints sample number N: a question with the answer marked in its context. A picture with boxes is drawn, "
+                                "too; without N the boxes of all pictures are written as COCO's truth.", options,
                                 "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;

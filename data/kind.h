@@ -54,9 +54,13 @@ struct kind {
     // `read`: read all bytes even if digests are remembered. Sets facts.remembered if there are files.
     int (*verify)(struct dataset *, bool read, enum dataset_verdict *);
     // "dawn data show NAME N": sample `number`, from 1, as lines of text; NULL: images, of which a sheet is drawn. `sample` is
-    // the noun: "question". `remark` adds lines about a split to "dawn data verify"; NULL: there are none.
+    // the noun: "question". `draw` draws it, too, as a PNG; `whole` writes the split as COCO's truth where no number is given.
+    // NULL: samples are not drawn, and a number is needed. `remark` adds lines about a split to "dawn data verify"; NULL: there
+    // are none.
     const char *sample;
     int (*show)(struct dataset *, enum split, int64_t number, struct text *);
+    int (*draw)(struct dataset *, enum split, int64_t number, const char *path);
+    int (*whole)(struct dataset *, enum split, const char *path);
     void (*remark)(struct dataset *, enum split, struct text *);
 };
 
@@ -66,7 +70,7 @@ extern const struct kind *const *const kind_folders[];
 extern const struct kind cifar_kind, imagenet_kind, imagenette_kind, squad_kind, squad_split_kind;
 extern const struct kind multi30k_kind, multi30k_val_kind, wmt16_kind, wmt17_kind;
 extern const struct kind wiki_sample_kind, wiki_kind;
-extern const struct kind synthetic_kind, pictures_kind, stories_kind, phrases_kind, articles_kind;  // drawn
+extern const struct kind synthetic_kind, pictures_kind, stories_kind, phrases_kind, articles_kind, cells_kind;  // drawn
 extern const struct source cifar10_source, imagenette_source, squad_source, multi30k_source, wiki_sample_source;
 const struct kind *dataset_kind(int i);  // first those that people get from elsewhere; NULL after the last
 

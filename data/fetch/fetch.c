@@ -22,6 +22,7 @@
 #include "data/pack/packer.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
+#include "runtime/common/base/embed.h"
 #include "runtime/common/base/text.h"
 
 enum { FETCH_ATTEMPTS = 4, FETCH_PAUSE_MS = 1000, FETCH_STALL_S = 30, FETCH_PROGRESS_MS = 100, FETCH_QUALITY = 95 };
@@ -33,6 +34,7 @@ struct wanted {
     int64_t bytes;
     const char *sha256;
     bool ours;  // a file with that name comes from an earlier fetch and may be moved
+    CURLSH *connections;  // shared with other transfers; NULL: a connection of its own
 };
 
 struct transfer {
@@ -146,6 +148,7 @@ static void fetch_set_up(struct transfer *t, char reason[CURL_ERROR_SIZE])
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, fetch_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    if (t->wanted->connections != NULL) curl_easy_setopt(curl, CURLOPT_SHARE, t->wanted->connections);
     if (t->have > 0) {
         char range[32];
         snprintf(range, sizeof range, "%lld-", (long long)t->have);
@@ -332,7 +335,7 @@ static int fetch_part(const struct source *source, const struct source_part *par
     struct text title = {0};
     text_add(&title, "%s of %s", alone ? "the archive" : name, source->title);
     struct wanted wanted = {title.at, name, NULL, file ? file->bytes : part->bytes, file ? file->sha256 : part->sha256,
-                            file == NULL};
+                            file == NULL, NULL};
     char *url = fetch_url(source, part, options->mirror), *local = NULL;
     int rc;
     *at = fetch_join(to, name);
@@ -388,6 +391,65 @@ static int fetch_parts(const struct source *source, const struct fetch_options *
     return rc;
 }
 
+// ---- a list of small files
+
+struct fetched_list {
+    const struct source *source;
+    const struct fetch_options *options;
+    const char *folder;
+    CURLSH *connections;
+    int64_t done;  // bytes of the files before
+};
+
+static void sum_progress(void *context, int64_t have, int64_t total)
+{
+    const struct fetched_list *l = context;
+    (void)total;
+    if (l->options->progress != NULL) l->options->progress(l->options->context, l->done + have, l->source->part[0].bytes);
+}
+
+static void pass_note(void *context, const char *sentence)
+{
+    fetch_note(((const struct fetched_list *)context)->options, sentence);
+}
+
+static int fetch_line(struct fetched_list *l, const char *sha256, int64_t bytes, const char *name)
+{
+    struct fetch_options options = *l->options;
+    options.progress = sum_progress, options.note = pass_note, options.context = l;
+    struct text title = {0};
+    text_add(&title, "%s of %s", name, l->source->title);
+    const char *place = options.from != NULL ? options.from : options.mirror != NULL ? options.mirror : l->source->part[0].url;
+    char *from = fetch_join(place, name);
+    char *at = fetch_join(l->folder, name), *below = copy_text(at);
+    struct wanted wanted = {title.at, name, from, bytes, sha256, true, l->connections};
+    *strrchr(below, '/') = '\0';
+    int rc = file_make_folder(below);
+    if (rc == 0) rc = options.from != NULL ? fetch_copy(&wanted, from, at) : fetch_over_network(&wanted, &options, l->folder);
+    l->done += bytes;
+    if (rc == 0) sum_progress(l, 0, 0);
+    free(below), free(at), free(from);
+    text_free(&title);
+    return rc;
+}
+
+static int fetch_listed(const struct source *source, const struct fetch_options *options, const char *folder)
+{
+    const struct embedded *list = embedded_find(source->list);
+    struct fetched_list l = {.source = source, .options = options, .folder = folder, .connections = curl_share_init()};
+    BUG_IF(list == NULL);
+    if (l.connections != NULL) curl_share_setopt(l.connections, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+    int rc = 0;
+    for (const char *line = list->at; *line != '\0' && rc == 0; line = strchr(line, '\n') + 1) {
+        char sha256[DIGEST_HEX], name[128];
+        long long bytes;
+        BUG_IF(sscanf(line, "%64s %lld %127s", sha256, &bytes, name) != 3);
+        rc = fetch_line(&l, sha256, bytes, name);
+    }
+    curl_share_cleanup(l.connections);
+    return rc;
+}
+
 // Checked before anything is downloaded.
 static int check_pack_target(const struct source *source, const struct fetch_options *options)
 {
@@ -415,7 +477,7 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     TRY(rc);
     TRY(file_make_folder(options->to));
     char *folder = fetch_join(options->to, source->folder);
-    rc = fetch_parts(source, options, folder);
+    rc = (source->list != NULL ? fetch_listed : fetch_parts)(source, options, folder);
     free(folder);
     return rc;
 }

@@ -26,6 +26,9 @@ struct source {
     const char *name, *title;
     const char *page;     // a page about it for people
     struct source_part part[SOURCE_PARTS_MAX];  // ends with a NULL url
+    // An embedded file with a line "SHA-256 BYTES NAME" for each of many small files, which are downloaded one by one from the
+    // folder that part[0].url then is; part[0].bytes is their sum. NULL: as above.
+    const char *list;
     const char *folder;                         // the target, below the folder of all data sets
     bool packed;                                // packed into NAME.dawnpack (data/pack) instead of that folder
     struct source_file file[SOURCE_FILES_MAX];  // ends with a NULL name

@@ -155,18 +155,28 @@ void image_fit(const struct image *image, int side, uint8_t *pixels)
     }
 }
 
-int image_write_png(const char *path, const struct image *image)
+int image_encode_png(const char *name, const struct image *image, void **bytes, size_t *count)
 {
     png_image png = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
     png.height = (png_uint_32)image->height, png.width = (png_uint_32)image->width;
     png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
-    void *bytes = malloc(size);
-    if (bytes == NULL) return fail(ERR_MEMORY, "not enough memory to write %s", path);
-    int rc = 0;
-    if (!png_image_write_to_memory(&png, bytes, &size, 0, image->pixels, 0, NULL)) {
-        rc = fail(ERR_IO, "cannot encode %s: %s", path, png.message);
+    *bytes = malloc(size);
+    if (*bytes == NULL) return fail(ERR_MEMORY, "not enough memory to write %s", name);
+    if (png_image_write_to_memory(&png, *bytes, &size, 0, image->pixels, 0, NULL)) {
+        *count = size;
+        return 0;
     }
-    if (rc == 0) rc = file_write(path, bytes, size);
+    free(*bytes);
+    *bytes = NULL;
+    return fail(ERR_IO, "cannot encode %s: %s", name, png.message);
+}
+
+int image_write_png(const char *path, const struct image *image)
+{
+    void *bytes;
+    size_t count;
+    TRY(image_encode_png(path, image, &bytes, &count));
+    int rc = file_write(path, bytes, count);
     free(bytes);
     return rc;
 }

@@ -28,6 +28,7 @@ void image_free(struct image *);
 // Resizes the middle square: an average of areas if it shrinks, bilinear if it grows, a copy if it fits.
 void image_fit(const struct image *, int side, uint8_t *pixels);
 
+int image_encode_png(const char *name, const struct image *, void **bytes, size_t *count) MUST_CHECK;  // free() the bytes
 int image_write_png(const char *path, const struct image *) MUST_CHECK;
 
 #endif

@@ -12,8 +12,8 @@
 
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
-           KEY_ARTICLES, KEY_CLOZE };
-enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES };  // those that differ are never in one training
+           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS };
+enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED };  // those that differ are never in one training
 
 struct range {
     uint32_t least, most;
@@ -33,7 +33,8 @@ enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
-    ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, USES, NO_USE
+    ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS,
+    VIEW_BOXED, FLIP_BOXED, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -71,6 +72,9 @@ static const struct use uses[USES] = {
     [SCORED_PAIRS] = {"pairs of scored texts", RNG_SENTENCES, {3, 3}, ANY_WORD},
     [SCORED_ORDER] = {"order of scored texts", RNG_SENTENCES, {4, 4}, ANY_WORD},
     [SCORED_MASKS] = {"masks of scored texts", RNG_SENTENCES, {5, 5}, ANY_WORD},
+    [CELLS] = {"drawn cells", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CELLS},
+    [VIEW_BOXED] = {"views of pictures with boxes", RNG_CROP, {0, 0}, {0, 0}, .only = BOXED},
+    [FLIP_BOXED] = {"flips of pictures with boxes", RNG_FLIP, {0, 0}, {0, 0}, .only = BOXED},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
@@ -123,6 +127,7 @@ static const struct place places[] = {
     {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
     {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "DRAWS(", 2, {IMAGES, NO_USE}},
+    {"data/read/voc/cells.c", "RNG_SYNTHETIC", 1, {CELLS, NO_USE}},
     {"data/read/wiki/articles.c", "DRAWS(", 1, {ARTICLES, NO_USE}},
     {"data/read/text/lines.c", "DRAWS(", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
@@ -140,6 +145,8 @@ static const struct place places[] = {
     {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
     {"tasks/bert/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
+    {"tasks/detection/photos.c", "RNG_CROP", 1, {VIEW_BOXED, NO_USE}},
+    {"tasks/detection/photos.c", "RNG_FLIP", 1, {FLIP_BOXED, NO_USE}},
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
@@ -211,7 +218,7 @@ TEST(constant_keys_differ)
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
-                {"data/read/wiki/articles.c", " SEED = "},     {"tasks/bert/cloze.c", "NOISE_SEED = "},
+                {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "}, {"tasks/bert/cloze.c", "NOISE_SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };

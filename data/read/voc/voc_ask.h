@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task knows of pictures with boxes besides their fields.
+#ifndef DAWN_DATA_VOC_ASK_H
+#define DAWN_DATA_VOC_ASK_H
+
+#include "data/dataset.h"
+
+struct text;
+void voc_left_out(const struct dataset *, struct text *);  // adds which boxes of its files are left out
+// A picture of a person as a data set of one test sample without objects, with the facts of `like`: the classes, and means and
+// deviations of pixels. `name` names the JPEG in errors.
+int voc_ask(const struct dataset_facts *like, const char *name, const char *bytes, size_t count, struct dataset **) MUST_CHECK;
+
+#endif

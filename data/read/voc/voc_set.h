@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures with boxes in memory as a data set, whatever filled it.
+//
+// Fields: "jpeg" (u8, ragged), "objects" (i32[n,5], ragged: enum voc_member of each) and "sizes" (i32[2]: width, height). Objects
+// without an area are left out, and `dawn data verify` names them. Cost: the files are kept in memory, 8 MB for BCCD.
+#ifndef DAWN_DATA_VOC_SET_H
+#define DAWN_DATA_VOC_SET_H
+
+#include "data/kind.h"
+#include "data/read/voc/voc.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/text.h"
+
+struct voc_sample {
+    char name[VOC_NAME];
+    uint8_t *jpeg;
+    int64_t bytes;
+    struct voc is;
+};
+struct voc_set {
+    char *folder;
+    struct voc_split {
+        struct voc_sample *sample;
+        int64_t count;
+    } split[SPLIT_COUNT];
+    char digest[SPLIT_COUNT][DIGEST_HEX];
+    struct text left_out[SPLIT_COUNT];  // the file and line of each object that was left out: "A.xml:7, B.xml:19"
+};
+
+void voc_fields(struct dataset_facts *, const char *const *classes, int64_t longest);
+// Sets counts and fields, and leaves out the objects without an area.
+void voc_filled(struct dataset *);
+// The samples of the list in the folder of the set; sets the digest of the split: that of a line "SHA-256  NAME" per file.
+int voc_open_split(struct dataset *, enum split, const char *list) MUST_CHECK;
+
+// Members of struct kind.
+void voc_close(struct dataset *);
+int voc_read(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into) MUST_CHECK;
+int voc_item(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
+             int64_t *length) MUST_CHECK;
+int voc_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
+void voc_sample_name(struct dataset *, enum split, int64_t index, struct text *);
+int voc_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
+void voc_remark(struct dataset *, enum split, struct text *);
+int voc_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
+int voc_draw(struct dataset *, enum split, int64_t number, const char *path) MUST_CHECK;
+int voc_whole(struct dataset *, enum split, const char *path) MUST_CHECK;
+
+#endif
