@@ -54,6 +54,7 @@ int net_norm(struct net *, const char *name, int x);
 int net_act(struct net *, int x);
 int net_norm_act(struct net *, const char *name, int x);
 int net_conv_norm_act(struct net *, const char *filter, const char *norm, int x, struct net_conv how);
+int net_double(struct net *, int x);  // twice as high and wide: each pixel four times
 
 // Stages of residual blocks "layerS.B"; the first block of each stage but the first has stride 2.
 enum { NET_STAGES = 4 };

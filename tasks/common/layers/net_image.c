@@ -39,6 +39,25 @@ int net_conv_norm_act(struct net *n, const char *filter, const char *norm, int x
     return net_norm_act(n, norm, net_conv(n, filter, x, how));
 }
 
+// Rows of `width` elements, each twice.
+static int repeat_rows(struct graph *g, int x, int64_t rows, int64_t width)
+{
+    const union attr twice = {.move = {.shape = SHAPE(rows, 2, width), .axes = 2u, .factor = 1}};
+    x = g_reshape(g, x, SHAPE(rows, 1, width));
+    return graph_node(g, OP_BROADCAST, &x, 1, &twice, NULL);
+}
+
+int net_double(struct net *n, int x)
+{
+    struct graph *g = n->g;
+    if (g->error) return NONE;
+    const struct shape is = g->value[x].shape;
+    const int64_t samples = is.dim[0], high = is.dim[1], wide = is.dim[2], channels = is.dim[3];
+    x = repeat_rows(g, x, samples * high * wide, channels);
+    x = repeat_rows(g, x, samples * high, 2 * wide * channels);
+    return g_reshape(g, x, SHAPE(samples, 2 * high, 2 * wide, channels));
+}
+
 int net_stages(struct net *n, int x, const struct net_stages *s)
 {
     for (int stage = 0; stage < s->count; stage++)
