@@ -159,6 +159,7 @@ const char *contest_metric_title(const char *metric)
     int count;
     const struct contest *table = contest_table(&count);
     if (strcmp(metric, "em") == 0) return "exact match";  // shown next to F1; no contest uses it
+    if (strcmp(metric, "ap50") == 0) return "AP at an overlap of 0.5";
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].metric, metric) == 0) return table[i].metric_title;
     return metric;

@@ -143,8 +143,9 @@ struct judge {
     // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
     // not texts.
     char *(*tell)(void *state, int64_t sample);
-    // Draws, as an SVG file, how the answer to a stored test sample was found, where setting->shows. NULL: nothing can be seen.
-    int (*draw)(void *state, int64_t sample, struct text *svg);
+    // Draws the answer to a stored test sample, where setting->shows: as an SVG file how it was found, or as a PNG the picture
+    // (ASKS_PICTURE) with it. NULL: nothing can be seen.
+    int (*draw)(void *state, int64_t sample, struct text *file);
     // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,
     // and the scores as text or as the published evaluation prints them. NULL: none is published.
     const char *files;
@@ -187,18 +188,18 @@ struct task {
     // and closes it before the stored one. setting->data has the facts of the stored set during the call and those of the
     // view afterwards. The record counts and digests the stored samples. May be NULL.
     int (*view)(const struct setting *, struct dataset *stored, struct dataset **);
-    // Adds what people should know about the samples before a training, in sentences: learned weights, left-out samples. May be
-    // NULL.
-    void (*note)(const struct setting *, const struct dataset *view, struct text *);
+    // Adds what people should know about the samples (of the view, if there is one) before a training, in sentences: what is
+    // learned, what is left out. May be NULL.
+    void (*note)(const struct setting *, const struct dataset *, struct text *);
     // SHA-256 of the scored samples, where the view makes them of the stored ones: of published data it must be the contest's
     // "scored_set". NULL: the stored ones are scored.
     void (*scored_digest)(const struct dataset *view, char hex[DIGEST_HEX]);
     // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
-    // A data set of one question about a text, or of the lines of a text (dawn infer TASK --ask, --text). `like` is the training
-    // data, or NULL if it is not there. NULL if the task answers nothing.
-    enum { ASKS_ABOUT_TEXT, ASKS_LINES } asks;
+    // A data set of one question about a text, or of the lines of a text (dawn infer TASK --ask, --text), or of one picture, whose
+    // file has the name `question`. `like` is the training data, or NULL if it is not there. NULL if the task answers nothing.
+    enum { ASKS_ABOUT_TEXT, ASKS_LINES, ASKS_PICTURE } asks;
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
     const struct author *author;   // continues a text (author.h); NULL: the task cannot
     const struct task_feed *feeds; // ends with name NULL; NULL: one for training and one of the test split

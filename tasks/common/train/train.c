@@ -134,7 +134,7 @@ static void announce(struct going *r)
     char devices[TRAIN_DEVICES];
     const struct trainer *t = r->trainer;
     struct text standing = {0}, note = {0};
-    if (t->view && r->o->task->note) r->o->task->note(&t->setting, t->view, &note);
+    if (r->o->task->note) r->o->task->note(&t->setting, t->view ? t->view : r->data, &note);
     const struct standing counts = {.task = r->o->task, .recipe = &r->o->recipe, .data = dataset_facts(r->data),
                                     .target = r->o->target, .runs = r->o->runs, .views = trainer_views(t),
                                     .files = task_files_any(&r->o->files),

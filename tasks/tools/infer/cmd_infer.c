@@ -25,7 +25,7 @@
 struct arguments {
     struct choose choose;  // files.weights: used instead of a run's
     const char *task;      // NULL: the task of the run
-    const char *run, *database, *instance, *answers, *question, *text, *attention;
+    const char *run, *database, *instance, *answers, *question, *text, *attention, *picture, *drawn;
     struct infer_writing writing;  // its prompt NULL: none
     int64_t items, warmup, views;
     double cost, target;
@@ -98,7 +98,7 @@ static int find_task_of_file(const char *path, struct source *s)
 // True if the task takes what was given: --ask, --text or both.
 static bool takes_words(const struct task *task, const struct arguments *a)
 {
-    if (!task->ask) return false;
+    if (!task->ask || task->asks == ASKS_PICTURE) return false;
     return task->asks == ASKS_ABOUT_TEXT ? a->question != NULL : !a->question || !a->text;
 }
 
@@ -162,7 +162,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
 static void print_choice(const struct arguments *a, const struct source *s)
 {
     char score[TEXT_FIGURE];
-    bool asks = a->question || a->text || a->writing.prompt;
+    bool asks = a->question || a->text || a->picture || a->writing.prompt;
     if (a->run || !s->record || a->json || (asks && a->task)) return;  // the JSON names the run
     const struct run_metric board = curve_board(s->record);
     FILE *to = asks ? stderr : stdout;
@@ -335,10 +335,9 @@ static void print_text(const struct measured *m)
 // An answer is a part of a text and may itself have ends of lines. A failed write is reported when the program ends.
 static int print_told(const struct measured *m, struct text *told)
 {
-    if (!m->a->question) {
-        fputs(told->at, stdout);
-        return 0;
-    }
+    if (m->a->picture && told->length == 1) puts("nothing found");
+    else if (!m->a->question) fputs(told->at, stdout);
+    if (!m->a->question) return 0;
     if (told->length > 0 && told->at[told->length - 1] == '\n') told->at[--told->length] = '\0';
     if (!m->a->json) {
         puts(told->length > 0 ? told->at : "(no answer)");
@@ -347,20 +346,26 @@ static int print_told(const struct measured *m, struct text *told)
     return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told->at));
 }
 
-static int write_picture(const char *path, const struct text *svg)
+static int write_drawn(const char *path, const struct text *drawn, const char *what)
 {
-    TRY(file_write(path, svg->at, svg->length));
-    fprintf(stderr, "attention in %s\n", path);
+    TRY(file_write(path, drawn->at, drawn->length));
+    fprintf(stderr, "%s in %s\n", what, path);
     return 0;
 }
 
 static int check_question(const struct task *task, const struct arguments *a)
 {
+    bool picture = task->ask && task->asks == ASKS_PICTURE;
+    if (a->picture && !picture) return fail(ERR_USAGE, "task %s takes no photograph", task->name);
+    if (picture && !a->picture)
+        return fail(ERR_USAGE, "task %s takes a photograph: \"dawn infer %s photo.jpg\"", task->name, task->name);
     if (!task->ask) return fail(ERR_USAGE, "task %s answers no questions", task->name);
     if (task->asks == ASKS_ABOUT_TEXT && !a->question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
     if (task->asks == ASKS_LINES && a->question && a->text)
         return fail(ERR_USAGE, "--ask and --text both name the %s: give one of them", task_samples(task));
-    if (a->json && !a->question) return fail(ERR_USAGE, "--json is for one answer; --text writes one line per line");
+    if (a->json && !a->question)
+        return fail(ERR_USAGE, "--json is for one answer; %s",
+                    picture ? "a photograph has a line per box" : "--text writes one line per line");
     return 0;
 }
 
@@ -373,15 +378,17 @@ static int ask_question(struct measured *m, struct infer_options *o)
     char *text = NULL;
     size_t count = 0;
     TRY(check_question(o->task, a));
-    if (o->task->asks == ASKS_ABOUT_TEXT || !a->question) TRY(file_read_or_input(a->text, 16 << 20, &text, &count));
+    if (a->picture) TRY(file_read(a->picture, 64 << 20, &text, &count));
+    else if (o->task->asks == ASKS_ABOUT_TEXT || !a->question) TRY(file_read_or_input(a->text, 16 << 20, &text, &count));
     int rc = dataset_open(o->data_name, o->data_folder, &like);
     if (rc == ERR_MISSING) rc = 0, like = NULL;
-    if (rc == 0) rc = o->task->ask(like, text, count, a->question, &o->data);
+    if (rc == 0) rc = o->task->ask(like, text, count, a->picture ? a->picture : a->question, &o->data);
     o->told = &told, o->singles = false, o->answers = NULL;
-    if (a->attention) o->drawn = &drawn;
+    if (a->attention || a->drawn) o->drawn = &drawn;
     if (rc == 0) rc = infer_measure(o, &m->figures);
     if (rc == 0) rc = print_told(m, &told);
-    if (rc == 0 && a->attention) rc = write_picture(a->attention, &drawn);
+    if (rc == 0 && a->attention) rc = write_drawn(a->attention, &drawn, "attention");
+    if (rc == 0 && a->drawn) rc = write_drawn(a->drawn, &drawn, "boxes");
     dataset_close(o->data);
     dataset_close(like);
     text_free(&told);
@@ -468,7 +475,7 @@ static int measure_and_print(struct measured *m, const char *weights)
         .items = a->items, .warmup = a->warmup, .views = a->views, .singles = a->latency || a->items, .answers = a->answers};
     TRY(choose_target(m->chosen->task, a->target, &m->target));
     if (a->writing.prompt) return write_on(m, &m->options);
-    if (a->question || a->text) return ask_question(m, &m->options);
+    if (a->question || a->text || a->picture) return ask_question(m, &m->options);
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
     m->options.progress = a->quiet ? NULL : show_progress, m->options.context = &watched;
@@ -512,7 +519,7 @@ static int infer_task(const struct arguments *a)
         struct measured m = {.a = a, .chosen = &chosen, .results = s.results, .run = s.run};
         if (!a->choose.data) choose_folder_of_run(&s, &chosen);
         print_choice(a, &s);
-        if (!a->question && !a->text && !a->writing.prompt) say_other_data(&s, &chosen);
+        if (!a->question && !a->text && !a->picture && !a->writing.prompt) say_other_data(&s, &chosen);
         rc = measure_and_print(&m, s.path);
         if (!a->choose.data) rc = fail_without_data(&s, rc);
     }
@@ -523,6 +530,10 @@ static int infer_task(const struct arguments *a)
 static int complete_writing(struct arguments *a, int64_t seed)
 {
     if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
+    if (a->drawn && !a->picture) return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
+    if (a->picture && (a->question || a->text || a->writing.prompt || a->latency || a->items || a->answers))
+        return fail(ERR_USAGE, "a photograph is looked at alone; it excludes --ask, --text, --prompt, --latency, --items and "
+                    "--predictions");
     struct infer_writing *w = &a->writing;
     bool how = w->length >= 0 || w->top >= 0 || !isnan(w->temperature) || seed >= 0;
     if (how && !w->prompt) return fail(ERR_USAGE, "--length, --temperature, --top-k and --seed say how --prompt is written on");
@@ -561,6 +572,7 @@ int cmd_infer(int argc, char **argv)
          0, 0},
         {OPTION_PATH, 0, "attention", "FILE", "draw which words of the question each word of the answer looked at, as SVG",
          &a.attention, 0, 0},
+        {OPTION_PATH, 'o', "out", "FILE", "draw the boxes found in the photograph into this PNG", &a.drawn, 0, 0},
         {OPTION_TEXT, 0, "prompt", "WORDS", "write this text on", &a.writing.prompt, 0, 0},
         {OPTION_INT, 0, "length", "N", "with --prompt: characters to write; default: 500", &a.writing.length, 1, 1e6},
         {OPTION_FLOAT, 0, "temperature", "T", "with --prompt: divides the logits; 0: always the most likely; default: 0.8",
@@ -582,21 +594,24 @@ int cmd_infer(int argc, char **argv)
         {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a.quiet, 0, 0},
         {0},
     };
-    const struct usage usage = {"infer", "[TASK] [OPTIONS]",
+    const struct usage usage = {"infer", "[TASK [PHOTOGRAPH]] [OPTIONS]",
                                 "Runs trained weights over the test set: shows their score and, with --latency, measures and "
                                 "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
-                                "of the task that has weights; without TASK, the newest of any task.",
+                                "of the task that has weights; without TASK, the newest of any task. A PHOTOGRAPH, a JPEG, "
+                                "is for tasks that find things in it.",
                                 options,
                                 "Examples:\n"
                                 "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
+                                "  dawn infer bccd photo.jpg -o boxes.png\n"
                                 "  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc > 2) return fail(ERR_USAGE, "expected one task at most; \"%.60s\" is one too many", argv[2]);
-    a.task = argc == 2 ? argv[1] : NULL;
+    if (argc > 3) return fail(ERR_USAGE, "expected a task and a photograph at most; \"%.60s\" is one too many", argv[3]);
+    a.task = argc >= 2 ? argv[1] : NULL;
+    a.picture = argc == 3 ? argv[2] : NULL;
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
         return fail(ERR_USAGE, "--ask and --text give answers alone; they exclude --latency, --items and --predictions");
     TRY(complete_writing(&a, seed));

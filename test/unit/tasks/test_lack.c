@@ -20,6 +20,7 @@
 #include "data/read/imagenet/truth.h"
 #include "data/read/squad/squad_parse.h"
 #include "data/read/text/shard.h"
+#include "data/read/voc/voc.h"
 #include "data/read/wiki/wiki.h"
 #include "data/text/bpe.h"
 #include "data/text/subtokens.h"
@@ -61,6 +62,9 @@ READER(truth, struct truth it, truth_parse("it", bytes, count, synsets_imagenet(
 static const char article[] = "<doc id=\"1\">\nTitle\n\nOne is. Two! No\n\n</doc>\n";
 READER(wiki, struct wiki_articles it = {0}, wiki_parse("it", article, strlen(article), &it), it.bytes, wiki_free(&it))
 READER(lines, struct wiki_articles it = {0}, wiki_parse_lines("it", bytes, count, &it), it.bytes, wiki_free(&it))
+static const char *const cells[] = {"RBC", "WBC", NULL};
+READER(voc, struct voc it, voc_parse("it", bytes, count, cells, &it), it.objects, voc_free(&it))
+READER(names, struct voc_names it, voc_parse_names("it", bytes, count, &it), it.count, voc_names_free(&it))
 READER(subtokens, struct subtokens *it, subtokens_open(path, &it), subtokens_count(it), subtokens_free(it))
 READER(predictions, struct predictions *it, predictions_open(path, &it), predictions_count(it), predictions_free(it))
 READER(config, struct config it = {0}, config_parse("it", bytes, count, &it), it.width, (void)0)
@@ -202,7 +206,8 @@ static const struct {
     {"jpeg/progressive_420.jpg", read_picture}, {"jpeg/arithmetic.jpg", read_picture}, {"convert/rgb.png", read_converted},
     {"convert/cmyk.jpg", read_converted}, {"manifest/one", read_manifest},
     {"bitext/pairs", read_bitext}, {"cifar/note.json", read_note}, {"truth/names", read_truth},
-    {"wiki/extract", read_wiki}, {"wiki/lines", read_lines}, {"subtokens/vocabulary", read_subtokens},
+    {"wiki/extract", read_wiki}, {"wiki/lines", read_lines}, {"voc/two", read_voc}, {"voc/names", read_names},
+    {"subtokens/vocabulary", read_subtokens},
     {"tokens/all", read_pieces}, {"tokens/all", read_merges}, {"vectors/glove", read_vectors},
     {"squad/two", read_squad}, {"predictions/three", read_predictions}, {"squad_config/small", read_config},
     {"safetensors/texts", read_checkpoint}, {"state/note", read_state}, {"recipe/cifar10.json", read_recipe},

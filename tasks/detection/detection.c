@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Detection of blood cells: a one-stage network draws boxes around cells and names them. The score is COCO's average precision.
+// In this order: the step, the update rules, the task. photos.c makes the batches, detection_judge.c scores the boxes.
+#include "tasks/detection/detection.h"
+
+#include "data/read/voc/voc_ask.h"
+#include "tasks/common/step/rule.h"
+#include "tasks/common/step/step.h"
+#include "tasks/detection/detection_judge.h"
+#include "tasks/detection/detection_keys.h"
+#include "tasks/detection/photos.h"
+#include "tasks/detection/retina.h"
+
+// ---- the step
+
+static void forward_images(struct step *s, int answer[MODEL_VALUES])
+{
+    const struct dataset_facts *d = s->setting->data;
+    struct augment_attr a = {.to = s->setting->dtype};
+    int images = step_input(s, "images");
+    for (int c = 0; c < 3; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
+    graph_scope(s->g, "samples");
+    int in[MODEL_VALUES] = {g_augment(s->g, images, NONE, NONE, &a)};
+    s->setting->model->forward(s, in, answer);
+}
+
+static void train_forward(struct step *s)
+{
+    int answer[MODEL_VALUES];
+    forward_images(s, answer);
+    const struct retina_targets targets = {step_input(s, "signs"), step_input(s, "deltas"), step_input(s, "taken")};
+    struct retina_losses loss = retina_losses(s, answer, &targets);
+    step_mean_loss(s, "class", loss.class, loss.rows, 1);
+    step_mean_loss(s, "box", loss.box, loss.rows, (float)detection_keys(s->setting->recipe)->box_factor);
+}
+
+static void evaluate_forward(struct step *s)
+{
+    int answer[MODEL_VALUES];
+    forward_images(s, answer);
+    step_output(s, DETECTION_LOGITS, answer[0]);
+    step_output(s, DETECTION_DELTAS, answer[1]);
+}
+
+static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)
+{
+    (void)step, (void)program;
+    photos_sizes(c, v);
+}
+
+// ---- updates: filters decay, norms and biases only if optimiser.weight_decay says so
+
+static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
+{
+    rule[0] = rule_of_filters(c, "filter", ROLES(ROLE_FILTER));
+    rule[1] = rule_of_others(c, "bias", ANY, c->recipe->bias_lr);
+    return 2;
+}
+
+// ---- the task
+
+static const char *const sets[] = {"bccd", "cells", NULL}, *const recipes[] = {"bccd", "cells", NULL};
+
+static void note_left_out(const struct setting *c, const struct dataset *data, struct text *into)
+{
+    (void)c;
+    voc_left_out(data, into);
+}
+
+static int ask_picture(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
+{
+    struct dataset *noise = NULL;  // has the facts of the published set
+    if (!like) TRY(dataset_open_noise(sets[0], &noise));
+    int rc = voc_ask(dataset_facts(like ? like : noise), name, bytes, count, into);
+    dataset_close(noise);
+    return rc;
+}
+
+static const struct task_program programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_forward},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, evaluate_forward},
+    {0},
+};
+static const struct metric metrics[] = {{"ap", "", METRIC_RATIO, false}, {"ap50", "", METRIC_RATIO, false}, {0}};
+
+const struct task task_bccd = {
+    .name = "bccd", .title = "Blood cells", .samples = "images", .metrics = metrics, .target = 0.58, .data_sets = sets,
+    .recipes = recipes, .models = retina_models, .note = note_left_out, .asks = ASKS_PICTURE, .ask = ask_picture,
+    .feed = photos_feed, .variant = choose_variant, .evaluation = photos_sizes, .programs = programs, .judge = &detection_judge,
+    .rules = update_rules,
+};
+
+const struct task *const tasks_detection[] = {&task_bccd, NULL};

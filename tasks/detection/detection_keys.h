@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef DAWN_DETECTION_KEYS_H
+#define DAWN_DETECTION_KEYS_H
+
+#include "tasks/common/recipe/recipe_keys.h"
+
+struct detection_keys {
+    int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
+    struct recipe_list zoom;
+    int flip;                      // enum flip: never or random
+    int64_t pyramid;
+    double alpha, gamma, beta, box_factor;
+};
+static inline const struct detection_keys *detection_keys(const struct recipe *r)
+{
+    return RECIPE_OWN_KEYS(struct detection_keys, r);
+}
+
+extern const struct recipe_table recipe_table_detection;
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariant: a sample depends on the recipe, seed, epoch and index alone. Cost: a crop and a match, 1 ms, and without the cache
+// the decoding of a JPEG.
+#include "tasks/detection/photos.h"
+
+#include "data/image/cache.h"
+#include "data/image/decoder.h"
+#include "data/read/voc/voc.h"
+#include "runtime/common/base/arena.h"
+#include "runtime/common/base/rng.h"
+#include "tasks/detection/anchors.h"
+#include "tasks/detection/detection_keys.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANNELS = 3, EVALUATE_BATCH = 24 };
+enum { IMAGES, SIGNS, DELTAS, TAKEN, FIELDS };
+static const double LEAST_VISIBLE = 0.3, LEAST_SIDE = 4;  // of a box that is cut off: share of its area, and pixels
+
+struct photos {  // the context of a split's feed
+    const struct setting *setting;
+    const struct detection_keys *keys;
+    struct dataset *data;
+    enum split split;
+    int64_t greatest;  // size of the largest encoded picture in bytes
+    struct anchors *anchors;
+    struct cache *cache;  // NULL: every sample is decoded
+};
+struct worker {
+    struct decoder *decoder;
+    struct scaler *scaler;
+    uint8_t *drawn;  // [height, width, 3]
+    int32_t object[VOC_OBJECTS][VOC_MEMBERS];
+    float box[VOC_OBJECTS][4];
+    int32_t class[VOC_OBJECTS];
+};
+
+// ---- a view of a photograph: a part of it, drawn as a part of the input
+
+struct view {
+    struct area area;                  // of the photograph, as shares of its sides
+    int64_t left, top, width, height;  // of the input
+    bool mirror, upside_down;
+};
+
+static struct view whole_view(const struct photos *p)
+{
+    return (struct view){.area = {0, 0, 1, 1}, .width = p->keys->width, .height = p->keys->height};
+}
+
+static struct view random_view(const struct photos *p, const struct feed_item *item)
+{
+    const struct detection_keys *k = p->keys;
+    struct view v = whole_view(p);
+    struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, (uint32_t)item->index, 0);
+    struct rng4 flip = rng_draw(item->seed, RNG_FLIP, item->epoch, (uint32_t)item->index, 0);
+    double least = log(k->zoom.at[0]), most = log(k->zoom.at[1]), zoom = exp(least + (most - least) * (r.v[0] * 0x1p-32));
+    if (zoom > 1) {
+        v.area.width = v.area.height = 1 / zoom;
+        v.area.left = (1 - 1 / zoom) * (r.v[1] * 0x1p-32), v.area.top = (1 - 1 / zoom) * (r.v[2] * 0x1p-32);
+    } else {
+        v.width = llrint((double)k->width * zoom), v.height = llrint((double)k->height * zoom);
+        v.left = rng_below(r.v[1], (uint32_t)(k->width - v.width + 1));
+        v.top = rng_below(r.v[2], (uint32_t)(k->height - v.height + 1));
+    }
+    if (k->flip == FLIP_RANDOM) v.mirror = flip.v[0] & 1, v.upside_down = flip.v[1] & 1;
+    return v;
+}
+
+// ---- pixels
+
+static struct area area_of(const struct view *v, int width, int height)
+{
+    return (struct area){v->area.left * width, v->area.top * height, v->area.width * width, v->area.height * height};
+}
+
+static int decode_view(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)
+{
+    struct decoder *decoder = ((struct worker *)item->worker)->decoder;
+    const char *what = "the photograph";  // the feed's error names it
+    int width, height;
+    int64_t n;
+    uint8_t *bytes = decoder_room(decoder, (size_t)p->greatest);
+    TRY(dataset_item(p->data, p->split, "jpeg", item->index, bytes, (size_t)p->greatest, &n));
+    int rc = decoder_size(decoder, what, bytes, (size_t)n, &width, &height);
+    struct area area = area_of(v, width, height);
+    if (rc == 0) rc = decoder_draw(decoder, what, bytes, (size_t)n, &area, v->mirror, v->height, v->width, into);
+    if (rc == 0 && decoder_damage(decoder)) rc = fail(ERR_INPUT, "%s is damaged: %s", what, decoder_damage(decoder));
+    return dataset_name_failure(p->data, p->split, item->index, rc);
+}
+
+static int draw_view(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)
+{
+    int width, height;
+    if (!p->cache) return decode_view(p, item, v, into);
+    cache_size(p->cache, item->index, &width, &height);
+    struct area area = area_of(v, width, height);
+    cache_draw(p->cache, ((struct worker *)item->worker)->scaler, item->index, &area, v->mirror, v->height, v->width, into);
+    return 0;
+}
+
+// The place of the drawn part in the mirrored or turned input.
+static int64_t placed(int64_t begin, int64_t length, int64_t all, bool turned)
+{
+    return turned ? all - begin - length : begin;
+}
+
+// Around a part there is the mean colour, which the network sees as zeros.
+static int fill_image(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)
+{
+    const struct detection_keys *k = p->keys;
+    uint8_t *drawn = ((struct worker *)item->worker)->drawn, mean[CHANNELS];
+    TRY(draw_view(p, item, v, drawn));
+    for (int c = 0; c < CHANNELS; c++) mean[c] = (uint8_t)lrintf(p->setting->data->mean[c] * 255);
+    if (v->width < k->width || v->height < k->height)
+        for (int64_t i = 0; i < k->height * k->width; i++) memcpy(into + i * CHANNELS, mean, CHANNELS);
+    int64_t left = placed(v->left, v->width, k->width, v->mirror), top = placed(v->top, v->height, k->height, v->upside_down);
+    for (int64_t y = 0; y < v->height; y++) {
+        int64_t from = v->upside_down ? v->height - 1 - y : y;
+        memcpy(into + ((top + y) * k->width + left) * CHANNELS, drawn + from * v->width * CHANNELS,
+               (size_t)(v->width * CHANNELS));
+    }
+    return 0;
+}
+
+// ---- boxes
+
+// One side of a box, from the photograph's pixels to the input's. False if too little of it is left.
+static bool place_side(float into[4], int axis, const struct area *of, const struct view *v, const struct detection_keys *k,
+                       double *visible)
+{
+    double begin = axis ? of->top : of->left, length = axis ? of->height : of->width;
+    double from = axis ? v->area.top : v->area.left, part = axis ? v->area.height : v->area.width;
+    double scale = (double)(axis ? v->height : v->width) / part, at = (double)(axis ? v->top : v->left);
+    double most = (double)(axis ? k->height : k->width), low = at + (begin - from) * scale, high = low + length * scale;
+    if (axis ? v->upside_down : v->mirror) {
+        double turned = most - high;
+        high = most - low, low = turned;
+    }
+    double cut_low = fmax(low, 0), cut_high = fmin(high, most);
+    *visible *= (cut_high - cut_low) / (high - low);
+    into[axis] = (float)cut_low, into[axis + 2] = (float)cut_high;
+    return cut_high - cut_low > LEAST_SIDE;
+}
+
+static int fill_targets(const struct photos *p, const struct feed_item *item, const struct view *v, void *const field[])
+{
+    struct worker *w = item->worker;
+    int64_t objects, kept = 0;
+    int32_t size[2];
+    TRY(dataset_item(p->data, p->split, "objects", item->index, w->object, sizeof w->object, &objects));
+    TRY(dataset_item(p->data, p->split, "sizes", item->index, size, sizeof size, NULL));
+    for (int64_t i = 0; i < objects; i++) {
+        const int32_t *at = w->object[i];
+        const double across = size[0], down = size[1];
+        const struct area of = {at[VOC_LEFT] / across, at[VOC_TOP] / down, (at[VOC_RIGHT] - at[VOC_LEFT]) / across,
+                                (at[VOC_BOTTOM] - at[VOC_TOP]) / down};
+        double visible = 1;
+        bool wide = place_side(w->box[kept], 0, &of, v, p->keys, &visible);
+        bool high = place_side(w->box[kept], 1, &of, v, p->keys, &visible);
+        w->class[kept] = at[VOC_CLASS];
+        kept += wide && high && visible > LEAST_VISIBLE;
+    }
+    const struct anchors_truth truth = {w->box, w->class, kept, p->setting->data->classes};
+    anchors_match(p->anchors, &truth, &(struct anchors_targets){field[SIGNS], field[DELTAS], field[TAKEN]});
+    return 0;
+}
+
+static int fill_sample(void *context, const struct feed_item *item, void *const field[])
+{
+    const struct photos *p = context;
+    struct view v = p->split == SPLIT_TRAIN ? random_view(p, item) : whole_view(p);
+    TRY(fill_image(p, item, &v, field[IMAGES]));
+    return p->split == SPLIT_TRAIN ? fill_targets(p, item, &v, field) : 0;
+}
+
+// ---- the feed
+
+static void *worker_new(void *context)
+{
+    const struct photos *p = context;
+    struct worker *w = zalloc(sizeof *w);
+    w->decoder = decoder_new(), w->scaler = scaler_new();
+    w->drawn = zalloc((size_t)(p->keys->height * p->keys->width * CHANNELS));
+    decoder_shrink(w->decoder, p->split == SPLIT_TRAIN);  // an evaluation decodes every pixel
+    return w;
+}
+
+static void worker_free(void *worker)
+{
+    struct worker *w = worker;
+    decoder_free(w->decoder);
+    scaler_free(w->scaler);
+    free(w->drawn);
+    free(w);
+}
+
+static struct cache_choice cache_choice(const struct photos *p)
+{
+    return (struct cache_choice){.data = p->data, .split = p->split, .side = (int)p->keys->cache};
+}
+
+static bool keeps_decoded(const struct photos *p)
+{
+    return p->split == SPLIT_TRAIN && p->keys->cache > 0;
+}
+
+static int begin_photos(void *context)
+{
+    struct photos *p = context;
+    struct cache_choice choice = cache_choice(p);
+    return keeps_decoded(p) ? cache_new(&choice, &p->cache) : 0;
+}
+
+static int bytes_kept(void *context, int64_t *bytes)
+{
+    const struct photos *p = context;
+    struct cache_choice choice = cache_choice(p);
+    *bytes = 0;
+    return keeps_decoded(p) ? cache_bytes(&choice, bytes) : 0;
+}
+
+static void end_photos(void *context)
+{
+    struct photos *p = context;
+    cache_free(p->cache);
+    anchors_free(p->anchors);
+    free(p);
+}
+
+int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
+{
+    const struct detection_keys *k = detection_keys(c->recipe);
+    const struct field *jpeg = dataset_field(f->data, "jpeg");
+    int64_t anchors = anchors_count(k->height, k->width);
+    if (!jpeg || !dataset_field(f->data, "objects")) return fail(ERR_INPUT, "%s has no pictures with boxes", c->data->name);
+    struct photos *p = zalloc(sizeof *p);
+    *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0]};
+    p->anchors = anchors_new(k->height, k->width);
+    int64_t count = c->data->count[f->split];
+    if (feed == FEED_TEST) f->order.batch[0] = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
+    f->fields = feed == FEED_TRAIN ? FIELDS : 1;
+    f->field[IMAGES] = (struct feed_field){.name = "images", .dtype = U8, .shape = {SHAPE(k->height, k->width, CHANNELS)}};
+    f->field[SIGNS] = (struct feed_field){.name = "signs", .dtype = F32, .shape = {SHAPE(anchors, c->data->classes)}};
+    f->field[DELTAS] = (struct feed_field){.name = "deltas", .dtype = F32, .shape = {SHAPE(anchors, ANCHOR_DELTA)}};
+    f->field[TAKEN] = (struct feed_field){.name = "taken", .dtype = F32, .shape = {SHAPE(anchors, ANCHOR_DELTA)}};
+    f->context = p;
+    f->begin = begin_photos, f->keeps = bytes_kept, f->end = end_photos;
+    f->worker_new = worker_new, f->worker_free = worker_free, f->fill = fill_sample;
+    return 0;
+}
+
+void photos_sizes(const struct setting *c, struct variant *v)
+{
+    v->height = detection_keys(c->recipe)->height, v->width = detection_keys(c->recipe)->width;
+}

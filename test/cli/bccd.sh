@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A small detector learns drawn cells to a target. Its boxes as COCO's results have the score of the run, one picture at a time and in
+# batches; a photograph gets its boxes drawn. Killed and resumed it ends with the same bytes. Wrong options and files: one sentence
+# each.
+set -eu
+. "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
+. "$ROOT/test/status.sh"
+
+# ---- to a target
+train="train bccd --data cells --threads 1"
+"$DAWN" $train --no-stop --target 0.3 >log.txt
+reads log.txt 'SYNTHETIC'
+"$DAWN" results show 1 >show.txt
+reads show.txt 'average precision'
+"$DAWN" results export 1 --format json --to run.json
+"$DAWN" data show cells --test --to truth.json >said.txt
+reads said.txt 'truth.json has the boxes of 24 pictures, as the truth of "dawn eval coco"'
+"$DAWN" infer bccd --threads 1 --precision f32 --predictions batches.txt --json >batches.json
+"$DAWN" infer bccd --threads 1 --precision f32 --latency --warmup 2 --predictions singles.txt --json >latency.json
+"$DAWN" eval coco truth.json batches.txt --json >eval.json
+"$DAWN" eval coco truth.json singles.txt --json >eval1.json
+python3 - <<'PY'
+import json
+run = json.load(open("run.json"))["runs"][0]
+last = [p for p in run["points"] if p.get("scores")][-1]
+scores = {s["metric"]: s["score"] for s in last["scores"]}
+assert set(scores) == {"ap", "ap50"} and scores["ap"] > 0.3e6 and scores["ap50"] > scores["ap"], scores
+assert {l["name"] for l in last["losses"]} == {"class", "box"}, last
+for measured, scored in (("batches.json", "eval.json"), ("latency.json", "eval1.json")):
+    one, coco = json.load(open(measured)), json.load(open(scored))
+    assert one["scores"] == {"ap": round(coco["AP"] * 1e6), "ap50": round(coco["AP50"] * 1e6)}, (one, coco)
+    assert coco["images"] == one["items"] == 24 and coco["categories"] == 3, coco
+assert json.load(open("latency.json"))["model_ns"]["p50"] > 0
+boxes = json.load(open("batches.txt"))
+assert all(b["score"] >= 0.05 and len(b["bbox"]) == 4 and min(b["bbox"]) >= 0 for b in boxes)
+assert max(sum(b["image_id"] == i for b in boxes) for i in range(1, 25)) <= 100
+PY
+
+# ---- pictures for people
+"$DAWN" data show cells 2 --to cells.png >shown.txt
+reads shown.txt 'cells.png shows drawn cells, train picture 2 of 96'
+reads shown.txt 'RBC +[0-9]+, [0-9]+ to [0-9]+, [0-9]+'
+[ "$(head -c 4 cells.png | tail -c 3)" = PNG ]
+photo=$ROOT/test/fuzz/seeds/jpeg/progressive_420.jpg
+"$DAWN" infer bccd "$photo" -o boxes.png --threads 1 >told.txt 2>where.txt
+grep -Eqx 'nothing found|(RBC|WBC|Platelets) +[01][.][0-9]{3}  [0-9]+,[0-9]+ to [0-9]+,[0-9]+' told.txt
+reads where.txt 'boxes in boxes.png'
+[ "$(head -c 4 boxes.png | tail -c 3)" = PNG ]
+"$DAWN" data verify cells >verified.txt
+reads verified.txt '^drawn cells: synthetic$'
+
+# ---- what is wrong
+echo text >text.jpg
+says 1 'text.jpg' "$DAWN" infer bccd text.jpg --threads 1
+says 1 'none.jpg' "$DAWN" infer bccd none.jpg --threads 1
+says 2 'task bccd takes a photograph: "dawn infer bccd photo.jpg"' "$DAWN" infer bccd --ask words --threads 1
+says 2 'a photograph is looked at alone' "$DAWN" infer bccd "$photo" --latency
+says 2 '[-]-out draws the boxes of a photograph' "$DAWN" infer bccd -o boxes.png
+says 2 'expected a task and a photograph at most' "$DAWN" infer bccd a.jpg b.jpg
+says 2 'a photograph has a line per box' "$DAWN" infer bccd "$photo" --json --threads 1
+says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=1
+says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=2,1
+says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
+says 2 '5 numbers in "model.widths"; got 2' "$DAWN" $train --set widths=4,4
+says 1 'ImageSets/Main/trainval.txt is missing; "dawn data fetch bccd" gets it' "$DAWN" train bccd --data .
+mkdir -p some/ImageSets/Main
+says 1 'some/ImageSets/Main/trainval.txt' "$DAWN" data fetch bccd --from some --to here
+echo a >some/ImageSets/Main/trainval.txt
+says 1 'ImageSets/Main/trainval.txt of BCCD has 4964' "$DAWN" data fetch bccd --from some --to here
+
+# ---- killed and resumed
+train="$train --no-stop --set epochs=6 --set zoom=0.7,1.4 --set data.cache=64 --set ema.decay=0.9 --target 0.001"
+mkdir straight
+"$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
+resumes "0 3" 3 $train
