@@ -13,6 +13,7 @@
 #include "tasks/common/train/digests.h"
 #include "tasks/common/train/facts.h"
 #include "tasks/tools/infer/infer.h"
+#include "tasks/tools/infer/infer_run.h"
 #include "submit/results/machine/instance.h"
 #include "submit/results/machine/others.h"
 #include "submit/results/record.h"
@@ -31,38 +32,6 @@ struct arguments {
     double cost, target;
     bool latency, json, quiet;
 };
-
-// The files must be the run's: another vocabulary would number the words differently.
-static int check_files_of_run(const struct task_files *files, const json_t *record, int64_t run)
-{
-    size_t at;
-    json_t *row;
-    json_array_foreach(json_object_get(record, "files"), at, row)
-    {
-        char digest[DIGEST_HEX];
-        const char *kind = record_text(row, "kind");
-        int i = 0;
-        while (i < TASK_FILES && strcmp(task_files_name(i), kind)) i++;
-        if (i == TASK_FILES || !strcmp(kind, "weights")) continue;  // the run ended with other weights than it began with
-        const char *path = task_files_path(files, i);
-        if (!path)
-            return fail(ERR_USAGE, "run %lld was trained with %s: name that file with --%s", (long long)run,
-                        record_text(row, "name"), kind);
-        TRY(digest_file(path, digest));
-        if (strcmp(digest, record_text(row, "digest")))
-            return fail(ERR_INPUT, "--%s: %s is not the file that run %lld was trained with: the digests differ", kind, path,
-                        (long long)run);
-    }
-    return 0;
-}
-
-static int check_weights_of_run(const char *path, const json_t *record, int64_t run)
-{
-    char digest[DIGEST_HEX];
-    TRY(digest_file(path, digest));
-    if (!strcmp(digest, record_text(record, "weights_digest"))) return 0;
-    return fail(ERR_INPUT, "%s does not have the weights that run %lld ended with: the digests differ", path, (long long)run);
-}
 
 // The origin of the weights: a run or a file.
 struct source {
@@ -128,8 +97,8 @@ static int find_run(const struct arguments *a, const char *task, struct source *
     s->path = record_weights(s->results, s->record);
     if (!s->path)
         return fail(ERR_INPUT, "run %lld has no weights: it did not finish, or was trained with --save \"\"", (long long)s->run);
-    TRY(check_weights_of_run(s->path, s->record, s->run));
-    return check_files_of_run(&a->choose.files, s->record, s->run);
+    TRY(infer_run_weights(s->path, s->record, s->run));
+    return infer_run_files(&a->choose.files, s->record, s->run);
 }
 
 // Without --data, the weights of a run are tested on the data set of its training.

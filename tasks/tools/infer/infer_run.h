@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether files are those of a recorded run: a failure with a sentence if not. `record` is the run's row (record_read).
+#ifndef DAWN_INFER_RUN_H
+#define DAWN_INFER_RUN_H
+
+#include <jansson.h>
+
+#include "tasks/common/step/task_files.h"
+
+int infer_run_files(const struct task_files *, const json_t *record, int64_t run) MUST_CHECK;  // that it was trained with
+int infer_run_weights(const char *path, const json_t *record, int64_t run) MUST_CHECK;         // that it ended with
+
+#endif
