@@ -288,8 +288,8 @@ static int data_show(int argc, char **argv)
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
                                 "Draws a contact sheet of images: one row per class, ten images in each. Of other data sets, "
-                                "prints sample number N: a question with the answer marked in its context. A picture with boxes is drawn, "
-                                "too; without N the boxes of all pictures are written as COCO's truth.", options,
+                                "prints sample number N: a question with the answer marked in its context. A picture with boxes "
+                                "is drawn, too; without N the boxes of all pictures are written as COCO's truth.", options,
                                 "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;

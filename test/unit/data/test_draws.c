@@ -13,7 +13,8 @@
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE, KEY_CELLS };
-enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED };  // those that differ are never in one training
+// Those that differ are never in one training.
+enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED };
 
 struct range {
     uint32_t least, most;
@@ -218,7 +219,8 @@ TEST(constant_keys_differ)
     } keys[] = {{"data/read/noise.c", "NOISE_SEED = "},        {"data/read/pictures.c", "PICTURES_SEED = "},
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
-                {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "}, {"tasks/bert/cloze.c", "NOISE_SEED = "},
+                {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
+                {"tasks/bert/cloze.c", "NOISE_SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
