@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "data/image/encoder.h"
+#include "data/read/draws.h"
 #include "data/read/voc/voc_set.h"
-#include "runtime/common/base/rng.h"
 
 // Part of every digest. Raise the version with every change of a picture.
 enum { VERSION = 1, SEED = 20171219 };
@@ -23,21 +23,6 @@ static const struct disc {
     float colour[3];
 } discs[] = {{2, 5, 14, 18, {205, 120, 120}}, {0, 2, 24, 29, {120, 70, 160}}, {1, 3, 8, 10, {150, 90, 190}}};
 
-struct drawing {
-    uint32_t split, picture, block;
-    int used;
-    struct rng4 four;
-};
-
-static int draw_below(struct drawing *d, int n)
-{
-    if (d->used == 4) {
-        d->four = rng_draw(SEED, RNG_SYNTHETIC, d->split, d->picture, d->block++);
-        d->used = 0;
-    }
-    return (int)rng_below(d->four.v[d->used++], (uint32_t)n);
-}
-
 // True if no earlier disc covers a good part of this one.
 static bool is_free(const struct voc *voc, int x, int y, int radius)
 {
@@ -49,12 +34,12 @@ static bool is_free(const struct voc *voc, int x, int y, int radius)
     return true;
 }
 
-static void place_disc(struct drawing *d, struct voc *voc, int class)
+static void place_disc(struct draws *d, struct voc *voc, int class)
 {
     const struct disc *disc = &discs[class];
-    int radius = disc->radius_least + draw_below(d, disc->radius_most - disc->radius_least + 1);
+    int radius = disc->radius_least + draws_below(d, disc->radius_most - disc->radius_least + 1);
     for (int i = 0; i < TRIES && voc->objects < MOST; i++) {
-        int x = radius + draw_below(d, WIDTH - 2 * radius + 1), y = radius + draw_below(d, HEIGHT - 2 * radius + 1);
+        int x = radius + draws_below(d, WIDTH - 2 * radius + 1), y = radius + draws_below(d, HEIGHT - 2 * radius + 1);
         if (!is_free(voc, x, y, radius)) continue;
         voc->object[voc->objects++] = (struct voc_object){.at = {class, x - radius, y - radius, x + radius, y + radius}};
         return;
@@ -75,20 +60,20 @@ static void paint_disc(const struct voc_object *o, uint8_t *pixels)
         }
 }
 
-static int draw_picture(struct encoder *encoder, struct drawing *d, struct voc_sample *s)
+static int draw_picture(struct encoder *encoder, struct draws *d, struct voc_sample *s)
 {
     static const int ground[3] = {225, 210, 215};
     uint8_t pixels[WIDTH * HEIGHT * 3];
     const uint8_t *bytes;
     size_t count;
-    snprintf(s->name, sizeof s->name, "cells_%05u", d->picture);
+    snprintf(s->name, sizeof s->name, "cells_%05u", d->sample);
     s->is = (struct voc){.width = WIDTH, .height = HEIGHT, .object = zalloc(MOST * sizeof *s->is.object)};
     for (int class = 0; classes[class] != NULL; class++)
-        for (int i = discs[class].least + draw_below(d, discs[class].most - discs[class].least + 1); i > 0; i--)
+        for (int i = discs[class].least + draws_below(d, discs[class].most - discs[class].least + 1); i > 0; i--)
             place_disc(d, &s->is, class);
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)ground[i % 3];
     for (int64_t i = s->is.objects - 1; i >= 0; i--) paint_disc(&s->is.object[i], pixels);
-    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(pixels[i] + draw_below(d, NOISE) - NOISE / 2);
+    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(pixels[i] + draws_below(d, NOISE) - NOISE / 2);
     TRY(encoder_draw(encoder, "a drawn picture", pixels, HEIGHT, WIDTH, QUALITY, &bytes, &count));
     s->jpeg = memcpy(zalloc(count), bytes, count);
     s->bytes = (int64_t)count;
@@ -116,8 +101,7 @@ static int cells_open(struct dataset *ds, const char *folder)
         struct voc_split *split = &set->split[s];
         split->sample = zalloc((size_t)pictures_of[s] * sizeof *split->sample);
         for (split->count = 0; split->count < pictures_of[s] && rc == 0; split->count++)
-            rc = draw_picture(encoder, &(struct drawing){.split = s, .picture = (uint32_t)split->count, .used = 4},
-                              &split->sample[split->count]);
+            rc = draw_picture(encoder, &DRAWS(SEED, s, split->count), &split->sample[split->count]);
     }
     encoder_free(encoder);
     if (rc == 0) voc_filled(ds);

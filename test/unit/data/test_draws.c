@@ -128,7 +128,7 @@ static const struct place places[] = {
     {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
     {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "DRAWS(", 2, {IMAGES, NO_USE}},
-    {"data/read/voc/cells.c", "RNG_SYNTHETIC", 1, {CELLS, NO_USE}},
+    {"data/read/voc/cells.c", "DRAWS(", 1, {CELLS, NO_USE}},
     {"data/read/wiki/articles.c", "DRAWS(", 1, {ARTICLES, NO_USE}},
     {"data/read/text/lines.c", "DRAWS(", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
