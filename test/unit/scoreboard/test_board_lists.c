@@ -60,7 +60,7 @@ TEST_WITH(a_group_compares_with_a_run, set_up, end)
     const char *same = strstr(page, " rows are the same for all</summary>");
     assert_non_null(same);
     assert_true(strstr(page, ">Precision</th>") > same && strstr(page, ">Time to the target, classic</th>") < same);
-    assert_shows(page, ">target 94</text>");
+    assert_shows(page, ">target 94.00%</text>");
     page = page_of(page_person, "bob", NULL);  // a row per board: the better run
     assert_int_equal(times_in(page, ">CIFAR10: Training time</a>"), 1);
     assert_shows(page, "<a href=\"/runs/6\">");
