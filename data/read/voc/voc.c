@@ -285,8 +285,9 @@ static int by_bytes(const void *a, const void *b)
 
 static int check_once(const char *name, const struct voc_names *names)
 {
+    if (names->count == 0) return 0;
     size_t bytes = (size_t)names->count * sizeof *names->name;
-    char(*sorted)[VOC_NAME] = memcpy(zalloc(bytes + 1), names->name, bytes);
+    char(*sorted)[VOC_NAME] = memcpy(zalloc(bytes), names->name, bytes);
     int rc = 0;
     qsort(sorted, (size_t)names->count, sizeof *sorted, by_bytes);
     for (int64_t i = 1; i < names->count && rc == 0; i++)

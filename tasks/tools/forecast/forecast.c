@@ -77,13 +77,17 @@ static void count_runs(const struct trainer *t, struct forecast *into)
 
 static void name_size(const struct variant *is, struct forecast_variant *into)
 {
-    long long batch = (long long)is->batch;
-    if (is->height) snprintf(into->size, sizeof into->size, "%lld x %lld", (long long)is->height, (long long)is->width);
-    else if (is->length) snprintf(into->size, sizeof into->size, "%lld of %lld long", batch, (long long)is->length);
-    else snprintf(into->size, sizeof into->size, "batch %lld", batch);
-    if (is->height) snprintf(into->samples, sizeof into->samples, "batch %lld at %s", batch, into->size);
-    else if (is->length) snprintf(into->samples, sizeof into->samples, "batch %lld of length %lld", batch, (long long)is->length);
-    else snprintf(into->samples, sizeof into->samples, "%s", into->size);
+    long long batch = (long long)is->batch, height = (long long)is->height, width = (long long)is->width;
+    if (height) {
+        snprintf(into->size, sizeof into->size, "%lld x %lld", height, width);
+        snprintf(into->samples, sizeof into->samples, "batch %lld at %lld x %lld", batch, height, width);
+    } else if (is->length) {
+        snprintf(into->size, sizeof into->size, "%lld of %lld long", batch, (long long)is->length);
+        snprintf(into->samples, sizeof into->samples, "batch %lld of length %lld", batch, (long long)is->length);
+    } else {
+        snprintf(into->size, sizeof into->size, "batch %lld", batch);
+        snprintf(into->samples, sizeof into->samples, "batch %lld", batch);
+    }
 }
 
 static void forecast_variants(const struct trainer *t, const struct device_facts *f, struct forecast *into)
