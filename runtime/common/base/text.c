@@ -190,7 +190,7 @@ const char *text_nearest(const char *word, const char *const names[])
 
 int fail_unknown(int code, const char *what, const char *word, const char *const names[], const char *hint)
 {
-    enum { FEW = 20 };
+    enum { FEW = 16 };
     const char *near = text_nearest(word, names);
     struct text said = {0};
     int count = 0;
