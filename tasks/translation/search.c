@@ -258,7 +258,7 @@ static void add_word(struct step *s, const struct search *search)
 
 // ---- a smaller batch
 
-// What the host writes: the samples that go on and their hypotheses, by number, and for the way back the row of each sample in
+// Values of the host: the samples that go on and their hypotheses, by number, and for the way back the row of each sample in
 // [all of them; those that went on].
 static int rows_slot(struct step *s, const struct searching *o, const char *what, int64_t count)
 {
