@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sub-commands of `dawn data` that live in files of their own.
-#ifndef DAWN_DATA_CMD_DATA_SUB_H
-#define DAWN_DATA_CMD_DATA_SUB_H
+#pragma once
 
 #include "data/dataset.h"
 #include "runtime/common/cli/options.h"
@@ -16,5 +15,3 @@ int cmd_data_pack(int argc, char **argv) MUST_CHECK;
 
 // Checks that there are `want` operands: none, a data set, or a data set and a folder of pictures.
 int cmd_data_operands(const struct usage *, int argc, char **argv, int want) MUST_CHECK;
-
-#endif

@@ -6,8 +6,7 @@
 // byte. Several threads may read at once. Only one at a time may open, close or call functions that set facts (verify,
 // check, content digests). Cost: reading CIFAR-10 runs at the speed of the disk or the page cache; drawing synthetic images
 // costs about 65 us each and is shared among the threads.
-#ifndef DAWN_DATA_DATASET_H
-#define DAWN_DATA_DATASET_H
+#pragma once
 
 #include "runtime/common/base/dtype.h"
 #include "runtime/common/base/error.h"
@@ -117,5 +116,3 @@ const char *dataset_verdict_text(enum dataset_verdict);  // "official", "officia
 
 // The default folder of data sets; free() it. NULL if there is not even a home folder.
 char *dataset_default_folder(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names in a folder, in an order that is the same on every file system. Hidden names are left out.
-#ifndef DAWN_DATA_FOLDER_H
-#define DAWN_DATA_FOLDER_H
+#pragma once
 
 #include <dirent.h>
 
@@ -25,5 +24,3 @@ bool folder_is(const char *path);  // true if it exists and is a folder
 // Fails if FOLDER/NAME is a folder whose name is not in `classes`, the classes of the data set `title` (ends with NULL). Such a
 // name is probably misspelt, and its pictures would be lost silently. A file passes.
 int folder_check_class(const char *folder, const char *name, const char *title, const char *const *classes) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a kind of data set, and the list of kinds. Only data/ includes this, and tasks that make one set from
 // another (tasks/common/step/task.h: view). All other code uses dataset.h.
-#ifndef DAWN_DATA_KIND_H
-#define DAWN_DATA_KIND_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -81,5 +80,3 @@ bool kind_field_is(const struct field *, const char *name);
 void kind_drawn(struct dataset *, int version, int seed);
 void kind_known(struct dataset *, bool official);
 int kind_no_room(struct dataset *, enum split, const struct field *, int64_t index, int64_t bytes, size_t room) MUST_CHECK;
-
-#endif

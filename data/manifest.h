@@ -7,8 +7,7 @@
 // Limit: a changed file whose time was set back, or a forged cache, misleads a check. `dawn data verify` reads everything and
 // does not use the cache.
 // Cost: one small JSON file, read and written whole; a folder or file that others may write is neither read nor written.
-#ifndef DAWN_DATA_MANIFEST_H
-#define DAWN_DATA_MANIFEST_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 #include "runtime/common/base/file.h"
@@ -66,5 +65,3 @@ struct manifest_key manifest_key_from(const struct stat *);
 // True if the file did not change just before. A recent change may be followed by another one with the same time: the
 // coarsest clock of a file system (FAT) counts 2 s.
 bool manifest_key_settled(const struct manifest_key *, int64_t now_ms);
-
-#endif

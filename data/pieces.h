@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over threads whose pieces can fail.
-#ifndef DAWN_DATA_PIECES_H
-#define DAWN_DATA_PIECES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ int pieces_for(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin,
 // Like pieces_for, on its own threads: for work concurrent with another thread's, because a second team of the pool would
 // compete for the cores. Each thread takes the next piece of `grain`.
 int pieces_crew(int64_t n, int64_t grain, int (*fn)(void *context, int64_t begin, int64_t end), void *context) MUST_CHECK;
-
-#endif

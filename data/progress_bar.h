@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress of a long command, for people. A terminal gets one line that is redrawn, other outputs a plain line every tenth.
 // It goes to standard error, because standard output carries only results.
-#ifndef DAWN_DATA_PROGRESS_BAR_H
-#define DAWN_DATA_PROGRESS_BAR_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -20,5 +19,3 @@ void progress_bar_show(void *bar, int64_t have, int64_t total);
 void progress_bar_note(void *bar, const char *sentence);  // a line of its own
 void progress_bar_end(struct progress_bar *);
 void progress_bar_erase(struct progress_bar *);  // ends the bar and erases the terminal's line
-
-#endif

@@ -2,8 +2,7 @@
 // Boxes x1, y1, x2, y2 in f32: their overlap, their order by score, and where ROIAlign reads. These numbers are compared with
 // thresholds, so every device rounds each operation, in the order of torchvision: a GPU would fuse products and sums.
 // A box without area (x2 <= x1, y2 <= y1, or NaN) does not exist: it fills up a fixed number of boxes.
-#ifndef DAWN_BOXES_H
-#define DAWN_BOXES_H
+#pragma once
 
 #include "runtime/common/base/rng.h"
 
@@ -144,5 +143,3 @@ DAWN_BOTH int roi_level(const float *box, float side, int levels)
     for (; level + 1 < levels && area >= box_mul(box_mul(side, side), 0.9999986f); level++) side *= 2.0f;
     return level;
 }
-
-#endif

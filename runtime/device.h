@@ -2,8 +2,7 @@
 // The narrow waist: a device compiles whole graphs. It gets the planned graph at once, not one operator at a time,
 // so that it can fuse, prepare every primitive and capture a step before the clock runs. `supports` is asked before
 // anything runs: an unsupported node is an error with a name.
-#ifndef DAWN_DEVICE_H
-#define DAWN_DEVICE_H
+#pragma once
 
 #include "runtime/plan/plan.h"
 
@@ -86,5 +85,3 @@ int device_check(struct device *) MUST_CHECK;
 // Measures peak_flops (matmul) and peak_bytes (copy) on the device through its own programs: the best of at
 // least two tries. About two seconds.
 int device_measure(struct device *, struct device_facts *) MUST_CHECK;
-
-#endif

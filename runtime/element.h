@@ -4,8 +4,7 @@
 // inverse, for which a GPU has instructions).
 // test_element.c tests the error of each function against libm over its whole range, on a processor. The lines under
 // __CUDA_ARCH__ run on a GPU alone; only the operators' cases test their error there.
-#ifndef DAWN_ELEMENT_H
-#define DAWN_ELEMENT_H
+#pragma once
 
 #include "runtime/common/base/rng.h"
 
@@ -319,5 +318,3 @@ DAWN_BOTH uint32_t element_attention_least(float p)
     return least > 65535u ? 65535u : least;
 }
 DAWN_BOTH float element_attention_factor(float p) { return 65536.0f / (65536.0f - (float)element_attention_least(p)); }
-
-#endif

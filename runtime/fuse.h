@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites a forward graph before it is differentiated: patterns become fused nodes, which read and write memory once.
 // Each pattern can be switched off, and the tests compare every fused graph with its unfused equal.
-#ifndef DAWN_FUSE_H
-#define DAWN_FUSE_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -31,5 +30,3 @@ int fuse_fold(struct graph *infer, struct graph *prepare) MUST_CHECK;
 
 // Removes nodes that no persistent value depends on, and sets unread outputs to NONE.
 void fuse_prune(struct graph *);
-
-#endif

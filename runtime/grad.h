@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse-mode differentiation, graph to graph: appends the nodes of phase BACKWARD to the graph itself.
-#ifndef DAWN_GRAD_H
-#define DAWN_GRAD_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -21,5 +20,3 @@ int grad_of(struct graph *, int loss, const int *of, int count, int *grads) MUST
 int grad_of_sum(struct graph *, const int *loss, int losses, const int *of, int count, int *grads) MUST_CHECK;
 // The same of factor * loss; `factor` is a value of one f32 and no part of the graph of the loss.
 int grad_of_times(struct graph *, int loss, int factor, const int *of, int count, int *grads) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 // graph_check() reports it once. Shapes never change inside a graph.
 //
 //   phase 1 build (graph.c, op_*.c)   2 fuse (fuse.c)   3 differentiate (grad.c)   4 update (optim.c)   5 plan (plan.c)
-#ifndef DAWN_GRAPH_H
-#define DAWN_GRAPH_H
+#pragma once
 
 #include "runtime/slot.h"
 
@@ -473,5 +472,3 @@ const char *node_name(const struct node *);  // of the operator, or of the formu
 // is a product of integers, whose overflow drops whole turns: up to position 2^22 it is right to 2^-31 of a turn.
 void rotary_turns(const struct rotary_attr *, int64_t channels, uint64_t turn[ROTARY_MOST / 2]);
 enum act node_act(const struct node *);  // of a map that is an activation alone; else ACT_NONE
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimisers as graph: each takes a parameter, its gradient and a learning rate (a value of one f32, usually picked
 // from a table) and appends the nodes of phase UPDATE. State lives in slots named after the parameter.
-#ifndef DAWN_OPTIM_H
-#define DAWN_OPTIM_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -70,5 +69,3 @@ struct optim_scaled optim_unscale(struct graph *, const int *grads, int count, f
 #define OPTIM_SCALE_COUNTS "loss.counts"
 // Exponential moving average of a persistent value in slot "ema.NAME": e += t (p - e), t one f32.
 int optim_ema(struct graph *, int value, int t);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A session joins a device, one store and the programs that share it. It plans all programs, allocates the memory once (one
 // slab as large as the largest plan) and compiles everything. After that it only runs programs and allocates nothing.
-#ifndef DAWN_SESSION_H
-#define DAWN_SESSION_H
+#pragma once
 
 #include "runtime/device.h"
 
@@ -43,5 +42,3 @@ int session_get(struct session *, const char *slot, void *bytes, size_t count) M
 // waits for the copy. `bytes` must not change until session_stage_done has returned.
 int session_stage(struct session *, struct slot *, const void *bytes, size_t count) MUST_CHECK;
 int session_stage_done(struct session *) MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
 // Everything that outlives a step: parameters, optimiser state, running statistics, tables and resident data.
 // Graphs refer to slots by name, so that the training graphs of every resolution, the evaluation graph and the
 // inference graph share one set of weights.
-#ifndef DAWN_SLOT_H
-#define DAWN_SLOT_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/tensor.h"
@@ -89,5 +88,3 @@ int slot_make(struct slot_store *, const char *name, struct shape, enum dtype, e
 // The bytes a slot begins with, computed on the host.
 void slot_initial(const struct slot *, uint64_t seed, void *into);
 size_t slot_bytes(const struct slot *);
-
-#endif

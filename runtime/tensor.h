@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes elements of every type as numbers. base/dtype.h has the types and shapes.
-#ifndef DAWN_TENSOR_H
-#define DAWN_TENSOR_H
+#pragma once
 
 #include "runtime/common/base/dtype.h"
 
@@ -28,5 +27,3 @@ uint16_t f32_to_f16(float);
 // One element of any type, as a number. Slow: for `ref`, tests and files.
 double element_get(enum dtype, const void *base, int64_t index);
 void element_set(enum dtype, void *base, int64_t index, double value);  // rounds and saturates to the type
-
-#endif

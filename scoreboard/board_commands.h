@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of dawn-scoreboard, one file each (cmd_NAME.c); main.c lists them. Without a command it serves.
-#ifndef DAWN_SCOREBOARD_BOARD_COMMANDS_H
-#define DAWN_SCOREBOARD_BOARD_COMMANDS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -19,5 +18,3 @@ int cmd_competition(int argc, char **argv);
 
 // Checks who decided and why, which a page shows. ERR_USAGE names what is missing or cannot be published.
 int cmd_audit_check_words(const char *command, const char *by, const char *reason) MUST_CHECK;
-
-#endif

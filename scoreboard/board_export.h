@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards as DAWNBench's files.
-#ifndef DAWN_SCOREBOARD_BOARD_EXPORT_H
-#define DAWN_SCOREBOARD_BOARD_EXPORT_H
+#pragma once
 
 #include "scoreboard/store/store.h"
 
@@ -13,5 +12,3 @@ struct board_exported {
 // classic board take the form of DAWNBench's instructions. Calls `wrote` with the path of each file.
 int board_export_dawnbench(struct reader *, const char *folder, int (*wrote)(void *, const char *path), void *,
                            struct board_exported *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn-scoreboard audit --drawn and --replayed, a part of audit with a file of its own.
-#ifndef DAWN_SCOREBOARD_CMD_AUDIT_H
-#define DAWN_SCOREBOARD_CMD_AUDIT_H
+#pragma once
 
 #include "scoreboard/store/store.h"
 
@@ -15,5 +14,3 @@ struct audit_drawn {
 };
 // Returns ERR_DIFFERS if a run came to other figures, ERR_INPUT if one could not be repeated here.
 int cmd_audit_drawn(const struct audit_drawn *) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a training announces its runs to a scoreboard (docs/decisions/tickets.md). The loop knows no network: it calls these
 // functions, which another room provides. While a run goes on, only `wait` waits for a server.
-#ifndef DAWN_TRAIN_ANNOUNCE_H
-#define DAWN_TRAIN_ANNOUNCE_H
+#pragma once
 
 #include "submit/results/result.h"
 
@@ -30,5 +29,3 @@ struct announce_type {
     // Returns false, with a reason, if the board does not have all that it needs. Does nothing if nothing was asked.
     bool (*end)(struct announcer *, const char *hash, char why[ERROR_TEXT_MAX]);
 };
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn submit --competition: commits to runs before a deadline, and sends exactly those after it. Unlike libraries, it prints.
-#ifndef DAWN_SUBMIT_CMD_COMPETING_H
-#define DAWN_SUBMIT_CMD_COMPETING_H
+#pragma once
 
 #include "submit/cmd_sending.h"
 #include "submit/submission.h"
@@ -29,5 +28,3 @@ int competing_go_on(struct sending *, struct results *, struct competing *) MUST
 // enters none. One request; a board that does not answer it adds nothing.
 void competing_warn(struct client *, const struct submissions *, struct text *);
 void competing_describe(const struct competing *);  // in a few lines what the next step is
-
-#endif

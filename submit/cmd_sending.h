@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the commands that send statements: the options, the connection to the board, the question before anything is
 // published, and the report afterwards. Unlike libraries, it prints.
-#ifndef DAWN_SUBMIT_CMD_SENDING_H
-#define DAWN_SUBMIT_CMD_SENDING_H
+#pragma once
 
 #include "submit/client/deliver.h"
 
@@ -49,5 +48,3 @@ void sending_note(struct sending *, const char *name, const struct statement *, 
 // The server may refuse a run because it has a statement of it whose answer never arrived. Then this stores the receipt of that
 // statement. Otherwise ERR_INPUT with the unchanged sentence.
 int sending_recover(struct sending *, struct results *, int64_t run, const char *name, const struct statement *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run that a replay repeats, from wherever it is kept: results.db, the page of a scoreboard, or a file.
-#ifndef DAWN_SUBMIT_ORIGINAL_H
-#define DAWN_SUBMIT_ORIGINAL_H
+#pragma once
 
 #include <jansson.h>
 
@@ -24,5 +23,3 @@ void original_close(struct original *);
 
 // The pure parser of a board's answer about a group: how many runs ended, mean and sigma of their scores.
 int original_group(const char *answer, size_t count, struct group_facts *) MUST_CHECK;
-
-#endif

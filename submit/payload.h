@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the statement of a run in results.db. Pure: the same record and words give the same bytes at any time on any machine, so
 // that an interrupted submission can be repeated and is recognised. A record may come from a stranger: bad input is an error.
-#ifndef DAWN_SUBMIT_PAYLOAD_H
-#define DAWN_SUBMIT_PAYLOAD_H
+#pragma once
 
 #include "submit/format/statement.h"
 #include "submit/results/receipts.h"
@@ -23,5 +22,3 @@ int payload_check_words(const struct payload_words *) MUST_CHECK;  // ERR_USAGE 
 int payload_run(struct results *, int64_t run, const struct payload_words *, struct statement *) MUST_CHECK;
 // The tags in the order of statements: sorted, each once.
 json_t *payload_tags(const char *const *tags, int count);
-
-#endif

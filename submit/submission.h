@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The submission that `dawn submit` prepares: its runs, their statements and findings, and the text shown to the person who
 // is asked. Nothing here touches the network or a key.
-#ifndef DAWN_SUBMIT_SUBMISSION_H
-#define DAWN_SUBMIT_SUBMISSION_H
+#pragma once
 
 #include "submit/format/check/check.h"
 #include "submit/payload.h"
@@ -74,5 +73,3 @@ void submissions_findings(const struct submissions *, struct text *);  // of all
 int submission_texts(const struct submissions *, bool whole, struct text *);
 // For programs: a row for each, with its state ("new", "known", "withdrawn" or "refused") and its findings.
 json_t *submissions_json(const struct submissions *);
-
-#endif

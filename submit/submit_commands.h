@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of submit/, one file each (cmd_NAME.c). Those of tasks/ are in tasks/commands.h.
-#ifndef DAWN_SUBMIT_SUBMIT_COMMANDS_H
-#define DAWN_SUBMIT_SUBMIT_COMMANDS_H
+#pragma once
 
 #include "runtime/common/cli/program.h"
 #include "submit/announce.h"
@@ -16,5 +15,3 @@ int cmd_withdraw(int argc, char **argv);
 int cmd_amend(int argc, char **argv);
 int cmd_object(int argc, char **argv);
 extern const struct announce_type announcer_type;  // of dawn train (announcer.c)
-
-#endif

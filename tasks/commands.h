@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of tasks/, one file each (cmd_NAME.c). A command takes its own argv (argv[0] is its name), prints its output
 // and returns 0 or a negative error with its sentence. dawn.c lists all commands.
-#ifndef DAWN_TASKS_COMMANDS_H
-#define DAWN_TASKS_COMMANDS_H
+#pragma once
 
 struct announce_type;  // submit/announce.h
 int cmd_train(int argc, char **argv, const struct announce_type *);  // how runs are announced
@@ -22,5 +21,3 @@ int cmd_recipe(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_results(int argc, char **argv);
 int cmd_report(int argc, char **argv);
-
-#endif

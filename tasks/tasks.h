@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of tasks, in the order of their folders.
-#ifndef DAWN_TASKS_TASKS_H
-#define DAWN_TASKS_TASKS_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -13,5 +12,3 @@ const struct task *task_at(int i);  // all tasks in turn; NULL after the last
 int task_find(const char *name, const struct task **) MUST_CHECK;
 // Refuses a command line without exactly one task. The sentence names the tasks, then `more` (", or ops").
 int task_wanted(const char *more) MUST_CHECK;
-
-#endif

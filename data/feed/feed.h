@@ -18,8 +18,7 @@
 // 224 is about 25 GFLOP per sample, a third of a second of one core, and decoding an original JPEG for it takes about 1 ms
 // (docs/performance.md). So the decoders need about a three-hundredth of the cores. With a smaller pool every step would pay
 // for a core that sleeps. With a GPU the pool is idle, and the decoders get all cores but the one that drives the device.
-#ifndef DAWN_DATA_FEED_H
-#define DAWN_DATA_FEED_H
+#pragma once
 
 #include "data/dataset.h"
 #include "data/feed/order.h"
@@ -129,5 +128,3 @@ int feed_list(const struct feed_choice *, const struct feed_samples *, void *con
 int feed_threads(int device_threads);
 // Finds the fields of the data set for a choice without `fill`, or fails. feed_new does it; call it before feed_one.
 int feed_resolve(struct feed_choice *) MUST_CHECK;
-
-#endif

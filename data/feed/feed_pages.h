@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of a streamed file, and reading ahead of the decoders.
-#ifndef DAWN_DATA_FEED_PAGES_H
-#define DAWN_DATA_FEED_PAGES_H
+#pragma once
 
 #include "data/feed/order.h"
 #include "data/dataset.h"
@@ -15,5 +14,3 @@ int feed_pages_cut(struct dataset *, enum split, const char *field, int64_t **pa
 // window). `afresh`: nothing was asked for before.
 void feed_pages_want(struct dataset *, enum split, const char *field, const struct order *, int64_t b, bool in_pages,
                      bool afresh);
-
-#endif

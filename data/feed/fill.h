@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a piece of a batch, on any thread: the part of feed.c that needs no lock. Only feed.c and fill.c include this.
-#ifndef DAWN_DATA_FEED_FILL_H
-#define DAWN_DATA_FEED_FILL_H
+#pragma once
 
 #include "data/feed/feed.h"
 
@@ -23,5 +22,3 @@ struct fill_failure {
 // Stops at the first sample that fails. The piece that begins at 0 also clears the places after a short batch.
 void fill_piece(const struct feed_choice *, const struct fill_piece *, void *worker, struct fill_failure *);
 size_t fill_sample_bytes(const struct feed_field *, int bucket);
-
-#endif

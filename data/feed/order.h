@@ -13,8 +13,7 @@
 // Invariant: the number of batches in an epoch depends on the choice alone. With one bucket the batches follow each other in
 // the permutation of all runs of DAWN (Fisher-Yates over RNG_ORDER; order.c). Cost: 4 bytes per sample, 12 with several
 // buckets; a draw takes about 20 ns per sample.
-#ifndef DAWN_DATA_ORDER_H
-#define DAWN_DATA_ORDER_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -79,5 +78,3 @@ void order_draw_grown(const struct order *, const struct order_grown *, int32_t 
 struct order_batch order_page(const struct order *, int64_t i);  // its samples in the file
 int64_t order_pages_until(const struct order *, int64_t position);
 int64_t order_window_begin(const struct order *, int64_t position);  // the first page of its window
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches a published data set: download, check, unpack.
-#ifndef DAWN_DATA_FETCH_H
-#define DAWN_DATA_FETCH_H
+#pragma once
 
 #include "data/fetch/source.h"
 
@@ -21,5 +20,3 @@ struct fetch_options {
 // its name. An interrupted download is kept as NAME.part and resumed the next time; one with a wrong
 // digest is kept as NAME.bad.
 int fetch_source(const struct source *, const struct fetch_options *) MUST_CHECK;
-
-#endif

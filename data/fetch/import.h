@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts folders of pictures to the binary layout of CIFAR-10.
-#ifndef DAWN_DATA_IMPORT_H
-#define DAWN_DATA_IMPORT_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -21,5 +20,3 @@ struct import_report {
 // Every class needs a folder with a picture in both splits. Classes alternate in the order of CIFAR-10; the files of a class
 // come in natural order (9.png before 10.png). Refuses to overwrite existing batches. Writes everything or nothing.
 int import_cifar(const struct import_options *, struct import_report *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The publication of a data set: its origin, and the digests that identify it. Each kind names its own (data/kind.h).
-#ifndef DAWN_DATA_SOURCE_H
-#define DAWN_DATA_SOURCE_H
+#pragma once
 
 #include "data/kind.h"
 
@@ -50,5 +49,3 @@ int source_folder(const struct source *, const char *given, const char *needs, c
 bool source_find_folder(const char *folder, const char *given, const char *needs, char **found) MUST_CHECK;
 // The failure to find a needed file of the data set in `given`, which may be a file itself.
 int source_absent(const struct source *, const char *given, const char *needs) MUST_CHECK;
-
-#endif

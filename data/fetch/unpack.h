@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacks published archives.
-#ifndef DAWN_DATA_UNPACK_H
-#define DAWN_DATA_UNPACK_H
+#pragma once
 
 #include "data/fetch/source.h"
 
 // Writes the files of the source that the archives hold, and nothing else, into TO/<source->folder>. All of them appear, or none.
 int unpack_archives(const struct source *, const char *const *archive, int count, const char *to) MUST_CHECK;
-
-#endif

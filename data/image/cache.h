@@ -10,8 +10,7 @@
 // Invariant: the same bytes for any number of threads. Pictures that keep their size give the samples of a decoder that may
 // not shrink. Other pictures give different samples, so the recipe chooses a cache, not the machine. Cost: 3 bytes per
 // pixel and 24 per picture.
-#ifndef DAWN_DATA_CACHE_H
-#define DAWN_DATA_CACHE_H
+#pragma once
 
 #include "data/dataset.h"
 #include "data/image/crop.h"
@@ -35,5 +34,3 @@ void cache_size(const struct cache *, int64_t sample, int *width, int *height); 
 // Several threads may call it at once, each with its own scaler. The area must be inside the picture.
 void cache_draw(const struct cache *, struct scaler *, int64_t sample, const struct area *, bool mirror, int64_t height,
                 int64_t width, uint8_t *into);
-
-#endif

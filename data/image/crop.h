@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a picture that becomes a sample. Pure functions; a draw depends on seed, epoch and sample alone.
-#ifndef DAWN_DATA_CROP_H
-#define DAWN_DATA_CROP_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -22,5 +21,3 @@ struct area crop_random(uint64_t seed, uint32_t epoch, int64_t sample, int width
 struct area crop_centre(int width, int height, int64_t out_height, int64_t out_width, double ratio);
 
 bool crop_mirror(uint64_t seed, uint32_t epoch, int64_t sample);  // half of all draws
-
-#endif

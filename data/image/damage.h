@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The damaged pictures of a split (decoder_damage). Each counts once, however often it is drawn. Several threads use it at
 // once. A draw notices damage only in the rows that it needs.
-#ifndef DAWN_DATA_DAMAGE_H
-#define DAWN_DATA_DAMAGE_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -25,5 +24,3 @@ struct damage_report {
     char words[320];  // its name and its damage; "" if an earlier process noted it
 };
 void damage_report(struct damage *, struct damage_report *);
-
-#endif

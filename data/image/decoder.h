@@ -11,8 +11,7 @@
 // Invariant: the pixels depend on the arguments alone, not on earlier pictures. Any bytes give a sample or a sentence that
 // starts with `what`. A picture's size is checked against the limits before memory of that size is allocated. Cost: decoding
 // the rows down to the end of the area, the resize (about a tenth of that), and memory for the part.
-#ifndef DAWN_DATA_DECODER_H
-#define DAWN_DATA_DECODER_H
+#pragma once
 
 #include "data/image/crop.h"
 #include "data/image/image.h"
@@ -40,5 +39,3 @@ int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_
 // libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey), else NULL. Only the
 // needed rows are checked. Valid until the next call.
 const char *decoder_damage(const struct decoder *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws boxes with labels into a picture.
-#ifndef DAWN_DATA_DRAW_H
-#define DAWN_DATA_DRAW_H
+#pragma once
 
 #include "data/image/image.h"
 
@@ -11,5 +10,3 @@ struct draw_box {
     int colour;                       // a number from 0 on, such as a class
 };
 void draw_box(struct image *, const struct draw_box *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes pixels as a JPEG.
-#ifndef DAWN_DATA_ENCODER_H
-#define DAWN_DATA_ENCODER_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -15,5 +14,3 @@ void encoder_free(struct encoder *);  // NULL is fine
 // begins with `what`.
 int encoder_draw(struct encoder *, const char *what, const uint8_t *pixels, int height, int width, int quality,
                  const uint8_t **bytes, size_t *count) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Format, size and coding of a picture from its first bytes, without a decoder.
-#ifndef DAWN_DATA_HEAD_H
-#define DAWN_DATA_HEAD_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -19,5 +18,3 @@ enum { HEAD_MAX_SIDE = 65500, HEAD_BYTES = 1 << 16 };  // libjpeg's own limit; n
 // Pure. An error is a sentence that begins with `name`: neither JPEG nor PNG, bytes that end too soon, 12 bits, lossless, or
 // more pixels than HEAD_MAX_PIXELS.
 int head_read(const char *name, const uint8_t *bytes, size_t count, struct head *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Foreign pictures: decodes PNG and JPEG to RGB, resizes, and encodes PNG.
-#ifndef DAWN_DATA_IMAGE_H
-#define DAWN_DATA_IMAGE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -30,5 +29,3 @@ void image_fit(const struct image *, int side, uint8_t *pixels);
 
 int image_encode_png(const char *name, const struct image *, void **bytes, size_t *count) MUST_CHECK;  // free() the bytes
 int image_write_png(const char *path, const struct image *) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 //
 // Invariant: the same bytes on every CPU, at most 1 away from rounding the exact sum. Cost: with AVX-512 about 12 us for 128
 // x 128 (docs/performance.md), and memory for four rows.
-#ifndef DAWN_DATA_SCALE_H
-#define DAWN_DATA_SCALE_H
+#pragma once
 
 #include "data/image/crop.h"
 
@@ -28,5 +27,3 @@ void scale_reach(double begin, double length, int64_t count, int bound, int *fir
 // Writes into[height, width, 3]. The part must hold the pixels that scale_reach returns for both axes.
 void scale_draw(struct scaler *, const struct scale_part *, const struct area *, bool mirror, int64_t height, int64_t width,
                 uint8_t *into);
-
-#endif

@@ -3,8 +3,7 @@
 //
 // Both axes work on 16-bit lanes, four to a pixel, and multiply as pmulhrsw does: (a * b + 2^14) >> 15. Weights have 15
 // bits, and values between the axes have 7 more bits than a pixel. All sets give the same bits (test_data_scale.c).
-#ifndef DAWN_DATA_SCALE_INSIDE_H
-#define DAWN_DATA_SCALE_INSIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,6 +38,4 @@ struct scale_loops {
 extern const struct scale_loops scale_loops_base;
 #ifndef ISA_ONLY_BASE
 extern const struct scale_loops scale_loops_avx2, scale_loops_avx512;
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts one picture to the form of a pack: a JPEG of 8 bits in colour that decodes without a warning.
-#ifndef DAWN_DATA_CONVERT_H
-#define DAWN_DATA_CONVERT_H
+#pragma once
 
 #include "data/read/imagenet/pack.h"
 
@@ -25,5 +24,3 @@ void converter_free(struct converter *);                         // NULL is fine
 
 // `what` names the picture. Fails only for lack of memory: a picture that cannot be decoded is a result.
 int converter_run(struct converter *, const char *what, const uint8_t *bytes, size_t count, struct converted *) MUST_CHECK;
-
-#endif

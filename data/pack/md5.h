@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MD5 (RFC 1321), because the publishers of these archives give no other digest. It detects damage, not forgery.
-#ifndef DAWN_DATA_MD5_H
-#define DAWN_DATA_MD5_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -16,5 +15,3 @@ void md5_begin(struct md5 *);
 void md5_add(struct md5 *, const void *bytes, size_t count);
 void md5_end(struct md5 *, char hex[MD5_HEX]);
 void md5_of(const void *bytes, size_t count, char hex[MD5_HEX]);  // of all bytes at once
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source of a pack: folders of pictures, the two tars of ILSVRC2012, or one gzipped tar with train and val in it.
-#ifndef DAWN_DATA_ORIGIN_H
-#define DAWN_DATA_ORIGIN_H
+#pragma once
 
 #include "data/manifest.h"
 #include "data/pack/md5.h"
@@ -48,5 +47,3 @@ bool origin_is_official(const struct imagenet_flavour *, const int64_t count[SPL
                         const char *labels);
 // SHA-256 over the WordNet ids of the validation pictures in the order of their numbers, a line end between them.
 void origin_labels_digest(const struct listing *, char hex[DIGEST_HEX]);
-
-#endif

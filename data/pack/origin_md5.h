@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MD5s of archives, computed while they are packed.
-#ifndef DAWN_DATA_ORIGIN_MD5_H
-#define DAWN_DATA_ORIGIN_MD5_H
+#pragma once
 
 #include "data/pack/md5.h"
 
@@ -11,5 +10,3 @@ struct origin_md5 *origin_md5_start(int archives, char *const path[]);  // start
 void origin_md5_stop(struct origin_md5 *);                              // ends the threads, finished or not; NULL is fine
 // Waits until archive `i` has been read.
 int origin_md5_of(struct origin_md5 *, int i, char hex[MD5_HEX]) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a pack.
-#ifndef DAWN_DATA_PACKER_H
-#define DAWN_DATA_PACKER_H
+#pragma once
 
 #include "data/read/imagenet/imagenet_kind.h"
 
@@ -32,5 +31,3 @@ struct packer_report {
 // Refuses to overwrite. An interrupted call leaves TO.part, and the same call continues it. The bytes of the pack depend on
 // the source, short_side, quality and seed alone (and on the version of libjpeg-turbo), not on threads or interruptions.
 int packer_run(const struct packer_choice *, struct packer_report *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An unfinished pack, DST.part. A later packer of the same source continues it.
-#ifndef DAWN_DATA_PART_H
-#define DAWN_DATA_PART_H
+#pragma once
 
 #include "data/read/imagenet/pack.h"
 
@@ -28,5 +27,3 @@ int part_add(struct part *, const struct pack_record *, const void *bytes) MUST_
 int part_keep(struct part *) MUST_CHECK;              // makes the records so far available to a later packer
 int part_commit(struct part *, uint32_t flags) MUST_CHECK;  // after the last record: finishes the file and gives it its name
 void part_close(struct part *);                       // keeps the file unless nothing was added; {0} is fine
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks a tar inside a file and returns the name and the position of each member.
-#ifndef DAWN_DATA_TAR_H
-#define DAWN_DATA_TAR_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -27,5 +26,3 @@ int tar_walk(const struct tar_span *, tar_visit *, void *context) MUST_CHECK;
 int tar_spool(const char *path, int to, int64_t most, int64_t *bytes) MUST_CHECK;
 // The bytes of the first member of a compressed tar whose name ends with `ending`. free() them.
 int tar_extract(const char *path, const char *ending, size_t most, char **bytes, size_t *count) MUST_CHECK;
-
-#endif

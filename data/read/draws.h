@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of a drawn sample, one after the other: they depend on seed, split and sample alone (rng.h).
-#ifndef DAWN_DATA_DRAWS_H
-#define DAWN_DATA_DRAWS_H
+#pragma once
 
 #include "runtime/common/base/rng.h"
 
@@ -26,5 +25,3 @@ static inline int draws_below(struct draws *d, int n)
 {
     return (int)rng_below(draws_bits(d), (uint32_t)n);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The synthetic shapes as JPEGs of many sizes, to try the image path without files.
-#ifndef DAWN_DATA_PICTURES_H
-#define DAWN_DATA_PICTURES_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -9,5 +8,3 @@ enum { PICTURES_TRAIN = 400, PICTURES_TEST = 100, PICTURES_LONGEST = 24 << 10 };
 
 // The shape of another set of JPEGs (dataset_open_noise), filled with these pictures.
 extern const struct kind pictures_noise_kind;
-
-#endif

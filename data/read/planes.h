@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three planes to interleaved pixels and back.
-#ifndef DAWN_DATA_PLANES_H
-#define DAWN_DATA_PLANES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 void planes_interleave(const uint8_t *planes, int64_t n, uint8_t *pixels);
 // pixels[n,3] -> planes[3,n]
 void planes_split(const uint8_t *pixels, int64_t n, uint8_t *planes);
-
-#endif

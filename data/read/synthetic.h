@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ten classes of shapes and textures, drawn by a seeded procedure, for training without a download.
-#ifndef DAWN_DATA_SYNTHETIC_H
-#define DAWN_DATA_SYNTHETIC_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -19,5 +18,3 @@ void synthetic_draw(enum split, int64_t index, uint8_t *image);
 // The scene of that image in another size, image[height, width, 3]. Its square fills the shorter side and is centred.
 void synthetic_draw_at(enum split, int64_t index, int height, int width, uint8_t *image);
 void synthetic_describe(struct dataset_facts *);  // classes, their names, mean and deviation
-
-#endif

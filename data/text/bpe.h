@@ -8,8 +8,7 @@
 // byte, with one difference: a pair that is merged, comes up again and is merged again is written once. Any bytes are text; a
 // byte that is not UTF-8 is a character. Cost: 10,000 merges of the words of 29,000 pairs of sentences (1.1 million) are learned
 // in 0.2 s; encoding is a look-up per known word, and an unknown one takes time by the square of its characters.
-#ifndef DAWN_DATA_TEXT_BPE_H
-#define DAWN_DATA_TEXT_BPE_H
+#pragma once
 
 #include "data/text/vocabulary.h"
 #include "runtime/common/base/text.h"
@@ -43,5 +42,3 @@ int64_t bpe_encode(const struct bpe *, const char *line, size_t n, int32_t *into
 void bpe_decode(const struct bpe *, const int32_t *id, int64_t count, struct text *);
 // A symbol as bpe_segment writes it: "klein@@", "hund", "<unk>".
 void bpe_name(const struct bpe *, int32_t id, struct text *);
-
-#endif

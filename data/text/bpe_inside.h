@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How both halves of BPE spell words, and the learner that WordPiece shares (wordpiece_learn.c).
-#ifndef DAWN_DATA_TEXT_BPE_INSIDE_H
-#define DAWN_DATA_TEXT_BPE_INSIDE_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -48,5 +47,3 @@ struct bpe_learning {
     void *context;
 };
 int bpe_learn_merges(const struct vocabulary *words, const struct bpe_learning *) MUST_CHECK;
-
-#endif

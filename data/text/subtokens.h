@@ -6,8 +6,7 @@
 // blank between two runs is no token. A token is escaped ("_" is "\u", "\" is "\\", a character that no subtoken has is
 // "\NUMBER;"), gets a "_" at its end, and is cut from the left into the longest subtokens. So the ids of any line decode to that
 // line, except for blanks next to punctuation marks. Cost: a look-up for each prefix of a token up to the longest subtoken.
-#ifndef DAWN_DATA_TEXT_SUBTOKENS_H
-#define DAWN_DATA_TEXT_SUBTOKENS_H
+#pragma once
 
 #include "data/text/bpe.h"
 
@@ -27,5 +26,3 @@ int32_t subtokens_count(const struct subtokens *);  // of ids, with the BPE_FIRS
 int64_t subtokens_encode(const struct subtokens *, const char *line, size_t n, int32_t *into);
 // Adds the text of ids up to the first BPE_EOS; other special ids are left out.
 void subtokens_decode(const struct subtokens *, const int32_t *id, int64_t count, struct text *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code points of UTF-8, and the Unicode classes for tokenizers (from utf8proc's tables).
-#ifndef DAWN_DATA_TEXT_UNICODE_H
-#define DAWN_DATA_TEXT_UNICODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool unicode_is_cased(int32_t code);            // upper, lower or title case, i
 bool unicode_is_case_ignorable(int32_t code);   // the property Case_Ignorable
 int32_t unicode_lower(int32_t code);            // of a single character, without context
 bool unicode_is_other(int32_t code);        // control, format, private use: Cc, Cf, Co
-
-#endif

@@ -5,8 +5,7 @@
 // the file lacks takes the vector of its lower case, else of its lower case without hyphens. Cost: one pass over the file at
 // the speed of the disk; only the numbers of wanted words are parsed. The vectors found are packed into the user's cache
 // folder. The next run with the same file and words reads the pack.
-#ifndef DAWN_DATA_TEXT_VECTORS_H
-#define DAWN_DATA_TEXT_VECTORS_H
+#pragma once
 
 #include "data/text/vocabulary.h"
 
@@ -27,5 +26,3 @@ int vectors_open(const char *path, const struct vocabulary *, int64_t dimension,
 int vectors_parse(const char *name, const char *bytes, size_t count, const struct vocabulary *, int64_t dimension,
                   struct vectors *) MUST_CHECK;
 void vectors_free(struct vectors *);  // {0} is fine
-
-#endif

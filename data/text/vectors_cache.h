@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of earlier runs, in the user's cache folder. Only vectors.c includes this.
-#ifndef DAWN_DATA_TEXT_VECTORS_CACHE_H
-#define DAWN_DATA_TEXT_VECTORS_CACHE_H
+#pragma once
 
 #include "data/text/vectors.h"
 
@@ -12,5 +11,3 @@ char *vectors_cache_path(const char *path, const struct vocabulary *, int64_t di
 bool vectors_cache_parse(const char *bytes, size_t count, struct vectors *v);
 bool vectors_cache_load(const char *pack, struct vectors *v);
 void vectors_cache_save(const char *pack, const struct vectors *v);  // failures to write are ignored
-
-#endif

@@ -2,8 +2,7 @@
 // Words with numbers: 0, 1, 2, ... in the order of their first occurrence, or by frequency.
 //
 // A word is any bytes, at least one. Cost of a look-up: one hash of the word and, in nearly all cases, one comparison.
-#ifndef DAWN_DATA_TEXT_VOCABULARY_H
-#define DAWN_DATA_TEXT_VOCABULARY_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -38,5 +37,3 @@ static inline uint32_t vocabulary_hash(uint32_t hash, const char *bytes, size_t 
     return hash;
 }
 int32_t vocabulary_find_hashed(const struct vocabulary *, const char *word, size_t n, uint32_t hash);
-
-#endif

@@ -8,8 +8,7 @@
 // BertPreTokenizer, WordPiece), with one difference: here the names of special pieces in a text are plain text. Canonical
 // reordering of marks is left out: spacing marks (Hangul tone marks) may get a neighbour's place. Cost: about 80 MB of
 // English a second and core.
-#ifndef DAWN_DATA_TEXT_WORDPIECE_H
-#define DAWN_DATA_TEXT_WORDPIECE_H
+#pragma once
 
 #include "data/text/vocabulary.h"
 
@@ -51,5 +50,3 @@ struct text;
 // the union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with
 // `pieces` pieces, or where no pair occurs twice. Depends on the counted words alone.
 int wordpiece_learn(const struct vocabulary *words, int32_t pieces, struct text *list) MUST_CHECK;
-
-#endif

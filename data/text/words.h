@@ -4,8 +4,7 @@
 // Inside a word a point, comma or colon between two digits is kept (1,000.5 and 10:30). Contractions are cut as in the
 // corpora of published word vectors: Bob 's, they 're, do n't, with ' or U+2019. Any bytes are text; bytes that are not
 // UTF-8 are words of one byte. Cost: about 150 MB of English a second and core.
-#ifndef DAWN_DATA_TEXT_WORDS_H
-#define DAWN_DATA_TEXT_WORDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct words {
 };
 void words_free(struct words *);
 void words_split(const char *text, size_t n, struct words *);  // appends; n is at most INT32_MAX
-
-#endif

@@ -3,8 +3,7 @@
 // are filled by seeded draws. It serves four purposes: a device against `ref` in every type that it supports, gradients against
 // finite differences, fused against unfused, and speed (`dawn bench ops`). An operator without a row fails test_ops. To add a
 // case, write a row in the cases_*.c file of its family, and a build function if none there fits.
-#ifndef DAWN_CASES_H
-#define DAWN_CASES_H
+#pragma once
 
 #include "runtime/session.h"
 
@@ -134,5 +133,3 @@ struct case_speed {
 // Times every large case whose name contains `filter` (NULL: all), in `type`; unsupported cases are left out.
 int cases_bench(struct device *, enum dtype type, const char *filter,
                 int (*each)(void *context, const struct case_speed *), void *context) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 // Parameters and running statistics (enum role) are saved; tables, counters, optimiser state and slots that can be computed
 // again are not. The same weights and texts give the same bytes.
 // A file is bytes from outside: when checkpoint_open returns 0, everything in it has been checked.
-#ifndef DAWN_CHECKPOINT_H
-#define DAWN_CHECKPOINT_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "runtime/session.h"
@@ -72,5 +71,3 @@ int checkpoint_parse(const char *where, const void *bytes, size_t count, struct 
 void checkpoint_view_free(struct safetensors_view *);
 const char *checkpoint_type_name(enum dtype);  // as the format spells it: "F32"
 size_t checkpoint_type_size(enum dtype);       // in bytes
-
-#endif

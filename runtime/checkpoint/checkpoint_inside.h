@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the files behind checkpoint.h.
-#ifndef DAWN_CHECKPOINT_INSIDE_H
-#define DAWN_CHECKPOINT_INSIDE_H
+#pragma once
 
 #include "runtime/checkpoint/checkpoint.h"
 
@@ -16,5 +15,3 @@ static inline bool checkpoint_has(const struct slot *slot)
 {
     return role_is_parameter(slot->role) || slot->role == ROLE_STATISTIC;
 }
-
-#endif

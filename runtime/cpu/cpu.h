@@ -3,8 +3,7 @@
 // scratch buffer fixed. oneDNN runs matmul, and convolution where no kernel of DAWN is faster (stem.c, direct.c, wgrad.c,
 // winograd*.c; dnnl_*.c). Everything else is bound by memory and runs in DAWN's loops (loops*.c, compiled once per instruction
 // set; cpu_*.c).
-#ifndef DAWN_CPU_H
-#define DAWN_CPU_H
+#pragma once
 
 #include "runtime/device.h"
 
@@ -46,5 +45,3 @@ struct cpu_op {
 #define OP(ID, name, inputs, outputs, flags) extern const struct cpu_op cpu_##name;
 #include "runtime/ops.def"
 #undef OP
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest of many 32-bit keys, and sorting by keys. Of equal keys the first comes first. Nothing is allocated.
-#ifndef DAWN_CPU_SELECT_H
-#define DAWN_CPU_SELECT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 void cpu_select(const uint32_t *key, int64_t n, int64_t k, int32_t *at);
 // Sorts indices by their keys; equal ones keep their order. spare: room for as many.
 void cpu_sort(const uint32_t *key, int64_t count, int32_t *at, int32_t *spare);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the cpu_*.c files: the values of a step, the split over threads, and the scratch of a step. Workspace and run carve
 // the scratch with the same lines.
-#ifndef DAWN_CPU_WORK_H
-#define DAWN_CPU_WORK_H
+#pragma once
 
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/cpu.h"
@@ -78,5 +77,3 @@ static inline void *cpu_take(struct cpu_scratch *s, int64_t count, size_t size)
     s->used += bytes;
     return s->base ? s->base + (s->used - bytes) : NULL;
 }
-
-#endif

@@ -17,8 +17,7 @@
 //   cuda_library.c   cuDNN, cuBLASLt and NVML, loaded on first use
 //   cuda_meter.c     the GPU's energy meter
 //   cuda_*.c         operators by family: support, scratch size, arguments of the launcher
-#ifndef DAWN_CUDA_H
-#define DAWN_CUDA_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/cuda/kernel.h"
@@ -122,5 +121,3 @@ int cuda_check(cudaError_t, const char *what) MUST_CHECK;
 static inline const struct value *cuda_in(const struct cuda_step *s, int i) { return node_in(s->graph, s->node, i); }
 static inline const struct value *cuda_out(const struct cuda_step *s, int i) { return node_out(s->graph, s->node, i); }
 static inline int64_t cuda_count(const struct value *v) { return shape_count(&v->shape); }
-
-#endif

@@ -3,8 +3,7 @@
 // soon as its bytes are in the ring, and a download waits once. A served request, or the begin of an epoch, then costs one wait.
 //
 // Cost: pinned memory of CUDA_RING bytes, taken by the first small copy; a copy on the host of every small range.
-#ifndef DAWN_CUDA_COPY_H
-#define DAWN_CUDA_COPY_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 
@@ -13,5 +12,3 @@ enum { CUDA_RING = 1 << 20, CUDA_RING_MOST = CUDA_RING / 4 /* bytes of a small c
 int cuda_copy_up(struct device *, void *to, const void *from, size_t bytes) MUST_CHECK;
 int cuda_copy_down(struct device *, void *to, const void *from, size_t bytes) MUST_CHECK;
 void cuda_copy_close(struct cuda_device *);
-
-#endif

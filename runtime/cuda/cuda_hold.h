@@ -4,8 +4,7 @@
 //
 // The pause has a fixed length, because the queue of launches is limited: a GPU that waited for the last of many launches would
 // wait forever. Cost: the pause, and about 0.1 ms.
-#ifndef DAWN_CUDA_HOLD_H
-#define DAWN_CUDA_HOLD_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -14,5 +13,3 @@
 enum { CUDA_HOLD_LAUNCH_NS = 10000 /* for a launch and an event */, CUDA_HOLD_CALL_NS = 100000 /* for a call of cuDNN */ };
 
 int cuda_hold(cudaStream_t, int64_t ns) MUST_CHECK;
-
-#endif

@@ -5,8 +5,7 @@
 //
 // Invariant: if no path connects two tasks, neither writes a byte that the other accesses.
 // Cost: O(tasks^2 * accesses^2) comparisons at compile time (milliseconds); nothing at run time.
-#ifndef DAWN_CUDA_LANES_H
-#define DAWN_CUDA_LANES_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/cuda/kernel.h"
@@ -50,5 +49,3 @@ void cuda_lanes_find(struct cuda_task *, int tasks, int lanes, struct arena *);
 int cuda_lanes_enter(struct cuda_lanes *, int task, cudaStream_t *) MUST_CHECK;
 int cuda_lanes_leave(struct cuda_lanes *, int task) MUST_CHECK;
 int cuda_lanes_join(struct cuda_lanes *) MUST_CHECK;
-
-#endif

@@ -15,8 +15,7 @@
 //   #undef FUNCTION
 //   };
 //   TRY(cuda_library_load(&library, &dnn->functions));
-#ifndef DAWN_CUDA_LIBRARY_H
-#define DAWN_CUDA_LIBRARY_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -31,5 +30,3 @@ struct cuda_library {
 // package if the library or a function is missing; `into` is then all NULL. A loaded library stays loaded until the program
 // ends.
 int cuda_library_load(const struct cuda_library *, void *into) MUST_CHECK;
-
-#endif

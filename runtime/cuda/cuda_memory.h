@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory. A session has hundreds of small slots and the driver's smallest allocation is large, so small requests are
 // carved from chunks; large ones go to the driver. Waste: the ends of chunks, some MiB per device at most.
-#ifndef DAWN_CUDA_MEMORY_H
-#define DAWN_CUDA_MEMORY_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 
@@ -17,5 +16,3 @@ void cuda_memory_free(struct cuda_memory *);  // also frees blocks that were nev
 int cuda_memory_take(struct cuda_memory *, size_t bytes, void **) MUST_CHECK;
 size_t cuda_memory_most(const struct cuda_memory *);  // peak number of bytes taken from the driver
 void cuda_memory_give(struct cuda_memory *, void *);  // NULL is allowed
-
-#endif

@@ -7,8 +7,7 @@
 // Invariant: a node comes after every earlier node that wrote bytes which it accesses, or accessed bytes which it writes. The
 // results are the bytes of plan order.
 // Cost: O(nodes^2 * accesses^2) comparisons of the update's nodes at compile time; nothing at run time.
-#ifndef DAWN_CUDA_MERGE_H
-#define DAWN_CUDA_MERGE_H
+#pragma once
 
 #include "runtime/cuda/cuda_lanes.h"
 
@@ -26,5 +25,3 @@ struct cuda_merge {
 enum { CUDA_MERGE_KINDS = 16 };
 void cuda_merge_find(const struct cuda_task *, const int *kind, int tasks, int from, int most, struct cuda_merge *,
                      struct arena *);
-
-#endif

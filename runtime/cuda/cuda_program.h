@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled plans of the CUDA device: functions of device.h, listed in cuda.c's table.
-#ifndef DAWN_CUDA_PROGRAM_H
-#define DAWN_CUDA_PROGRAM_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 
@@ -17,5 +16,3 @@ const struct cuda_task *cuda_program_tasks(const struct program *, int *tasks);
 struct cuda_merge;
 const struct cuda_merge *cuda_program_launches(const struct program *);
 size_t cuda_program_nodes(const struct program *);
-
-#endif

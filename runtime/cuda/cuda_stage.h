@@ -5,8 +5,7 @@
 //
 // Cost: one more copy of every staged range in GPU memory, and one copy on the GPU a run (computed, not measured: 150 MB at
 // 3 TB/s, read and written, is 0.1 ms). A shadow is allocated when its range is staged first; the plan does not count it.
-#ifndef DAWN_CUDA_STAGE_H
-#define DAWN_CUDA_STAGE_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 
@@ -20,5 +19,3 @@ int cuda_stage_apply(struct cuda_device *) MUST_CHECK;
 // Call before freeing memory that may be a target of staged copies: applies, waits, drops all shadows.
 void cuda_stage_forget(struct cuda_device *);
 void cuda_stage_close(struct cuda_device *);
-
-#endif

@@ -5,8 +5,7 @@
 //   - slots that the program never writes: copied outside of the captured graph, only if the slot changed
 //   - other slots that still hold their value from the start of the program: one launch at the start
 //   - values that the program itself computes or writes: copied right before the owner runs
-#ifndef DAWN_CUDA_WEIGHTS_H
-#define DAWN_CUDA_WEIGHTS_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 
@@ -27,5 +26,3 @@ struct cuda_touch;
 int cuda_weights_touches(const struct cuda_weights *, int position, struct cuda_touch *into);
 // True if input i of a step is read through a copy; *into then describes the copy.
 bool cuda_weights_read(const struct cuda_step *, int i, struct cuda_touch *into);
-
-#endif

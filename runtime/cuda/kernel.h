@@ -3,8 +3,7 @@
 // addresses, sizes, types, all set when a graph is compiled) and K_LAUNCHER(k_thing), the function in k_NAME.cu that puts one
 // or more kernels on the stream. Launchers do not allocate, wait or read back, so that they can be captured in a CUDA graph.
 // Scratch comes in the struct; a function in the header returns its size.
-#ifndef DAWN_KERNEL_H
-#define DAWN_KERNEL_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -14,6 +13,4 @@
 #define K_LAUNCHER(name) extern "C" cudaError_t name(cudaStream_t stream, const void *args)
 #else
 #define K_LAUNCHER(name) cudaError_t name(cudaStream_t stream, const void *args)
-#endif
-
 #endif

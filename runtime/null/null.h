@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counters of the null device. It computes nothing and has no memory, so a test can plan, allocate and "run" graphs of any
 // size and then read which calls the device received.
-#ifndef DAWN_NULL_H
-#define DAWN_NULL_H
+#pragma once
 
 #include "runtime/device.h"
 
@@ -17,5 +16,3 @@ const struct null_counts *null_counts(const struct device *);
 
 // Limits the device to this many bytes: alloc fails beyond them, and facts() reports the remainder.
 void null_limit(struct device *, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the op_*.c files: they read a node's inputs, give its outputs a shape, or refuse with a sentence.
-#ifndef DAWN_OP_H
-#define DAWN_OP_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -78,5 +77,3 @@ int op_spread(struct graph *, int v, struct shape to, unsigned axes);  // v repe
     double op_##name##_flops(const struct graph *, const struct node *);
 #include "runtime/ops.def"
 #undef OP
-
-#endif

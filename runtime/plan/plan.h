@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: which nodes run, in which order, and where every value lies. All of it is known before anything runs.
 // Temporaries of all plans of a session share one slab. Cost: near-linear in nodes and values (plan_layout.h).
-#ifndef DAWN_PLAN_H
-#define DAWN_PLAN_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -44,5 +43,3 @@ int plan_verify(const struct plan *) MUST_CHECK;  // the proof, also for the tes
 
 // The address of a value, given the slab. NULL for NONE.
 void *plan_address(const struct plan *, void *slab, int value);
-
-#endif

@@ -3,8 +3,7 @@
 // and the readers of values that it overwrites, except slots (a device may read slots through copies). Sharing bytes in that
 // order costs a device that merges or overlaps nodes nothing. Cost: one pass over the nodes for 64 starts; memory: one bit per
 // start for each value and position.
-#ifndef DAWN_PLAN_FLOW_H
-#define DAWN_PLAN_FLOW_H
+#pragma once
 
 #include "runtime/plan/plan.h"
 
@@ -21,5 +20,3 @@ static inline bool plan_flow_starts(const struct plan_flow *f, int at) { return 
 // True if every user of a root's bytes, or (root NONE) the node at position `user`, is finished when the update node at
 // position `at` starts.
 bool plan_flow_finished(const struct plan_flow *, int root, int user, int at);
-
-#endif

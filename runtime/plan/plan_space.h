@@ -2,8 +2,7 @@
 // Which bytes of the slab are taken at which positions: a segment tree over positions, whose nodes hold the union of the
 // bytes that were taken as sorted spans. Neighbouring spans are joined, and a packed slab has few gaps, so that a question
 // costs O(log positions * gaps) however many blocks are live.
-#ifndef DAWN_PLAN_SPACE_H
-#define DAWN_PLAN_SPACE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -22,5 +21,3 @@ void plan_space_free(struct plan_space *);
 void plan_space_take(struct plan_space *, int first, int last, struct span);
 // The lowest offset of `bytes` that are free from `first` to `last` and outside of `also`. Spans of `also` may overlap.
 size_t plan_space_find(const struct plan_space *, int first, int last, size_t bytes, struct spans *also);
-
-#endif

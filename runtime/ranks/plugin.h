@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the plug-in gives to the program. Each function returns 0 or an error number of MPI, which `error_text` explains.
-#ifndef DAWN_RANKS_PLUGIN_H
-#define DAWN_RANKS_PLUGIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct ranks_plugin {
 
 #define RANKS_PLUGIN_NAME "dawn_ranks_plugin"
 extern const struct ranks_plugin dawn_ranks_plugin;
-
-#endif

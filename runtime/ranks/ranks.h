@@ -9,8 +9,7 @@
 // go on does not skip such a call: it ends (ranks_close), and the others are ended with it.
 // Cost: a reduction moves 2 (R - 1) / R of its bytes over each rank's link, which is the least possible, and adds R numbers for
 // each element once, in all ranks together.
-#ifndef DAWN_RANKS_H
-#define DAWN_RANKS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -60,5 +59,3 @@ enum ranks_end {
 enum ranks_end ranks_close(int rc, void (*speak)(void *context), void *context);
 // Ends all processes with this exit status.
 void ranks_abort(int status);
-
-#endif

@@ -2,8 +2,7 @@
 // Internals of the reference device. Every operator is one function of plain loops over doubles: inputs are converted to
 // double, the arithmetic is libm's, and a result is rounded once, to its stored type. It is the specification: tests compare
 // the other devices with it. Its speed matters only for the duration of tests.
-#ifndef DAWN_REF_H
-#define DAWN_REF_H
+#pragma once
 
 #include "runtime/device.h"
 
@@ -34,5 +33,3 @@ void ref_round_all(enum dtype, double *, int64_t count);
 void ref_drop(const struct ref_step *, double *x, int64_t count, int input, float p, int site);
 double ref_act_value(enum act, double);
 double ref_act_slope(enum act, double);
-
-#endif

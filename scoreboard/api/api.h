@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the API: every address below /api, and the log's files below /log. GET /api/v1/openapi.json describes them for
 // programs.
-#ifndef DAWN_SCOREBOARD_API_H
-#define DAWN_SCOREBOARD_API_H
+#pragma once
 
 #include "scoreboard/http/server.h"
 
@@ -35,5 +34,3 @@
 #define ROUTE(method, pattern, handler, shape, what) int handler(const struct request *, struct answer *);
 API_ROUTES
 #undef ROUTE
-
-#endif

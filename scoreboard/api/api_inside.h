@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the API's handlers. Answers are JSON: figures of statements are the integers that were signed; only derived values
 // and intervals are floats.
-#ifndef DAWN_SCOREBOARD_API_INSIDE_H
-#define DAWN_SCOREBOARD_API_INSIDE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -25,5 +24,3 @@ int api_query(const char *query, const char *const names[], int64_t values[]) MU
 // ---- openapi_shapes.c: the schemas of the document, by name, made of tables
 json_t *openapi_shapes(void);
 json_t *openapi_typed(const char *type, const char *what);  // "int", "text?", "[Finding]", ...: a schema
-
-#endif

@@ -2,8 +2,7 @@
 // DAWNBench's files: TASK/train/STEM.json with STEM.tsv, TASK/inference/STEM.json. The pure parsers accept every
 // irregularity of the historic archive and report it; a refusal names its reason. The export (board_export.h) writes files that
 // can be imported again without loss.
-#ifndef DAWN_SCOREBOARD_DAWNBENCH_H
-#define DAWN_SCOREBOARD_DAWNBENCH_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
@@ -61,5 +60,3 @@ enum { HISTORY_ROWS = 10000 };
 int history_read(const char *name, const char *bytes, size_t count, struct dawnbench_archive *) MUST_CHECK;
 // The entry of such a tsv again.
 int history_row(const char *stem, const char *tsv, struct dawnbench_entry **) MUST_CHECK;
-
-#endif

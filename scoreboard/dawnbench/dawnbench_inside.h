@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the files of the DAWNBench import.
-#ifndef DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
-#define DAWN_SCOREBOARD_DAWNBENCH_INSIDE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -40,5 +39,3 @@ double dawnbench_goal(const struct contest *, int target);       // in the conte
 // ---- dawnbench_quirk.c
 // Adds "json: sentence" or "tsv: sentence" to the quirks.
 void dawnbench_quirk(struct dawnbench_entry *, const char *file, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

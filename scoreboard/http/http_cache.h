@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cache of answers. Each thread has its own, so it needs no lock. An answer depends only on the target and the store: it is
 // valid until the store's version changes, which empties the cache.
-#ifndef DAWN_SCOREBOARD_HTTP_CACHE_H
-#define DAWN_SCOREBOARD_HTTP_CACHE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -21,5 +20,3 @@ const struct cached *cache_find(struct cache *, const char *target);
 // Takes ownership of both responses and evicts old answers to make room, those first that nobody has asked for again. False
 // if the answer is too large: the caller keeps the responses.
 bool cache_keep(struct cache *, const char *target, const struct cached *, size_t bytes);
-
-#endif

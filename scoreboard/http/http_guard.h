@@ -2,8 +2,7 @@
 // Checks the form of a request before anything else reads it. Pure functions over the target and the header lines.
 // libmicrohttpd (0.9.75) accepts requests that a proxy may interpret differently (two lengths, a length with chunks, folded
 // lines, bare line ends, NULs); every ambiguous request is refused here.
-#ifndef DAWN_SCOREBOARD_HTTP_GUARD_H
-#define DAWN_SCOREBOARD_HTTP_GUARD_H
+#pragma once
 
 #include "scoreboard/http/server.h"
 
@@ -29,5 +28,3 @@ enum problem guard_body(const struct guard *, size_t *count, const char **detail
 
 // True if If-None-Match names this tag ("..." with its quotes). Weak tags count too, as allowed for GET.
 bool guard_matches(const char *if_none_match, const char *tag);
-
-#endif

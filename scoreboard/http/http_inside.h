@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the parts of the server: http.c (start, stop), http_request.c (head to answer), http_reply.c (answer to response).
-#ifndef DAWN_SCOREBOARD_HTTP_INSIDE_H
-#define DAWN_SCOREBOARD_HTTP_INSIDE_H
+#pragma once
 
 #include "scoreboard/http/http_cache.h"
 #include "scoreboard/http/http_guard.h"
@@ -56,5 +55,3 @@ void reply_allow(struct MHD_Response **, const struct route *table, const char *
 // Turns a refusal into the answer that fits the address: JSON below /api, a page elsewhere.
 void reply_problem(const struct server_settings *, struct answer *, const char *path, enum problem, const char *detail);
 enum problem reply_problem_of(int rc);
-
-#endif

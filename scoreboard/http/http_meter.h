@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of this server's time each address has taken lately, beyond what the cache answers. An address may take `milliseconds`
 // a second, and four times that at once; then it has to wait. So nobody's requests keep others from being served.
-#ifndef DAWN_SCOREBOARD_HTTP_METER_H
-#define DAWN_SCOREBOARD_HTTP_METER_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -16,5 +15,3 @@ uint64_t meter_address(const struct sockaddr *peer, const char *forwarded);
 // Seconds until the address may ask again; 0: now.
 int meter_wait(struct meter *, uint64_t address, int64_t now_ns);
 void meter_take(struct meter *, uint64_t address, int64_t now_ns, int64_t taken_ns);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadlines of connections. libmicrohttpd's own timeout covers only inactivity, so a client that sends a byte a second could
 // hold its connection forever. Here every request has a deadline.
-#ifndef DAWN_SCOREBOARD_HTTP_WATCH_H
-#define DAWN_SCOREBOARD_HTTP_WATCH_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -18,5 +17,3 @@ void watch_close(struct watch *, int fd);
 // From now on, shuts down every idle connection.
 void watch_drain(struct watch *);
 int watch_busy(struct watch *);  // requests in progress
-
-#endif

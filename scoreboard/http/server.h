@@ -2,8 +2,7 @@
 // The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. This room owns connections,
 // limits, guard and cache; it is given the table of addresses. Handlers (api_*.c, page_*.c) turn a request into an answer and
 // know no socket.
-#ifndef DAWN_SCOREBOARD_SERVER_H
-#define DAWN_SCOREBOARD_SERVER_H
+#pragma once
 
 #include "scoreboard/store/store.h"
 
@@ -76,5 +75,3 @@ int server_listen(const char *listen_at, int *listening) MUST_CHECK;
 int server_start(const struct server_settings *, int listening, struct server **) MUST_CHECK;
 int server_port(const struct server *);
 void server_stop(struct server *);   // accepts no new connections, lets requests end (at most 10 s), then frees
-
-#endif

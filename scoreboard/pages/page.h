@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by all pages: frame, breadcrumbs, small figures, rows of entries. Pages work without script and without inline
 // style; strangers' text is put into <bdi>.
-#ifndef DAWN_SCOREBOARD_PAGE_H
-#define DAWN_SCOREBOARD_PAGE_H
+#pragma once
 
 #include "runtime/common/draw/chart.h"
 #include "runtime/common/draw/html.h"
@@ -99,5 +98,3 @@ void page_board_table(struct page *, const struct filter *, const struct entries
 void page_how_to_be_first(struct page *, const struct filter *);  // of an empty board
 // "12 more entries are self-evaluated, imported or flagged", with a link to them; nothing if `below` is 0.
 void page_unchecked(struct page *, enum view, const struct filter *, int64_t below);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the pages: every address that is for people, and the page about a problem.
-#ifndef DAWN_SCOREBOARD_PAGES_H
-#define DAWN_SCOREBOARD_PAGES_H
+#pragma once
 
 #include "scoreboard/http/server.h"
 
@@ -46,5 +45,3 @@ PAGE_ROUTES
 
 // The whole answer for a problem: status and page. `detail` may be NULL.
 void page_problem(enum problem, const char *detail, struct answer *);
-
-#endif

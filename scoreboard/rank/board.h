@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boards: every contest (submit/format/score/contest.h) has these, each in two ranks. An entry is a row of a board. A filter
 // selects and orders rows. Nothing here knows HTTP or SQLite.
-#ifndef DAWN_SCOREBOARD_BOARD_H
-#define DAWN_SCOREBOARD_BOARD_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
@@ -165,5 +164,3 @@ int filter_narrowing(const struct filter *);  // the number of its keys that lea
 // "0.267 ms".
 enum { BOARD_VALUE = 48 };
 char *board_value(enum board, double value, char into[BOARD_VALUE]);
-
-#endif

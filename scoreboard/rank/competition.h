@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Competitions: what a competition's statement says, the operator's file that it is made of, and the order of the entries. Pure
 // functions; the server's clock is an argument (docs/decisions/competitions.md).
-#ifndef DAWN_SCOREBOARD_COMPETITION_H
-#define DAWN_SCOREBOARD_COMPETITION_H
+#pragma once
 
 #include <jansson.h>
 
@@ -49,5 +48,3 @@ struct contender {
 const char *competition_mark(const struct competition *, const struct contender *);
 // Orders them: those with a place by value, equal values by the order of the commitments; then those without a place.
 void competition_rank(const struct competition *, struct contender *, int count);
-
-#endif

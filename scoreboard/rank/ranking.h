@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns statements into rows of boards: docs/rules.md as code. Pure functions of statements, so rankings can be rebuilt from
 // the log and compared (store_check).
-#ifndef DAWN_SCOREBOARD_RANKING_H
-#define DAWN_SCOREBOARD_RANKING_H
+#pragma once
 
 #include "scoreboard/rank/board.h"
 #include "submit/format/score/group.h"
@@ -48,5 +47,3 @@ const struct contest *ranking_contest(const json_t *run);  // NULL: there is non
 
 // True if a target is harder than another, by the direction of the run's first metric.
 bool ranking_is_harder(const json_t *run, int64_t target_micro, int64_t than_micro);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a board as text: a table for people, or TSV, CSV and JSON for programs; and the members of an entry.
-#ifndef DAWN_SCOREBOARD_TABLE_H
-#define DAWN_SCOREBOARD_TABLE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -26,5 +25,3 @@ const struct table_column *table_column(int column);
 json_t *table_value(int column, const struct entry *);
 // The same as a cell of CSV: empty for null.
 void table_cell(int column, const struct entry *, struct text *csv);
-
-#endif

@@ -7,8 +7,7 @@
 // of the API every statement with its parts; of the log the checkpoint and its tiles. A link to anything else loses its address.
 // All of it shows one moment.
 // Workload: some thousand pages, now and then. Cost: every page is made twice; memory for the addresses alone.
-#ifndef DAWN_SCOREBOARD_SITE_H
-#define DAWN_SCOREBOARD_SITE_H
+#pragma once
 
 #include "scoreboard/http/server.h"
 
@@ -23,5 +22,3 @@ struct site_written {
     int64_t files, bytes, entries;  // entries: of the log
 };
 int site_write(const struct site_settings *, struct site_written *) MUST_CHECK;
-
-#endif

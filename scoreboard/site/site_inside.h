@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the files of this room.
-#ifndef DAWN_SCOREBOARD_SITE_INSIDE_H
-#define DAWN_SCOREBOARD_SITE_INSIDE_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -31,5 +30,3 @@ int site_folder_begin(struct site_folder *, const char *path) MUST_CHECK;
 int site_folder_add(struct site_folder *, const char *name, const void *bytes, size_t count) MUST_CHECK;  // name: from a slash on
 int site_folder_commit(struct site_folder *) MUST_CHECK;
 void site_folder_end(struct site_folder *);  // removes what was not committed
-
-#endif

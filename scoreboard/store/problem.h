@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every reason to refuse a request, as RFC 9457 problem+json with a stable code.
-#ifndef DAWN_SCOREBOARD_PROBLEM_H
-#define DAWN_SCOREBOARD_PROBLEM_H
+#pragma once
 
 #include "submit/format/check/check.h"
 
@@ -55,5 +54,3 @@ enum { RULED = 1 };
 int problem_rule(struct ruling *, enum problem, const char *format, ...) __attribute__((format(printf, 3, 4)));
 // {"type":"about:blank","title":..,"status":..,"code":..,"detail":..,"checks":[{"code","level","text"}]}
 void problem_write(enum problem, const char *detail, const struct findings *, struct text *into);
-
-#endif

@@ -6,8 +6,7 @@
 // a read-only connection each, one per thread. WAL, synchronous=FULL: acknowledged writes survive a power cut. Every statement is
 // an entry of a Merkle tree, whose signed checkpoints are stored next to the record (store_tree.c).
 // Workload: thousands of reads a second, some hundred statements a second at most, 10,000s of rows.
-#ifndef DAWN_SCOREBOARD_STORE_H
-#define DAWN_SCOREBOARD_STORE_H
+#pragma once
 
 #include "scoreboard/rank/board.h"
 #include "scoreboard/store/problem.h"
@@ -224,5 +223,3 @@ struct totals {
     int64_t statements, runs, groups, people, imports, newest_ms;
 };
 int store_totals(struct reader *, struct totals *) MUST_CHECK;
-
-#endif

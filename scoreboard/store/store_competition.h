@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the storage's door (store.h) that is about competitions. Statements open them, commit to them and enter runs; the
 // moment of each one's acceptance decides (docs/decisions/competitions.md).
-#ifndef DAWN_SCOREBOARD_STORE_COMPETITION_H
-#define DAWN_SCOREBOARD_STORE_COMPETITION_H
+#pragma once
 
 #include "scoreboard/rank/competition.h"
 
@@ -28,5 +27,3 @@ int store_competition(struct reader *, const char *name, struct arena *, struct 
 // Who committed, ranked (competition_rank); the first CONTENDERS_MOST.
 int store_contenders(struct reader *, const struct competition_stored *, struct arena *, struct contender **, int *count)
     MUST_CHECK;
-
-#endif

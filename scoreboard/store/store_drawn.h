@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the storage's door (store.h) that is about the draw (docs/decisions/draw.md): which runs the log has drawn, and
 // what came of it when the operator trained them again.
-#ifndef DAWN_SCOREBOARD_STORE_DRAWN_H
-#define DAWN_SCOREBOARD_STORE_DRAWN_H
+#pragma once
 
 #include "scoreboard/store/problem.h"
 #include "submit/log/draw.h"
@@ -45,5 +44,3 @@ struct draw_rules {
 int store_draw_rules(struct reader *, struct arena *, struct draw_rules *) MUST_CHECK;
 // The board signs new rules. `keys`: fingerprints.
 int store_draw(struct store *, const struct draw_rules *, const char *by, int64_t now_ms, struct acceptance *) MUST_CHECK;
-
-#endif

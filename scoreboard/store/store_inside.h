@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the files of this folder.
-#ifndef DAWN_SCOREBOARD_STORE_INSIDE_H
-#define DAWN_SCOREBOARD_STORE_INSIDE_H
+#pragma once
 
 #include "scoreboard/store/tree/store_tree.h"
 #include "scoreboard/store/types/types.h"
@@ -13,5 +12,3 @@ int store_signer_check(struct store *, struct incoming *, int64_t now_ms, struct
 bool store_signer_may(const struct store *, struct sql *, const struct incoming *, int64_t now_ms, char handle[64]);
 // ---- store_read.c: adds the findings of a statement's acceptance to `into`. Codes that this program does not know are left out.
 int store_findings(struct sql *, int64_t sequence, struct findings *into) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the storage's door (store.h) that is about objections. Anybody who is known here may object to a run of another
 // person, once; the operator decides. An objection that was upheld counts as a flag, and nothing is ever deleted.
-#ifndef DAWN_SCOREBOARD_STORE_OBJECTION_H
-#define DAWN_SCOREBOARD_STORE_OBJECTION_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 
@@ -25,5 +24,3 @@ enum { OBJECTIONS_MOST = 100 };
 // Objections to a run, after the first `skip`, at most OBJECTIONS_MOST. A key costs nothing, so the upheld ones come first, then
 // those of people with a finished run that still counts, then all others; each the oldest first.
 int store_objections(struct reader *, int64_t run, int64_t skip, struct arena *, struct objections *) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the storage's door (store.h) that is about tickets (docs/decisions/tickets.md). A ticket is a statement; what this
 // file adds is the beats that came while its run went on, and whether the run was reported.
-#ifndef DAWN_SCOREBOARD_STORE_TICKET_H
-#define DAWN_SCOREBOARD_STORE_TICKET_H
+#pragma once
 
 #include "scoreboard/store/problem.h"
 #include "submit/format/score/ticket.h"
@@ -46,5 +45,3 @@ struct ticket_counts {
 int store_tickets_by(struct reader *, const char *handle, struct ticket_counts *) MUST_CHECK;
 // Of a run: the sequence of its ticket, and of the statement in which the board says that the clocks agreed; 0: there is none.
 int store_vouched_by(struct reader *, int64_t sequence, int64_t *ticket, int64_t *by) MUST_CHECK;
-
-#endif

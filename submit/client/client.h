@@ -4,8 +4,7 @@
 //
 // TLS is verified. Plain http is allowed only to this machine (127.0.0.0/8, ::1, localhost). Redirects are followed
 // within the same scheme, host and port. A busy server (429, 503) is retried; nothing else is.
-#ifndef DAWN_CLIENT_H
-#define DAWN_CLIENT_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
@@ -62,5 +61,3 @@ bool client_conflict(const char *sentence, char digest[DIGEST_HEX]);
 void client_tame(struct text *, const char *words, size_t limit);
 // Adds "LABEL  WRONG: SENTENCE" to a report, and returns 1, for the number of faults.
 int client_wrong(struct text *, const char *label, const char *sentence);
-
-#endif

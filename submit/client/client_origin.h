@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of scoreboards: accepts or refuses them, and compares their servers.
-#ifndef DAWN_CLIENT_ORIGIN_H
-#define DAWN_CLIENT_ORIGIN_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -9,5 +8,3 @@
 // a user, a query or a fragment.
 int origin_address(const char *address, char **clean) MUST_CHECK;
 bool origin_same(const char *a, const char *b);  // scheme, host and port
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivers a statement: signs it, sends it, checks its receipt and stores it.
-#ifndef DAWN_CLIENT_DELIVER_H
-#define DAWN_CLIENT_DELIVER_H
+#pragma once
 
 #include "submit/client/client.h"
 #include "submit/format/statement.h"
@@ -44,5 +43,3 @@ int delivery_keep(struct results *, int64_t run, const struct client *, const st
 // A receipt in an answer ({"receipt": "...", "signature": "..."}): its two parts, then what it says. `signer` NULL: not asked.
 int delivery_read(const char *answer, size_t count, const struct client_board *, const struct statement *,
                   const struct sshkey *signer, int64_t now_ms, struct delivery *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the next state of a run is sent to a board that may be down. Pure: the moment is an argument.
-#ifndef DAWN_CLIENT_PACE_H
-#define DAWN_CLIENT_PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void pace_tried(struct pace *, int64_t now_ns, bool newer, bool arrived);
 void pace_end(struct pace *);
 // The earliest moment of the next try. A state that is newer than the one of the last try waits for a second at most.
 int64_t pace_due(const struct pace *, bool newer);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifies a signed statement without trusting the party that stores it: bytes, signature, chain, checks, and the board's
 // receipt. Pure: bytes in, a report out.
-#ifndef DAWN_CLIENT_VERIFY_H
-#define DAWN_CLIENT_VERIFY_H
+#pragma once
 
 #include "submit/client/client.h"
 #include "submit/format/check/check.h"
@@ -31,5 +30,3 @@ int verify_receipt(const char *answer, size_t count, const char *key_id, struct 
 // dismissed. `answer` is the answer of
 // GET /api/v1/statements/NAME. It is not signed.
 void verify_state(const char *answer, size_t count, struct text *report);
-
-#endif

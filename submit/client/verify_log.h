@@ -2,8 +2,7 @@
 // Verifies what a receipt and a board say of the board's log: that the statement is in it, that the log of now begins with the
 // one of the receipt and the one that was seen the last time, and who cosigned it. Nobody is trusted but the board's key, and
 // that not alone.
-#ifndef DAWN_CLIENT_VERIFY_LOG_H
-#define DAWN_CLIENT_VERIFY_LOG_H
+#pragma once
 
 #include "submit/format/statement.h"
 #include "submit/log/note.h"
@@ -24,5 +23,3 @@ struct log_evidence {
 // Adds a line about each item checked; returns the number of faults. `*newer`: the board's note is newer than what was seen,
 // and nothing contradicts it.
 int verify_log(const struct log_evidence *, struct text *report, bool *newer);
-
-#endif

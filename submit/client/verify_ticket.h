@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifies the ticket of a run against its board (submit/format/score/ticket.h): the announcement, the proof that the run has,
 // and the board's word about the clock.
-#ifndef DAWN_CLIENT_VERIFY_TICKET_H
-#define DAWN_CLIENT_VERIFY_TICKET_H
+#pragma once
 
 #include "submit/client/client.h"
 #include "submit/format/statement.h"
@@ -14,5 +13,3 @@ struct verify_numbers {
 };
 int verify_ticket(struct client *, const struct client_board *, const struct statement *run, const struct verify_numbers *,
                   int64_t now_ms, struct text *report);
-
-#endif

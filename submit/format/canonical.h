@@ -2,8 +2,7 @@
 // Canonical JSON: the one byte string of a value, so that it can be hashed and signed. ASCII keys sorted, compact,
 // integers and strings only (JSON libraries rewrite 0.1), at most 8 levels, at most 1 MiB. A receiver parses, writes
 // again and demands identical bytes.
-#ifndef DAWN_FORMAT_CANONICAL_H
-#define DAWN_FORMAT_CANONICAL_H
+#pragma once
 
 #include <jansson.h>
 
@@ -37,5 +36,3 @@ int canonical_check_text(const char *text, size_t count) MUST_CHECK;
 int canonical_check_marks(const char *text, size_t count) MUST_CHECK;
 // The same for an address that pages link to: it begins with https:// and a host, and has no blank and no user.
 int canonical_check_url(const char *text, size_t count) MUST_CHECK;
-
-#endif

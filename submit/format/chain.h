@@ -7,8 +7,7 @@
 // begins, the last hash those that are known when it ends. Each latency has a hash over its figures and the root. A server
 // recomputes all of them from the statement. The chain has no secret: a forger of all members can forge the hashes, too
 // (docs/threats.md).
-#ifndef DAWN_FORMAT_CHAIN_H
-#define DAWN_FORMAT_CHAIN_H
+#pragma once
 
 #include <jansson.h>
 
@@ -37,5 +36,3 @@ int chain_latency(const char *root, const json_t *latency, char hex[DIGEST_HEX])
 void chain_add(struct chain *, const struct chain_point *);
 void chain_hex(const struct chain *, char hex[DIGEST_HEX]);
 bool chain_from_hex(struct chain *, const char *hex);  // continues from a stored head
-
-#endif

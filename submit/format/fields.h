@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table of the members of all statements: name, kind, bounds, presence, meaning. The parser checks against it, and a test
 // compares docs/statements.md with it.
-#ifndef DAWN_FORMAT_FIELDS_H
-#define DAWN_FORMAT_FIELDS_H
+#pragma once
 
 #include "submit/format/statement.h"
 
@@ -40,5 +39,3 @@ int fields_check(const char *what, const struct field *, const json_t *) MUST_CH
 // The same for one member that a person typed, before a statement exists: ERR_USAGE, and `what` names it: "the note". For tags it
 // is one of them.
 int fields_check_typed(const char *what, const struct field *, const char *name, const char *text) MUST_CHECK;
-
-#endif

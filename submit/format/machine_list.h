@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of a machine, listed once: the struct (machine.h), the row and its digest (result.c), the members of a statement
 // (fields.c) and their sources (payload.c). The digest depends on their order.
-#ifndef DAWN_FORMAT_MACHINE_LIST_H
-#define DAWN_FORMAT_MACHINE_LIST_H
+#pragma once
 
 // TEXT(name, what it says) and NUMBER(name, largest, what it says)
 #define MACHINE_FACT_LIST                                                                                              \
@@ -19,5 +18,3 @@
     TEXT(driver, "their driver")                                                                                       \
     TEXT(os, "name and version of the system")                                                                         \
     TEXT(kernel, "name and release of its kernel")
-
-#endif

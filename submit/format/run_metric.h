@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A metric of a run: stores, compares and shows its scores. A count is k of N items; a value is kept in millionths. Comparisons
 // use integers, so a score exactly at the target meets it.
-#ifndef DAWN_FORMAT_RUN_METRIC_H
-#define DAWN_FORMAT_RUN_METRIC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ char *run_metric_text(const struct run_metric *, int64_t score, char into[TEXT_F
 char *run_metric_value_text(const struct run_metric *, double value, char into[TEXT_FIGURE]);
 // A standard deviation over `runs` runs with as many decimals, rounded up: "0.10%", "0.0012"; "-" for fewer than two runs.
 char *run_metric_spread_text(const struct run_metric *, double sigma, int runs, char into[TEXT_FIGURE]);
-
-#endif

@@ -6,8 +6,7 @@
 // An envelope carries a payload to a server and is kept as it came:
 //   {"payload": "<the canonical bytes as a JSON string>", "signature": "-----BEGIN SSH SIGNATURE-----...",
 //    "countersignature": "..."}          the last only for a rotation: the new key's
-#ifndef DAWN_FORMAT_STATEMENT_H
-#define DAWN_FORMAT_STATEMENT_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
@@ -86,5 +85,3 @@ int receipt_write(const struct receipt *, char **bytes, size_t *count) MUST_CHEC
 int receipt_read(const char *bytes, size_t count, const char *signature, struct receipt *, struct sshkey *server) MUST_CHECK;
 // ERR_INPUT if its date is impossible: before its statement was made, or in the future. The date decides which checks apply.
 int receipt_check_date(const struct receipt *, const struct statement *, int64_t now_ms) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A person's name on the boards, stored next to the keys.
-#ifndef DAWN_KEYS_HANDLE_H
-#define DAWN_KEYS_HANDLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ enum { HANDLE_MAX = 40 };
 int handle_choose(const char *given, char into[HANDLE_MAX]) MUST_CHECK;
 bool handle_known(void);  // $DAWN_HANDLE is set, or one is stored
 int handle_remember(const char *handle) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 // The keyring is a folder, $XDG_CONFIG_HOME/dawn/keys or ~/.config/dawn/keys, of OpenSSH's files: NAME (the secret) and
 // NAME.pub (the public key). NAME.pub alone stands for a key whose secret only the agent has. ~/.ssh/id_ed25519 is used
 // if the keyring is empty. A secret that others may read is refused, as by ssh.
-#ifndef DAWN_KEYS_KEYRING_H
-#define DAWN_KEYS_KEYRING_H
+#pragma once
 
 #include "submit/keys/openssh.h"
 
@@ -41,5 +40,3 @@ struct signer {
 int keyring_open(const struct keyring_key *, struct signer *) MUST_CHECK;
 int keyring_choose(const char *wanted, struct signer *) MUST_CHECK;  // keyring_find, then keyring_open
 int signer_sign(struct signer *, const char *namespace_, const void *message, size_t count, char into[SSHSIG_MAX]) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenSSH's programs make the keys and sign with them, so private keys, passphrases, agents and hardware keys are their business.
 // Every error is one sentence; ERR_MISSING if OpenSSH is not installed.
-#ifndef DAWN_KEYS_OPENSSH_H
-#define DAWN_KEYS_OPENSSH_H
+#pragma once
 
 #include "submit/format/ssh/sshsig.h"
 
@@ -30,5 +29,3 @@ struct openssh_signing {
     int wait_ms;
 };
 int openssh_sign(const struct openssh_signing *, char into[SSHSIG_MAX]) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which runs the log draws, so that its operator repeats them (docs/decisions/draw.md). Pure functions: anybody with the receipts
 // of a board computes the same.
-#ifndef DAWN_LOG_DRAW_H
-#define DAWN_LOG_DRAW_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 
@@ -13,5 +12,3 @@ enum { DRAW_WHOLE = 1000000, DRAW_AGAIN = 256 };  // a share of all; each such s
 void draw_hash(const char *checkpoint_signature, char hex[DIGEST_HEX]);
 // True if the checkpoint of that hash draws the run whose statement has that digest, at a share in millionths.
 bool draw_has(const char *hash, const char *digest, int64_t share_micro);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints: a log's name, size and root as a signed note (c2sp.org/signed-note, tlog-checkpoint), which witnesses may have
 // cosigned (tlog-cosignature). Notes come from outside: a pure parser with limits.
-#ifndef DAWN_LOG_NOTE_H
-#define DAWN_LOG_NOTE_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "submit/format/ssh/sshkey.h"
@@ -53,5 +52,3 @@ int note_read_witness(const char *text, struct note_witness *) MUST_CHECK;
 int note_cosigned(const char *bytes, const struct note *, const struct note_witness *, int64_t *unix_seconds) MUST_CHECK;
 // Signature `i` is a cosignature by its form; its time is not checked yet.
 bool note_is_cosignature(const struct note *, int i, int64_t *unix_seconds);
-
-#endif

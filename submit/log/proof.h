@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a receipt about the board's log: its entry, the head of the tree that ends with this entry, and the proof that the
 // tree holds it. The log holds digests only, so that a withdrawn statement's text can go while its entry stays.
-#ifndef DAWN_LOG_PROOF_H
-#define DAWN_LOG_PROOF_H
+#pragma once
 
 #include "submit/format/statement.h"
 #include "submit/log/note.h"
@@ -15,5 +14,3 @@ void proof_fill(struct receipt *, const struct tree *before, const struct sshkey
 // Checks the place in the log by itself: the head is signed by the server's key, and the proof leads to it. ERR_INPUT says
 // what does not hold.
 int proof_check(const struct receipt *, const struct sshkey *server, struct checkpoint *head) MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
 // Tiles: how a log serves its tree as files that never change (c2sp.org/tlog-tiles). A tile has 256 hashes, each of a complete
 // subtree; the last one of a level may have fewer. A bundle has the entries themselves.
 // Workload: a page or a proof needs a tile of each level, three of ten million leaves. Cost: at most 255 hashes per tile.
-#ifndef DAWN_LOG_TILE_H
-#define DAWN_LOG_TILE_H
+#pragma once
 
 #include "submit/log/tree.h"
 
@@ -40,5 +39,3 @@ struct tile_reader {
 };
 struct tree_source tile_source(struct tile_reader *);
 void tile_reader_free(struct tile_reader *);
-
-#endif

@@ -2,8 +2,7 @@
 // The Merkle tree of a log (RFC 6962 over SHA-256): hashes, roots, and proofs that a leaf is in a tree (inclusion) and that
 // one tree begins with another (consistency). Pure.
 // Workload: one leaf per statement. Cost: at most one hash per level, 20 of a million leaves; memory for one hash per level.
-#ifndef DAWN_LOG_TREE_H
-#define DAWN_LOG_TREE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -45,5 +44,3 @@ bool tree_has_leaf(const struct tree_hash *leaf, int64_t index, int64_t size, co
                    const struct tree_hash *root);
 bool tree_has_grown(int64_t old, const struct tree_hash *old_root, int64_t size, const struct tree_hash *root,
                     const struct tree_hash *proof, int count);
-
-#endif

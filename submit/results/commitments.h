@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commitments to competitions, kept in results.db before anything is sent: without these bytes a committed run could not be
 // sent later. A commitment has one row for each of its runs.
-#ifndef DAWN_RECORD_COMMITMENTS_H
-#define DAWN_RECORD_COMMITMENTS_H
+#pragma once
 
 #include "submit/results/record.h"
 
@@ -24,5 +23,3 @@ int commitments_of_run(struct results *, int64_t run, const char *key, json_t **
 int commitments_accept(struct results *, const char *competition, int64_t sequence, const char *receipt, const char *signature)
     MUST_CHECK;
 int commitments_drop(struct results *, const char *competition) MUST_CHECK;  // those that were not accepted
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports the record to other programs' formats. Figures stay exact: integers in JSON and CSV; in DAWNBench's files decimal
 // fractions with no more digits than were measured.
-#ifndef DAWN_RECORD_EXPORT_H
-#define DAWN_RECORD_EXPORT_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "submit/results/record.h"
@@ -25,5 +24,3 @@ struct export_entry {
 };
 int export_dawnbench(struct results *, int64_t id, const char *folder, const struct export_entry *,
                      struct text *written) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a group as text, the same wherever they are printed. A group of one run has a mean and no spread. An
 // undefined figure is a dash.
-#ifndef DAWN_RECORD_GROUP_TEXT_H
-#define DAWN_RECORD_GROUP_TEXT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ void group_text(struct text *, const struct run_metric *, const struct group_fac
 // Undefined figures are left out. group_text_members ends with NULL and has all names after "planned".
 json_t *group_text_json(const struct group_facts *);
 extern const char *const group_text_members[];
-
-#endif

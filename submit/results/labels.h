@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person says of a run when it begins: a name, a remark and tags. They are no figures, so the chain does not bind them.
 // `dawn submit` publishes the remark and the tags, unless it is given others; the name stays in the record.
-#ifndef DAWN_RECORD_LABELS_H
-#define DAWN_RECORD_LABELS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -20,5 +19,3 @@ struct run_labels {
 
 int labels_check(const struct run_labels *) MUST_CHECK;  // ERR_USAGE names the text that cannot be one
 int labels_store(struct results *, int64_t run, const struct run_labels *) MUST_CHECK;
-
-#endif

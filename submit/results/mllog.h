@@ -6,8 +6,7 @@
 // Times are of the run's own clock, shifted to the wall clock at the end of the run. init ends and the run starts when
 // the data are first touched. The log ends at the evaluation that met the target. Without such an evaluation it ends at the
 // last point, as aborted.
-#ifndef DAWN_RECORD_MLLOG_H
-#define DAWN_RECORD_MLLOG_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "submit/results/record.h"
@@ -15,5 +14,3 @@
 // `org` names the submitter; NULL or "": "unknown". Refuses a run that was changed after it was recorded, and a run without
 // an evaluation.
 int mllog_export(struct results *, int64_t run, const char *org, struct text *into) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receipts of scoreboards, stored with their runs: the accepted statement, the board, its number there, signed by the
 // server. The bytes are stored unchanged, so that anyone can check them later.
-#ifndef DAWN_RECORD_RECEIPTS_H
-#define DAWN_RECORD_RECEIPTS_H
+#pragma once
 
 #include "submit/results/record.h"
 
@@ -31,5 +30,3 @@ int receipts_of_sweep(struct results *, int64_t sweep, const char *board, const 
 int receipts_other_key(struct results *, const char *board, const char *server, const char *key, json_t **row) MUST_CHECK;
 // A receipt by that key, if all such receipts came from other addresses than `server`; else NULL.
 int receipts_other_address(struct results *, const char *server, const char *key, json_t **row) MUST_CHECK;
-
-#endif

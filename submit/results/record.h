@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads runs: rows of results.db as JSON objects (column name -> integer or text; SQL NULL leaves the key out). Views and
 // exports both use these functions, so they cannot disagree.
-#ifndef DAWN_RECORD_H
-#define DAWN_RECORD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -46,5 +45,3 @@ bool record_has(const json_t *row, const char *key);
 bool record_is_outside(const json_t *run);
 bool record_group_is_outside(const json_t *runs);  // one of them is
 const char *record_text(const json_t *row, const char *key);  // "" if the key is missing
-
-#endif

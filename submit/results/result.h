@@ -5,8 +5,7 @@
 // Order of calls: results_open, [result_group_begin], result_begin, result_point..., result_end, [result_latency],
 // [result_group_end], results_close. A run left open by results_close stays `running`. The next results_open after its
 // process has ended marks it interrupted. Cost: two fsyncs per point.
-#ifndef DAWN_RECORD_RESULT_H
-#define DAWN_RECORD_RESULT_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
@@ -235,5 +234,3 @@ const char *result_file(const struct results *);
 // For commands in sentences: " --db FILE", or " FILE" for a command that takes the record as an operand; "" for the usual record.
 const char *result_option(const struct results *);
 const char *result_operand(const struct results *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of `dawn bench` in the record: one row of `benches` a setting, with its repeats, memory and operators.
-#ifndef DAWN_RECORD_RESULT_BENCH_H
-#define DAWN_RECORD_RESULT_BENCH_H
+#pragma once
 
 #include "submit/results/result.h"
 
@@ -36,5 +35,3 @@ struct bench_facts {
     const struct software_facts *software;  // NULL: read by this function
 };
 int result_bench_add(struct results *, const struct bench_facts *, int64_t *id) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Internals of an open results.db, for result*.c, record.c and export.c: the connection, and one function to run a
 // statement.
-#ifndef DAWN_RECORD_RESULT_INSIDE_H
-#define DAWN_RECORD_RESULT_INSIDE_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -55,5 +54,3 @@ int result_bind(struct run *) MUST_CHECK;
 
 // True if the process that wrote `owner` still runs, as far as this machine can tell.
 bool result_owner_lives(const char *owner);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measurements of `dawn bench --scaling` in the record: one row of `scalings` for each number of processes, with the times of
 // reductions.
-#ifndef DAWN_RECORD_RESULT_SCALING_H
-#define DAWN_RECORD_RESULT_SCALING_H
+#pragma once
 
 #include "submit/results/result.h"
 
@@ -18,5 +17,3 @@ struct scaling_facts {
     const struct software_facts *software;  // NULL: read by this function
 };
 int result_scaling_add(struct results *, const struct scaling_facts *, int64_t *id) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the members of a statement that come from a run's record, under their names there (docs/statements.md): all but the
 // submitter's words, the division and the recipe's text. The chain binds these members, so they are made in one place.
-#ifndef DAWN_RECORD_STATED_H
-#define DAWN_RECORD_STATED_H
+#pragma once
 
 #include <jansson.h>
 
@@ -12,5 +11,3 @@ json_t *stated_latency(const json_t *row);  // one of its latencies
 json_t *stated_bench(const json_t *rows, const json_t *machine, const json_t *software);
 // The same of rows of `scalings`.
 json_t *stated_scaling(const json_t *rows, const json_t *machine, const json_t *software);
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_BERT_KEYS_H
-#define DAWN_BERT_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -16,5 +15,3 @@ static inline const struct bert_keys *bert_keys(const struct recipe *r)
 }
 
 extern const struct recipe_table recipe_table_bert;
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_BERT_NETWORK_H
-#define DAWN_BERT_NETWORK_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -10,5 +9,3 @@ struct bert_answers {
     int next;   // f32[B,2]: the second text follows; it is from another article
 };
 void bert_network(struct step *, struct bert_answers *);
-
-#endif

@@ -9,8 +9,7 @@
 // An epoch has as many samples as a walk through the training text makes. Each epoch draws its own (sentence_pairs.h). What is
 // scored is fixed by the task: of ten walks with seed 12345 the first samples in a drawn order, each masked once. Cost: a list of
 // samples takes 24 bytes each, made in 10 ns per piece when the first batch of an epoch needs it.
-#ifndef DAWN_BERT_CLOZE_H
-#define DAWN_BERT_CLOZE_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -39,5 +38,3 @@ void cloze_sample(const struct dataset *view, int64_t number, struct cloze_sampl
 void cloze_sample_free(struct cloze_sample *);
 // SHA-256 of the scored set: a line "tokens | second | places | labels | random" for each sample, a blank after each number.
 void cloze_scored_digest(const struct dataset *view, char hex[DIGEST_HEX]);
-
-#endif

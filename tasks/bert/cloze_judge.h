@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores of masked pieces: the share whose best guess is the piece that was there, the share of right answers to "next", and the
 // mean loss of a masked piece in nats.
-#ifndef DAWN_BERT_CLOZE_JUDGE_H
-#define DAWN_BERT_CLOZE_JUDGE_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -10,5 +9,3 @@
 // f32[B,2].
 enum { CLOZE_WORDS, CLOZE_SHARES, CLOZE_LOSSES, CLOZE_NEXT };
 extern const struct judge cloze_judge;
-
-#endif

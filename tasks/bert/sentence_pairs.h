@@ -7,8 +7,7 @@
 // first text is some of them from the first on. In half of the samples, and where there is one sentence only, the second text is
 // from another article, and the sentences that were not used come again. What is too long loses pieces of its longer text, in
 // front or behind.
-#ifndef DAWN_BERT_SENTENCE_PAIRS_H
-#define DAWN_BERT_SENTENCE_PAIRS_H
+#pragma once
 
 #include "data/dataset.h"
 #include "data/text/wordpiece.h"
@@ -53,5 +52,3 @@ struct sentence_masks {
 // masked ones eight become [MASK], one any piece, and one stays. Returns their number.
 int64_t sentence_mask(const struct sentence_draws *, int64_t number, int32_t *id, const int64_t count[2],
                       const struct sentence_masks *);
-
-#endif

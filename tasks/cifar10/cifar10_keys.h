@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_CIFAR10_CIFAR10_KEYS_H
-#define DAWN_CIFAR10_CIFAR10_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -21,5 +20,3 @@ static inline const struct cifar10_keys *cifar10_keys(const struct recipe *r)
 }
 
 extern const struct recipe_table recipe_table_cifar10;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The networks of CIFAR10. Each is a function that writes the network into a graph. in[0]: x[N,H,W,3], normalised; out[0]:
 // logits[N,classes] in f32.
-#ifndef DAWN_CIFAR10_CIFAR10_NETWORKS_H
-#define DAWN_CIFAR10_CIFAR10_NETWORKS_H
+#pragma once
 
 #include "tasks/cifar10/cifar10_keys.h"
 #include "tasks/common/layers/net.h"
@@ -27,5 +26,3 @@ struct whiten_images {
 // Computes the first layer of the network airbench: the eigenvectors of the covariance of the images' patches of `side` x `side`
 // pixels, each divided by the root of its eigenvalue, and their negatives. weight[2*side*side*c, side, side, c].
 void whiten(const struct whiten_images *, int64_t side, float *weight);
-
-#endif

@@ -5,8 +5,7 @@
 // Level by level, row by row; a cell has sides of 2, 2^(4/3) and 2^(5/3) strides about its centre. A box is left, top, right and
 // bottom in pixels of the network's input. A delta is (x, y) of the centre's move in sides, and the logarithms of its sides
 // in those.
-#ifndef DAWN_DETECTION_ANCHORS_H
-#define DAWN_DETECTION_ANCHORS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -40,5 +39,3 @@ struct anchors_targets {
 void anchors_match(const struct anchors *, const struct anchors_truth *, const struct anchors_targets *);
 void anchors_move(const struct anchor *, const float delta[ANCHOR_DELTA], float box[4]);
 float anchors_overlap(const float a[4], const float b[4]);  // intersection over union
-
-#endif

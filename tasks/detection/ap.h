@@ -6,8 +6,7 @@
 // range of areas does not count, nor does a detection that takes such a truth, or that takes none and is outside of the range.
 // Precision at a recall is the best at that recall or a higher one, at recalls 0, 0.01, .. 1. A score is the mean over
 // thresholds, recalls and categories; categories without a truth are left out.
-#ifndef DAWN_DETECTION_AP_H
-#define DAWN_DETECTION_AP_H
+#pragma once
 
 #include "tasks/detection/rle.h"
 
@@ -32,5 +31,3 @@ struct ap_list {
 };
 // -1 is a score without any truth. Fails if the score of a detection is no number.
 int ap_score(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES]) MUST_CHECK;
-
-#endif

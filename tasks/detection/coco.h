@@ -9,8 +9,7 @@
 // "bbox" is read where boxes are compared, "segmentation" where masks are; without "bbox" the box of a result is that of its
 // mask. The area of a result is that of its box, or of its mask if the results have no boxes, as for pycocotools. Members of
 // another kind, unknown images and categories, and ids that occur twice are refused with the entry's number, from 1.
-#ifndef DAWN_DETECTION_COCO_H
-#define DAWN_DETECTION_COCO_H
+#pragma once
 
 #include "tasks/detection/ap.h"
 
@@ -33,5 +32,3 @@ int coco_truth(const char *name, const char *bytes, size_t count, bool masks, st
 int coco_results(const char *name, const char *bytes, size_t count, struct coco *) MUST_CHECK;
 int coco_open(const char *truth, const char *results, bool masks, struct coco *) MUST_CHECK;
 void coco_free(struct coco *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of a picture from a one-stage network's answers: of each class those with a score of 0.05 or more, the best 1,000 at
 // most, without any that overlaps a better one by more than half; of all classes together the best 100.
-#ifndef DAWN_DETECTION_DETECT_H
-#define DAWN_DETECTION_DETECT_H
+#pragma once
 
 #include "tasks/detection/anchors.h"
 
@@ -19,5 +18,3 @@ struct detect_answers {
 };
 // The best first; of equal scores the lower class, then the better anchor's. Returns their number.
 int detect(const struct anchors *, const struct detect_answers *, struct detection found[DETECT_MOST]);
-
-#endif

@@ -2,8 +2,7 @@
 // Mask R-CNN (He et al. 2017) on a ResNet with a feature pyramid, as torchvision's maskrcnn_resnet50_fpn, with its names of
 // tensors. Everything is nodes of fixed shape: boxes without area fill up what is not there, so no step reads a number on the
 // host.
-#ifndef DAWN_DETECTION_MASKRCNN_H
-#define DAWN_DETECTION_MASKRCNN_H
+#pragma once
 
 #include "tasks/common/layers/net.h"
 
@@ -45,5 +44,3 @@ struct maskrcnn_found {
     int boxes, scores, classes, masks, count;
 };
 struct maskrcnn_found maskrcnn_found(struct net *, const struct maskrcnn *, const struct maskrcnn_batch *, int class_table);
-
-#endif

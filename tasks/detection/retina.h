@@ -2,8 +2,7 @@
 // A small one-stage detector: a residual backbone, a pyramid of features (Lin et al. 2017a) and two heads that all levels share,
 // as RetinaNet has them (Lin et al. 2017b). in[0]: x[N,H,W,3], normalised; out[0]: logits[N,A,classes], out[1]: deltas[N,A,4] of
 // the anchors (anchors.h), both in f32.
-#ifndef DAWN_DETECTION_RETINA_H
-#define DAWN_DETECTION_RETINA_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -17,5 +16,3 @@ struct retina_losses {
     int class, box, rows;
 };
 struct retina_losses retina_losses(struct step *, const int answer[MODEL_VALUES], const struct retina_targets *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mask as COCO stores it: lengths of runs of pixels, column by column, outside and inside by turns. The first run is outside
 // and may be empty, no other run is empty: equal masks have equal runs. Errors name neither file nor entry.
-#ifndef DAWN_DETECTION_RLE_H
-#define DAWN_DETECTION_RLE_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -34,5 +33,3 @@ struct rle rle_merge(const struct rle *a, const struct rle *b, bool both);
 double rle_iou(const struct rle *found, const struct rle *truth, bool crowd);
 int64_t rle_area(const struct rle *);
 void rle_box(const struct rle *, double box[4]);  // x, y, width, height of the pixels; zeros without any
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing with a GPT, and the mark of the characters that it was trained on.
-#ifndef DAWN_GPT_AUTHOR_H
-#define DAWN_GPT_AUTHOR_H
+#pragma once
 
 #include "tasks/common/step/author.h"
 #include "tasks/common/step/step.h"
@@ -9,5 +8,3 @@
 // Weights for other characters are refused (step_mark).
 void gpt_mark_symbols(struct step *, const struct dataset *);
 extern const struct author gpt_author;
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_GPT_KEYS_H
-#define DAWN_GPT_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -17,5 +16,3 @@ static inline const struct gpt_keys *gpt_keys(const struct recipe *r)
 }
 
 extern const struct recipe_table recipe_table_gpt;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The networks. A token's state predicts the token that follows it. B blocks of T tokens, C numbers per token, V tokens.
-#ifndef DAWN_GPT_NETWORK_H
-#define DAWN_GPT_NETWORK_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -22,5 +21,3 @@ static inline int64_t gpt_tokens(const struct setting *c)
 {
     return c->data->field[0].classes;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table of counts predicts, without a network: characters after those before them, with Witten-Bell's interpolation of all
 // shorter strings (Witten and Bell 1991). A model that scores less has learned nothing.
-#ifndef DAWN_GPT_NGRAMS_H
-#define DAWN_GPT_NGRAMS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ enum { NGRAMS_MOST = 6 };
 // `symbols` are alike. Cost: 24 bytes for each different string, a second for a million tokens.
 void ngrams_losses(const int32_t *train, int64_t trains, const int32_t *test, int64_t tests, int symbols,
                    double loss[NGRAMS_MOST + 1]);
-
-#endif

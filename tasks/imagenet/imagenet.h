@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of this room: the tasks for the table that the Makefile makes.
-#ifndef DAWN_IMAGENET_IMAGENET_H
-#define DAWN_IMAGENET_IMAGENET_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
 extern const struct task task_imagenet, task_imagenette;
 extern const struct task *const tasks_imagenet[];
-
-#endif

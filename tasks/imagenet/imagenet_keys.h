@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_IMAGENET_IMAGENET_KEYS_H
-#define DAWN_IMAGENET_IMAGENET_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -23,5 +22,3 @@ static inline const struct imagenet_keys *imagenet_keys(const struct recipe *r)
 }
 
 extern const struct recipe_table recipe_table_imagenet;
-
-#endif

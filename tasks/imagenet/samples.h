@@ -2,8 +2,7 @@
 // The batches of ImageNet and Imagenette: the size of an epoch's images, the shape of each validation image, and the way
 // from a stored JPEG to a sample. Training: a random crop, resized, perhaps mirrored; every epoch has one side, which is a
 // bucket of the feed. Evaluation: resize and centre crop, at one shape or at one of three, which are buckets, too.
-#ifndef DAWN_IMAGENET_SAMPLES_H
-#define DAWN_IMAGENET_SAMPLES_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -17,5 +16,3 @@ void samples_evaluation(const struct setting *, struct variant *);
 
 // The side of the training images in an epoch. The middle of the epoch decides to which part of the schedule it belongs.
 int64_t samples_side(const struct recipe *, int64_t epoch);
-
-#endif

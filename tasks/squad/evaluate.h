@@ -5,8 +5,7 @@
 // without the words a, an and the, and without superfluous white space. F1 compares the multisets of the remaining words and
 // is 0 if they share none. An exact match means equal normalised texts; two empty ones match exactly, with F1 0. The best of
 // a question's answers counts. Pure functions; white space and word boundaries are Python's.
-#ifndef DAWN_SQUAD_EVALUATE_H
-#define DAWN_SQUAD_EVALUATE_H
+#pragma once
 
 #include "data/read/squad/squad_kind.h"
 #include "runtime/common/base/text.h"
@@ -31,5 +30,3 @@ void evaluate_add(struct evaluate_total *, const char *prediction, const struct 
 // In percent; 0 without questions.
 double evaluate_f1(const struct evaluate_total *);
 double evaluate_exact(const struct evaluate_total *);
-
-#endif

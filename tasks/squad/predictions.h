@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers to the questions of SQuAD in the form that its published evaluation takes: {"ID": "TEXT", ...}.
-#ifndef DAWN_SQUAD_PREDICTIONS_H
-#define DAWN_SQUAD_PREDICTIONS_H
+#pragma once
 
 #include "tasks/squad/evaluate.h"
 
@@ -20,5 +19,3 @@ const char *predictions_of(const struct predictions *, const char *id);  // NULL
 struct evaluate_total predictions_score(const struct predictions *, const struct squad *);
 // The member of the task's judge: reads both files and adds their scores.
 int predictions_evaluate(const char *truth, const char *answers, bool json, struct text *) MUST_CHECK;
-
-#endif

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of this room: the tasks squad and squad-split (squad.c) for the table that the Makefile makes.
-#ifndef DAWN_SQUAD_H
-#define DAWN_SQUAD_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
 extern const struct task task_squad, task_squad_split;
 extern const struct task *const tasks_squad[];
-
-#endif

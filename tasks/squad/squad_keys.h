@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_SQUAD_SQUAD_KEYS_H
-#define DAWN_SQUAD_SQUAD_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -19,5 +18,3 @@ static inline const struct squad_keys *squad_keys(const struct recipe *r)
 }
 
 extern const struct recipe_table recipe_table_squad;
-
-#endif

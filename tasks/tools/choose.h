@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options that `dawn train`, `plan` and `bench` share: task, recipe, model, data and device. A command puts
 // CHOOSE_OPTIONS(c) into its table and calls choose() after parsing.
-#ifndef DAWN_CHOOSE_H
-#define DAWN_CHOOSE_H
+#pragma once
 
 #include "runtime/common/cli/options.h"
 #include "tasks/tasks.h"
@@ -57,5 +56,3 @@ int choose_threads(const struct choose *) MUST_CHECK;
 // Opens the chosen data set. Opens noise of the same shape instead, and sets *is_noise, if `noise` is set, or if no folder
 // was named and the default folder lacks the files. Noise is enough for plans and benchmarks.
 int choose_open(const struct chosen *, bool noise, bool *is_noise, struct dataset **) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 // names of MLPerf's BahdanauAttention below NAME.
 //
 // Cost: one tensor [T,B,S,units] of the activations' type, and its gradient.
-#ifndef DAWN_TRANSLATION_ADDITIVE_H
-#define DAWN_TRANSLATION_ADDITIVE_H
+#pragma once
 
 #include "tasks/common/layers/net.h"
 
@@ -21,5 +20,3 @@ struct additive_source {
 int additive_keys(struct net *, const struct additive *, int memory);
 // Queries q[B,T,..] -> the weighted means of the memory, [B,T,C], and the weights, f32[B,T,S].
 int additive_attend(struct net *, const struct additive *, int q, const struct additive_source *, int *weights);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A picture of attention as SVG: a row for each symbol of the answer, a column for each symbol of the source. The attention of a
 // row sums to 1; the darker a square is, the more of it went to the column.
-#ifndef DAWN_TRANSLATION_ATTENTION_MAP_H
-#define DAWN_TRANSLATION_ATTENTION_MAP_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -13,5 +12,3 @@ struct attention_map {
     int64_t stride;
 };
 void attention_map_draw(const struct attention_map *, struct text *svg);
-
-#endif

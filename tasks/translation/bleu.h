@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU of a corpus with one reference per line, equal to sacrebleu's: clipped matches of 1 to 4 words, summed over all lines, the
 // brevity penalty, and exponential smoothing of orders without a match.
-#ifndef DAWN_TRANSLATION_BLEU_H
-#define DAWN_TRANSLATION_BLEU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct bleu_score bleu_score(const struct bleu *);
 
 // The words of a line as code points in `code`, each followed by a blank. free() ends it. For bleu.c and tests.
 int32_t *bleu_split(const struct bleu_rules *, struct bleu_line, size_t *count);
-
-#endif

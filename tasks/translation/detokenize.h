@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The detokenizer of Moses for English, as sacremoses has it: blanks before marks and inside quotes go, escapes become
 // characters. Other white space counts as a blank. MLPerf's GNMT runs the script without a language, which means English.
-#ifndef DAWN_TRANSLATION_DETOKENIZE_H
-#define DAWN_TRANSLATION_DETOKENIZE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ struct text;
 // Adds the detokenized line.
 void detokenize(const char *line, size_t n, struct text *into);
 const char *detokenize_escape(int32_t);  // of a character that the tokenizer escapes; NULL: it stays
-
-#endif

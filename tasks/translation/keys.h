@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_TRANSLATION_KEYS_H
-#define DAWN_TRANSLATION_KEYS_H
+#pragma once
 
 #include "tasks/common/recipe/recipe_keys.h"
 
@@ -20,5 +19,3 @@ static inline const struct translation_keys *translation_keys(const struct recip
 }
 
 extern const struct recipe_table recipe_table_translation;
-
-#endif

@@ -4,8 +4,7 @@
 // sentences; buckets ascend by cost. Of the places of Multi30k (4,000 merges, batches of 2,048) 9.4% of the source and 3.8%
 // of the target are padding in 32 buckets, 14% and 7.4% in 16, 25% and 13% in 8. The incomplete batches of an epoch, other ones
 // each time, leave out 7.4% of the pairs with 32 buckets, 2.5% with 16, 1% with 8.
-#ifndef DAWN_TRANSLATION_PAIR_BUCKETS_H
-#define DAWN_TRANSLATION_PAIR_BUCKETS_H
+#pragma once
 
 #include "data/feed/order.h"
 
@@ -25,5 +24,3 @@ struct pair_buckets {
 void pair_buckets_choose(const struct pair_lengths *, struct pair_buckets *);
 int64_t pair_buckets_batch(const struct pair_buckets *, int64_t target);  // samples of a batch of that target limit
 int32_t pair_buckets_of(const struct pair_buckets *, int32_t source, int32_t target);
-
-#endif

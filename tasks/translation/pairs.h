@@ -4,8 +4,7 @@
 // Symbols are a data set's own subtokens (WMT17), or merges that are learned from the training text when the set is made; a run
 // needs no file but its data. Batches have buckets of two lengths (pair_buckets.h); those of an evaluation go by the source
 // alone, and have no other field.
-#ifndef DAWN_TRANSLATION_PAIRS_H
-#define DAWN_TRANSLATION_PAIRS_H
+#pragma once
 
 #include "data/text/bpe.h"
 #include "tasks/common/step/task.h"
@@ -33,5 +32,3 @@ int pairs_ask_cased(const struct dataset *like, const char *text, size_t n, cons
 int pairs_ask_plain(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 // Replaces the text by the sample's line in the stored set.
 int pairs_line(struct dataset *view, enum split, int64_t sample, int side, struct text *) MUST_CHECK;
-
-#endif

@@ -6,8 +6,7 @@
 // Of the 2 x beam best continuations of a sample, those that end among the first `beam` are finished, and the best `beam` others
 // go on. A sample is done when `beam` of its hypotheses have finished, or at its limit, where only the end is allowed. BPE_PAD
 // and BPE_BOS are never chosen. Beam 1 is greedy.
-#ifndef DAWN_TRANSLATION_SEARCH_H
-#define DAWN_TRANSLATION_SEARCH_H
+#pragma once
 
 #include "data/text/bpe.h"
 #include "tasks/translation/translator.h"
@@ -45,5 +44,3 @@ struct drive;
 int64_t search_longest(const struct search *, int64_t source);
 // Runs the programs, of which `first` is the number of the first, on the batch at hand until all samples are done.
 int search_run(struct drive *, const struct search *, int first) MUST_CHECK;
-
-#endif

@@ -7,8 +7,7 @@
 //
 // A decoding has B samples with `beam` hypotheses each, N = B x beam; those of a sample are adjacent. Hypotheses grow together,
 // from BPE_BOS. What a network keeps of a sample or of a hypothesis lies in slots (step_slot, step_keep).
-#ifndef DAWN_TRANSLATION_TRANSLATOR_H
-#define DAWN_TRANSLATION_TRANSLATOR_H
+#pragma once
 
 #include "data/text/bpe.h"
 #include "tasks/common/step/step.h"
@@ -73,5 +72,3 @@ struct recurrent;  // begins with its translator; docs/decisions/translation-net
 extern const struct recurrent recurrent_gnmt, recurrent_seq2seq;
 extern const struct translator transformer_translator;
 int transformer_begin(const struct setting *, struct session *, struct dataset *view);
-
-#endif

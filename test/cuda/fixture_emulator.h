@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixtures for tests of the emulator: a small GPU, and actions that must end the process.
-#ifndef DAWN_FIXTURE_EMULATOR_H
-#define DAWN_FIXTURE_EMULATOR_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -79,5 +78,3 @@ static inline void dies(void (*act)(void *), void *arg, const char *text, const 
     if (!strstr(said, text)) fail_msg("expected: %s\ngot: %s", text, said);
     if (more && !strstr(said, more)) fail_msg("expected: %s\ngot: %s", more, said);
 }
-
-#endif

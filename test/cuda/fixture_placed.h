@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Airbench's programs at full size, compiled for addresses without memory and never run.
-#ifndef DAWN_FIXTURE_PLACED_H
-#define DAWN_FIXTURE_PLACED_H
+#pragma once
 
 #include "runtime/cuda/cuda_lanes.h"
 #include "runtime/cuda/cuda_program.h"
@@ -54,5 +53,3 @@ static inline void placed_close(struct placed *p)
     bench_close(&p->bench);
     emulate_late(EMULATE_AT_ONCE);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams, events and captures, shared by cudart.cc (execution) and cudart_graph.cc (recording and replay).
-#ifndef DAWN_CUDART_INSIDE_H
-#define DAWN_CUDART_INSIDE_H
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -44,5 +43,3 @@ cudaEvent_t cudart_event(cudaEvent_t, const char *who);
 cudaError_t cudart_capture_put(struct CUstream_st *, std::function<void()> work);
 cudaError_t cudart_capture_record(struct CUstream_st *, cudaEvent_t);
 cudaError_t cudart_capture_wait(struct CUstream_st *, cudaEvent_t);
-
-#endif

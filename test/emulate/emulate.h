@@ -5,8 +5,7 @@
 //
 // Shared memory is static memory: blocks run one after another, and it is filled with NaN before each. Float atomics do not
 // compile, because their order of additions varies.
-#ifndef DAWN_EMULATE_H
-#define DAWN_EMULATE_H
+#pragma once
 #define DAWN_EMULATE 1
 
 #include <cuda_bf16.h>
@@ -218,5 +217,3 @@ EMULATE_EXTREMES(long long)
 EMULATE_EXTREMES(unsigned long long)
 static inline float min(float x, float y) { return fminf(x, y); }
 static inline float max(float x, float y) { return fmaxf(x, y); }
-
-#endif

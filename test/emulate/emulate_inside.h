@@ -2,8 +2,7 @@
 // Shared by the parts of the emulator: the scheduler of threads (emulate.cc), facts about kernels (emulate_kernel.cc) and the
 // emulated runtime (cudart*.cc). Functions must not have static local variables: emulate_kernel.cc would take them for shared
 // memory.
-#ifndef DAWN_EMULATE_INSIDE_H
-#define DAWN_EMULATE_INSIDE_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ size_t emulate_gpu_memory(void);
     std::lock_guard<std::recursive_mutex> locked(emulate_lock);                                                        \
     cudaError_t entered_ = emulate_enter(function);                                                                    \
     if (entered_ != cudaSuccess) return entered_
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emulator's interface for the emulated libraries (test/emulate/lib). Programs export these functions to the libraries that
 // they load.
-#ifndef DAWN_EMULATE_LIBRARY_H
-#define DAWN_EMULATE_LIBRARY_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -20,5 +19,4 @@ void emulate_check_range(const void *at, size_t bytes, const char *what);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

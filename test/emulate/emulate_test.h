@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emulator's interface for tests: order of threads, failing calls, other machines, counters.
-#ifndef DAWN_EMULATE_TEST_H
-#define DAWN_EMULATE_TEST_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -64,5 +63,4 @@ void emulate_machine(enum emulate_machine);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -2,8 +2,7 @@
 // Fibers: several stacks in one thread of the operating system; a call switches between them. A switch takes a dozen
 // instructions on x86-64; elsewhere it uses ucontext, with a system call each time. AddressSanitizer is notified of each
 // switch.
-#ifndef DAWN_FIBER_H
-#define DAWN_FIBER_H
+#pragma once
 
 #include <stddef.h>
 #ifndef __x86_64__
@@ -35,5 +34,3 @@ struct fiber *fiber_new(void (*main)(void));
 void fiber_arrive(void);
 // Switches from `from`, which is running (a zero struct for a thread's first stack), to `to`. Returns when `from` is resumed.
 void fiber_switch(struct fiber *from, struct fiber *to);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a forger's list (forge.c) that hides where a run comes from: each mutation leaves its intervals recognisable.
-#ifndef DAWN_TEST_FORGE_COPIES_H
-#define DAWN_TEST_FORGE_COPIES_H
+#pragma once
 
 #include "test/fault/forge_runs.h"
 
@@ -106,5 +105,3 @@ static void reorder(json_t *run, const int order[FIXTURE_EPOCHS])
 static void rotated(json_t *run) { reorder(run, (const int[]){3, 4, 5, 6, 7, 8, 9, 0, 1, 2}); }
 static void permuted(json_t *run) { reorder(run, (const int[]){7, 2, 9, 0, 5, 3, 8, 1, 6, 4}); }
 static void reversed_intervals(json_t *run) { reorder(run, (const int[]){9, 8, 7, 6, 5, 4, 3, 2, 1, 0}); }
-
-#endif

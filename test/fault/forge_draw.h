@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attacks on `reproduced` and on the draw (docs/decisions/draw.md). forge.c includes this file after its helpers.
-#ifndef DAWN_TEST_FORGE_DRAW_H
-#define DAWN_TEST_FORGE_DRAW_H
+#pragma once
 
 // The operator lists ada's key alone.
 static void set_draw(int64_t share, int64_t again)
@@ -232,5 +231,3 @@ static void play_draws(void)
 {
     for (size_t i = 0; i < sizeof draws / sizeof *draws; i++) draws[i]();
 }
-
-#endif

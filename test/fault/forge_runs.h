@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutations of a true run that forge.c hands in: functions for those that need arithmetic, and the attacks as a table. EDIT
 // leaves the hashes as they are; all others get good ones.
-#ifndef DAWN_TEST_FORGE_RUNS_H
-#define DAWN_TEST_FORGE_RUNS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -348,5 +347,3 @@ static const struct attack attacks[] = {
     EDIT(edit_latency, "'latencies.0.whole_p99_ns': 2100001"), EDIT(drop_end, "'chain_end': null"),
     EDIT(edit_hash, "'latencies.0.hash': '" FIXTURE_HEX "'"),
 };
-
-#endif

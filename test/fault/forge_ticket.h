@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a forger's list (forge.c) that is about tickets: attempts to become witnessed. Each attack has a ticket of eve
 // and a run with it; the expected result of the submission, and true if the board then vouches for the clock.
-#ifndef DAWN_TEST_FORGE_TICKET_H
-#define DAWN_TEST_FORGE_TICKET_H
+#pragma once
 
 #include "submit/format/score/ticket.h"
 
@@ -167,5 +166,3 @@ static void play_tickets(void)
         statement_free(&s);
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Two tasks that live in the tests alone and use all of tasks/common/step/task.h. A newcomer reads, in this order: second_data.c,
 // second.c (own feed, two programs, a judge), games.c, driven.c (own step, own answer, state of the host). This header declares
 // both, and has the checks that their tests run on every device.
-#ifndef DAWN_TEST_SECOND_H
-#define DAWN_TEST_SECOND_H
+#pragma once
 
 #include "test/unit/fixture_trainer.h"
 
@@ -124,5 +123,3 @@ static inline void second_keeps_an_average(const char *device)
     assert_true(score[0][0] > 600000);
     bench_close(&b);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A made-up measurement as its payload, which passes every check without a flag. It comes after fixture_statement.h.
-#ifndef DAWN_TEST_FIXTURE_BENCH_H
-#define DAWN_TEST_FIXTURE_BENCH_H
+#pragma once
 
 #include "test/unit/fixture_statement.h"
 
@@ -52,5 +51,3 @@ static inline void fixture_set_setting(json_t *bench, size_t i, const char *name
 {
     json_object_set_new(fixture_item(bench, "settings", i), name, value);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the list of cases (runtime/cases/cases.h) on a device: against ref, with outputs left out, fused against unfused.
 // Outputs are NaN before each run. DAWN_CASE=TEXT narrows the list to cases whose name contains it; "a|b" is either.
-#ifndef DAWN_FIXTURE_CASES_H
-#define DAWN_FIXTURE_CASES_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -225,5 +224,3 @@ static inline void fused_on(const char *name, enum dtype type, double slack)
     device_close(device);
     assert_int_equal(failures, 0);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoding with a cache: one query at a time must give the rows of causal attention over the whole sequence. Keys and values of
 // earlier steps come from the cache alone, which lives from run to run.
-#ifndef DAWN_FIXTURE_DECODE_H
-#define DAWN_FIXTURE_DECODE_H
+#pragma once
 
 #include "test/unit/fixture_graph.h"
 
@@ -60,5 +59,3 @@ static inline void decode_on(const char *device)
     free(y);
     session_done(s);
 }
-
-#endif

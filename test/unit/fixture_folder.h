@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder of its own for each test, which is removed with all that is in it.
-#ifndef DAWN_TEST_FIXTURE_FOLDER_H
-#define DAWN_TEST_FIXTURE_FOLDER_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -38,5 +37,3 @@ static inline const char *in(const char *name)
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
     return path;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders of JPEGs, as Imagenette has them.
-#ifndef DAWN_FIXTURE_FOLDERS_H
-#define DAWN_FIXTURE_FOLDERS_H
+#pragma once
 
 #include "test/unit/test_data.h"
 
@@ -48,5 +47,3 @@ static inline void assert_same_files(const char *a, const char *b)
     assert_int_equal(digest_file(in(b), hex[1]), 0);
     assert_string_equal(hex[0], hex[1]);
 }
-
-#endif

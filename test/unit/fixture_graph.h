@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by tests of graphs: failing with the sentence, slots that are filled and read, and a program on `ref`.
-#ifndef DAWN_FIXTURE_GRAPH_H
-#define DAWN_FIXTURE_GRAPH_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -127,5 +126,3 @@ static inline struct node *find_op(const struct graph *g, enum op op)  // the fi
         if (g->node[i].op == op) return &g->node[i];
     return NULL;
 }
-
-#endif

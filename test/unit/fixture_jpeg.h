@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEGs of every shape that libjpeg writes, of drawn pictures: smooth, with edges and a little noise.
-#ifndef DAWN_FIXTURE_JPEG_H
-#define DAWN_FIXTURE_JPEG_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -111,5 +110,3 @@ static inline size_t jpeg_frame(const struct jpeg_bytes *bytes)
     }
     abort();
 }
-
-#endif

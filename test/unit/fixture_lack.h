@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocations that fail. This replaces malloc, calloc and realloc of the whole program, its libraries included. The functions of
 // the sanitizers stay behind them, so leaks are found as usual.
-#ifndef DAWN_TEST_FIXTURE_LACK_H
-#define DAWN_TEST_FIXTURE_LACK_H
+#pragma once
 
 #include "test/unit/test.h"
 
@@ -81,5 +80,3 @@ static inline int lack_each(const char *name, int64_t (*read)(void))
     print_message("%s: %d errors of %ld allocations\n", name, errors, tried - 1);
     return errors;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An open record for each test, in a folder of its own.
-#ifndef DAWN_TEST_FIXTURE_OPEN_H
-#define DAWN_TEST_FIXTURE_OPEN_H
+#pragma once
 
 #include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_result.h"
@@ -36,5 +35,3 @@ static inline int count_lines(const struct text *text, bool ascii)
     }
     return lines;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A results.db in a folder of its own for each test, and a look into it past the record's own functions.
-#ifndef DAWN_TEST_FIXTURE_RECORD_H
-#define DAWN_TEST_FIXTURE_RECORD_H
+#pragma once
 
 #include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_result.h"
@@ -50,5 +49,3 @@ static inline void sql_from_outside(const char *sql)  // as any other program wo
     assert_int_equal(sqlite3_exec(other, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(other);
 }
-
-#endif

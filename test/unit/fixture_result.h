@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made-up runs for the tests of the record. Time is made up too, so that every stored figure is known.
-#ifndef DAWN_TEST_FIXTURE_RESULT_H
-#define DAWN_TEST_FIXTURE_RESULT_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,5 +85,3 @@ static inline int64_t fixture_run(struct results *results, const struct run_fact
     if (result_end(run, RUN_DONE, &end, NULL) < 0) abort();
     return id;
 }
-
-#endif

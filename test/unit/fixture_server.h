@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scoreboard of its own for a test, on a free port, and a client that sends exactly the bytes it is given. Also signed
 // runs by the number, all different and all fit to be accepted now.
-#ifndef DAWN_TEST_FIXTURE_SERVER_H
-#define DAWN_TEST_FIXTURE_SERVER_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -258,5 +257,3 @@ static inline int fixture_say(void *context, const char *sentence)
     fprintf(stderr, "%s\n", sentence);
     return 0;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A made-up run as its payload, which passes every check without a flag. Tests change what they are about, and put the
 // rest right again with the helpers. Needs the format alone, so that tests of the server can use it too.
-#ifndef DAWN_TEST_FIXTURE_STATEMENT_H
-#define DAWN_TEST_FIXTURE_STATEMENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -357,5 +356,3 @@ static inline json_t *fixture_run(void)
     fixture_rules(run);
     return run;
 }
-
-#endif

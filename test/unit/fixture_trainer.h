@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by tests of a training: a trainer for synthetic images, ready on a device, and all its persistent bytes after
 // some steps.
-#ifndef DAWN_FIXTURE_TRAINER_H
-#define DAWN_FIXTURE_TRAINER_H
+#pragma once
 
 #include "runtime/fuse.h"
 #include "tasks/common/train/trainer.h"
@@ -112,5 +111,3 @@ static inline void bench_same_bytes(struct bench *b, struct bench *anew, int ste
     assert_memory_not_equal(first, other, n);
     free(first), free(again), free(other), free(later);
 }
-
-#endif

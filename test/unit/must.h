@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a call must do in a test: succeed (OK), fail with words in its sentence (REFUSED), and with that code, too (assert_fails).
 // With the headers of the C library that most tests use.
-#ifndef DAWN_TEST_MUST_H
-#define DAWN_TEST_MUST_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,5 +39,3 @@
         assert_int_equal(call, code);                                                                                          \
         if (!strstr(error_text(), words)) fail_msg("%s: \"%s\" lacks \"%s\"", #call, error_text(), words);                     \
     } while (0)
-
-#endif

@@ -2,8 +2,7 @@
 // A test of a program is its body below TEST(name); main runs all of them in the order of the file. TEST_WITH gives it a set-up
 // and a tear-down, TEST_GROUP gives both to the program as a whole. A program that defines TEST_HAS_MAIN calls run_listed
 // itself.
-#ifndef DAWN_TEST_H
-#define DAWN_TEST_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -33,6 +32,4 @@ int main(void)
 {
     return run_listed();
 }
-#endif
-
 #endif

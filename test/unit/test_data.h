@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of data/: a folder of their own, files in it, and expected sentences.
-#ifndef DAWN_TEST_DATA_H
-#define DAWN_TEST_DATA_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "test/unit/fixture_folder.h"
@@ -20,5 +19,3 @@ __attribute__((unused)) static void make_folder(const char *name)
 {
     assert_int_equal(file_make_folder(in(name)), 0);
 }
-
-#endif

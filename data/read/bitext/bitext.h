@@ -8,8 +8,7 @@
 // A line ends with LF or CR LF; no other character ends one. Every line is valid UTF-8 with at least one character that is no
 // blank (space, tab, CR). Both files of a split have the same number of lines. Cost: files are read whole and kept, 4.5 MB for
 // Multi30k, 1.5 GB for WMT.
-#ifndef DAWN_DATA_BITEXT_H
-#define DAWN_DATA_BITEXT_H
+#pragma once
 
 #include "data/dataset.h"
 #include "runtime/common/base/error.h"
@@ -41,5 +40,3 @@ const char *bitext_file_name(const struct dataset *, enum split, enum bitext_sid
 // A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`,
 // which is borrowed; NULL: an empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel text in memory as the fields of a data set, from any source. Only this folder includes this.
-#ifndef DAWN_DATA_BITEXT_SET_H
-#define DAWN_DATA_BITEXT_SET_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/bitext/bitext.h"
@@ -29,5 +28,3 @@ int bitext_item(struct dataset *, enum split, const struct field *, int64_t inde
                 int64_t *length) MUST_CHECK;
 int bitext_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int bitext_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary layout of CIFAR-10: records of one label byte and three planes of 32 x 32 bytes (red, green, blue).
-#ifndef DAWN_DATA_CIFAR_H
-#define DAWN_DATA_CIFAR_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -27,5 +26,3 @@ int cifar_decode(const char *file, int64_t offset, const uint8_t *bytes, size_t 
 void cifar_encode(const uint8_t *image, uint8_t label, uint8_t record[CIFAR_RECORD]);
 // Pure: reads an import note; records[i] is the number of records in the i-th batch.
 int cifar_parse_note(const char *file, const char *bytes, size_t size, int64_t records[CIFAR_FILES]) MUST_CHECK;
-
-#endif

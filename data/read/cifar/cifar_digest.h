@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An open CIFAR-10, shared by its reader (cifar.c) and its checks (cifar_digest.c). Only these include it.
-#ifndef DAWN_DATA_CIFAR_DIGEST_H
-#define DAWN_DATA_CIFAR_DIGEST_H
+#pragma once
 
 #include "data/read/cifar/cifar.h"
 
@@ -23,5 +22,3 @@ int cifar_each(const struct cifar *, enum split, int64_t first, int64_t count, c
 int cifar_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int cifar_content_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;
 int cifar_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CHECK;
-
-#endif

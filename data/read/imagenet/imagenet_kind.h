@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImageNet (ILSVRC2012) and Imagenette: JPEGs with labels, in a pack or in folders.
-#ifndef DAWN_DATA_IMAGENET_KIND_H
-#define DAWN_DATA_IMAGENET_KIND_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/imagenet/listing.h"
@@ -38,5 +37,3 @@ int imagenet_verify(struct dataset *, bool read, enum dataset_verdict *) MUST_CH
 
 // The digest of a picture, over the label (two bytes, little endian) and the bytes of the picture.
 void imagenet_record_digest(int label, const void *bytes, size_t count, uint8_t digest[32]);
-
-#endif

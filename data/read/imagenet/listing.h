@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of a folder: train/CLASS/*.JPEG and val/CLASS/*.JPEG, or val/*.JPEG with a ground truth list; of a person's own
 // pictures also CLASS/*.JPEG alone.
-#ifndef DAWN_DATA_LISTING_H
-#define DAWN_DATA_LISTING_H
+#pragma once
 
 #include "data/dataset.h"
 #include "data/read/imagenet/synsets.h"
@@ -56,5 +55,3 @@ void listing_digest(const struct listing *, uint8_t digest[32]);  // SHA-256 of 
 int listing_read(const struct listing *, enum split, int64_t index, void *into, size_t room, int64_t *bytes) MUST_CHECK;
 // Like listing_read, but reads at most the first `most` bytes.
 int listing_head(const struct listing *, enum split, int64_t index, void *into, int64_t most, int64_t *bytes) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs: one file with all pictures of a data set, ready to be decoded (docs/pack-format.md).
-#ifndef DAWN_DATA_PACK_H
-#define DAWN_DATA_PACK_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -85,5 +84,3 @@ int pack_read(const struct pack *, enum split, int64_t index, void *into, size_t
 void pack_want(const struct pack *, enum split, int64_t first, int64_t count);
 // The name of a picture, or "?" if it cannot be read. free() it.
 char *pack_name(const struct pack *, const struct pack_record *);
-
-#endif

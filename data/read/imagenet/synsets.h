@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classes of ImageNet (ILSVRC2012) and of Imagenette: WordNet ids, their order and their names. Of a person's own pictures:
 // ids are the names of the folders.
-#ifndef DAWN_DATA_SYNSETS_H
-#define DAWN_DATA_SYNSETS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -19,5 +18,3 @@ const struct synsets *synsets_imagenet(void);
 const struct synsets *synsets_imagenette(void);
 int synsets_find(const struct synsets *, const char *wnid, size_t length);  // its label, or -1
 int synsets_of_devkit(int id);  // the label of the class that the development kit numbers 1 to 1,000, or -1
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The labels of ImageNet's validation pictures from the ground truth list. All pictures lie in one folder without classes.
-#ifndef DAWN_DATA_TRUTH_H
-#define DAWN_DATA_TRUTH_H
+#pragma once
 
 #include "data/read/imagenet/synsets.h"
 
@@ -24,5 +23,3 @@ void truth_free(struct truth *);
 int truth_of(const struct truth *, const char *file);
 // The number at the end of a picture's name, before its ending; -1 if there is none.
 int64_t truth_number(const char *file, size_t length);
-
-#endif

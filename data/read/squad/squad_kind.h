@@ -9,8 +9,7 @@
 // Every text is valid UTF-8 without a zero byte. Positions count bytes, although the files count code points. Cost: opening
 // files of the official size (35 MB) takes 0.9 s of one core and 240 MB, most of it for the JSON, which is freed. The rest
 // is about the size of the files.
-#ifndef DAWN_DATA_SQUAD_KIND_H
-#define DAWN_DATA_SQUAD_KIND_H
+#pragma once
 
 #include "data/dataset.h"
 #include "runtime/common/base/arena.h"
@@ -56,5 +55,3 @@ int squad_ask(const struct dataset *like, const char *text, size_t n, const char
 
 // Reads a file of that form with any name. Texts and tables go into the arena.
 int squad_read_file(const char *path, struct arena *, struct squad *) MUST_CHECK;
-
-#endif

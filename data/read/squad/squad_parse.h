@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser of SQuAD's JSON, and the parts shared by its kinds. Only this folder and its tests include this.
-#ifndef DAWN_DATA_SQUAD_PARSE_H
-#define DAWN_DATA_SQUAD_PARSE_H
+#pragma once
 
 #include "data/read/squad/squad_kind.h"
 
@@ -31,5 +30,3 @@ void squad_remark(struct dataset *, enum split, struct text *);
 #define SQUAD_KIND                                                                                                            \
     .close = squad_close, .read = squad_read, .item = squad_item, .lengths = squad_lengths, .sample = "question",             \
     .show = squad_show, .remark = squad_remark
-
-#endif

@@ -6,8 +6,7 @@
 // that neighbours share a token and every token but the first is predicted once. The last block of a split may be shorter.
 //
 // A token of characters is the number of its character among the sorted characters of the text.
-#ifndef DAWN_DATA_CORPUS_H
-#define DAWN_DATA_CORPUS_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -26,5 +25,3 @@ int64_t corpus_length(const struct dataset *, enum split);
 // Any tokens of a split. The range is inside of it. Several threads may read at once.
 int corpus_read(const struct dataset *, enum split, int64_t first, int64_t count, int32_t *into) MUST_CHECK;
 const struct corpus_symbols *corpus_symbols(const struct dataset *);  // NULL: its tokens are no characters
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kinds of this folder share: struct dataset.own begins with a struct corpus. Only this folder includes this.
-#ifndef DAWN_DATA_CORPUS_SET_H
-#define DAWN_DATA_CORPUS_SET_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/text/corpus.h"
@@ -28,5 +27,3 @@ int corpus_item(struct dataset *, enum split, const struct field *, int64_t inde
 int corpus_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int corpus_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
 int corpus_digest(struct dataset *, enum split, char hex[DIGEST_HEX]) MUST_CHECK;  // of the characters
-
-#endif

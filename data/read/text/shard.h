@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard of tokens, as llm.c and modded-nanogpt write it: a header of 256 i32 (magic, version, number of tokens, zeros), then
 // that many u16, little-endian.
-#ifndef DAWN_DATA_SHARD_H
-#define DAWN_DATA_SHARD_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -16,5 +15,3 @@ struct shard_piece {
     int64_t first, count;
 };
 int shard_tokens(const char *name, const struct shard_piece *, int32_t *into) MUST_CHECK;
-
-#endif

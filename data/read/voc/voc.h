@@ -8,8 +8,7 @@
 //
 // Other elements are not read, nor are attributes, comments and processing instructions. Entities in what is read, document types
 // and CDATA are refused. Coordinates are taken as they are: a box covers [xmin, xmax) x [ymin, ymax) of the picture.
-#ifndef DAWN_DATA_VOC_H
-#define DAWN_DATA_VOC_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -37,5 +36,3 @@ struct voc_names {
 };
 int voc_parse_names(const char *name, const char *text, size_t n, struct voc_names *) MUST_CHECK;
 void voc_names_free(struct voc_names *);
-
-#endif

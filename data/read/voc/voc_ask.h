@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a task knows of pictures with boxes besides their fields.
-#ifndef DAWN_DATA_VOC_ASK_H
-#define DAWN_DATA_VOC_ASK_H
+#pragma once
 
 #include "data/dataset.h"
 
@@ -10,5 +9,3 @@ void voc_left_out(const struct dataset *, struct text *);  // adds which boxes o
 // A picture of a person as a data set of one test sample without objects, with the facts of `like`: the classes, and means and
 // deviations of pixels. `name` names the JPEG in errors.
 int voc_ask(const struct dataset_facts *like, const char *name, const char *bytes, size_t count, struct dataset **) MUST_CHECK;
-
-#endif

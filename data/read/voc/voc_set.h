@@ -3,8 +3,7 @@
 //
 // Fields: "jpeg" (u8, ragged), "objects" (i32[n,5], ragged: enum voc_member of each) and "sizes" (i32[2]: width, height). Objects
 // without an area are left out, and `dawn data verify` names them. Cost: the files are kept in memory, 8 MB for BCCD.
-#ifndef DAWN_DATA_VOC_SET_H
-#define DAWN_DATA_VOC_SET_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/voc/voc.h"
@@ -45,5 +44,3 @@ void voc_remark(struct dataset *, enum split, struct text *);
 int voc_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
 int voc_draw(struct dataset *, enum split, int64_t number, const char *path) MUST_CHECK;
 int voc_whole(struct dataset *, enum split, const char *path) MUST_CHECK;
-
-#endif

@@ -9,8 +9,7 @@
 // out, then paragraphs, which are cut into sentences after ".", "!" or "?" before blanks and one of A to Z. Lines: one sentence
 // per line, and empty lines between articles. Every line is valid UTF-8. Cost: the text is kept in memory, 2.9 MB for the sample,
 // 13.4 GB for the whole.
-#ifndef DAWN_DATA_WIKI_H
-#define DAWN_DATA_WIKI_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -34,5 +33,3 @@ struct dataset;
 // which is borrowed; NULL: an empty one.
 int wiki_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
 bool wiki_is_asked(const struct dataset *);
-
-#endif

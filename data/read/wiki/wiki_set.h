@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Articles in memory as a data set, from any source. Only this folder includes this.
-#ifndef DAWN_DATA_WIKI_SET_H
-#define DAWN_DATA_WIKI_SET_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/wiki/wiki.h"
@@ -23,5 +22,3 @@ int wiki_item(struct dataset *, enum split, const struct field *, int64_t index,
               int64_t *length) MUST_CHECK;
 int wiki_lengths(struct dataset *, enum split, const struct field *, int32_t *) MUST_CHECK;
 int wiki_show(struct dataset *, enum split, int64_t number, struct text *) MUST_CHECK;
-
-#endif

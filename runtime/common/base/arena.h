@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is given back all at once: for graphs, plans, recipes and other things with one common life.
-#ifndef DAWN_BASE_ARENA_H
-#define DAWN_BASE_ARENA_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -24,5 +23,3 @@ static inline size_t arena_round_up(size_t bytes, size_t multiple)
 {
     return (bytes + multiple - 1) / multiple * multiple;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sources, compiler and flags of this program, for the record of every run.
-#ifndef DAWN_BASE_BUILD_H
-#define DAWN_BASE_BUILD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ const char *build_flags(void);     // as the Makefile gave them
 // NULL. In a program linked with an emulator of hardware (test/emulate): the emulated hardware ("a GPU"). Measurements of such
 // a program mean nothing, so it signs nothing.
 const char *build_emulates(void);
-
-#endif

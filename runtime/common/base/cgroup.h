@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control groups of this process leave to it. A limit holds for a group and for all that it contains, so every group
 // from the process's own up to the root counts. Linux's second version of control groups; without it nothing is limited.
-#ifndef DAWN_BASE_CGROUP_H
-#define DAWN_BASE_CGROUP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ extern const struct cgroup_place cgroup_here;  // /sys/fs/cgroup, /proc/self/cgr
 
 int64_t cgroup_memory_left(const struct cgroup_place *);  // bytes, at least 1; INT64_MAX: no limit
 int64_t cgroup_processors(const struct cgroup_place *);   // a share of processor time, rounded up; INT64_MAX: no limit
-
-#endif

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32C (Castagnoli, RFC 3720): detects damage of storage, not forgery.
-#ifndef DAWN_BASE_CRC32C_H
-#define DAWN_BASE_CRC32C_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 // Continues a checksum: `crc` is that of the bytes before, or 0 at the beginning.
 uint32_t crc32c_add(uint32_t crc, const void *bytes, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every database of both programs needs: SQLite's errors as sentences, and tables that follow from a format number.
-#ifndef DAWN_BASE_DATABASE_H
-#define DAWN_BASE_DATABASE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -20,5 +19,3 @@ int database_check_schema(sqlite3 *db, const char *path, const struct database_k
 // Makes the tables in an empty file, and nothing in a file that has them. The caller opens a transaction before and ends it
 // after.
 int database_make_tables(sqlite3 *db, const char *path, const struct database_kind *) MUST_CHECK;
-
-#endif

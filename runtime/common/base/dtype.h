@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types and shapes, shared by graphs (runtime/), fields of data sets (data/) and tasks. Images
 // are NHWC and sequences [B,T,C] everywhere; filters are [K,R,S,C].
-#ifndef DAWN_BASE_DTYPE_H
-#define DAWN_BASE_DTYPE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -42,5 +41,3 @@ int64_t shape_rows(const struct shape *);   // all dimensions but the last
 int64_t shape_last(const struct shape *);
 enum { SHAPE_TEXT = 96 };
 char *shape_text(char into[SHAPE_TEXT], const struct shape *);  // "2000x31x31x24"
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files embedded in the program: recipes, schemas, price tables. The Makefile lists them (EMBEDDED) and makes one object of
 // them. Paths are those of the repository.
-#ifndef DAWN_BASE_EMBED_H
-#define DAWN_BASE_EMBED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct embedded {
 
 extern const struct embedded embedded_files[];  // sorted by path; the last has path NULL
 const struct embedded *embedded_find(const char *path);  // NULL if there is none
-
-#endif

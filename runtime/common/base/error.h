@@ -4,8 +4,7 @@
 // A function that can fail returns 0 or a negative code through `return fail(ERR_X, "sentence")`. The sentence says what
 // failed, where, and in which file or record. A thread-local keeps it until main prints it. Nothing in a library folder
 // prints, and only main exits. BUG() aborts when the impossible happens, in release builds too.
-#ifndef DAWN_BASE_ERROR_H
-#define DAWN_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ __attribute__((noreturn)) void error_no_memory(size_t bytes);
     do {                                                                                                               \
         if (condition) BUG(#condition);                                                                                \
     } while (0)
-
-#endif

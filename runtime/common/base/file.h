@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files, folders and digests.
-#ifndef DAWN_BASE_FILE_H
-#define DAWN_BASE_FILE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -24,5 +23,3 @@ int digest_file(const char *path, char hex[DIGEST_HEX]) MUST_CHECK;  // SHA-256,
 void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX]);
 void digest_hex(const unsigned char digest[32], char hex[DIGEST_HEX]);
 bool digest_is_hex(const char *text);  // 64 hex digits in lower case, and no more
-
-#endif

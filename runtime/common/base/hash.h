@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FNV-1a of a text: a fixed spread for tables and for keys of draws (part of "same seed, same bytes"). It does not protect
 // against chosen texts.
-#ifndef DAWN_BASE_HASH_H
-#define DAWN_BASE_HASH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline uint64_t hash_text64(const char *text)
     for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211u;
     return h;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which build of a vector loop this CPU runs. Files of loops are compiled once for each set (Makefile: ISAS).
-#ifndef DAWN_BASE_ISA_H
-#define DAWN_BASE_ISA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ enum isa_set isa_most(void);  // the best that CPU and build have; every lower o
 // The best, or the lower one that DAWN_ISA=base|avx2|avx512 names. A set that this CPU lacks is ignored.
 enum isa_set isa_choose(void);
 bool isa_is_known(const char *name);  // true for the three names
-
-#endif

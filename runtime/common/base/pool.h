@@ -8,8 +8,7 @@
 //
 // Cost of a job: one store that all wait for, one exchange a part, one decrement a part; a call into the kernel if a thread
 // sleeps.
-#ifndef DAWN_BASE_POOL_H
-#define DAWN_BASE_POOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool pool_inside(void);  // the caller is a part
 int pool_part(void);     // its number; 0 outside
 int pool_parts(void);    // how many its job has; 1 outside
 void pool_barrier(void); // waits until all parts of the job are here
-
-#endif

@@ -2,8 +2,7 @@
 // Memory put aside for a program that has to outlive a lack of it: where the system gives none, zalloc() and grow() of arena.h
 // take a block of the reserve instead of ending the program. A server asks reserve_low() before it accepts work, and refuses
 // while less than half of the reserve is left, so that the rest serves the refusals. Thread-safe.
-#ifndef DAWN_BASE_RESERVE_H
-#define DAWN_BASE_RESERVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ void *reserve_realloc(void *old, size_t bytes);
 
 // ---- for tests: from now on the system gives so many bytes, and those of blocks that are given back; -1: as many as it has
 void reserve_limit(int64_t bytes);
-
-#endif

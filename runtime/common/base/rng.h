@@ -2,8 +2,7 @@
 // Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a number is a function of its key and its
 // counter, so no result depends on the order of draws, the number of threads or the device. Header only, because
 // the same lines are compiled for the CPU and for the GPU.
-#ifndef DAWN_BASE_RNG_H
-#define DAWN_BASE_RNG_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ static inline double rng_normal(struct rng4 r)
     double u = ((double)r.v[0] + 1.0) * 0x1p-32, v = (double)r.v[1] * 0x1p-32;
     return sqrt(-2.0 * log(u)) * cos(2.0 * M_PI * v);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons for qsort: the smallest first.
-#ifndef DAWN_BASE_SORT_H
-#define DAWN_BASE_SORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ SORT_ASCENDING(sort_i64, int64_t)
 SORT_ASCENDING(sort_f32, float)
 SORT_ASCENDING(sort_f64, double)
 #undef SORT_ASCENDING
-
-#endif

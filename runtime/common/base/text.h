@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text helpers: a growing string, the nearest known name, and figures for people.
-#ifndef DAWN_BASE_TEXT_H
-#define DAWN_BASE_TEXT_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -49,5 +48,3 @@ char *text_si(char into[TEXT_FIGURE], double value, const char *unit);  // "446 
 // Strict readers: the whole word must be a number within the bounds.
 int text_to_int(const char *word, int64_t low, int64_t high, int64_t *into) MUST_CHECK;
 int text_to_double(const char *word, double low, double high, double *into) MUST_CHECK;
-
-#endif

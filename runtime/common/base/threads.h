@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parallel loops. The process has one pool (pool.h), which oneDNN uses too, so that the two do not compete for cores. The
 // split of a range depends only on the range and the number of threads: same threads, same bytes.
-#ifndef DAWN_BASE_THREADS_H
-#define DAWN_BASE_THREADS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void threads_for(int64_t n, int64_t grain, void (*fn)(void *context, int64_t beg
 
 // memcpy on all threads. A thread takes at least `grain` bytes: waking one for fewer costs more than it saves.
 void threads_copy(void *to, const void *from, size_t bytes, int64_t grain);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // Invariant: the bytes go to a new file in the same folder, under an unpredictable name. The file is synced before it gets
 // its name, and the folder is synced after. No symbolic link is followed.
-#ifndef DAWN_BASE_WHOLE_H
-#define DAWN_BASE_WHOLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -30,5 +29,3 @@ void whole_sync_folder(const char *path);
 // Checks, before hours of work, that a file can be put there: the path is not a folder or a database (a typing error must not
 // destroy a record of runs), and its folder is writable.
 int whole_check_target(const char *path) MUST_CHECK;
-
-#endif

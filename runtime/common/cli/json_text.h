@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON for programs that read our output. Reals have 15 digits: 0.942 stays 0.942.
-#ifndef DAWN_CLI_JSON_TEXT_H
-#define DAWN_CLI_JSON_TEXT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ int json_text_line(json_t *value) MUST_CHECK;
 // Adds a row to a list that is printed later. If it cannot, the list becomes NULL, so the answer is an error, not a shorter list.
 void json_text_row(json_t **list, json_t *row);
 void json_text_error(json_t *value);  // a line on standard error, where a failure could not be said either
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines: one table of options gives parsing, abbreviations, bounds, -h and errors, the same for all commands.
-#ifndef DAWN_BASE_OPTIONS_H
-#define DAWN_BASE_OPTIONS_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -45,5 +44,3 @@ bool options_takes_value(const struct option *);
 // Adds the option as help shows it: "--[no-]name" if the flag is set, and the explanation with the default.
 void options_name(struct text *, const struct option *);
 void options_explain(struct text *, const struct option *);
-
-#endif

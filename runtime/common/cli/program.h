@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main of a program with commands: overview, help, version, unknown commands, errors and exit codes.
-#ifndef DAWN_BASE_PROGRAM_H
-#define DAWN_BASE_PROGRAM_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -63,5 +62,3 @@ enum program_status_mode { PROGRAM_STATUS_LIVE, PROGRAM_STATUS_LINES, PROGRAM_ST
 void program_status_show(enum program_status_mode);  // LIVE until the first call
 void program_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void program_status_end(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a program's "help" that need its tables: man pages and completion.
-#ifndef DAWN_BASE_PROGRAM_INSIDE_H
-#define DAWN_BASE_PROGRAM_INSIDE_H
+#pragma once
 
 #include "runtime/common/cli/program.h"
 
@@ -27,5 +26,3 @@ static inline const struct program_command *program_subs(const struct program *p
 int program_man(const struct program *, const char *command, struct text *into) MUST_CHECK;
 // One candidate a line: the word, a tab, its explanation. The lines ":files" and ":folders" ask the shell for its own.
 int program_complete(const struct program *, int argc, char **argv, struct text *into) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts as SVG, made by the server: no script, no inline style, looks by class alone. Each is drawn for several widths, so
 // that letters keep their size; the stylesheet shows one. A page also has a table with the same figures.
-#ifndef DAWN_DRAW_CHART_H
-#define DAWN_DRAW_CHART_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
@@ -85,5 +84,3 @@ struct chart_ticks {
     char label[CHART_TICKS][CHART_LABEL];
 };
 void chart_ticks(const struct chart_span *, const struct chart_axis *, int wanted, struct chart_ticks *);
-
-#endif

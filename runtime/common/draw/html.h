@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only way for text into a page: markup is a literal of DAWN's source, everything else is escaped.
-#ifndef DAWN_DRAW_HTML_H
-#define DAWN_DRAW_HTML_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
@@ -21,5 +20,3 @@ void html_link(struct text *into, const char *url, const char *label);
 bool html_url_is_safe(const char *url);
 // One part of a path, or a value of a query: everything but letters, digits and - . _ ~ percent-encoded.
 const char *html_part(struct arena *, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by a kernel of DAWN for batches, also for the gradient of x (as a convolution with transposed filters). It skips
 // taps outside the image, which saves two fifths at 3 x 3 outputs (docs/performance.md).
-#ifndef DAWN_CPU_DIRECT_H
-#define DAWN_CPU_DIRECT_H
+#pragma once
 
 #include "runtime/cpu/product/dnnl_prim.h"
 
@@ -18,5 +17,3 @@ void direct_pack(const struct dnnl_conv *, struct direct_order, bool transposed,
 // y = act(x * w + bias)
 void direct_run(const struct dnnl_conv *, bool transposed, const void *x, const float *w, const float *bias, void *y,
                 void *work);
-
-#endif

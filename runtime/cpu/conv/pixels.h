@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution whose results are few pixels, such as the last layers of a single image, in bf16.
-#ifndef DAWN_CPU_PIXELS_H
-#define DAWN_CPU_PIXELS_H
+#pragma once
 
 #include "runtime/cpu/product/dnnl_prim.h"
 
@@ -9,5 +8,3 @@ bool pixels_fit(const struct dnnl_conv *);  // the kernel supports this forward 
 size_t pixels_bytes(const struct dnnl_conv *, int threads);
 // y = act(x * w + bias); filters are packed by direct_pack().
 void pixels_run(const struct dnnl_conv *, const void *filters, const void *x, const float *bias, void *y, void *work);
-
-#endif

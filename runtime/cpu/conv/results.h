@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the hand-written convolutions write 32 results: rounded to bf16, around the caches if wanted, and as a 2x2 max pool.
 // Results are rounded before they are compared, so this is a max pool (loops_pool.c).
-#ifndef DAWN_CPU_RESULTS_H
-#define DAWN_CPU_RESULTS_H
+#pragma once
 
 #if defined __x86_64__
 
@@ -48,5 +47,4 @@ static inline AVX512 ALWAYS void results_pool_next(struct results_pool *best, in
     best->where = _mm512_mask_mov_epi16(best->where, wins, _mm512_set1_epi16((short)position));
 }
 
-#endif
 #endif

@@ -2,8 +2,7 @@
 // Winograd's convolution F(2x2, 3x3) in bf16: 16 products for four outputs of a 3x3 filter instead of 36. Both factors are
 // rounded to bf16 after their transforms, so results have about twice the rounding error of direct.c (docs/performance.md).
 // conv_attr.winograd allows it.
-#ifndef DAWN_CPU_WINOGRAD_H
-#define DAWN_CPU_WINOGRAD_H
+#pragma once
 
 #include "runtime/cpu/product/dnnl_prim.h"
 
@@ -22,5 +21,3 @@ size_t winograd_wgrad_bytes(const struct dnnl_conv *, int threads);
 // dy_at: positions, if y is pooled
 void winograd_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const void *dy, const uint8_t *dy_at, float *dw,
                         void *work);
-
-#endif

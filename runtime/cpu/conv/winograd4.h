@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution F(4x4, 3x3) in f32, on every instruction set: 36 products for sixteen outputs of a 3x3 filter instead of
 // 144. Results have about the rounding error of a direct convolution (docs/decisions/winograd.md), so the recipe is not asked.
-#ifndef DAWN_CPU_WINOGRAD4_H
-#define DAWN_CPU_WINOGRAD4_H
+#pragma once
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
@@ -36,5 +35,3 @@ bool winograd4_shape(const struct loops *, const struct dnnl_conv *);
 // The first channel of side x side pixels from (top, left) on, of an image of h x w pixels; zeros outside.
 void winograd4_pixels(const float *image, int64_t h, int64_t w, int64_t channels, int64_t top, int64_t left, int side,
                       const float **pixel);
-
-#endif

@@ -8,8 +8,7 @@
 //
 // A tile has the positions of its rows times those of its columns. A position whose inputs all lie outside the image is zero,
 // and at an odd edge the last one is not needed; such positions are not computed.
-#ifndef DAWN_CPU_WINOGRAD_INSIDE_H
-#define DAWN_CPU_WINOGRAD_INSIDE_H
+#pragma once
 
 #include "runtime/cpu/conv/winograd.h"
 #include "runtime/cpu/product/rows.h"
@@ -130,5 +129,4 @@ static inline void winograd_pixels(const struct dnnl_conv *c, const uint16_t *im
         }
 }
 
-#endif
 #endif

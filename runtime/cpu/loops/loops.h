@@ -5,8 +5,7 @@
 //
 // A `period` holds values per channel, repeated until it is wide enough for whole vectors (width is a multiple of C): element
 // i of a pass uses entry i % width. If a loop writes y, y may be x itself.
-#ifndef DAWN_LOOPS_H
-#define DAWN_LOOPS_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -186,5 +185,3 @@ extern const struct loops loops_base, loops_avx2, loops_avx512;
 const struct loops *loops_choose(void);
 // All sets that this CPU supports, `base` first; returns their number (at most 3).
 int loops_all(const struct loops *into[3]);
-
-#endif

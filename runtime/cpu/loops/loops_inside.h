@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the loops*.c files: names with the instruction set, element access that compiles to straight vector code for a
 // constant type, and the switch that makes the type (and the activation) constant.
-#ifndef DAWN_LOOPS_INSIDE_H
-#define DAWN_LOOPS_INSIDE_H
+#pragma once
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
@@ -183,5 +182,3 @@ ALWAYS void philox_all(uint64_t key, uint32_t (*c)[DRAWS], int count)
         default: EACH_TYPE(t, name, ACT_NONE, __VA_ARGS__);                                                            \
         }                                                                                                              \
     } while (0)
-
-#endif

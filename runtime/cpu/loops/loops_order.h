@@ -2,8 +2,7 @@
 // Values in bf16 as integers of the same order, for max pools: zeros are equal, NaN is below everything. The
 // including file defines LOOPS_ORDER, the attribute of a function that uses AVX-512BW: some files are compiled for an instruction
 // set, others choose one for each function.
-#ifndef DAWN_CPU_LOOPS_ORDER_H
-#define DAWN_CPU_LOOPS_ORDER_H
+#pragma once
 
 #include <immintrin.h>
 
@@ -14,5 +13,3 @@ LOOPS_ORDER __m512i loops_order(__m512i x)
     __mmask32 nan = _mm512_cmpgt_epi16_mask(size, _mm512_set1_epi16(0x7f80));
     return _mm512_mask_mov_epi16(order, nan, _mm512_set1_epi16(INT16_MIN));
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector loops for convolutions: the first layer, whose few input channels do not fill the registers of a general kernel, and
 // the activation behind a convolution. Compiled once per instruction set, like loops.c.
-#ifndef DAWN_CPU_LOOPS_STEM_H
-#define DAWN_CPU_LOOPS_STEM_H
+#pragma once
 
 #include "runtime/graph.h"
 
@@ -25,5 +24,3 @@ struct stem_loops {
 };
 
 const struct stem_loops *stem_loops(void);  // for this CPU
-
-#endif

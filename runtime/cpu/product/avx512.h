@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions of the hand-written convolutions: AVX-512, with products of pairs of bf16.
-#ifndef DAWN_CPU_AVX512_H
-#define DAWN_CPU_AVX512_H
+#pragma once
 
 #if defined __x86_64__
 
@@ -25,5 +24,4 @@ static inline __attribute__((target("avx512f"), always_inline)) __mmask16 avx512
     return end - at >= 16 ? 0xffff : end <= at ? 0 : (__mmask16)((1u << (end - at)) - 1);
 }
 
-#endif
 #endif

@@ -5,8 +5,7 @@
 // Version 2 describes an operation first, then makes a primitive descriptor of it, and its memory descriptors are plain structs.
 // Version 3 makes primitive descriptors at once, and its memory descriptors are handles. So a layout is a pointer here, which
 // api_layout_free frees; one that dnnl_primitive_desc_query_md returns is borrowed.
-#ifndef DAWN_CPU_DNNL_API_H
-#define DAWN_CPU_DNNL_API_H
+#pragma once
 
 #include <oneapi/dnnl/dnnl.h>
 #include <stdlib.h>
@@ -140,5 +139,4 @@ static inline dnnl_status_t api_scale(dnnl_primitive_attr_t attr, dnnl_post_ops_
     return s == dnnl_success && sum != 0.0f ? dnnl_post_ops_append_sum(post, sum, 0, dnnl_data_type_undef) : s;
 }
 
-#endif
 #endif

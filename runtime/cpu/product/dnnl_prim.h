@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One oneDNN primitive with its operands: described, sized, bound to fixed addresses, run. The CPU device uses oneDNN only
 // through this header, and only dnnl_api.h behind dnnl_prim.c depends on its version.
-#ifndef DAWN_CPU_DNNL_PRIM_H
-#define DAWN_CPU_DNNL_PRIM_H
+#pragma once
 
 #include "runtime/cpu/cpu.h"
 
@@ -75,5 +74,3 @@ int dnnl_prim_open(struct cpu_device *) MUST_CHECK;  // engine and stream
 void dnnl_prim_close(struct cpu_device *);
 bool dnnl_prim_multiplies_bf16(void);  // by instructions (avx512_bf16 or amx), and ONEDNN_MAX_CPU_ISA permits them
 void dnnl_prim_facts(char *library, size_t library_room, char *isa, size_t isa_room);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of pairs_product.h share: the instruction set, and masks of the last vector of a row.
-#ifndef DAWN_CPU_PAIRS_INSIDE_H
-#define DAWN_CPU_PAIRS_INSIDE_H
+#pragma once
 
 #include "runtime/cpu/product/pairs_product.h"
 
@@ -23,5 +22,4 @@ static inline ALWAYS __mmask32 pairs_halves_below(int64_t n, int64_t at)  // the
     return n - at >= 2 * PAIRS_LANES ? 0xffffffffu : n <= at ? 0 : (__mmask32)((1u << (n - at)) - 1);
 }
 
-#endif
 #endif

@@ -2,8 +2,7 @@
 // Attention in bf16 on processors that multiply pairs of bf16 (AVX-512 BF16): products of blocks that lie in the cache, packing
 // for them, and the passes over the scores of two queries between them, which write the pairs that the next product reads.
 // Single-threaded.
-#ifndef DAWN_CPU_PAIRS_PRODUCT_H
-#define DAWN_CPU_PAIRS_PRODUCT_H
+#pragma once
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/element.h"
@@ -56,5 +55,3 @@ struct pairs_gradients {
     uint16_t *ds;        // and as rows
 };
 void pairs_attend_back(const struct pairs_scores *, int64_t queries, int64_t first, int64_t n, const struct pairs_gradients *);
-
-#endif

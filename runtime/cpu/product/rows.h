@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of rows with packed filters in bf16, for convolutions that consist of them (winograd.c, pixels.c).
-#ifndef DAWN_CPU_ROWS_H
-#define DAWN_CPU_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ enum { ROWS_UNIT = 4 };   // bytes of a pair of channels
 // m[count][64] = v[count][units] u[units][64]. Rows of v are `apart` bytes apart. u's successor in memory is fetched meanwhile.
 // tiles: multiply by tiles (tiles.h).
 void rows_multiply(bool tiles, const char *v, size_t apart, int64_t count, const char *u, int64_t units, float *m);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposes 16 x 16 elements of 4 bytes in registers: filters and their gradients change between rows of channels and rows of
 // filters once a step, which one by one costs as much as a third of a small convolution (docs/performance.md).
-#ifndef DAWN_CPU_TRANSPOSE16_H
-#define DAWN_CPU_TRANSPOSE16_H
+#pragma once
 
 #if defined __x86_64__
 
@@ -30,5 +29,4 @@ static inline __attribute__((target("avx512f"), always_inline)) void transpose16
     for (int i = 0; i < 16; i++) v[i] = t[i];
 }
 
-#endif
 #endif

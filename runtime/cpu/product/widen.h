@@ -2,8 +2,7 @@
 // Products in f16 on a CPU that multiplies none: operands are widened to f32 in the work buffer, the product is computed there,
 // and a result in f16 is rounded once. An f32 operand of a product in f16 is rounded to f16 on the way, as every device reads
 // it. Slower than f32; for comparing what a training in f16 learns.
-#ifndef DAWN_CPU_WIDEN_H
-#define DAWN_CPU_WIDEN_H
+#pragma once
 
 #include "runtime/cpu/cpu.h"
 
@@ -33,5 +32,3 @@ void widen_round(const struct loops *, const float *from, float *to, int64_t n);
 void widen_bind(struct widen *, struct cpu_step *, size_t offset);
 void widen_operands(const struct widen *, const struct cpu_step *);  // before the product
 void widen_results(const struct widen *, const struct cpu_step *);   // after it
-
-#endif

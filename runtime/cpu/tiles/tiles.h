@@ -2,8 +2,7 @@
 // Convolutions and small products in bf16 on processors that multiply tiles of matrices (Intel's AMX): 16 times the products of
 // their vector instructions in the same time. So little time remains for the products that the direct form is as fast as
 // Winograd's, and it rounds less: these kernels are chosen before winograd.h, direct.h and wgrad.h.
-#ifndef DAWN_CPU_TILES_H
-#define DAWN_CPU_TILES_H
+#pragma once
 
 #include "runtime/cpu/loops/loops.h"
 #include "runtime/cpu/product/dnnl_prim.h"
@@ -28,5 +27,3 @@ void tiles_wgrad_run(const struct dnnl_conv *, int threads, const void *x, const
 
 // Units are pairs of bf16, as of pairs_product(); columns are a multiple of 16.
 void tiles_product(const struct product *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of tiles.h share. A tile is 16 rows of 64 bytes. The instruction adds the product of x (16 rows of 32 channels)
 // and w (32 channels in pairs by 16 columns) to a tile of 16 x 16 sums in f32.
-#ifndef DAWN_CPU_TILES_INSIDE_H
-#define DAWN_CPU_TILES_INSIDE_H
+#pragma once
 
 #include "runtime/cpu/tiles/tiles.h"
 
@@ -35,5 +34,4 @@ static inline void tiles_filled(void) { __asm__ volatile("" : : : "memory"); }
 
 TILES static inline void tiles_end(void) { _tile_release(); }
 
-#endif
 #endif

@@ -11,8 +11,7 @@
 //   dnn.c         loading, the table of plans, calls     dnn_graph.c  descriptors, engines
 //   dnn_choose.c  the choice of an engine               dnn_time.c   timing an engine
 //   dnn_cache.c   the file of choices                    choices.json  choices that come with the program
-#ifndef DAWN_DNN_H
-#define DAWN_DNN_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 
@@ -75,5 +74,3 @@ void dnn_call_free(struct dnn_call *);
 
 // The reason why an engine with these notes is rejected for products of this type; NULL if it is accepted.
 const char *dnn_objection(enum dtype, bool tf32, unsigned notes, unsigned behaves);
-
-#endif

@@ -6,8 +6,7 @@
 // The file is untrusted input: a broken, foreign or truncated one is rejected whole and rewritten. Anything but a regular file
 // in a folder owned by us alone is left alone: not read, not waited for, not written. This part needs no CUDA header, so that
 // it can be fuzzed anywhere. Cost: microseconds per entry; a file holds at most DNN_CACHE_ENTRIES.
-#ifndef DAWN_DNN_CACHE_H
-#define DAWN_DNN_CACHE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -45,5 +44,3 @@ char *dnn_cache_path(const char *machine);
 void dnn_cache_read(const char *path, const char *machine, struct dnn_cache *into);
 // A failure to write is ignored. The file and a created folder are private to their owner.
 void dnn_cache_write(const struct dnn_cache *, const char *machine, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the dnn*.c files: the library's functions, descriptors with little code, an engine and its settings.
-#ifndef DAWN_DNN_INSIDE_H
-#define DAWN_DNN_INSIDE_H
+#pragma once
 
 #include <cudnn_graph.h>
 
@@ -106,5 +105,3 @@ struct dnn_scratch;
 int dnn_scratch_new(struct dnn *, const struct dnn_problem *, struct dnn_scratch **) MUST_CHECK;
 void dnn_scratch_free(struct dnn_scratch *);
 int dnn_time(struct dnn_scratch *, const struct dnn_engine *, int64_t *ns) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the kernels of attention: lengths, which keys a query sees, the dropout of the probabilities.
-#ifndef DAWN_K_ATTENTION_CUH
-#define DAWN_K_ATTENTION_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_attention.h"
 #include "runtime/cuda/kernels/k_common.cuh"
@@ -55,5 +54,3 @@ __device__ static inline float mask_of(const struct k_attention &k, int64_t quer
 {
     return k.key ? factor_of(k, draw_of(k, query, key), key) : 1.0f;
 }
-
-#endif

@@ -3,8 +3,7 @@
 // owns one query (or, for the gradients of keys and values, one key) and meets the other side 32 at a time. In 16 bits per block
 // owns 64 of them and multiplies on tensor cores. No sum uses atomics: gradients of queries and those of keys and values are two
 // kernels, each of which computes the scores again.
-#ifndef DAWN_K_ATTENTION_H
-#define DAWN_K_ATTENTION_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -32,5 +31,3 @@ K_LAUNCHER(k_attention_delta);
 enum { K_ATTENTION_HALF = 64 };
 K_LAUNCHER(k_attention_half);
 K_LAUNCHER(k_attention_half_grad);
-
-#endif

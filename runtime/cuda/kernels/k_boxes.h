@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boxes in fixed numbers: coded, suppressed, matched, drawn, and slices by class.
-#ifndef DAWN_K_BOXES_H
-#define DAWN_K_BOXES_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_top.h"
 
@@ -59,5 +58,3 @@ struct k_class_slice {          // x[slices, classes, below], index[slices / abo
     bool back;
 };
 K_LAUNCHER(k_class_slice);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a few channels in 16 bits, widened with zeros to a multiple of 16 bytes for engines that move as much at a time, and
 // the gradients of filters that were widened, narrowed again.
-#ifndef DAWN_K_CHANNELS_H
-#define DAWN_K_CHANNELS_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -24,5 +23,3 @@ struct k_channels_take {
     enum dtype type;
 };
 K_LAUNCHER(k_channels_take);
-
-#endif

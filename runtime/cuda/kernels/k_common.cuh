@@ -5,8 +5,7 @@
 // assembly and no intrinsics that emulate.h lacks.
 //
 // A kernel takes one struct by value (declared in its k_*.h). Sums never use atomics, so the same input gives the same bytes.
-#ifndef DAWN_K_COMMON_CUH
-#define DAWN_K_COMMON_CUH
+#pragma once
 
 #ifndef DAWN_EMULATE
 #include <cuda_runtime.h>
@@ -152,5 +151,3 @@ template <int BLOCK> __device__ static inline float block_sum(float x, float (&r
     __syncthreads();
     return sum;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by DAWN's convolutions: the geometry as kernels take it, pixels and taps by divisions that are multiplications, the
 // element of x at a tap.
-#ifndef DAWN_K_CONV_CUH
-#define DAWN_K_CONV_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_conv.h"
@@ -88,5 +87,3 @@ static inline conv conv_of(const k_conv_shape *s)
     k.by_row = k_divide_by(s->stride[0]), k.by_column = k_divide_by(s->stride[1]);
     return k;
 }
-
-#endif

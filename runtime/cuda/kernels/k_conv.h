@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution x[N,H,W,C] * w[K,R,S,C/groups] -> y[N,P,Q,K] and its two gradients, for problems that cuDNN does not take: any
 // channel counts, strides, padding per side and groups. Deterministic. Products are of elements of `type`; sums are f32.
-#ifndef DAWN_K_CONV_H
-#define DAWN_K_CONV_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -50,6 +49,4 @@ bool k_conv_is_stem(const struct k_conv_shape *);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data on the GPU: windows of an order, tables, counters, and augmentation: gather, mirror, shift with reflected borders,
 // normalise and jitter in one pass from u8 to the type that the network reads.
-#ifndef DAWN_K_DATA_H
-#define DAWN_K_DATA_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_many.h"
 #include "runtime/cuda/kernels/k_reduce.h"
@@ -48,5 +47,3 @@ struct k_augment {           // ((pixel / 255 - mean) / std + shift) * gain
 };
 enum { K_AUGMENT_EACH = 4096 };  // elements of an image per block
 K_LAUNCHER(k_augment);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Division of sizes, rounded up, and of indices by a number known when a graph is compiled: one wide multiplication and a shift
 // instead of the twenty instructions of a division (Granlund and Montgomery, 1994), exact for every index below 2^31.
-#ifndef DAWN_K_DIVIDE_H
-#define DAWN_K_DIVIDE_H
+#pragma once
 
 #include "runtime/common/base/rng.h"
 
@@ -55,5 +54,3 @@ DAWN_BOTH int64_t k_split_any(const struct k_divide_any *d, int64_t *index)
     *index = quotient;
     return rest;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // Element-wise operators besides formulas: activations with their bias, casts, dropout, random numbers. One pass each, with
 // 16-byte loads and stores for any number of channels; results may overwrite x. Only the gradient of a bias needs two passes and
 // scratch: k_reduce.h describes how columns are summed.
-#ifndef DAWN_K_ELEMENT_H
-#define DAWN_K_ELEMENT_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -69,5 +68,3 @@ struct k_mask {             // rows of `row` elements, `below` per position, `ea
     enum dtype type;
 };
 K_LAUNCHER(k_mask);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer norm and RMS norm over the last dimension: one warp per row, or per several short rows. A row is read from memory once
 // and from the cache again. The gradients of scale and bias are sums down the columns (k_reduce.h).
-#ifndef DAWN_K_LAYER_NORM_H
-#define DAWN_K_LAYER_NORM_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -33,5 +32,3 @@ struct k_layer_norm_grad {
     enum dtype type;
 };
 K_LAUNCHER(k_layer_norm_grad);
-
-#endif

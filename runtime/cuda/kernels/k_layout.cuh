@@ -2,8 +2,7 @@
 // Layouts on the GPU: the vectors of an element-wise thread; the offset of an element among dimensions with strides; for column
 // sums, where a thread of a block starts (k_reduce.h describes the blocks) and how a block's sums are combined, in an order that
 // depends only on the layout.
-#ifndef DAWN_K_LAYOUT_CUH
-#define DAWN_K_LAYOUT_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_reduce.h"
@@ -86,5 +85,3 @@ __device__ static inline bool columns_join(const struct k_columns &o, const stru
     }
     return s.below == 0 && s.column < o.columns;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An output layer's logits of some rows: to losses and, in their place, to gradients. A block works on a row.
-#ifndef DAWN_K_LINEAR_XENT_H
-#define DAWN_K_LINEAR_XENT_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -35,5 +34,3 @@ struct k_linear_xent_grad {
     int64_t elements;
 };
 K_LAUNCHER(k_linear_xent_grad);
-
-#endif

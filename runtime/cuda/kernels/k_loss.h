@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses and metrics on the device. A power of two of adjacent threads, at most a warp, works on a row.
-#ifndef DAWN_K_LOSS_H
-#define DAWN_K_LOSS_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
@@ -84,5 +83,3 @@ struct k_accumulate {
     enum dtype type, more;
 };
 K_LAUNCHER(k_accumulate);
-
-#endif

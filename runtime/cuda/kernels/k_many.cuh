@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several problems in one launch: each block works on one of them. Cost: a block finds its problem by bisection.
-#ifndef DAWN_K_MANY_CUH
-#define DAWN_K_MANY_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_many.h"
@@ -33,5 +32,3 @@ __device__ static inline int many_find(const int *first, int count)
     }
     return low;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers of several problems at once. K_MANY_LAUNCHER(k_thing) does the work of `count` structs of K_LAUNCHER(k_thing) with as
 // many launches as one, to the same bytes. No problem may access what another writes.
-#ifndef DAWN_K_MANY_H
-#define DAWN_K_MANY_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -13,5 +12,3 @@
 #endif
 
 enum { K_MANY = 24 };  // most problems: they are the arguments of a kernel, which are limited to 4 KiB
-
-#endif

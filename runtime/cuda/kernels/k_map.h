@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas element by element (map.def): the value, or dy times the slope of each input, in one pass.
-#ifndef DAWN_K_MAP_H
-#define DAWN_K_MAP_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -16,5 +15,3 @@ struct k_map {
     enum dtype type;
 };
 K_LAUNCHER(k_map);
-
-#endif

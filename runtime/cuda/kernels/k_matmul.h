@@ -2,8 +2,7 @@
 // y = alpha op(a) op(b) + beta c, one row-major matrix or a batch. f32 by f32 is multiplied in f32 (no TF32). If one factor has
 // 16 bits, the other is rounded to its type when read, and tensor cores multiply. Sums are f32. If the result has too few tiles
 // for the GPU, the depth is cut into slices that are added in order.
-#ifndef DAWN_K_MATMUL_H
-#define DAWN_K_MATMUL_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_many.h"
 
@@ -28,6 +27,4 @@ size_t k_matmul_work(const struct k_matmul *);  // depends on sizes and types on
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

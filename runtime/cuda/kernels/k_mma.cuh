@@ -9,8 +9,7 @@
 //   sums   [row, column]     [0], [1] row g, column 2t, 2t + 1        [2], [3] row g + 8, column 2t, 2t + 1
 //
 // This is the only file with assembly. The emulator's version gathers the registers of a warp and computes the same sums.
-#ifndef DAWN_K_MMA_CUH
-#define DAWN_K_MMA_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 
@@ -85,5 +84,3 @@ template <typename T> __device__ static inline mma_right mma_load_right(const T 
     const T *at = from + lane / 4 * pitch + lane % 4 * 2;
     return {{mma_pair(at), mma_pair(at + 8)}};
 }
-
-#endif

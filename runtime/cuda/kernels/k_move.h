@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving elements without interpreting them: units of 1, 2, 4, 8 or 16 bytes, as wide as lengths and offsets allow.
-#ifndef DAWN_K_MOVE_H
-#define DAWN_K_MOVE_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -84,5 +83,3 @@ struct k_reorder {
     int group, width;
 };
 K_LAUNCHER(k_reorder);
-
-#endif

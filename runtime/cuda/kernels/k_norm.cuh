@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the kernels of batch norm: the start of a thread, sums over the rows of a block and over blocks, the corner of a
 // pooled pixel.
-#ifndef DAWN_K_NORM_CUH
-#define DAWN_K_NORM_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 #include "runtime/cuda/kernels/k_norm.h"
@@ -129,5 +128,3 @@ __device__ static inline void norm_load_or(const float *from, int channel, float
     else
         for (int i = 0; i < N; i++) into[i] = otherwise;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch norm on the device, with fused operators. A tensor is rows (pixels) of channels; a thread owns a few adjacent channels,
 // keeps their coefficients in registers and walks down the rows.
-#ifndef DAWN_K_NORM_H
-#define DAWN_K_NORM_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
@@ -117,5 +116,3 @@ static inline size_t k_norm_scratch(const struct k_norm_walk *w)  // in bytes
 {
     return sizeof(float) * (K_NORM_ARRAYS * k_norm_array(w) + 2 * (size_t)w->c * (size_t)w->blocks);
 }
-
-#endif

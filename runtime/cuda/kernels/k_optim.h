@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimiser operators, all f32: one pass over each tensor. Results may overwrite the inputs they replace; a result without a
 // reader is NULL.
-#ifndef DAWN_K_OPTIM_H
-#define DAWN_K_OPTIM_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_many.h"
 
@@ -105,6 +104,4 @@ K_MANY_LAUNCHER(k_assign);  // of equal types only
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling on the device: a thread computes a few adjacent channels of one pixel of the result.
-#ifndef DAWN_K_POOL_H
-#define DAWN_K_POOL_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
@@ -24,5 +23,3 @@ struct k_pool {
     bool counts_pad;        // K_AVGPOOL: divide by the whole window
 };
 K_LAUNCHER(k_pool);
-
-#endif

@@ -2,8 +2,7 @@
 // Recurrent layers. A hidden unit of an SRU is a thread that goes through all words: neighbours read adjacent elements. Four
 // samples of one direction of an LSTM are a block that goes through all words; states stay in shared memory, and each word reads
 // the recurrent weights from the L2 cache. Nothing is summed by atomics.
-#ifndef DAWN_K_RECURRENT_H
-#define DAWN_K_RECURRENT_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -54,5 +53,3 @@ static inline size_t k_lstm_bytes(int64_t directions, int64_t units)
 {
     return (size_t)(directions * 4 * units * units) * sizeof(float);
 }
-
-#endif

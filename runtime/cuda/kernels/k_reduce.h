@@ -2,8 +2,7 @@
 // Sums over dimensions, and their gradient. After merging dimensions a tensor is x[batch, rows, columns] summed over rows,
 // x[batch, rows] summed over runs of rows, or anything else. The first two are cut into chunks if there are too few results to
 // fill a GPU: chunks write partial sums, k_finish adds them in a fixed order.
-#ifndef DAWN_K_REDUCE_H
-#define DAWN_K_REDUCE_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
@@ -113,5 +112,3 @@ struct k_broadcast {       // y[i] = factor * x[offset of i]; stride 0 where x i
     struct k_dims of;
 };
 K_LAUNCHER(k_broadcast);
-
-#endif

@@ -2,8 +2,7 @@
 // Bilinear resizing with half-pixel centres, and its transpose. Position i of `to` lies at ((2 i + 1) from - to) / (2 to) of
 // `from`: whole numbers, so positions and weights are as exact as f32 allows. They are computed where they are used; sides are
 // at most K_RESIZE_MOST, which keeps the products within 32 bits.
-#ifndef DAWN_K_RESIZE_H
-#define DAWN_K_RESIZE_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -19,5 +18,3 @@ struct k_resize {      // x[N,h,w,C] -> y[N,p,q,C]; backward: y -> x, with x lar
 };
 K_LAUNCHER(k_resize);
 K_LAUNCHER(k_resize_grad);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ROIAlign and its gradient.
-#ifndef DAWN_K_ROI_H
-#define DAWN_K_ROI_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_reduce.h"
 
@@ -21,5 +20,3 @@ struct k_roi {
 };
 K_LAUNCHER(k_roi_align);
 K_LAUNCHER(k_roi_align_grad);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary positions. A block takes some tokens: their angles are computed once, into shared memory, and serve all heads.
-#ifndef DAWN_K_ROTARY_H
-#define DAWN_K_ROTARY_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -17,5 +16,3 @@ struct k_rotary {          // x[tokens, heads, 2 half] -> y; y may be x
     uint64_t turn[ROTARY_MOST / 2];
 };
 K_LAUNCHER(k_rotary);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block of K_BLOCK threads selects the smallest of many 32-bit keys, or sorts. No atomics: a thread counts in a column of its
 // own, so of equal keys always the first is selected. Cost: ten passes over the keys, which are computed anew in each.
-#ifndef DAWN_K_SELECT_CUH
-#define DAWN_K_SELECT_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 
@@ -102,5 +101,3 @@ __device__ static inline void block_sort(uint64_t *a, int n)
         }
     __syncthreads();
 }
-
-#endif

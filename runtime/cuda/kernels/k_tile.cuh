@@ -6,8 +6,7 @@
 //
 // A source has   void fetch(int depth)                           sets its registers for the steps from `depth` on
 //                void put(tile_side<TILE> &l, tile_side<TILE> &r)  writes the fetched values, as [depth][row or column]
-#ifndef DAWN_K_TILE_CUH
-#define DAWN_K_TILE_CUH
+#pragma once
 
 #include "runtime/cuda/kernels/k_common.cuh"
 
@@ -85,5 +84,3 @@ __device__ static inline void tile_product(SOURCE &source, int begin, int end, t
 // The position of this thread's sums in the result: row tile_row() + i, column tile_column() + j of the tile.
 template <int TILE> __device__ static inline int tile_row() { return (int)threadIdx.x / 16 * tile_of<TILE>::EACH; }
 template <int TILE> __device__ static inline int tile_column() { return (int)threadIdx.x % 16 * tile_of<TILE>::EACH; }
-
-#endif

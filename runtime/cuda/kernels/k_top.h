@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The k largest of each row, and their gradient.
-#ifndef DAWN_K_TOP_H
-#define DAWN_K_TOP_H
+#pragma once
 
 #include "runtime/cuda/kernels/k_divide.h"
 #include "runtime/cuda/kernel.h"
@@ -31,5 +30,3 @@ static inline size_t k_top_bytes(int64_t rows, int64_t k)
     return k > K_TOP_SEARCHED ? (size_t)(rows * k_sort_room(k)) * sizeof(uint64_t) : 0;
 }
 K_LAUNCHER(k_top);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Casts many f32 tensors to one 16-bit type in one launch: a network has tens of weights, most too small to fill a GPU.
-#ifndef DAWN_K_WEIGHTS_H
-#define DAWN_K_WEIGHTS_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -19,5 +18,3 @@ struct k_weights {
     enum dtype type;           // of `to`: BF16 or F16
 };
 K_LAUNCHER(k_weights);
-
-#endif

@@ -2,8 +2,7 @@
 // Large matrix products by cuBLASLt. The library is 541 MB, so it is loaded when the first large product is prepared; the
 // CIFAR-10 networks have none. DAWN_CUDA_BLAS=off uses only DAWN's kernels; =always sends products of any size to the library,
 // for tests and comparisons.
-#ifndef DAWN_CUDA_BLAS_H
-#define DAWN_CUDA_BLAS_H
+#pragma once
 
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/kernels/k_matmul.h"
@@ -24,5 +23,3 @@ struct blas_plan;
 int cuda_blas_plan(struct cuda_device *, const struct k_matmul *p, struct blas_plan **into) MUST_CHECK;
 int cuda_blas_multiply(struct cuda_device *, const struct blas_plan *, cudaStream_t, const struct k_matmul *) MUST_CHECK;
 void cuda_blas_plan_free(struct cuda_device *, struct blas_plan *);  // NULL: nothing
-
-#endif

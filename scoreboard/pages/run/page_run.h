@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A statement as pages show it: its stored facts and its parsed payload.
-#ifndef DAWN_SCOREBOARD_PAGE_RUN_H
-#define DAWN_SCOREBOARD_PAGE_RUN_H
+#pragma once
 
 #include "runtime/common/draw/chart.h"
 #include "scoreboard/pages/page.h"
@@ -91,5 +90,3 @@ int bench_rows(struct page *, const struct stored *) MUST_CHECK;
 int scaling_rows(struct page *, const struct stored *) MUST_CHECK;
 void scaling_table(struct page *);  // opens the table of such rows
 void scaling_body(struct page *, const json_t *bench);
-
-#endif

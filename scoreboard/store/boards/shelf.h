@@ -4,8 +4,7 @@
 // per row, and the place of a row in the whole board is known. Workload: 10,000s of rows, thousands of pages a second, some
 // hundred changes a second. Cost: about 0.6 KB per row, some 50 us for a page of a board of 10,000 rows. Only one thread uses a
 // library.
-#ifndef DAWN_SCOREBOARD_SHELF_H
-#define DAWN_SCOREBOARD_SHELF_H
+#pragma once
 
 #include "scoreboard/rank/board.h"
 
@@ -70,5 +69,3 @@ struct shelf_wanted {
 void shelf_want(const struct library *, const struct filter *, struct shelf_wanted *);
 bool shelf_matches(const struct shelf_wanted *, const struct shelf_row *);  // at any level of trust
 void shelf_wanted_free(struct shelf_wanted *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of boards: the writer derives them from statements, and a reader keeps them in memory.
-#ifndef DAWN_SCOREBOARD_STORE_BOARDS_H
-#define DAWN_SCOREBOARD_STORE_BOARDS_H
+#pragma once
 
 #include "scoreboard/rank/competition.h"
 #include "scoreboard/rank/ranking.h"
@@ -32,5 +31,3 @@ int store_catch_up(struct reader *) MUST_CHECK;
 void store_uploads_on(struct reader *, const int *machines, int machine, int limit, struct arena *, struct entries *);
 // The row of a source on a competition's board. ERR_MISSING if it has none.
 int store_entry_at(struct reader *, const char *source, const struct competition *, struct arena *, struct entry *) MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
 // One hardened connection to the scoreboard's SQLite file, with its prepared statements. Only store*.c use it. The file
 // may have been altered by a stranger: its schema must be exactly ours before anything else is read.
 // Workload: about a hundred statements, repeated; each is prepared once per connection.
-#ifndef DAWN_SCOREBOARD_SQL_H
-#define DAWN_SCOREBOARD_SQL_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -66,5 +65,3 @@ int sql_int(struct sql *, int64_t *into, int64_t otherwise, const char *text, co
 int64_t sql_column(sqlite3_stmt *, int column);
 const char *sql_text(sqlite3_stmt *, int column);                            // "" for NULL; until the next step
 const char *sql_keep(sqlite3_stmt *, int column, struct arena *);            // a copy
-
-#endif

@@ -2,8 +2,7 @@
 // The last checkpoint that a board signed, in RECORD.checkpoint: apart from the record, so that a record that is older than it
 // (a backup put back) is noticed. Two places of one size are written in turn, so that one of them is whole at any moment.
 // Workload: a write for each statement, or for several at once. Cost: one fdatasync of a file whose size never changes.
-#ifndef DAWN_SCOREBOARD_STORE_HEAD_H
-#define DAWN_SCOREBOARD_STORE_HEAD_H
+#pragma once
 
 #include "submit/log/note.h"
 
@@ -23,5 +22,3 @@ int store_head_read(struct store_head *, const struct sshkey *, struct checkpoin
 int store_head_lock(struct store_head *) MUST_CHECK;
 void store_head_unlock(struct store_head *);
 int store_head_write(struct store_head *, const char *note) MUST_CHECK;  // durable when it returns 0
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all files of the storage share: the writer, a reader, a statement that is being accepted.
-#ifndef DAWN_SCOREBOARD_STORE_STATE_H
-#define DAWN_SCOREBOARD_STORE_STATE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,5 +63,3 @@ struct incoming {
     const char *receipt, *receipt_signature;
     const struct run_compared *compared;       // what was found before the mutex was taken; NULL: nothing
 };
-
-#endif

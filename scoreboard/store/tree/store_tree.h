@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log's tree in the record, and the checkpoints that are signed of it.
-#ifndef DAWN_SCOREBOARD_STORE_TREE_H
-#define DAWN_SCOREBOARD_STORE_TREE_H
+#pragma once
 
 #include "scoreboard/store/file/store_state.h"
 
@@ -23,5 +22,3 @@ int store_tree_holds(struct sql *, const struct checkpoint *, bool *holds) MUST_
 int store_signed_note(const struct store *, struct text *note, struct checkpoint *) MUST_CHECK;
 int store_tree_growth(struct store *, int64_t old, int64_t size, struct tree_hash proof[TREE_PROOF], int *count) MUST_CHECK;
 int store_tree_hold(struct store *, struct reader *, struct text *note, struct checkpoint *) MUST_CHECK;  // as store_hold
-
-#endif

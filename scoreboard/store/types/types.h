@@ -2,8 +2,7 @@
 // The types of statements. Each has a file with the columns of its table, its checks, and what it changes; types.c lists them.
 // Invariant: whether a statement may count, and what it changes, follows from the statements before it and from the moment of its
 // acceptance. So store_check repeats both.
-#ifndef DAWN_SCOREBOARD_TYPES_H
-#define DAWN_SCOREBOARD_TYPES_H
+#pragma once
 
 #include "scoreboard/store/boards/store_boards.h"
 #include "scoreboard/store/file/store_state.h"
@@ -92,5 +91,3 @@ int type_object_findings(struct sql *, int64_t run, struct findings *into) MUST_
 int type_ticket_check_run(struct store *, const struct incoming *run, struct ruling *) MUST_CHECK;
 int type_ticket_apply_run(struct store *, const struct incoming *run) MUST_CHECK;
 int type_ticket_read(struct sql *, const char *digest, struct arena *, struct ticket_stored *) MUST_CHECK;
-
-#endif

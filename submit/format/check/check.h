@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of a statement's figures: one implementation, used by `dawn` before it signs and by the server after.
 // A statement with a REJECT never counts; a FLAG is shown with it and keeps it from being called checked.
-#ifndef DAWN_FORMAT_CHECK_H
-#define DAWN_FORMAT_CHECK_H
+#pragma once
 
 #include "submit/format/statement.h"
 
@@ -97,5 +96,3 @@ bool check_same_times(const json_t *run, const json_t *other);
 double check_peak(const struct statement *);
 // The same for a part with its own device, precision, threads and hardware (a latency).
 double check_peak_of(const json_t *);
-
-#endif

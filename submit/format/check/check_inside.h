@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run's payload, unpacked for check*.c alone. Its shape has been checked (fields.h); its figures may have any value within
 // their bounds.
-#ifndef DAWN_FORMAT_CHECK_INSIDE_H
-#define DAWN_FORMAT_CHECK_INSIDE_H
+#pragma once
 
 #include "submit/format/check/check.h"
 #include "submit/format/score/contest.h"
@@ -68,5 +67,3 @@ bool check_next_common(const json_t *a, const json_t *b, size_t *i, size_t *j);
 double check_power_of(const json_t *);
 // FLOPs of a forward pass on one sample, of the smallest published form of a model; 0: no published recipe has it.
 double check_model_flops(const char *task, const char *model);
-
-#endif

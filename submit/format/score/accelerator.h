@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of accelerators and processors (peaks.json): what stated hardware can be at most.
-#ifndef DAWN_FORMAT_ACCELERATOR_H
-#define DAWN_FORMAT_ACCELERATOR_H
+#pragma once
 
 #include <jansson.h>
 
@@ -13,5 +12,3 @@ const json_t *accelerator_find(const char *gpu);
 int64_t accelerator_count(const char *gpu);  // of "8 x NAME" 8, of "NAME" 1, of "" 0
 // The most hardware threads of a package of this processor. Of an unknown one, what no package of 2026 has.
 int64_t accelerator_threads(const char *cpu);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contests: the tasks with boards, and the facts that the rules fix for each (docs/rules.md). Both programs embed the
 // contest.json of every task.
-#ifndef DAWN_FORMAT_CONTEST_H
-#define DAWN_FORMAT_CONTEST_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "submit/format/run_metric.h"
@@ -61,5 +60,3 @@ bool contest_meets(int64_t k, int64_t n, int64_t target_micro);
 const char *contest_column(const char *metric);
 // The title of a metric: "top-5 accuracy", or its name if no contest has it.
 const char *contest_metric_title(const char *metric);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the run axis: metrics, steps, epochs and scores of a run's JSON. A run is a statement or a row of results.db from
 // record_read: both have these members.
-#ifndef DAWN_FORMAT_CURVE_H
-#define DAWN_FORMAT_CURVE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -28,5 +27,3 @@ double curve_loss(const json_t *point, const char *name);  // NULL: the loss wit
 enum { CURVE_PLACE = 64 };
 char *curve_epoch(const json_t *point, char into[CURVE_PLACE]);  // "3", "2.5": no more decimals than are needed
 char *curve_place(const json_t *point, char into[CURVE_PLACE]);  // "epoch 3", "epoch 2.5, step 1200"
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics of a group of runs: the conditions of an official result. Pure arithmetic.
-#ifndef DAWN_FORMAT_GROUP_H
-#define DAWN_FORMAT_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ double group_p(double mean, double sigma, int n, double target);
 double group_welch_p(const struct group_mean *, int n, const struct group_mean *, int m);
 double group_t_cdf(double t, double freedom);
 double group_t_quantile(double p, double freedom);  // 0 < p < 1
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prices of machines by the hour: from the dated table, or from the user. cost.h computes with them.
-#ifndef DAWN_FORMAT_PRICE_H
-#define DAWN_FORMAT_PRICE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 #include "submit/format/score/cost.h"
@@ -23,5 +22,3 @@ int price_choose(const char *instance, double usd_per_hour, struct price *, bool
 int price_table(int (*row)(void *, const struct price *), void *) MUST_CHECK;  // every row, in order
 // The parser behind both, for any table.
 int price_parse(const char *json, size_t size, int (*row)(void *, const struct price *), void *) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares an instance of the price table with the machine that claims to be one. The price of other hardware would be a
 // cost that was not paid.
-#ifndef DAWN_FORMAT_PRICE_MACHINE_H
-#define DAWN_FORMAT_PRICE_MACHINE_H
+#pragma once
 
 #include "submit/format/score/price.h"
 
@@ -17,5 +16,3 @@ enum { PRICE_MACHINE_WHY = 256 };
 // True if a fact of the machine contradicts the instance; `why` then goes on after "the machine ": "runs 4 hardware threads". A
 // price without an instance fits every machine.
 bool price_machine_differs(const struct price *, const struct price_machine *, char why[PRICE_MACHINE_WHY]);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference runs of published recipes (references.json), all of them measured, and the one-sided test whether a score is better
 // than they make believable (docs/rules.md). Pure functions; the table is parsed once.
-#ifndef DAWN_FORMAT_REFERENCE_H
-#define DAWN_FORMAT_REFERENCE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -29,5 +28,3 @@ double reference_p(double above, double sigma, int n, int m);
 double reference_score_p(const struct reference *, double score, int m);
 // "94.21%, sigma 0.20, of 6 runs of recipe cifar10": what was compared with.
 char *reference_text(const struct reference *, const char *recipe, char into[160]);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides if one run repeats another, by the rule of docs/rules.md, for `dawn replay` and for a scoreboard. A run is the JSON
 // of a statement. Pure functions.
-#ifndef DAWN_FORMAT_REPLAY_H
-#define DAWN_FORMAT_REPLAY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -54,5 +53,3 @@ bool replay_has(const json_t *list, const char *member, const char *value, const
 double replay_spread(double sigma, int n);
 // The same for the difference of two shares of `items` items each, whose mean is `share`: that of two independent samples.
 double replay_sampling(double share, int64_t items);
-
-#endif

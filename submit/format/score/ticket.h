@@ -3,8 +3,7 @@
 // announces a run, with its receipt. Its proof is the SHA-256 of the receipt's signature: nobody knows it before the board signs.
 // The root of the run's chain holds the proof, and the run's seed follows from it, so neither was there before the ticket. While
 // the run goes on, beats bring the hashes of its chain, and the board stamps each with its own time. Pure functions.
-#ifndef DAWN_FORMAT_TICKET_H
-#define DAWN_FORMAT_TICKET_H
+#pragma once
 
 #include <jansson.h>
 
@@ -44,5 +43,3 @@ struct ticket_judged {
 // Compares the clock of a run with the stamps of its board, which issued the ticket at that moment. The texts of `decide` are
 // those of the stamps.
 void ticket_judge(const json_t *run, int64_t issued_ms, const struct ticket_stamp *, int count, struct ticket_judged *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ed25519 keys in OpenSSH's formats, hardware keys (FIDO) included: the public line, the fingerprint, the private key file of a
 // server. The bytes come from outside: pure parsers with limits.
-#ifndef DAWN_FORMAT_SSHKEY_H
-#define DAWN_FORMAT_SSHKEY_H
+#pragma once
 
 #include "submit/format/ssh/sshwire.h"
 
@@ -33,5 +32,3 @@ int sshkey_read_secret(const char *bytes, size_t count, struct sshkey_secret *) 
 char *sshkey_write_secret(const struct sshkey_secret *);
 void sshkey_new(struct sshkey_secret *, const char *comment);
 void sshkey_wipe(void *at, size_t count);
-
-#endif

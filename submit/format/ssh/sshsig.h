@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signatures in OpenSSH's SSHSIG format, over SHA-512, of Ed25519 keys, plain or in hardware (FIDO). People sign
 // with their SSH keys, and anyone can verify with "ssh-keygen -Y verify", without DAWN.
-#ifndef DAWN_FORMAT_SSHSIG_H
-#define DAWN_FORMAT_SSHSIG_H
+#pragma once
 
 #include "submit/format/ssh/sshkey.h"
 
@@ -13,5 +12,3 @@ char *sshsig_sign(const char *namespace_, const void *message, size_t count, con
 // `key` gets the signer's key. The caller decides if it may sign.
 int sshsig_verify(const char *armoured, size_t armoured_count, const char *namespace_, const void *message, size_t count,
                   struct sshkey *key) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary form beneath OpenSSH's keys, signatures and agent (RFC 4251): 32-bit numbers, most significant byte first,
 // and strings with their length before them; and the text form around it, base64 between two marks.
-#ifndef DAWN_FORMAT_SSHWIRE_H
-#define DAWN_FORMAT_SSHWIRE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -40,5 +39,3 @@ void sshwire_armour(const char *what, const void *bytes, size_t count, char *int
 // The reverse. Lines may have any length and may end with "\r\n". Base64 must have its one exact form. ERR_INPUT names the fault.
 int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsigned char *into, size_t room,
                      size_t *count) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares an instance of the price table with this machine (submit/format/score/price_machine.h).
-#ifndef DAWN_MACHINE_INSTANCE_H
-#define DAWN_MACHINE_INSTANCE_H
+#pragma once
 
 #include "submit/format/score/price.h"
 #include "submit/results/machine/machine.h"
@@ -11,5 +10,3 @@
 int instance_check(const struct price *, const struct machine_facts *) MUST_CHECK;
 // The same check for the whole of this machine. `used`: the facts that a run states, which name only the GPU in use.
 int instance_check_here(const struct price *, const struct machine_facts *used) MUST_CHECK;
-
-#endif

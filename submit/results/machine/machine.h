@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine that a run used, according to the system. Never the host's name, a user's name or a serial number, because
 // records are published. A fact that cannot be read is empty or 0, never a guess.
-#ifndef DAWN_MACHINE_H
-#define DAWN_MACHINE_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "submit/format/machine_list.h"
@@ -43,5 +42,3 @@ bool machine_meter_start_at(struct machine_meter *, const char *folder, int64_t 
 
 int64_t machine_peak_memory(void);     // of this process (VmHWM), bytes; 0: unknown
 void machine_peak_memory_reset(void);  // for later runs of a group, if the kernel allows it
-
-#endif

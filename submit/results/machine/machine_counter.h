@@ -2,8 +2,7 @@
 // Follows an energy counter that does not wrap, such as a GPU's. Its first reading may load a library, and every reading may take
 // a millisecond, so a thread of its own takes them: one at the start, then one per second. A caller that needs an exact figure
 // at the end of a run reads it itself. Cost: a thread, which sleeps.
-#ifndef DAWN_MACHINE_COUNTER_H
-#define DAWN_MACHINE_COUNTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct machine_counter *machine_counter_start(machine_counter_read *, void *cont
 // last reading. False if it is not known. NULL is fine.
 bool machine_counter_uj(struct machine_counter *, bool now, int64_t *since_start);
 void machine_counter_stop(struct machine_counter *);  // NULL is fine
-
-#endif

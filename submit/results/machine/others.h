@@ -2,8 +2,7 @@
 // Detects other programs that use the machine during a measurement: the processor time in /proc/stat minus the time of this
 // process. In a container /proc/stat describes the whole machine. Resolution: a tick of 10 ms on each processor, so a short
 // measurement has no verdict.
-#ifndef DAWN_TASKS_OTHERS_H
-#define DAWN_TASKS_OTHERS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -29,5 +28,3 @@ char *others_doubt(const struct others_share *, double spread, char into[OTHERS_
 // Pure: busy ticks of all processors (including time stolen from a virtual machine), and the number of processors.
 int others_parse(const char *stat, int64_t *busy_ticks, int *processors) MUST_CHECK;
 struct others_share others_judge(int64_t wall_ns, int64_t own_ns, int64_t busy_ns, int64_t tick_ns, int processors);
-
-#endif

@@ -4,8 +4,7 @@
 // Exactly one segment is open at any time. Entering another segment closes it at the same nanosecond, so the segments of a
 // run always sum to its end-to-end time. There is no stop and no pause. The three clocks of docs/rules.md are sums over
 // segments and can be read at any moment. Cost: one clock read an entry.
-#ifndef DAWN_MACHINE_STOPWATCH_H
-#define DAWN_MACHINE_STOPWATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ bool stopwatch_find(const char *name, enum segment *);
 void stopwatch_start_at(struct stopwatch *, int64_t start_ns, enum segment first);
 struct stopwatch_clocks stopwatch_enter_at(struct stopwatch *, enum segment next, int64_t now_ns);
 struct stopwatch_clocks stopwatch_read_at(const struct stopwatch *, int64_t now_ns);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that networks of several tasks share, as functions that write them into a graph. The caller names them: parameters are
 // NAME.weight and NAME.bias. All return a value, NONE after an error of the graph.
-#ifndef DAWN_LAYERS_NET_H
-#define DAWN_LAYERS_NET_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -91,5 +90,3 @@ struct net_texts {
 };
 #define NET_ENCODER_WORDS "embeddings.word_embeddings.weight"  // [symbols,width]
 int net_encoder_input(struct net *, const struct net_texts *);
-
-#endif

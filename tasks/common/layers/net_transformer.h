@@ -2,8 +2,7 @@
 // Layers of a Transformer (Vaswani et al. 2017), with the names of torch.nn.TransformerEncoderLayer and DecoderLayer below NAME:
 // attention to the sequence itself, in a decoder attention to the source, two products with ReLU between; each with a residual,
 // whose norm comes after it or before. Causal: a place sees those up to it, as in a decoder, but there is no source.
-#ifndef DAWN_LAYERS_TRANSFORMER_H
-#define DAWN_LAYERS_TRANSFORMER_H
+#pragma once
 
 #include "tasks/common/layers/net.h"
 
@@ -42,5 +41,3 @@ int net_transformer_layer(struct net *, const char *name, int x, const struct ne
 int net_source(struct net *, const char *name, int memory);
 // Sinusoidal positions, f32[rows,width]: sines, then cosines, of wave lengths from 2 pi to 10^4 2 pi (tensor2tensor's order).
 void net_positions(int64_t rows, int64_t width, float *into);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model: one row in the table of its task (NAME_networks.c), which recipes, graphs and samples read. Recipes name it.
-#ifndef DAWN_RECIPE_MODEL_H
-#define DAWN_RECIPE_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ struct model {
     const char *const *prefixes, *const *fresh;
     const void *own;     // what else the task keeps per model, such as the way to its samples; NULL: nothing
 };
-
-#endif

@@ -2,8 +2,7 @@
 // A recipe: everything about a training that is not code, as a small JSON file in sections. One table holds every key
 // (recipe_keys.c and the task's own rows) with its bounds, its default and its meaning. An unknown key, a value out of
 // bounds, a wrong type or a key that does not apply to the model or the optimiser is an error that names the key.
-#ifndef DAWN_RECIPE_H
-#define DAWN_RECIPE_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/optim.h"
@@ -105,5 +104,3 @@ struct schedule recipe_rate(const struct recipe *, int64_t steps_per_epoch);
 int recipe_part(const struct recipe *, double share);
 // Side of the training images in a step; `full_side` if the recipe names none.
 int64_t recipe_side(const struct recipe *, int64_t step, int64_t steps, int64_t full_side);
-
-#endif

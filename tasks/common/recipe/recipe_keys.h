@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipe keys. recipe_keys.c holds the keys of all tasks. A task adds its own rows (tasks/NAME/NAME_keys.c) in a recipe_table,
 // which the Makefile registers (recipe_table_NAME). The model's name selects the table of a recipe.
-#ifndef DAWN_RECIPE_KEYS_H
-#define DAWN_RECIPE_KEYS_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "tasks/common/recipe/model.h"
@@ -82,5 +81,3 @@ void recipe_add_value(struct text *, const struct recipe *, const struct recipe_
 bool recipe_is_default(const struct recipe *, const struct recipe_key *);
 // Adds the allowed values of a key as text: "0.01 to 10000", "linear or cosine".
 void recipe_add_range(struct text *, const struct recipe_key *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number for each step of a training, in pieces, each a row of a table of curves. Learning rates and norms are uploaded to
 // the device as tables with one value per step.
-#ifndef DAWN_RECIPE_SCHEDULE_H
-#define DAWN_RECIPE_SCHEDULE_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -26,5 +25,3 @@ void schedule_add(struct schedule *, double steps, double from, double to, enum 
 bool schedule_same(const struct schedule *, const struct schedule *);
 // The value at a position in steps, which may be a fraction. After the last piece its end value holds.
 double schedule_at(const struct schedule *, double step);
-
-#endif

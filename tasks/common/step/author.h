@@ -5,8 +5,7 @@
 //   next   f32[1,V] logits of the token that follows it
 //
 // Keys and values of the tokens before lie in slots of the program's own.
-#ifndef DAWN_STEP_AUTHOR_H
-#define DAWN_STEP_AUTHOR_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -22,5 +21,3 @@ struct author {
     int (*read)(const struct dataset *, const char *text, size_t n, int32_t **tokens, int64_t *count) MUST_CHECK;
     void (*tell)(const struct dataset *, int32_t token, struct text *);  // adds its text, which is safe on a terminal
 };
-
-#endif

@@ -2,8 +2,7 @@
 // An average of weights and running statistics (Polyak and Juditsky 1992), exponential or the plain mean. The average is
 // evaluated and saved in place of the trained weights. An evaluation swaps the two before and after, so training continues
 // from the same bytes.
-#ifndef DAWN_STEP_AVERAGE_H
-#define DAWN_STEP_AVERAGE_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -19,5 +18,3 @@ int average_after(const struct average *, struct session *, int64_t done) MUST_C
 int average_swap(const struct average *, struct session *, int64_t done) MUST_CHECK;  // does nothing before the average has begun
 // True for running statistics and for weights that train in a program of the session, with any initial values.
 bool average_has(const struct session *, const struct slot *);
-
-#endif

@@ -9,8 +9,7 @@
 //     return drive_run(d, GENERATOR);
 //
 // Where a batch is cut into parts or slices, drive_run brings and runs all of them, so each batch serves one program only.
-#ifndef DAWN_STEP_DRIVE_H
-#define DAWN_STEP_DRIVE_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -39,5 +38,3 @@ int drive_write(struct drive *, const char *slot, const void *bytes, size_t coun
 // chooses the size whose programs and slots the calls above mean.
 int64_t drive_shrunk(int64_t count);
 void drive_resize(struct drive *, int64_t count);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The evaluation of a test split with the weights of a session: programs for the full and the short batches of each bucket,
 // counters on the device, and the task's judge. Training and inference share this code.
-#ifndef DAWN_STEP_EVALUATION_H
-#define DAWN_STEP_EVALUATION_H
+#pragma once
 
 #include "tasks/common/step/drive.h"
 #include "tasks/common/step/supply.h"
@@ -48,5 +47,3 @@ int evaluation_judge(struct evaluation *, void *judging, const struct variant *,
                      const char *outputs) MUST_CHECK;
 int evaluation_end(struct evaluation *, void *judging, int rc, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;
 size_t evaluation_output_bytes(const struct evaluation *);  // size for the largest batch
-
-#endif

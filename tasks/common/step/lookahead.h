@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookahead (Zhang et al. 2019) near the end of a schedule: an average of the weights begins before the decay ends. From
 // then on the weights are pulled towards the average every few steps.
-#ifndef DAWN_STEP_LOOKAHEAD_H
-#define DAWN_STEP_LOOKAHEAD_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -16,5 +15,3 @@ struct lookahead {
 int lookahead_build(struct lookahead *, struct session *, const struct recipe *, int64_t decay_end) MUST_CHECK;
 // To be called after step number `done` of the schedule, counted from 1.
 int lookahead_after(const struct lookahead *, struct session *, int64_t done) MUST_CHECK;
-
-#endif

@@ -2,8 +2,7 @@
 // The losses of a training program and their gradients. A mean over rows is divided by the rows of the whole batch:
 // where the batch is cut into parts or slices, gradients of the sums and the counts of rows are added first and divided last.
 // Losses with the same count share one set of gradients. Cost, where a batch is cut: one backward pass for each count.
-#ifndef DAWN_STEP_LOSSES_H
-#define DAWN_STEP_LOSSES_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -25,5 +24,3 @@ struct losses {
 int losses_differentiate(struct step *, const int *params, int count, struct losses *) MUST_CHECK;
 // After the tallies were added: grads[] of the batch.
 int losses_finish(struct step *, const struct losses *, int *grads, int count) MUST_CHECK;
-
-#endif

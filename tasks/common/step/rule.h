@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Update rules that follow from a recipe: the optimiser, its settings and its schedules. A task changes the members that are
 // its own.
-#ifndef DAWN_STEP_RULE_H
-#define DAWN_STEP_RULE_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -13,5 +12,3 @@ struct rule rule_of_others(const struct setting *, const char *name, uint32_t ro
 // The decay that optimiser.weight_decay means for a learning rate. An update multiplies the decay by that rate, so it is divided
 // by the rate here, and all parameters have the same decay in a step.
 double rule_decay(const struct recipe *, double rate);
-
-#endif

@@ -8,8 +8,7 @@
 // the earlier sums of 1, 2, 4, .. slices that its number completes, and keeps the result, as one adds 1 to a binary number. The
 // last slice joins the remaining sums, reduces over the processes and updates.
 // Cost: a sum for each gradient and for each level of the tree.
-#ifndef DAWN_STEP_SLICES_H
-#define DAWN_STEP_SLICES_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -35,5 +34,3 @@ struct step;
 struct tally;
 // Joins tallies and statistics as above. After the last slice they cover the batch, on every process.
 int slices_join(struct step *, struct tally *, int tallies) MUST_CHECK;
-
-#endif

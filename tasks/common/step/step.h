@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds one step as a graph. The task supplies inputs, forward pass, loss and metrics. Fusing, differentiating, updating
 // and counting are the same for every task and are done here. step_train (step.c) shows a whole training step.
-#ifndef DAWN_STEP_H
-#define DAWN_STEP_H
+#pragma once
 
 #include "tasks/common/step/task.h"
 
@@ -122,5 +121,3 @@ int step_evaluate(struct session *, const struct setting *, struct step_slots *,
                   int *fold) MUST_CHECK;
 // Ends a step of several programs: advances the counter that schedules follow.
 int step_advance(struct session *) MUST_CHECK;
-
-#endif

@@ -3,8 +3,7 @@
 // epoch is uploaded when the epoch begins, and graphs gather their samples. Streamed: a feed (data/feed) fills batches on
 // the host while the device computes, and each batch is staged into the slots of its bucket. Growing: host code adds samples
 // between steps, so supply_next draws and fills a batch itself.
-#ifndef DAWN_STEP_SUPPLY_H
-#define DAWN_STEP_SUPPLY_H
+#pragma once
 
 #include "data/image/damage.h"
 #include "tasks/common/step/step.h"
@@ -50,5 +49,3 @@ bool supply_damaged(const struct supply *, struct damage_report *);
 struct text;
 void supply_damaged_text(const struct supply *, struct text *);  // adds a sentence if there are any
 int64_t supply_stalled_ns(const struct supply *);  // total time that steps waited for data
-
-#endif

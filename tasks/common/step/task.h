@@ -4,8 +4,7 @@
 //
 // A task writes one graph at a time through a `struct step`. It never sees a device, a slot's name or an optimiser's state.
 // tasks/tasks.h lists the tasks.
-#ifndef DAWN_STEP_TASK_H
-#define DAWN_STEP_TASK_H
+#pragma once
 
 #include "data/feed/feed.h"
 #include "runtime/optim.h"
@@ -240,5 +239,3 @@ int task_find_model(const struct task *, const char *name, const struct model **
 const struct task_feed *task_feed(const struct task *, int feed);  // NULL: there is no such feed
 const struct task_program *task_program(const struct setting *, int program);  // NULL: there is no such program
 int task_find_program(const struct setting *, enum program_kind);  // its number; NONE: there is none
-
-#endif

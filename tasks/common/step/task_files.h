@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that a training takes besides its data: --weights, --vocab, --vectors. A task declares which of them it takes.
-#ifndef DAWN_STEP_TASK_FILES_H
-#define DAWN_STEP_TASK_FILES_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -18,5 +17,3 @@ const char *task_files_path(const struct task_files *, int number);       // num
 bool task_files_any(const struct task_files *);                           // true if any was given
 // Fails if the task would ignore a given file or if a file is missing.
 int task_files_check(const struct task_files *, const char *task, unsigned takes) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates by rule: the group and the role of each parameter select the optimiser, its settings and its learning rate.
-#ifndef DAWN_STEP_UPDATE_H
-#define DAWN_STEP_UPDATE_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -18,5 +17,3 @@ int update_accumulate(struct step *, struct tally *, int tallies) MUST_CHECK;
 // True if a step renormalises the filters that Muon updates. *last is the last such step, counted from 1.
 bool update_uses_muon(const struct setting *);
 bool update_renormalises(const struct setting *, int64_t step, int64_t *last);
-
-#endif

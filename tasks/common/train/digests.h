@@ -2,8 +2,7 @@
 // Digests of a data set and of the files given to a training. A thread looks up remembered digests and hashes changed files
 // while the main thread opens the device, plans and compiles. dataset_facts()->remembered says whether a digest was looked up or
 // computed.
-#ifndef DAWN_TRAIN_DIGESTS_H
-#define DAWN_TRAIN_DIGESTS_H
+#pragma once
 
 #include "data/dataset.h"
 #include "submit/results/result.h"
@@ -21,5 +20,3 @@ int digests_files(const struct digests *, struct run_file into[TASK_FILES]);
 int digests_check_scored(const struct task *, const struct dataset_facts *stored, const char *scored) MUST_CHECK;
 // False: nobody waited, and the thread still reads the data set. It closes the data set when it is done. NULL is fine.
 bool digests_end(struct digests *) MUST_CHECK;
-
-#endif

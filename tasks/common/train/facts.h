@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of machine, program, device and processes that the record states.
-#ifndef DAWN_TRAIN_FACTS_H
-#define DAWN_TRAIN_FACTS_H
+#pragma once
 
 #include "runtime/device.h"
 #include "submit/results/machine/machine.h"
@@ -9,5 +8,3 @@
 // The device states its libraries, and its GPU and driver, which a container may hide from /proc. The libraries of several
 // processes include MPI and the number of processes.
 int facts_read(const struct device_facts *, struct machine_facts *, struct software_facts *) MUST_CHECK;
-
-#endif

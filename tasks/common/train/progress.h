@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows a run while it goes on: a live line and a table on a terminal, plain lines in a pipe or a file, one JSON object per line
 // with --json. No other file of the training prints.
-#ifndef DAWN_TRAIN_PROGRESS_H
-#define DAWN_TRAIN_PROGRESS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 #include "submit/format/run_metric.h"
@@ -85,5 +84,3 @@ void progress_end(struct progress *, const struct progress_end *);
 // No scoreboard can say that the run's clock agreed with its own, for this reason.
 void progress_unwitnessed(struct progress *, int64_t run, const char *why);
 void progress_group(struct progress *, int64_t id, const struct run_metric *, const struct group_facts *);
-
-#endif

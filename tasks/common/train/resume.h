@@ -4,8 +4,7 @@
 //
 // A run can be resumed only on the same type of device with the same number of threads, the same precision and the same
 // program. Then its weights have the same bytes as after a run that was never stopped.
-#ifndef DAWN_TRAIN_RESUME_H
-#define DAWN_TRAIN_RESUME_H
+#pragma once
 
 #include "submit/results/result.h"
 #include "tasks/common/train/state.h"
@@ -55,5 +54,3 @@ struct resume {
 int resume_open(struct results *, int64_t run, struct resume *) MUST_CHECK;
 int resume_last(struct results *, int64_t *run) MUST_CHECK;  // the newest interrupted or failed run that has a state
 void resume_close(struct resume *);    // {0} is fine
-
-#endif

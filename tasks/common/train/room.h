@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a training fits into the memory of its device, and finds the largest batch that fits. It only plans and takes
 // no memory.
-#ifndef DAWN_TRAIN_ROOM_H
-#define DAWN_TRAIN_ROOM_H
+#pragma once
 
 #include "tasks/common/train/trainer.h"
 
@@ -24,5 +23,3 @@ void room_found(struct room_search *, int64_t probe, size_t bytes);  // what it 
 // Fails if the plan needs more memory than the device has free, with a sentence that names the largest batch that fits.
 // Succeeds if the amount of free memory is unknown.
 int room_check(const struct trainer *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Says before a run begins which boards can list it, so that a run of hours does not end in a result that no board accepts.
-#ifndef DAWN_TRAIN_STANDING_H
-#define DAWN_TRAIN_STANDING_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "tasks/common/step/task.h"
@@ -16,5 +15,3 @@ struct standing {
 };
 // Adds a sentence about the result and its latency. True if both can be listed on the task's own boards.
 bool standing_text(const struct standing *, struct text *);
-
-#endif

@@ -11,8 +11,7 @@
 // checked, and a failing state_load has uploaded nothing. No number of the file is used as an index unless this program
 // computed the same number itself. Cost: one pass over the slots in pieces of STATE_PIECE, at any size. A state is
 // read twice, the first time for its digest.
-#ifndef DAWN_TRAIN_STATE_H
-#define DAWN_TRAIN_STATE_H
+#pragma once
 
 #include "tasks/common/train/trainer.h"
 
@@ -72,5 +71,3 @@ int state_parse_prefix(const char *where, const void *prefix, uint64_t total, si
 // Parses the header. On success state_view_free ends the view; on failure there is nothing to free.
 int state_parse(const char *where, const char *header, size_t count, uint64_t total, struct state_view *) MUST_CHECK;
 void state_view_free(struct state_view *);
-
-#endif

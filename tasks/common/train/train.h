@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training loop of all tasks: a run from the first byte read to the last row written, and groups of runs.
-#ifndef DAWN_TRAIN_H
-#define DAWN_TRAIN_H
+#pragma once
 
 #include <jansson.h>
 
@@ -44,5 +43,3 @@ struct train_options {
 
 // Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after SIGINT or SIGTERM, or another failure. Recorded rows stay.
 int train(const struct train_options *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations shared by the loop (train.c) and the states of a run (train_state.c).
-#ifndef DAWN_TRAIN_INSIDE_H
-#define DAWN_TRAIN_INSIDE_H
+#pragma once
 
 #include "submit/results/machine/machine_counter.h"
 #include "submit/results/machine/others.h"
@@ -124,5 +123,3 @@ int train_state_write(struct going *) MUST_CHECK;
 int train_state_load(struct going *) MUST_CHECK;      // replaces trainer_begin
 // The record names one machine, one program and the files of the run. Fails if any of them differs.
 int train_check_place(struct going *) MUST_CHECK;
-
-#endif

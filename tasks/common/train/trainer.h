@@ -5,8 +5,7 @@
 //
 // Order of calls: trainer_new, trainer_ready, trainer_load, trainer_begin, then trainer_step until all steps are done.
 // Invariant: after trainer_begin nothing is allocated, and the host reads the device only when asked.
-#ifndef DAWN_TRAIN_TRAINER_H
-#define DAWN_TRAIN_TRAINER_H
+#pragma once
 
 #include "runtime/checkpoint/checkpoint.h"
 #include "submit/results/result.h"
@@ -119,5 +118,3 @@ double trainer_forward_flops(const struct trainer *);
 int trainer_work(const struct trainer *, struct run_part *, int most);
 // Fewest and most samples of a step, of all processes.
 void trainer_step_samples(const struct trainer *, int64_t *least, int64_t *most);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that the models of words share (docs/squad.md names the publications). Parameters have the names of the authors'
 // programs. Shapes: contexts x[B,T,C], questions y[B,Q,C].
-#ifndef DAWN_SQUAD_LAYERS_H
-#define DAWN_SQUAD_LAYERS_H
+#pragma once
 
 #include "tasks/squad/network/squad_networks.h"
 
@@ -44,5 +43,3 @@ int layers_average(struct reading *, int scores, int x, int lengths);
 int layers_summary(struct reading *, const char *name, int weighed, int y);  // summary of a question with weights from `weighed`
 // x W y: scores f32[B,T] of the places of x[B,T,C] with respect to y[B,D].
 int layers_point(struct reading *, const char *name, int x, int y);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The models that answer questions. Each is a function that reads its own samples (step_input) and writes the network into a
 // graph. out[0] and out[1] are scores f32[B,T]: the places where an answer begins and ends.
-#ifndef DAWN_SQUAD_SQUAD_NETWORKS_H
-#define DAWN_SQUAD_SQUAD_NETWORKS_H
+#pragma once
 
 #include "tasks/common/step/step.h"
 
@@ -14,5 +13,3 @@ enum squad_group { GROUP_ENCODER, GROUP_HEAD };
 void bert_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void drqa_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
 void fusion_forward(struct step *, const int in[MODEL_VALUES], int out[MODEL_VALUES]);
-
-#endif

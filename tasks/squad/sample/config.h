@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // config.json beside the weights of an encoder: the encoder's shape as another program wrote it. It must agree with the
 // recipe, which decides what is trained.
-#ifndef DAWN_SQUAD_CONFIG_H
-#define DAWN_SQUAD_CONFIG_H
+#pragma once
 
 #include "tasks/common/recipe/recipe.h"
 
@@ -15,5 +14,3 @@ int config_parse(const char *where, const char *bytes, size_t count, struct conf
 // Compares the recipe with config.json beside `weights`. Without config.json there is nothing to compare. `pieces`: size of
 // the vocabulary.
 int config_check(const char *weights, const struct recipe *, int64_t pieces) MUST_CHECK;
-
-#endif

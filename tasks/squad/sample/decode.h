@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the answer of one window from its scores: the best pair of a beginning and an end, in order and not too long. Pure;
 // costs some microseconds per window.
-#ifndef DAWN_SQUAD_DECODE_H
-#define DAWN_SQUAD_DECODE_H
+#pragma once
 
 #include "tasks/squad/text/windows.h"
 
@@ -17,5 +16,3 @@ struct decoded {
 bool decode_window(const struct windows *, int64_t number, const float *start, const float *end, struct decoded *);
 // The best of all pairs with at most 15 words (Chen et al. 2017).
 bool decode_words(const struct windows *, int64_t number, const float *start, const float *end, struct decoded *);
-
-#endif

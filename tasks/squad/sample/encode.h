@@ -5,11 +5,8 @@
 //
 // Cost: when the view is made, all threads cut every text into pieces once (20 MB of text a second and thread). The pieces
 // are kept, 12 bytes each, and samples are assembled from them.
-#ifndef DAWN_SQUAD_ENCODE_H
-#define DAWN_SQUAD_ENCODE_H
+#pragma once
 
 #include "tasks/squad/sample/reader.h"
 
 extern const struct reader encode_reader;
-
-#endif

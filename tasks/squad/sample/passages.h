@@ -5,8 +5,7 @@
 // answer.
 //
 // Words are those of data/text/words.h. Cost: texts are cut once (texts.h); features are made when a sample is fed.
-#ifndef DAWN_SQUAD_PASSAGES_H
-#define DAWN_SQUAD_PASSAGES_H
+#pragma once
 
 #include "tasks/squad/sample/reader.h"
 #include "tasks/squad/text/wordlist.h"
@@ -14,5 +13,3 @@
 extern const struct reader passages_reader;
 
 const struct wordlist *passages_words(const struct dataset *view);
-
-#endif

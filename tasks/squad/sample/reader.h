@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between the models that answer questions: how questions and contexts become samples, and the form of an
 // answer. A model's graph reads the fields of its own samples (step_input) and ends in scores of beginnings and ends.
-#ifndef DAWN_SQUAD_READER_H
-#define DAWN_SQUAD_READER_H
+#pragma once
 
 #include "data/read/squad/squad_kind.h"
 #include "tasks/common/step/step.h"
@@ -30,5 +29,3 @@ static inline const struct reader *reader_of(const struct setting *c)
 {
     return c->model->own;
 }
-
-#endif

@@ -3,8 +3,7 @@
 // of the two texts.
 //
 // Cost: about 0.1 ms per sample of 150 words. Features are computed whenever a sample is fed.
-#ifndef DAWN_SQUAD_FEATURES_H
-#define DAWN_SQUAD_FEATURES_H
+#pragma once
 
 #include "data/text/wordpiece.h"
 
@@ -30,5 +29,3 @@ struct features_words {
 };
 // Writes into[count][FEATURES] for these words of a context.
 void features_make(const struct features_words *context, const struct features_words *question, float *into);
-
-#endif

@@ -3,8 +3,7 @@
 // (windows.h).
 //
 // Cost: when the view is made, all threads cut every text once; 12 bytes per piece are kept.
-#ifndef DAWN_SQUAD_TEXTS_H
-#define DAWN_SQUAD_TEXTS_H
+#pragma once
 
 #include "data/read/squad/squad_kind.h"
 #include "data/text/wordpiece.h"
@@ -48,5 +47,3 @@ struct texts_request {
 void *texts_request_new(void *view);  // feed_choice.worker_new
 void texts_request_free(void *);
 void texts_request_cut(struct texts_request *, const struct texts *, const struct sample *, texts_cut *, const void *how);
-
-#endif

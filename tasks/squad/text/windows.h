@@ -5,8 +5,7 @@
 //
 // Every piece has exactly one owner: of the windows with the piece, the one that has the most context on both sides of it
 // (windows_owner).
-#ifndef DAWN_SQUAD_WINDOWS_H
-#define DAWN_SQUAD_WINDOWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ static inline int64_t windows_length(const struct windows *w, int64_t number)  /
 }
 // The places of the context's pieces [begin, end) in the sequence. False if the window does not hold all of them.
 bool windows_place(const struct windows *, int64_t number, int64_t begin, int64_t end, int32_t *first, int32_t *last);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // If rows are learned, a word that occurs once has none and trains the row of unknown words. If a file gives the vectors,
 // each word with a vector in the file has a row.
-#ifndef DAWN_SQUAD_WORDLIST_H
-#define DAWN_SQUAD_WORDLIST_H
+#pragma once
 
 #include "runtime/common/base/hash.h"
 #include "tasks/squad/text/texts.h"
@@ -28,5 +27,3 @@ void wordlist_free(struct wordlist *);  // NULL is fine
 int32_t wordlist_row(const struct wordlist *, const char *word, size_t n);
 // Fills in rows * width numbers: the vectors of the file, each followed by zeros. Padding and the unknown word get zeros.
 void wordlist_vectors(const struct wordlist *, int64_t width, float *into);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a whole training, read from a trainer that is built but has taken no memory: the variants of the step with
 // their shares, the evaluations, and a bound of the total from measured peaks (roofline.h).
-#ifndef DAWN_FORECAST_H
-#define DAWN_FORECAST_H
+#pragma once
 
 #include "tasks/common/train/trainer.h"
 #include "tasks/tools/forecast/roofline.h"
@@ -33,5 +32,3 @@ void forecast_of(const struct trainer *, const struct device_facts *, struct for
 void forecast_feed(struct forecast *, double samples_per_second, int64_t tests);
 // The highest rate at which a step consumes samples, at its bound; 0 without bounds.
 double forecast_appetite(const struct forecast *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs for which dawn plan --on predicts a training without the GPU: their peaks, as facts of a device.
-#ifndef DAWN_FORECAST_GPUS_H
-#define DAWN_FORECAST_GPUS_H
+#pragma once
 
 #include "runtime/device.h"
 
@@ -19,5 +18,3 @@ void gpu_facts(const struct gpu *, struct device_facts *);  // replaces the fact
 // Seconds that the exchange of this many bytes of gradients adds to a step of `gpus` GPUs. A ring sends each byte nearly
 // twice, and nothing overlaps the arithmetic.
 double gpu_exchange_seconds(const struct gpu *, int64_t gpus, double bytes);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // The bound holds for data in memory: a node with cached inputs can be faster. If no peak was measured, times and shares are
 // 0.
-#ifndef DAWN_FORECAST_ROOFLINE_H
-#define DAWN_FORECAST_ROOFLINE_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "runtime/device.h"
@@ -45,5 +44,3 @@ char *roofline_span(char into[TEXT_FIGURE], double seconds);  // as text_span, b
 // A table in 80 columns: the bound of each row or, with a profile, its measured time and rates.
 void roofline_text(const struct roofline *, struct text *into);
 struct json_t *roofline_json(const struct roofline *);  // an array with one object per row
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inference with trained weights: test samples one at a time, with latency and score from the same pass, or the score alone,
 // in batches.
-#ifndef DAWN_INFER_H
-#define DAWN_INFER_H
+#pragma once
 
 #include "runtime/device.h"
 #include "submit/results/result.h"
@@ -65,5 +64,3 @@ int infer_measure(const struct infer_options *, struct infer_figures *) MUST_CHE
 // Measures 1 thread and all threads, and each precision that is fast on the device, and selects the fastest. Sets only open
 // options (threads 0, PRECISION_AUTO), and nothing if no times are wanted. A trial measures for a second at most.
 int infer_tune(struct infer_options *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations shared by infer.c and infer_serve.c.
-#ifndef DAWN_INFER_INSIDE_H
-#define DAWN_INFER_INSIDE_H
+#pragma once
 
 #include "runtime/checkpoint/checkpoint.h"
 #include "tasks/common/step/evaluation.h"
@@ -36,5 +35,3 @@ int infer_serve(struct serving *, const struct infer_options *, struct infer_fig
 int infer_write_build(struct serving *, const struct infer_options *) MUST_CHECK;  // the same for options.writing
 int infer_write(struct serving *, const struct infer_options *) MUST_CHECK;
 void infer_serve_close(struct serving *);
-
-#endif

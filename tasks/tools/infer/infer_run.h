@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether files are those of a recorded run: a failure with a sentence if not. `record` is the run's row (record_read).
-#ifndef DAWN_INFER_RUN_H
-#define DAWN_INFER_RUN_H
+#pragma once
 
 #include <jansson.h>
 
@@ -9,5 +8,3 @@
 
 int infer_run_files(const struct task_files *, const json_t *record, int64_t run) MUST_CHECK;  // that it was trained with
 int infer_run_weights(const char *path, const json_t *record, int64_t run) MUST_CHECK;         // that it ended with
-
-#endif

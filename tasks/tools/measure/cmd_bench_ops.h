@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DAWN_TASKS_CMD_BENCH_OPS_H
-#define DAWN_TASKS_CMD_BENCH_OPS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -12,5 +11,3 @@ struct bench_ops {
     bool measure, json;  // measure: the peaks, for shares of the product rate
 };
 int cmd_bench_ops(const struct bench_ops *) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn bench TASK --scaling 1,2,4: the step on several numbers of devices, each with the same batch.
-#ifndef DAWN_TASKS_CMD_BENCH_SCALING_H
-#define DAWN_TASKS_CMD_BENCH_SCALING_H
+#pragma once
 
 #include "tasks/tools/choose.h"
 
@@ -16,5 +15,3 @@ struct bench_scaling {
 // Starts the launcher once for each number, and shows and records what the processes measured. A process that the launcher has
 // started measures instead, and the first of them prints its row.
 int cmd_bench_scaling(const struct bench_scaling *) MUST_CHECK;
-
-#endif

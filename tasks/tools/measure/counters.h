@@ -2,8 +2,7 @@
 // The processor's own counters of this program's threads (perf_event_open): cycles and instructions in user space. Many virtual
 // machines and containers have none, or forbid them; then nothing is known. Cost: two descriptors per thread, and no time while
 // they count.
-#ifndef DAWN_MEASURE_COUNTERS_H
-#define DAWN_MEASURE_COUNTERS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -14,5 +13,3 @@ struct counted {
 struct counters *counters_begin(void);  // NULL: not readable here
 // Ends it, also NULL. False if nothing was counted.
 bool counters_end(struct counters *, struct counted *);
-
-#endif

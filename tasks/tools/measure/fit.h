@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Straight lines through measured points, and a verdict on a window of steps: has the machine reached a steady speed?
-#ifndef DAWN_MEASURE_FIT_H
-#define DAWN_MEASURE_FIT_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -23,5 +22,3 @@ struct fit_window {
     bool judged, accepted;
 };
 struct fit_window fit_window(const double *block, int count);
-
-#endif

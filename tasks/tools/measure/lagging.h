@@ -2,8 +2,7 @@
 // Which operators compute far below what the device can: the rate of each timed case as a share of the measured product rate
 // of its type. A case is compute-bound if its arithmetic at that rate takes longer than its bytes at the measured copy rate
 // (roofline.h); only then does the share say anything. If no peak was measured, there are no shares.
-#ifndef DAWN_MEASURE_LAGGING_H
-#define DAWN_MEASURE_LAGGING_H
+#pragma once
 
 #include "runtime/cases/cases.h"
 #include "runtime/common/base/text.h"
@@ -25,5 +24,3 @@ double lagging_add(struct lagging *, const struct device_facts *, const struct c
 void lagging_text(struct lagging *, struct text *into);
 struct json_t *lagging_json(struct lagging *);  // an object with all of them
 void lagging_free(struct lagging *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocol for timing training steps, as in DLPerf (github.com/Oneflow-Inc/DLPerf): 20 steps are ignored, the next 100
 // timed, and the median of 7 repeats counts. For slow steps the protocol is shortened to a budget, and the output says so.
-#ifndef DAWN_MEASURE_PROTOCOL_H
-#define DAWN_MEASURE_PROTOCOL_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -19,5 +18,3 @@ struct spread {
     double median, low, high;
 };
 struct spread protocol_spread(double *values, int count);  // sorts them
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a step scales over devices, each with the same share of the batch: throughput, speedup and efficiency, and a line through
 // measured reductions that says what more devices would give (docs/scaling.md).
-#ifndef DAWN_MEASURE_SCALING_H
-#define DAWN_MEASURE_SCALING_H
+#pragma once
 
 #include "tasks/tools/measure/fit.h"
 
@@ -49,5 +48,3 @@ void scaling_text(const struct scaling_row *, int count, const char *samples, st
 struct json_t *scaling_json(const struct scaling_row *, int count);
 struct json_t *scaling_row_json(const struct scaling_row *);
 int scaling_row_parse(const char *text, struct scaling_row *) MUST_CHECK;  // of another process of this program
-
-#endif

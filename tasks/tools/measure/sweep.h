@@ -2,8 +2,7 @@
 // Lines through the steps of several batches. A step at batch b takes t = a b + c seconds: c is the fixed cost of a step,
 // 1/a is the throughput limit. The memory of a step is g b + d. The lines are least squares over the measurements. A step
 // that exceeds a cache, or another kernel of a library, bends them, and r2 shows how well they fit.
-#ifndef DAWN_MEASURE_SWEEP_H
-#define DAWN_MEASURE_SWEEP_H
+#pragma once
 
 #include "tasks/tools/measure/trial.h"
 
@@ -39,5 +38,3 @@ int sweep_find_largest(const struct trial_choice *, const struct device_facts *,
 // Two or three entries of a report (text_entry).
 void sweep_text(const struct sweep_fit *, const struct sweep_largest *, const char *samples, const struct device_facts *,
                 struct text *into);
-
-#endif

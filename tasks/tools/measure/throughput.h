@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements of a trial as text, as JSON and in the record. Samples have the task's own noun.
-#ifndef DAWN_MEASURE_THROUGHPUT_H
-#define DAWN_MEASURE_THROUGHPUT_H
+#pragma once
 
 #include "submit/results/result_bench.h"
 #include "tasks/tools/forecast/roofline.h"
@@ -18,5 +17,3 @@ void throughput_row(const struct trial *, struct text *into);
 struct json_t *throughput_json(const struct trial *, bool noise, const struct roofline *operators);
 // Needs trial_profile. `sweep`: as in bench_facts.
 int throughput_record(const struct trial *, bool noise, int64_t sweep, struct results *, int64_t *id) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 // the time is up. A window that was never accepted still counts, and the result says so.
 //
 // A callback runs the steps, so the tests need no clock.
-#ifndef DAWN_MEASURE_TIMING_H
-#define DAWN_MEASURE_TIMING_H
+#pragma once
 
 #include "tasks/tools/measure/fit.h"
 #include "submit/results/machine/others.h"
@@ -41,5 +40,3 @@ struct timing {
     struct others_share machine;
 };
 int timing_run(const struct timing_choice *, struct timing *) MUST_CHECK;
-
-#endif

@@ -4,8 +4,7 @@
 //
 // Order of calls: trial_open (builds and plans, takes no memory), trial_ready, trial_time, trial_profile. trial_close after
 // any of them, after a failure, too.
-#ifndef DAWN_MEASURE_TRIAL_H
-#define DAWN_MEASURE_TRIAL_H
+#pragma once
 
 #include "tasks/tools/forecast/forecast.h"
 #include "tasks/tools/measure/timing.h"
@@ -53,5 +52,3 @@ int trial_step(struct trial *) MUST_CHECK;
 const struct plan *trial_plan(const struct trial *);
 // Keeps the higher of each peak, because other load can only lower a measured peak.
 void trial_better_peaks(struct trial *, const struct device_facts *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a user's command as a child process: reads its output and passes it on at once, forwards signals, and notices its
 // exit. One child at a time.
-#ifndef DAWN_OUTSIDE_CHILD_H
-#define DAWN_OUTSIDE_CHILD_H
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -52,5 +51,3 @@ struct child_end {
 };
 // Reaps the child; kills it first if it still runs. `sweep` also kills the rest of its process group.
 void child_reap(struct child *, bool sweep, struct child_end *);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's command as a list of words: with its seed inserted, in the form of the record, and quoted for a shell.
-#ifndef DAWN_OUTSIDE_COMMAND_H
-#define DAWN_OUTSIDE_COMMAND_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 
@@ -15,5 +14,3 @@ void command_free(char **words);
 int command_write(char *const *words, size_t most, char **json, char **typed) MUST_CHECK;
 // ERR_MISSING if no program has this name: in $PATH, or where it says if it has a slash. A name with {seed} is not looked for.
 int command_find(const char *name) MUST_CHECK;
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorBoard's event files: records (TFRecord: length, its checksum, bytes, their checksum) of events (protocol buffers), of
 // which the scalars are taken. events_read is a pure parser; a folder of such files is followed while a program writes them.
-#ifndef DAWN_OUTSIDE_EVENTS_H
-#define DAWN_OUTSIDE_EVENTS_H
+#pragma once
 
 #include "runtime/common/base/error.h"
 
@@ -25,5 +24,3 @@ struct events_folder *events_folder_new(const char *path);
 // Takes what was written since the call before, file by file in the order of their names.
 int events_folder_poll(struct events_folder *, events_take *, void *context) MUST_CHECK;
 void events_folder_free(struct events_folder *);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines by which an outside program reports to `dawn record`, in DAWN's own form or in MLPerf's (docs/record.md). A pure
 // parser: it knows no clock, no file and no process.
-#ifndef DAWN_OUTSIDE_H
-#define DAWN_OUTSIDE_H
+#pragma once
 
 #include "runtime/common/base/file.h"
 #include "submit/format/score/contest.h"
@@ -62,5 +61,3 @@ int outside_read(const char *line, size_t count, const struct contest *, struct 
 int outside_share(const char *what, double share, const struct contest *, int64_t *k) MUST_CHECK;
 // Checks that text may be stored in the record and shown on a board; `what` begins the sentence.
 int outside_check_words(const char *what, const char *text, size_t most) MUST_CHECK;
-
-#endif

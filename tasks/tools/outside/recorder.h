@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dawn record` without its command line: runs a user's command, times it, writes it like any other run and marks it as
 // self-evaluated. docs/record.md defines the lines that a program prints.
-#ifndef DAWN_OUTSIDE_RECORDER_H
-#define DAWN_OUTSIDE_RECORDER_H
+#pragma once
 
 #include "submit/format/score/contest.h"
 #include "submit/results/result.h"
@@ -41,5 +40,3 @@ struct recorder_options {
 // Returns 0, ERR_TARGET below the target, ERR_INTERRUPTED after a signal, or another error. Recorded rows stay. *group: the
 // id of the group, 0 for a single run.
 int recorder_run(const struct recorder_options *, int64_t *group) MUST_CHECK;
-
-#endif

@@ -5,8 +5,7 @@
 // There are two utilisations (A. Chowdhery et al., "PaLM", 2022, appendix B). That of the model counts the arithmetic of the
 // forward and backward pass. That of the hardware counts all arithmetic, including updates (Muon's products are a good part
 // of it).
-#ifndef DAWN_PROFILE_H
-#define DAWN_PROFILE_H
+#pragma once
 
 #include "tasks/tools/forecast/roofline.h"
 #include "tasks/tools/measure/counters.h"
@@ -40,5 +39,3 @@ void profile_free(struct profile *);
 
 void profile_text(const struct trial *, const struct profile *, int operators, int layers, struct text *into);
 struct json_t *profile_json(const struct trial *, const struct profile *);
-
-#endif

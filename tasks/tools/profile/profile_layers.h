@@ -2,8 +2,7 @@
 // Memory by layer and class: the bytes of a program's plan at its peak. A layer is the scope that a model gives to its
 // nodes. Weights, gradients and optimiser state belong to the layer that reads the parameter. The sums equal the sums of the
 // plan, to the byte (test_profile). Cost: slots * slots comparisons of names, a few milliseconds.
-#ifndef DAWN_PROFILE_PROFILE_LAYERS_H
-#define DAWN_PROFILE_PROFILE_LAYERS_H
+#pragma once
 
 #include "runtime/session.h"
 
@@ -20,5 +19,3 @@ void profile_layers_of(const struct session *, int program, struct profile_layer
 void profile_layers_free(struct profile_layers *);
 // Joins all rows after the first `rows` - 1 into a last one, "others".
 void profile_layers_shorten(struct profile_layers *, int rows);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations shared by the files of the report: the data that were read, and the parts of the report.
-#ifndef DAWN_REPORT_INSIDE_H
-#define DAWN_REPORT_INSIDE_H
+#pragma once
 
 #include "tasks/tools/report/report.h"
 
@@ -44,5 +43,3 @@ void report_group_charts(const struct report_data *, int group, struct text *int
 
 // ---- report_pictures.c
 int report_add_picture(const char *path, struct text *html) MUST_CHECK;
-
-#endif

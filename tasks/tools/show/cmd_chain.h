@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chains of recorded runs, for commands that show or export their figures.
-#ifndef DAWN_TASKS_CMD_CHAIN_H
-#define DAWN_TASKS_CMD_CHAIN_H
+#pragma once
 
 #include "submit/results/record.h"
 
@@ -17,5 +16,3 @@ int cmd_chain_deleted(struct results *, json_t **runs, struct text *into) MUST_C
 // Says on standard error which of these runs were changed. The same for the runs of a group.
 int cmd_chain_warn(const char *command, struct results *, int64_t id) MUST_CHECK;
 int cmd_chain_warn_group(const char *command, struct results *, int64_t group) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares runs or groups: two as columns, more as rows. Refuses different tasks.
-#ifndef DAWN_SHOW_COMPARE_H
-#define DAWN_SHOW_COMPARE_H
+#pragma once
 
 #include "tasks/tools/show/differ.h"
 
@@ -11,5 +10,3 @@ int compare_runs(struct results *, const int64_t *id, int count, const struct pl
 int compare_groups(struct results *, const int64_t *id, int count, const struct plain_style *, struct text *into) MUST_CHECK;
 // The same for programs, as one JSON object: figures in the units of the record, and every fact that differs.
 int compare_json(struct results *, bool groups, const int64_t *id, int count, struct text *into) MUST_CHECK;
-
-#endif

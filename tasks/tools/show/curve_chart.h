@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The curve of a run as the board draws it: score or loss over the end-to-end clock, straight lines between the points, no line
 // after the last one.
-#ifndef DAWN_SHOW_CURVE_CHART_H
-#define DAWN_SHOW_CURVE_CHART_H
+#pragma once
 
 #include "runtime/common/draw/chart.h"
 #include "submit/format/run_metric.h"
@@ -14,5 +13,3 @@ enum { CURVE_CHART_MARKS = 80 };  // a curve of more points has no marks
 int curve_chart_points(const json_t *run, const struct run_metric *metric, const char *loss, struct chart_point **into);
 // The axes and the title of such a chart; the caller adds id, series and levels.
 struct chart curve_chart(const struct run_metric *metric);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts in which runs differ: settings, data, keys of the recipe, machine, program.
-#ifndef DAWN_SHOW_DIFFER_H
-#define DAWN_SHOW_DIFFER_H
+#pragma once
 
 #include "tasks/tools/show/plain.h"
 
@@ -10,5 +9,3 @@ enum { DIFFER_MOST = 8 };  // runs that are compared at once
 void differ_text(struct text *, const json_t *const run[], const int64_t *number, int count, const struct plain_style *);
 // For programs: [{"of", "name", "first", "second"}], and "values" in place of the last two for more runs.
 json_t *differ_json(const json_t *const run[], int count);
-
-#endif

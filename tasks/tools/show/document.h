@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run as a document: a web page, a chart, or Markdown. Each document is self-contained: no scripts, styles or pictures
 // from elsewhere. Every text of the record is escaped.
-#ifndef DAWN_SHOW_DOCUMENT_H
-#define DAWN_SHOW_DOCUMENT_H
+#pragma once
 
 #include "tasks/tools/show/plain.h"
 #include "tasks/tools/show/sheet.h"
@@ -13,5 +12,3 @@ int document_groups(struct results *, int64_t id, struct sheet *) MUST_CHECK;
 // A group and its runs as a page.
 int document_group(struct results *, int64_t id, enum sheet_form, struct text *into) MUST_CHECK;
 int document_svg(struct results *, int64_t id, struct text *into) MUST_CHECK;  // the curves alone; refuses a run without curves
-
-#endif

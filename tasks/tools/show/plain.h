@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of all pages of plain text: headings, labelled lines, times. Invariant: no line is wider than 80 columns unless a
 // single word is. No byte from a record can control a terminal.
-#ifndef DAWN_SHOW_PLAIN_H
-#define DAWN_SHOW_PLAIN_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "submit/results/record.h"
@@ -25,5 +24,3 @@ void plain_line(struct text *, const char *label, const char *format, ...) __att
 char *plain_when(char into[32], int64_t unix_ms);           // "2026-11-22 12:00"
 char *plain_span(char into[TEXT_FIGURE], int64_t ns);       // formatted by text_span
 char *plain_loss(char into[TEXT_FIGURE], const json_t *point, const char *name);  // of curve_loss: "1.2345"; "-" if unknown
-
-#endif

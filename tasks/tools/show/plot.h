@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves in a terminal: values over epochs, with labels on both axes. Cost: negligible.
-#ifndef DAWN_SHOW_PLOT_H
-#define DAWN_SHOW_PLOT_H
+#pragma once
 
 #include "submit/format/run_metric.h"
 #include "tasks/tools/show/plain.h"
@@ -24,5 +23,3 @@ void plot_text(struct text *, const struct plot *, int rows, int width, const st
 // The points of a run by epoch that have a score of its metric, or a loss if `metric` is NULL. Returns their number. free()
 // ends both lists.
 int plot_points(const json_t *run, const struct run_metric *metric, double **x, double **y);
-
-#endif

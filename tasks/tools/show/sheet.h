@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of headings, paragraphs and tables for people, made once and written as HTML or Markdown; tables also as CSV. All words
 // may be foreign text: each form escapes them. An HTML page is one file without scripts, and links to nothing.
-#ifndef DAWN_SHOW_SHEET_H
-#define DAWN_SHOW_SHEET_H
+#pragma once
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
@@ -32,5 +31,3 @@ void sheet_page(enum sheet_form, const char *title, struct text *into);
 void sheet_heading(enum sheet_form, int level, const char *words, struct text *into);
 void sheet_words(enum sheet_form, const char *words, struct text *into);
 void sheet_page_end(enum sheet_form, struct text *into);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of a record in 80 columns. tasks/tools/show/cmd_results.c prints them.
-#ifndef DAWN_SHOW_H
-#define DAWN_SHOW_H
+#pragma once
 
 #include "tasks/tools/show/plain.h"
 #include "tasks/tools/show/sheet.h"
@@ -36,5 +35,3 @@ int show_list_csv(struct results *, const struct show_filter *, struct text *int
 int show_reference(struct results *, int64_t id, struct text *into) MUST_CHECK;
 // Adds why a run, as record_read gives it, is better than reference runs of its recipe make believable. False: it is not.
 bool show_better(const json_t *run, struct text *into);
-
-#endif

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements of `dawn bench` in a record, as text in 80 columns.
-#ifndef DAWN_SHOW_BENCH_H
-#define DAWN_SHOW_BENCH_H
+#pragma once
 
 #include "runtime/common/base/text.h"
 #include "submit/results/record.h"
 
 int show_bench_list(struct results *, struct text *into) MUST_CHECK;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for the test of the emulator; most are deliberately wrong, each in one way.
-#ifndef DAWN_K_FAULTY_H
-#define DAWN_K_FAULTY_H
+#pragma once
 
 #include "runtime/cuda/kernel.h"
 
@@ -58,5 +57,3 @@ struct k_indices {
     int32_t *y;
 };
 K_LAUNCHER(k_indices);
-
-#endif

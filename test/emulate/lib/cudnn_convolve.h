@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the emulated cuDNN: a convolution or one of its gradients, on tensors with any strides, with f32 sums. Only
 // libcudnn.so.9.c includes it. Cost: a multiplication and an addition per step, eight at a time if the host supports it.
-#ifndef DAWN_CUDNN_CONVOLVE_H
-#define DAWN_CUDNN_CONVOLVE_H
+#pragma once
 
 #include <cudnn_graph.h>
 #include <stdint.h>
@@ -132,5 +131,3 @@ static void fake_convolve(const struct fake_convolution *f)
     free(y);
     free(transposed);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A data set of JPEGs in memory, of different sizes and shapes, as data/image/ and the feed see it.
-#ifndef DAWN_FIXTURE_PICTURES_H
-#define DAWN_FIXTURE_PICTURES_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -85,5 +84,3 @@ static inline struct dataset *pictures_open(void)
     }
     return d;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of sequences, as a task of reading text has it, without files: tokens of different lengths, two positions in them.
-#ifndef DAWN_FIXTURE_TEXT_H
-#define DAWN_FIXTURE_TEXT_H
+#pragma once
 
 #include "data/kind.h"
 #include "data/read/noise.h"
@@ -21,5 +20,3 @@ static inline struct dataset *text_set(int64_t train, int64_t dev)
                                                {"row", F32, SHAPE(2, 3), FIELD_FIXED, 0}}}};
     return ds;
 }
-
-#endif

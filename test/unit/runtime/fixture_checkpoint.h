@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of weights: safetensors files made by hand, in the test's own folder.
-#ifndef DAWN_TEST_FIXTURE_CHECKPOINT_H
-#define DAWN_TEST_FIXTURE_CHECKPOINT_H
+#pragma once
 
 #include "test/unit/fixture_folder.h"
 
@@ -50,5 +49,3 @@ static inline struct device *ref_device(void)
     assert_int_equal(device_open("ref", 1, &d), 0);
     return d;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests of `ref` by hand: one small graph, its inputs given as numbers, its results compared with numbers.
-#ifndef DAWN_FIXTURE_HAND_H
-#define DAWN_FIXTURE_HAND_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -104,5 +103,3 @@ static int node(enum op op, const int *in, int count, const union attr *attr, in
 {
     return graph_node(g, op, in, count, attr, outs);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs: element by element, moves, aliases, reductions and updates of a few slots, keyed by a seed.
-#ifndef DAWN_FIXTURE_RANDOM_H
-#define DAWN_FIXTURE_RANDOM_H
+#pragma once
 
 #include "test/unit/fixture_graph.h"
 
@@ -84,5 +83,3 @@ static inline struct graph *random_graph(struct slot_store *store, uint32_t seed
     OK(graph_check(g));
     return g;
 }
-
-#endif

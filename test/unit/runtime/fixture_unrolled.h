@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recurrence written out step by step, as backpropagation through time has it: h' = gelu(W h + b) + x, forward, backward
 // and an update by momentum. Each step's gradients add to those of W and b.
-#ifndef DAWN_FIXTURE_UNROLLED_H
-#define DAWN_FIXTURE_UNROLLED_H
+#pragma once
 
 #include "runtime/grad.h"
 #include "runtime/optim.h"
@@ -25,5 +24,3 @@ static inline struct graph *unrolled_graph(struct slot_store *store, int steps)
     for (int i = 0; i < 2; i++) optim_sgd(g, of[i], grads[i], lr, &o);
     return g;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scoreboard's record in a folder of its own, three people's keys, and what tests do with them: make a run, sign it, hand
 // it in, look at a board, check the record.
-#ifndef DAWN_TEST_FIXTURE_BOARD_H
-#define DAWN_TEST_FIXTURE_BOARD_H
+#pragma once
 
 #include "test/unit/fixture_folder.h"
 
@@ -228,5 +227,3 @@ static inline enum trust trust_of(const char *id)
     assert_int_equal(store_statement(reader, id, &arena, &s), 0);
     return s.trust;
 }
-
-#endif

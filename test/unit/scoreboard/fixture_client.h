@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scoreboard of its own for each test, asked over a socket.
-#ifndef DAWN_TEST_FIXTURE_CLIENT_H
-#define DAWN_TEST_FIXTURE_CLIENT_H
+#pragma once
 
 #include "test/unit/must.h"
 
@@ -39,5 +38,3 @@ static inline int status_of(const char *request)
     reply_free(&reply);
     return status;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages as a handler writes them, for statements that tests signed.
-#ifndef DAWN_TEST_FIXTURE_PAGE_H
-#define DAWN_TEST_FIXTURE_PAGE_H
+#pragma once
 
 #include "scoreboard/http/server.h"
 #include "test/unit/scoreboard/fixture_board.h"
@@ -32,5 +31,3 @@ static inline int end(void **state)
     text_free(&answer.body);
     return tear_down(state);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts how often SQL with a certain text is run, on every connection that is opened between trace_begin and trace_end.
-#ifndef DAWN_TEST_FIXTURE_TRACE_H
-#define DAWN_TEST_FIXTURE_TRACE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -41,5 +40,3 @@ static inline void trace_end(void)
 {
     sqlite3_reset_auto_extension();
 }
-
-#endif

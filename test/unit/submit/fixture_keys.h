@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys for tests: made from a seed, so that every signature is known beforehand. Also runs OpenSSH's own programs, to compare.
-#ifndef DAWN_TEST_FIXTURE_KEYS_H
-#define DAWN_TEST_FIXTURE_KEYS_H
+#pragma once
 
 #include <sodium.h>
 
@@ -41,5 +40,3 @@ static inline void put(const char *name, const char *text, const char *mode)
     snprintf(command, sizeof command, "chmod %s '%s'", mode, name);
     BUG_IF(shell(command) != 0);
 }
-
-#endif

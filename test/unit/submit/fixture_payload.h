@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A results.db with runs that may be submitted, for the tests of what is made of them.
-#ifndef DAWN_TEST_FIXTURE_PAYLOAD_H
-#define DAWN_TEST_FIXTURE_PAYLOAD_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -84,5 +83,3 @@ static inline void sql(const char *words)
     char *why = NULL;
     if (sqlite3_exec(result_connection(r), words, NULL, NULL, &why) != SQLITE_OK) fail_msg("%s: %s", words, why);
 }
-
-#endif

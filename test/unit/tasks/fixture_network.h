@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by tests of networks: their parameters and gradients, and what holds them to PyTorch's figures: parameters that both
 // compute from their names, and sums of gradients.
-#ifndef DAWN_TEST_FIXTURE_NETWORK_H
-#define DAWN_TEST_FIXTURE_NETWORK_H
+#pragma once
 
 #include "test/unit/fixture_graph.h"
 
@@ -106,5 +105,3 @@ static inline int compare_gradients(struct session *s, const struct golden *row,
     for (; row->slot; row++) slots += compare_gradient(s, row, part, absolute);
     return slots;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made-up articles in SQuAD's form, and the samples that a model makes of them.
-#ifndef DAWN_TEST_FIXTURE_SQUAD_H
-#define DAWN_TEST_FIXTURE_SQUAD_H
+#pragma once
 
 #include "test/unit/test_data.h"
 
@@ -70,5 +69,3 @@ static inline int32_t number_of(struct samples *s, enum split split, const char 
     OK(dataset_item(s->view, split, field, i, &number, sizeof number, NULL));
     return number;
 }
-
-#endif
