@@ -112,7 +112,7 @@ MPICC ?= mpicc
 MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/dawn-mpi.so))
 
 # ---- sources -----------------------------------------------------------------------------------------------------
-# A folder is a room. FOLDERS lists those of the program dawn (runtime/cuda is above), BOARD_FOLDERS those of the server.
+# A folder is a room. FOLDERS lists the folders of the program dawn (runtime/cuda is above), BOARD_FOLDERS the server's.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
 GROUND := $(addprefix runtime/common/,base cli draw)  # what every folder may use
 rooms = $(sort $(patsubst %/,%,$(dir $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))))
@@ -200,7 +200,7 @@ $(B)/dawn-mpi.so: runtime/ranks/mpi/mpi.c runtime/ranks/plugin.h
 	@mkdir -p $(@D)
 	$(Q)$(MPICC) -std=c17 -O2 -Wall -Wextra $(WERROR) -I. -fPIC -shared -Wl,-soname,dawn-mpi.so $< -o $@
 
-# Kernels are the same whatever the host's sanitizers, so they are built once; what ptxas said of them is kept for the budget.
+# The host's sanitizers do not change kernels, so they are built once; the output of ptxas is kept for the budget.
 build/runtime/cuda/kernels/k_%.o: runtime/cuda/kernels/k_%.cu build/cuda-flags.list
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
@@ -344,7 +344,7 @@ $(B)/test/unit/%: $(B)/test/unit/%.o $(B)/libdawn.a
 	$(call say,LINK,$@)
 	$(Q)$(call link_program) -lcmocka -o $@
 
-# The libraries of an archive lie beside its programs. RPATH instead of RUNPATH, so that it counts for what libraries need, too.
+# The libraries of an archive are stored next to its programs. RPATH instead of RUNPATH, so that it counts for what libraries need, too.
 PACKED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib:$$ORIGIN/../lib'
 
 # ---- the CUDA device without a GPU: kernels compiled for the host, an emulated runtime and libraries (test/emulate/)
@@ -424,7 +424,7 @@ $(B)/test/bench/bench_images: test/bench/bench_images.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
-bench-encoder: $(B)/test/bench/bench_encoder  ## build the yardstick: a step of an encoder beside its matrix products alone
+bench-encoder: $(B)/test/bench/bench_encoder  ## build the yardstick: a step of an encoder and its matrix products alone
 $(B)/test/bench/bench_encoder: test/bench/bench_encoder.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
@@ -434,7 +434,7 @@ $(B)/test/bench/bench_linear_xent: test/bench/bench_linear_xent.c $(B)/libdawn.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE_FLAGS) $^ $(LIBS) -o $@
-bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: beside PyTorch
+bench-isa: $(PROGRAM)  ## measure the tasks' steps at every instruction set of this processor; PEER=PYTHON: with PyTorch
 	@DAWN='$(CURDIR)/$(PROGRAM)' PEER='$(PEER)' test/bench/isa.sh
 bench-loops: $(B)/test/bench/bench_loops  ## build the yardstick: the memory-bound passes of airbench alone
 $(B)/test/bench/bench_loops: test/bench/bench_loops.c $(B)/libdawn.a
@@ -482,5 +482,5 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 	@echo 'Variables: CC, V=1 (show commands), SAN=address,undefined, DESTDIR, PREFIX, FUZZ_SECONDS, WERROR= (allow warnings), CUDA=no, MPI=no'
 
-# Kernels lie in build/ whatever $(B) is.
+# Kernels lie in build/ for every $(B).
 -include $(sort $(shell find $(B) -name '*.d' 2>/dev/null) $(KERNEL_OBJECTS:.o=.d))

@@ -17,7 +17,7 @@ put() {
     install -D -m "$1" "$2" "$root/$3"
     echo "$3" >>"$work/files"
 }
-also() { # NAME TARGET: a link beside its target
+also() { # NAME TARGET: a link next to its target
     ln -sf "$2" "$root/$1"
     echo "$1" >>"$work/files"
 }
@@ -76,7 +76,7 @@ uninstall)
     cp "$list" "$work/files"
     echo share/dawn/files >>"$work/files"
     remove "$work/files"
-    echo "removed what was installed under $root"
+    echo "removed the files installed under $root"
     ;;
 *)
     sed -n 's/^#   \(install.sh\)/usage: \1/p' "$0" >&2

@@ -51,7 +51,7 @@ package_of() { # LIBRARY: its package, which may list it with or without /usr
 while IFS= read -r library; do
     cp -L "$library" "$own/"
     package=$(package_of "$library")
-    # The terms of a library lie beside those of DAWN.
+    # The terms of a library are stored next to the terms of DAWN.
     [ -z "$package" ] || [ ! -f "/usr/share/doc/$package/copyright" ] ||
         install -D -m 644 "/usr/share/doc/$package/copyright" "$root/share/doc/dawn/libraries/$package"
 done <"$work/libraries"

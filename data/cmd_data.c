@@ -314,7 +314,7 @@ enum { SUBS = sizeof cmd_data_subs / sizeof cmd_data_subs[0] - 1 };
 
 static int refuse_no_command(void)
 {
-    return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" tells more");
+    return fail(ERR_USAGE, "it needs one of fetch, import, pack, list, verify and show; \"dawn data -h\" explains more");
 }
 
 // Parses the options before a sub-command: only --help.
@@ -325,7 +325,7 @@ static int data_options(int argc, char **argv)
     for (int i = 0; i < SUBS; i++) text_add(&more, "  %-8s %s\n", cmd_data_subs[i].name, cmd_data_subs[i].help);
     const struct option options[] = {{OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0}};
     const struct usage usage = {"data", "COMMAND ...",
-                                "Fetches, packs, checks and shows data sets. \"dawn data COMMAND -h\" tells more.", options,
+                                "Fetches, packs, checks and shows data sets. \"dawn data COMMAND -h\" explains more.", options,
                                 more.at};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&more);

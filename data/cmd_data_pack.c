@@ -65,7 +65,7 @@ int cmd_data_pack(int argc, char **argv)
         {OPTION_INT, 0, "damaged", "N", "give up at more than N damaged pictures", &damaged, 0, 1e9},
         {OPTION_INT, 0, "seed", "N", "of the order in the file", &seed, 0, 9e15},
         {OPTION_FLAG, 0, "partial", NULL, "classes without pictures are fine", &choice.partial, 0, 0},
-        {OPTION_FLAG, 0, "own", NULL, "your own pictures: each folder is a class, whatever its name", &choice.own, 0, 0},
+        {OPTION_FLAG, 0, "own", NULL, "your own pictures: each folder is a class with any name", &choice.own, 0, 0},
         {OPTION_FLOAT, 0, "validation", "SHARE", "with --own: share of each class for the validation where SRC has no val",
          &choice.share, 0.001, 0.9},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},

@@ -241,7 +241,7 @@ void kind_drawn(struct dataset *ds, int version, int seed)
 
 int kind_no_room(struct dataset *ds, enum split split, const struct field *field, int64_t index, int64_t bytes, size_t room)
 {
-    return fail(ERR_USAGE, "%s: %s of %s sample %lld has %lld bytes, and there is room for %zu", ds->facts.name, field->name,
+    return fail(ERR_USAGE, "%s: %s of %s sample %lld has %lld bytes, and the buffer holds %zu", ds->facts.name, field->name,
                 ds->facts.split_name[split], (long long)index, (long long)bytes, room);
 }
 

@@ -70,7 +70,7 @@ const char *split_name(enum split);  // "train", "test"
 const struct field *dataset_field(const struct dataset *, const char *name);  // NULL if there is none
 // Reads `count` samples of a fixed field; `into` NULL only checks them. Uses the threads of threads.h for large counts.
 int dataset_read(struct dataset *, enum split, const char *field, int64_t first, int64_t count, void *into) MUST_CHECK;
-// Reads one sample of any field into `into`, which has room for `room` bytes. `length` (may be NULL) receives the length of
+// Reads one sample of any field into `into`, which holds `room` bytes. `length` (may be NULL) receives the length of
 // the ragged dimension, 1 for fixed fields. Starts no threads, because decoders call it.
 int dataset_item(struct dataset *, enum split, const char *field, int64_t index, void *into, size_t room,
                  int64_t *length) MUST_CHECK;

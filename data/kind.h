@@ -35,7 +35,7 @@ struct kind {
     // Reads a piece of a range of a fixed field. The range is inside the split. Several threads call it at once. NULL if the kind
     // has no such field.
     int (*read)(struct dataset *, enum split, const struct field *, int64_t first, int64_t count, void *into);
-    // For ragged fields; NULL if the kind has none. `into` has room for `room` bytes; a longer sample is an error
+    // For ragged fields; NULL if the kind has none. `into` holds `room` bytes; a longer sample is an error
     // (kind_no_room).
     int (*item)(struct dataset *, enum split, const struct field *, int64_t index, void *into, size_t room,
                 int64_t *length);

@@ -43,7 +43,7 @@ void manifest_free(struct manifest *);
 
 const struct manifest_file *manifest_find(const struct manifest *, const char *path, const struct manifest_key *);
 const struct manifest_value *manifest_find_value(const struct manifest *, const char *key);
-// Replaces the entry of that path or key, or, if there is no room, the entry that was read longest ago.
+// Replaces the entry of that path or key, or, if the list is full, the entry that was read longest ago.
 void manifest_put(struct manifest *, const char *path, const struct manifest_key *, int64_t read_ms, const char *hex);
 void manifest_put_value(struct manifest *, const char *key, int64_t read_ms, const char *hex);
 

@@ -146,7 +146,7 @@ static enum act act_of_sum(const struct node *n)
     return act >= 0 && act < ACT_KINDS ? (enum act)act : ACT_KINDS;
 }
 
-// In training relu alone, whose slope is that of the result: the others would keep both terms.
+// In training relu alone, whose slope follows from the result: the others would keep both terms.
 static void add_act(struct match *m, int i)
 {
     struct node *n = &m->g->node[i], *add = only_source(m, i, OP_MAP);
@@ -309,7 +309,7 @@ int fuse_fold(struct graph *g, struct graph *prepare)
 {
     TRY(graph_check(g));
     struct match m = match_open(g);
-    m.uses = grow(m.uses, (size_t)(g->values + 3 * g->nodes + 1) * sizeof *m.uses);  // room for the folded slots
+    m.uses = grow(m.uses, (size_t)(g->values + 3 * g->nodes + 1) * sizeof *m.uses);  // with the folded slots
     int rc = 0;
     for (int i = 0; i < g->nodes && rc == 0; i++)
         if (!m.gone[i]) rc = fold(&m, i, prepare);
@@ -328,7 +328,7 @@ static bool fuses(struct device *d, const struct graph *g, enum op op, const str
     return d->type->fuses(d, g, &n);
 }
 
-// The convolution and those of its gradients that backward will need must all run with the pool. Else dy would have to be
+// The convolution and the gradients that backward will need must all run with the pool. Else dy would have to be
 // written in full for one of them. A bias that trains has a sum over dy, which would add a quarter of the terms in other groups
 // and round to other bytes.
 static bool fuses_conv_pool(struct device *d, const struct graph *g, const struct node *conv, int pooled)

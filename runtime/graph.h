@@ -31,7 +31,7 @@ enum map { MAP_NONE,
 #undef MAP
 enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE };
 enum winograd { WINOGRAD_NONE, WINOGRAD_DATA, WINOGRAD_ALL };  // data: results and their gradients; all: filter gradients, too
-enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once an image, then reversed every epoch
+enum flip { FLIP_NEVER, FLIP_RANDOM, FLIP_ALTERNATE };  // alternate: decided once per image, then reversed every epoch
 
 struct conv_attr {
     int stride[2], before[2], after[2];  // rows, columns; zero padding before and after
@@ -93,7 +93,7 @@ struct cast_attr {
 };
 struct dropout_attr {
     float p;
-    int site;     // tells apart the dropouts of one graph
+    int site;     // distinguishes the dropouts of one graph
     bool shared;  // one draw serves all dimensions between the first and the last
 };
 struct random_attr {
@@ -101,7 +101,7 @@ struct random_attr {
     enum dtype to;
     bool normal;  // mean a and deviation b; else uniform in [a, b), before it is rounded to the type
     float a, b;
-    int site;     // tells apart the nodes of one graph; dropouts have numbers of their own
+    int site;     // distinguishes the nodes of one graph; dropouts have numbers of their own
 };
 struct top_attr {
     int64_t k;
@@ -130,7 +130,7 @@ struct nms_attr {
 };
 struct match_attr {
     float low, high;  // a box with an overlap of at least `high` has the truth's class; below `low` it has none
-    bool rescue;      // boxes that overlap a truth as much as no other has theirs, whatever the overlap
+    bool rescue;      // boxes that overlap a truth more than every other box, with any overlap
 };
 struct sample_attr {
     int64_t k, positive;  // k in all, at most `positive` of them positive
@@ -179,7 +179,7 @@ struct tick_attr {
 // Dynamic scaling of the loss (Micikevicius et al. 2018). `squares` is of the gradients of scale * loss. If it is finite, clip is
 // 1 / scale, or target / root of squares where that is smaller, and take is 1. Else clip is -1, take is 0, the scale is halved,
 // and the step is skipped. After `every` good steps in a row the scale is doubled, up to `most`. At a scale of `least` nothing is
-// skipped: what is not finite then is no overflow of the scale.
+// skipped: numbers that are not finite then are no overflow of the scale.
 struct loss_scale_attr {
     float target;  // norm that the gradients are clipped to, all together; 0: they are not
     float least, most;

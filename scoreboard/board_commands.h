@@ -16,5 +16,5 @@ int cmd_draw(int argc, char **argv);
 int cmd_cosign(int argc, char **argv);
 int cmd_competition(int argc, char **argv);
 
-// Checks who decided and why, which a page shows. ERR_USAGE names what is missing or cannot be published.
+// Checks who decided and why, which a page shows. ERR_USAGE names the missing part, or the one that cannot be published.
 int cmd_audit_check_words(const char *command, const char *by, const char *reason) MUST_CHECK;

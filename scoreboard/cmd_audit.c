@@ -100,7 +100,7 @@ int cmd_audit(int argc, char **argv)
                  "key. A group is audited when all its runs are.\n\n"
                  "With --uphold or --dismiss it records the decision about an OBJECTION.\n\n"
                  "With --drawn it has \"dawn replay\" train the runs again that the log drew and nobody has repeated, and signs "
-                 "what came of each: equal to the last bit, or differs, which is a flag. A run whose program, device or data are "
+                 "each result: equal to the last bit, or differs, which is a flag. A run whose program, device or data are "
                  "not here stays open. The server may run meanwhile.",
         .options = options,
         .more = "Examples:\n  dawn-scoreboard audit 12 --by 'Ann Lee' --reason 'repeated on our p3.2xlarge'\n"

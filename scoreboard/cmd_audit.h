@@ -9,7 +9,7 @@ struct audit_drawn {
     const char *program, *data;  // dawn, and the folder of the data sets; NULL: the usual ones
     int64_t epochs;              // of each run; 0: the whole run
     int64_t seconds;             // that a training may take; 0: any time
-    bool list;                   // only says what is open
+    bool list;                   // only lists open runs
     const char *run, *replayed;  // signs what "dawn replay --json" wrote into this file about that run; NULL: trains here
 };
 // Returns ERR_DIFFERS if a run came to other figures, ERR_INPUT if one could not be repeated here.

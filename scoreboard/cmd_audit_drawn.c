@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dawn-scoreboard audit --drawn and --replayed: has "dawn replay" train again what the log has drawn and nobody has repeated, and
-// signs what came of it. Invariant: a difference is signed only where the same bytes are due; equal figures are equal wherever
-// they were computed. Cost: that of the trainings.
+// signs the result. Invariant: a difference is signed only where the same bytes are due; equal figures are equal wherever
+// they were computed. Cost: the trainings.
 #include <errno.h>
 #include <ftw.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ struct auditing {
 };
 
 // ---- the program
-// By default the dawn beside this program, else that of the path.
+// By default the dawn next to this program, else the one found by PATH.
 static void find_program(struct auditing *a)
 {
     char bytes[FILE_PROGRAM];
@@ -65,7 +65,7 @@ static void keep_last_line(struct text *line)
     *line = kept;
 }
 
-// A stranger chose what is trained, and may have chosen more than this machine computes in a year.
+// A stranger chose the recipe, and may have chosen more than this machine computes in a year.
 static bool wait_for_end(const struct auditing *a, pid_t child, int from, struct text *line)
 {
     const int64_t until_ns = a->asked->seconds > 0 ? clock_ns() + a->asked->seconds * 1000000000 : 0;
@@ -171,7 +171,7 @@ static int repeat_run(struct auditing *a, const struct stored *run)
     return rc;
 }
 
-// ---- what is open
+// ---- open runs
 static void print_run(const struct stored *run, const struct drawn *d)
 {
     static const char *const whys[] = {"drawn", "drawn again", "the best of a board"};

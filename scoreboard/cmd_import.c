@@ -120,7 +120,7 @@ int cmd_import(int argc, char **argv)
         .operands = "dawnbench DIR | records FILE [OPTIONS]",
         .about = "dawnbench: imports the archive of DAWNBench's entries. DIR holds a folder for each task, such as CIFAR10, with "
                  "train and inference. Task, kind and name identify a file: importing it again replaces the entry.\n\n"
-                 "records: imports the published history of a race, as that of a speedrun. FILE has lines of cells between "
+                 "records: imports the published history of a race, such as a speedrun. FILE has lines of cells between "
                  "tabs; its first line names the columns: task, date, seconds, score, author, hardware, model, framework, link, "
                  "note. Boards show its rows as imported, never as checked.\n\n"
                  "E-mail addresses are not kept.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a training announces its runs to a scoreboard (docs/decisions/tickets.md). The loop knows no network: it calls these
-// functions, which another room provides. While a run goes on, only `wait` waits for a server.
+// functions, which another folder provides. While a run goes on, only `wait` waits for a server.
 #pragma once
 
 #include "submit/results/result.h"

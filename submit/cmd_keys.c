@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys: makes, lists and shows the keys that sign submissions. It never prints a secret. cmd_keys_change.c tells a
+// dawn keys: makes, lists and shows the keys that sign submissions. It never prints a secret. cmd_keys_change.c informs a
 // scoreboard of changed keys.
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn keys rotate and dawn keys revoke: tell a scoreboard that a key was replaced or lost. Both are final. Earlier statements of
-// the key stay valid. Cost: two requests.
+// dawn keys rotate and dawn keys revoke: inform a scoreboard that a key was replaced or lost. Both are final. Earlier statements
+// of the key stay valid. Cost: two requests.
 #include <stdio.h>
 #include <string.h>
 

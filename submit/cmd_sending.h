@@ -14,7 +14,7 @@ struct sending {
     struct signer signer;
     bool refused;  // the last statement, by the server
     json_t *sent;  // with --json: what the server answered, by name ("run 3"); NULL: nobody asks
-    char *base;                     // the board's address in that of a run (sending_address); NULL: it is named otherwise
+    char *base;                     // the board's address within a run's (sending_address); NULL: it is named otherwise
     char named[DELIVERY_NAME];      // the statement in that address
     char about_run[DELIVERY_NAME];  // the name on the board of the run that statements concern; "": they are runs themselves
 };

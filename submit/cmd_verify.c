@@ -153,7 +153,7 @@ static void keep_seen(struct verifying *v, const struct sshkey *board, const str
     if (seen_keep(board, now) < 0) print_item(v, "growth", "not remembered: ", error_text());
 }
 
-// `v->client` NULL: only what the receipt proves by itself, and what was seen before.
+// `v->client` NULL: only the receipt's own proof, compared with the state seen before.
 static int check_log(struct verifying *v, const struct client_board *board, const struct receipt *receipt)
 {
     struct text now = {0}, seen = {0}, t = {0};

@@ -33,7 +33,7 @@ emulated_machine() { # DATABASE: machine 2 is as machine 1, with an emulated GPU
         "INSERT INTO machines SELECT * FROM other"
 }
 
-scaling() { # DATABASE PROCESSES NANOSECONDS: of a step, as dawn bench --scaling records it beside measurement 1
+scaling() { # DATABASE PROCESSES NANOSECONDS: of a step, as dawn bench --scaling records it with measurement 1
     sql "$1" "INSERT INTO scalings (sweep, task, samples, data, noise, model, recipe, precision, device, threads, processes, machines,
         batch, size, step_ns, gradient_bytes, exchanges, machine, software, measured_ms) SELECT 1, task, samples, data, noise, model,
         recipe, precision, device, threads, $2, 1, 20, size, $3, 1000, 1, machine, software, measured_ms FROM benches WHERE id = 1"

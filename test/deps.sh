@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # deps.sh build|fuzz|test: checks the programs and libraries for building, fuzzing or testing DAWN (one small compilation), and
-# prints nothing if all are present. Otherwise apt installs them. Without apt, one sentence names what is missing. Tests that
+# prints nothing if all are present. Otherwise apt installs them. Without apt, one sentence names the missing parts. Tests that
 # lack a program of "test" are skipped, so that is no failure. deps.sh cuda NVCC [CACHE] installs nothing.
 set -u
 PATH=$PATH:/usr/sbin
@@ -19,7 +19,7 @@ first_error() {
         LC_ALL=C tr -cd ' -~' | tr -d "'\"\\\\\`" | cut -c 1-160
 }
 
-# toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that names what is missing; installs nothing. The test of a toolkit is to
+# toolkit NVCC [CACHE]: "FOLDER NVCC", or a sentence that names the missing part; installs nothing. The test of a toolkit is to
 # compile and link a kernel. That takes seconds, so CACHE remembers a success for the same compilers. A failure is not
 # remembered, because its remedy need not change the compilers.
 toolkit() {
@@ -31,7 +31,7 @@ toolkit() {
     command -v c++ >/dev/null || { echo 'a C++ compiler was not found, which nvcc needs'; return; }
     for header in cuda_runtime_api.h cudnn.h cublasLt.h; do
         [ -e "$folder/include/$header" ] || echo "#include <$header>" | $compiler -E - >/dev/null 2>&1 ||
-            { echo "$header was not found beside nvcc"; return; }
+            { echo "$header was not found next to nvcc"; return; }
     done
     printf '#include <%s.h>\n' cuda_runtime_api cudnn >"$work/v.c"
     echo 'versions: CUDART_VERSION CUDNN_MAJOR CUDNN_MINOR' >>"$work/v.c"

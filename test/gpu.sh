@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu.sh [--sanitize] PROGRAM...: the checks on a real GPU, in under five minutes, or those of compute-sanitizer alone. Called
+# gpu.sh [--sanitize] PROGRAM...: the checks on a real GPU, in under five minutes, or compute-sanitizer's alone. Called
 # by "make check-gpu", and by test/gpu_first.sh where nothing can be built. Each PROGRAM is a cmocka program of test/cuda/ linked
 # with the real CUDA runtime; ./dawn or $DAWN trains and measures. compute-sanitizer runs last, if it is installed and supports
 # the GPU. Logs are kept in $OUT if it is set. $SMALL: further options for the trainings (and few operators are timed), to try

@@ -85,7 +85,7 @@ stage() { # NAME LIMIT PATTERN COMMAND...
     fi
     [ -z "$lost" ] || { not_shown "$name" "$lost"; return; }
     [ "$left" -ge 8 ] || { not_shown "$name" 'no time was left'; return; }
-    [ -z "$small" ] || limit=$((8 * limit)) # what is emulated is slow
+    [ -z "$small" ] || limit=$((8 * limit)) # the emulator is slow
     [ "$limit" -le "${LIMIT:-$limit}" ] || limit=$LIMIT
     [ "$limit" -le "$left" ] || limit=$left
     log=$work/$(printf %02d "$number")-$(tr -c 'a-zA-Z0-9_\n' - <<<"$name").log

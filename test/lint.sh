@@ -28,7 +28,7 @@ forbid() {
 
 # Which rooms a room may include besides itself: data flows one way, and includes follow it. The first line whose room begins the
 # file's path decides; /* stands for each folder there that has no line of its own, and @ for that folder. Where a header is listed, it alone may be included, not the rest of its room. The server (scoreboard)
-# includes base and the format only. NAME_inside.h is only for the files beside it.
+# includes base and the format only. NAME_inside.h is only for the files next to it.
 ROOMS='
 runtime/common/cli      : runtime/common/base
 runtime/common/draw     : runtime/common/base
@@ -316,7 +316,7 @@ self_test() {
     expect clocks tasks/a.c "$c""void a(void) { clock_gettime(0, 0); }\n"
     expect quotes data/a.c "$c""char *a = \"see \`dawn data\`\";\n"
 
-    # And what is allowed passes: each rule must also be able to hold its tongue.
+    # Allowed files pass: each rule must also stay silent.
     local tree=$work/clean
     mkdir -p "$tree/runtime/common/base" "$tree/data" "$tree/tasks" "$tree/scoreboard" "$tree/test/unit"
     printf '%b' "$c#include \"runtime/common/base/error.h\"\nvoid bug(void) { abort(); }\n" >"$tree/runtime/common/base/error.c"

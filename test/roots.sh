@@ -3,7 +3,7 @@
 # roots.sh [SUITE...]: runs both commands of the README in an empty root of each release of Debian (bookworm and trixie, unless
 # named), as a new user would: debootstrap installs the base system and make, and `make demo` the rest. Prints one line per step,
 # and the end of the log of a step that fails; then goes on with the next suite. Takes root, a network, 4 GB below $TMPDIR and
-# about half an hour per suite. The mirror and its proxy are those of this machine's apt. The tree is the last commit's.
+# about half an hour per suite. The mirror and its proxy are this machine's for apt. The tree is the last commit's.
 set -u
 [ $# -gt 0 ] || set -- bookworm trixie
 [ "$(id -u)" -eq 0 ] || { echo 'roots: root is needed, for debootstrap and chroot' >&2; exit 2; }

@@ -15,7 +15,7 @@ trace_file() { # FILE: its last lines, if it is a text with any
     tail -n 20 "$1" | cut -c 1-300
 }
 
-trace_show() { # STATUS LINE FILE: where it failed, and the first time what was done and what was there
+trace_show() { # STATUS LINE FILE: where it failed, and the first time the command and the files
     local i name
     for ((i = 2; i < ${#FUNCNAME[@]}; i++)); do echo "${BASH_SOURCE[i]##*/}:${BASH_LINENO[i - 1]}: status $1"; done
     [ -e "$TRACE.shown" ] && return

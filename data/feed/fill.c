@@ -123,7 +123,7 @@ static int check_field(const struct feed_choice *choice, const struct feed_field
                     dtype_name(field->dtype));
     if (from->ragged > 0) return fail(ERR_UNSUPPORTED, "\"%s\" of %s does not vary along its first dimension", field->name, set);
     if (from->ragged == FIELD_FIXED && (size_t)field_bytes(from, 1) != fill_sample_bytes(field, bucket))
-        return fail(ERR_USAGE, "a sample of \"%s\" of %s has %lld bytes, and the batch has room for %zu", field->name, set,
+        return fail(ERR_USAGE, "a sample of \"%s\" of %s has %lld bytes, and a sample of the batch holds %zu", field->name, set,
                     (long long)field_bytes(from, 1), fill_sample_bytes(field, bucket));
     return 0;
 }

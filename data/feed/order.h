@@ -7,7 +7,7 @@
 // gets, so a training can change the size of its images from epoch to epoch.
 //
 // A file that does not fit into memory is shuffled in pages: the pages of the file are permuted, and then the samples of
-// each `window` pages in that order are permuted among each other. So a page is read once an epoch, in one piece. If the
+// each `window` pages in that order are permuted among each other. So a page is read once per epoch, in one piece. If the
 // samples of the file are in no particular order, the batches are as good as after a full shuffle.
 //
 // Invariant: the number of batches in an epoch depends on the choice alone. With one bucket the batches follow each other in

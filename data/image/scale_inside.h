@@ -17,8 +17,8 @@ enum {
 };
 
 // The horizontal axis: pixel x of a row is the sum of `taps` weights times the pixels from first[x] on. The weight of tap k
-// of pixel x is stored four times, at [((x / SCALE_GROUP) * taps + k) * SCALE_GROUP + x % SCALE_GROUP]. Places after the
-// last pixel of a row repeat those of the last.
+// of pixel x is stored four times, at [((x / SCALE_GROUP) * taps + k) * SCALE_GROUP + x % SCALE_GROUP]. Weights after the
+// last pixel of a row repeat the last pixel's.
 struct scale_across {
     const int32_t *first;
     const int16_t (*weight)[SCALE_LANES];

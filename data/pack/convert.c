@@ -23,7 +23,7 @@ struct converter {
     struct decoder *decoder;
     struct encoder *encoder;
     struct scaler *scaler;
-    uint8_t *pixels, *source;  // as packed; for a PNG [height, width, 3] and spare room
+    uint8_t *pixels, *source;  // as packed; for a PNG [height, width, 3] and spare bytes
     size_t pixels_room, source_room;
 };
 

@@ -13,7 +13,7 @@ struct part {
     uint32_t found;                      // flags of that file
     struct pack_header header;           // done and end advance
     uint64_t kept;                       // records whose index has been written
-    uint8_t *index;                      // PACK_RECORD bytes a record
+    uint8_t *index;                      // PACK_RECORD bytes per record
     uint8_t (*digest)[PACK_DIGEST];      // imagenet_record_digest of each record; zeros for those without bytes
     struct pack_record last;             // the last record added
 };

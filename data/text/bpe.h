@@ -4,7 +4,7 @@
 //
 // A word is a run of bytes without blanks and tabs. It starts as its characters, the last one with "</w>". Learning merges the
 // most frequent pair of neighbours, again and again; of equally frequent pairs the larger one, compared as two strings by code
-// point. Encoding applies the merges to a word in the order in which they were learned. Files equal those of subword-nmt byte for
+// point. Encoding applies the merges to a word in the order in which they were learned. Files equal subword-nmt's byte for
 // byte, with one difference: a pair that is merged, comes up again and is merged again is written once. Any bytes are text; a
 // byte that is not UTF-8 is a character. Cost: 10,000 merges of the words of 29,000 pairs of sentences (1.1 million) are learned
 // in 0.2 s; encoding is a look-up per known word, and an unknown one takes time by the square of its characters.

@@ -57,7 +57,8 @@ static int parse_line(const char *name, int64_t number, const char *line, size_t
     if (known == 0 && number <= 2 && is_reserved(line + 1, n - 2)) return 0;
     if (known == BPE_MERGES) return fail(ERR_INPUT, "%s has more than %d subtokens", name, BPE_MERGES);
     if (vocabulary_add(s->list, line + 1, n - 2) < known)
-        return fail(ERR_INPUT, "%s:%lld: the line repeats another; its number is that of its subtoken", name, (long long)number);
+        return fail(ERR_INPUT, "%s:%lld: the line repeats another one, so its subtoken would have two numbers", name,
+                    (long long)number);
     add_alphabet(s, line + 1, n - 2);
     return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "data/text/bpe.h"
 
-// Ids are those of bpe.h: a subtoken's is its place in the file plus BPE_FIRST, where the reserved ones do not count.
+// Ids follow bpe.h: a subtoken's id is its position in the file plus BPE_FIRST, not counting the reserved ones.
 enum { SUBTOKENS_PER_BYTE = 8 };  // a byte that is not UTF-8: "\65533;_"
 
 struct subtokens;

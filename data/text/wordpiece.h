@@ -4,10 +4,10 @@
 // Control characters are dropped. Text is split at white space and around punctuation and CJK ideographs. For a lower-case
 // vocabulary it is also lowered, and accents are removed (canonical decomposition without marks). Each word is cut from the
 // left into the longest pieces of the vocabulary, with "##" before all but the first. A word that cannot be cut in this way,
-// or has more than 100 characters, is one [UNK]. Ids and places equal those of the library `tokenizers` (BertNormalizer,
+// or has more than 100 characters, is one [UNK]. Ids and positions equal the library `tokenizers`' (BertNormalizer,
 // BertPreTokenizer, WordPiece), with one difference: here the names of special pieces in a text are plain text. Canonical
-// reordering of marks is left out: spacing marks (Hangul tone marks) may get a neighbour's place. Cost: about 80 MB of
-// English a second and core.
+// reordering of marks is left out: spacing marks (Hangul tone marks) may get a neighbour's position. Cost: about 80 MB of
+// English per second and core.
 #pragma once
 
 #include "data/text/vocabulary.h"
@@ -47,6 +47,6 @@ int wordpiece_count_words(const char *text, size_t n, bool lower, struct vocabul
 struct text;
 // Learns the pieces of counted words and adds them to a text, one per line, as wordpiece_parse reads them: [PAD], [UNK], [CLS],
 // [SEP], [MASK]; the characters that occur twice or more, "##" before those inside a word, by their bytes; then again and again
-// the union of the most frequent pair of neighbours, of equally frequent ones that of the larger pair of strings. Ends with
+// the union of the most frequent pair of neighbours, of equally frequent pairs the one with the larger strings. Ends with
 // `pieces` pieces, or where no pair occurs twice. Depends on the counted words alone.
 int wordpiece_learn(const struct vocabulary *words, int32_t pieces, struct text *list) MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns the pieces of BERT's vocabulary, for texts that bring none. The published learner was never released, and that of the
-// library `tokenizers` gives other pieces in every run.
+// Learns the pieces of BERT's vocabulary, for texts that bring none. The published learner was never released, and the
+// library `tokenizers` learns other pieces in every run.
 #include "data/text/bpe_inside.h"
 #include "data/text/wordpiece.h"
 

@@ -3,7 +3,7 @@
 //
 // Inside a word a point, comma or colon between two digits is kept (1,000.5 and 10:30). Contractions are cut as in the
 // corpora of published word vectors: Bob 's, they 're, do n't, with ' or U+2019. Any bytes are text; bytes that are not
-// UTF-8 are words of one byte. Cost: about 150 MB of English a second and core.
+// UTF-8 are words of one byte. Cost: about 150 MB of English per second and core.
 #pragma once
 
 #include <stddef.h>

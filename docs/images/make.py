@@ -27,7 +27,7 @@ def terminal(command):
 
 
 def read(said):
-    """The lines as they stand at the end: a carriage return overwrites what was before it."""
+    """The lines as they stand at the end: a carriage return overwrites the text before it."""
     return [line.rstrip("\r").split("\r")[-1].rstrip() for line in said.rstrip().split("\n")]
 
 

@@ -26,7 +26,7 @@ static void build_attention(struct case_build *b)
     case_node(b, in, at, &a, NULL);
 }
 
-// p: samples, tokens, heads, channels a head, positions (1: one, 2: one a sample), their bound, base, inverse
+// p: samples, tokens, heads, channels per head, positions (1: one, 2: one per sample), their bound, base, inverse
 static void build_rotary(struct case_build *b)
 {
     const int *p = b->row->p;
@@ -86,7 +86,7 @@ const struct op_case cases_attention[] = {
     //                                            B  T  H  D   at   base
     ROTARY("from the start",       CASE_GRADIENT, 2, 5, 3, 8,  0, 0, 100),
     ROTARY("at one position",      CASE_GRADIENT, 3, 4, 2, 6,  1, 50, 100),
-    ROTARY("at one a sample",      CASE_GRADIENT, 3, 4, 1, 2,  2, 50, 100),
+    ROTARY("at one per sample",     CASE_GRADIENT, 3, 4, 1, 2,  2, 50, 100),
     ROTARY("inverse",              CASE_GRADIENT, 2, 4, 2, 10, 1, 50, 100, 1),
     ROTARY("of 64 channels, far",  0, 5, 7, 6, 64,  2, 8192, 10000),
     ROTARY("of one token",         0, 9, 1, 5, 128, 2, 8192, 10000),

@@ -49,7 +49,7 @@ static void build_wgrad(struct case_build *b)
 }
 
 // The same with a 2x2 max pool of the results. In 16 bits the positions depend on roundings that differ between kernels; test_cpu
-// compares them with those of a separate pool.
+// compares them with the positions of a separate pool.
 static union attr pooled_attr(const int *p)
 {
     struct conv_attr a = conv_of(p);

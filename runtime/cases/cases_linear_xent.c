@@ -3,7 +3,7 @@
 #include "runtime/cases/cases.h"
 
 // p: rows, classes, channels, smoothing in percent, mean, cap in tenths, bias, weights of the rows, labels that are not classes,
-// bytes as labels, the losses of the rows are the result, gradients without those of a derivative,
+// bytes as labels, the losses of the rows are the result, gradients without a gradient of the losses,
 // bytes of logits (0: the usual number)
 static void build_linear_xent(struct case_build *b)
 {

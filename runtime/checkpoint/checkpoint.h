@@ -9,7 +9,7 @@
 #include "runtime/common/base/file.h"
 #include "runtime/session.h"
 
-// A file beyond these limits is refused. A header of 16 MiB has room for about 150,000 tensors.
+// A file beyond these limits is refused. A header of 16 MiB holds about 150,000 tensors.
 #define CHECKPOINT_HEADER_LIMIT ((size_t)16 << 20)
 #define CHECKPOINT_FILE_LIMIT ((size_t)4 << 30)
 enum { CHECKPOINT_NAME_LIMIT = 256 };  // bytes of a tensor's name

@@ -17,7 +17,7 @@ int op_channel(struct graph *g, const struct node *n, int i, int64_t c)
     const struct value *x = op_in(g, n, i);
     if (!x) return 0;
     char s[SHAPE_TEXT];
-    NEED(x->dtype == F32 && shape_count(&x->shape) == c, g, "%s wants f32 of %lld channels as input %d, not %s %s",
+    NEED(x->dtype == F32 && shape_count(&x->shape) == c, g, "%s requires f32 of %lld channels as input %d, not %s %s",
          op_table[n->op].name, (long long)c, i, shape_text(s, &x->shape), dtype_name(x->dtype));
     return 0;
 }
@@ -25,7 +25,7 @@ int op_channel(struct graph *g, const struct node *n, int i, int64_t c)
 int op_scalar(struct graph *g, const struct node *n, int i, enum dtype t)
 {
     const struct value *x = op_in(g, n, i);
-    NEED(x && x->dtype == t && shape_count(&x->shape) == 1, g, "%s wants one %s as input %d", op_table[n->op].name,
+    NEED(x && x->dtype == t && shape_count(&x->shape) == 1, g, "%s requires one %s as input %d", op_table[n->op].name,
          dtype_name(t), i);
     return 0;
 }
@@ -33,7 +33,7 @@ int op_scalar(struct graph *g, const struct node *n, int i, enum dtype t)
 int op_per_sample(struct graph *g, const struct node *n, int i, int64_t samples)
 {
     const struct value *x = op_in(g, n, i);
-    NEED(!x || (x->dtype == I32 && shape_count(&x->shape) == samples), g, "%s wants %lld i32, one a sample, as input %d",
+    NEED(!x || (x->dtype == I32 && shape_count(&x->shape) == samples), g, "%s requires %lld i32, one per sample, as input %d",
          op_table[n->op].name, (long long)samples, i);
     return 0;
 }
@@ -42,8 +42,8 @@ int op_drops(struct graph *g, const struct node *n, int key, float p)
 {
     const struct value *x = op_in(g, n, key);
     const char *name = op_table[n->op].name;
-    NEED(x && x->dtype == I32 && shape_count(&x->shape) == 4, g, "%s wants a key of four i32", name);
-    NEED(p >= 0 && p < 1, g, "%s wants a probability in [0, 1)", name);
+    NEED(x && x->dtype == I32 && shape_count(&x->shape) == 4, g, "%s requires a key of four i32", name);
+    NEED(p >= 0 && p < 1, g, "%s requires a probability in [0, 1)", name);
     return op_scalar(g, n, key + 1, I32);
 }
 

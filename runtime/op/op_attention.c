@@ -13,12 +13,12 @@ static int check_heads(struct graph *g, const struct node *n, int of)
     const int heads = n->attr.attention.heads, parts = kv ? 1 : 3;
     const char *name = op_table[n->op].name;
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    NEED(q && dtype_is_float(q->dtype) && q->shape.rank == 3, g, "%s wants qkv[B,T,3*H*D] or q[B,T,H*D]", name);
-    NEED(heads > 0 && q->shape.dim[2] % (parts * heads) == 0, g, "%s of %d heads wants %s[B,T,%s], not %s", name, heads,
+    NEED(q && dtype_is_float(q->dtype) && q->shape.rank == 3, g, "%s requires qkv[B,T,3*H*D] or q[B,T,H*D]", name);
+    NEED(heads > 0 && q->shape.dim[2] % (parts * heads) == 0, g, "%s of %d heads requires %s[B,T,%s], not %s", name, heads,
          kv ? "q" : "qkv", kv ? "H*D" : "3*H*D", shape_text(s, &q->shape));
     NEED(!kv || (kv->dtype == q->dtype && kv->shape.rank == 3 && kv->shape.dim[0] == q->shape.dim[0] &&
                  kv->shape.dim[2] == 2 * q->shape.dim[2]),
-         g, "%s of q %s wants kv[B,S,2*H*D] of its type, not %s", name, shape_text(s, &q->shape), shape_text(t, &kv->shape));
+         g, "%s of q %s requires kv[B,S,2*H*D] of its type, not %s", name, shape_text(s, &q->shape), shape_text(t, &kv->shape));
     NEED(q->shape.dim[0] * q->shape.dim[1] * heads <= INT32_MAX, g, "%s of more than 2^31 rows", name);
     return 0;
 }
@@ -60,7 +60,7 @@ int op_attention_grad_infer(struct graph *g, struct node *n)
     NEED(y->dtype == q->dtype && shape_count(&y->shape) * (kv ? 1 : 3) == shape_count(&q->shape), g,
          "attention_grad of results that are not those of its queries");
     NEED(lse && lse->dtype == F32 && shape_count(&lse->shape) == shape_rows(&q->shape) * n->attr.attention.heads, g,
-         "attention_grad wants the logarithms of attention");
+         "attention_grad requires the logarithms of attention");
     op_out(g, n, 0, q->shape, q->dtype);
     if (kv) op_out(g, n, 1, kv->shape, kv->dtype);
     else op_drop(n, 1);
@@ -101,10 +101,10 @@ int op_rotary_infer(struct graph *g, struct node *n)
     char s[SHAPE_TEXT];
     int64_t d = x->shape.rank == 4 ? x->shape.dim[3] : 0, positions = at ? shape_count(&at->shape) : 1;
     NEED(dtype_is_float(x->dtype) && d > 0 && d % 2 == 0 && d <= ROTARY_MOST, g,
-         "rotary wants float x[B,T,H,D] with D even and at most %d, not %s", ROTARY_MOST, shape_text(s, &x->shape));
-    NEED(n->attr.rotary.base >= 1.0f, g, "rotary wants a base of at least 1");
+         "rotary requires float x[B,T,H,D] with D even and at most %d, not %s", ROTARY_MOST, shape_text(s, &x->shape));
+    NEED(n->attr.rotary.base >= 1.0f, g, "rotary requires a base of at least 1");
     NEED(!at || (at->dtype == I32 && (positions == 1 || positions == x->shape.dim[0])), g,
-         "rotary wants one i32 position, or one a sample");
+         "rotary requires one i32 position, or one per sample");
     op_out(g, n, 0, x->shape, x->dtype);
     return 0;
 }

@@ -19,11 +19,11 @@ int op_boxes_infer(struct graph *g, struct node *n)
     const struct value *x = op_in(g, n, 0), *anchors = op_in(g, n, 1), *sizes = op_in(g, n, 2);
     const struct boxes_attr *a = &n->attr.boxes;
     const int64_t *d = x->shape.dim;
-    NEED(x->shape.rank == 3 && d[2] >= 4 && d[2] % 4 == 0 && dtype_is_float(x->dtype), g, "boxes wants codes[B,N,4K]");
-    NEED(anchors && are_boxes(anchors, d[0], d[1]), g, "boxes wants f32 anchors[N,4] or [B,N,4]");
-    NEED(!sizes || (sizes->dtype == F32 && shape_count(&sizes->shape) == 2 * d[0]), g, "boxes wants f32 sizes[B,2]");
+    NEED(x->shape.rank == 3 && d[2] >= 4 && d[2] % 4 == 0 && dtype_is_float(x->dtype), g, "boxes requires codes[B,N,4K]");
+    NEED(anchors && are_boxes(anchors, d[0], d[1]), g, "boxes requires f32 anchors[N,4] or [B,N,4]");
+    NEED(!sizes || (sizes->dtype == F32 && shape_count(&sizes->shape) == 2 * d[0]), g, "boxes requires f32 sizes[B,2]");
     NEED(!a->encode || (are_boxes(x, 0, 0) && !sizes), g, "boxes encodes f32 boxes[B,N,4], without sizes");
-    NEED(a->weight[0] > 0 && a->weight[1] > 0, g, "boxes wants weights above 0");
+    NEED(a->weight[0] > 0 && a->weight[1] > 0, g, "boxes requires weights above 0");
     op_out(g, n, 0, x->shape, F32);
     op_constant(g, n, 0);
     return 0;
@@ -53,15 +53,15 @@ int op_nms_infer(struct graph *g, struct node *n)
 {
     const struct value *boxes = op_in(g, n, 0), *scores = op_in(g, n, 1), *classes = op_in(g, n, 2);
     const int64_t *d = boxes->shape.dim;
-    NEED(are_boxes(boxes, 0, 0) && boxes->shape.rank == 3, g, "nms wants f32 boxes[B,N,4]");
-    NEED(scores && scores->dtype == F32 && shape_count(&scores->shape) == d[0] * d[1], g, "nms wants one f32 score per box");
+    NEED(are_boxes(boxes, 0, 0) && boxes->shape.rank == 3, g, "nms requires f32 boxes[B,N,4]");
+    NEED(scores && scores->dtype == F32 && shape_count(&scores->shape) == d[0] * d[1], g, "nms requires one f32 score per box");
     NEED(!classes || (classes->dtype == I32 &&
                       (shape_count(&classes->shape) == d[1] || shape_count(&classes->shape) == d[0] * d[1])),
-         g, "nms wants i32 classes[N] or [B,N]");
+         g, "nms requires i32 classes[N] or [B,N]");
     int64_t k = n->attr.nms.k;
     NEED(k >= 1 && k <= d[1] && d[0] * d[1] <= INT32_MAX / 4, g, "nms keeps 1 to N of at most 2^29 boxes, not %lld",
          (long long)k);
-    NEED(n->attr.nms.iou >= 0, g, "nms wants a threshold of 0 or more");
+    NEED(n->attr.nms.iou >= 0, g, "nms requires a threshold of 0 or more");
     op_out(g, n, 0, SHAPE(d[0], k, 4), F32);
     op_out(g, n, 1, SHAPE(d[0], k), F32);
     op_constant(g, n, 0), op_constant(g, n, 1);
@@ -93,13 +93,13 @@ struct nms_kept g_nms(struct graph *g, const struct nms *o)
 int op_match_infer(struct graph *g, struct node *n)
 {
     const struct value *boxes = op_in(g, n, 0), *truth = op_in(g, n, 1), *classes = op_in(g, n, 2);
-    NEED(truth && are_boxes(truth, 0, 0) && truth->shape.rank == 3, g, "match wants f32 truth[B,G,4]");
+    NEED(truth && are_boxes(truth, 0, 0) && truth->shape.rank == 3, g, "match requires f32 truth[B,G,4]");
     int64_t batch = truth->shape.dim[0], count = truth->shape.dim[1];
-    NEED(are_boxes(boxes, batch, 0), g, "match wants f32 boxes[N,4] or [B,N,4]");
+    NEED(are_boxes(boxes, batch, 0), g, "match requires f32 boxes[N,4] or [B,N,4]");
     NEED(!classes || (classes->dtype == I32 && shape_count(&classes->shape) == batch * count), g,
-         "match wants one i32 class per truth");
+         "match requires one i32 class per truth");
     NEED(n->attr.match.low <= n->attr.match.high && batch * count <= INT32_MAX, g,
-         "match wants low <= high, and 2^31 truths at most");
+         "match requires low <= high, and 2^31 truths at most");
     struct shape y = SHAPE(batch, boxes->shape.dim[boxes->shape.rank - 2]);
     op_out(g, n, 0, y, I32);
     op_out(g, n, 1, y, I32);
@@ -127,7 +127,7 @@ int op_sample_infer(struct graph *g, struct node *n)
     const struct value *labels = op_in(g, n, 0), *random = op_in(g, n, 1);
     const struct sample_attr *a = &n->attr.sample;
     NEED(labels->dtype == I32 && labels->shape.rank == 2 && random && random->dtype == F32 &&
-             shape_equal(&labels->shape, &random->shape), g, "sample wants i32 labels[B,N] and f32 random numbers alike");
+             shape_equal(&labels->shape, &random->shape), g, "sample requires i32 labels[B,N] and f32 random numbers alike");
     NEED(a->k >= 1 && a->positive >= 0 && a->positive <= a->k && shape_count(&labels->shape) <= INT32_MAX, g,
          "sample draws one or more boxes, %lld of them positive, not %lld", (long long)a->positive, (long long)a->k);
     struct shape y = SHAPE(labels->shape.dim[0], a->k);
@@ -155,9 +155,9 @@ int op_class_slice_infer(struct graph *g, struct node *n)
     const struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1);
     int axis = n->attr.move.axis;
     NEED(index && index->dtype == I32 && axis >= index->shape.rank && axis < x->shape.rank, g,
-         "class_slice wants an i32 index of the leading dimensions before its axis");
+         "class_slice requires an i32 index of the leading dimensions before its axis");
     for (int i = 0; i < index->shape.rank; i++)
-        NEED(index->shape.dim[i] == x->shape.dim[i], g, "class_slice wants an index of the leading dimensions of x");
+        NEED(index->shape.dim[i] == x->shape.dim[i], g, "class_slice requires an index of the leading dimensions of x");
     struct shape y = x->shape;
     for (int i = axis; i + 1 < y.rank; i++) y.dim[i] = y.dim[i + 1];
     y.rank--;
@@ -178,7 +178,7 @@ int op_class_slice_grad_infer(struct graph *g, struct node *n)
     const struct move_attr *a = &n->attr.move;
     NEED(index->dtype == I32 && dy && a->axis >= index->shape.rank && a->axis < a->shape.rank &&
              shape_count(&dy->shape) * a->shape.dim[a->axis] == shape_count(&a->shape), g,
-         "class_slice_grad wants an index and dy");
+         "class_slice_grad requires an index and dy");
     op_out(g, n, 0, a->shape, dy->dtype);
     return 0;
 }

@@ -12,9 +12,9 @@ int op_conv_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *w = op_in(g, n, 1);
     const struct conv_attr *a = &n->attr.conv;
-    NEED(w && x->shape.rank == 4 && w->shape.rank == 4, g, "conv wants x[N,H,W,C] and w[K,R,S,C]");
-    NEED(dtype_is_float(x->dtype) && w->dtype == F32, g, "conv wants float x and f32 filters");
-    NEED(a->stride[0] > 0 && a->stride[1] > 0 && a->groups > 0, g, "conv wants positive strides and groups");
+    NEED(w && x->shape.rank == 4 && w->shape.rank == 4, g, "conv requires x[N,H,W,C] and w[K,R,S,C]");
+    NEED(dtype_is_float(x->dtype) && w->dtype == F32, g, "conv requires float x and f32 filters");
+    NEED(a->stride[0] > 0 && a->stride[1] > 0 && a->groups > 0, g, "conv requires positive strides and groups");
     int64_t *xd = x->shape.dim, *wd = w->shape.dim;
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
     NEED(xd[3] == wd[3] * a->groups && wd[0] % a->groups == 0, g, "filters %s do not fit input %s in %d groups",
@@ -23,7 +23,7 @@ int op_conv_infer(struct graph *g, struct node *n)
     int64_t q = window_count(xd[2], a->before[1], a->after[1], wd[2], a->stride[1]);
     NEED(p > 0 && q > 0, g, "filters %s are larger than input %s", shape_text(s, &w->shape), shape_text(t, &x->shape));
     TRY(op_channel(g, n, 2, wd[0]));
-    NEED(!a->pool || (p % 2 == 0 && q % 2 == 0), g, "a pooled convolution wants results of even sides; got %lld x %lld",
+    NEED(!a->pool || (p % 2 == 0 && q % 2 == 0), g, "a pooled convolution requires results of even sides; got %lld x %lld",
          (long long)p, (long long)q);
     struct shape y = a->pool ? SHAPE(xd[0], p / 2, q / 2, wd[0]) : SHAPE(xd[0], p, q, wd[0]);
     op_out(g, n, 0, y, x->dtype);
@@ -38,7 +38,7 @@ static int check_positions(struct graph *g, const struct node *n)
     const struct value *dy = op_in(g, n, 1), *at = op_in(g, n, 2);
     const char *name = op_table[n->op].name;
     NEED(n->attr.conv.pool == (at != NULL), g, "%s requires positions if its dy comes from a pool, else none", name);
-    NEED(!at || (at->dtype == U8 && shape_equal(&at->shape, &dy->shape)), g, "%s wants at (u8) and dy alike", name);
+    NEED(!at || (at->dtype == U8 && shape_equal(&at->shape, &dy->shape)), g, "%s requires at (u8) and dy alike", name);
     return 0;
 }
 

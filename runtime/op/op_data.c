@@ -5,7 +5,7 @@
 int op_window_infer(struct graph *g, struct node *n)
 {
     struct value *order = op_in(g, n, 0);
-    NEED(order->dtype == I32 && order->shape.rank == 1, g, "window wants an i32 order");
+    NEED(order->dtype == I32 && order->shape.rank == 1, g, "window requires an i32 order");
     TRY(op_scalar(g, n, 1, I32));
     int64_t batch = n->attr.augment.batch;
     NEED(batch > 0 && batch <= order->shape.dim[0], g, "a batch of %lld from %lld samples", (long long)batch,
@@ -18,15 +18,15 @@ int op_augment_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1), *key = op_in(g, n, 2);
     const struct augment_attr *a = &n->attr.augment;
-    NEED(x->dtype == U8 && x->shape.rank == 4 && x->shape.dim[3] <= 4, g, "augment wants u8 images[N,H,W,C], C <= 4");
-    NEED(!index || (index->dtype == I32 && index->shape.rank == 1), g, "augment wants an i32 index");
-    NEED(index || !key, g, "augment draws by the numbers of the samples: a key wants an index");
-    NEED(!key || (key->dtype == I32 && shape_count(&key->shape) == 4), g, "augment wants a key of four i32");
+    NEED(x->dtype == U8 && x->shape.rank == 4 && x->shape.dim[3] <= 4, g, "augment requires u8 images[N,H,W,C], C <= 4");
+    NEED(!index || (index->dtype == I32 && index->shape.rank == 1), g, "augment requires an i32 index");
+    NEED(index || !key, g, "augment draws by the numbers of the samples: a key requires an index");
+    NEED(!key || (key->dtype == I32 && shape_count(&key->shape) == 4), g, "augment requires a key of four i32");
     int reach_y = a->pad + (a->view_dy < 0 ? -a->view_dy : a->view_dy);
     int reach_x = a->pad + (a->view_dx < 0 ? -a->view_dx : a->view_dx);
     NEED(a->pad >= 0 && reach_y < x->shape.dim[1] && reach_x < x->shape.dim[2], g, "augment shifts further than an image");
     NEED(dtype_is_float(a->to), g, "augment makes floats");
-    for (int c = 0; c < x->shape.dim[3]; c++) NEED(a->std[c] > 0, g, "augment wants positive deviations");
+    for (int c = 0; c < x->shape.dim[3]; c++) NEED(a->std[c] > 0, g, "augment requires positive deviations");
     struct shape batch = x->shape;
     if (index) batch.dim[0] = index->shape.dim[0];
     op_out(g, n, 0, batch, a->to);
@@ -35,7 +35,7 @@ int op_augment_infer(struct graph *g, struct node *n)
 
 int op_pick_infer(struct graph *g, struct node *n)
 {
-    NEED(op_in(g, n, 0)->dtype == F32, g, "pick wants an f32 table");
+    NEED(op_in(g, n, 0)->dtype == F32, g, "pick requires an f32 table");
     TRY(op_scalar(g, n, 1, I32));
     op_out(g, n, 0, SHAPE(1), F32);
     return 0;

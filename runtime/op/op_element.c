@@ -5,7 +5,7 @@
 static int as_input(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
-    NEED(dtype_is_float(x->dtype), g, "%s wants floats", op_table[n->op].name);
+    NEED(dtype_is_float(x->dtype), g, "%s requires floats", op_table[n->op].name);
     op_out(g, n, 0, x->shape, x->dtype);
     return 0;
 }
@@ -71,7 +71,7 @@ int op_cast_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 int op_dropout_infer(struct graph *g, struct node *n)
 {
     TRY(op_drops(g, n, 1, n->attr.dropout.p));
-    NEED(!n->attr.dropout.shared || op_in(g, n, 0)->shape.rank >= 2, g, "a shared dropout wants x[B,..,C]");
+    NEED(!n->attr.dropout.shared || op_in(g, n, 0)->shape.rank >= 2, g, "a shared dropout requires x[B,..,C]");
     return as_input(g, n);
 }
 
@@ -93,9 +93,9 @@ int op_random_infer(struct graph *g, struct node *n)
 int op_mask_infer(struct graph *g, struct node *n)
 {
     const struct value *x = op_in(g, n, 0);
-    NEED(x->shape.rank >= 2, g, "mask wants x[B,..,T]");
+    NEED(x->shape.rank >= 2, g, "mask requires x[B,..,T]");
     NEED(n->attr.mask.axis >= 0 && n->attr.mask.axis < x->shape.rank, g, "mask over dimension %d", n->attr.mask.axis);
-    NEED(op_in(g, n, 2), g, "mask wants lengths");
+    NEED(op_in(g, n, 2), g, "mask requires lengths");
     for (int i = 1; i < 3; i++) TRY(op_per_sample(g, n, i, x->shape.dim[0]));
     return as_input(g, n);
 }

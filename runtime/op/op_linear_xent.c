@@ -12,12 +12,12 @@ int op_linear_xent_infer(struct graph *g, struct node *n)
     const struct value *x = op_in(g, n, X), *w = op_in(g, n, W), *l = op_in(g, n, LABELS);
     const struct linear_xent_attr *a = &n->attr.linear_xent;
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype), g, "linear_xent wants x[..,C]");
+    NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype), g, "linear_xent requires x[..,C]");
     NEED(w && w->dtype == F32 && w->shape.rank == 2 && w->shape.dim[1] == shape_last(&x->shape), g,
-         "linear_xent of x %s wants w[V,C] in f32, not %s", shape_text(s, &x->shape), w ? shape_text(t, &w->shape) : "nothing");
+         "linear_xent of x %s requires w[V,C] in f32, not %s", shape_text(s, &x->shape), w ? shape_text(t, &w->shape) : "none");
     const int64_t rows = shape_rows(&x->shape), classes = w->shape.dim[0];
     NEED(l && (l->dtype == U8 || l->dtype == I32) && shape_count(&l->shape) == rows, g,
-         "linear_xent wants one label (u8 or i32) per row");
+         "linear_xent requires one label (u8 or i32) per row");
     TRY(op_channel(g, n, BIAS, classes));
     TRY(op_channel(g, n, WEIGHTS, rows));
     NEED(a->smoothing >= 0 && a->smoothing < 1, g, "label smoothing lies in [0, 1)");
@@ -70,7 +70,7 @@ int op_linear_xent_grad(struct graph *g, const struct node *n, const int *dy, in
 int op_linear_xent_grad_infer(struct graph *g, struct node *n)
 {
     const struct value *d = op_in(g, n, 0);
-    NEED(dtype_is_float(d->dtype), g, "linear_xent_grad wants floats");
+    NEED(dtype_is_float(d->dtype), g, "linear_xent_grad requires floats");
     TRY(op_scalar(g, n, 1, F32));
     if (n->in[2] != NONE) TRY(op_scalar(g, n, 2, F32));
     op_out(g, n, 0, d->shape, d->dtype);

@@ -5,7 +5,7 @@
 int op_softmax_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
-    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "softmax wants floats");
+    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "softmax requires floats");
     op_out(g, n, 0, x->shape, x->dtype);
     return 0;
 }
@@ -45,9 +45,9 @@ int op_softmax_grad_grad(struct graph *g, const struct node *n, const int *dy, i
 static int check_labels(struct graph *g, const struct node *n, int labels)
 {
     const struct value *x = op_in(g, n, 0), *l = op_in(g, n, labels);
-    NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype), g, "%s wants logits[..,K]", op_table[n->op].name);
+    NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype), g, "%s requires logits[..,K]", op_table[n->op].name);
     NEED(l && (l->dtype == U8 || l->dtype == I32) && shape_count(&l->shape) == shape_rows(&x->shape), g,
-         "%s wants one label (u8 or i32) per row", op_table[n->op].name);
+         "%s requires one label (u8 or i32) per row", op_table[n->op].name);
     return 0;
 }
 
@@ -58,7 +58,7 @@ static int check_targets(struct graph *g, const struct node *n)
     if (!t || t->dtype != F32) TRY(check_labels(g, n, 1));
     else
         NEED(x->shape.rank >= 2 && dtype_is_float(x->dtype) && shape_equal(&x->shape, &t->shape), g,
-             "%s wants one label (u8 or i32) per row, or as many probabilities as logits[..,K]", op_table[n->op].name);
+             "%s requires one label (u8 or i32) per row, or as many probabilities as logits[..,K]", op_table[n->op].name);
     return op_channel(g, n, 2, shape_rows(&x->shape));
 }
 
@@ -100,7 +100,7 @@ int op_correct_infer(struct graph *g, struct node *n)
 {
     TRY(check_labels(g, n, 1));
     TRY(op_scalar(g, n, 2, I32));
-    NEED(n->attr.loss.k >= 1, g, "top-k wants a positive k");
+    NEED(n->attr.loss.k >= 1, g, "top-k requires a positive k");
     op_out(g, n, 0, SHAPE(1), I32);
     return 0;
 }
@@ -108,7 +108,7 @@ int op_correct_infer(struct graph *g, struct node *n)
 int op_accumulate_infer(struct graph *g, struct node *n)
 {
     struct value *total = op_in(g, n, 0), *x = op_in(g, n, 1);
-    NEED(x && shape_count(&x->shape) == 1 && shape_count(&total->shape) == 1, g, "accumulate wants single numbers");
+    NEED(x && shape_count(&x->shape) == 1 && shape_count(&total->shape) == 1, g, "accumulate requires single numbers");
     op_out(g, n, 0, total->shape, total->dtype);
     return 0;
 }

@@ -49,7 +49,7 @@ int op_map_infer(struct graph *g, struct node *n)
     enum map formula = n->attr.map.formula;
     NEED((int)formula > MAP_NONE && formula < MAP_KINDS, g, "map without a formula");
     const struct formula *f = formula_of(n);
-    NEED(dtype_is_float(x->dtype), g, "%s wants floats", node_name(n));
+    NEED(dtype_is_float(x->dtype), g, "%s requires floats", node_name(n));
     for (int i = 1; i < f->inputs; i++) TRY(check_spread(g, n, i));
     for (int i = f->inputs; i < MAP_INPUTS; i++) NEED(n->in[i] == NONE, g, "%s takes %d inputs", node_name(n), f->inputs);
     op_out(g, n, 0, x->shape, x->dtype);
@@ -62,7 +62,7 @@ int op_map_infer(struct graph *g, struct node *n)
 int op_map_grad_infer(struct graph *g, struct node *n)
 {
     const struct value *dy = op_in(g, n, 0);
-    NEED(dtype_is_float(dy->dtype), g, "%s wants floats", node_name(n));
+    NEED(dtype_is_float(dy->dtype), g, "%s requires floats", node_name(n));
     for (int i = 1; i < 1 + MAP_INPUTS; i++)
         if (n->in[i] != NONE) TRY(check_spread(g, n, i));
     if (n->in[1 + MAP_INPUTS] != NONE) TRY(op_same(g, n, 0, 1 + MAP_INPUTS));

@@ -15,8 +15,8 @@ int op_matmul_infer(struct graph *g, struct node *n)
     const struct matmul_attr *t = &n->attr.matmul;
     char s[SHAPE_TEXT], u[SHAPE_TEXT];
     NEED(b && a->shape.rank == b->shape.rank && (a->shape.rank == 2 || a->shape.rank == 3), g,
-         "matmul wants two matrices, or two batches of them");
-    NEED(dtype_is_float(a->dtype) && dtype_is_float(b->dtype) && dtype_is_float(t->out), g, "matmul wants floats");
+         "matmul requires two matrices, or two batches of them");
+    NEED(dtype_is_float(a->dtype) && dtype_is_float(b->dtype) && dtype_is_float(t->out), g, "matmul requires floats");
     int64_t m, k, k2, columns;
     sides(&a->shape, t->ta, &m, &k);
     sides(&b->shape, t->tb, &k2, &columns);

@@ -26,7 +26,7 @@ int op_transpose_infer(struct graph *g, struct node *n)
     unsigned seen = 0;
     for (int i = 0; i < y.rank; i++) {
         int from = n->attr.move.perm[i];
-        NEED(from >= 0 && from < y.rank && !(seen >> from & 1), g, "transpose wants every dimension once");
+        NEED(from >= 0 && from < y.rank && !(seen >> from & 1), g, "transpose requires every dimension once");
         seen |= 1u << from;
         y.dim[i] = x->shape.dim[from];
     }
@@ -116,7 +116,7 @@ int op_resize_infer(struct graph *g, struct node *n)
     const struct shape *y = &n->attr.move.shape;
     NEED(x->shape.rank == 4 && dtype_is_float(x->dtype) && y->rank == 4 && y->dim[1] > 0 && y->dim[2] > 0 &&
              y->dim[0] == x->shape.dim[0] && y->dim[3] == x->shape.dim[3],
-         g, "resize wants float x[N,H,W,C] and a positive size");
+         g, "resize requires float x[N,H,W,C] and a positive size");
     return to_shape(g, n, 0);
 }
 
@@ -144,7 +144,7 @@ int op_resize_grad_grad(struct graph *g, const struct node *n, const int *dy, in
 int op_gather_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0), *index = op_in(g, n, 1);
-    NEED(index && index->dtype == I32 && x->shape.rank >= 1, g, "gather wants an i32 index");
+    NEED(index && index->dtype == I32 && x->shape.rank >= 1, g, "gather requires an i32 index");
     struct shape y = index->shape;
     NEED(y.rank + x->shape.rank - 1 <= MAX_RANK, g, "gather makes more than %d dimensions", MAX_RANK);
     for (int i = 1; i < x->shape.rank; i++) y.dim[y.rank++] = x->shape.dim[i];
@@ -176,9 +176,10 @@ int op_append_infer(struct graph *g, struct node *n)
     struct value *cache = op_in(g, n, 0), *x = op_in(g, n, 1), *at = op_in(g, n, 2);
     bool fits = x && x->dtype == cache->dtype && x->shape.rank == cache->shape.rank && x->shape.rank >= 2;
     for (int i = 0; fits && i < x->shape.rank; i++) fits = i == 1 || x->shape.dim[i] == cache->shape.dim[i];
-    NEED(fits, g, "append wants cache[B,T,..] and x[B,N,..] of one type");
+    NEED(fits, g, "append requires cache[B,T,..] and x[B,N,..] of one type");
     int64_t positions = at ? shape_count(&at->shape) : 0;
-    NEED(at && at->dtype == I32 && (positions == 1 || positions == x->shape.dim[0]), g, "append wants one i32, or one a sample");
+    NEED(at && at->dtype == I32 && (positions == 1 || positions == x->shape.dim[0]), g,
+         "append requires one i32, or one per sample");
     op_out(g, n, 0, cache->shape, cache->dtype);
     return 0;
 }
@@ -191,10 +192,10 @@ int op_reorder_infer(struct graph *g, struct node *n)
     int group = n->attr.reorder.group;
     NEED(group >= 1 && group <= REORDER_MOST && rows % group == 0, g, "reorder in groups of %d of %lld rows: it takes 1 to %d",
          group, (long long)rows, REORDER_MOST);
-    NEED(n->in[1] != NONE, g, "reorder wants the row that each row becomes");
+    NEED(n->in[1] != NONE, g, "reorder requires the row that each row becomes");
     TRY(op_per_sample(g, n, 1, rows));
     if (n->in[2] != NONE) TRY(op_scalar(g, n, 2, I32));
-    NEED(n->in[2] == NONE || x->shape.rank > 1, g, "reorder up to a position wants x[N,T,..]");
+    NEED(n->in[2] == NONE || x->shape.rank > 1, g, "reorder up to a position requires x[N,T,..]");
     op_out(g, n, 0, x->shape, x->dtype);
     return 0;
 }
@@ -203,7 +204,7 @@ int op_reorder_infer(struct graph *g, struct node *n)
 int op_reduce_infer(struct graph *g, struct node *n)
 {
     struct value *x = op_in(g, n, 0);
-    NEED(dtype_is_float(x->dtype) && dtype_is_float(n->attr.move.to), g, "reduce wants floats");
+    NEED(dtype_is_float(x->dtype) && dtype_is_float(n->attr.move.to), g, "reduce requires floats");
     NEED(n->attr.move.axes && n->attr.move.axes >> x->shape.rank == 0, g, "reduce over dimensions that are not there");
     struct shape y = x->shape;
     for (int i = 0; i < y.rank; i++)
@@ -225,7 +226,7 @@ int op_reduce_grad(struct graph *g, const struct node *n, const int *dy, int *dx
 
 int op_broadcast_infer(struct graph *g, struct node *n)
 {
-    NEED(dtype_is_float(op_in(g, n, 0)->dtype), g, "broadcast wants floats");
+    NEED(dtype_is_float(op_in(g, n, 0)->dtype), g, "broadcast requires floats");
     return to_shape(g, n, 0);
 }
 

@@ -10,14 +10,14 @@ enum { STATISTIC_NAME = 128 };
 static int check(struct graph *g, const struct node *n, int x, int first)
 {
     const struct value *v = op_in(g, n, x);
-    NEED(v->shape.rank >= 2 && dtype_is_float(v->dtype), g, "batch norm wants float x with channels last");
+    NEED(v->shape.rank >= 2 && dtype_is_float(v->dtype), g, "batch norm requires float x with channels last");
     for (int i = first; i < first + 2; i++) TRY(op_channel(g, n, i, shape_last(&v->shape)));
     return 0;
 }
 
 static int check_training(struct graph *g, const struct node *n)
 {
-    NEED(op_in(g, n, 1) && op_in(g, n, 2), g, "batch norm wants running statistics");
+    NEED(op_in(g, n, 1) && op_in(g, n, 2), g, "batch norm requires running statistics");
     TRY(op_channel(g, n, 1, shape_last(&op_in(g, n, 0)->shape)));
     TRY(op_channel(g, n, 2, shape_last(&op_in(g, n, 0)->shape)));
     return check(g, n, 0, 3);
@@ -27,7 +27,7 @@ static int check_training(struct graph *g, const struct node *n)
 static int check_lengths(struct graph *g, const struct node *n, int x, int lengths)
 {
     const struct shape *s = &op_in(g, n, x)->shape;
-    NEED(n->in[lengths] == NONE || s->rank >= 3, g, "%s with lengths wants x[B,T,..,C]", op_table[n->op].name);
+    NEED(n->in[lengths] == NONE || s->rank >= 3, g, "%s with lengths requires x[B,T,..,C]", op_table[n->op].name);
     return op_per_sample(g, n, lengths, s->dim[0]);
 }
 
@@ -52,7 +52,7 @@ int op_pool_norm_infer(struct graph *g, struct node *n)
     TRY(check_training(g, n));
     struct value *x = op_in(g, n, 0);
     const int64_t *d = x->shape.dim;
-    NEED(x->shape.rank == 4 && d[1] >= 2 && d[2] >= 2, g, "pool_norm wants x[N,H,W,C] of at least 2 x 2");
+    NEED(x->shape.rank == 4 && d[1] >= 2 && d[2] >= 2, g, "pool_norm requires x[N,H,W,C] of at least 2 x 2");
     struct shape y = SHAPE(d[0], d[1] / 2, d[2] / 2, d[3]);
     op_out(g, n, 0, y, x->dtype);
     op_out(g, n, 1, SHAPE(d[3]), F32);
@@ -129,7 +129,7 @@ int op_norm_infer_infer(struct graph *g, struct node *n)
 int op_norm_fold_infer(struct graph *g, struct node *n)
 {
     struct value *w = op_in(g, n, 0);
-    NEED(w->dtype == F32, g, "norm_fold wants f32 filters");
+    NEED(w->dtype == F32, g, "norm_fold requires f32 filters");
     for (int i = 1; i < 6; i++) TRY(op_channel(g, n, i, w->shape.dim[0]));
     op_out(g, n, 0, w->shape, F32);
     op_out(g, n, 1, SHAPE(w->shape.dim[0]), F32);
@@ -141,9 +141,9 @@ int op_layer_norm_infer(struct graph *g, struct node *n)
 {
     const struct value *x = op_in(g, n, 0);
     bool residual = n->in[1] != NONE, drops = n->in[4] != NONE;
-    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 2, g, "layer_norm wants float x[..,C]");
+    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 2, g, "layer_norm requires float x[..,C]");
     if (n->attr.layer_norm.rms) NEED(n->in[3] == NONE, g, "layer_norm without a mean has no bias");
-    else NEED(op_in(g, n, 2) && op_in(g, n, 3), g, "layer_norm wants a scale and a bias");
+    else NEED(op_in(g, n, 2) && op_in(g, n, 3), g, "layer_norm requires a scale and a bias");
     for (int i = 2; i < 4; i++) TRY(op_channel(g, n, i, shape_last(&x->shape)));
     if (residual) TRY(op_same(g, n, 0, 1));
     NEED(residual || !drops, g, "layer_norm drops elements of x only before it adds a residual");

@@ -42,7 +42,7 @@ int op_squares_infer(struct graph *g, struct node *n)
 int op_clip_factor_infer(struct graph *g, struct node *n)
 {
     TRY(op_scalar(g, n, 0, F32));
-    NEED(n->attr.optim.target > 0, g, "clip_factor wants a positive norm");
+    NEED(n->attr.optim.target > 0, g, "clip_factor requires a positive norm");
     op_out(g, n, 0, SHAPE(1), F32);
     return 0;
 }
@@ -60,8 +60,8 @@ int op_loss_scale_infer(struct graph *g, struct node *n)
     TRY(op_scalar(g, n, 0, F32));
     TRY(op_scalar(g, n, 1, F32));
     const struct value *counts = op_in(g, n, 2);
-    NEED(counts && counts->dtype == I32 && shape_count(&counts->shape) == 2, g, "loss_scale wants two counts");
-    NEED(a->target >= 0 && a->least > 0 && a->most >= a->least && a->every > 0, g, "loss_scale wants bounds above 0");
+    NEED(counts && counts->dtype == I32 && shape_count(&counts->shape) == 2, g, "loss_scale requires two counts");
+    NEED(a->target >= 0 && a->least > 0 && a->most >= a->least && a->every > 0, g, "loss_scale requires bounds above 0");
     for (int i = 0; i < 4; i++) op_out(g, n, i, i == 3 ? SHAPE(2) : SHAPE(1), i == 3 ? I32 : F32);
     return 0;
 }
@@ -88,7 +88,7 @@ int op_lerp_infer(struct graph *g, struct node *n)
 int op_assign_infer(struct graph *g, struct node *n)
 {
     struct value *to = op_in(g, n, 0), *from = op_in(g, n, 1);
-    NEED(from && shape_count(&to->shape) == shape_count(&from->shape), g, "assign wants as many elements as there are");
+    NEED(from && shape_count(&to->shape) == shape_count(&from->shape), g, "assign requires as many elements as there are");
     op_out(g, n, 0, to->shape, to->dtype);
     return 0;
 }

@@ -7,8 +7,8 @@ static int pooled(struct graph *g, struct node *n, struct shape *y)
     const struct value *x = op_in(g, n, 0);
     const struct pool_attr *a = &n->attr.pool;
     char s[SHAPE_TEXT];
-    NEED(x->shape.rank == 4 && dtype_is_float(x->dtype), g, "pooling wants float x[N,H,W,C]");
-    NEED(a->k[0] > 0 && a->k[1] > 0 && a->stride[0] > 0 && a->stride[1] > 0, g, "pooling wants a positive window and stride");
+    NEED(x->shape.rank == 4 && dtype_is_float(x->dtype), g, "pooling requires float x[N,H,W,C]");
+    NEED(a->k[0] > 0 && a->k[1] > 0 && a->stride[0] > 0 && a->stride[1] > 0, g, "pooling requires a positive window and stride");
     const int64_t *d = x->shape.dim;
     NEED(a->pad[0] >= 0 && a->pad[1] >= 0 && a->pad[0] < a->k[0] && a->pad[1] < a->k[1], g,
          "padding of a pool is smaller than its window: every window holds a pixel");
@@ -45,7 +45,7 @@ static struct shape unpooled(const struct value *dy, const struct pool_attr *a)
 int op_maxpool_grad_infer(struct graph *g, struct node *n)
 {
     struct value *at = op_in(g, n, 0), *dy = op_in(g, n, 1);
-    NEED(dy && at->dtype == U8 && shape_equal(&at->shape, &dy->shape), g, "maxpool_grad wants at (u8) and dy alike");
+    NEED(dy && at->dtype == U8 && shape_equal(&at->shape, &dy->shape), g, "maxpool_grad requires at (u8) and dy alike");
     op_out(g, n, 0, unpooled(dy, &n->attr.pool), dy->dtype);
     return 0;
 }

@@ -18,7 +18,8 @@ static int check_sequence(struct graph *g, const struct node *n, int i, int part
     const struct value *x = op_in(g, n, i);
     char s[SHAPE_TEXT];
     TRY(check_directions(g, n));
-    NEED(x && dtype_is_float(x->dtype) && x->shape.rank == 3, g, "%s wants floats [B,T,C] as input %d", op_table[n->op].name, i);
+    NEED(x && dtype_is_float(x->dtype) && x->shape.rank == 3, g,
+         "%s requires floats [B,T,C] as input %d", op_table[n->op].name, i);
     int64_t d = n->attr.recurrent.directions, last = shape_last(&x->shape);
     NEED(last > 0 && last % (d * parts) == 0, g, "%s of %d directions with %d parts cannot read %s", op_table[n->op].name, (int)d,
          parts, shape_text(s, &x->shape));
@@ -33,7 +34,7 @@ static int check_units(struct graph *g, const struct node *n, int i, int like, i
     struct shape want = y->shape;
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
     want.dim[2] = wide;
-    NEED(x && x->dtype == y->dtype && shape_equal(&x->shape, &want), g, "%s wants %s %s as input %d, not %s",
+    NEED(x && x->dtype == y->dtype && shape_equal(&x->shape, &want), g, "%s requires %s %s as input %d, not %s",
          op_table[n->op].name, dtype_name(y->dtype), shape_text(s, &want), i, x ? shape_text(t, &x->shape) : "none");
     return 0;
 }
@@ -44,7 +45,7 @@ static int check_sru(struct graph *g, const struct node *n, int of, int lengths,
     const struct recurrent_attr *a = &n->attr.recurrent;
     TRY(check_sequence(g, n, of, n->in[of + 1] == NONE ? 4 : 3, wide));
     if (n->in[of + 1] != NONE) TRY(check_units(g, n, of + 1, of, *wide));
-    NEED(op_in(g, n, of + 2), g, "%s wants biases", op_table[n->op].name);
+    NEED(op_in(g, n, of + 2), g, "%s requires biases", op_table[n->op].name);
     TRY(op_channel(g, n, of + 2, 2 * *wide));
     TRY(op_per_sample(g, n, lengths, op_in(g, n, of)->shape.dim[0]));
     if (n->in[lengths + 1] != NONE) TRY(op_drops(g, n, lengths + 1, a->p));
@@ -91,7 +92,7 @@ static int check_state(struct graph *g, const struct node *n, int i, int64_t wid
     const struct value *v = op_in(g, n, i);
     struct shape want = SHAPE(op_in(g, n, 0)->shape.dim[0], wide);
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
-    NEED(!v || (v->dtype == type && shape_equal(&v->shape, &want)), g, "%s wants %s %s as input %d, not %s %s",
+    NEED(!v || (v->dtype == type && shape_equal(&v->shape, &want)), g, "%s requires %s %s as input %d, not %s %s",
          op_table[n->op].name, dtype_name(type), shape_text(s, &want), i, dtype_name(v->dtype), shape_text(t, &v->shape));
     return 0;
 }
@@ -104,7 +105,7 @@ static int check_lstm(struct graph *g, const struct node *n, int lengths, int64_
     char s[SHAPE_TEXT], t[SHAPE_TEXT];
     struct shape want = SHAPE(4 * *wide, *wide / n->attr.recurrent.directions);
     bool single = !v && x->shape.dim[1] == 1 && n->in[lengths + 1] == NONE;
-    NEED(single || (v && v->dtype == F32 && shape_equal(&v->shape, &want)), g, "%s wants f32 recurrent weights %s, not %s",
+    NEED(single || (v && v->dtype == F32 && shape_equal(&v->shape, &want)), g, "%s requires f32 recurrent weights %s, not %s",
          op_table[n->op].name, shape_text(s, &want), v ? shape_text(t, &v->shape) : "none");
     TRY(check_state(g, n, lengths + 1, *wide, x->dtype));
     TRY(check_state(g, n, lengths + 2, *wide, F32));

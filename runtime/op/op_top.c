@@ -6,7 +6,7 @@ int op_top_infer(struct graph *g, struct node *n)
 {
     const struct value *x = op_in(g, n, 0);
     int64_t k = n->attr.top.k;
-    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "top wants float x[..,N]");
+    NEED(dtype_is_float(x->dtype) && x->shape.rank >= 1, g, "top requires float x[..,N]");
     NEED(k >= 1 && k <= TOP_MOST && k <= shape_last(&x->shape) && shape_last(&x->shape) <= INT32_MAX, g,
          "top %lld of %lld: it takes 1 to %d of at most 2^31", (long long)k, (long long)shape_last(&x->shape), TOP_MOST);
     NEED(!n->attr.top.flat || shape_count(&x->shape) <= INT32_MAX, g, "top counts rows of at most 2^31 elements");
@@ -28,7 +28,7 @@ int op_top_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
 int op_top_grad_infer(struct graph *g, struct node *n)
 {
     const struct value *at = op_in(g, n, 0), *dy = op_in(g, n, 1);
-    NEED(dy && at->dtype == I32 && shape_equal(&at->shape, &dy->shape), g, "top_grad wants indices (i32) and dy alike");
+    NEED(dy && at->dtype == I32 && shape_equal(&at->shape, &dy->shape), g, "top_grad requires indices (i32) and dy alike");
     struct shape x = dy->shape;
     x.dim[x.rank - 1] = n->attr.top.n;
     op_out(g, n, 0, x, dy->dtype);

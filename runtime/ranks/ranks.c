@@ -40,7 +40,7 @@ int ranks_leader(void) { return world.leader; }
 int ranks_machines(void) { return world.machines; }
 const char *ranks_library(void) { return world.library; }
 
-// A launcher may bind processes to processors: those that are bound alike share them. A container's limit is that of all
+// A launcher may bind processes to processors: processes that are bound alike share them. A container's limit holds for all
 // processes on the machine.
 int ranks_threads(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes of the API's answers, as tables. A test compares every answer with them and fails for an unlisted member. Members of
-// statements come from the format's own fields, those of an entry from its columns, and each list of words from its own table.
+// statements come from the format's own fields, members of an entry from its columns, and each list of words from its own table.
 #include "scoreboard/api/api_inside.h"
 
 #include <stdio.h>

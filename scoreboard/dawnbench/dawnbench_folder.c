@@ -83,7 +83,7 @@ static int read_regular(struct walk *w, const char *name, char **bytes, size_t *
 
 static void append_entry(struct dawnbench_archive *archive, struct dawnbench_entry *e)
 {
-    if ((archive->count & (archive->count - 1)) == 0)  // room for the next power of two
+    if ((archive->count & (archive->count - 1)) == 0)  // capacity: the next power of two
         archive->at = grow(archive->at, (size_t)(archive->count > 0 ? archive->count * 2 : 1) * sizeof *archive->at);
     archive->at[archive->count++] = e;
 }

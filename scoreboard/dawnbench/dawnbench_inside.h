@@ -28,7 +28,7 @@ char *dawnbench_words(struct arena *, const char *text, int *flags);
 void dawnbench_line(const char *bytes, struct text *into);
 int dawnbench_devices(const char *hardware);
 
-// ---- dawnbench_log.c: the TSV of a training. `e` has contest, source and arena; fills points and tells quirks.
+// ---- dawnbench_log.c: the TSV of a training. `e` has contest, source and arena; fills points and reports quirks.
 int dawnbench_log(struct dawnbench_entry *, const char *tsv, size_t count) MUST_CHECK;
 // True if scores up to `highest` are in the other unit (82.5 for a share, 0.825 for points of 100).
 bool dawnbench_other_unit(const struct contest *, double highest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Irregularities in an entry's files, a line each. Every parser of the room reports here, so this file calls none of them.
+// Irregularities in an entry's files, one line each. Every parser of the folder reports here, so this file calls none of them.
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -18,7 +18,7 @@
 enum {
     BACKLOG = 1024,
     STOP_SECONDS = 10,
-    CONNECTION_BYTES = 48 << 10,  // the largest head, with room for what libmicrohttpd makes of it and for the answer's head
+    CONNECTION_BYTES = 48 << 10,  // the largest head, as libmicrohttpd stores it, and the answer's head
 };
 
 // ---- the socket --------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ static size_t leave_as_it_is(void *context, struct MHD_Connection *connection, c
 }
 
 // Not strict: then http_guard.c refuses what the library would answer itself, without our headers (a missing Host). Version 1 of
-// the library refuses that all the same unless it is told to tolerate everything, which would be worse.
+// the library refuses that all the same unless it tolerates everything, which would be worse.
 static int start_daemon(struct server *server)
 {
     const struct server_settings *s = &server->settings;

@@ -39,7 +39,7 @@ void meter_free(struct meter *meter)
     free(meter);
 }
 
-// An IPv4 address in the form in which a socket that listens on [::] tells it, so that every socket tells the same.
+// An IPv4 address in the form in which a socket that listens on [::] reports it, so that every socket reports the same.
 static struct in6_addr mapped(const struct in_addr *four)
 {
     struct in6_addr six = {.s6_addr = {[10] = 0xff, [11] = 0xff}};

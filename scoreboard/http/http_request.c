@@ -144,7 +144,7 @@ static void fail_answer(struct server *server, struct answer *answer, const char
     reply_problem(&server->settings, answer, path, problem, detail);
 }
 
-// Says what is wrong with an address that no route has, or none of that method.
+// Names the fault of an address that no route has, or none of that method.
 static const char *place_fault(const char *path, bool others)
 {
     static const char list[] = "/api/v1/openapi.json lists the addresses of the API";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. This room owns connections,
+// The HTTP server: libmicrohttpd (epoll, 2 threads) on loopback behind nginx. This folder owns connections,
 // limits, guard and cache; it is given the table of addresses. Handlers (api_*.c, page_*.c) turn a request into an answer and
 // know no socket.
 #pragma once

@@ -82,7 +82,7 @@ enum rows {
     ROWS_PLACES,  // of several: board with the date, place, value, trust
 };
 void page_rows(struct page *, const struct entries *, enum rows, const char *caption);
-// Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: those of each.
+// Uploads, a line each: model, what it achieved on every board, who, date, trust. `rows`: one list per upload.
 int page_uploads_read(struct page *, const struct entries *uploads, struct entries **rows) MUST_CHECK;
 void page_uploads(struct page *, const struct entries *uploads, const struct entries *rows, const char *caption);
 // Cells of other small tables of entries: a value that leads to its entry; model with hardware, author, trust.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// News as Atom (RFC 4287), an entry an upload. The ids of entries are tag addresses (RFC 4151), which stay when a server moves,
+// News as Atom (RFC 4287), one entry per upload. The ids of entries are tag addresses (RFC 4151), which stay when a server moves,
 // and name the upload, which stays when boards are rebuilt. `updated` is the acceptance, because an amendment changes no word
 // of an entry here. The feed has all entries, each with the marks of its row. Workload: readers that ask every hour. Cost: one
 // query for the newest uploads, and one for the rows of each.

@@ -22,7 +22,7 @@ static int add_rows(const struct request *request, struct filter *filter, struct
     TRY(store_entries(request->reader, filter, arena, &entries));
     for (int i = 0; i < entries.count; i++) add_row(out, &entries.at[i]);
     snprintf(filter->cursor, sizeof filter->cursor, "%s", entries.next != NULL ? entries.next : "");
-    filter->limit = 0;  // what was asked for says nothing here
+    filter->limit = 0;  // the requested limit says nothing here
     return 0;
 }
 

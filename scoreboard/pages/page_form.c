@@ -154,7 +154,7 @@ void page_form(struct page *page, const struct filter *filter, const struct face
              page_view_address(&page->arena, VIEW_BOARD, &plain));
 }
 
-// ---- what is active ---------------------------------------------------------------------------------------------------
+// ---- active filters ---------------------------------------------------------------------------------------------------
 enum chip {
     HARDWARE,
     FRAMEWORK,

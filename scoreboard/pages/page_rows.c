@@ -158,7 +158,7 @@ static void choose_columns(const struct filter *filter, const struct entries *en
     "<svg class=\"arrow\" viewBox=\"0 0 8 12\" width=\"9\" height=\"13\" aria-hidden=\"true\"><path class=\"up\" "          \
     "d=\"M.5 5L4 .5 7.5 5z\"/><path class=\"down\" d=\"M.5 7L4 11.5 7.5 7z\"/></svg>"
 
-// Without a repeated run, the board's own order is that of its value.
+// Without a repeated run, the board's own order is by value.
 static enum sort order_seen(const struct filter *filter, const struct entries *entries)
 {
     const bool proven = entries->count > 0 && entries->at[0].trust >= TRUST_REPRODUCED;

@@ -28,8 +28,8 @@
     ROUTE("GET", "/rules", page_rules, "the rules")                                                                    \
     ROUTE("GET", "/submit", page_submit, "how to take part")                                                           \
     ROUTE("GET", "/record", page_record, "how a program of another framework takes part")                              \
-    ROUTE("GET", "/statements", page_statements, "the form of what is signed")                                         \
-    ROUTE("GET", "/threats", page_threats, "what is stopped, what becomes visible, what remains")                      \
+    ROUTE("GET", "/statements", page_statements, "the form of signed statements")                                      \
+    ROUTE("GET", "/threats", page_threats, "attacks: stopped, made visible, remaining")                                \
     ROUTE("GET", "/trust", page_trust, "what the levels of trust mean, and what they do not")                          \
     ROUTE("GET", "/feed.atom", page_atom, "news of all boards, as Atom")                                              \
     ROUTE("GET", "/boards/{task}/feed.atom", page_atom_task, "news of a task, as Atom")                                \

@@ -38,7 +38,7 @@ const char *board_counts(enum board, enum rank);  // one sentence about the coun
     TRUST(SIGNED, "signed", "Signed",                                                                                  \
           "signed with a known key; a check raised a flag, the program scored itself, or a cost is by a price of one's own")    \
     TRUST(CHECKED, "checked", "Checked", "signed, evaluated by the harness; a program checked it and raised no flag")  \
-    TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with that of this board")           \
+    TRUST(WITNESSED, "witnessed", "Witnessed", "announced before it began; its clock agreed with this board's")                 \
     TRUST(REPRODUCED, "reproduced", "Reproduced", "the operator, or a key that the operator lists, came to the same figures") \
     TRUST(AUDITED, "audited", "Audited", "a person examined the run and its evidence for the operator of this board")
 enum trust {
@@ -56,7 +56,7 @@ struct entry {
     int64_t id;             // of the row, this database only
     enum board board;       // its board,
     enum rank order;        // and in which of its two ranks
-    int64_t rank;           // 1 for the best; place in the order by value, then by server time, whatever the filter: among
+    int64_t rank;           // 1 for the best; place in the order by value, then by server time, with any filter: among
                             // the checked entries, or among all where the view or the entry is below that level
     double value;           // in the board's unit, full precision
     double low, high;       // 95% interval of a group's mean; both the value otherwise
@@ -67,8 +67,8 @@ struct entry {
     double p;               // of a group's t-test; negative elsewhere
     int runs;               // of a group; 1 otherwise
     enum trust trust;
-    int64_t accepted_ms;    // server time: breaks ties, dates the row. Training: of the run's first statement, whatever
-                            // superseded it; for an import, its date at midnight
+    int64_t accepted_ms;    // server time: breaks ties, dates the row. Training: of the run's first statement, even if
+                            // another one replaced it; for an import, its date at midnight
     int64_t sequence;       // statement (group: its last); 0 for an import
     int64_t devices, views, flags;
     int64_t upheld;         // of these flags, objections that were upheld

@@ -477,7 +477,7 @@ static int by_digest_text(const void *a, const void *b)
     return sign;
 }
 
-// A new list in one order, whatever the order was in which its items were sent.
+// A new list in one order, independent of the order in which its items were sent.
 static json_t *sorted_list(const json_t *list)
 {
     size_t count = json_array_size(list);

@@ -13,10 +13,10 @@ struct ranked {
     struct entry entry;  // without id, board, order and rank; texts in the arena
     bool stated;         // of a board of costs: by a price of its author's own, not by one of the table
 };
-// Both return the number of rows, at most one a board. The store adds facts that are not in the statement: id, place, trust,
+// Both return the number of rows, at most one per board. The store adds facts that are not in the statement: id, place, trust,
 // flags, sequence, server time and source. It also adds team, address of the code and tags, which may have been amended. A run
 // that missed its target, failed or was interrupted has no row. The caller leaves out withdrawn and superseded runs.
-// `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 beside its 0.75); the demonstration has one alone.
+// `target_micro`: one of the contest's, at most the run's own (SQuAD's 0.73 besides its 0.75); the demonstration has one alone.
 int ranking_of_run(const struct statement *, int64_t target_micro, struct arena *, struct ranked rows[BOARDS]);
 // `runs`: the counting runs of a group of `planned` runs, by index. It makes rows only if the group is official (group.h), and
 // `facts` always.
@@ -36,7 +36,7 @@ int ranking_curve(const struct statement *, char hex[DIGEST_HEX]) MUST_CHECK;
 int ranking_opening(const json_t *run, char hex[DIGEST_HEX]) MUST_CHECK;
 // "2 x NVIDIA H200", "AMD EPYC 9R14, 2 threads": what a run or a latency computed on, as boards and pages show it.
 const char *ranking_hardware(const json_t *of, struct arena *);
-// The machine of such a text, whatever number of devices or threads was in use: "NVIDIA H200". Its word in addresses is
+// The machine of such a text, with any number of devices or threads: "NVIDIA H200". Its word in addresses is
 // "nvidia-h200". A name with other characters than letters, digits and single blanks has a hash behind its letters, so that two
 // names share a word only if nothing but the case of letters differs. All return `into`.
 enum { RANKING_MACHINE = 80, RANKING_MACHINE_NAME = 200 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two passes: the first finds what is to be written, by asking for each page and reading its links; the second writes. So a
-// link's target is known to be there when it is written, whatever the order. Invariant: every relative link of the copy leads to
+// Two passes: the first finds the pages to write, by asking for each page and reading its links; the second writes. So a
+// link's target is known to be there when it is written, in any order. Invariant: every relative link of the copy leads to
 // one of its files.
 #include "scoreboard/site/site.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: the folder always holds the old copy or the new one, whole. A killed program leaves its unfinished copy beside the
-// folder, as FOLDER.NUMBER.part. Nothing is synced: after a power cut a copy is made anew.
+// Invariant: the folder always holds the old copy or the new one, whole. A killed program leaves its unfinished copy next to the
+// folder, as FOLDER.NUMBER.part. Nothing is synced: after a power cut a copy is made again.
 #include "scoreboard/site/site_inside.h"
 
 #include <dirent.h>

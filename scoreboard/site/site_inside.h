@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the files of this room.
+// Shared by the files of this folder.
 #pragma once
 
 #include "runtime/common/base/text.h"
@@ -17,8 +17,8 @@ void site_address_of(const char *value, size_t count, const char *page, const ch
 void site_relative(const char *from, const char *to, struct text *into);
 // The file's name of a path: percent signs decoded. False if it could lead out of the folder.
 bool site_file_name(const char *path, struct text *into);
-// Whether an address belongs to the copy whatever page links to it: without a query, the next part of a list, or with single runs
-// or groups and a level of trust as its whole query.
+// True if an address belongs to the copy, no matter which page links to it: without a query, the next part of a list, or with
+// single runs or groups and a level of trust as its whole query.
 bool site_is_followed(const char *address);
 
 // ---- site_folder.c: a folder that is put in place whole
@@ -29,4 +29,4 @@ struct site_folder {
 int site_folder_begin(struct site_folder *, const char *path) MUST_CHECK;
 int site_folder_add(struct site_folder *, const char *name, const void *bytes, size_t count) MUST_CHECK;  // name: from a slash on
 int site_folder_commit(struct site_folder *) MUST_CHECK;
-void site_folder_end(struct site_folder *);  // removes what was not committed
+void site_folder_end(struct site_folder *);  // removes an uncommitted copy

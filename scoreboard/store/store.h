@@ -61,7 +61,7 @@ struct decision {
                              // "differs"; of an objection: "upheld" or "dismissed"; of a competition: "cancelled"
     const char *about;       // digest of the statement; of a competition, its name will do
     const char *by, *reason;
-    json_t *repeated;        // of equal and differs: what was compared; else NULL
+    json_t *repeated;        // of equal and differs: the compared epochs; else NULL
 };
 int store_decide(struct store *, const struct decision *, int64_t now_ms, struct acceptance *) MUST_CHECK;
 
@@ -77,7 +77,7 @@ struct dawnbench_entry;  // dawnbench.h
 // An entry of the same (task, kind, stem) is replaced.
 int store_import(struct store *, const struct dawnbench_entry *const *, int count, int64_t now_ms) MUST_CHECK;
 
-// Checks that a statement could be written now: the disk has room, and if the last write failed, a new one succeeds.
+// Checks that a statement could be written now: the disk has space, and if the last write failed, a new one succeeds.
 int store_writable(struct store *) MUST_CHECK;
 int store_check(struct store *, int (*say)(void *, const char *sentence), void *, int *faults) MUST_CHECK;
 int store_backup(struct store *, const char *to) MUST_CHECK;
@@ -137,7 +137,7 @@ int store_audit_of(struct reader *, const char *digest, struct arena *, struct s
 int store_log(struct reader *, int64_t after, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // True if the person has a run of at least the level witnessed, which costs the time that it claims.
 int store_has_standing(struct reader *, const char *handle, bool *) MUST_CHECK;
-// The runs that say they repeat a run, those of people with standing first, then the oldest, at most `limit`; superseded ones are
+// The runs that say they repeat a run, from people with standing first, then the oldest, at most `limit`; superseded ones are
 // left out. `head`: last hash of that run's points.
 int store_replays(struct reader *, const char *head, int limit, struct arena *, struct stored **, int *count) MUST_CHECK;
 // The run with that last hash of its points; superseded ones are left out. ERR_MISSING if there is none.

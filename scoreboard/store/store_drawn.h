@@ -25,7 +25,7 @@ struct drawn {
 };
 // ERR_MISSING if the run was not drawn.
 int store_drawn(struct reader *, int64_t run, struct arena *, struct drawn *) MUST_CHECK;
-// Of a person's runs: what came of those that were drawn.
+// Results of a person's drawn runs.
 struct drawn_counts {
     int64_t drawn;
     int64_t equal, differs;    // the operator trained them again

@@ -22,5 +22,5 @@ struct objections {
 };
 enum { OBJECTIONS_MOST = 100 };
 // Objections to a run, after the first `skip`, at most OBJECTIONS_MOST. A key costs nothing, so the upheld ones come first, then
-// those of people with a finished run that still counts, then all others; each the oldest first.
+// objections of people with a finished run that still counts, then all others; each the oldest first.
 int store_objections(struct reader *, int64_t run, int64_t skip, struct arena *, struct objections *) MUST_CHECK;

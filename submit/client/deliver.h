@@ -33,7 +33,7 @@ int delivery_part(struct client *, const char *name, const char *part, struct te
 int delivery_statement(struct client *, const char *digest, struct statement *) MUST_CHECK;
 int delivery_fetch(struct client *, const struct client_board *, const struct sshkey *signer, const char *digest,
                    struct statement *, struct delivery *) MUST_CHECK;
-// The statement that the board shows under a name. Its number and its digest are those of a receipt that the board's key signed,
+// The statement that the board shows under a name. Its number and its digest come from a receipt that the board's key signed,
 // so a server that repeats another board cannot pass one statement off as another. statement_free ends it.
 int delivery_named(struct client *, const struct client_board *, const char *name, struct statement *) MUST_CHECK;
 // Stores the receipt with the run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: a small file a board.
+// Cost: a small file per board.
 #include "submit/client/seen.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int folder_of(struct text *into)
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data != NULL && *data == '/') text_add(into, "%s/dawn/logs", data);
     else if (home != NULL && *home != 0) text_add(into, "%s/.local/share/dawn/logs", home);
-    else return fail(ERR_MISSING, "there is no folder for what was seen of boards: neither XDG_DATA_HOME nor HOME is set");
+    else return fail(ERR_MISSING, "there is no folder for the seen states of boards: neither XDG_DATA_HOME nor HOME is set");
     return 0;
 }
 

@@ -92,7 +92,7 @@ static void find_place(struct state *s)
                     (long long)now->size);
 }
 
-// ---- what was seen before
+// ---- states seen before
 static void compare_seen(struct state *s, const struct checkpoint *head, bool *newer)
 {
     struct note seen;
@@ -106,7 +106,7 @@ static void compare_seen(struct state *s, const struct checkpoint *head, bool *n
     if (e->now != NULL && !any) {
         text_entry(s->report, "growth", "seen for the first time: %lld entries", (long long)s->now.checkpoint.size);
         *newer = true;
-    } else if (e->now != NULL && e->copy && s->now.checkpoint.size < old->size) {  // its tiles cannot prove what came later
+    } else if (e->now != NULL && e->copy && s->now.checkpoint.size < old->size) {  // its tiles cannot prove a later tree
         text_entry(s->report, "growth", "not proved: the copy has %lld entries, older than the %lld that were seen before",
                    (long long)s->now.checkpoint.size, (long long)old->size);
     } else if (e->now != NULL && begins_with(s, old)) {

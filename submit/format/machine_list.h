@@ -6,7 +6,7 @@
 // TEXT(name, what it says) and NUMBER(name, largest, what it says)
 #define MACHINE_FACT_LIST                                                                                              \
     TEXT(cpu, "model of the processor")                                                                                \
-    TEXT(cpu_flags, "those of its abilities that matter here")                                                         \
+    TEXT(cpu_flags, "the instruction sets that matter here")                                                           \
     NUMBER(sockets, 4096, "processor packages")                                                                        \
     NUMBER(cores_online, 65536, "hardware threads the system runs")                                                    \
     NUMBER(cores_usable, 65536, "of these, what the process could use")                                                \

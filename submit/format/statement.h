@@ -22,11 +22,11 @@
     STATEMENT(REVOKE, "revoke", "revoke-v1@dawn", "from here on, nothing more counts that this key signs")             \
     STATEMENT(AUDIT, "audit", "audit-v1@dawn", "a person's decision, signed by the server's key")                       \
     STATEMENT(BENCH, "bench", "bench-v1@dawn", "throughput measured on a machine; it is on no board")                  \
-    STATEMENT(COMPETITION, "competition", "competition-v1@dawn", "what is competed for and when, signed by the server's key") \
+    STATEMENT(COMPETITION, "competition", "competition-v1@dawn", "goal and dates, signed by the server's key")         \
     STATEMENT(COMMIT, "commit", "commit-v1@dawn", "binds its signer to the runs that enter a competition, by their digests") \
-    STATEMENT(OBJECT, "object", "object-v1@dawn", "says what is wrong with another person's run; the operator decides") \
+    STATEMENT(OBJECT, "object", "object-v1@dawn", "names a fault of another person's run; the operator decides")       \
     STATEMENT(TICKET, "ticket", "ticket-v1@dawn", "announces a run before it begins; its receipt is the ticket")       \
-    STATEMENT(VOUCH, "vouch", "vouch-v1@dawn", "a run's clock agreed with that of the board, whose key signs") \
+    STATEMENT(VOUCH, "vouch", "vouch-v1@dawn", "a run's clock agreed with the clock of the board, whose key signs")    \
     STATEMENT(DRAW, "draw", "draw-v1@dawn", "which runs the log draws, and whose repetitions count; signed by the server's key")
 enum statement_type {
 #define STATEMENT(name, type, space, what) STATEMENT_##name,

@@ -16,7 +16,7 @@ struct results {
     struct text option;
     bool writes;
     int64_t started_ns, patience_ns;  // start of the current statement, and its time limit
-    char owner[128];  // this process: boot, process number and start time, so that a later process can tell that it has ended
+    char owner[128];  // this process: boot, process number and start time, so that a later process detects that it has ended
 };
 
 // Fails with "Cannot WHAT in PATH: why". The reason comes from the connection.
@@ -52,5 +52,5 @@ int result_store_places(struct run *, int64_t step, const struct run_place *, in
 // Computes the root of the run's chain again from the record. Only before the first point.
 int result_bind(struct run *) MUST_CHECK;
 
-// True if the process that wrote `owner` still runs, as far as this machine can tell.
+// True if the process that wrote `owner` still runs, as far as this machine knows.
 bool result_owner_lives(const char *owner);

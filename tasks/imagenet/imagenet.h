@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks for the table that the Makefile makes.
+// The header of this folder: the tasks for the table that the Makefile makes.
 #pragma once
 
 #include "tasks/common/step/task.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe keys of SQuAD: the sequences made from texts, and the shape of the model. The defaults are those of BERT-base
+// The recipe keys of SQuAD: the sequences made from texts, and the shape of the model. The defaults follow BERT-base
 // and FastFusionNet.
 #include "tasks/squad/squad_keys.h"
 

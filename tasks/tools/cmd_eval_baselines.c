@@ -17,7 +17,7 @@ static int check_task(const struct task *task)
         if (task_at(i)->baselines) names[count++] = task_at(i)->name;
     struct text known = {0};
     text_list(&known, names, count, " and ");
-    int rc = task->baselines ? 0 : fail(ERR_USAGE, "nothing is counted for %s; baselines are those of %s", task->name, known.at);
+    int rc = task->baselines ? 0 : fail(ERR_USAGE, "nothing is counted for %s; %s have baselines", task->name, known.at);
     text_free(&known);
     return rc;
 }
@@ -61,7 +61,7 @@ int cmd_eval_baselines(int argc, char **argv)
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
     };
     const struct usage usage = {"eval baselines", "TASK [OPTIONS]",
-                                "Scores what was counted in the training data and not learned: the most frequent answer, tables "
+                                "Scores counting in the training data, without learning: the most frequent answer, tables "
                                 "of the characters that follow others. A network is worth what it scores beyond that.", options,
                                 "Example:\n  dawn eval baselines gpt-char\n"};
     int rc = options_parse(&usage, &argc, argv);

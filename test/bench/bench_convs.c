@@ -5,7 +5,7 @@
 //
 // Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else; no gradient of the
 // images. `airbench` is the six 3x3 convolutions of airbench. Each pass is timed separately; the sums of the medians
-// and of the least processor times are lower bounds of a whole step. Processor time is that of all threads, and on a busy
+// and of the least processor times are lower bounds of a whole step. Processor time is of all threads, and on a busy
 // machine the better measure with one of them (OMP_NUM_THREADS=1).
 #include "runtime/cpu/product/dnnl_api.h"
 

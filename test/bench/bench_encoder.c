@@ -4,7 +4,7 @@
 //   encoder [minilm|base [BATCH [TOKENS [bf16|f32 [LAYERS [THREADS [DROPOUT]]]]]]]
 //
 // The step has embeddings, layers, span logits, loss, gradients and AdamW of every parameter. "Products alone" is a second
-// program of the same matrix products, those of attention as batched products over (sample, head). Prints the processor time of
+// program of the same matrix products, with attention's as batched products over (sample, head). Prints the processor time of
 // both per thread (on a busy machine it is disturbed less than the wall clock; with more than one thread it includes waiting),
 // the least of REPEATS runs in turn, and the share of every operator.
 #include "runtime/common/base/clock.h"

@@ -3,7 +3,7 @@
 // requests from up to 64 connections for SECONDS (5) each: a cached page, boards under new filters, and submissions, verified
 // and durable. Then 12 clients, each of an address of its own, ask for CSV that no cache has, with the server's usual limits, and
 // a thirteenth client's `health` and its cached page are measured. Server and load share the machine. Figures go to
-// standard output; the exit status is 1 if an answer was wrong, whatever the figures.
+// standard output; the exit status is 1 if an answer was wrong.
 #include "runtime/common/base/sort.h"
 #include "test/unit/fixture_server.h"
 
@@ -118,7 +118,7 @@ static void report_load(struct load *load, double seconds)
            load->milliseconds[load->count * 99L / 100], load->milliseconds[load->count - 1], load->goal,
            load->wrong ? "  WRONG ANSWERS" : "");
     if (load->probe != NULL)
-        printf("%-44s %d requests beside it, %d of them refused with 429\n", "", load->asked, load->limited);
+        printf("%-44s %d requests next to it, %d of them refused with 429\n", "", load->asked, load->limited);
     fflush(stdout);
 }
 
@@ -236,9 +236,9 @@ int main(int argc, char **argv)
          .connections = 32},
         {.name = "submissions, durable, 16 connections", .goal = "100/s", .next = next_submission, .expected = 201,
          .connections = 16, .bodies = bodies},
-        {.name = "health, beside 12 clients that ask for CSV", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
+        {.name = "health, next to 12 clients that ask for CSV", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
          .connections = 12, .probe = "/api/v1/health"},
-        {.name = "a cached page, beside the same 12 clients", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
+        {.name = "a cached page, next to the same 12 clients", .goal = "worst 50 ms", .next = next_csv, .expected = 200,
          .connections = 12, .probe = "/boards/cifar10/training-time"},
     };
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {

@@ -4,7 +4,7 @@
 #
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
-# CASE and what is in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm,
+# CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm,
 # the files of wiki-sample.
 import json
 import math

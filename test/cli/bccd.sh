@@ -51,7 +51,7 @@ reads where.txt 'boxes in boxes.png'
 "$DAWN" data verify cells >verified.txt
 reads verified.txt '^drawn cells: synthetic$'
 
-# ---- what is wrong
+# ---- faults
 echo text >text.jpg
 says 1 'text.jpg' "$DAWN" infer bccd text.jpg --threads 1
 says 1 'none.jpg' "$DAWN" infer bccd none.jpg --threads 1

@@ -54,7 +54,7 @@ says 1 'sentence 1 has no .MASK. to fill in' "$DAWN" infer wiki-mlm --threads 1 
 says 2 'takes one line' "$DAWN" infer wiki-mlm --ask $'[MASK]\nb'
 says 1 'line 1 of the text has no article' "$DAWN" infer wiki-mlm --ask ' '
 
-# ---- files: other pieces, and what is wrong
+# ---- files: other pieces, and faults
 mkdir -p other
 for n in 0 1 2 3; do
     for k in 1 2 3; do printf '<doc id="%s">\nTitle\n\nA dog %s sees. The cat %s sees it! Why?\n</doc>\n' $k $n $k; done >other/wiki_0$n

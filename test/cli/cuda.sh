@@ -15,7 +15,7 @@ says() { # STATUS PATTERN COMMAND...
 small="--set widths=8,8,8 --set batch=50 --set epochs=0.02 --set resolution=16 --set views=1"
 
 if [ ! -e /dev/nvidiactl ]; then
-    # Built with CUDA: no driver or no GPU. Built without: what was missing.
+    # Built with CUDA: no driver or no GPU. Built without: the missing part.
     says 1 '^dawn train: device cuda: .*(driver|GPU|built without)' "$DAWN" train cifar10 --data synthetic --device cuda
     [ "$(wc -l <err)" = 1 ]
     [ ! -e results.db ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --device cuda without a GPU: every command that takes it says what is missing and what helps. A build without CUDA, one
+# --device cuda without a GPU: every command with that option names the missing part and a remedy. A build without CUDA, one
 # without a driver, and one with a driver but without a GPU have their own messages. Also: make builds for the CPU and says why
 # if the toolkit does not work; it stops only if that toolkit was named explicitly. Without a driver it builds the device where it
 # is asked for, and remembers that.
@@ -111,7 +111,7 @@ for name in one two; do
     grep -q "nvcc was not found as /nowhere/$name" b/runtime/cuda/absent.o
 done
 
-# A kernel is rebuilt when its header changes, whichever folder the rest is built in.
+# A kernel is rebuilt when its header changes, also if the rest is built in another folder.
 if [ -n "${EMULATED:-}" ]; then
     (makes -pn build/runtime/cuda/kernels/k_norm.o || true) >said 2>&1
     grep -q '^build/runtime/cuda/kernels/k_norm\.o:.* runtime/cuda/kernels/k_common\.cuh' said

@@ -76,7 +76,7 @@ get -D heads -o /dev/null "$site/style.css"
 tag=$(sed -n 's/^[Ee][Tt]ag: *\([^\r]*\).*/\1/p' heads)
 [ "$(get -o /dev/null -w '%{http_code}' -H "If-None-Match: $tag" "$site/style.css")" = 304 ]
 
-# All that is text leaves compressed, whatever it is called.
+# All text leaves compressed, under every name.
 for path in / /script.js /style.css /favicon.svg /feed.atom /api/v1 /api/v1/nothing /boards/cifar10/training-time.csv; do
     get -H 'Accept-Encoding: gzip' -D heads -o /dev/null "$site$path"
     grep -qi '^content-encoding: gzip' heads || { echo "$path is not compressed"; cat heads; exit 1; }

@@ -4,7 +4,7 @@ set -eu
 
 . "$ROOT/test/status.sh"
 
-# Beside a program that uses more than a twentieth of the machine, rates are not "ok".
+# Next to a program that uses more than a twentieth of the machine, rates are not "ok".
 spinners=
 for _ in $(seq $(($(nproc) / 4 + 1))); do
     while :; do :; done &

@@ -5,7 +5,7 @@
 set -eu
 . "$ROOT/test/board.sh"
 
-# The sources of a tree that is being worked on would be a flag, and what is flagged is not drawn.
+# The sources of a tree that is being worked on would be a flag, and flagged runs are not drawn.
 bind() { # DATABASE SQL: changes the record as a forger does, with good hashes
     python3 -B - "$1" "$ROOT" "$2" <<'PYTHON'
 import sqlite3, sys
@@ -26,7 +26,7 @@ bind ada.db "SELECT 1"
 bind eve.db "UPDATE points SET loss_micro = loss_micro - 12345"
 
 # ---- a part of a replay
-expect 0 'every loss and score is that of the original' "$DAWN" replay 1 --db ada.db --epochs 1 --save ""
+expect 0 'every loss and score equals the original.s' "$DAWN" replay 1 --db ada.db --epochs 1 --save ""
 reads out 'ended after 1 epoch|interrupted'
 lacks out 'publishes it'
 expect 3 'it came to other figures' "$DAWN" replay 1 --db eve.db --epochs 1 --save ""

@@ -81,7 +81,7 @@ line '[0-9]+ of [0-9]+ stages passed, [0-9]+ failed, 1 not shown'
 diff <(grep '^FAIL' out/summary) <(sed 's/^did not pass: //' judged)
 ! grep -q 'no longer answers' out/summary || exit 1
 [ "$(ls out | tr '\n' ' ')" = 'logs.tar.gz summary ' ] # few files, so that all of them come back from a machine that limits them
-tar xzOf out/logs.tar.gz --wildcards 'logs/*-test_cuda_zz.log' >log # both ends of what was too much
+tar xzOf out/logs.tar.gz --wildcards 'logs/*-test_cuda_zz.log' >log # both ends of a log that was too long
 [ "$(wc -c <log)" -lt 500000 ]
 tail -n 1 log | grep -q PASSED
 

@@ -32,7 +32,7 @@ if command -v groff >/dev/null; then
 fi
 [ "$warnings" = 0 ] || { cat said; exit 1; }
 
-# A page has the variables that its command names, the program's page all of them and what comes first.
+# A page has the variables that its command names, the program's page all of them and their order.
 plain "$share/man/man1/dawn-submit.1" | grep -qx '.B DAWN_SERVER'
 if plain "$share/man/man1/dawn-train.1" | grep -qx '.B DAWN_SERVER'; then exit 1; fi
 for name in $(grep -aoh 'DAWN_\(RESULTS\|DATA\|SERVER\|HANDLE\|KEY\|SEED\|ISA\)' "$bin/dawn" | sort -u); do

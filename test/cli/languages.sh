@@ -43,7 +43,7 @@ values = [row["value"] for row in logged if row["key"] == "eval_accuracy"]
 first = next(s["score"] for s in scores[0] if s["metric"] == board["name"])
 assert abs(values[0] - first * 1e-6) < 1e-9, (values, scores)
 PY
-    expect 0 'verdict agrees: every loss and score is that of the original, bit for bit' "$DAWN" replay 1 --db "$db"
+    expect 0 'verdict agrees: every loss and score equals the original.s, bit for bit' "$DAWN" replay 1 --db "$db"
     cmp "$task-run-1.safetensors" "$task-run-3.safetensors"
 
     number=$((number + 1))

@@ -89,7 +89,7 @@ expect 1 'growth *WRONG: the board shows 1 entries now, but has signed 2' "$DAWN
 expect 0 'accepted as #2' "$DAWN" submit --server "$url" --handle ada --run 3 --yes
 expect 1 'growth *WRONG: the first 2 of 2 entries differ from the ones that the board' "$DAWN" verify "$url/runs/1"
 seen=$(echo data/dawn/logs/*.checkpoint)
-cmp "$seen" checkpoint # what was seen stays
+cmp "$seen" checkpoint # the seen state stays
 rm "$seen"
 expect 0 'seen for the first time: 2 entries' "$DAWN" verify "$url/runs/2"
 stop_board

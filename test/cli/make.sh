@@ -28,7 +28,7 @@ same -j2 --jobs=2
 MAKEFLAGS=-j1 same -j1
 MAKEFLAGS='-k -j2' same -j2
 
-# Goals that start a make, or remove files, do not run beside others.
+# Goals that start a make, or remove files, do not run concurrently with others.
 [ "$(jobs -n clean | grep -c -- -j7)" = 0 ]
 jobs -n all | grep -q -- -j7
 

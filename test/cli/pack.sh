@@ -105,7 +105,7 @@ grep -q '^custom: src.tgz has MD5 [0-9a-f]*, which no ' out
 cmp imagenette.dawnpack again.dawnpack
 rm again.dawnpack
 
-# What is kept is whole rounds, which are of 128 pictures on one thread: here are four of them.
+# Whole rounds are kept, which are of 128 pictures on one thread: here are four of them.
 export OMP_NUM_THREADS=1
 tee $(seq -f 'src/train/n01440764/%g.JPEG' 4 460) <"$seeds/colour.jpg" >/dev/null
 [ "$(status "$DAWN" data pack imagenette src whole.dawnpack --short-side 32)" = 0 ]

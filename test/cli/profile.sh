@@ -25,7 +25,7 @@ for e in nodes:  # one after the other, in the order of the program
     end = e["ts"] + e["dur"]
 PY
 
-# In a pipe, a plain line at most once a second says what is done.
+# In a pipe, a plain line at most once per second states the progress.
 [ "$(status "$DAWN" profile cifar10 --data synthetic --threads 1 --no-measure --seconds 1.1)" = 0 ]
 grep -Eq '^timing (steps|operators).* \.\.\.$' err
 lacks err $'\r'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Several processes train as one: the same weights and the same curve, byte for byte, whatever their number; their rows in the
+# Several processes train as one: the same weights and the same curve, byte for byte, for any number of processes; their rows in the
 # record; a missed target; a rank that is killed or fails ends all, and another number of processes goes on; processes that
 # must not train together are refused.
 set -eu
@@ -20,7 +20,7 @@ refused() {
     fi
 }
 
-# One command that asks for its rank: the launcher of Open MPI 5.0.7 crashes at "mpirun -n 1 A : -n 1 B", whatever A and B are.
+# One command that asks for its rank: the launcher of Open MPI 5.0.7 crashes at "mpirun -n 1 A : -n 1 B" for any A and B.
 both() { # COMMAND... : COMMAND...: the first as rank 0, the second as rank 1
     local first=()
     while [ "$1" != : ]; do first+=("$1"); shift; done

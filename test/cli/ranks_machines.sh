@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two machines, as far as MPI can tell: each process is started through an agent of its own, and they share no memory. Machines and
-# devices are rows of the record, and the price is that of all machines. The scaling of a step over processes, in the output, the
+# devices are rows of the record, and the price covers all machines. The scaling of a step over processes, in the output, the
 # record and the report. Emulated GPUs add their gradients by the emulated NCCL.
 set -eu
 . "$ROOT/test/mpi.sh"
@@ -52,7 +52,7 @@ holds two.json '(run := o["runs"][0])["price_micro_per_hour"] == 6_000_000' 'all
 "$DAWN" $train --db one.db --save one.safetensors >out.txt
 cmp one.safetensors two.safetensors
 
-# ---- two GPUs: with merged launches, and with chains that run beside the backward pass
+# ---- two GPUs: with merged launches, and with chains concurrent with the backward pass
 [ -n "${EMULATED:-}" ] || exit 0
 python3 - <<'PY'
 import json, os

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tasks that stream their samples, on one process and on two: each takes its slices of every batch and its batches of the
 # evaluation. Outputs that the host judges (answers) reach all processes. Weights, losses and scores are the same, byte for byte.
-# So are those of a task that decides what runs (test/second/driven.c), where its test was built.
+# So are a task's that decides what runs (test/second/driven.c), where its test was built.
 set -eu
 . "$ROOT/test/mpi.sh"
 

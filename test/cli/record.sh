@@ -288,7 +288,7 @@ gone
 facts 'r["status"] == "interrupted" and len(p) == 1 and r["outside"]["devices"] == 1'
 facts 'r["segments"][-1]["end_ns"] == p[0]["t_ns"]'
 
-# ---- whatever stands in a command, it can be submitted: the record holds it in plain ASCII
+# ---- any command can be submitted: the record holds it in plain ASCII
 said 0 'run .* done, 1 epoch' "$DAWN" record -- env LAB="Café $(printf '\342\200\256')" sh -c "$(epoch 1 9400)"
 facts 'r["recipe_json"].isascii() and json.loads(r["recipe_json"])["command"][1] == "LAB=Caf\u00e9 \u202e"'
 

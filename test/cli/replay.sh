@@ -11,7 +11,7 @@ quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epoc
 
 # ---- the same program, threads and device: bit for bit
 expect 0 'held to the same figures, bit for bit' "$DAWN" replay 1 --db ada.db
-reads out 'verdict agrees: every loss and score is that of the original, bit for bit'
+reads out 'verdict agrees: every loss and score equals the original.s, bit for bit'
 [ "$(sql ada.db 'SELECT replays.run, head = hash FROM replays JOIN points ON points.run = 1')" = '2 1' ]
 cmp ada-run-1.safetensors ada-run-2.safetensors
 "$DAWN" results show 2 --db ada.db | grep -q "^ *replay of *$(sql ada.db 'SELECT head FROM replays')"

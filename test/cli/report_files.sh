@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# dawn report: one file that is whole HTML, Markdown and CSV beside it, MLPerf's log, and records without anything to report.
+# dawn report: one file that is whole HTML, Markdown and CSV next to it, MLPerf's log, and records without anything to report.
 set -eu
 
 . "$ROOT/test/status.sh"

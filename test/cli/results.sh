@@ -123,7 +123,7 @@ expect 0 '^3  *done  *94.00%' "$DAWN" results compare 1 2 wide --db named.db
 grep -q '^  seed .*' out && exit 1 # all have seed 1
 expect 2 'compare takes at most 8; got 9' "$DAWN" results compare 1 2 3 1 2 3 1 2 9 --db named.db
 
-# ---- two runs beside each other; one run as a document; a run that has ended is followed to its end
+# ---- two runs compared; one run as a document; a run that has ended is followed to its end
 [ "$(status "$DAWN" results compare 1 2)" = 0 ]
 awk 'length > 80 { exit 1 }' out
 grep -q '^  to target, classic  *36.0 s  *36.0 s  *1.000$' out

@@ -79,7 +79,7 @@ END
 reads report 'stopped after 1 s [+] scenario.sh:1: sleep 60 FAIL '
 unset TEST_SECONDS
 
-# expect and reads say what they wanted and what was there.
+# expect and reads print the expected and the actual text.
 runs 1 <<'END'
 . "$ROOT/test/status.sh"
 expect 0 'hello planet' echo hello world

@@ -34,7 +34,7 @@ expect 0 'with 2 entries of the log' "$BOARD" export site site --db board.db
 python3 "$ROOT/test/cli/site_check.py" site
 grep -q 'THIS-SITE/runs' site/runs/1/index.html
 expect 0 '^exported: ' "$BOARD" export site site --db board.db --base https://ann.example/board/
-[ "$(ls -d site*)" = site ] # nothing is left beside it
+[ "$(ls -d site*)" = site ] # nothing is left next to it
 python3 "$ROOT/test/cli/site_check.py" site
 grep -q 'href="https://ann.example/board/runs/' site/feed.atom
 grep -q 'dawn verify https://ann.example/board/runs/1' site/runs/1/index.html

@@ -157,7 +157,7 @@ expect 1 'receipt cannot be trusted' "$DAWN" submit --server "$base/noreceipt" -
 expect 0 'run 2: already submitted as #2' "$DAWN" submit --server "$base/limited" --run 2 --yes
 grep -q 'is busy (429): asking again in 1 s' err
 expect 0 'run 3: accepted as #3' "$DAWN" submit --server "$base/busy" --run 3 --yes
-grep -Eq '^[0-9]+ texts become public \(--dry-run shows them\)$' out # whoever says --yes has read them
+grep -Eq '^[0-9]+ texts become public \(--dry-run shows them\)$' out # --yes implies that they were read
 lacks out 'oneDNN 2.6.3'
 grep -q 'cannot answer now (503, .*): asking again in' err
 expect 1 'no space left (.* 120 s)' "$DAWN" submit --server "$base/full" --run 3 --note other --yes

@@ -73,7 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         parts = self.path.split("/", 2)
         self.mode, self.rest = parts[1], "/" + (parts[2] if len(parts) > 2 else "")
         self.accepted = {"twin": twins, "forged": forgeries}.get(self.mode, accepted)
-        if self.rest != "/api/v1/competitions":  # which a submission asks for beside its own requests
+        if self.rest != "/api/v1/competitions":  # which a submission asks for in addition to its own requests
             seen[self.mode] = seen.get(self.mode, 0) + 1
         if "dawn/" not in self.headers.get("User-Agent", ""):
             self.problem(400, "Who?", "no user agent")

@@ -36,7 +36,7 @@ says 1 'train.tok.clean.bpe.32000.en is missing' "$DAWN" train wmt16-gnmt --data
 "$DAWN" plan wmt17-transformer --on h200 >plan.txt
 reads plan.txt '210,880,512 parameters'
 
-# ---- a narrow network of each: the record's score is that of its answers, by the task's rules (each gives these lines other words)
+# ---- a narrow network of each: the record's score belongs to its answers, by the task's rules (each gives these lines other words)
 narrow='--threads 1 --no-stop --set epochs=200 --set warmup_epochs=20 --set text.merges=40 --set width=32 --set layers=2
     --set dropout=0 --set tokens=0 --set batch=4'
 check_score() { # TASK DATA RULES NAME: the score of the answers, by "dawn eval bleu" too, and the benchmark's name in the log

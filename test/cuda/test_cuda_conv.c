@@ -245,7 +245,7 @@ TEST_WITH(test_remembered, fresh_folder, remove_folder)
 }
 
 // A file whose choices are well-formed but wrong: unknown engines, engines that must not be used, settings that an engine does
-// not have. The numbers are those of the emulated cuDNN's engines.
+// not have. The numbers are of the emulated cuDNN's engines.
 TEST_WITH(test_wrong_choices, fresh_folder, remove_folder)
 {
     struct cuda_device *cuda = open_gpu();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of cases on the CUDA device, compared with ref in f32, bf16 and f16. The host code and the kernels are those of a
-// GPU; they run on the emulator or, linked with the real runtime, on the GPU (docs/testing.md).
+// The list of cases on the CUDA device, compared with ref in f32, bf16 and f16. The host code and the kernels are a
+// GPU's; they run on the emulator or, linked with the real runtime, on the GPU (docs/testing.md).
 #include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
 
@@ -25,7 +25,7 @@ static void hold_one(enum dtype type, const char *what, void (*set)(struct case_
 }
 
 // The emulator is slow, so no pass there repeats another: f16 is compared with ref when races are looked for, and
-// under sanitizers bf16 is left out, whose lines are those of f16.
+// under sanitizers bf16 is left out, which shares f16's lines.
 TEST(test_against_ref)
 {
     if (SANITIZED) hold_one(F32, "cuda", NULL), hold_one(F16, "cuda", NULL);

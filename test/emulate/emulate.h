@@ -74,7 +74,7 @@ extern "C" void emulate_barrier(const char *file, int line);
 extern "C" void emulate_meet(unsigned mask, void *mine, void (*meet)(void *const brought[32]), const char *what,
                              const char *file, int line);
 
-// Every lane of a warp passes `bytes` bytes and receives those of all 32 lanes in order.
+// Every lane of a warp passes `bytes` bytes and receives the bytes of all 32 lanes in order.
 extern "C" void emulate_gather(const void *mine, size_t bytes, void *all32, const char *file, int line);
 static inline void emulate_warp_gather(const void *mine, size_t bytes, void *all32, const char *file = __builtin_FILE(),
                                        int line = __builtin_LINE())

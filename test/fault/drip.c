@@ -12,7 +12,7 @@
 enum { MOST = 4096, GOOD = 4096 };
 static const char HEAD[] = "GET / HTTP/1.1\r\nHost: test\r\nX: ";
 static const char BODY[] = "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
-                           "Content-Length: 1048576\r\n\r\n{";  // a hundred of them announce more than there is room for
+                           "Content-Length: 1048576\r\n\r\n{";  // a hundred of them announce more than the limit
 
 struct dripper {
     int fd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A forger's list: each attack is a name, a mutation of a true run, and its expected result. REFUSED: the board does not take
-// it. FLAGGED: it stands on the board with that flag, below the level that an unflagged run has. PASSED: nothing can tell it from
-// a true run (docs/threats.md says so). The forger has a key and makes every hash, clock and sum right, except where an attack
-// edits what others have written. A new attack is a new row, which fails at first.
+// A forger's list: each attack is a name, a mutation of a true run, and its expected result. REFUSED: the board does not
+// accept it. FLAGGED: it is on the board with that flag, below the level of an unflagged run. PASSED: nothing distinguishes it
+// from a true run (docs/threats.md says so). The forger has a key and makes every hash, clock and sum right, except where an
+// attack edits other people's statements. A new attack is a new row, which fails at first.
 // Cost: about a hundred statements accepted by a store in a temporary folder.
 #include <stdio.h>
 #include <stdlib.h>

@@ -122,7 +122,7 @@ static void new_words_after_the_draw(void)
     arena_free(&arena);
 }
 
-// A flag that comes off again: what is flagged is not drawn.
+// A flag that comes off again: flagged runs are not drawn.
 static void spared_by_a_flag(void)
 {
     struct arena arena = {0};

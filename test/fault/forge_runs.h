@@ -94,7 +94,7 @@ static void rename_training(json_t *run, const char *name, int64_t hundredths)
     fixture_set(run, "price", json_pack("{s:i, s:s, s:s, s:s, s:i}", "micro_usd_per_hour", 1000000, "source", "user", "date",
                                         "2027-01-15", "instance", "", "total_micro_usd", 1));
     fixture_set(run, "device", json_string("cuda"));
-    fixture_set(run, "hardware.gpu", json_string("NVIDIA H100"));  // fast enough for what is left
+    fixture_set(run, "hardware.gpu", json_string("NVIDIA H100"));  // fast enough for the rest
     struct renamed renamed = {name, hundredths, 0};
     fixture_retime(run, under_another_name, (const int64_t *)&renamed);
 }

@@ -162,7 +162,7 @@ static enum problem copy_slower_without_half_of_its_points(struct acceptance *a)
     return problem;
 }
 static void scattered(json_t *run) { fixture_vary(run, 98), another_seed(run); }
-COPY(copy_with_scattered_times, "ada", scattered)  // a made-up run, as far as a board can tell
+COPY(copy_with_scattered_times, "ada", scattered)  // a made-up run that a board cannot distinguish
 
 // A withdrawn run comes back under another nonce, in another order; `object`: after somebody objected to it.
 static enum problem send_again(bool object, struct acceptance *a)

@@ -3,7 +3,7 @@
 // then the second, until a submission makes no more. Each time the client must get 503 (or its receipt, if SQLite can do
 // without the call), pages must still be served, the same submission must be accepted when it is sent again, and at the end
 // the database must be intact. Calls are replaced through SQLite's own table (xSetSystemCall). fsync and fdatasync are not in
-// it; functions of this program replace those of the C library.
+// it; functions of this program replace the C library's.
 #include "test/unit/fixture_server.h"
 
 #include <errno.h>

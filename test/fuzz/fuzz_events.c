@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file of events. Checksums are made right first, so that what is behind them is reached: the first byte chooses.
-// Whole records alone are used, whatever follows them, and reading in two parts gives the same scalars.
+// Any bytes as a file of events. Checksums are made right first, so that the code after them is reached: the first byte chooses.
+// Only whole records are used, with anything after them, and reading in two parts gives the same scalars.
 #include "tasks/tools/outside/events.h"
 
 #include <stdlib.h>

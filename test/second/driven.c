@@ -2,7 +2,7 @@
 // The driven task decides itself what a step runs. Six programs stand for what a generative network, a player of games and a
 // translator need of the training:
 //
-//     critic     trains: tells real boards from generated ones; five batches per step
+//     critic     trains: distinguishes real boards from generated ones; five batches per step
 //     generator  trains: draws its input and must deceive the critic; no feed
 //     player     trains: imitates the moves of played games; two losses, each over its valid rows
 //     policy     trains never: chooses the moves of the games that the host plays between steps (games.c)

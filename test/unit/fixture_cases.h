@@ -34,7 +34,7 @@ static inline const struct op_case *next_wanted(const struct op_case *row)
 static inline void complain(const struct op_case *row, enum dtype type, const char *what, const struct case_worst *w)
 {
     failures++;
-    print_error("%s, %s, %s: %s[%lld] is %.9g, not %.9g: %.1f times what is allowed\n", row->name, dtype_name(type),
+    print_error("%s, %s, %s: %s[%lld] is %.9g, not %.9g: %.1f times the tolerance\n", row->name, dtype_name(type),
                 what, w->slot, (long long)w->index, w->got, w->want, w->ratio);
 }
 

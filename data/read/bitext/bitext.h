@@ -37,6 +37,6 @@ bool bitext_is_blank(const struct bitext_line *);
 const char *bitext_subtokens(const struct dataset *);
 // The file of a side of a split in errors; of a set that has none, the set's name.
 const char *bitext_file_name(const struct dataset *, enum split, enum bitext_side);
-// A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split is that of `like`,
+// A data set whose test split, "text", has these lines on both sides, blank ones, too. Its training split comes from `like`,
 // which is borrowed; NULL: an empty one.
 int bitext_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;

@@ -31,7 +31,7 @@ const struct source multi30k_source = {
               "46573ce391ae227f1c72f873392436a20ef18e0a6d518098cfbd70b77c8572ec"},
              {"val.lc.norm.tok.de", SPLIT_COUNT, 77273,
               "97232bd273eceb7207f689527386a97e4be2616b18ada47576bdaf96c8ae1f00"}},
-    .checked = "The authors publish no digests. The SHA-256 are those of the files in commit a3d2e0d of the authors' repository.",
+    .checked = "The authors publish no digests. The SHA-256 are of the files in commit a3d2e0d of the authors' repository.",
 };
 
 static void multi30k_published(struct dataset_facts *facts)

@@ -34,10 +34,10 @@ const struct source cifar10_source = {
         "The authors publish the archive's MD5, c32a1d4ab5d03f1284b67883e8d87530, next to the link. MD5 no longer "
         "protects against a forged file, so DAWN checks the size and the SHA-256 before anything is unpacked. The "
         "SHA-256 of the archive is the one that independent loaders carry (torchvision-ruby and GoMLX among them); "
-        "those of the batches are torchvision-ruby's alone, and only tell 'official' from 'official, other order'. "
+        "the batches' SHA-256 come from torchvision-ruby alone, and only tell 'official' from 'official, other order'. "
         "The content digests were computed for DAWN over all 60,000 records (SHA-256 over the sorted SHA-256 of "
-        "every 3,073-byte record), so that copies in another order are known for what they are: the set they were "
-        "computed from has the well-known channel means and deviations, 6,000 images a class, no record twice.",
+        "every 3,073-byte record), so that copies in another order are recognised: the set they were "
+        "computed from has the well-known channel means and deviations, 6,000 images per class, no record twice.",
 };
 
 const struct kind *const kinds_cifar[] = {&cifar_kind, NULL};

@@ -36,7 +36,7 @@ struct content {
     enum split split;
     digest_t *digest;
     struct dataset *watched;  // NULL: nobody watches
-    pthread_t reader;      // the thread that tells
+    pthread_t reader;      // the thread that reports
 };
 
 static int digest_picture(const struct content *content, int64_t i)

@@ -16,7 +16,7 @@ const struct source imagenette_source = {
             [SPLIT_TEST] = "876b8857c17a03be029852b7c950c4a24bd2c448fd104d780e19f2608da8f04e",
         },
     .checked =
-        "The archive's size and SHA-256 are those of TensorFlow Datasets, its MD5, e793b78cc4c9e9a4ccc0c1155377a412, is "
+        "The archive's size and SHA-256 come from TensorFlow Datasets; its MD5, e793b78cc4c9e9a4ccc0c1155377a412, is "
         "torchvision's. The content digests name that MD5 (docs/data.md).",
 };
 

@@ -13,8 +13,8 @@ struct truth {
 };
 
 // Pure. Line i is the class of picture i: a WordNet id, the development kit's number (1 to 1,000), or the position among the
-// sorted ids (0 to 999). A 0 or a 1,000 in the list tells the two numberings apart. A line may begin with the picture's name
-// ("ILSVRC2012_val_00000001.JPEG 65"); then the picture's number is that of the name.
+// sorted ids (0 to 999). A 0 or a 1,000 in the list distinguishes the two numberings. A line may begin with the picture's name
+// ("ILSVRC2012_val_00000001.JPEG 65"); then the name has the picture's number.
 int truth_parse(const char *name, const char *bytes, size_t count, const struct synsets *, struct truth *) MUST_CHECK;
 int truth_read(const char *path, const struct synsets *, struct truth *) MUST_CHECK;
 void truth_free(struct truth *);

@@ -49,7 +49,7 @@ struct squad {
 // The questions of a split; NULL if the data set is not one of these kinds.
 const struct squad *squad_of(const struct dataset *, enum split);
 
-// A data set whose test split is one question about a text of `n` bytes. Its training split is that of `like`, which is
+// A data set whose test split is one question about a text of `n` bytes. Its training split comes from `like`, which is
 // borrowed; NULL: an empty one.
 int squad_ask(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **) MUST_CHECK;
 

@@ -19,7 +19,7 @@ static const struct source shakespeare_source = {
                      "tinyshakespeare/" FILE_NAME}},
     .folder = "shakespeare",
     .file = {{FILE_NAME, SPLIT_COUNT, CHARACTERS, "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"}},
-    .checked = "The author publishes no digest. The SHA-256 is that of the file in commit 6f9487a of the author's repository.",
+    .checked = "The author publishes no digest. The SHA-256 is of the file in commit 6f9487a of the author's repository.",
 };
 
 static void shakespeare_published(struct dataset_facts *facts)

@@ -24,8 +24,9 @@ static const struct source bccd_source = {
             [SPLIT_TRAIN] = "f2854352b8aae56ef516543f419eb3cba369f6343a637485ac30d8db3d8df015",
             [SPLIT_TEST] = "5d742510e628ec44d2e60f9edc0c36d8d7e7a07d7c70a96c2e7e656001f16672",
         },
-    .checked = "The author publishes no digests. The SHA-256 of the 730 files are those of commit d272fb1 of the repository. The "
-               "digest of a split is that of the lines \"SHA-256  NAME\" of its list, then of each annotation and photograph.",
+    .checked = "The author publishes no digests. The SHA-256 of the 730 files are from commit d272fb1 of the repository. "
+               "The digest of a split is the SHA-256 of the lines \"SHA-256  NAME\" of its list, then of each annotation and "
+               "photograph.",
 };
 
 static void bccd_published(struct dataset_facts *facts)

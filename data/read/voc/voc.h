@@ -6,7 +6,7 @@
 //     <object> <name>RBC</name> <bndbox> <xmin>16</xmin> <ymin>195</ymin> <xmax>119</xmax> <ymax>303</ymax> </bndbox> </object>
 //   </annotation>
 //
-// Other elements are not read, nor are attributes, comments and processing instructions. Entities in what is read, document types
+// Other elements, attributes, comments and processing instructions are not read. Entities in elements read, document types
 // and CDATA are refused. Coordinates are taken as they are: a box covers [xmin, xmax) x [ymin, ymax) of the picture.
 #pragma once
 

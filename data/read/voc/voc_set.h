@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures with boxes in memory as a data set, whatever filled it.
+// Pictures with boxes in memory as a data set, filled by any reader.
 //
 // Fields: "jpeg" (u8, ragged), "objects" (i32[n,5], ragged: enum voc_member of each) and "sizes" (i32[2]: width, height). Objects
 // without an area are left out, and `dawn data verify` names them. Cost: the files are kept in memory, 8 MB for BCCD.
@@ -29,7 +29,7 @@ struct voc_set {
 void voc_fields(struct dataset_facts *, const char *const *classes, int64_t longest);
 // Sets counts and fields, and leaves out the objects without an area.
 void voc_filled(struct dataset *);
-// The samples of the list in the folder of the set; sets the digest of the split: that of a line "SHA-256  NAME" per file.
+// The samples of the list in the folder of the set; sets the digest of the split, of one line "SHA-256  NAME" per file.
 int voc_open_split(struct dataset *, enum split, const char *list) MUST_CHECK;
 
 // Members of struct kind.

@@ -111,8 +111,8 @@ static int take_line(struct reading *r, const char *line, size_t n)
 {
     if (begins_with(line, n, BEGIN)) {
         if (r->begun > 0)
-            return fail(ERR_INPUT, "%s:%lld: an article begins, and that of line %lld has no %s yet", r->name, (long long)r->line,
-                        (long long)r->begun, END);
+            return fail(ERR_INPUT, "%s:%lld: an article begins, but the article of line %lld has no %s yet", r->name,
+                        (long long)r->line, (long long)r->begun, END);
         r->begun = r->line;
     } else if (begins_with(line, n, END)) {
         if (r->begun == 0) return fail(ERR_INPUT, "%s:%lld: %s ends no article", r->name, (long long)r->line, END);

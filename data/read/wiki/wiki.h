@@ -29,7 +29,7 @@ int wiki_parse_lines(const char *name, const char *text, size_t n, struct wiki_a
 void wiki_free(struct wiki_articles *);
 
 struct dataset;
-// A data set whose test split has these lines, each an article that must not be empty. Its training split is that of `like`,
+// A data set whose test split has these lines, each an article that must not be empty. Its training split comes from `like`,
 // which is borrowed; NULL: an empty one.
 int wiki_ask(const struct dataset *like, const char *text, size_t n, struct dataset **) MUST_CHECK;
 bool wiki_is_asked(const struct dataset *);

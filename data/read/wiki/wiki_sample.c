@@ -21,7 +21,7 @@ const struct source wiki_sample_source = {
              {"wiki_01", SPLIT_TRAIN, 1028653, "ac1d7cc47a526ed0df0aa9e2a0e5526f076158e20c56bdb8885c26b541444f17"},
              {"wiki_02", SPLIT_TRAIN, 1040636, "a6603415eaf1de31fa793b5c7c6605ab1aebb12281c253be42c2e6750f5e2c4f"},
              {"wiki_03", SPLIT_TEST, 1038863, "0f58a4be4f3db09ddedcbca9f91309f8aebaa3cdc77f22bfb6a429b48095d637"}},
-    .checked = "MLPerf publishes no digests. The SHA-256 are those of the files in commit aa344c7 of its repository.",
+    .checked = "MLPerf publishes no digests. The SHA-256 are of the files in commit aa344c7 of its repository.",
 };
 
 // Without files the length of an article is the mean.

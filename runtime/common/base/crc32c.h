@@ -5,5 +5,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Continues a checksum: `crc` is that of the bytes before, or 0 at the beginning.
+// Continues a checksum: `crc` covers the bytes before, or is 0 at the beginning.
 uint32_t crc32c_add(uint32_t crc, const void *bytes, size_t count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files embedded in the program: recipes, schemas, price tables. The Makefile lists them (EMBEDDED) and makes one object of
-// them. Paths are those of the repository.
+// them. Paths are relative to the repository.
 #pragma once
 
 #include <stddef.h>

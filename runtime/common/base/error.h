@@ -14,7 +14,7 @@
 #define ERROR_LIST                                                                                                     \
     ERROR(USAGE, 2, "the command line is wrong")                                                                       \
     ERROR(INPUT, 1, "bytes from outside are not what they should be")                                                  \
-    ERROR(MISSING, 1, "what was asked for is not there")                                                               \
+    ERROR(MISSING, 1, "the named thing does not exist")                                                               \
     ERROR(IO, 1, "the system refused to read or write")                                                                \
     ERROR(MEMORY, 1, "not enough memory")                                                                              \
     ERROR(SHAPE, 1, "a graph does not fit together")                                                                   \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes whole files. A reported size is never trusted: files grow and shrink, and those of /proc report 0.
+// Reads and writes whole files. A reported size is never trusted: files grow and shrink, and files of /proc report 0.
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 

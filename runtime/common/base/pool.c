@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Invariant: a thread that has read the number of a job and, after its fields, the same number, has the fields of that job. A
-// part is begun by raising its number of jobs to that of its job, which succeeds once; until the part has ended, no other job
+// part is begun by raising its number of jobs to its job's number, which succeeds once; until the part has ended, no other job
 // begins.
 #include "runtime/common/base/pool.h"
 
@@ -23,7 +23,7 @@
 #include "runtime/common/base/error.h"
 
 // Alone on the machine a long spin is the fastest: with 5 us a step of MiniLM takes 1.15 to 1.25 times as long as with 500 us.
-// Beside two busy programs it is the other way round, 130 ms to 191, because a thread that spins uses up its share of the
+// Next to two busy programs it is the other way round, 130 ms to 191, because a thread that spins uses up its share of the
 // processor (two cores of an EPYC, family 26; batch 4 x 128). Such programs show as threads that the system interrupts: 10 to
 // 120 in 50 ms instead of 2 to 8, with two threads.
 enum { ALONE_NS = 500 * 1000, CROWDED_NS = 5 * 1000, LOOK_NS = 50 * 1000 * 1000, MANY = 12, PAUSES = 8, LINE = 64 };

@@ -16,5 +16,5 @@ bool reserve_low(void);                 // after it tried to fill the reserve ag
 void *reserve_calloc(size_t bytes);
 void *reserve_realloc(void *old, size_t bytes);
 
-// ---- for tests: from now on the system gives so many bytes, and those of blocks that are given back; -1: as many as it has
+// ---- for tests: from now on the system gives so many bytes, plus freed ones; -1: as many as it has
 void reserve_limit(int64_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop costs a job of the pool (a few microseconds); a range of one grain or a single thread costs a call.
+// A loop costs one job of the pool (a few microseconds); a range of one grain or a single thread costs a call.
 #include "runtime/common/base/threads.h"
 
 #include "runtime/common/base/cgroup.h"

@@ -20,7 +20,7 @@ int whole_open(struct whole *, const char *path) MUST_CHECK;
 int whole_write(struct whole *, const void *bytes, size_t count) MUST_CHECK;
 int whole_close(struct whole *) MUST_CHECK;   // syncs the file, which keeps its temporary name
 int whole_commit(struct whole *) MUST_CHECK;  // gives the file its name
-void whole_end(struct whole *);               // frees; removes what was not committed; {0} is fine
+void whole_end(struct whole *);               // frees; removes an uncommitted file; {0} is fine
 
 // Syncs the folder of a file: only then does a new name survive a power cut. Some file systems refuse this. That is no
 // failure, because the file itself is complete.

@@ -52,7 +52,7 @@ static int overview(const struct program *program)
     printf("Usage: %s %s\n\n%s\n\nCommands:\n", program->name, program->usage, program->about);
     for (const struct program_command *c = program->commands; c->name != NULL; c++)
         printf("  %-*s  %s\n", width, c->name, c->help);
-    printf("  %-*s  %s\n\n\"%s COMMAND -h\" tells more. %s\n", width, "help", HELP, program->name, program->first);
+    printf("  %-*s  %s\n\n\"%s COMMAND -h\" explains more. %s\n", width, "help", HELP, program->name, program->first);
     return 0;
 }
 
@@ -204,7 +204,7 @@ static int run(const struct program *program, int argc, char **argv)
     return command ? command->run(argc - 1, argv + 1) : unknown(program, word);
 }
 
-// A file that is opened under the number of a closed standard stream would get what is printed. So such a number is taken, in a
+// A file that is opened under the number of a closed standard stream would get the output. So such a number is occupied, in a
 // mode in which its use fails as before.
 static void take_closed_streams(void)
 {

@@ -47,7 +47,7 @@ void program_memory(void);
 // Flushes standard output, as fflush does. It keeps the reason of the first failure, which program_main reports at the end: the
 // work goes on, because a training must not be lost with its output.
 int program_flush(void);
-// From program_aside to program_aside_end, what is printed goes to standard error: the output is one JSON value.
+// From program_aside to program_aside_end, output goes to standard error: the output is one JSON value.
 int program_aside(void) MUST_CHECK;
 void program_aside_end(void);
 int program_columns(int fd);  // width of its terminal; TEXT_WIDTH if it is none, or does not say

@@ -21,7 +21,7 @@ void chart_percent(double value, char into[CHART_LABEL]);  // "94.12%"
 struct chart_point {
     double x, y;       // points that are not finite, or not positive on a log axis, are left out
     const char *what;  // shown when a pointer rests on it; may be NULL
-    const char *name;  // written beside it where there is room, the last point of a series first; may be NULL
+    const char *name;  // written next to it where it fits, the last point of a series first; may be NULL
     double low, high;  // of a band
 };
 enum chart_line { CHART_STRAIGHT, CHART_STEPS, CHART_NONE };  // STEPS: y holds until the next x
@@ -74,7 +74,7 @@ struct chart_span {
     double low, high;  // values at both ends, low < high
     double from, to;   // pixels of these ends
 };
-// Chooses ends that hold all values from low to high with a little room, and ticks inside them.
+// Chooses ends that hold all values from low to high with a small margin, and ticks inside them.
 struct chart_span chart_span(enum chart_scale, double low, double high);
 double chart_place(const struct chart_span *, double value);  // pixel, kept between the ends
 bool chart_drawn(const struct chart *, const struct chart_point *);  // false: it cannot be placed, and is left out

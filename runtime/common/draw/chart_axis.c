@@ -51,7 +51,7 @@ struct chart_span chart_span(enum chart_scale scale, double low, double high)
         return span;
     }
     if (scale == CHART_SECONDS) low = fmin(low, 0);  // half a time must look like half
-    if (scale == CHART_DATES && high > low && high - low < MINUTE) {  // what was sent together happened together
+    if (scale == CHART_DATES && high > low && high - low < MINUTE) {  // uploads sent together happened together
         double middle = (low + high) / 2;
         low = middle - MINUTE / 2.0, high = middle + MINUTE / 2.0;
     }

@@ -38,7 +38,7 @@ static bool is_free(const struct box *box, const struct chart_span *x, const str
     return true;
 }
 
-// Names must not cover any shape, those of points without a name included.
+// Names must not cover any shape, including shapes of points without a name.
 static int take_marks(const struct chart *chart, const struct chart_span *x, const struct chart_span *y,
                       struct box taken[MARKS_MAX + NAMES_MAX])
 {

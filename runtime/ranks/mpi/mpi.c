@@ -9,7 +9,7 @@
 
 enum { PIECE = 1 << 30 };
 
-static MPI_Comm world, side, ending;  // what may be under way beside an exchange has communicators of its own
+static MPI_Comm world, side, ending;  // operations concurrent with an exchange have communicators of their own
 static MPI_Request most_request = MPI_REQUEST_NULL, end_request = MPI_REQUEST_NULL;
 static int most_mine, most_all, size;
 

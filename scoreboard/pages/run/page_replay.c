@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run's page says of replays: which run it repeats, which runs repeat it, and how each pair compares. Cost: a payload a
-// replay, of at most REPLAYS_SHOWN, and once the runs of each original's group: the page's own, and that of the run it repeats.
+// replay, of at most REPLAYS_SHOWN, and once the runs of each original's group: the page's own, and its original's.
 #include "scoreboard/pages/run/page_run.h"
 
 #include <string.h>

@@ -161,7 +161,7 @@ static int facts(struct page *page, const struct shown *shown, const struct entr
     return 0;
 }
 
-// One column a metric; a count has its k beside it.
+// One column per metric; a count has its k next to it.
 static void score_cells(struct page *page, const struct shown *shown, const json_t *point)
 {
     char words[TEXT_FIGURE];
@@ -363,7 +363,7 @@ static int run_page(struct page *page, const struct shown *shown, const struct a
     shown_begin(page, shown, shown_sentence(page, shown), run, "A run: curve, clocks, checks, and how to verify it.");
     state_notes(page, shown);
     objection_notes(page, &around->objections);
-    const bool drawn = has_curve(page, shown);  // else the clocks stand beside the facts
+    const bool drawn = has_curve(page, shown);  // else the clocks stand next to the facts
     if (!drawn) curve(page, shown);
     html_add(page->out, "<div class=\"pair\">");
     if (drawn) curve(page, shown);

@@ -52,7 +52,7 @@ int band_read(struct page *, const struct stored *runs, int count, struct band *
 struct replay_line {
     struct stored stored;  // the other run
     enum replay_verdict verdict;
-    bool group, copy;      // the interval is that of a group; both took equally long at each point
+    bool group, copy;      // the interval is of a group; both took equally long at each point
     const char *differs;
 };
 struct replays {
@@ -64,7 +64,7 @@ struct replays {
 int replays_read(struct page *, const struct shown *, struct replays *) MUST_CHECK;
 void run_replays(struct page *, const struct shown *, const struct replays *);
 
-// Objections to a run, and what was decided (page_objection.c).
+// Objections to a run, and decisions about them (page_objection.c).
 void run_objections(struct page *, const struct shown *, const struct objections *, int64_t skipped);
 void objection_notes(struct page *, const struct objections *);  // of the upheld ones, for the head of the page
 

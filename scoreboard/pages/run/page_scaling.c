@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scaling of dawn bench over processes. A statement has what was measured: processes, batch, time of a step. Throughput,
+// A scaling of dawn bench over processes. A statement has the measured figures: processes, batch, time of a step. Throughput,
 // speedup and efficiency are worked out here, so they cannot contradict it. Cost: the parsing of each statement.
 #include <stdio.h>
 

@@ -7,14 +7,14 @@
 #include "scoreboard/store/file/store_state.h"
 
 // ---- store_rank.c: derived rows
-// The oldest run of another person that begins with the same figures as this one and is older, whatever became of it; 0: none.
+// The oldest run of another person that begins with the same figures and is older, also if withdrawn or replaced; 0: none.
 #define STORE_FOLLOWED(run)                                                                                            \
     "coalesce((SELECT min(o.first) FROM runs o WHERE o.opening = " run ".opening AND o.opening <> '' AND o.first < " run  \
     ".first AND o.handle <> " run ".handle), 0) "
 int store_rank_run(struct store *, int64_t sequence) MUST_CHECK;
 int store_rank_group(struct store *, const char *nonce) MUST_CHECK;
 int store_rank_curve(struct store *, const char *curve) MUST_CHECK;
-// Ranks the runs again whose level this run may have changed: the one that it says it repeats, and those of its own group whose
+// Ranks the runs again whose level this run may have changed: the one that it says it repeats, and runs of its own group whose
 // replays the group decides about. The caller ranks that group afterwards.
 int store_rank_repeated(struct store *, int64_t sequence, const char *group) MUST_CHECK;
 // Ranks again what the keys of these rules of the draw repeat, and what those before them did.

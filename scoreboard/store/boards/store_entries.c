@@ -49,7 +49,7 @@ int store_version(struct reader *r, int64_t *version)
     "ELSE " UPHELD("r.sequence = entries.sequence") "END"
 _Static_assert(RANK_GROUP == 1, "the rank of groups in ENTRY_UPHELD");
 
-// What the log has drawn of the run of a row, or of the runs of its group, and what came of it.
+// The log's draws of the run of a row, or of the runs of its group, and their results.
 #define DRAWN(what, runs)                                                                                              \
     "(SELECT coalesce(" what ", 0) FROM runs r JOIN drawn d ON d.run = r.first JOIN statements c ON "                  \
     "c.sequence = d.checkpoint WHERE " runs " AND r.superseded = 0) "
@@ -286,7 +286,7 @@ static int compare_uploads(const void *a, const void *b)
     return sign != 0 ? sign : compare_newest_rows(a, b);
 }
 
-// Keeps one row an upload, and the newest `limit` of those. Returns the moment before which no row is wanted. The list has all
+// Keeps one row per upload, and the newest `limit` of those. Returns the moment before which no row is wanted. The list has all
 // rows of an upload's newest moment, so the choice among them does not depend on the limit.
 static int64_t cut_uploads(struct found_list *list, int limit)
 {

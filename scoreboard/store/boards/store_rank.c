@@ -281,7 +281,7 @@ static int judge_pair(struct sql *sql, int64_t sequence, int64_t by, struct pair
 }
 
 // Two payloads, which may have a MiB each, are read for each pair once. A group of a thousand runs with many replays could not be
-// judged anew with each of its runs otherwise.
+// judged again with each of its runs otherwise.
 enum { PAIRS = 64 };  // of an original: the first
 struct candidate {
     int64_t sequence;

@@ -25,7 +25,7 @@ struct store {
     struct tree tree;             // of the log, as of the record's version `tree_version`
     int64_t tree_version;         // -1: not known
     pthread_mutex_t newest_lock;  // the next
-    struct checkpoint newest;     // of what is durable
+    struct checkpoint newest;     // of the durable part
     pthread_mutex_t publishing;   // the next two; taken before `mutex`, never after it
     struct store_head head;
     int64_t published;            // size of the last checkpoint that was signed and is durable
@@ -61,5 +61,5 @@ struct incoming {
     int64_t sequence, accepted_ms;
     struct findings *findings;                 // flags; checks add to them
     const char *receipt, *receipt_signature;
-    const struct run_compared *compared;       // what was found before the mutex was taken; NULL: nothing
+    const struct run_compared *compared;       // found before the mutex was locked; NULL: nothing
 };

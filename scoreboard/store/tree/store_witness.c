@@ -136,7 +136,7 @@ int store_witness_ask(struct store *s, const struct note_witness *w, int64_t old
 
 // ---- the answer
 
-// A witness that has cosigned more than it was told answers 409 with that size alone.
+// A witness that has cosigned more than the request states answers 409 with that size alone.
 static int check_conflict(const struct text *answer)
 {
     size_t digits = strspn(answer->at, "0123456789");

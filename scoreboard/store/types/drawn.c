@@ -7,7 +7,7 @@
 
 #include "scoreboard/store/types/types.h"
 
-// A program can repeat what the harness evaluated and what came to its end. A flag keeps a run below the levels that count.
+// A program can repeat a complete run that the harness evaluated. A flag keeps a run below the levels that count.
 #define DRAWABLE "r.curve <> '' AND r.flags = 0 AND r.finished = 1 AND r.withdrawn = 0 AND r.superseded = 0 AND r.trust < 4 "
 _Static_assert(TRUST_REPRODUCED == 4, "a run that was repeated needs no draw, in DRAWABLE");
 _Static_assert(TRUST_CHECKED == 2, "the trust in the index entries_best and in read_best");
@@ -37,7 +37,7 @@ int drawn_show(struct store *s, int64_t first)
                   "superseded = 0 AND group_nonce <> '')", "ii", s->stamp, first);
 }
 
-// Rows of the query: number and digest of the first statement of a run. What is drawn is put down after the query has ended.
+// Rows of the query: number and digest of the first statement of a run. Draws are stored after the query has ended.
 static int draw_among(struct drawing *d, sqlite3_stmt *row, int64_t share, enum drawn_why why)
 {
     int64_t *found = NULL;

@@ -163,7 +163,7 @@ struct run_compared *run_others_compare(struct sql *sql, const struct statement 
     return NULL;
 }
 
-// Takes over what was found, unless one of these runs was replaced meanwhile.
+// Uses the results, unless one of these runs was replaced meanwhile.
 static int take_compared(const struct run_compared *c, struct against *a, int64_t *last)
 {
     int64_t replaced;

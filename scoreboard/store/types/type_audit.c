@@ -162,7 +162,7 @@ static int check_audit(struct store *s, const struct incoming *in, struct ruling
 {
     const struct store_type *about = verdict_of(in);
     if ((about->check == check_repetition) != (canonical_at(in->statement->json, "repeated") != NULL))
-        return problem_rule(out, PROBLEM_MALFORMED, "the verdicts equal and differs say what was repeated, and no other does");
+        return problem_rule(out, PROBLEM_MALFORMED, "the verdicts equal and differs have the member repeated, and no other does");
     return about->check(s, in, out);
 }
 

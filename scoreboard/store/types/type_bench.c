@@ -2,7 +2,7 @@
 // Measurements. They are on no board, so nothing is ranked. Cost: a few indexed rows.
 #include "scoreboard/store/types/types.h"
 
-// Digest of what was measured, when and on what.
+// Digest of the measurement, its time and its machine.
 static int digest_figures(const json_t *bench, char hex[DIGEST_HEX])
 {
     static const char *const names[] = {"task", "data", "noise", "model", "device", "threads", "measured_ms", "settings",

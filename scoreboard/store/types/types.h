@@ -48,7 +48,7 @@ int run_others_curve(const struct statement *run, char hex[DIGEST_HEX]) MUST_CHE
 // ---- drawn.c: after a statement was applied, what its checkpoint draws and what it made the best of a board
 int drawn_after(struct store *, const struct incoming *) MUST_CHECK;
 int drawn_show(struct store *, int64_t first) MUST_CHECK;  // readers read the rows of that run again
-// Whether the operator came to other figures; each such run has a flag, by any of its statements. As those of type_object.c.
+// Whether the operator came to other figures; each such run has a flag, by any of its statements. Like type_object.c.
 int drawn_flags(struct sql *, const char *nonce, int64_t *count) MUST_CHECK;
 int drawn_findings(struct sql *, int64_t run, struct findings *into) MUST_CHECK;
 // ---- run_pace.c: older runs that may be the original of a copy, because some of their points follow each other alike

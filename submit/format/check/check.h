@@ -33,10 +33,10 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(TWIN, "same-times", REJECT, "no run has the times of another, nor the losses of one in its group")             \
     CHECK(CONTRADICTION, "contradiction", REJECT, "its members do not exclude each other")                             \
     CHECK(TEXT, "text", REJECT, "no text holds invisible characters or piles of marks")                                \
-    CHECK(TICKET, "ticket", REJECT, "its seed is that of its ticket")                                                  \
+    CHECK(TICKET, "ticket", REJECT, "its seed comes from its ticket")                                                  \
     CHECK(RECIPE, "recipe", REJECT, "the recipe of a run of DAWN is JSON that states its epochs and its batch")        \
     CHECK(OVERLAP, "overlap", FLAG, "runs of a group on the same hardware follow each other")                          \
-    CHECK(PACE, "same-pace", FLAG, "most of its intervals are not those of another run times one factor")              \
+    CHECK(PACE, "same-pace", FLAG, "most of its intervals differ from another run's times one factor")                 \
     CHECK(SPEED_HIGH, "near-peak", FLAG, "the arithmetic is below 70% of the hardware's")                              \
     CHECK(SUPERLINEAR, "superlinear", FLAG, "no row of a scaling is above 125% of the ideal speedup")                  \
     CHECK(SPEED_UNKNOWN, "unknown-peak", FLAG, "the model's arithmetic and the hardware's peak are known")             \
@@ -45,7 +45,7 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(CADENCE, "cadence", FLAG, "intervals between points take equally long, for the work in them, within 25%")    \
     CHECK(LEFT_OUT, "left-out", FLAG, "evaluations and checkpoints take the time that their work explains")            \
     CHECK(PRICE_OLD, "price-old", FLAG, "the price was at most 90 days old, and is one of the table")                  \
-    CHECK(DIRTY, "sources-changed", FLAG, "the sources of the program are those of its commit")                        \
+    CHECK(DIRTY, "sources-changed", FLAG, "the sources of the program equal its commit")                               \
     CHECK(SOURCES, "sources-unknown", FLAG, "the program was built in git, which knows its sources")                   \
     CHECK(DATES, "dates", FLAG, "its dates are as far apart as its stopwatch says")                                    \
     CHECK(BETTER, "better-than-reference", FLAG, "it is not better than reference runs of its recipe make believable")  \

@@ -48,7 +48,7 @@ int64_t check_most(const struct contest *, const struct run_metric *);
 // A measurement: its figures against each other and the hardware.
 void check_bench(const json_t *, struct findings *);
 void check_bench_fields(const json_t *, struct findings *);  // the same table as check_fields, also for each setting
-void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources are those of a commit
+void check_program(const json_t *, struct findings *);  // a run's or a measurement's: its sources equal a commit
 // A number of the recipe in its section; NAN if the text does not have it.
 double check_recipe_number(const struct subject *, const char *section, const char *key);
 // The most sparing GPUs of 2026 do about 5 TFLOP with a joule in bf16 or fp8.

@@ -128,10 +128,10 @@ void check_group_mate(const struct statement *s, const json_t *other, struct fin
     if (times >= PACE_SAME && !was_found(out, CHECK_TWIN))
         finding_add(out, CHECK_TWIN, "its points have the same intervals as run %lld of the group", (long long)index);
     if (times == PACE_SCALED && !was_found(out, CHECK_PACE))
-        finding_add(out, CHECK_PACE, "most of its intervals equal those of run %lld of the group times one factor",
+        finding_add(out, CHECK_PACE, "most of its intervals equal run %lld's of the group times one factor",
                     (long long)index);
     if (curves.scaled && curves.common < 5 && !was_found(out, CHECK_PACE))
-        finding_add(out, CHECK_PACE, "its losses are those of run %lld of the group times one factor", (long long)index);
+        finding_add(out, CHECK_PACE, "its losses are run %lld's of the group times one factor", (long long)index);
     if (same_curve(s->json, other, &curves) && !was_found(out, CHECK_TWIN))
         finding_add(out, CHECK_TWIN, "its losses and scores equal run %lld of the group, under another seed",
                     (long long)index);
@@ -150,5 +150,5 @@ void check_copied(const struct statement *s, const json_t *other, int64_t sequen
         finding_add(out, CHECK_TWIN, "its points have the same intervals as statement %lld: it is a copy of that run",
                     (long long)sequence);
     if (times == PACE_SCALED && !was_found(out, CHECK_PACE))
-        finding_add(out, CHECK_PACE, "most of its intervals equal those of statement %lld times one factor", (long long)sequence);
+        finding_add(out, CHECK_PACE, "most of its intervals equal statement %lld's times one factor", (long long)sequence);
 }

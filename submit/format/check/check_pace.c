@@ -70,7 +70,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// How many intervals of one run are those of the other times a factor, within 5 millionths: 0 if these are fewer than five, or
+// How many intervals of one run are the other's times a factor, within 5 millionths: 0 if these are fewer than five, or
 // than three of four. Three or four intervals must all agree, within a millionth.
 static size_t count_scaled(const struct lap *laps, size_t count)
 {

@@ -81,7 +81,7 @@ static void check_samples(struct subject *s)
 // ---- evaluations
 
 // Each evaluation is a forward pass over the whole test set, a view at least, within the peak of the stated hardware. Views may
-// share work, and texts may be much shorter than those of the evaluation whose mean is stated.
+// share work, and texts may be much shorter than the evaluation's, whose mean is stated.
 static void check_evaluations(struct subject *s)
 {
     double views = fmax(1, (double)canonical_int(s->json, "views")), peak = check_peak_of(s->json);

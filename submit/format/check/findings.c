@@ -43,7 +43,7 @@ static void cut(char *text, size_t length)
 
 void finding_add(struct findings *f, enum check check, const char *format, ...)
 {
-    char text[FINDING_TEXT + 4];  // room to detect a cut sentence and the beginning of its last character
+    char text[FINDING_TEXT + 4];  // long enough to detect a cut sentence and the beginning of its last character
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);

@@ -26,5 +26,5 @@ bool reference_find(const json_t *run, struct reference *);
 double reference_p(double above, double sigma, int n, int m);
 // The p of a mean score of `m` runs, in the direction in which scores are better.
 double reference_score_p(const struct reference *, double score, int m);
-// "94.21%, sigma 0.20, of 6 runs of recipe cifar10": what was compared with.
+// "94.21%, sigma 0.20, of 6 runs of recipe cifar10": the other side of the comparison.
 char *reference_text(const struct reference *, const char *recipe, char into[160]);

@@ -24,7 +24,7 @@ const char *replay_what(enum replay_verdict verdict)
     return verdicts[verdict][1];
 }
 
-// ---- what has to be the same
+// ---- settings that must be equal
 
 bool replay_has(const json_t *list, const char *member, const char *value, const char *digest)
 {

@@ -11,7 +11,7 @@
 
 // VERDICT(NAME, word, what it says of the replay)
 #define REPLAY_VERDICT_LIST                                                                                            \
-    VERDICT(EXACT, "exact", "every loss and score is that of the original, bit for bit")                               \
+    VERDICT(EXACT, "exact", "every loss and score equals the original's, bit for bit")                                 \
     VERDICT(WITHIN, "within", "the last score lies in the interval of the original")                                   \
     VERDICT(DIFFERS, "differs", "it came to other figures")                                                            \
     VERDICT(NONE, "none", "it does not repeat that run")
@@ -36,7 +36,7 @@ struct replay_judged {
 // `group`: the original's group; it counts from GROUP_MINIMUM finished runs on. NULL: none. End the result with replay_free.
 void replay_judge(const json_t *original, const json_t *replay, const struct group_facts *group, struct replay_judged *);
 // The same of the points up to an epoch, which need no end: REPLAY_EXACT or REPLAY_DIFFERS. The latter is a contradiction only if
-// no setting differs. `points` counts those of the run that has more up to there: a missing point is not equal. 0 points: NONE.
+// no setting differs. `points` is the larger of both runs' counts up to there: a missing point is not equal. 0 points: NONE.
 void replay_judge_first(const json_t *original, const json_t *replay, int64_t epoch_micro, struct replay_judged *);
 void replay_free(struct replay_judged *);
 // The interval of the original's group. False if the group has fewer than GROUP_MINIMUM finished runs, or is NULL. Cost: a
@@ -51,5 +51,5 @@ int replay_settings(const json_t *original, const json_t *replay, struct text *)
 bool replay_has(const json_t *list, const char *member, const char *value, const char *digest);
 // Half the 95% prediction interval for one more run after `n` (at least 2): t(0.975, n - 1) sigma sqrt(1 + 1/n).
 double replay_spread(double sigma, int n);
-// The same for the difference of two shares of `items` items each, whose mean is `share`: that of two independent samples.
+// The same for the difference of two shares of `items` items each, whose mean is `share`: of two independent samples.
 double replay_sampling(double share, int64_t items);

@@ -77,7 +77,7 @@ int sshkey_read_line(const char *line, size_t count, struct sshkey *key)
     blank = memchr(base64, ' ', (size_t)(end - base64));
     const size_t length = (size_t)((blank != NULL ? blank : end) - base64);
     if (sodium_base642bin(blob, sizeof blob, base64, length, NULL, &blob_count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
-        return fail(ERR_INPUT, "the public key is damaged: what follows \"%.*s \" is not base64, or too long", (int)type, line);
+        return fail(ERR_INPUT, "the public key is damaged: the text after \"%.*s \" is not base64, or too long", (int)type, line);
     TRY(sshwire_key(sshwire_over(blob, blob_count), key->at, key->application));
     if (is_hardware != (*key->application != 0)) return fail(ERR_INPUT, "the public key is damaged: it is of another type");
     if (blank != NULL) sshkey_set_comment(key, blank + 1, (size_t)(end - blank - 1));

@@ -162,7 +162,7 @@ int sshwire_unarmour(const char *what, const char *text, size_t text_count, unsi
     text_count -= e;
     if (text_count < 2 || (text[0] != '\n' && text[0] != '\r') || text[text_count - 1] != '\n')
         return fail(ERR_INPUT, "the lines \"%s\" and \"%s\" must stand on lines of their own", begin, end);
-    // libsodium also skips NUL bytes if it is told to skip any.
+    // libsodium also skips NUL bytes if it may skip any.
     if (memchr(text, 0, text_count) != NULL ||
         sodium_base642bin(into, room, text, text_count, "\r\n", count, NULL, sodium_base64_VARIANT_ORIGINAL) != 0) {
         *count = 0;

@@ -22,7 +22,7 @@ enum { SSHWIRE_APPLICATION = 64 };
 int sshwire_key(struct sshwire blob, unsigned char at[32], char application[SSHWIRE_APPLICATION]) MUST_CHECK;
 const char *sshwire_type(const char *application);
 
-// Writing. The caller provides enough room; too little is a BUG.
+// Writing. The caller provides enough bytes; too few are a BUG.
 struct sshwire_out {
     unsigned char *at;
     size_t count, room;
@@ -31,7 +31,7 @@ void sshwire_put(struct sshwire_out *, const void *bytes, size_t count);
 void sshwire_put_u32(struct sshwire_out *, uint32_t);
 void sshwire_put_string(struct sshwire_out *, const void *bytes, size_t count);
 void sshwire_put_word(struct sshwire_out *, const char *word);
-enum { SSHWIRE_KEY = 160 };  // room for the public key's blob
+enum { SSHWIRE_KEY = 160 };  // the public key's blob at most
 void sshwire_put_key(struct sshwire_out *, const unsigned char at[32], const char *application);
 
 // "-----BEGIN WHAT-----", lines of 70 base64 digits, "-----END WHAT-----", each with a line end, then a NUL.

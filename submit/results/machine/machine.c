@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads /proc and /sys. Invariant: an unreadable fact is empty or 0, never a guess. Nothing that names the host, its owner
-// or a serial number is read. Cost: a few milliseconds, once a process, most of them for the program's own digest.
+// or a serial number is read. Cost: a few milliseconds, once per process, most of them for the program's own digest.
 #include "submit/results/machine/machine.h"
 
 #include <archive.h>

@@ -3,7 +3,7 @@
 //
 // Exactly one segment is open at any time. Entering another segment closes it at the same nanosecond, so the segments of a
 // run always sum to its end-to-end time. There is no stop and no pause. The three clocks of docs/rules.md are sums over
-// segments and can be read at any moment. Cost: one clock read an entry.
+// segments and can be read at any moment. Cost: one clock read per entry.
 #pragma once
 
 #include <stdbool.h>

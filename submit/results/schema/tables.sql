@@ -345,7 +345,7 @@ CREATE TABLE commitments (
     PRIMARY KEY (competition, run)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that were deleted. Neither their numbers nor those of their groups are given again.
+-- Runs that were deleted. Neither their numbers nor their groups' numbers are given again.
 CREATE TABLE deletions (
     run INTEGER PRIMARY KEY,
     group_id INTEGER,

@@ -191,7 +191,7 @@ static int check_applies(const char *where, const struct recipe *r, const char *
     return recipe_applies(r, k) ? 0 : recipe_refuse(where, r, k);
 }
 
-// The origin that a recipe tells of is that of its own network.
+// The origin that a recipe states is its own network's.
 static void take(struct recipe *r, struct recipe *changed)
 {
     if (strcmp(r->model, changed->model) != 0 && strcmp(r->about, changed->about) == 0)

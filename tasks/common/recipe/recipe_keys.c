@@ -77,7 +77,7 @@ static const struct recipe_key common[] = {
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
      .about = "epochs in which learning rates rise linearly, before they fall"},
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
-     .about = "form of the decay; inverse-root: of the steps over those of the warm-up (Vaswani et al. 2017)"},
+     .about = "form of the decay; inverse-root: of the steps over the warm-up's (Vaswani et al. 2017)"},
     {"schedule.step.at", NULL, KEY_LIST, AT(step_at), 0, 10000, NULL, "30,60,80",
      .about = "epochs after which the learning rates fall", .shapes = 1 << SHAPE_STEP},
     {"schedule.step.factor", NULL, KEY_NUMBER, AT(step_factor), 0, 1, NULL, "0.1", .about = "by which they fall each time",

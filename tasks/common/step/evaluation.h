@@ -40,7 +40,7 @@ int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHEC
 int evaluation_run(struct evaluation *, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;
 
 // The parts of evaluation_run, for a caller that times each batch. Every successful evaluation_begin is followed by
-// evaluation_end, which receives rc and returns it if it is negative. `outputs` has room for evaluation_output_bytes.
+// evaluation_end, which receives rc and returns it if it is negative. `outputs` holds evaluation_output_bytes.
 int evaluation_begin(struct evaluation *, void **judging) MUST_CHECK;  // resets counters, folds weights, begins the judge
 int evaluation_read(struct evaluation *, const struct variant *, char *outputs) MUST_CHECK;  // waits for the device
 int evaluation_judge(struct evaluation *, void *judging, const struct variant *, const struct order_batch *,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices of a batch (data.slices): equal parts that one device computes one after the other, or several devices side by side.
-// Whatever the number of devices, the step has the same result, byte for byte on the device "cpu" with the same number of
+// With any number of devices, the step has the same result, byte for byte on the device "cpu" with the same number of
 // threads each: a batch norm sees one slice, and gradients, the loss and the running statistics are added in one tree over the
 // slices (ranks_tree_add). A process has a subtree of it.
 //

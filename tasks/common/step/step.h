@@ -81,7 +81,7 @@ int step_site(struct step *);
 // the number of samples for a sum over the batch, 1 for a mean. Does nothing in an evaluation.
 void step_loss(struct step *, int loss, int64_t terms);
 // Adds factor * sum / rows to the loss. `rows`, f32[1], is counted by the graph and depends on no parameter; 0 or at least 1.
-// `sum` is over the rows of one part; the mean is over those of the whole batch, on all processes. Without rows it is 0. The
+// `sum` is over the rows of one part; the mean is over the rows of the whole batch, on all processes. Without rows it is 0. The
 // losses of a program have different names. Does nothing in an evaluation.
 void step_mean_loss(struct step *, const char *name, int sum, int rows, float factor);
 int step_hits(struct step *, int metric);                 // a counter, i32[1], for g_correct

@@ -105,7 +105,7 @@ int digests_check_scored(const struct task *task, const struct dataset_facts *st
 {
     const struct contest *contest = contest_find(task->name);
     if (!stored->official || !contest || !contest->scored_set || !strcmp(scored, contest->scored_set)) return 0;
-    return fail(ERR_INPUT, "%s: the samples that this program scores are not those of the contest: their digest is %.16s..., "
+    return fail(ERR_INPUT, "%s: the samples that this program scores differ from the contest's: their digest is %.16s..., "
                 "not %.16s...", task->name, scored, contest->scored_set);
 }
 

@@ -17,7 +17,7 @@ int facts_read(const struct device_facts *device, struct machine_facts *machine,
     char processes[MACHINE_TEXT];
     machine_read(machine);
     TRY(machine_software(software));
-    // Several processes add numbers by another tree of threads than one with as many threads, so a replay must tell them apart.
+    // Several processes add numbers by another tree of threads than one with as many threads, so a replay must distinguish them.
     snprintf(processes, sizeof processes, "%s, %d processes", ranks_library(), ranks_size());
     if (ranks_size() > 1) add_library(software, processes);
     if (!*device->gpu) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processes of one training tell each other besides gradients: that they train the same, that all are ready, when to
+// The messages of the processes of one training besides gradients: that they train the same, that all are ready, when to
 // stop or to write a state, and what each of them counted. The first process writes the record, the states and the weights,
 // and it alone shows anything.
 #include "tasks/common/train/train_inside.h"

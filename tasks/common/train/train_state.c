@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Reads the energy of the processor packages, once a machine, and of each device with a meter. Unknown if a GPU or a machine that
-// trains cannot be read, or was not before the run was resumed: a part would pass for the whole.
+// Reads the energy of the processor packages, once per machine, and of each device with a meter. Unknown if a GPU or a machine
+// that trains cannot be read, or was not before the run was resumed: a part would pass for the whole.
 int train_energy(struct going *r, bool now)
 {
     int64_t packages = 0, gpu = 0, before = r->o->resume ? r->o->resume->note.energy_uj : 0;
@@ -170,7 +170,7 @@ static int check_program(const struct going *r)
     return rc;
 }
 
-// The files given to a resumed run must equal those of its record, byte for byte.
+// The files given to a resumed run must equal its record's, byte for byte.
 static int compare_files(const struct going *r)
 {
     struct run_file files[TASK_FILES];

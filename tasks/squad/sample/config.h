@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config.json beside the weights of an encoder: the encoder's shape as another program wrote it. It must agree with the
-// recipe, which decides what is trained.
+// config.json next to the weights of an encoder: the encoder's shape as another program wrote it. It must agree with the
+// recipe, which decides the network.
 #pragma once
 
 #include "tasks/common/recipe/recipe.h"
@@ -11,6 +11,6 @@ struct config {
 };
 // Pure; `where` names the text in errors. Refuses an encoder that is computed differently from BERT.
 int config_parse(const char *where, const char *bytes, size_t count, struct config *) MUST_CHECK;
-// Compares the recipe with config.json beside `weights`. Without config.json there is nothing to compare. `pieces`: size of
+// Compares the recipe with config.json next to `weights`. Without config.json there is nothing to compare. `pieces`: size of
 // the vocabulary.
 int config_check(const char *weights, const struct recipe *, int64_t pieces) MUST_CHECK;

@@ -57,7 +57,7 @@ static void cut_text(const void *list, const char *text, size_t n, struct pieces
 
 // ---- samples
 
-// The texts of one sample: stored ones, or those of a request.
+// The texts of one sample: stored ones, or a request's.
 struct passage {
     const struct pieces *context, *question;
     struct windows windows;

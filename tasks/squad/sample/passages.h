@@ -4,7 +4,7 @@
 // ragged), "start" and "end" (i32: places of the answer's first and last word). Training has only samples that hold their
 // answer.
 //
-// Words are those of data/text/words.h. Cost: texts are cut once (texts.h); features are made when a sample is fed.
+// Words follow data/text/words.h. Cost: texts are cut once (texts.h); features are made when a sample is fed.
 #pragma once
 
 #include "tasks/squad/sample/reader.h"

@@ -64,7 +64,7 @@ static int find_task_of_file(const char *path, struct source *s)
     return rc;
 }
 
-// True if the task takes what was given: --ask, --text or both.
+// True if the task accepts the given options: --ask, --text or both.
 static bool takes_words(const struct task *task, const struct arguments *a)
 {
     if (!task->ask || task->asks == ASKS_PICTURE) return false;

@@ -6,7 +6,7 @@
 #include "runtime/common/base/file.h"
 #include "submit/results/record.h"
 
-// The files must be those of the run: another vocabulary would number the words differently.
+// The files must be the run's: another vocabulary would number the words differently.
 int infer_run_files(const struct task_files *files, const json_t *record, int64_t run)
 {
     size_t at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether files are those of a recorded run: a failure with a sentence if not. `record` is the run's row (record_read).
+// Fails with a sentence unless the files are a recorded run's. `record` is the run's row (record_read).
 #pragma once
 
 #include <jansson.h>

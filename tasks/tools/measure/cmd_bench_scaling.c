@@ -225,7 +225,7 @@ static int record_all(const struct bench_scaling *b, const struct task *task, co
 }
 
 // Measures from the largest number of processes down. Without --threads, all processes get as many threads as each of these has
-// room for: otherwise a single process would take all processors, and no other row could be compared with it.
+// cores for: otherwise a single process would take all processors, and no other row could be compared with it.
 static int measure_rows(const struct bench_scaling *b, const int64_t *processes, int count, struct scaling_row row[])
 {
     int64_t threads = 0;

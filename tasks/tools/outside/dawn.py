@@ -77,7 +77,7 @@ class Run:
 
 
 def run(**about):
-    """Begins the report; the arguments are those of about()."""
+    """Begins the report; takes the arguments of about()."""
     return Run(**about)
 
 

@@ -21,6 +21,6 @@ int events_read(const unsigned char *bytes, size_t count, size_t *used, events_t
 struct events_folder;
 // Files that are there already belong to other runs, and are left alone. The folder need not exist yet.
 struct events_folder *events_folder_new(const char *path);
-// Takes what was written since the call before, file by file in the order of their names.
+// Reads the bytes written since the call before, file by file in the order of their names.
 int events_folder_poll(struct events_folder *, events_take *, void *context) MUST_CHECK;
 void events_folder_free(struct events_folder *);

@@ -125,9 +125,9 @@ double outside_most(const struct contest *c)
     return c->board.items == 0 && c->most_micro > c->items ? (double)c->most_micro / (double)c->items : 1;
 }
 
-// A share of 1, or a value, as k of the contest's items, rounded down. A share that single precision cannot tell from the next
-// count is that count: 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact count
-// stays as it is.
+// A share of 1, or a value, as k of the contest's items, rounded down. A share that single precision cannot distinguish from the
+// next count is that count: 9412 / 10000 may be printed from a float. The gap is at most a hundredth of an item, so an exact
+// count stays as it is.
 int outside_share(const char *what, double share, const struct contest *c, int64_t *k)
 {
     const double most = outside_most(c);

@@ -113,7 +113,7 @@ static void tell_chain(const json_t *run, const char *broken)
     text_free(&better);
 }
 
-// Several runs can have one name, as those of a group do.
+// Several runs can have one name, as the runs of a group do.
 static int find_run(struct results *r, const char *word, int64_t *id)
 {
     int same;
@@ -292,7 +292,7 @@ static int delete_run(struct results *r, const char *word, bool yes)
         return fail(ERR_USAGE, "nothing was deleted: --yes deletes %s %lld from %s", group ? "group" : "run", (long long)id,
                     result_file(r));
     TRY(result_delete(r, group, id));
-    printf("%s %lld is deleted; verify tells so, and files of weights stay\n", group ? "group" : "run", (long long)id);
+    printf("%s %lld is deleted; verify says so, and files of weights stay\n", group ? "group" : "run", (long long)id);
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "submit/format/score/contest.h"
 #include "submit/format/score/cost.h"
 
-// The metric over the measured items. A value is in millionths, whatever their number.
+// The metric over the measured items. A value is in millionths for any number of them.
 static struct run_metric latency_metric(const json_t *row)
 {
     const struct contest *contest = contest_find(record_text(row, "task"));

@@ -257,7 +257,7 @@ static void drain(struct feed *feed, char chain[2][DIGEST_HEX])
     }
 }
 
-// From the middle of an epoch on, the batches are those of the whole epoch.
+// From the middle of an epoch on, the batches equal the whole epoch's.
 static void expect_seeks(struct feed *feed)
 {
     char whole[8][DIGEST_HEX];
@@ -296,7 +296,7 @@ TEST_WITH(a_feed_decodes_the_same_on_any_threads, open_data, close_data)
     }
 }
 
-// Each sample is wanted once an epoch, in pages or one by one; from the middle of an epoch on, no page of a window that is
+// Each sample is requested once per epoch, in pages or one by one; from the middle of an epoch on, no page of a window that is
 // begun is left out.
 TEST_WITH(what_will_be_read_is_wanted, open_data, close_data)
 {

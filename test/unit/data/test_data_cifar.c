@@ -47,7 +47,7 @@ static void make_small(const int64_t counts[CIFAR_FILES])
     make_note(counts);
 }
 
-// Published sizes, all zeros, taking no room on the disk.
+// Published sizes, all zeros, sparse on the disk.
 static void make_sparse(void)
 {
     for (int f = 0; f < CIFAR_FILES; f++) {
@@ -159,7 +159,7 @@ TEST_WITH(samples_have_named_fields, set_up, leave)
     assert_int_equal(dataset_item(ds, SPLIT_TRAIN, "labels", 7, &label, 1, NULL), 0);
     assert_int_equal(label, byte_of(2, 1, 0));
     assert_fails(dataset_item(ds, SPLIT_TRAIN, "images", 7, same, 100, NULL), ERR_USAGE,
-                 "cifar10: images of train sample 7 has 3072 bytes, and there is room for 100");
+                 "cifar10: images of train sample 7 has 3072 bytes, and the buffer holds 100");
     assert_fails(dataset_item(ds, SPLIT_TEST, "images", 3, same, sizeof same, NULL), ERR_USAGE, "3 test samples");
     assert_string_equal(dataset_facts(ds)->split_name[SPLIT_TEST], "test");
     dataset_close(ds);
@@ -356,7 +356,7 @@ TEST_WITH(what_did_not_change_is_not_read_again, set_up, leave)
     assert_int_equal(dataset_verify(ds, &verdict), 0);      // which always reads
     assert_int_equal(verdict, DATASET_CUSTOM);
     assert_false(dataset_facts(ds)->remembered);
-    assert_int_equal(checked(ds, true), DATASET_CUSTOM);  // and tells what it found
+    assert_int_equal(checked(ds, true), DATASET_CUSTOM);  // and names what it found
     dataset_close(ds);
 
     make_note((const int64_t[]){20, 20, 20, 20, 20, 19});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of JPEGs: the same pixels as in the whole, whatever the coding; damaged, foreign and oversized files.
+// Parts of JPEGs: the same pixels as in the whole, in every coding; damaged, foreign and oversized files.
 #include "data/image/decoder.h"
 #include "data/image/scale.h"
 #include "test/unit/test.h"

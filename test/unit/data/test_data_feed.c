@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streamed feed: the same bytes whatever the threads and the ring, in order, from anywhere, and a sentence for every
+// The streamed feed: the same bytes with any threads and any ring, in order, from anywhere, and a sentence for every
 // sample that is wrong. make check-threads runs this under ThreadSanitizer.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
@@ -349,7 +349,7 @@ TEST_WITH(fields_must_fit, set_up, leave)
     bad = good, bad.field[3].dtype = I32;
     assert_fails(feed_new(&bad, &f), ERR_USAGE, "\"row\" of text is f32, not i32");
     bad = good, bad.field[3].shape[1] = SHAPE(5);
-    assert_fails(feed_new(&bad, &f), ERR_USAGE, "has 24 bytes, and the batch has room for 20");
+    assert_fails(feed_new(&bad, &f), ERR_USAGE, "has 24 bytes, and a sample of the batch holds 20");
     bad = good, bad.field[1].name = "start", bad.field[1].shape[0] = bad.field[1].shape[1] = bad.field[1].shape[2] = SHAPE(1);
     assert_fails(feed_new(&bad, &f), ERR_USAGE, "\"tokens.length\" is fed without \"tokens\" itself");
     bad = good, bad.order.limit[2] = 39;
@@ -359,7 +359,7 @@ TEST_WITH(fields_must_fit, set_up, leave)
     struct feed_batch batch;
     int rc = feed_begin(f, 1, 0);
     while (rc == 0 && (rc = feed_take(f, &batch)) == 0 && batch.count > 0) feed_give_back(f, &batch);
-    assert_fails(rc, ERR_USAGE, "has 40 bytes, and there is room for 36");
+    assert_fails(rc, ERR_USAGE, "has 40 bytes, and the buffer holds 36");
     feed_free(f);
     dataset_close(data);
 }

@@ -252,7 +252,7 @@ TEST_WITH(no_room, set_up_server, tear_down_server)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_fails(rc, ERR_IO, "after byte 100000 of");
     assert_int_equal(part_size(), 100000);
-    assert_int_equal(fetch("whole", 1), 0);  // room was made: it goes on
+    assert_int_equal(fetch("whole", 1), 0);  // the disk has space again: it goes on
     assert_unpacked();
     assert_non_null(strstr(requests(), "bytes=100000-"));
 }
@@ -291,7 +291,7 @@ TEST_WITH(files_without_an_archive, set_up_server, tear_down_server)
         assert_int_equal(digest_file(in(i == 0 ? "out/plain/train.json" : "out/plain/dev.json"), hex), 0);
         assert_string_equal(hex, digest);
     }
-    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/missing", port);  // what is there needs no request
+    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/missing", port);  // existing files need no request
     assert_int_equal(fetch_source(&plain, &options), 0);
     bytes[count / 2] ^= 1;
     put("out/plain/dev.json", bytes, count);  // a file of another origin is not touched

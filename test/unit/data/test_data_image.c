@@ -106,7 +106,7 @@ TEST_WITH(every_kind_of_png, set_up, leave)
     for (int i = 0; i < SIDE * SIDE; i++) expect(image, i, rows[i], rows[i], rows[i]);
     image_free(&image);
 
-    uint8_t bits[SIDE * 2];  // 1 bit a pixel: black, white, black, white ...
+    uint8_t bits[SIDE * 2];  // 1 bit per pixel: black, white, black, white ...
     memset(bits, 0x55, sizeof bits);
     make_png(&bytes, PNG_COLOR_TYPE_GRAY, 1, bits, 2, NULL);
     image = decode(&bytes);
@@ -198,7 +198,7 @@ TEST_WITH(broken_pictures, set_up, leave)
             if (rc != ERR_INPUT) fail_msg("kind %d cut at byte %zu of %zu was taken", kind, n, bytes.count);
         }
         int refused = 0;
-        for (size_t i = 0; i < bytes.count; i++) {  // whatever comes of it, it ends well
+        for (size_t i = 0; i < bytes.count; i++) {  // it must end, accepted or refused
             bytes.at[i] ^= 0x41;
             int rc = image_decode("bent", bytes.at, bytes.count, &IMAGE_LIMITS, &image);
             if (rc == 0) image_free(&image);
@@ -231,7 +231,7 @@ TEST_WITH(pictures_fit, set_up, leave)
         }
     }
 
-    for (int side = 1; side <= 20; side++) {  // one colour stays that colour, whatever the sizes
+    for (int side = 1; side <= 20; side++) {  // one colour stays that colour at all sizes
         memset(from, 77, sizeof from);
         struct image plain = {side < 16 ? side : 16, side, from};
         image_fit(&plain, 8, out);

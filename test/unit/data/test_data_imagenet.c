@@ -173,7 +173,7 @@ static void must_pack(const char *from, const char *to, const char *labels)
     if (pack_imagenette(from, to, labels) < 0) fail_msg("%s", error_text());
 }
 
-// src as one archive below `top`, with what macOS and people leave beside pictures.
+// src as one archive below `top`, with the files that macOS and people leave next to pictures.
 static void make_single(const char *file, const char *top, bool zipped, bool pax, int val)
 {
     char name[400], path[200];
@@ -201,7 +201,7 @@ TEST_WITH(archives_are_as_folders, set_up, leave)
     must_pack("b.tgz", "b.dawnpack", NULL);
     make_single("c.tar", "./", false, true, 1);
     must_pack("c.tar", "c.dawnpack", NULL);
-    char top[200];  // longer than a header has room for: a member of its own holds the name
+    char top[200];  // longer than a header holds: a member of its own holds the name
     memset(top, 'd', sizeof top);
     memcpy(top + 190, "/", 2);
     make_single("d.tar", top, false, false, 1);
@@ -311,7 +311,7 @@ TEST_WITH(tars_are_as_flat_folders, set_up, leave)
     put_plain("short.txt", "n01440764\n", 10);
     assert_fails(pack_imagenette("tars", "x", "short.txt"), ERR_INPUT, "does not have the number of");
     assert_fails(pack_imagenette("flat", "x", "short.txt"), ERR_INPUT, "of 1 pictures, does not have its number");
-    // An unpacked folder with a flat val trains, too, once the list lies beside it.
+    // An unpacked folder with a flat val trains, too, once the list is next to it.
     assert_int_equal(rename(in("list.txt"), in("flat/" TRUTH_FILE)), 0);
     struct dataset *ds;
     int32_t labels[10];

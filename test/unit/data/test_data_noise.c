@@ -5,7 +5,7 @@
 #include "test/unit/test.h"
 #include "test/unit/data/fixture_text.h"
 
-// cmocka wants those before it
+// cmocka.h requires those before it
 
 enum { IMAGE = 32 * 32 * 3 };
 
@@ -37,7 +37,7 @@ TEST(test_facts)
     assert_int_equal(dataset_open("noise", NULL, &ds), ERR_USAGE);  // it has no name of its own
 }
 
-// An image is the same whatever range it is read in; splits differ; pixels spread over all values.
+// An image is the same in every range that it is read in; splits differ; pixels spread over all values.
 TEST(test_images)
 {
     struct dataset *ds;

@@ -313,7 +313,7 @@ TEST_WITH(the_first_epoch_may_be_sorted, set_up, leave)
         choice.kind = ORDER_SORTED_FIRST;
         struct order *o = order_of(&choice);
         order_draw(o, 3, 1, 0);
-        order_draw(o, 3, 0, 0);  // whatever was drawn before
+        order_draw(o, 3, 0, 0);  // independent of earlier draws
         for (int64_t b = 0, longest = 0; b < order_batches(o); b++)
             for (int64_t i = 0; i < order_batch(o, b).count; i++) {
                 int32_t length = lengths[order_samples(o)[order_batch(o, b).first + i]];

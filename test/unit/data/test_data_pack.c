@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs: what goes in comes out, in the same bytes whatever happened on the way, and everything that is wrong is a sentence.
+// Packs: what goes in comes out, in the same bytes after any interruption, and every fault is a sentence.
 #include "test/unit/test.h"
 #include "test/unit/fixture_folders.h"
 
@@ -60,21 +60,21 @@ TEST_WITH(what_goes_in_comes_out, set_up, leave)
     assert_int_equal(dataset_lengths(packed, SPLIT_TRAIN, "jpeg", lengths), 0);
     for (int i = 0; i < 30; i++) {
         static uint8_t bytes[1 << 16], original[1 << 16];
-        int64_t k = label[i] * 3 + size[2 * i + 1] - 20, n;  // make_pictures: the height tells the picture of the class
+        int64_t k = label[i] * 3 + size[2 * i + 1] - 20, n;  // make_pictures: the height identifies the picture of the class
         moved += k != i;
         assert_int_equal(size[2 * i], 24 + label[i]);
         assert_int_equal(dataset_item(packed, SPLIT_TRAIN, "jpeg", i, bytes, sizeof bytes, &length), 0);
         assert_int_equal(dataset_item(folder_set, SPLIT_TRAIN, "jpeg", k, original, sizeof original, &n), 0);
         assert_true(length == lengths[i] && length == n);
         assert_memory_equal(bytes, original, (size_t)n);
-        assert_fails(dataset_item(packed, SPLIT_TRAIN, "jpeg", i, bytes, (size_t)n - 1, &n), ERR_USAGE, "there is room for");
+        assert_fails(dataset_item(packed, SPLIT_TRAIN, "jpeg", i, bytes, (size_t)n - 1, &n), ERR_USAGE, "the buffer holds");
     }
     assert_true(moved > 15);
     const struct dataset_facts *f = dataset_facts(packed);
     assert_true(f->classes == 10 && f->height == 0);
     assert_int_equal(f->field[0].shape.dim[0], dataset_facts(folder_set)->field[0].shape.dim[0]);
     assert_string_equal(f->class_names[0], "n01440764 tench");
-    for (int s = 0; s < SPLIT_COUNT; s++) {  // the same pictures, whatever holds them
+    for (int s = 0; s < SPLIT_COUNT; s++) {  // the same pictures in every form
         char hex[2][DIGEST_HEX];
         assert_int_equal(dataset_content_digest(packed, (enum split)s, hex[0]), 0);
         assert_int_equal(dataset_content_digest(folder_set, (enum split)s, hex[1]), 0);
@@ -249,7 +249,7 @@ TEST_WITH(goes_on_to_the_same_bytes, set_up, leave)
     assert_int_equal(report.resumed, 50);
     assert_same_files("a.dawnpack", "b.dawnpack");
     assert_int_equal(unlink(in("b.dawnpack")), 0);
-    // Payloads that never reached the disk: what is before them counts.
+    // Payloads that never reached the disk: the payloads before them count.
     interrupt("a.dawnpack", "b.dawnpack.part", 30, 0);
     struct stat st;
     assert_int_equal(stat(in("b.dawnpack.part"), &st), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resize against a double loop of the same filter, on every instruction set, and what follows from its definition.
+// The resize against a double loop of the same filter, on every instruction set, and consequences of its definition.
 
 #include "data/image/scale.h"
 #include "runtime/common/base/isa.h"

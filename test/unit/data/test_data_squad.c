@@ -163,7 +163,7 @@ TEST_WITH(both_files, set_up, leave)
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "contexts", 2, text, sizeof text, &length), 0);
     assert_int_equal(length, 14);
     assert_memory_equal(text, "caf\xc3\xa9 number 2", 14);
-    assert_fails(dataset_item(ds, SPLIT_TEST, "contexts", 2, text, 13, &length), ERR_USAGE, "there is room for 13");
+    assert_fails(dataset_item(ds, SPLIT_TEST, "contexts", 2, text, 13, &length), ERR_USAGE, "the buffer holds 13");
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "questions", 2, text, sizeof text, &length), 0);
     assert_memory_equal(text, "Which 1?", 8);
     int32_t all[6];

@@ -81,7 +81,7 @@ TEST_WITH(wanted_files_come_out, set_up, leave)
     assert_int_equal(size_of("out/small-bin/one.bin"), 300000);
     assert_int_equal(size_of("out/small-bin/two.bin"), 5);
     assert_false(file_exists(in("out/small-bin/readme.html")));
-    assert_int_equal(unpack(), 0);  // once more over what is there
+    assert_int_equal(unpack(), 0);  // once more over the existing files
 }
 
 TEST_WITH(no_path_leaves_the_folder, set_up, leave)

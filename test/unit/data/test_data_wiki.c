@@ -66,7 +66,7 @@ TEST(an_article_may_have_a_title_alone)
     wiki_free(&a);
 }
 
-// ---- what is wrong
+// ---- faults
 
 TEST(wrong_files_are_named)
 {
@@ -75,7 +75,7 @@ TEST(wrong_files_are_named)
     assert_fails(parse("<doc a>\nT\n</doc>\n", &a), ERR_INPUT, "w_00 has no article with a text");
     assert_fails(parse("<doc a>\nT\nx\n", &a), ERR_INPUT, "w_00:1: the article that begins here has no </doc>");
     assert_fails(parse("\n<doc a>\nT\nx\n<doc b>\n", &a), ERR_INPUT,
-                 "w_00:5: an article begins, and that of line 2 has no </doc> yet");
+                 "w_00:5: an article begins, but the article of line 2 has no </doc> yet");
     assert_fails(parse("<doc a>\nT\nx\n</doc>\n\nmore\n", &a), ERR_INPUT,
                  "w_00:6: a text outside of an article: <doc ...> must come");
     assert_fails(parse("text\n<doc a>\n", &a), ERR_INPUT, "w_00:1: a text outside of an article");

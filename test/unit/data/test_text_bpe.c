@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte pair encoding: what is learned by hand, ties, other people's files, and a round trip.
+// Byte pair encoding: merges worked out by hand, ties, other people's files, and a round trip.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WordPiece: hand cases whose ids and places are those of the library `tokenizers` with the same vocabulary, and vocabularies
+// WordPiece: hand cases whose ids and positions the library `tokenizers` gives with the same vocabulary, and vocabularies
 // that are wrong.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
@@ -185,7 +185,7 @@ TEST(learned_by_hand)
     static const char characters[] = "##d\n##e\n##i\n##o\n##r\n##s\n##t\n##w\nl\nn\nw\n";
     struct text expected = {0};
     text_add(&expected, "%s", characters);
-    assert_learned(text, 5, characters);  // characters come first, whatever the limit
+    assert_learned(text, 5, characters);  // characters come first at any limit
     assert_learned(text, 16, characters);
     text_add(&expected, "##st\n##est\nlo\nlow\n");
     assert_learned(text, 20, expected.at);

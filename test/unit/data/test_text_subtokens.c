@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subtokens: ids and lines equal those of MLPerf's tokenizer.py with the same vocabulary; wrong files; any line comes back.
+// Subtokens: ids and lines equal MLPerf's tokenizer.py with the same vocabulary; wrong files; any line comes back.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 

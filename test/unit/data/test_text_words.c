@@ -125,7 +125,7 @@ TEST_WITH(vectors_that_are_wrong, set_up, leave)
                      wrong[i].words);
     assert_fails(vectors_parse("g", "", 0, words, 0, &v), ERR_USAGE, "vectors have 1 to 4096 numbers, not 0");
     assert_fails(vectors_open(in("none"), words, 2, &v), ERR_IO, "none");
-    struct text many = {0};  // a line that is cut off, behind those that tell the dimension
+    struct text many = {0};  // a line that is cut off, behind those that state the dimension
     for (int i = 0; i < 200; i++) text_add(&many, "w%d 1 2\n", i);
     text_add(&many, "at 1\n");
     assert_fails(vectors_parse("g", many.at, many.length, words, 2, &v), ERR_INPUT, "line 201 is not a word with 2 numbers");

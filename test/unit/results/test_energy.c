@@ -4,7 +4,7 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_record.h"
 
-// Joules to the target are those of the point that met it; points that are taken back take their energy with them.
+// Joules to the target are counted up to the point that met it; points that are taken back take their energy with them.
 TEST_WITH(test_energy_of_points, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
@@ -23,7 +23,7 @@ TEST_WITH(test_energy_of_points, setup, leave)
     assert_int_equal(record_int(record, "reached_energy_uj"), 2000);
     assert_int_equal(json_array_size(json_object_get(record, "energy")), 3);
     json_decref(record);
-    assert_int_equal(fixture_run(r, &facts, k, 3), 2);  // a machine that cannot tell
+    assert_int_equal(fixture_run(r, &facts, k, 3), 2);  // a machine without a counter
     assert_int_equal(record_read(r, 2, &record), 0);
     assert_false(record_has(record, "reached_energy_uj"));
     json_decref(record);

@@ -181,7 +181,7 @@ TEST_WITH(outside_runs_leave_as_such, setup, teardown)
     struct text text = {0};
     assert_int_equal(show_run(r, id, &(struct plain_style){0}, &text), 0);
     assert_non_null(strstr(text.at, "0.7500 F1; target 0.9400"));
-    for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("a number nobody told: %.40s", zero);
+    for (const char *zero = text.at; (zero = strstr(zero, " 0 ")) != NULL; zero++) fail_msg("an unstated number: %.40s", zero);
     text_free(&text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out while a run is recorded: whichever allocation fails, the program may end, but what was on the disk before
+// Memory that runs out while a run is recorded: if an allocation fails, the program may end, but everything on the disk before
 // is there and whole. A child process per allocation, whose malloc fails from that one on, each with the same file as the others.
 #include "test/unit/fixture_lack.h"
 #include "test/unit/fixture_record.h"

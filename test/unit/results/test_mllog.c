@@ -75,7 +75,7 @@ TEST_WITH(test_events, setup, leave)
     static const struct event missed[] = {HEAD, EVALUATION(10, 31, 33), {"run_stop", END, 33}};
     struct results *r = open_db(RESULTS_WRITE);
     struct text text = {0};
-    int64_t id = record_run(r, "cifar10", (const int64_t[]){5000, 9500, 9600}, 3);  // what follows the target is left out
+    int64_t id = record_run(r, "cifar10", (const int64_t[]){5000, 9500, 9600}, 3);  // points after the target are left out
     if (mllog_export(r, id, "Somebody \"&\" Co", &text) < 0) fail_msg("%s", error_text());
     check_events(text.at, met, sizeof met / sizeof *met);
     assert_non_null(strstr(text.at, "\"key\":\"submission_benchmark\",\"value\":\"resnet\""));

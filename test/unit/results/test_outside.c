@@ -17,7 +17,7 @@ static struct outside_line read_ok(const char *line)
     return said;
 }
 
-// ---- what is accepted
+// ---- accepted lines
 
 static const struct {
     const char *line;
@@ -130,7 +130,7 @@ TEST(test_about)
     assert_int_equal(said.about.input_size, -1);
 }
 
-// ---- what is not ours, and what is wrong
+// ---- foreign lines, and faults
 
 static const char *const others[] = {
     "",

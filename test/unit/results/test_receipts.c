@@ -39,7 +39,7 @@ TEST_WITH(receipts_are_kept_once, setup, leave)
     results_close(r);
 }
 
-// Servers that were given no name are all called the same; the key tells them apart.
+// Servers that were given no name are all called the same; the key distinguishes them.
 TEST_WITH(a_name_alone_is_no_board, setup, leave)
 {
     make_one();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of made-up records: what is in them, what a stranger's text cannot do, and files of which there is nothing to say.
+// Reports of made-up records: their contents, a stranger's text, and files without anything to report.
 #include "tasks/tools/report/report.h"
 #include "submit/results/result_bench.h"
 #include "submit/results/result_scaling.h"

@@ -489,7 +489,7 @@ TEST_WITH(a_reader_can_not_write, setup, leave)
     results_close(r);
 }
 
-// Whatever a strange file makes of our statements: they write nothing in a reader, go on for no longer than they may, and
+// No matter what a strange file makes of our statements: they write nothing in a reader, go on for no longer than they may, and
 // take no more memory.
 TEST_WITH(no_statement_goes_too_far, setup, leave)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements in the record: rows that belong together, sums, the list, and what is refused.
+// Measurements in the record: rows that belong together, sums, the list, and refusals.
 #include "tasks/tools/measure/throughput.h"
 #include "tasks/tools/show/show_bench.h"
 #include "test/unit/test.h"

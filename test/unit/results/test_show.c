@@ -180,7 +180,7 @@ TEST_WITH(named_losses_are_kept_and_shown, setup, teardown)
     json_decref(record);
 }
 
-// A run whose process is gone has no end: what is known of its time is not all of its time.
+// A run whose process is gone has no end: its known time is not all of its time.
 TEST_WITH(an_open_run_has_no_shares, setup, teardown)
 {
     struct stopwatch sw;

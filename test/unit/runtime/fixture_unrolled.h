@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recurrence written out step by step, as backpropagation through time has it: h' = gelu(W h + b) + x, forward, backward
-// and an update by momentum. Each step's gradients add to those of W and b.
+// and an update by momentum. Each step's gradients add to the gradients of W and b.
 #pragma once
 
 #include "runtime/grad.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device of a build without CUDA, tested in every build: it is never the default, and says what is missing.
+// The CUDA device of a build without CUDA, tested in every build: it is never the default, and names the missing part.
 #define device_cuda device_absent
 #define CUDA_MISSING missing
 static const char *missing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and the operators around it in a graph: decoding with a cache, what is counted, what is refused. The list of cases
+// Attention and the operators around it in a graph: decoding with a cache, counters, refusals. The list of cases
 // (test_ops, test_gradients) compares results.
 #include "test/unit/test.h"
 #include "test/unit/fixture_decode.h"
@@ -118,10 +118,10 @@ TEST(test_refusals)
     } rows[] = {
         {of_other_samples, "kv[B,S,2*H*D]"},      {of_other_widths, "kv[B,S,2*H*D]"},
         {two_lengths_of_one_sequence, "one length"}, {append_of_another_type, "of one type"},
-        {append_at_two_of_three, "one a sample"}, {norm_of_images_with_lengths, "x[B,T,..,C]"},
+        {append_at_two_of_three, "one per sample"}, {norm_of_images_with_lengths, "x[B,T,..,C]"},
         {weights_of_other_rows, "input 2"},       {rotary_of_odd_channels, "with D even"},
         {rotary_of_many_channels, "at most 256"}, {rotary_of_small_base, "a base of at least 1"},
-        {rotary_at_two_of_three, "one a sample"}, {rms_norm_of_another_scale, "input 2"},
+        {rotary_at_two_of_three, "one per sample"}, {rms_norm_of_another_scale, "input 2"},
         {rms_norm_with_a_bias, "has no bias"},    {layer_norm_without_a_scale, "a scale and a bias"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -134,7 +134,7 @@ TEST(test_refusals)
     }
 }
 
-// A mean over valid rows that is formed of two parts is that of the whole, though the parts have different numbers of them.
+// A mean over valid rows, formed of two parts, equals the mean of the whole, though the parts have different numbers of them.
 TEST(test_mean_of_parts)
 {
     struct session *s = session_on("cpu");

@@ -126,7 +126,7 @@ TEST_WITH(test_nms, begin, end)
     WANT(few, 2);
 }
 
-// An overlap of exactly the threshold keeps both boxes, and the threshold is that of the double: 0.7 in f32 is below it, 0.1
+// An overlap of exactly the threshold keeps both boxes, and the threshold is the double's: 0.7 in f32 is below it, 0.1
 // above.
 TEST_WITH(test_threshold_of_nms, begin, end)
 {

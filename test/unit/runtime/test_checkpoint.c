@@ -301,7 +301,7 @@ TEST_WITH(test_round_trip, enter, leave)
     assert_memory_equal(&twice_a, &twice_b, sizeof twice_a);
     assert_int_equal(session_get(b, "counter", &counter, sizeof counter), 0);
     assert_int_equal(session_get(b, "momentum", momentum, sizeof momentum), 0);
-    assert_int_equal(counter, 77);  // what is no weight is left alone
+    assert_int_equal(counter, 77);  // slots that are no weights stay unchanged
     assert_true(momentum[5] == 3);
 
     // The same weights and texts, the same bytes; another weight, another digest.

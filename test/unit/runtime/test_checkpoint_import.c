@@ -85,7 +85,7 @@ TEST_WITH(test_import, enter, leave)
     device_close(d);
 }
 
-// Whatever does not fit is counted and named in one sentence, and nothing is uploaded.
+// All that does not fit is counted and named in one sentence, and nothing is uploaded.
 TEST_WITH(test_import_refuses, enter, leave)
 {
     static const char *const prefixes[] = {"m.", NULL}, *const fresh[] = {"fc.", NULL};

@@ -111,7 +111,7 @@ static double difference(struct session *a, struct session *b, const char *slot)
 
 static const char *const results[] = {"y", "dx", "dw"};
 
-// The root of the mean square difference, relative to that of b.
+// The root mean square of the difference, relative to b's.
 static double mean_difference(struct session *a, struct session *b, const char *slot)
 {
     float *x = read_slot(a, slot), *y = read_slot(b, slot);
@@ -155,7 +155,7 @@ static bool same_slot(struct session *a, struct session *b, const char *slot)
     return same;
 }
 
-// Both factors of a product are rounded to bf16 after their transforms: the error is larger than that of the direct kernels, but
+// Both factors of a product are rounded to bf16 after their transforms: the error is larger than the direct kernels', but
 // not by an order. Results do not depend on the number of threads; filter gradients are sums of the threads'.
 TEST(test_winograd)
 {

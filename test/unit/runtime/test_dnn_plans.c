@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of the real cuDNN without a GPU: an H200 described by its properties. Every convolution of airbench, at
 // its resolutions and batches, in all types, cropped and not, gets the expected engine, which is deterministic and needs
-// little scratch memory. Engines that must not be taken are offered by cuDNN and refused. The expected engines are those of
+// little scratch memory. Engines that must not be taken are offered by cuDNN and refused. The expected engines come from
 // one version of cuDNN; with any other version only the rules are checked. Skipped if cuDNN is not installed.
 #include "runtime/cuda/dnn/dnn_inside.h"
 #include "test/unit/test.h"
 
-// The libraries themselves leave memory behind, of which nothing tells whose it is; our own is counted in test_cuda_conv.
+// The libraries themselves leave memory behind, whose owner is unknown; our own is counted in test_cuda_conv.
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 
@@ -199,7 +199,7 @@ static void check_16(struct dnn *dnn, const struct dnn_problem *p, const void *e
     dnn_problem_text(p, false, text);
     if (dnn_plan(dnn, p, &plan) < 0) fail_msg("%s: %s", text, error_text());
     held_to_rules(plan, p->type);
-    if (plan->workspace > 4 << 20) fail_msg("%s: engine %lld wants %zu bytes", text, (long long)plan->engine, plan->workspace);
+    if (plan->workspace > 4 << 20) fail_msg("%s: engine %lld needs %zu bytes", text, (long long)plan->engine, plan->workspace);
     if (dnn_version(dnn) == EXPECTED_VERSION && plan->engine != *(const int64_t *)engine)
         fail_msg("%s: engine %lld, not %lld", text, (long long)plan->engine, (long long)*(const int64_t *)engine);
 }
@@ -240,7 +240,7 @@ static void check_residual(struct dnn *dnn, enum dnn_pass pass, enum dtype type,
     dnn_problem_text(&p, false, text);
     if (dnn_plan(dnn, &p, &plan) < 0) fail_msg("%s: %s", text, error_text());
     held_to_rules(plan, type);
-    if (plan->workspace > 64 << 20) fail_msg("%s: engine %lld wants %zu bytes", text, (long long)plan->engine, plan->workspace);
+    if (plan->workspace > 64 << 20) fail_msg("%s: engine %lld needs %zu bytes", text, (long long)plan->engine, plan->workspace);
 }
 
 TEST(test_residual_networks)
@@ -253,7 +253,7 @@ TEST(test_residual_networks)
     dnn_close(dnn);
 }
 
-// f32 as such gets an engine too, though a slow one: what is held are the rules. None has tensor cores.
+// f32 as such gets an engine too, though a slow one: only the rules are checked. None has tensor cores.
 static void check_f32(struct dnn *dnn, const struct dnn_problem *p, const void *context)
 {
     (void)context;
@@ -390,7 +390,7 @@ TEST(test_refused)
     struct dnn *dnn = open_described(settings);
     struct dnn_problem p = problem_of(DNN_WGRAD, F16, 0, 1536, 32, 0);
     const struct dnn_plan *plan;
-    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);  // the second engine of the list wants no scratch memory
+    assert_int_equal(dnn_plan(dnn, &p, &plan), 0);  // the second engine of the list requires no scratch memory
     if (dnn_version(dnn) == EXPECTED_VERSION) assert_int_equal(plan->engine, 65);
     p.p = 77;  // sizes that do not fit
     for (int i = 0; i < 2; i++) {

@@ -64,7 +64,7 @@ TEST(test_exp)
     assert_true(element_exp(-87.0f) > 0.0f && element_exp(-87.0f) < 2e-38f);
 }
 
-// The bounds stated in element.h; the errors of products follow from those of their factors.
+// The bounds stated in element.h; the errors of products follow from their factors' errors.
 TEST(test_activations)
 {
     assert_true(worst(sigmoid, true_sigmoid, -80.0, 80.0, STEPS, 0.0) < 5e-7);

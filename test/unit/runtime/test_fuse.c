@@ -106,7 +106,7 @@ TEST(test_norms)
         assert_int_equal(count_op(b.g, OP_POOL_NORM), rows[i].pool_norms);
         assert_int_equal(count_op(b.g, OP_MAXPOOL), rows[i].pools);
         assert_int_equal(count_acts(b.g), rows[i].acts);
-        if (rows[i].acts == 0) {  // the first of them carries silu, whatever it has become
+        if (rows[i].acts == 0) {  // the first of them carries silu, also after fusion
             const struct node *first = find_op(b.g, rows[i].pool_norms ? OP_POOL_NORM : OP_NORM);
             assert_int_equal(first->attr.norm.act, ACT_SILU);
             if (rows[i].pool_norms) assert_int_equal(find_op(b.g, OP_NORM)->attr.norm.act, ACT_GELU);

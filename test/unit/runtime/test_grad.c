@@ -279,7 +279,7 @@ TEST(test_losses_around_an_update)
     slot_store_free(store);
 }
 
-// A factor that a graph may overwrite later: the gradients are those of the loss times it.
+// A factor that a graph may overwrite later: the gradients are of the loss times it.
 TEST(test_scaled_loss)
 {
     struct session *s = session_on("ref");

@@ -149,7 +149,7 @@ TEST(test_refusals)
         {bad_top, "top 5 of 4"},
         {bad_maximum, "not there"},
         {bad_random, "random numbers are floats"},
-        {bad_key, "a key wants an index"},
+        {bad_key, "a key requires an index"},
         {bad_add, "add of 2x7x9x4 f32 and 2x7x9x4 bf16"},
         {bad_reshape, "2x7x9x4 cannot be reshaped to 2x7"},
         {bad_transpose, "every dimension once"},

@@ -146,7 +146,7 @@ TEST(test_traffic_counts_the_logits)
 TEST(test_refusals)
 {
     struct slot_store *store = slot_store_new();
-    static const char *const want[] = {"wants w[V,C] in f32", "one label", "cap of logits", "label smoothing"};
+    static const char *const want[] = {"requires w[V,C] in f32", "one label", "cap of logits", "label smoothing"};
     for (int i = 0; i < 4; i++) {
         struct graph *g = graph_new(store, "refused");
         struct init zero = {INIT_ZERO, 0};

@@ -84,7 +84,7 @@ static void norm_like(const struct loops *got, enum dtype t, enum act act, int64
         memset(sum[i], 0, sizeof sum[i]);
         one[i]->back_sums(t, act, dy, x, n, &p.k, sum[i][0], sum[i][1]);
     }
-    // Sums of up to MOST numbers: their rounding grows with what was added up, not with the result.
+    // Sums of up to MOST numbers: their rounding grows with the summands, not with the result.
     double slack = 100.0 * (double)(n / width + 1);
     assert_close(F32, sum[0][0], sum[1][0], width, slack), assert_close(F32, sum[0][1], sum[1][1], width, slack);
     for (int i = 0; i < 2; i++) {

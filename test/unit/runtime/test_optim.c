@@ -433,7 +433,7 @@ static void clipped_on(const char *device)
         assert_int_equal(factor < 1, step % 2);
         OK(session_run(s, 0));
         assert_float_equal(read_one(s, "factor"), factor, 1e-6);
-        if (factor >= 1) assert_true(read_one(s, "factor") == 1.0f);  // to the bit: what is not clipped is not touched
+        if (factor >= 1) assert_true(read_one(s, "factor") == 1.0f);  // to the bit: a norm below the limit changes nothing
         for (int i = 0; i < FIRST; i++) {
             mp[i] = 0.9 * mp[i] + dp[i] + 0.05 * p[i];
             p[i] -= 0.1 * mp[i];
@@ -502,7 +502,7 @@ static void scale_gradients(struct session *s, bool good)
     free(dp), free(dq);
 }
 
-// With some steps skipped the parameters are those of a training without scale that never had these steps.
+// With some steps skipped the parameters equal those after a training without scale that never had these steps.
 static void scaled_on(const char *device)
 {
     static const double sizes[] = {0.02, 3, 3, 1e-4, 0.5, 0.5};

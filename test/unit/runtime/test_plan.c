@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where values lie: the proof notices what is planted, the classes sum to the total, and random graphs compute on a
+// Offsets of values: the proof detects planted faults, the classes sum to the total, and random graphs compute on a
 // shared, reused slab exactly what they compute when every value has memory of its own.
 #include "runtime/fuse.h"
 #include "runtime/grad.h"

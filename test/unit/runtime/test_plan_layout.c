@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets are exactly those of the plain algorithm (largest first, at the lowest gap), which is written out here and looks
+// Offsets equal the plain algorithm's (largest first, at the lowest gap), which is written out here and looks
 // at every pair of blocks; and a recurrence unrolled to 20,000 nodes is planned in a moment.
 #include "runtime/common/base/clock.h"
 #include "runtime/plan/plan_flow.h"
@@ -207,7 +207,7 @@ TEST(test_long_recurrence)
         print_message("%d nodes, %s: %.3f s\n", s->plan[program]->count, overlaps ? "concurrent" : "in order", seconds);
         assert_true(s->plan[program]->count >= 20000);
         assert_true(seconds < SECONDS_MOST);
-        // One value of every step's forward pass lives on to its backward pass; what a step needs beside comes on top.
+        // One value of every step's forward pass lives on to its backward pass; the rest of a step comes on top.
         size_t value = 4 * 16 * sizeof(float);
         assert_true(s->slab_bytes >= 2 * STEPS * value && s->slab_bytes < 4 * STEPS * value);
         s->device->type = &device_null;  // null closes only what calls itself so
@@ -215,7 +215,7 @@ TEST(test_long_recurrence)
     }
 }
 
-// A chain of reshapes is one block, whatever its length.
+// A chain of reshapes of any length is one block.
 TEST(test_long_chain_of_aliases)
 {
     struct session *s = session_on("null");

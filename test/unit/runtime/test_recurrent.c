@@ -365,11 +365,11 @@ TEST(test_refusals)
 {
     REFUSED(refused(three_directions), "one direction or two, not 3");
     REFUSED(refused(odd_parts), "2 directions with 4 parts cannot read 2x3x20");
-    REFUSED(refused(wrong_skip), "wants f32 2x3x6 as input 1, not 2x3x5");
+    REFUSED(refused(wrong_skip), "requires f32 2x3x6 as input 1, not 2x3x5");
     REFUSED(refused(few_biases), "8 channels as input 2");
     REFUSED(refused(wrong_act), "tanh, relu or no activation");
-    REFUSED(refused(flat_sru), "wants floats [B,T,C]");
+    REFUSED(refused(flat_sru), "requires floats [B,T,C]");
     REFUSED(refused(wrong_weights), "recurrent weights 24x3, not 24x4");
-    REFUSED(refused(few_lengths), "wants 2 i32");
-    REFUSED(refused(wrong_state), "lstm wants f32 2x6 as input 4, not f32 2x3");
+    REFUSED(refused(few_lengths), "requires 2 i32");
+    REFUSED(refused(wrong_state), "lstm requires f32 2x6 as input 4, not f32 2x3");
 }

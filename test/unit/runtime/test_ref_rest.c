@@ -237,7 +237,7 @@ TEST_WITH(test_momentum_and_descend, begin, end)
 
 TEST_WITH(test_adam_and_the_rest, begin, end)
 {
-    // The first step of Adam is the sign of the gradient, whatever its size.
+    // The first step of Adam is the sign of the gradient, for any size.
     int grad = IN(F32, SHAPE(2), 3, -0.5), m = IN(F32, SHAPE(2), 0, 0), v = IN(F32, SHAPE(2), 0, 0);
     int step = IN(I32, SHAPE(1), 0), o[3];
     union attr a = {.optim = {.beta1 = 0.5f, .beta2 = 0.75f, .eps = 0}};

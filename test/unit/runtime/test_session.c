@@ -132,7 +132,7 @@ TEST(slots_are_guarded)
     session_done(s);
 }
 
-// Uploaded slots are zero until they are uploaded, whatever was in the memory before, and keep what they got in a reset.
+// Uploaded slots are zero until they are uploaded, even in used memory, and keep what they got in a reset.
 TEST(uploaded_slots_begin_with_zeros)
 {
     static const char *const devices[] = {"ref", "cpu"};
@@ -140,7 +140,7 @@ TEST(uploaded_slots_begin_with_zeros)
         struct session *s = session_on(devices[d]);
         float x[X], zero[X] = {0};
         int turn;
-        mallopt(M_PERTURB, 0x5a);  // fills what is allocated
+        mallopt(M_PERTURB, 0x5a);  // fills allocated memory
         conv_program(s, &turn);
         mallopt(M_PERTURB, 0);
         OK(session_get(s, "x", x, sizeof x));

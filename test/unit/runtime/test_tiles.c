@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products by tiles against those by vectors: whole tiles and what is left of them, a transposed factor, sums that are added.
+// Products by tiles against those by vectors: whole tiles and remainders, a transposed factor, sums that are added.
 #include "runtime/cpu/product/pairs_product.h"
 #include "runtime/cpu/tiles/tiles.h"
 #include "test/unit/test.h"

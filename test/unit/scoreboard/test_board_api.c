@@ -442,7 +442,7 @@ TEST_WITH(bad_statements_are_refused, set_up, tear_down)
     json_decref(run);
 }
 
-// Whatever form a program asks for, an entry has the same columns in the same order.
+// In every form that a program asks for, an entry has the same columns in the same order.
 TEST_WITH(entries_have_the_same_columns_everywhere, set_up, tear_down)
 {
     json_t *document = document_of_the_api();

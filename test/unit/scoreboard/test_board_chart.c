@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts: whatever the values, only finite numbers inside the picture, labels inside, text escaped, an element a close.
+// Charts: for any values, only finite numbers inside the picture, labels inside, text escaped, an element a close.
 
 #include "runtime/common/draw/chart.h"
 #include "test/unit/test.h"
@@ -206,7 +206,7 @@ TEST(time_begins_at_nothing_and_has_one_unit)
     }
 }
 
-// An axis of dates has two labels at least, which differ and have room on the narrowest picture.
+// An axis of dates has two labels at least, which differ and fit on the narrowest picture.
 TEST(dates_have_labels_with_room)
 {
     static const double ranges[] = {0, 0.005, 20, 90, 4000, 90000, 3 * 86400.0, 33 * 86400.0, 86400 * 400.0, 86400 * 4000.0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Competitions: the operator's file, what is taken when, the attacks on commit and reveal, the order of the entries, and what
+// Competitions: the operator's file, acceptance by date, the attacks on commit and reveal, the order of the entries, and what
 // pages and API show of it.
 #include "scoreboard/api/api.h"
 #include "scoreboard/pages/pages.h"
@@ -439,7 +439,7 @@ TEST_WITH(newcomers_commit_seldom, set_up, end)
     assert_int_equal(hand_in(commitment_to("ada", entering(run_of("ada", 2))), &ada), PROBLEM_NONE);
 }
 
-// Runs that were committed are no part of the limit: nobody can commit to more than the time to reveal has room for.
+// Runs that were committed are no part of the limit: nobody can commit to more than can be revealed in time.
 TEST_WITH(entries_are_not_counted, set_up, end)
 {
     enum { RUNS = 11 };

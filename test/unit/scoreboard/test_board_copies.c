@@ -6,7 +6,7 @@
 #include "test/unit/scoreboard/fixture_trace.h"
 
 // The same curve in the same time, but for a nanosecond in each epoch, is a copy under another name. The owner may still sign the
-// original anew.
+// original again.
 TEST_WITH(test_copied_is_not_reproduced, set_up, tear_down)
 {
     json_t *first = run_of("ada", 1), *copy = run_of("bob", 1);

@@ -334,7 +334,7 @@ TEST_WITH(a_folder_is_read_and_told, set_up, leave)
         "SQuAD/train/folder.json: is not a regular file (refused)\n", "ImageNet: is not a folder (refused)\n",
     };
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (strstr(lines.at, said[i]) == NULL) fail_msg("\"%s\" was not told:\n%s", said[i], lines.at);
+        if (strstr(lines.at, said[i]) == NULL) fail_msg("\"%s\" was not reported:\n%s", said[i], lines.at);
     for (int i = 0; i < archive.count; i++) dawnbench_free(archive.at[i]);
     free(archive.at);
     text_free(&lines);

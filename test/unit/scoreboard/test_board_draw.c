@@ -49,7 +49,7 @@ static void no_keys(int64_t share, int64_t again)
     set_draw(share, again, (const struct sshkey_secret *const[]){NULL, NULL, NULL});
 }
 
-// Says what came of training a run again.
+// Signs the result of training a run again.
 static enum problem repeat(int64_t run, int64_t equal, const char *verdict)
 {
     const struct stored s = stored_of(run);
@@ -266,7 +266,7 @@ TEST_WITH(test_what_costs_nothing_comes_last, set_up, end)
     assert_int_equal(e.at[1].trust, TRUST_SIGNED);
 }
 
-// The page of a run and its JSON say that it was drawn, and what came of it.
+// The page of a run and its JSON say that it was drawn, and the result.
 TEST_WITH(test_a_draw_is_shown, set_up, end)
 {
     const struct request run = {.path = "/runs/1", .word = {"1"}};
@@ -297,7 +297,7 @@ TEST_WITH(test_a_draw_is_shown, set_up, end)
     assert_int_equal(ask_page(page_run, run), ERR_DATABASE);
 }
 
-// Figures that another person had published; and a person takes back what was drawn.
+// Figures that another person had published; and a person withdraws a drawn run.
 TEST_WITH(test_what_was_public_raises_nothing, set_up, end)
 {
     const struct request copied = {.path = "/runs/3", .word = {"3"}}, person = {.path = "/people/ada", .word = {"ada"}};

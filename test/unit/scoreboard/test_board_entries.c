@@ -407,7 +407,7 @@ TEST_WITH(test_facets, set_up, tear_down)
     assert_int_equal(store_facets(reader, &f, &arena, &found), 0);
     assert_int_equal(found.frameworks, 3);
     assert_int_equal(found.hardwares, 4);  // "" is none
-    assert_int_equal(found.authors, 7);    // whatever their case
+    assert_int_equal(found.authors, 7);    // in any case
     assert_int_equal(found.precisions, 0);
     assert_int_equal(found.framework[0].count, 24);
     assert_true(found.author[0].count >= found.author[6].count);

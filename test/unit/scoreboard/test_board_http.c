@@ -65,7 +65,7 @@ TEST_WITH(smuggling_is_refused, set_up, tear_down)
         const bool refused = strncmp(status, "400", 3) == 0 || strncmp(status, "411", 3) == 0;
         if (!refused || strstr(said.at, "HTTP/1.1 404") != NULL) printf("request %zu: %.400s\n%s\n", i, said.at, requests[i]);
         assert_true(refused);
-        assert_null(strstr(said.at, "HTTP/1.1 404"));  // the answer to what was smuggled
+        assert_null(strstr(said.at, "HTTP/1.1 404"));  // the answer to the smuggled request
         assert_null(strstr(said.at, "HTTP/1.1 200"));
         text_free(&said);
     }
@@ -189,7 +189,7 @@ TEST_WITH(unfinished_bodies_are_ended, set_up, tear_down)
     assert_int_equal(status_of("GET /api/v1/health HTTP/1.1\r\nHost: test\r\n\r\n"), 200);
 }
 
-// A client that announces much and sends little blocks no other client: 80 MiB are announced here, with room for 64.
+// A client that announces much and sends little blocks no other client: 80 MiB are announced here, and 64 fit.
 TEST_WITH(announced_bodies_take_no_room, set_up, tear_down)
 {
     enum { LAZY = 80 };
@@ -210,7 +210,7 @@ TEST_WITH(announced_bodies_take_no_room, set_up, tear_down)
     for (int i = 0; i < LAZY; i++) close(fds[i]);
 }
 
-// Received bytes take room and give it back. Connections beyond that room get 503 when their body ends.
+// Received bytes count until they are freed. Connections beyond the limit get 503 when their body ends.
 TEST_WITH(bodies_under_way_are_limited, set_up, tear_down)
 {
     enum { SENDERS = 80, SIZE = 1 << 20, READ_US = SLOW * 600000 };
@@ -298,7 +298,7 @@ TEST_WITH(health_knows_that_nothing_can_be_written, set_up, tear_down)
     text_free(&faults);
 }
 
-// A client that has used up its time waits, but not for what is cached, nor for health.
+// A client that has used up its time waits, but not for cached pages, nor for health.
 TEST_WITH(work_is_metered, set_up, tear_down)
 {
     struct reply reply;

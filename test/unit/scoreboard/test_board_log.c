@@ -178,7 +178,7 @@ TEST_WITH(test_older_record_is_refused, set_up, tear_down)
     assert_whole();
 }
 
-// One of the two places may be cut off; a file without any, or none at all, is not begun anew by itself.
+// One of the two places may be cut off; a file without any, or none at all, is not begun again by itself.
 TEST_WITH(test_checkpoint_file, set_up, tear_down)
 {
     char head[192];
@@ -191,7 +191,7 @@ TEST_WITH(test_checkpoint_file, set_up, tear_down)
         assert_int_equal(pwrite(file, "torn", 4, place * 4096 + 20), 4);
         close(file);
         if (place > 0) break;
-        open_all();  // and signs what is missing
+        open_all();  // and signs the missing checkpoints
         assert_int_equal(signed_head().size, 3);
         assert_int_equal(hand_in(run_of("ada", 4), &ada), PROBLEM_NONE);
         assert_int_equal(hand_in(run_of("ada", 5), &ada), PROBLEM_NONE);
@@ -237,7 +237,7 @@ TEST_WITH(test_stored_but_not_signed, set_up, tear_down)
     assert_whole();
 }
 
-// A new record in the place of a lost one keeps what was signed, once.
+// A new record in the place of a lost one keeps the signed checkpoint, once.
 TEST_WITH(test_lost_record_keeps_its_checkpoint, set_up, tear_down)
 {
     char head[192], old[192], kept[192], *a, *b;
@@ -393,7 +393,7 @@ TEST_WITH(test_witnesses, set_up, tear_down)
     assert_true(shown_cosigned(&w));
     text_free(&answer);
     cosign(&w, &request, 1800000002, &answer);
-    assert_int_equal(store_witness_take(store, &w, &request, &answer, &head, &when), ERR_INPUT);  // older than what is shown
+    assert_int_equal(store_witness_take(store, &w, &request, &answer, &head, &when), ERR_INPUT);  // older than the shown one
     assert_true(shown_cosigned(&w));
     text_free(&late);
     assert_int_equal(store_witness_ask(store, &w, 10, &late), ERR_INPUT);

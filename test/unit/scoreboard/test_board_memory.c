@@ -18,7 +18,7 @@ static const char missing[] = "GET /api/v1/nothing HTTP/1.1\r\nHost: test\r\nCon
 static const char statement[] = "POST /api/v1/statements HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
                                 "Content-Length: 20\r\nConnection: close\r\n\r\n{\"payload\":\"abcdefg\"}";
 
-// Each request is served by what is left of the reserve, or refused.
+// Each request is served from the rest of the reserve, or refused.
 TEST_WITH(a_request_outlives_a_lack, set_up, tear_down)
 {
     static const char *const requests[] = {page, missing, statement};

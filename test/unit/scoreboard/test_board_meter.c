@@ -6,7 +6,7 @@
 #include "scoreboard/http/http_meter.h"
 #include "test/unit/test.h"
 
-// Of a peer as a socket of that family tells it.
+// Of a peer as a socket of that family reports it.
 static uint64_t number_of(const char *peer, const char *forwarded)
 {
     struct sockaddr_in four = {.sin_family = AF_INET};
@@ -16,7 +16,7 @@ static uint64_t number_of(const char *peer, const char *forwarded)
     return meter_address((struct sockaddr *)&six, forwarded);
 }
 
-// A socket that listens on [::] tells 1.2.3.4 as ::ffff:1.2.3.4.
+// A socket that listens on [::] reports 1.2.3.4 as ::ffff:1.2.3.4.
 TEST(each_client_has_its_own)
 {
     assert_true(number_of("::ffff:1.2.3.4", NULL) != number_of("::ffff:1.2.3.5", NULL));

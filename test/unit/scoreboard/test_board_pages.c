@@ -340,7 +340,7 @@ TEST_WITH(one_is_no_plural, set_up, end)
     assert_shows(run_page(last.sequence), "1 thread: 10,000 items one at a time");
 }
 
-// ---- what is shown first ----------------------------------------------------------------------------------------------
+// ---- order of rows ----------------------------------------------------------------------------------------------------
 // A quick self-evaluated run, a flagged one, an entry of the archive and a checked run: the last is the record.
 TEST_WITH(only_checked_figures_are_headlines, set_up, end)
 {

@@ -131,7 +131,7 @@ TEST(test_latencies)
     json_decref(run);
 }
 
-// F1 is no count: k is in millionths, whatever number of questions was asked.
+// F1 is no count: k is in millionths for any number of questions.
 TEST(test_latency_of_f1)
 {
     struct ranked rows[BOARDS];
@@ -373,7 +373,7 @@ TEST(test_self_evaluated_group)
     }
 }
 
-// All withdrawn: what was announced has no result, whatever else could be said.
+// All withdrawn: the announced run has no result; nothing else counts.
 TEST(test_nothing_left)
 {
     struct group_facts facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and the record as a file: rotation, revocation, two writers, copies, and that the check finds what was altered.
+// Keys and the record as a file: rotation, revocation, two writers, copies, and that the check finds alterations.
 #include <pthread.h>
 
 #include "scoreboard/store/file/sql.h"
@@ -50,7 +50,7 @@ TEST_WITH(test_revoke, set_up, tear_down)
     assert_int_equal(hand_in(revoke_of(&ada), &bob), PROBLEM_NOT_YOURS);
     assert_int_equal(hand_in(revoke_of(&ada), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ada", 3), &ada), PROBLEM_REVOKED);
-    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);  // what was accepted stays
+    assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);  // accepted statements stay
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 2);
     free(last.receipt);
     assert_int_equal(store_revoke(store, sshkey_id(&bob.key, id), "stolen", FIXTURE_NOW_MS, &last), 0);

@@ -164,7 +164,7 @@ static int tear_down_traced(void **state)
 }
 
 // Four of five runs have two replays each. The fifth run changes the group, so all eight are judged again, by their scores alone.
-// It reads no payloads but those of its four mates, asks for the figures of the group once, and makes the group's row once,
+// It reads only its four mates' payloads, asks for the figures of the group once, and makes the group's row once,
 // although four levels change.
 TEST_WITH(test_judges_each_pair_once, set_up_traced, tear_down_traced)
 {

@@ -94,7 +94,7 @@ TEST_WITH(test_refusals, set_up, tear_down)
     assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_UNKNOWN_KEY);
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);  // nothing so far left anything
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
-    assert_int_equal(hand_in(run_of("ADA", 2), &bob), PROBLEM_HANDLE);   // taken, whatever the case
+    assert_int_equal(hand_in(run_of("ADA", 2), &bob), PROBLEM_HANDLE);   // taken, in any case
     assert_int_equal(hand_in(run_of("countess", 2), &ada), PROBLEM_KEY_TAKEN);  // one handle a key
     assert_int_equal(hand_in(run_of("bob", 1), &bob), PROBLEM_CONFLICT);  // the nonce, and with it the chain
     assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_NOT_FOUND);
@@ -388,7 +388,7 @@ static int watch_connection(sqlite3 *db, const char **message, const struct sqli
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, count_payload, NULL);
 }
 
-// Whatever is answered without a comparison reads no other run of the group: the same bytes again, and a run beyond the limit.
+// An answer without a comparison reads no other run of the group: the same bytes again, and a run beyond the limit.
 TEST_WITH(test_group_is_not_read_in_vain, set_up, tear_down)
 {
     enum { RUNS = 3 };
@@ -546,7 +546,7 @@ TEST_WITH(test_an_amendment_ends_an_audit, set_up, tear_down)
     assert_whole();
 }
 
-// A repeated curve does not answer what was flagged.
+// A repeated curve does not answer a flag.
 TEST_WITH(test_flagged_is_not_reproduced, set_up, tear_down)
 {
     json_t *first = run_of("ada", 1), *other = run_of("bob", 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets on a board: an announced run whose clock agrees becomes witnessed, and what is tried against that does not.
+// Tickets on a board: an announced run whose clock agrees becomes witnessed, and attacks on that do not.
 #include <pthread.h>
 
 #include "test/unit/test.h"
@@ -372,7 +372,7 @@ TEST_WITH(unreported, set_up, tear_down)
     assert_non_null(strstr(last.detail, "counts as failed"));
 }
 
-// Runs that failed or were withdrawn do not pass for results of what was announced.
+// Runs that failed or were withdrawn do not pass for results of the announced run.
 TEST_WITH(reports_are_counted_apart, set_up, tear_down)
 {
     struct ticket_counts c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A results.db with runs that may be submitted, for the tests of what is made of them.
+// A results.db with runs that may be submitted, for the tests of their statements.
 #pragma once
 
 #include <sqlite3.h>

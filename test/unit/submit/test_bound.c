@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever somebody edits in results.db: if the statement of the run says something else afterwards, its chain is broken. Every
+// After any edit of results.db: if the statement of the run says something else afterwards, its chain is broken. Every
 // column of every table is tried.
 
 #include "submit/format/check/check.h"

@@ -169,7 +169,7 @@ static void clocks_gap(json_t *run)
     json_t *segment = fixture_item(run, "segments", 3);
     json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + 1));
 }
-static void clocks_gap_at_the_end(json_t *run)  // where no point would tell
+static void clocks_gap_at_the_end(json_t *run)  // where no point would show it
 {
     json_t *segment = fixture_item(run, "segments", json_array_size(json_object_get(run, "segments")) - 1);
     json_object_set_new(segment, "start_ns", json_integer(canonical_int(segment, "start_ns") + 1));

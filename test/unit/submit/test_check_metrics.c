@@ -252,7 +252,7 @@ TEST(steps_keep_their_bounds)
     expect(with_bounds(0, 0, 1), CHECK_WORK, words);
     expect_nothing(with_bounds(900, 1100, 1));
     expect_nothing(with_bounds(900, 1100, -5000));
-    expect(with_bounds(900, 1100, -5001), CHECK_WORK, words);  // 50 steps an epoch
+    expect(with_bounds(900, 1100, -5001), CHECK_WORK, words);  // 50 steps per epoch
     expect(with_bounds(1000, 1100, -1), CHECK_WORK, words);
     expect(with_bounds(900, 1000, 1), CHECK_WORK, words);
     expect(with_bounds(900, 1010, 501), CHECK_WORK, words);

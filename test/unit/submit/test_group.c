@@ -94,7 +94,7 @@ TEST(verdicts_follow_the_rules)
     assert_int_equal(f.verdict, GROUP_MET);
     near(f.p, 0.5, 1e-9);
 
-    for (int i = 0; i < 5; i++) runs[i].k = 9417;  // copies prove nothing, whatever a sum of fractions says
+    for (int i = 0; i < 5; i++) runs[i].k = 9417;  // copies prove nothing; a sum of fractions might say otherwise
     f = judge(runs, 5, 5);
     assert_int_equal(f.verdict, GROUP_MET);
     near(f.p, 1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keyring: what is found under which name, what is refused, who signs: ssh-keygen with files and with the real ssh-agent; and
+// The keyring: files found by name, refusals, who signs: ssh-keygen with files and with the real ssh-agent; and
 // programs of its name that refuse, lie or wait.
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From results.db to a statement: what is built passes every check, the same record gives the same bytes, and a record
+// From results.db to a statement: it passes every check, the same record gives the same bytes, and a record
 // from a stranger is met with a sentence.
 
 #include "submit/format/check/check.h"
@@ -39,7 +39,7 @@ TEST_WITH(a_run_becomes_a_statement_that_passes, setup, teardown)
     assert_int_equal(canonical_int(s.json, "reached.step"), 75);
     assert_int_equal(canonical_int(s.json, "version"), 1);
     assert_int_equal(canonical_int(s.json, "reached.t_ns"), 36 * SECOND + 3);
-    assert_int_equal(canonical_int(s.json, "price.total_micro_usd"), 3401);  // 36.000000003 s at 340000 an hour, upwards
+    assert_int_equal(canonical_int(s.json, "price.total_micro_usd"), 3401);  // 36.000000003 s at 340000 per hour, upwards
     assert_int_equal(canonical_int(s.json, "hardware.devices"), 1);
     assert_int_equal(json_array_size(canonical_at(s.json, "points")), 4);
     assert_int_equal(json_array_size(canonical_at(s.json, "tags")), 2);
@@ -253,7 +253,7 @@ TEST_WITH(an_outside_program_is_marked, setup, teardown)
     statement_free(&s);
 }
 
-// A kill between the run's transaction and that of its program leaves the device alone, and that is enough.
+// A kill between the transactions of the run and of its program leaves the device alone, and that is enough.
 TEST_WITH(an_outside_run_without_its_program_is_still_self_evaluated, setup, teardown)
 {
     struct run_facts facts = fixture_facts(4, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference runs: the table, the test with figures worked out by hand, and what is compared with what.
+// Reference runs: the table, the test with figures worked out by hand, and the pairs that are compared.
 
 #include "runtime/common/base/embed.h"
 #include "submit/format/check/check.h"

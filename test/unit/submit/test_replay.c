@@ -204,7 +204,7 @@ TEST_WITH(another_training_is_no_replay, set_up, tear_down)
     assert_int_equal(verdict(NULL), REPLAY_NONE);
 }
 
-// The beginning of a run: the replay has ended there, and what comes later in the original does not count.
+// The beginning of a run: the replay has ended there, and later points of the original do not count.
 TEST_WITH(a_part_is_compared_bit_for_bit, set_up, tear_down)
 {
     for (int i = FIXTURE_EPOCHS; i > 3; i--) json_array_remove(json_object_get(replay, "points"), (size_t)i - 1);
@@ -222,7 +222,7 @@ TEST_WITH(a_part_is_compared_bit_for_bit, set_up, tear_down)
     assert_int_equal(judged.verdict, REPLAY_NONE);
     assert_true(says("neither has one up to there"));
     replay_free(&judged);
-    json_t *hidden = json_incref(json_array_get(json_object_get(original, "points"), 0));  // a forger leaves out what is compared
+    json_t *hidden = json_incref(json_array_get(json_object_get(original, "points"), 0));  // left out by a forger
     json_array_remove(json_object_get(original, "points"), 0);
     replay_judge_first(original, replay, 1000000, &judged);
     assert_int_equal(judged.verdict, REPLAY_DIFFERS);

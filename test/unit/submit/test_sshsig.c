@@ -143,7 +143,7 @@ TEST(every_field_is_checked)
     };
     assert_int_equal(verify_with(NOTHING), 0);
     for (enum wrong wrong = MAGIC; wrong < WRONGS; wrong++) {
-        if (verify_with(wrong) != ERR_INPUT) fail_msg("wrong thing %d is taken", (int)wrong);
+        if (verify_with(wrong) != ERR_INPUT) fail_msg("wrong thing %d is accepted", (int)wrong);
         if (strstr(error_text(), says[wrong]) == NULL) fail_msg("wrong thing %d: %s", (int)wrong, error_text());
     }
 }

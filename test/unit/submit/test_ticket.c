@@ -116,7 +116,7 @@ TEST(clocks_that_agree)
     json_decref(run);
 }
 
-// The claimed clock sets what is allowed: a short run may not be late by much of its time.
+// The claimed clock sets the limit: a short run may not be late by much of its time.
 TEST(clocks_of_a_short_run)
 {
     struct ticket_stamp stamps[STATES];

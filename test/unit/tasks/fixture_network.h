@@ -11,7 +11,7 @@ enum { PARAMETERS_MOST = 512 };
 
 // A row ends a table if its slot is NULL.
 struct golden {
-    const char *slot;  // a name that ends with a point is that of a layer
+    const char *slot;  // a name that ends with a point names a layer
     double along;      // the sum of gradient[i] cos(i)
 };
 
@@ -20,7 +20,7 @@ struct golden {
 struct waves {
     const char *norm;  // scales of norms have this and "weight" in their names
     double scale, weight, rest;  // amplitudes: of such scales, of other weights, of all else
-    double angle, shift;         // the angle of an element, and what is added to all
+    double angle, shift;         // the angle of an element, and a number added to all
     bool square;                 // the angle grows by the square of k + 1
 };
 

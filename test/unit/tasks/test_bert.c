@@ -330,7 +330,7 @@ TEST(first_epochs_are_brief)
     end(&m);
 }
 
-// Whatever the recipe and the seed; the digest is that of these 1,000 samples.
+// The recipe and the seed do not matter; the digest is of these 1,000 samples.
 TEST(the_scored_set_is_fixed)
 {
     static const char *const recipes[] = {"wiki-mlm", "articles"};
@@ -368,7 +368,7 @@ TEST(another_scored_set_is_refused)
     char hex[DIGEST_HEX];
     make(&m, "wiki-mlm");
     task_wiki_mlm.scored_digest(m.view, hex);
-    REFUSED(digests_check_scored(&task_wiki_mlm, &published, hex), "not those of the contest: their digest is d321fe67231bf9de");
+    REFUSED(digests_check_scored(&task_wiki_mlm, &published, hex), "differ from the contest's: their digest is d321fe67231bf9de");
     OK(digests_check_scored(&task_wiki_mlm, &own, hex));
     OK(digests_check_scored(&task_wiki_mlm, &published, contest));
     OK(digests_check_scored(&task_bert_pretraining, &published, hex));  // nobody has published its samples

@@ -249,7 +249,7 @@ TEST(a_sample_depends_on_seed_epoch_and_index_alone)
     free(s);
 }
 
-// ---- a training step beside PyTorch's: test/bench/torch_retina.py printed these
+// ---- a training step compared with PyTorch's: test/bench/torch_retina.py printed these
 
 enum { N = 2, H = 40, W = 56, CLASSES = 2, ANCHORS = 153 };
 static const double LOSSES[2] = {106.976358, 75.8127884}, ROWS = 28;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines without the tokenizer's blanks. The expected ones are those of sacremoses 0.2.0, MosesDetokenizer of "en".
+// Lines without the tokenizer's blanks. The expected ones come from sacremoses 0.2.0, MosesDetokenizer of "en".
 #include "runtime/common/base/text.h"
 #include "tasks/translation/detokenize.h"
 #include "test/unit/test.h"

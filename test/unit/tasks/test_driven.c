@@ -270,7 +270,7 @@ TEST(means_are_over_the_rows_of_the_batch)
     }
 }
 
-// Named losses are columns of the curve: in the record, in what is shown of it, and bound by its chain.
+// Named losses are columns of the curve: in the record, in `dawn show`, and bound by its chain.
 TEST_WITH(losses_are_recorded, setup, leave)
 {
     struct results *r = open_db(RESULTS_WRITE);
@@ -435,18 +435,18 @@ static void train_streams(const char *setting, int64_t steps, float h[ROWS * UNI
 
 static const char *const stream_settings[] = {"data.slices=1", "data.slices=2", "data.slices=10", "data.accumulate=5"};
 
-// Weights that stay: after 7 batches the state is that of the whole sequence at once, however batches are cut.
+// Weights that stay: after 7 batches the state equals the whole sequence's, with any cuts of batches.
 TEST(a_state_follows_its_stream)
 {
     float h[2][ROWS * UNITS], w[4][4 * UNITS * UNITS], differs = 0;
     stream_rate = 0;
     for (int i = 0; i < 4; i++) train_streams(stream_settings[i], 7, h[0], w);
-    train_streams("data.slices=1", 1, h[1], w);  // and not that of a batch alone
+    train_streams("data.slices=1", 1, h[1], w);  // and not a batch's alone
     for (int k = 0; k < ROWS * UNITS; k++) differs = fmaxf(differs, fabsf(h[1][k] - h[0][k]));
     assert_true(differs > 0.01f);
 }
 
-// The gradient is that of the state before the batch, though the state is overwritten in the same step.
+// The gradient belongs to the state before the batch, though the state is overwritten in the same step.
 TEST(a_carried_state_trains)
 {
     float h[ROWS * UNITS], want[4][4 * UNITS * UNITS] = {0}, got[4][4 * UNITS * UNITS] = {0};

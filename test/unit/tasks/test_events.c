@@ -36,7 +36,7 @@ static size_t put_record(unsigned char *at, const char *event, size_t count)
     return HEAD + count + TAIL;
 }
 
-// Fields of an event: its time 1.5 and its step 3; a summary of one value, whose bytes and those of the value itself are counted.
+// Fields of an event: its time 1.5 and its step 3; a summary of one value; its bytes and the value's bytes are counted.
 #define AT "\x09\0\0\0\0\0\0\xf8?\x10\x03"
 #define HALF "\0\0\0?"
 #define MORE "\0\0\0\0\0\0\xe8?"

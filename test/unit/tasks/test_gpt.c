@@ -469,6 +469,6 @@ TEST(the_score_is_the_mean_of_a_token)
     loss = 96;
     OK(blocks_judge.batch(judging, &one));
     OK(blocks_judge.end(judging, score));
-    assert_int_equal(score[0], 1500000);  // of what was measured
+    assert_int_equal(score[0], 1500000);  // of the measured items
     set_down(&o);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tasks imagenet and imagenette on drawn pictures: sizes and shapes of the batches, the pixels of a sample, the same
-// bytes whatever decodes them, and what recipes may say.
+// bytes from every decoder, and the limits of recipes.
 #include "data/image/crop.h"
 #include "data/image/decoder.h"
 #include "tasks/imagenet/imagenet_keys.h"
@@ -128,7 +128,7 @@ TEST(every_size_has_its_programs)
     bench_close(&b);
 }
 
-// The weights after so many steps; of what is streamed, a slot may hold bytes that were never written.
+// The weights after so many steps; a slot of a streamed batch may hold bytes that were never written.
 static float *train_weights(struct bench *b, uint64_t seed, int steps, size_t *count)
 {
     const struct slot_store *s = b->trainer->session->store;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference of a streamed task (test/second): one sample at a time and in batches, own weights and those of another program,
+// Inference of a streamed task (test/second): one sample at a time and in batches, own weights and another program's,
 // with the score that its training ended with.
 #include "test/unit/test.h"
 #include "test/second/second.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out while bytes from outside are read: whichever allocation fails, a reader returns an error and a sentence,
+// Memory that runs out while bytes from outside are read: a reader whose n-th allocation fails returns an error and a sentence,
 // or what it returns otherwise. The sanitizers find what it leaks. The bytes are seeds of the fuzzers.
 #include "test/unit/fixture_folder.h"
 #include "test/unit/fixture_lack.h"

@@ -5,7 +5,7 @@
 #include "test/unit/test.h"
 
 #include <jansson.h>
-// cmocka wants the four before it
+// cmocka.h requires the four before it
 
 // 100 GFLOP/s in f32, 400 in bf16, 10 GB/s: f32 is compute-bound above 10 FLOP per byte, bf16 above 40.
 static const struct device_facts FACTS = {.peak_flops = {[F32] = 100e9, [BF16] = 400e9}, .peak_bytes = 10e9};
@@ -17,7 +17,7 @@ static double add(struct lagging *l, const struct device_facts *f, const char *n
     return lagging_add(l, f, &s);
 }
 
-// The FLOPs per byte decide against the peaks of the type, whatever the case is called.
+// The FLOPs per byte decide against the peaks of the type; the case's name does not.
 TEST(test_bound)
 {
     struct lagging l = {0};
@@ -25,7 +25,7 @@ TEST(test_bound)
     assert_float_equal(add(&l, &FACTS, "conv", F32, 50e9, 5.1e9), 0, 0);
     assert_float_equal(add(&l, &FACTS, "add", BF16, 200e9, 4.9e9), 0.5, 1e-9);
     assert_float_equal(add(&l, &FACTS, "conv", BF16, 50e9, 4.9e9), 0, 0);
-    assert_float_equal(add(&l, &FACTS, "conv", F16, 50e9, 4.9e9), 0.5, 1e-9);  // no rate of its own: that of f32
+    assert_float_equal(add(&l, &FACTS, "conv", F16, 50e9, 4.9e9), 0.5, 1e-9);  // no rate of its own: f32's
     assert_int_equal(l.timed, 5);
     assert_int_equal(l.bound, 3);
     assert_int_equal(l.rows, 0);

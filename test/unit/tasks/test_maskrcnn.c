@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mask R-CNN: the parameters of torchvision's maskrcnn_resnet50_fpn, its anchors, and a narrow network whose five losses and
-// gradients on `cpu` are those of `ref`, with pictures that have no truth, too.
+// gradients on `cpu` equal `ref`'s, with pictures that have no truth, too.
 #include "tasks/detection/maskrcnn.h"
 #include "test/unit/test.h"
 #include "test/unit/tasks/fixture_network.h"

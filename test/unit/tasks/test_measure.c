@@ -182,7 +182,7 @@ TEST(test_sweep_lines)
     assert_true(sweep_fit(&s, &f));
     assert_true(f.lies && f.limit == 0 && f.near == 0);
     shows(&f, "unknown: a batch was faster than the line allows", NULL);
-    s.step[2] = s.step[1] = 0.01;  // it falls with the batch: there is no limit to tell
+    s.step[2] = s.step[1] = 0.01;  // it falls with the batch: there is no limit to print
     assert_true(sweep_fit(&s, &f));
     assert_true(f.limit == 0 && f.near == 0);
     shows(&f, "does not grow with the batch", "limit");

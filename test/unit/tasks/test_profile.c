@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials, profiles and traces on devices whose figures do not matter: sums, shapes, and what is refused.
+// Trials, profiles and traces on devices whose figures do not matter: sums, shapes, and refusals.
 #include "tasks/tools/profile/trace.h"
 #include "test/unit/test.h"
 #include "test/second/second.h"
@@ -91,7 +91,7 @@ static const struct profile_layers_row *find_layer(const struct profile_layers *
 
 TEST_WITH(test_layers_sum_to_the_plan, setup, leave)
 {
-    const char *const devices[] = {"null", "cpu"};  // the cpu keeps packed filters and wants workspace
+    const char *const devices[] = {"null", "cpu"};  // the cpu keeps packed filters and requires workspace
     for (int i = 0; i < 2; i++) {
         static const char *const settings[] = {"widths=8,8,8", "batch=50", "precision=f32", NULL};
         struct bench b;
@@ -189,7 +189,7 @@ static void check_members(const json_t *e, const char *const *members)
     assert_int_equal(json_object_size(e), count + (json_object_get(e, "args") && strcmp(members[count - 1], "args")));
 }
 
-// Name of a process or a thread. Perfetto wants it before the events that it names.
+// Name of a process or a thread. Perfetto requires it before the events that it names.
 static void check_name(const json_t *e, struct tracks *t)
 {
     static const char *const members[] = {"name", "ph", "pid", "tid", "args", NULL};

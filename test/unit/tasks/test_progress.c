@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a training into a file or a pipe writes a line, and what is in it.
+// When a training into a file or a pipe writes a line, and the line's text.
 #include "tasks/common/train/progress.h"
 #include "test/unit/test.h"
 
@@ -67,7 +67,7 @@ TEST(one_whole_line)
     assert_ptr_equal(strstr(line, "   0.40          -         -  step 40/400, "), line);
 }
 
-// The score and the time of a sentence belong to one moment: what was reached when; then the end, if training went on.
+// The score and the time of a sentence belong to one moment: the target's; then the end, if training went on.
 TEST(score_and_time_of_one_moment)
 {
     static const struct run_metric accuracy = {"top1", "%", false, 10000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that train together, as far as one process can tell: slices and their tree, buckets, and the exchanges of a process
+// Processes that train together, as far as one process can test: slices and their tree, buckets, and the exchanges of a process
 // that is alone. test/cli/ranks.sh starts several.
 #include "test/unit/test.h"
 #include "test/unit/fixture_record.h"

@@ -163,7 +163,7 @@ TEST(test_values)
     assert_int_equal(r.widths.count, 3);
     assert_true(r.widths.at[1] == 16 && r.weight_decay == 1e-3);
     assert_string_equal(r.name, "m\xc3\xa4rz");
-    assert_true(r.momentum == plain.momentum);  // what is not given keeps its default
+    assert_true(r.momentum == plain.momentum);  // a key not given keeps its default
     static const char *const acts[] = {"none", "relu", "gelu", "silu"};  // the words are the enum of the runtime
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         char json[64];
@@ -262,7 +262,7 @@ TEST(test_set_applies)
     assert_string_equal(recipe_task(&r), "cifar10");
 }
 
-// The table of recipe models and that of the task agree.
+// The tables of models in recipe and task agree.
 TEST(test_models_have_rows)
 {
     for (const struct model *m = task_cifar10.models; m->name; m++) {

@@ -9,7 +9,7 @@
 #include "test/unit/test.h"
 
 #include <jansson.h>
-// cmocka wants the four before it
+// cmocka.h requires the four before it
 
 static const struct init ZERO = {INIT_ZERO, 0};
 
@@ -117,7 +117,7 @@ TEST_WITH(test_profile, setup, teardown)
     const int64_t ns[] = {1000000000, 500000000, 250000000, 4000000000};
     struct roofline r;
     roofline_of(b->plan, &f, ROOFLINE_OPERATORS, ns, &r);
-    assert_string_equal(r.row[0].name, "assign");  // dearest by what was measured
+    assert_string_equal(r.row[0].name, "assign");  // dearest by measured time
     near(r.row[0].measured, 4);
     near(r.row[2].measured, 0.75);
     near(r.all.measured, 5.75);

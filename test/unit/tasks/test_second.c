@@ -62,7 +62,7 @@ TEST(a_long_sample_is_refused)
     bench_close(&b);
 }
 
-// Streamed batches go on in the middle of an epoch: the bytes are those of a training that was never stopped.
+// Streamed batches go on in the middle of an epoch: the bytes equal an uninterrupted training's.
 TEST(goes_on_to_the_same_bytes)
 {
     static const struct state_run run = {.digest = {"aa", "bb"}, .note = "{}"};
@@ -86,7 +86,7 @@ TEST(goes_on_to_the_same_bytes)
         while (second.trainer->at < 55) assert_int_equal(trainer_step(second.trainer), 0);
         uint8_t *got = bench_bytes(&second, &m);
         assert_int_equal(n, m);
-        // Inputs of a bucket that has not come since are whatever they were: only what was trained is compared.
+        // Inputs of a bucket that was not used since may hold anything: only trained slots are compared.
         const struct slot_store *a = straight.trainer->session->store, *b = second.trainer->session->store;
         size_t at = 0;
         for (int i = 0; i < a->count; i++) {
@@ -145,7 +145,7 @@ TEST(the_judge_sees_every_output)
     }
 }
 
-// A training may begin with the weights of another one: those of a file that names them otherwise, too.
+// A training may begin with the weights of another one, also of a file that names them otherwise.
 static const char *const prefixes[] = {"other.", NULL}, *const fresh[] = {"b.head", NULL};
 static struct model begun[2];
 TEST(begins_with_given_weights)
@@ -222,7 +222,7 @@ static float *train_in_parts(const char *parts, int64_t *count)
     return weights;
 }
 
-// The gradients of the parts are those of the batch, so the weights after some steps are the same up to rounding.
+// The gradients of the parts add up to the batch's, so the weights after some steps are the same up to rounding.
 TEST(parts_are_the_batch)
 {
     int64_t variants;
@@ -287,7 +287,7 @@ TEST(parts_that_are_no_parts_are_refused)
 
 // ---- the average of the weights
 
-// The average equals that of the weights after each step, which is computed here. Evaluating changes nothing, and the saved
+// The average equals the mean of the weights after each step, which is computed here. Evaluating changes nothing, and the saved
 // weights are the evaluated ones.
 static void check_average(const char *decay)
 {
@@ -394,7 +394,7 @@ TEST(figures_are_finite)
     bench_close(&b);
 }
 
-// The figure of a run with buckets is the mean over the samples of the evaluation, not that of the shortest bucket.
+// The figure of a run with buckets is the mean over the samples of the evaluation, not the shortest bucket's.
 TEST(flops_are_those_of_all_buckets)
 {
     struct bench b;
@@ -488,7 +488,7 @@ static void open_uploading(struct bench *b, struct task *task)
     second_open_with(b, task, "null", 1, settings);
 }
 
-// What trains is averaged, whatever it began with.
+// Trained weights are averaged, with any initial values.
 TEST(uploaded_weights_are_averaged)
 {
     struct task task;

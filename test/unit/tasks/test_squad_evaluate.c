@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evaluation of SQuAD: normalised texts, scores, sums, and files of predictions. The expected values are those of
+// The evaluation of SQuAD: normalised texts, scores, sums, and files of predictions. The expected values come from
 // evaluate-v1.1.py.
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"

@@ -4,7 +4,7 @@
 #include "tasks/squad/sample/decode.h"
 #include "test/unit/test.h"
 
-// cmocka wants the three before it
+// cmocka.h requires the three before it
 
 enum { MOST = 400 };
 

@@ -64,7 +64,7 @@ TEST(test_decorrelates)
         for (int b = 0; b < a; b++) correlated = fmax(correlated, fabs(in[a][b]) / sqrt(in[a][a] * in[b][b]));
     assert_true(correlated > 0.8);  // there was something to do
     for (int a = 0; a < SIZE; a++) {
-        // w = v / sqrt(l + eps): the variance is l / (l + eps), and |w| tells l + eps.
+        // w = v / sqrt(l + eps): the variance is l / (l + eps), and |w| gives l + eps.
         double squares = 0;
         for (int i = 0; i < SIZE; i++) squares += (double)w[a * SIZE + i] * (double)w[a * SIZE + i];
         assert_float_equal(out[a][a], 1 - 5e-4 * squares, 1e-4);

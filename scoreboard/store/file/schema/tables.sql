@@ -135,7 +135,7 @@ CREATE TABLE committed (
 CREATE INDEX committed_commitment ON committed (commitment);
 CREATE INDEX committed_run ON committed (run) WHERE run > 0;
 
--- Objections to runs, and what was decided about them.
+-- Objections to runs, and decisions about them.
 CREATE TABLE objections (
     sequence INTEGER PRIMARY KEY REFERENCES statements (sequence),
     nonce TEXT NOT NULL,                  -- of the run: a statement that replaces another does not shake an objection off
