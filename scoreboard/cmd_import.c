@@ -52,7 +52,7 @@ static int import_into(const char *db, const char *origin, const struct dawnbenc
     return rc;
 }
 
-// A line a folder, then the sum.
+// One line per folder, then the sum.
 static void print_summary(const struct dawnbench_archive *archive)
 {
     int quirky = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh [OUT [SUMMARY]]: the first minutes with a GPU, out of the archive of "make gpu-bundle". Stages run in the order of what
 # they tell. A stage that fails, hangs, prints without end or is not there stops no other. OUT gets two files, complete after
-# every stage: summary, a line a stage, and logs.tar.gz. SUMMARY: the summary of an earlier call; stages that passed there do not
+# every stage: summary, one line per stage, and logs.tar.gz. SUMMARY: the summary of an earlier call; stages that passed there do not
 # run again.
 #
 # $BUDGET: seconds for everything (default: 570, so that unpacking and this fit into 600); what does not fit is "not shown", which

@@ -66,7 +66,7 @@ static struct shape pooled_y(const int *p)
 static void build_pooled(struct case_build *b)
 {
     const int *p = b->row->p;
-    bool one = p[3] == p[10];  // one channel a result: results differ by far, so finite differences cross no kink of the pool
+    bool one = p[3] == p[10];  // one channel per result: results differ by far, so finite differences cross no kink of the pool
     int x = case_param(b, "x", conv_x(p), b->options.type, one ? DRAW_DISTINCT : DRAW_NORMAL, one ? 0.5 : 1.0);
     int w = case_param(b, "w", conv_w(p), F32, one ? DRAW_AWAY : DRAW_NORMAL, one ? 1.0 : conv_deviation(p));
     int bias = p[12] ? case_param(b, "bias", SHAPE(p[4]), F32, DRAW_NORMAL, 0.5) : NONE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries as tables. On narrow screens a row becomes a card (the stylesheet does it, from data-label), so the roles of a
-// table are written out: some browsers drop them when the display changes. Workload: at most 200 rows a page.
+// table are written out: some browsers drop them when the display changes. Workload: at most 200 rows per page.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

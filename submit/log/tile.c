@@ -34,7 +34,7 @@ static bool read_plain(const char **at, int most, int *into)
     return true;
 }
 
-// "x001/x234/067": three digits a part, an x before all parts but the last, and no part of zeros in front.
+// "x001/x234/067": three digits per part, an x before all parts but the last, and no part of zeros in front.
 static bool read_number(const char **at, int64_t *into)
 {
     *into = 0;

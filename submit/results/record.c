@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of results.db as JSON. Invariant: values keep their stored form, integers as integers. Cost: one query a table; a run
+// Rows of results.db as JSON. Invariant: values keep their stored form, integers as integers. Cost: one query per table; a run
 // is a few kilobytes.
 #include "submit/results/record.h"
 

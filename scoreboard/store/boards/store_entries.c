@@ -324,7 +324,7 @@ int store_newest(struct reader *r, const struct contest *contest, enum trust lea
         struct shelf *s = &r->library->shelves[i];
         if (contest != NULL ? s->contest != contest : s->contest->synthetic) continue;
         if (s->target_micro != s->contest->target_micro[0]) continue;
-        for (int n = s->count - 1; n >= 0; n--)  // the newest are mostly last: the rest costs a comparison a row
+        for (int n = s->count - 1; n >= 0; n--)  // the newest are mostly last: the rest costs one comparison per row
             if (s->rows[n].alive && s->rows[n].trust >= least) take_new(&newest, s, n);
     }
     cut_uploads(&newest.list, limit);

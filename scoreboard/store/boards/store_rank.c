@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the rows of boards up to date. Invariant: after each call the living rows of a source are exactly those that ranking.h
-// derives from the statements that count now. Cost: one payload a run. A group may have a thousand runs; it costs a few KB for
+// derives from the statements that count now. Cost: one payload per run. A group may have a thousand runs; it costs a few KB for
 // each, and only when all its runs have arrived. Two payloads for each new pair of a run and one that may repeat it.
 #include <stdio.h>
 #include <stdlib.h>

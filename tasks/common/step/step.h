@@ -99,7 +99,7 @@ void step_keep(struct step *, int slot, int value);
 void step_mark(struct step *, const char *what, const char *digest);
 // A recurrent state that follows streams (ORDER_STREAMS) from batch to batch, of one row each: step_carry gives the rows of this
 // part or slice as the batch before left them, and *slot for step_carry_on, which keeps them at the end of the step: the backward
-// pass reads them, too. The slot has the rows of all parts of this process and turns by one part a program, so every part meets
+// pass reads them, too. The slot has the rows of all parts of this process and turns by one part per program, so every part meets
 // its own. Each evaluation begins with zeros; a task's own step may clear it (drive_write). A step carries at most
 // CARRIED_MAX states, and so do all programs of the evaluation together, for each size of a batch; more are a graph's error.
 int step_carry(struct step *, const char *name, struct shape, enum dtype, int *slot);

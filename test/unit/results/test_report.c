@@ -125,7 +125,7 @@ static void add_scaling(struct results *r, const char *model, int64_t *sweep, in
 {
     static const double bytes[] = {4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20};
     double seconds[5];
-    for (int i = 0; i < 5; i++) seconds[i] = 1e-3 + bytes[i] * 1e-9;  // half a millisecond a message, 1 GB/s
+    for (int i = 0; i < 5; i++) seconds[i] = 1e-3 + bytes[i] * 1e-9;  // half a millisecond per message, 1 GB/s
     const struct scaling_facts f = {
         .sweep = *sweep, .task = "cifar10", .samples = "images", .data = "cifar10", .model = model, .recipe = "default",
         .precision = "bf16", .device = "cpu", .size = "32 x 32", .noise = true, .threads = 1, .batch = 100,

@@ -193,7 +193,7 @@ TEST(test_winograd4)
         {17, 7, 6, 64, 128, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},   // odd sides, two blocks of k
         {17, 10, 8, 128, 64, 3, 3, 1, 0, 0, 1, ACT_NONE, true, WINOGRAD_NONE},  // no padding; pitches are skewed
         {5, 17, 16, 48, 80, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_NONE},   // a block of 64 k and one of 16
-        {65, 3, 4, 32, 32, 3, 3, 1, 1, 1, 1, ACT_RELU, false, WINOGRAD_NONE},   // one tile an image, an odd number
+        {65, 3, 4, 32, 32, 3, 3, 1, 1, 1, 1, ACT_RELU, false, WINOGRAD_NONE},   // one tile per image, an odd number
         {100, 7, 7, 64, 64, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_NONE},  // several bands
     };
     const char *asked = getenv("DAWN_ISA");

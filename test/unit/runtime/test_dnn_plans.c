@@ -155,7 +155,7 @@ static void same_choice(void *context, const struct dnn_problem *p)
     if (!a || !b || memcmp(a, b, sizeof *a)) fail_msg("choices.json: %s is not what the heuristics choose", text);
 }
 
-// With DAWN_WRITE_CHOICES=FILE it writes the file instead, a line a choice.
+// With DAWN_WRITE_CHOICES=FILE it writes the file instead, one line per choice.
 static void write_choices(const char *path)
 {
     struct dnn *dnn = open_described(plain());

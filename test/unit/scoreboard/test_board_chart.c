@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts: for any values, only finite numbers inside the picture, labels inside, text escaped, an element a close.
+// Charts: for any values, only finite numbers inside the picture, labels inside, text escaped, each element closed.
 
 #include "runtime/common/draw/chart.h"
 #include "test/unit/test.h"

@@ -36,7 +36,7 @@ TEST_WITH(a_latency_is_of_its_own_items, set_up, end)
 TEST_WITH(a_run_has_two_costs_and_says_which_ranks, set_up, end)
 {
     json_t *run = run_of("ada", 1);
-    int64_t hour = 36000000;  // a cent a second
+    int64_t hour = 36000000;  // a cent per second
     fixture_set(run, "price.micro_usd_per_hour", json_integer(hour));
     fixture_edit(run, "'price.instance': '', 'price.source': 'user'");
     fixture_follow(run);

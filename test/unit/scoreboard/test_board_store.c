@@ -95,7 +95,7 @@ TEST_WITH(test_refusals, set_up, tear_down)
     assert_int_equal(board_of(BOARD_TRAINING_TIME, RANK_CLASSIC).total, 0);  // nothing so far left anything
     assert_int_equal(hand_in(run_of("ada", 1), &ada), PROBLEM_NONE);
     assert_int_equal(hand_in(run_of("ADA", 2), &bob), PROBLEM_HANDLE);   // taken, in any case
-    assert_int_equal(hand_in(run_of("countess", 2), &ada), PROBLEM_KEY_TAKEN);  // one handle a key
+    assert_int_equal(hand_in(run_of("countess", 2), &ada), PROBLEM_KEY_TAKEN);  // one handle per key
     assert_int_equal(hand_in(run_of("bob", 1), &bob), PROBLEM_CONFLICT);  // the nonce, and with it the chain
     assert_int_equal(hand_in(about("withdraw", FIXTURE_HEX), &ada), PROBLEM_NOT_FOUND);
     assert_int_equal(hand_in(run_of("bob", 3), &bob), PROBLEM_NONE);
