@@ -47,13 +47,15 @@ submit/client           : submit/keys/keyring.h submit/log submit/results/receip
 submit                  : submit/keys submit/client/client.h submit/client/deliver.h submit/client/pace.h submit/client/seen.h submit/client/verify.h submit/client/verify_log.h submit/client/verify_ticket.h submit/log submit/results submit/format runtime/common
 tasks/common/recipe     : runtime
 tasks/common/step       : tasks/common/recipe data runtime
+tasks/common/words      : data/text runtime/common/base
+tasks/common/decode     : tasks/common/step tasks/common/recipe data runtime
 tasks/common/layers     : tasks/common/step tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
 tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
 tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime
 tasks/tools/replay      : tasks/commands.h tasks/tools/choose.h tasks/common/train submit/original.h submit/results submit/format data runtime
-tasks/tools             : tasks/tools tasks/translation/bleu.h tasks/detection/coco.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
-tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/recipe data runtime
+tasks/tools             : tasks/tools tasks/detection/coco.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
+tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/decode tasks/common/words tasks/common/recipe data runtime
 tasks                   : data tasks/common/step runtime
 scoreboard/rank         : runtime/common submit/format
 scoreboard/dawnbench    : runtime/common submit/format

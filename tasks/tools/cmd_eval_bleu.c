@@ -10,7 +10,7 @@
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/options.h"
 #include "tasks/commands.h"
-#include "tasks/translation/bleu.h"
+#include "tasks/common/words/bleu.h"
 
 enum { FILE_MOST = 1 << 30 };
 static const char *const WORDS[] = {[BLEU_NONE] = "none", [BLEU_13A] = "13a", [BLEU_INTL] = "intl", [BLEU_T2T] = "t2t", NULL};

@@ -3,11 +3,11 @@
 
 #include "data/read/bitext/bitext.h"
 #include "runtime/common/base/file.h"
-#include "tasks/translation/attention_map.h"
-#include "tasks/translation/bleu.h"
-#include "tasks/translation/detokenize.h"
+#include "tasks/common/decode/attention_map.h"
+#include "tasks/common/decode/search.h"
+#include "tasks/common/words/bleu.h"
+#include "tasks/common/words/detokenize.h"
 #include "tasks/translation/pairs.h"
-#include "tasks/translation/search.h"
 
 #include <math.h>
 #include <stdlib.h>

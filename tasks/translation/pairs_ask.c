@@ -2,8 +2,8 @@
 // Sentences as people type them, in the form of the training text.
 #include "data/read/bitext/bitext.h"
 #include "data/text/unicode.h"
-#include "tasks/translation/bleu.h"
-#include "tasks/translation/detokenize.h"
+#include "tasks/common/words/bleu.h"
+#include "tasks/common/words/detokenize.h"
 #include "tasks/translation/pairs.h"
 
 #include <stdlib.h>

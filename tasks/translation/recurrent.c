@@ -3,11 +3,12 @@
 // a training reads whole targets with one call per layer. Encoder and decoder have as many layers. Inputs of layers have dropout,
 // and from the third layer on an input is added to its layer's result. One table of symbols serves both languages. Slots have the
 // names of MLPerf's GNMT in PyTorch.
-#include "tasks/translation/additive.h"
-#include "tasks/translation/translator.h"
+#include "tasks/common/layers/net_additive.h"
+#include "tasks/translation/keys.h"
+#include "tasks/translation/translation.h"
 
 struct recurrent {
-    struct translator translator;
+    struct decoder decoder;
     const char *first, *attention;  // names of the first layer of the decoder, and of the attention
     bool bidirectional;  // the first layer of the encoder
     bool normalised;     // attention
@@ -23,7 +24,7 @@ enum { RESIDUAL_FROM = 2 };
 struct writing {  // a network into a graph
     struct net net;
     const struct recurrent *how;
-    struct additive attention;
+    struct net_additive attention;
     struct lstm_states *states;  // of the decoder's layers; NULL: zeros, and nobody reads the final ones
     int64_t layers, width;
 };
@@ -34,7 +35,7 @@ static struct writing writing_of(struct step *s)
     const struct recurrent *how = s->setting->model->own;
     struct writing w = {.net = net_of(s), .how = how, .layers = k->layers, .width = k->width};
     net_dropout_at(&w.net, (float)k->dropout);
-    w.attention = (struct additive){how->attention, k->width, how->normalised, RANGE};
+    w.attention = (struct net_additive){how->attention, k->width, how->normalised, RANGE};
     return w;
 }
 
@@ -48,7 +49,7 @@ static struct lstm_states *states_new(struct writing *w)
 static int embed(struct writing *w, int index)
 {
     struct graph *g = w->net.g;
-    struct net_table table = {translator_symbols(w->net.step->setting), w->width, 0, {INIT_UNIFORM, RANGE}};
+    struct net_table table = {decoder_symbols(w->net.step->setting), w->width, 0, {INIT_UNIFORM, RANGE}};
     graph_scope(g, "embedding");
     return g_cast(g, net_embedding(&w->net, "encoder.embedder.weight", index, &table), w->net.step->setting->dtype);
 }
@@ -85,18 +86,18 @@ static int encode_source(struct writing *w, int source, int lengths)
 }
 
 // x[B,T,width] -> [B,T,width]. Queries of one sample are adjacent, so all hypotheses of a sample are queries of one sequence.
-static int attend(struct writing *w, int x, const struct additive_source *source, int *weights)
+static int attend(struct writing *w, int x, const struct net_additive_source *source, int *weights)
 {
     struct graph *g = w->net.g;
     if (g->error) return NONE;
     struct shape is = g->value[x].shape;
     int64_t samples = g->value[source->memory].shape.dim[0], queries = is.dim[0] * is.dim[1] / samples;
     int q = g_reshape(g, x, SHAPE(samples, queries, w->width));
-    return g_reshape(g, additive_attend(&w->net, &w->attention, q, source, weights), is);
+    return g_reshape(g, net_additive_attend(&w->net, &w->attention, q, source, weights), is);
 }
 
 // Words x[B,T,width] -> the states for the output layer, and the attention's weights.
-static int run_decoder(struct writing *w, int x, const struct additive_source *source, int *weights)
+static int run_decoder(struct writing *w, int x, const struct net_additive_source *source, int *weights)
 {
     struct graph *g = w->net.g;
     int context = NONE;
@@ -115,8 +116,8 @@ static int recurrent_states(struct step *s, int source, int lengths, int input)
 {
     struct writing w = writing_of(s);
     if (w.how->passes) w.states = states_new(&w);
-    struct additive_source read = {.memory = encode_source(&w, source, lengths), .lengths = lengths};
-    read.keys = additive_keys(&w.net, &w.attention, read.memory);
+    struct net_additive_source read = {.memory = encode_source(&w, source, lengths), .lengths = lengths};
+    read.keys = net_additive_keys(&w.net, &w.attention, read.memory);
     int weights;
     return run_decoder(&w, embed(&w, input), &read, &weights);
 }
@@ -124,7 +125,7 @@ static int recurrent_states(struct step *s, int source, int lengths, int input)
 static int recurrent_logits(struct step *s, int states)
 {
     struct writing w = writing_of(s);
-    return linear(&w, "decoder.classifier.classifier", states, translator_symbols(s->setting));
+    return linear(&w, "decoder.classifier.classifier", states, decoder_symbols(s->setting));
 }
 
 // ---- decoding
@@ -133,7 +134,7 @@ enum { MEMORY, KEYS, MEMORIES };
 static int recurrent_memory(struct step *s, int number)
 {
     static const char *const names[] = {"source.memory", "source.keys"};
-    struct shape shape = SHAPE(s->is.batch, translator_source(s), translation_keys(s->setting->recipe)->width);
+    struct shape shape = SHAPE(s->is.batch, decoder_source(s), translation_keys(s->setting->recipe)->width);
     return number < MEMORIES ? step_slot(s, names[number], shape, s->setting->dtype) : NONE;
 }
 
@@ -164,20 +165,20 @@ static void recurrent_encode(struct step *s, int source, int lengths, int64_t be
     w.states = states_new(&w);
     int memory = encode_source(&w, source, lengths);
     step_keep(s, recurrent_memory(s, MEMORY), memory);
-    step_keep(s, recurrent_memory(s, KEYS), additive_keys(&w.net, &w.attention, memory));
+    step_keep(s, recurrent_memory(s, KEYS), net_additive_keys(&w.net, &w.attention, memory));
     for (int i = 0; i < 2 * w.layers; i++) {
         int state = repeat_state(&w, i % 2 ? w.states[i / 2].c : w.states[i / 2].h, beam);
         step_keep(s, recurrent_cache(s, s->is.batch * beam, i), g_cast(s->g, state, i % 2 ? F32 : s->setting->dtype));
     }
 }
 
-static int recurrent_next(struct step *s, const struct translator_place *p)
+static int recurrent_next(struct step *s, const struct decoder_place *p)
 {
     struct writing w = writing_of(s);
     struct graph *g = s->g;
     int64_t hypotheses = s->is.batch * p->beam;
     int weights = NONE;
-    struct additive_source read = {recurrent_memory(s, MEMORY), recurrent_memory(s, KEYS), translator_lengths(s)};
+    struct net_additive_source read = {recurrent_memory(s, MEMORY), recurrent_memory(s, KEYS), decoder_lengths(s)};
     w.states = states_new(&w);
     for (int i = 0; i < w.layers; i++)
         w.states[i] = (struct lstm_states){recurrent_cache(s, hypotheses, 2 * i), recurrent_cache(s, hypotheses, 2 * i + 1)};
@@ -186,14 +187,14 @@ static int recurrent_next(struct step *s, const struct translator_place *p)
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i), w.states[i].h);
         step_keep(s, recurrent_cache(s, hypotheses, 2 * i + 1), w.states[i].c);
     }
-    step_keep(s, translator_attention(s, p->beam), weights);
+    step_keep(s, decoder_attention(s, p->beam), weights);
     return g_reshape(g, x, SHAPE(hypotheses, w.width));
 }
 
-#define TRANSLATOR                                                                                                     \
+#define DECODER                                                                                                        \
     {.states = recurrent_states, .encode = recurrent_encode, .next = recurrent_next, .logits = recurrent_logits,       \
      .memory = recurrent_memory, .cache = recurrent_cache}
-const struct recurrent recurrent_gnmt = {.translator = TRANSLATOR, .first = "decoder.att_rnn.rnn",
+const struct recurrent recurrent_gnmt = {.decoder = DECODER, .first = "decoder.att_rnn.rnn",
                                          .attention = "decoder.att_rnn.attn", .bidirectional = true, .normalised = true};
-const struct recurrent recurrent_seq2seq = {.translator = TRANSLATOR, .first = "decoder.rnn_layers.0",
+const struct recurrent recurrent_seq2seq = {.decoder = DECODER, .first = "decoder.rnn_layers.0",
                                             .attention = "decoder.attn", .asks_late = true, .passes = true};

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translation of one language to another, scored by BLEU. In this order: the batch, the training step, decoding, the update
-// rules, the models, the tasks. Samples are in pairs.h, networks behind translator.h.
+// rules, the models, the tasks. Samples are in pairs.h, networks behind decoder.h, whose search is shared.
 #include "tasks/translation/translation.h"
 
+#include "tasks/common/decode/search.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/translation/bleu_judge.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/pairs.h"
-#include "tasks/translation/search.h"
-#include "tasks/translation/translator.h"
 
 enum { TRAIN, GREEDY, BEAM = GREEDY + SEARCH_PROGRAMS, SINGLE = BEAM + SEARCH_PROGRAMS };
 enum { GROUP_BODY, GROUP_HEAD };
@@ -60,7 +59,7 @@ static void mark_symbols(struct step *s)
 static void train_batch(struct step *s)
 {
     struct graph *g = s->g;
-    const struct translator *t = translator_of(s->setting);
+    const struct decoder *t = decoder_of(s->setting);
     int64_t batch = s->is.batch, length = s->is.length;
     int target = step_input(s, "target"), input[] = {constant(s, "begin", SHAPE(batch, 1), I32, BPE_BOS), NONE};
     mark_symbols(s);
@@ -111,7 +110,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 
 const struct model translation_models[] = {
     {.name = "transformer", .about = "encoder and decoder of attention, one table of symbols (Vaswani et al. 2017)",
-     .parts = PART_TRANSFORMER, .begin = transformer_begin, .own = &transformer_translator},
+     .parts = PART_TRANSFORMER, .begin = transformer_begin, .own = &transformer_decoder},
     {.name = "gnmt", .about = "LSTM layers, attention read by the first of the decoder (Wu et al. 2016, as MLPerf's GNMT)",
      .recipe = "gnmt-mini", .own = &recurrent_gnmt},
     {.name = "seq2seq", .about = "LSTM layers, attention read by the output layer (Luong et al. 2015, as TBD's without feeding)",

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, and their models.
+// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, their models, and the
+// networks, of which docs/decisions/translation-networks.md says what was chosen and why.
 #pragma once
 
+#include "tasks/common/decode/decoder.h"
 #include "tasks/common/step/task.h"
 
 extern const struct task task_multi30k, task_wmt17_transformer, task_wmt16_gnmt;
 extern const struct task *const tasks_translation[];
 extern const struct model translation_models[];  // ends with name NULL
+
+struct recurrent;  // begins with its decoder
+extern const struct recurrent recurrent_gnmt, recurrent_seq2seq;
+extern const struct decoder transformer_decoder;
+int transformer_begin(const struct setting *, struct session *, struct dataset *view);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU of made-up corpora. Expected scores and counts are sacrebleu 2.6.0's; for t2t, of words cut by its regular expressions.
-#include "tasks/translation/bleu.h"
+#include "tasks/common/words/bleu.h"
 #include "test/unit/test.h"
 
 static struct bleu_line line_of(const char *text)

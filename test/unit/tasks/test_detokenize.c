@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines without the tokenizer's blanks. The expected ones come from sacremoses 0.2.0, MosesDetokenizer of "en".
 #include "runtime/common/base/text.h"
-#include "tasks/translation/detokenize.h"
+#include "tasks/common/words/detokenize.h"
 #include "test/unit/test.h"
 
 static const struct {

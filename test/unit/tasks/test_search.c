@@ -6,7 +6,7 @@
 
 #include "runtime/fuse.h"
 #include "tasks/common/step/drive.h"
-#include "tasks/translation/search.h"
+#include "tasks/common/decode/search.h"
 
 const struct recipe_table *const recipe_tables[] = {NULL};
 
@@ -46,7 +46,7 @@ static int owner_of(struct step *s, int64_t all, int64_t beam)
     return graph_state(s->g, name, SHAPE(all), I32, MEMORY_DATA, (struct init){INIT_COUNT, (float)beam});
 }
 
-static int next(struct step *s, const struct translator_place *p)
+static int next(struct step *s, const struct decoder_place *p)
 {
     struct graph *g = s->g;
     int64_t all = s->is.batch * p->beam;
@@ -69,11 +69,11 @@ static int logits(struct step *s, int states)
     int look = g_gather(s->g, memory_of(s, 1), owner), by = g_slice(s->g, states, 1, 0, 1);
     union attr spread = {.move = {.axes = 1u << 1, .shape = SHAPE(all, S), .factor = 1}};
     int scaled = g_mul(s->g, look, graph_node(s->g, OP_BROADCAST, &by, 1, &spread, NULL));
-    step_keep(s, translator_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
+    step_keep(s, decoder_attention(s, beam), g_scale(s->g, g_act(s->g, scaled, ACT_SIGMOID), 0.2f));
     return g_linear(s->g, states, table(s->g, "U", V), NONE, F32);
 }
 
-static const struct translator tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
+static const struct decoder tiny = {.encode = encode, .next = next, .logits = logits, .memory = memory_of,
                                        .cache = cache_of};
 
 // ---- the same on the host, from the slots' values

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beam search on the device: programs of an evaluation for any translator. Scores, histories and the best answer so far lie in
+// Beam search on the device: programs of an evaluation for any decoder. Scores, histories and the best answer so far lie in
 // slots; the host reads how many hypotheses of each sample have finished. Where the samples that still search fit a smaller batch
 // (drive_shrunk), their rows go there, and the answers come back at the end.
 //
@@ -8,8 +8,7 @@
 // and BPE_BOS are never chosen. Beam 1 is greedy.
 #pragma once
 
-#include "data/text/bpe.h"
-#include "tasks/translation/translator.h"
+#include "tasks/common/decode/decoder.h"
 
 // What the score of a finished hypothesis of n words, its end included, is divided by: n^alpha (fairseq's lenpen), or
 // ((5 + n) / 6)^alpha (Wu et al. 2016; MLPerf).

@@ -8,15 +8,15 @@
 
 #include "tasks/common/layers/net.h"
 
-struct additive {
+struct net_additive {
     const char *name;
     int64_t units;
     bool normalised;
     float range;  // parameters begin uniform in +-range
 };
-struct additive_source {
-    int memory, keys, lengths;  // [B,S,C]; additive_keys of it, [B,S,units]; i32[B]
+struct net_additive_source {
+    int memory, keys, lengths;  // [B,S,C]; net_additive_keys of it, [B,S,units]; i32[B]
 };
-int additive_keys(struct net *, const struct additive *, int memory);
+int net_additive_keys(struct net *, const struct net_additive *, int memory);
 // Queries q[B,T,..] -> the weighted means of the memory, [B,T,C], and the weights, f32[B,T,S].
-int additive_attend(struct net *, const struct additive *, int q, const struct additive_source *, int *weights);
+int net_additive_attend(struct net *, const struct net_additive *, int q, const struct net_additive_source *, int *weights);

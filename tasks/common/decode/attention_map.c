@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/translation/attention_map.h"
+#include "tasks/common/decode/attention_map.h"
 
 #include "runtime/common/draw/html.h"
 

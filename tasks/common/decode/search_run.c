@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's part of a search: which program runs next, and on which samples.
-#include "tasks/translation/search.h"
+#include "tasks/common/decode/search.h"
 
 #include "tasks/common/step/drive.h"
 

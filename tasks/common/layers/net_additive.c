@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of queries and keys have the queries' places first, so that keys are added to repeated queries without being repeated
 // themselves.
-#include "tasks/translation/additive.h"
+#include "tasks/common/layers/net_additive.h"
 
 #include <math.h>
 
-static int linear(struct net *n, const struct additive *a, const char *part, int x, int bias)
+static int linear(struct net *n, const struct net_additive *a, const char *part, int x, int bias)
 {
     struct graph *g = n->g;
     if (g->error) return NONE;
@@ -14,13 +14,13 @@ static int linear(struct net *n, const struct additive *a, const char *part, int
     return g_linear(g, x, w, bias, n->step->setting->dtype);
 }
 
-int additive_keys(struct net *n, const struct additive *a, int memory)
+int net_additive_keys(struct net *n, const struct net_additive *a, int memory)
 {
     return linear(n, a, "linear_k", memory, NONE);
 }
 
 // What the hyperbolic tangents are multiplied by: f32[1,units].
-static int direction(struct net *n, const struct additive *a)
+static int direction(struct net *n, const struct net_additive *a)
 {
     struct graph *g = n->g;
     struct init uniform = {INIT_UNIFORM, a->range}, scale = {INIT_CONSTANT, (float)(1 / sqrt((double)a->units))};
@@ -33,7 +33,7 @@ static int direction(struct net *n, const struct additive *a)
 }
 
 // q[B,T,..], keys[B,S,units] -> f32[B,T,S]
-static int score(struct net *n, const struct additive *a, int q, int keys)
+static int score(struct net *n, const struct net_additive *a, int q, int keys)
 {
     struct graph *g = n->g;
     if (g->error) return NONE;
@@ -50,7 +50,7 @@ static int score(struct net *n, const struct additive *a, int q, int keys)
     return g_transpose(g, g_reshape(g, scores, SHAPE(places, samples, source)), swap);
 }
 
-int additive_attend(struct net *n, const struct additive *a, int q, const struct additive_source *s, int *weights)
+int net_additive_attend(struct net *n, const struct net_additive *a, int q, const struct net_additive_source *s, int *weights)
 {
     struct graph *g = n->g;
     enum dtype type = n->step->setting->dtype;

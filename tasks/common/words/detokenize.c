@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each word is set behind a blank or not, by what it is and by what the word before it was. Quotes open and close in turn: those
 // of each kind are counted.
-#include "tasks/translation/detokenize.h"
+#include "tasks/common/words/detokenize.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost: sorting the runs of words of each line; a corpus of 3,000 lines takes some 20 ms.
-#include "tasks/translation/bleu.h"
+#include "tasks/common/words/bleu.h"
 
 #include <math.h>
 #include <stdlib.h>

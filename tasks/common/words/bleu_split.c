@@ -7,7 +7,7 @@
 #include "data/text/python.h"
 #include "data/text/unicode.h"
 #include "runtime/common/base/arena.h"
-#include "tasks/translation/bleu.h"
+#include "tasks/common/words/bleu.h"
 
 struct codes {
     int32_t *at;
