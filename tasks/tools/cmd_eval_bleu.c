@@ -30,12 +30,9 @@ static int next_line(const char *path, struct lines *l, struct bleu_line *line)
     line->bytes = end ? (size_t)(end - from) : l->count - l->next;
     l->next += line->bytes + 1;
     l->number++;
-    for (size_t at = 0; at < line->bytes;) {
-        size_t before = at;
-        if (unicode_next(from, line->bytes, &at) == UNICODE_REPLACEMENT && at == before + 1)
-            return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is not UTF-8", path, (long long)l->number, before + 1);
-    }
-    return 1;
+    size_t valid = unicode_valid(from, line->bytes);
+    if (valid == line->bytes) return 1;
+    return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is not UTF-8", path, (long long)l->number, valid + 1);
 }
 
 static int score_lines(const char *const path[2], struct lines file[2], const struct bleu_rules *rules, struct bleu *bleu)

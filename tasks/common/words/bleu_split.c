@@ -33,38 +33,18 @@ static void replace_text(struct codes *c, const char *old, const char *by)
 }
 
 typedef bool is_kind(int32_t);
-// Which blanks a match gets: between its two characters, and behind or before them.
-enum blanks { BLANK_BEHIND, BLANK_BEFORE };
+enum blanks { BLANK_BEFORE = 1, BLANK_BEHIND = 2 };
 
-// Sets blanks at each pair of characters of these kinds.
-static void part_pairs(struct codes *c, is_kind *first, is_kind *second, enum blanks where)
-{
-    struct codes to = {grow(NULL, (2 * c->count + 1) * sizeof *to.at), 0};
-    for (size_t i = 0; i < c->count;) {
-        if (i + 1 == c->count || !first(c->at[i]) || !second(c->at[i + 1])) {
-            to.at[to.count++] = c->at[i++];
-            continue;
-        }
-        if (where == BLANK_BEFORE) to.at[to.count++] = ' ';
-        to.at[to.count++] = c->at[i];
-        to.at[to.count++] = ' ';
-        to.at[to.count++] = c->at[i + 1];
-        if (where == BLANK_BEHIND) to.at[to.count++] = ' ';
-        i += 2;
-    }
-    free(c->at);
-    *c = to;
-}
-
-// Sets blanks around each character of a kind.
-static void part_single(struct codes *c, is_kind *kind)
+// Sets blanks at each pair of characters of these kinds, between them and where else; second NULL: at each single one.
+static void set_apart(struct codes *c, is_kind *first, is_kind *second, unsigned where)
 {
     struct codes to = {grow(NULL, (3 * c->count + 1) * sizeof *to.at), 0};
-    for (size_t i = 0; i < c->count; i++) {
-        bool apart = kind(c->at[i]);
-        if (apart) to.at[to.count++] = ' ';
-        to.at[to.count++] = c->at[i];
-        if (apart) to.at[to.count++] = ' ';
+    for (size_t i = 0; i < c->count;) {
+        bool same = first(c->at[i]) && (!second || (i + 1 < c->count && second(c->at[i + 1])));
+        if (same && where & BLANK_BEFORE) to.at[to.count++] = ' ';
+        to.at[to.count++] = c->at[i++];
+        if (same && second) to.at[to.count++] = ' ', to.at[to.count++] = c->at[i++];
+        if (same && where & BLANK_BEHIND) to.at[to.count++] = ' ';
     }
     free(c->at);
     *c = to;
@@ -110,10 +90,10 @@ static void split_13a(struct codes *c)
     memmove(c->at + 1, c->at, c->count * sizeof *c->at);
     c->at[0] = c->at[c->count + 1] = ' ';
     c->count += 2;
-    part_single(c, is_ascii_mark);
-    part_pairs(c, is_no_ascii_digit, is_point, BLANK_BEHIND);
-    part_pairs(c, is_point, is_no_ascii_digit, BLANK_BEFORE);
-    part_pairs(c, is_ascii_digit, is_hyphen, BLANK_BEHIND);
+    set_apart(c, is_ascii_mark, NULL, BLANK_BEFORE | BLANK_BEHIND);
+    set_apart(c, is_no_ascii_digit, is_point, BLANK_BEHIND);
+    set_apart(c, is_point, is_no_ascii_digit, BLANK_BEFORE);
+    set_apart(c, is_ascii_digit, is_hyphen, BLANK_BEHIND);
 }
 
 // ---- mteval-v14, international
@@ -130,9 +110,9 @@ static bool is_no_digit(int32_t c)
 
 static void split_intl(struct codes *c, is_kind *plain)
 {
-    part_pairs(c, plain, unicode_is_punctuation, BLANK_BEHIND);
-    part_pairs(c, unicode_is_punctuation, plain, BLANK_BEFORE);
-    part_single(c, unicode_is_symbol);
+    set_apart(c, plain, unicode_is_punctuation, BLANK_BEHIND);
+    set_apart(c, unicode_is_punctuation, plain, BLANK_BEFORE);
+    set_apart(c, unicode_is_symbol, NULL, BLANK_BEFORE | BLANK_BEHIND);
 }
 
 int32_t *bleu_split(const struct bleu_rules *rules, struct bleu_line line, size_t *count)
