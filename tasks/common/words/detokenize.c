@@ -92,16 +92,6 @@ static bool is_german_quote(int32_t c)
     return c == 0x201E || c == 0x201C;
 }
 
-static bool is_cjk(int32_t c)
-{
-    static const int32_t range[][2] = {{4352, 4607},     {11904, 42191},   {43072, 43135},   {44032, 55215},
-                                       {63744, 64255},   {65072, 65103},   {65381, 65500},   {94208, 101119},
-                                       {110592, 110895}, {110960, 111359}, {131072, 196607}};
-    for (size_t i = 0; i < sizeof range / sizeof *range; i++)
-        if (c >= range[i][0] && c <= range[i][1]) return true;
-    return false;
-}
-
 // ---- words
 
 static bool next_word(struct words *w)
@@ -113,14 +103,6 @@ static bool next_word(struct words *w)
     w->word = w->text + at;
     w->length = (end != NULL ? (size_t)(end - w->text) : w->n) - at;
     return w->length > 0;
-}
-
-static bool follows_cjk(const struct words *w)
-{
-    const char *from = w->last;
-    while (from != NULL && from > w->text && (*from & 0xC0) == 0x80) from--;
-    size_t at = 0;
-    return from != NULL && is_cjk(unicode_next(from, (size_t)(w->last - from) + 1, &at));
 }
 
 static bool is_contraction(const struct words *w)
@@ -146,8 +128,6 @@ static int joins_quote(const struct words *w, struct vocabulary *quotes)
 
 static int joins(const struct words *w, struct vocabulary *quotes)
 {
-    size_t at = 0;
-    if (is_cjk(unicode_next(w->word, w->length, &at))) return follows_cjk(w) ? JOINS_BEFORE : 0;
     if (all_are(w, is_opening)) return JOINS_BEHIND;
     if (all_are(w, is_closing)) return JOINS_BEFORE;
     if (is_contraction(w)) return JOINS_BEFORE;
