@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/translation/bleu_judge.h"
-
+// BLEU of an evaluation: the answers, ids i32[B,T] that end with BPE_EOS, as lines against the stored targets. How both become
+// words is a fact of the task.
 #include "data/read/bitext/bitext.h"
 #include "runtime/common/base/file.h"
 #include "tasks/common/decode/attention_map.h"
@@ -8,6 +8,7 @@
 #include "tasks/common/words/bleu.h"
 #include "tasks/common/words/detokenize.h"
 #include "tasks/translation/pairs.h"
+#include "tasks/translation/translation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,16 +25,12 @@ enum { SCORE_ANSWERS, SCORE_GREEDY };
 struct judging {
     const struct scoring *scoring;
     struct dataset *view;
-    bool single;             // an inference of single samples, which has no greedy search
-    bool both;               // a search with a beam and a greedy one; else the answers are those of the only search
+    bool single;        // an inference of single samples, which has no greedy search
+    bool both;          // a search with a beam and a greedy one; else the answers are those of the only search
     struct bleu bleu[2];
-    char **answer;  // to each sample; NULL: not asked
+    char **answer;      // to each sample; NULL: not asked
     int64_t samples;
-    struct {        // of sample 0, where it is shown: the attention at each word, its end included
-        int32_t *word;
-        float *seen;
-        int64_t words, columns;
-    } shown;
+    struct text shown;  // the attention of the answer to sample 0 as SVG, where it is seen
 };
 
 static int begin_scoring(const struct setting *c, struct dataset *view, const struct scoring *scoring, void **state)
@@ -67,20 +64,39 @@ static void add_answer(struct judging *j, int score, const struct text *referenc
     bleu_add(&j->bleu[score], &j->scoring->rules, right, given);
 }
 
-static void keep_shown(struct judging *j, const struct judged *b, int first, int64_t i)
+// The names of symbols and of the end behind them.
+static char **names_of(const struct judging *j, const int32_t *id, int64_t count)
+{
+    const int32_t end = BPE_EOS;
+    char **name = zalloc((size_t)(count + 1) * sizeof *name);
+    for (int64_t i = 0; i <= count; i++) {
+        struct text text = {0};
+        text_bytes(&text, "", 0);
+        pairs_name(j->view, i < count ? id[i] : end, &text);
+        name[i] = text.at;
+    }
+    return name;
+}
+
+static void free_names(char **name, int64_t count)
+{
+    for (int64_t i = 0; i <= count; i++) free(name[i]);
+    free(name);
+}
+
+static void draw_seen(struct judging *j, const struct judged *b, int first, int64_t i)
 {
     const struct shape *is = &b->shape[first + SEARCH_SEEN];
-    int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i], most = is->dim[1], columns = is->dim[2];
-    const int32_t *word = b->output[first + SEARCH_WORDS];
+    const int32_t *word = b->output[first + SEARCH_WORDS], *source;
+    int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i];
+    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, b->sample[i], PAIRS_SOURCE, &source) - 1;
+    char **row = names_of(j, word + i * b->shape[first + SEARCH_WORDS].dim[1], words), **column = names_of(j, source, columns);
     const float *seen = b->output[first + SEARCH_SEEN];
-    size_t bytes = (size_t)(words + 1) * sizeof *word;
-    free(j->shown.word), free(j->shown.seen);
-    j->shown.words = words, j->shown.columns = columns;
-    j->shown.word = zalloc(bytes);
-    memcpy(j->shown.word, word + i * b->shape[first + SEARCH_WORDS].dim[1], bytes - sizeof *word);
-    j->shown.word[words] = BPE_EOS;
-    bytes = (size_t)((words + 1) * columns) * sizeof *seen;
-    j->shown.seen = memcpy(zalloc(bytes), seen + i * most * columns, bytes);
+    text_free(&j->shown);
+    seen += i * is->dim[1] * is->dim[2];
+    attention_map_draw(&(struct attention_map){words + 1, columns + 1, row, column, seen, is->dim[2]}, &j->shown);
+    free_names(row, words);
+    free_names(column, columns);
 }
 
 static int score_answers(void *state, const struct judged *b)
@@ -98,7 +114,7 @@ static int score_answers(void *state, const struct judged *b)
         add_answer(j, SCORE_ANSWERS, &reference, &answer);
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
-        if (b->output[first + SEARCH_SEEN] && sample == 0) keep_shown(j, b, first, i);
+        if (b->output[first + SEARCH_SEEN] && sample == 0) draw_seen(j, b, first, i);
         if (!j->both) continue;
         struct text greedy = answer_of(j, b, 0, i);
         add_answer(j, SCORE_GREEDY, &reference, &greedy);
@@ -117,8 +133,7 @@ static int end_bleu(void *state, int64_t score[METRICS_MAX])
         score[i] = i == SCORE_GREEDY && j->single ? METRIC_NONE : (int64_t)floor(bleu_score(&j->bleu[i]).score * 1e6);
     for (int64_t i = 0; i < j->samples; i++) free(j->answer[i]);
     free(j->answer);
-    free(j->shown.word);
-    free(j->shown.seen);
+    text_free(&j->shown);
     free(j);
     return 0;
 }
@@ -134,34 +149,11 @@ static char *tell_answer(void *state, int64_t sample)
     return copy_text(!blank && j->answer[sample] ? j->answer[sample] : "");
 }
 
-static char **names_of(const struct judging *j, const int32_t *id, int64_t count)
-{
-    char **name = zalloc((size_t)count * sizeof *name);
-    for (int64_t i = 0; i < count; i++) {
-        struct text text = {0};
-        text_bytes(&text, "", 0);
-        pairs_name(j->view, id[i], &text);
-        name[i] = text.at;
-    }
-    return name;
-}
-
-static void free_names(char **name, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) free(name[i]);
-    free(name);
-}
-
 static int draw_answer(void *state, int64_t sample, struct text *svg)
 {
     const struct judging *j = state;
-    const int32_t *source;
-    BUG_IF(sample != 0 || !j->shown.seen);
-    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, sample, PAIRS_SOURCE, &source), rows = j->shown.words + 1;
-    char **row = names_of(j, j->shown.word, rows), **column = names_of(j, source, columns);
-    attention_map_draw(&(struct attention_map){rows, columns, row, column, j->shown.seen, j->shown.columns}, svg);
-    free_names(row, rows);
-    free_names(column, columns);
+    BUG_IF(sample != 0 || !j->shown.at);
+    text_bytes(svg, j->shown.at, j->shown.length);
     return 0;
 }
 

@@ -6,7 +6,6 @@
 #include "tasks/common/decode/search.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/step/rule.h"
-#include "tasks/translation/bleu_judge.h"
 #include "tasks/translation/keys.h"
 #include "tasks/translation/pairs.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, their models, and the
-// networks, of which docs/decisions/translation-networks.md says what was chosen and why.
+// The door of this room: the tasks of translation (translation.c) for the table that the Makefile makes, their models, networks
+// and judges. Of the networks docs/decisions/translation-networks.md says what was chosen and why.
 #pragma once
 
 #include "tasks/common/decode/decoder.h"
@@ -14,3 +14,7 @@ struct recurrent;  // begins with its decoder
 extern const struct recurrent recurrent_gnmt, recurrent_seq2seq;
 extern const struct decoder transformer_decoder;
 int transformer_begin(const struct setting *, struct session *, struct dataset *view);
+
+extern const struct judge bleu_judge;        // words between blanks, in lower case: of tokenised text
+extern const struct judge bleu_judge_wmt16;  // answers are detokenised; as sacrebleu -lc -tok intl, which MLPerf's GNMT runs
+extern const struct judge bleu_judge_wmt17;  // as MLPerf's Transformer: Tensor2Tensor's words, uncased
