@@ -65,10 +65,10 @@ static void count_samples(struct choosing *c, const struct pair_lengths *l)
 {
     int32_t longest = 1;
     for (int side = 0; side < PAIR_SIDES; side++)
-        for (int64_t i = 0; i < l->count; i++) longest = l->of[side][i] > longest ? l->of[side][i] : longest;
+        for (int64_t i = 0; i < l->count; i++) longest = pair_length(l, i, side) > longest ? pair_length(l, i, side) : longest;
     c->step = (longest + CELLS - 1) / CELLS;
     for (int64_t i = 0; i < l->count; i++)
-        c->below[(l->of[0][i] + c->step - 1) / c->step][(l->of[1][i] + c->step - 1) / c->step]++;
+        c->below[(pair_length(l, i, 0) + c->step - 1) / c->step][(pair_length(l, i, 1) + c->step - 1) / c->step]++;
     for (int s = 0; s <= CELLS; s++)
         for (int t = 1; t <= CELLS; t++) c->below[s][t] += c->below[s][t - 1];
     for (int s = 1; s <= CELLS; s++)

@@ -10,9 +10,15 @@
 
 enum { PAIR_SIDES = 2 };  // source, target
 struct pair_lengths {
-    int32_t *of[PAIR_SIDES];
+    const int64_t *at;  // both sides of all samples in a row: side s of sample i begins at at[2i + s] and ends at at[2i + s + 1]
     int64_t count;
+    bool source_alone;  // no target counts
 };
+static inline int32_t pair_length(const struct pair_lengths *l, int64_t sample, int side)
+{
+    const int64_t *at = l->at + 2 * sample + side;
+    return side > 0 && l->source_alone ? 1 : (int32_t)(at[1] - at[0]);
+}
 
 struct pair_buckets {
     int64_t tokens, batch;  // target places of a batch, in whole groups of 8 samples; 0: `batch` samples

@@ -24,6 +24,7 @@ struct pairs {
     struct dataset *stored;  // borrowed
     struct bpe *bpe;
     struct subtokens *subtokens;  // one of both, or none: noise
+    int32_t symbols;
     char digest[DIGEST_HEX];
     int64_t longest[SPLIT_COUNT];
     struct sentences split[SPLIT_COUNT];
@@ -109,14 +110,17 @@ static int learn_merges(struct pairs *p, int64_t merges)
 static int choose_symbols(struct pairs *p, int64_t merges)
 {
     const char *path = bitext_subtokens(p->stored);
-    if (!path) return learn_merges(p, merges);
-    TRY(digest_file(path, p->digest));
-    return subtokens_open(path, &p->subtokens);
-}
-
-static int32_t count_symbols(const struct pairs *p)
-{
-    return p->bpe ? bpe_count(p->bpe) : subtokens_count(p->subtokens);
+    if (path) {
+        TRY(digest_file(path, p->digest));
+        TRY(subtokens_open(path, &p->subtokens));
+        p->symbols = subtokens_count(p->subtokens);
+    } else if (!strcmp(p->stored->kind->name, "noise")) {
+        p->symbols = BPE_FIRST + (int32_t)merges + NOISE_CHARACTERS;
+    } else {
+        TRY(learn_merges(p, merges));
+        p->symbols = bpe_count(p->bpe);
+    }
+    return 0;
 }
 
 // ---- ids
@@ -139,23 +143,29 @@ static int64_t encode_text(const struct pairs *p, const struct text *line, int32
     return count + 1;
 }
 
-static void encode_line(const struct pairs *p, struct sentences *s, const struct text *line)
-{
-    int64_t most = (int64_t)line->length * (p->bpe ? 1 : SUBTOKENS_PER_BYTE);
-    int32_t *into = room_for(s, most + 1);
-    s->used += encode_text(p, line, into);
-}
-
 // Of noise: a symbol stands for NOISE_BYTES of the data set's longest line.
-static void draw_line(const struct pairs *p, struct sentences *s, const struct feed_item *of, int side, int32_t symbols)
+static int64_t draw_line(const struct pairs *p, struct sentences *s, const struct feed_item *of, int side)
 {
     struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)of->index, (uint32_t)side);
     int64_t longest = dataset_facts(p->stored)->field[side].shape.dim[0] / NOISE_BYTES;
     int64_t count = 1 + rng_below(r.v[0], (uint32_t)longest);
     int32_t *into = room_for(s, count);
-    for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (symbols - BPE_FIRST));
+    for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (p->symbols - BPE_FIRST));
     into[count - 1] = BPE_EOS;
-    s->used += count;
+    return count;
+}
+
+static int add_sentence(struct pairs *p, const struct feed_item *of, int side, struct text *line)
+{
+    struct sentences *s = &p->split[of->split];
+    if (!p->bpe && !p->subtokens) {
+        s->used += draw_line(p, s, of, side);
+        return 0;
+    }
+    TRY(read_line(p->stored, of->split, of->index, side, line));
+    int64_t most = (int64_t)line->length * (p->bpe ? 1 : SUBTOKENS_PER_BYTE);
+    s->used += encode_text(p, line, room_for(s, most + 1));
+    return 0;
 }
 
 // Keeps the sample of which both sentences were added, if they are short enough.
@@ -177,21 +187,18 @@ static int end_sample(struct pairs *p, enum split split, int64_t number, int64_t
     return 0;
 }
 
-static int encode_split(struct pairs *p, enum split split, int32_t symbols)
+static int encode_split(struct pairs *p, enum split split)
 {
     struct sentences *s = &p->split[split];
     int64_t count = dataset_facts(p->stored)->count[split], middle = 0;
     struct text line = {0};
-    bool noise = !p->bpe && !p->subtokens;
     int rc = 0;
     s->stored = zalloc((size_t)(count + 1) * sizeof *s->stored);
     s->at = zalloc((size_t)(2 * count + 1) * sizeof *s->at);
     for (int64_t i = 0; i < count && rc == 0; i++) {
         for (int side = 0; side < PAIRS_SIDES && rc == 0; side++) {
             middle = s->used;
-            if (!noise) rc = read_line(p->stored, split, i, side, &line);
-            if (rc == 0 && !noise) encode_line(p, s, &line);
-            else if (rc == 0) draw_line(p, s, &(struct feed_item){.split = split, .index = i}, side, symbols);
+            rc = add_sentence(p, &(struct feed_item){.split = split, .index = i}, side, &line);
         }
         if (rc == 0) rc = end_sample(p, split, i, middle);
     }
@@ -201,23 +208,37 @@ static int encode_split(struct pairs *p, enum split split, int32_t symbols)
 
 // ---- the data set
 
+int64_t pairs_symbols(const struct dataset *view, enum split split, int64_t sample, int side, const int32_t **id)
+{
+    const struct sentences *s = &pairs_of(view)->split[split];
+    const int64_t *at = s->at + 2 * sample + side;
+    *id = s->id + at[0];
+    return at[1] - at[0];
+}
+
 static int pairs_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
                       int64_t *length)
 {
-    const struct sentences *s = &pairs_of(d)->split[split];
-    const int64_t *at = s->at + 2 * index + (f - d->facts.field);
-    *length = at[1] - at[0];
-    size_t bytes = (size_t)*length * sizeof *s->id;
+    const int32_t *id;
+    *length = pairs_symbols(d, split, index, (int)(f - d->facts.field), &id);
+    size_t bytes = (size_t)*length * sizeof *id;
     if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
-    memcpy(into, s->id + at[0], bytes);
+    memcpy(into, id, bytes);
     return 0;
+}
+
+// In an evaluation the lengths of the source alone count, and it alone is read.
+static struct pair_lengths lengths_of(const struct dataset *view, enum split split)
+{
+    const struct sentences *s = &pairs_of(view)->split[split];
+    return (struct pair_lengths){s->at, s->samples, split == SPLIT_TEST};
 }
 
 static int pairs_lengths(struct dataset *d, enum split split, const struct field *f, int32_t *lengths)
 {
-    const struct sentences *s = &pairs_of(d)->split[split];
-    const int64_t *at = s->at + (f - d->facts.field);
-    for (int64_t i = 0; i < s->samples; i++) lengths[i] = (int32_t)(at[2 * i + 1] - at[2 * i]);
+    struct pair_lengths l = lengths_of(d, split);
+    l.source_alone = false;
+    for (int64_t i = 0; i < l.count; i++) lengths[i] = pair_length(&l, i, (int)(f - d->facts.field));
     return 0;
 }
 
@@ -236,44 +257,34 @@ static void pairs_close(struct dataset *d)
 
 static const struct kind pairs_kind = {.name = "pairs", .close = pairs_close, .item = pairs_item, .lengths = pairs_lengths};
 
-static void state_facts(const struct setting *c, struct dataset *d, int32_t symbols)
+static void state_facts(const struct setting *c, struct dataset *d)
 {
     const struct pairs *p = pairs_of(d);
     d->facts = *c->data;
     d->facts.fields = PAIRS_SIDES;
     for (int side = 0; side < PAIRS_SIDES; side++)
         d->facts.field[side] = (struct field){.name = sides[side], .dtype = I32, .shape = SHAPE(PAIRS_LONGEST), .ragged = 0,
-                                              .classes = symbols};
+                                              .classes = p->symbols};
     for (int s = 0; s < SPLIT_COUNT; s++) d->facts.count[s] = p->split[s].samples;
 }
 
 int pairs_view(const struct setting *c, struct dataset *stored, struct dataset **into)
 {
     const struct translation_keys *k = translation_keys(c->recipe);
-    bool noise = !strcmp(stored->kind->name, "noise");
     struct dataset *d = zalloc(sizeof *d);
     struct pairs *p = d->own = zalloc(sizeof *p);
     d->kind = &pairs_kind, p->stored = stored;
     p->longest[SPLIT_TRAIN] = k->length, p->longest[SPLIT_TEST] = k->positions;
-    int rc = noise ? 0 : choose_symbols(p, k->merges);
-    int32_t symbols = noise ? BPE_FIRST + (int32_t)k->merges + NOISE_CHARACTERS : rc == 0 ? count_symbols(p) : 0;
-    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT && rc == 0; s++) rc = encode_split(p, s, symbols);
+    int rc = choose_symbols(p, k->merges);
+    for (enum split s = SPLIT_TRAIN; s < SPLIT_COUNT && rc == 0; s++) rc = encode_split(p, s);
     if (rc < 0) {
         pairs_close(d);
         free(d);
         return rc;
     }
-    state_facts(c, d, symbols);
+    state_facts(c, d);
     *into = d;
     return 0;
-}
-
-int64_t pairs_symbols(const struct dataset *view, enum split split, int64_t sample, int side, const int32_t **id)
-{
-    const struct sentences *s = &pairs_of(view)->split[split];
-    const int64_t *at = s->at + 2 * sample + side;
-    *id = s->id + at[0];
-    return at[1] - at[0];
 }
 
 void pairs_name(const struct dataset *view, int32_t id, struct text *into)
@@ -296,36 +307,17 @@ static int encode_request(void *view, const struct feed_item *item, void *const 
     return rc;
 }
 
-// In an evaluation the lengths of the source alone count, and it alone is read.
-static void read_lengths(const struct dataset *view, enum split split, struct pair_lengths *into)
-{
-    const struct sentences *s = &pairs_of(view)->split[split];
-    into->count = s->samples;
-    for (int side = 0; side < PAIRS_SIDES; side++) {
-        into->of[side] = zalloc((size_t)(s->samples + 1) * sizeof *into->of[side]);
-        for (int64_t i = 0, *at = s->at + side; i < s->samples; i++)
-            into->of[side][i] = split == SPLIT_TEST && side == PAIRS_TARGET ? 1 : (int32_t)(at[2 * i + 1] - at[2 * i]);
-    }
-}
-
-static void free_lengths(struct pair_lengths *l)
-{
-    for (int side = 0; side < PAIRS_SIDES; side++) free(l->of[side]);
-}
-
 int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     const struct translation_keys *k = translation_keys(c->recipe);
     struct pairs *p = pairs_of(f->data);
     bool trains = f->split == SPLIT_TRAIN;
     struct pair_buckets *b = &p->buckets[f->split];
-    struct pair_lengths lengths;
+    struct pair_lengths lengths = lengths_of(f->data, f->split);
     (void)feed;
-    read_lengths(f->data, f->split, &lengths);
     b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : EVALUATE_BATCH;
     b->most = trains ? ORDER_BUCKETS : EVALUATE_BUCKETS;
     pair_buckets_choose(&lengths, b);
-    free_lengths(&lengths);
     f->order.buckets = b->count;
     for (int i = 0; i < b->count; i++)
         f->order.limit[i] = i, f->order.batch[i] = pair_buckets_batch(b, b->limit[i][PAIRS_TARGET]);
@@ -342,12 +334,11 @@ int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
 
 int pairs_buckets(const struct setting *c, struct dataset *view, enum split split, int32_t *bucket)
 {
-    struct pair_lengths lengths;
+    struct pair_lengths l = lengths_of(view, split);
+    const struct pair_buckets *b = &pairs_of(view)->buckets[split];
     (void)c;
-    read_lengths(view, split, &lengths);
-    for (int64_t i = 0; i < lengths.count; i++)
-        bucket[i] = pair_buckets_of(&pairs_of(view)->buckets[split], lengths.of[PAIRS_SOURCE][i], lengths.of[PAIRS_TARGET][i]);
-    free_lengths(&lengths);
+    for (int64_t i = 0; i < l.count; i++)
+        bucket[i] = pair_buckets_of(b, pair_length(&l, i, PAIRS_SOURCE), pair_length(&l, i, PAIRS_TARGET));
     return 0;
 }
 
