@@ -25,37 +25,29 @@ static void add_words(struct text *into, const char *line, size_t n, bool lowerc
 }
 
 enum form { LOWER_CASE, CASED, PLAIN };
-static int ask_lines(const struct dataset *like, const char *at, const char *end, enum form form, struct dataset **into)
+static int ask(const struct dataset *like, struct bleu_line text, const char *sentence, enum form form, struct dataset **into)
 {
     struct text lines = {0};
-    while (at < end) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
+    if (sentence) text = (struct bleu_line){sentence, strlen(sentence)};
+    if (sentence && strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
+    if (sentence && bitext_is_blank(&(struct bitext_line){sentence, (int32_t)text.bytes}))
+        return fail(ERR_USAGE, "--ask needs a sentence to translate");
+    for (const char *at = text.at, *end = at + text.bytes, *stop; at < end; at = stop + 1) {
+        stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) stop = end;
         if (form == PLAIN) text_bytes(&lines, at, (size_t)(stop - at));
         else add_words(&lines, at, (size_t)(stop - at), form == LOWER_CASE);
         text_add(&lines, "\n");
-        at = stop + 1;
     }
     int rc = bitext_ask(like, lines.at ? lines.at : "", lines.length, into);
     text_free(&lines);
     return rc;
 }
 
-static int ask(const struct dataset *like, const struct bleu_line *text, const char *sentence, enum form form,
-               struct dataset **into)
-{
-    if (!sentence) return ask_lines(like, text->at, text->at + text->bytes, form, into);
-    if (strchr(sentence, '\n')) return fail(ERR_USAGE, "--ask takes one line; --text takes many");
-    size_t n = strlen(sentence);
-    if (bitext_is_blank(&(struct bitext_line){sentence, (int32_t)n}))
-        return fail(ERR_USAGE, "--ask needs a sentence to translate");
-    return ask_lines(like, sentence, sentence + n, form, into);
-}
-
 #define ASK(name, form)                                                                                                   \
     int name(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **into)         \
     {                                                                                                                     \
-        return ask(like, &(struct bleu_line){text, n}, sentence, form, into);                                             \
+        return ask(like, (struct bleu_line){text, n}, sentence, form, into);                                              \
     }
 ASK(pairs_ask, LOWER_CASE)
 ASK(pairs_ask_cased, CASED)
