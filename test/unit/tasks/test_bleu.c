@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// BLEU of made-up corpora. Expected scores and counts are sacrebleu 2.6.0's; for t2t, of words cut by its regular expressions.
+// BLEU of made-up corpora and of captions. Expected scores and counts are sacrebleu 2.6.0's; for t2t, of words cut by its regular
+// expressions.
+#include "data/dataset.h"
+#include "runtime/common/base/file.h"
+#include "runtime/common/base/text.h"
 #include "tasks/common/words/bleu.h"
 #include "test/unit/test.h"
 
@@ -83,4 +87,81 @@ TEST(test_matches_do_not_overlap)
     assert_words(BLEU_INTL, "in 2010. ", "in 2010. ");
     assert_words(BLEU_T2T, "in 2010. ", "in 2010 . ");
     assert_words(BLEU_NONE, " \ta\x1c  b ", "a b ");
+}
+
+// ---- captions: as translations the source, the reference without every seventh word, and with words 0 and 1, 5 and 6 .. swapped
+enum { COPIED, SHORTENED, SWAPPED, WAYS };
+static void translate(int way, const char *line, struct text *into)
+{
+    char *copy = strdup(line), *word[256], *next = NULL;
+    int count = 0;
+    for (char *w = strtok_r(copy, " ", &next); w && count < 256; w = strtok_r(NULL, " ", &next)) word[count++] = w;
+    for (int i = 0; i < count; i++) {
+        int from = way != SWAPPED || i % 5 > 1 ? i : i % 5 == 1 ? i - 1 : i + 1 < count ? i + 1 : i;
+        if (way != SHORTENED || i % 7 < 6) text_add(into, "%s%s", into->length ? " " : "", word[from]);
+    }
+    free(copy);
+}
+
+// Lines of drawn phrases, or of a file below the folder of data sets; NULL: it is not there.
+static char *read_lines(const char *file, int side)
+{
+    struct text lines = {0}, path = {0};
+    struct dataset *ds = NULL;
+    char *home = dataset_default_folder(), line[128];
+    size_t n;
+    int64_t length;
+    text_add(&path, "%s/multi30k/%s.%s", home, file ? file : "", side ? "de" : "en");
+    if (file && file_read(path.at, 1 << 20, &lines.at, &n) < 0) lines.at = NULL;
+    if (!file) assert_int_equal(dataset_open("phrases", NULL, &ds), 0);
+    for (int64_t i = 0; !file && i < dataset_facts(ds)->count[SPLIT_TEST]; i++) {
+        assert_int_equal(dataset_item(ds, SPLIT_TEST, side ? "target" : "source", i, line, sizeof line, &length), 0);
+        text_add(&lines, "%.*s\n", (int)length, line);
+    }
+    if (!file) dataset_close(ds);
+    text_free(&path);
+    free(home);
+    return lines.at;
+}
+
+static bool score_captions(const char *file, const struct bleu_rules *rules, const double expected[WAYS])
+{
+    char *side[2] = {read_lines(file, 0), read_lines(file, 1)}, *at[2] = {side[0], side[1]}, *line[2];
+    struct bleu b[WAYS] = {{{0}, {0}, 0, 0}};
+    bool there = side[0] && side[1];
+    while (there && (line[0] = strsep(&at[0], "\n")) && (line[1] = strsep(&at[1], "\n")) && *line[1])
+        for (int way = 0; way < WAYS; way++) {
+            struct text given = {0};
+            translate(way, line[way != COPIED], &given);
+            bleu_add(&b[way], rules, line_of(line[1]), line_of(given.at));
+            text_free(&given);
+        }
+    for (int way = 0; there && way < WAYS; way++) assert_score(&b[way], expected[way]);
+    free(side[0]), free(side[1]);
+    return there;
+}
+
+TEST(drawn_phrases)
+{
+    static const double expected[WAYS] = {0.1358771530260335, 73.80848900446433, 24.242111610842752};
+    assert_true(score_captions(NULL, &(struct bleu_rules){BLEU_NONE, true}, expected));
+}
+
+// Of test_2016_flickr, whose raw files are unpacked into the folder "raw", as far as they are there.
+TEST(published_captions)
+{
+    static const struct {
+        const char *file;
+        struct bleu_rules rules;
+        double expected[WAYS];
+    } rows[] = {
+        {"test_2016_flickr.lc.norm.tok", {BLEU_NONE, true}, {0.6036085860795336, 70.33363480429567, 20.733471935392792}},
+        {"raw/test_2016_flickr", {BLEU_13A, false}, {0.47828790014374517, 72.03218733975253, 30.966141437412386}},
+        {"raw/test_2016_flickr", {BLEU_13A, true}, {0.7399407289688812, 72.03218733975253, 30.972152529889495}},
+        {"raw/test_2016_flickr", {BLEU_INTL, true}, {0.88990238462962, 72.29075325768666, 32.108925620330226}},
+    };
+    int scored = 0;
+    for (int i = 0; i < 4; i++) scored += score_captions(rows[i].file, &rows[i].rules, rows[i].expected);
+    print_message("%d of 4 sets of rules\n", scored);
+    if (scored == 0) skip();
 }
