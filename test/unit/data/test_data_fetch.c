@@ -309,6 +309,23 @@ TEST_WITH(files_without_an_archive, set_up_server, tear_down_server)
     free(bytes);
 }
 
+TEST_WITH(each_part_has_a_host_of_its_own, set_up_server, tear_down_server)
+{
+    char first[96], second[96];
+    struct source two = source;
+    two.part[0].url = first, two.part[1].url = second;
+    two.file[1] = (struct source_file){"list.json", SPLIT_TEST, source.part[0].bytes, digest};
+    snprintf(first, sizeof first, "http://127.0.0.1:%d/whole/archive.tar.gz", port);
+    snprintf(second, sizeof second, "http://127.0.0.2:%d/whole/list.json", port);  // nobody listens there
+    struct fetch_options options = {.to = in("out"), .attempts = 1};
+    assert_fails(fetch_source(&two, &options), ERR_NETWORK, "127.0.0.2");
+    assert_false(file_exists(in("out/small-bin/one.bin")));
+    second[strlen("http://127.0.0.")] = '1';
+    if (fetch_source(&two, &options) != 0) fail_msg("%s", error_text());
+    assert_true(file_exists(in("out/small-bin/one.bin")) && file_exists(in("out/small-bin/list.json")));
+    assert_string_equal(requests(), "/whole/archive.tar.gz -\n/whole/list.json -\n");  // the archive was kept
+}
+
 TEST_WITH(only_https, set_up_server, tear_down_server)
 {
     struct fetch_options options = {.mirror = "ftp://127.0.0.1", .to = in("out"), .attempts = 1};
