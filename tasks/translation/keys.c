@@ -3,6 +3,7 @@
 // the smallest Transformer.
 #include "tasks/translation/keys.h"
 
+#include "tasks/common/decode/search.h"
 #include "tasks/translation/pairs.h"
 #include "tasks/translation/translation.h"
 
@@ -38,6 +39,8 @@ static const struct recipe_key keys[] = {
     {"model.act_dropout", NULL, KEY_NUMBER, OWN(act_dropout), 0, 0.9, NULL, "0", .about = "dropout rate after ReLU",
      .part = PART_TRANSFORMER},
 
+    {"search.batch", NULL, KEY_WHOLE, OWN(batch), 1, SEARCH_SAMPLES, NULL, "32", .about = "sentences of a batch of an evaluation",
+     .decodes = true},
     {"search.beam", NULL, KEY_WHOLE, OWN(beam), 1, 10, NULL, "5",
      .about = "hypotheses per sentence in the schedule's last evaluation and in an inference; other evaluations have one",
      .decodes = true},

@@ -9,7 +9,7 @@ struct translation_keys {
     int64_t layers, width, heads, feed_forward, positions;     // of the network
     int norm;                                                  // 1: before each part of a layer
     double dropout, attention_dropout, act_dropout;
-    int64_t beam, extra;                                       // of the search for answers
+    int64_t batch, beam, extra;                                // of the search for answers
     int norm_of_length;                                        // enum search_norm
     double alpha, coverage, ratio;
 };

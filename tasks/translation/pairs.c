@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVALUATE_BATCH = 32, EVALUATE_BUCKETS = 8, NOISE_BYTES = 16, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
+enum { EVALUATE_BUCKETS = 8, NOISE_BYTES = 16, NOISE_CHARACTERS = 46, NOISE_SEED = 20170612 };
 
 struct sentences {  // of a split
     int64_t samples, left_out;
@@ -315,7 +315,7 @@ int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
     struct pair_buckets *b = &p->buckets[f->split];
     struct pair_lengths lengths = lengths_of(f->data, f->split);
     (void)feed;
-    b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : EVALUATE_BATCH;
+    b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : k->batch;
     b->most = trains ? ORDER_BUCKETS : EVALUATE_BUCKETS;
     pair_buckets_choose(&lengths, b);
     f->order.buckets = b->count;

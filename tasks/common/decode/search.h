@@ -13,6 +13,7 @@
 // What the score of a finished hypothesis of n words, its end included, is divided by: n^alpha (fairseq's lenpen), or
 // ((5 + n) / 6)^alpha (Wu et al. 2016; MLPerf).
 enum search_norm { SEARCH_LENGTH, SEARCH_GNMT };
+enum { SEARCH_SAMPLES = 256 };  // of a batch, at most
 struct search {
     int beam;             // 1 to REORDER_MOST
     enum search_norm norm;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { SLOT_NAME = 32, SAMPLES_MOST = 256 };  // bytes of a slot's name; samples of a batch
+enum { SLOT_NAME = 32 };  // bytes of a slot's name
 
 int64_t search_longest(const struct search *search, int64_t source)
 {
@@ -15,15 +15,15 @@ int64_t search_longest(const struct search *search, int64_t source)
 
 struct going {  // samples that still search, and those that are done behind them
     int64_t count;
-    int32_t sample[SAMPLES_MOST];
+    int32_t sample[SEARCH_SAMPLES];
 };
 
 static int find_going(struct drive *d, const struct search *search, struct going *into)
 {
-    float ended[SAMPLES_MOST];
+    float ended[SEARCH_SAMPLES];
     char name[SLOT_NAME];
     int64_t all = d->batch[FEED_TEST].count, n = 0;
-    BUG_IF(all > SAMPLES_MOST);
+    BUG_IF(all > SEARCH_SAMPLES);
     snprintf(name, sizeof name, "search%d.ended", search->beam);
     TRY(drive_read(d, name, ended, (size_t)all * sizeof *ended));
     for (int done = 0; done < 2; done++) {
@@ -43,7 +43,7 @@ static int write_rows(struct drive *d, const struct search *search, const char *
 
 static int choose_rows(struct drive *d, const struct search *search, const struct going *go, int64_t fewer)
 {
-    int32_t hypothesis[SAMPLES_MOST * REORDER_MOST], back[SAMPLES_MOST];
+    int32_t hypothesis[SEARCH_SAMPLES * REORDER_MOST], back[SEARCH_SAMPLES];
     int64_t all = d->batch[FEED_TEST].count;
     for (int64_t i = 0; i < all; i++) back[i] = (int32_t)i;
     for (int64_t i = 0; i < fewer; i++) back[go->sample[i]] = (int32_t)(all + i);
