@@ -418,11 +418,16 @@ TEST(the_beam_finds_the_best_with_coverage)
 
 // ---- sizes, names, dropout
 
-static struct slot_store *store_of(int model, int64_t layers, int64_t width, int64_t symbols)
+struct sizes {
+    int model;
+    int64_t layers, width, feed_forward, symbols, parameters;
+};
+static struct slot_store *store_of(const struct sizes *is)
 {
     struct setup o;
-    set_up(&o, NULL, model, NULL);
-    keys_of(&o)->layers = layers, keys_of(&o)->width = width, o.facts.field[0].classes = (int32_t)symbols;
+    set_up(&o, NULL, is->model, NULL);
+    keys_of(&o)->layers = is->layers, keys_of(&o)->width = is->width, keys_of(&o)->feed_forward = is->feed_forward;
+    o.facts.field[0].classes = (int32_t)is->symbols;
     struct slot_store *s = slot_store_new();
     struct graph *g = graph_new(s, "sizes");
     force(&o, g, true);
@@ -432,19 +437,22 @@ static struct slot_store *store_of(int model, int64_t layers, int64_t width, int
 
 TEST(has_as_many_parameters_as_published)
 {
-    static const struct {
-        int model;
-        int64_t layers, width, symbols, parameters;
-    } rows[] = {
+    static const struct sizes rows[] = {
         // MLPerf's GNMT: 32,320 symbols; its own classes have as many (torch_translators.py counts them).
-        {0, 4, 1024, 32320, 160671297},
-        {0, 2, 256, 4050, 5365203},
+        {0, 4, 1024, 0, 32320, 160671297},
+        {0, 2, 256, 0, 4050, 5365203},
         // TBD's Seq2Seq without the rows for input feeding (4 x 512 x 512), with one table of symbols instead of two, and with
         // PyTorch's second bias of each layer (4 x 4 x 512): 4 x (2 x 4 x 512^2 + 2 x 4 x 512) + 4 x 512^2 + 512 + 2 x 512 V
-        {1, 2, 512, 4050, 4 * (2097152 + 4096) + 1048576 + 512 + 2 * 512 * 4050},
+        {1, 2, 512, 0, 4050, 4 * (2097152 + 4096) + 1048576 + 512 + 2 * 512 * 4050},
+        // Vaswani et al. 2017: fairseq's tiny; base (44,140,544 are torch.nn.Transformer's; published: 65 M with 37,000 symbols) and
+        // big with MLPerf's vocabulary and two symbols more.
+        {POST_NORM, 4, 128, 256, 4050, 1843456},
+        {PRE_NORM, 6, 512, 2048, 33710, 44140544 + 33710 * 512},
+        {POST_NORM, 6, 512, 2048, 37000, 44140544 - 4 * 512 + 37000 * 512},
+        {PRE_NORM, 6, 1024, 4096, 33710, 210880512},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct slot_store *s = store_of(rows[i].model, rows[i].layers, rows[i].width, rows[i].symbols);
+        struct slot_store *s = store_of(&rows[i]);
         assert_int_equal(count_parameters(s), rows[i].parameters);
         slot_store_free(s);
     }
