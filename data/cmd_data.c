@@ -203,85 +203,88 @@ static int data_verify(int argc, char **argv)
     return rc;
 }
 
-static int show_sheet(struct dataset *ds, enum split split, const char *to)
+// What was shown: for people `words` alone.
+struct shown {
+    struct dataset *ds;
+    enum split split;
+    int64_t number;            // of the sample; 0: a sheet or a file of all
+    const char *to;            // NULL: the file's standard name
+    struct text file, words;  // file.at NULL: nothing is drawn
+};
+
+static int show_sheet(struct shown *s)
 {
-    const struct dataset_facts *facts = dataset_facts(ds);
-    struct text standard = {0};
-    text_add(&standard, "%s.png", facts->name);
-    if (to == NULL) to = standard.at;
-    int rc = contact_sheet_write(ds, split, to);
-    if (rc == 0) {
-        struct text rows = {0}, wrapped = {0};
-        text_add(&rows, "%s shows, from top to bottom:", to);
-        for (int i = 0; i < facts->classes; i++) text_add(&rows, "%s %s", i == 0 ? "" : ",", facts->class_names[i]);
-        text_wrap(&wrapped, rows.at, 0, 0);
-        printf("%s\n", wrapped.at);
-        text_free(&rows);
-        text_free(&wrapped);
+    const struct dataset_facts *facts = dataset_facts(s->ds);
+    struct text rows = {0};
+    text_add(&s->file, "%s%s", s->to ? s->to : facts->name, s->to ? "" : ".png");
+    TRY(contact_sheet_write(s->ds, s->split, s->file.at));
+    text_add(&rows, "%s shows, from top to bottom:", s->file.at);
+    for (int i = 0; i < facts->classes; i++) text_add(&rows, "%s %s", i == 0 ? "" : ",", facts->class_names[i]);
+    text_wrap(&s->words, rows.at, 0, 0);
+    text_add(&s->words, "\n");
+    text_free(&rows);
+    return 0;
+}
+
+static int show_sample(struct shown *s, const char *word)
+{
+    const struct dataset_facts *facts = dataset_facts(s->ds);
+    const struct kind *kind = s->ds->kind;
+    const char *noun = kind->sample, *split = facts->split_name[s->split];
+    long long count = facts->count[s->split];
+    if (text_to_int(word, 1, count, &s->number) < 0)
+        return fail(ERR_USAGE, "%s has the %s %ss 1 to %lld; \"%.40s\" is none of these numbers", facts->name, split, noun, count,
+                    word);
+    struct text *words = &s->words;
+    if (kind->draw != NULL) {
+        if (s->to != NULL) text_add(&s->file, "%s", s->to);
+        else text_add(&s->file, "%s-%lld.png", facts->name, (long long)s->number);
+        TRY(kind->draw(s->ds, s->split, s->number, s->file.at));
+        text_add(words, "%s shows ", s->file.at);
     }
-    text_free(&standard);
-    return rc;
+    text_add(words, "%s, %s %s %lld of %lld\n", facts->title, split, noun, (long long)s->number, count);
+    return kind->show(s->ds, s->split, s->number, words);
 }
 
-static int draw_sample(struct dataset *ds, enum split split, int64_t number, const char *to)
+static int write_whole(struct shown *s)
 {
-    struct text standard = {0};
-    text_add(&standard, "%s-%lld.png", ds->facts.name, (long long)number);
-    if (to == NULL) to = standard.at;
-    int rc = ds->kind->draw(ds, split, number, to);
-    if (rc == 0) printf("%s shows ", to);
-    text_free(&standard);
-    return rc;
-}
-
-static int show_sample(struct dataset *ds, enum split split, const char *word, const char *to)
-{
-    const struct dataset_facts *facts = dataset_facts(ds);
-    const char *noun = ds->kind->sample;
-    int64_t number, count = facts->count[split];
-    if (text_to_int(word, 1, count, &number) < 0)
-        return fail(ERR_USAGE, "%s has the %s %ss 1 to %lld; \"%.40s\" is none of these numbers", facts->name,
-                    facts->split_name[split], noun, (long long)count, word);
-    struct text text = {0};
-    text_add(&text, "%s, %s %s %lld of %lld\n", facts->title, facts->split_name[split], noun, (long long)number,
-             (long long)count);
-    int rc = ds->kind->show(ds, split, number, &text);
-    if (rc == 0 && ds->kind->draw != NULL) rc = draw_sample(ds, split, number, to);
-    if (rc == 0) fputs(text.at, stdout);
-    text_free(&text);
-    return rc;
-}
-
-static int write_whole(struct dataset *ds, enum split split, const char *to)
-{
-    struct text standard = {0};
+    const struct kind *kind = s->ds->kind;
     char count[TEXT_FIGURE];
-    text_add(&standard, "%s-%s.json", ds->facts.name, split_name(split));
-    if (to == NULL) to = standard.at;
-    int rc = ds->kind->whole(ds, split, to);
-    if (rc == 0)
-        printf("%s has the boxes of %s %ss, as the truth of \"dawn eval coco\"\n", to, text_count(count, ds->facts.count[split]),
-               ds->kind->sample);
-    text_free(&standard);
-    return rc;
+    if (s->to != NULL) text_add(&s->file, "%s", s->to);
+    else text_add(&s->file, "%s-%s.json", s->ds->facts.name, split_name(s->split));
+    TRY(kind->whole(s->ds, s->split, s->file.at));
+    text_add(&s->words, "%s has the boxes of %s %ss, as the truth of \"dawn eval coco\"\n", s->file.at,
+             text_count(count, s->ds->facts.count[s->split]), kind->sample);
+    return 0;
 }
 
-static int show_open(const struct usage *usage, int argc, char **argv, struct dataset *ds, enum split split, const char *to)
+static int show_open(const struct usage *usage, int argc, char **argv, struct shown *s)
 {
-    bool shows = ds->kind->show != NULL;
-    if (shows && argc == 2 && ds->kind->whole != NULL) return write_whole(ds, split, to);
-    if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, ds->kind->sample);
+    const struct kind *kind = s->ds->kind;
+    bool shows = kind->show != NULL;
+    if (shows && argc == 2 && kind->whole != NULL) return write_whole(s);
+    if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, kind->sample);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
     if (!shows) TRY(cmd_data_operands(usage, argc, argv, 1));
-    return shows ? show_sample(ds, split, argv[2], to) : show_sheet(ds, split, to);
+    return shows ? show_sample(s, argv[2]) : show_sheet(s);
+}
+
+static json_t *shown_json(const struct shown *s)
+{
+    const struct dataset_facts *f = dataset_facts(s->ds);
+    json_t *said = json_pack("{ss ss sI ss* ss}", "name", f->name, "split", f->split_name[s->split], "samples",
+                             (json_int_t)f->count[s->split], "file", s->file.at, "text", s->words.at);
+    if (s->number) json_object_set_new(said, "sample", json_integer(s->number));
+    return said;
 }
 
 static int data_show(int argc, char **argv)
 {
     const char *folder = NULL, *to = NULL;
-    bool test = false;
+    bool test = false, json = false;
     const struct option options[] = {
         {OPTION_PATH, 0, "data", "DIR", "the folder that holds it " DATA_PLACES, &folder, 0, 0},
+        {OPTION_FLAG, 0, "json", NULL, "one JSON object instead of text", &json, 0, 0},
         {OPTION_PATH, 0, "to", "FILE", "the file to write (else NAME.png, NAME-N.png or NAME-SPLIT.json)", &to, 0, 0},
         {OPTION_FLAG, 0, "test", NULL, "use the test samples instead of the training samples", &test, 0, 0},
         {OPTION_END, 0, NULL, NULL, NULL, NULL, 0, 0},
@@ -294,10 +297,14 @@ static int data_show(int argc, char **argv)
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;
     if (argc < 2) return cmd_data_operands(&usage, argc, argv, 1);
-    struct dataset *ds;
-    TRY(dataset_open(argv[1], folder, &ds));
-    rc = show_open(&usage, argc, argv, ds, test ? SPLIT_TEST : SPLIT_TRAIN, to);
-    dataset_close(ds);
+    struct shown s = {.split = test ? SPLIT_TEST : SPLIT_TRAIN, .to = to};
+    TRY(dataset_open(argv[1], folder, &s.ds));
+    rc = show_open(&usage, argc, argv, &s);
+    if (rc == 0 && json) rc = json_text_print(shown_json(&s));
+    else if (rc == 0) fputs(s.words.at, stdout);
+    text_free(&s.file);
+    text_free(&s.words);
+    dataset_close(s.ds);
     return rc;
 }
 

@@ -43,6 +43,8 @@ PY
 reads shown.txt 'cells.png shows drawn cells, train picture 2 of 96'
 reads shown.txt 'RBC +[0-9]+, [0-9]+ to [0-9]+, [0-9]+'
 [ "$(head -c 4 cells.png | tail -c 3)" = PNG ]
+"$DAWN" data show cells 2 --to cells.png --json >shown.json
+python3 -c 'import json; o = json.load(open("shown.json")); assert o["text"] == open("shown.txt").read() and o["file"] == "cells.png", o'
 photo=$ROOT/test/fuzz/seeds/jpeg/progressive_420.jpg
 "$DAWN" infer bccd "$photo" -o boxes.png --threads 1 >told.txt 2>where.txt
 grep -Eqx 'nothing found|(RBC|WBC|Platelets) +[01][.][0-9]{3}  [0-9]+,[0-9]+ to [0-9]+,[0-9]+' told.txt

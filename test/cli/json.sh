@@ -29,6 +29,13 @@ holds out 'o == []'
 holds out 'o["good"] and o["train"]["samples"] > o["test"]["samples"] > 0 and len(o["test"]["content"]) == 64 and "error" not in o'
 [ "$(status "$DAWN" data verify cifar10 --json --data nowhere)" = 1 ]
 holds out 'o["good"] is False and "nowhere" in o["error"]'
+[ "$(status "$DAWN" data show synthetic --json --test)" = 0 ]
+holds out '(o["name"], o["split"], o["file"]) == ("synthetic", "test", "synthetic.png")' 'o["samples"] > 0 and "sample" not in o'
+[ -s synthetic.png ]
+"$DAWN" data show stories 3 >story.txt
+[ "$(status "$DAWN" data show stories 3 --json)" = 0 ]
+holds out 'o["text"] == open("story.txt").read() and (o["sample"], o["samples"]) == (3, 3000) and "file" not in o'
+[ "$(status "$DAWN" data show stories 3001 --json)" = 2 ]
 "$DAWN" keys new >/dev/null
 [ "$(status "$DAWN" keys list --json)" = 0 ]
 holds out '[(k["name"], k["default"], k["id"][:7]) for k in o] == [("dawn", True, "SHA256:")]'
