@@ -39,6 +39,30 @@ done
 grep -q '^| 3 | 3 | done | 94.30% | ' group.md
 "$DAWN" results export g1 --to group.html >/dev/null
 grep -q '93.95% to 94.44%' group.html
+lacks group.html '<svg' # each run has one point: no curve
+
+# The page of a group has the curves of its finished runs as one band: scores of 50, 60 and 70%, then 94.1, 94.2 and 94.3%.
+cat >two.sh <<'SH'
+for correct in $((4000 + 1000 * DAWN_SEED)) $((9400 + 10 * DAWN_SEED)); do
+    echo "{\"dawn\":\"epoch\",\"epoch\":$((n += 1)),\"correct\":$correct,\"items\":10000,\"loss\":$DAWN_SEED}"
+done
+[ $DAWN_SEED != 4 ]
+SH
+[ "$(status "$DAWN" record --db two.db --runs 4 --model m -- sh two.sh)" = 1 ] # the fourth fails and is left out
+"$DAWN" results export g1 --to two.html --db two.db >/dev/null
+python3 - <<'PY'
+import re, xml.dom.minidom
+svg = xml.dom.minidom.parseString(re.search("<svg.*</svg>", open("two.html").read(), re.S)[0])
+words = [t.firstChild.data for t in svg.getElementsByTagName("title") + svg.getElementsByTagName("text") if t.firstChild]
+for what in "Score", "Training loss":
+    assert f"{what} over end-to-end time: mean, lowest and highest of 3 runs" in words, words
+paths = [[float(y) for y in re.findall(r"[ML][0-9.]+ ([0-9.]+)", p.getAttribute("d"))] for p in svg.getElementsByTagName("path")
+         if p.getAttribute("class").startswith(("band", "line"))]
+(high1, high2, low2, low1), (mean1, mean2) = paths[:2]  # pixels, from above
+assert abs((high1 + low1) / 2 - mean1) < 0.11 and abs((low1 - high1) / (mean1 - mean2) - 20 / 34.2) < 0.02, paths
+loss = paths[2]
+assert loss[0] < loss[2] and abs(loss[0] - loss[1]) < 0.11, paths  # losses of 1 to 3, level
+PY
 
 # One run has a mean and no spread.
 [ "$(status "$DAWN" record --db one.db --runs 2 -- sh -c '[ $DAWN_SEED = 1 ] && sh trainer.sh')" = 1 ]

@@ -251,7 +251,7 @@ void chart_picture(struct text *out, const char *about, const struct chart *cons
     html_add(out,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n"
              "<style>svg{font:13px sans-serif;background:#fff;fill:#333}.name{font-weight:bold}.grid,.axis{fill:none;stroke:#ddd}"
-             ".axis{stroke:#888}.line{fill:none;stroke:#06c;stroke-width:2}.mark{fill:#06c}"
+             ".axis{stroke:#888}.line{fill:none;stroke:#06c;stroke-width:2}.mark{fill:#06c}.band{fill:#06c;opacity:.22}"
              ".level{fill:none;stroke:#b00;stroke-dasharray:6 4}.level-name{fill:#b00}</style>\n",
              frame->width, frame->height * count, about);
     for (int i = 0; i < count; i++) {

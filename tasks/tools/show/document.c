@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run: its curves, its facts and its points.
+// One run: its curves, its facts and its points. A group: its curves as one band, its figures and its runs.
 #include "tasks/tools/show/document.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct panel {
     struct chart_series series[SERIES];
     struct chart_level target;
     struct chart_point *at, met;
-    char title[96], reached[TEXT_FIGURE + 24];
+    char title[160], reached[TEXT_FIGURE + 24];
 };
 
 // The point at which the target was met, as a mark of its own.
@@ -34,46 +35,58 @@ static void mark_reached(const json_t *run, struct panel *p)
         (struct chart_series){.label = p->reached, .at = &p->met, .count = 1, .line = CHART_NONE, .marks = true, .look = 1};
 }
 
+// `run` has the target. `what` is added to the title.
+static void set_panel(struct panel *p, const json_t *run, const struct run_metric *metric, int count, const char *what)
+{
+    p->series[0] = (struct chart_series){
+        .label = metric ? "score" : "loss", .at = p->at, .count = count, .marks = count <= CURVE_CHART_MARKS};
+    snprintf(p->title, sizeof p->title, "%s%s", p->chart.title, what);
+    p->chart.id = metric ? "score" : "loss", p->chart.title = p->title;
+    p->chart.series = p->series, p->chart.series_count = 1;
+    if (metric == NULL) return;
+    double target = (double)record_int(run, "target_micro") / 1e6;
+    p->target = (struct chart_level){run_metric_shown(metric, target), "target"};
+    p->chart.levels = &p->target, p->chart.level_count = 1;
+}
+
 // The curve of a metric, or of the loss if `metric` is NULL. False if it has fewer than two points.
 static bool make_panel(const json_t *run, const struct run_metric *metric, bool broken, struct panel *p)
 {
     *p = (struct panel){.chart = curve_chart(metric)};
     int count = curve_chart_points(run, metric, NULL, &p->at);
-    p->series[0] = (struct chart_series){
-        .label = metric ? "score" : "loss", .at = p->at, .count = count, .marks = count <= CURVE_CHART_MARKS};
-    snprintf(p->title, sizeof p->title, "%s%s", p->chart.title, broken ? " (BROKEN: the record has been changed)" : "");
-    p->chart.id = metric ? "score" : "loss", p->chart.title = p->title;
-    p->chart.series = p->series, p->chart.series_count = 1;
-    if (metric == NULL) return count > 1;
-    double target = (double)record_int(run, "target_micro") / 1e6;
-    p->target = (struct chart_level){run_metric_shown(metric, target), "target"};
-    p->chart.levels = &p->target, p->chart.level_count = 1;
-    if (record_has(run, "reached_ns")) mark_reached(run, p);
+    set_panel(p, run, metric, count, broken ? " (BROKEN: the record has been changed)" : "");
+    if (metric != NULL && record_has(run, "reached_ns")) mark_reached(run, p);
     return count > 1;
 }
 
-// Draws the score above the loss. Returns the number of curves that have points.
-static int add_chart(struct text *t, const json_t *run)
+static void draw_panels(struct panel panel[2], const bool drawn[2], struct text *t)
+{
+    const struct chart *chart[2];
+    int count = 0;
+    for (int i = 0; i < 2; i++)
+        if (drawn[i]) chart[count++] = &panel[i].chart;
+    if (count) chart_picture(t, "score and loss over end-to-end time", chart, count);
+    for (int i = 0; i < 2; i++) free(panel[i].at);
+}
+
+// Draws the score above the loss. False if neither has a curve.
+static bool add_chart(struct text *t, const json_t *run)
 {
     const struct run_metric board = curve_board(run);
     struct panel panel[2];
-    const struct chart *chart[2];
-    int count = 0;
-    bool broken = record_chain(run) < 0;
-    for (int loss = 0; loss < 2; loss++)
-        if (make_panel(run, loss ? NULL : &board, broken, &panel[loss])) chart[count++] = &panel[loss].chart;
-    if (count) chart_picture(t, "score and loss over end-to-end time", chart, count);
-    for (int i = 0; i < 2; i++) free(panel[i].at);
-    return count;
+    bool drawn[2], broken = record_chain(run) < 0;
+    for (int loss = 0; loss < 2; loss++) drawn[loss] = make_panel(run, loss ? NULL : &board, broken, &panel[loss]);
+    draw_panels(panel, drawn, t);
+    return drawn[0] || drawn[1];
 }
 
 int document_svg(struct results *r, int64_t id, struct text *into)
 {
     json_t *run;
     TRY(record_read(r, id, &run));
-    int curves = add_chart(into, run);
+    bool drawn = add_chart(into, run);
     json_decref(run);
-    return curves > 0 ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
+    return drawn ? 0 : fail(ERR_INPUT, "run %lld has fewer than two points: there is no curve to draw", (long long)id);
 }
 
 // ---- the page
@@ -196,6 +209,67 @@ static int add_group_runs(struct results *r, int64_t id, struct sheet *s)
     return 0;
 }
 
+// Takes the points of one more run into a band. Runs of a group share recipe and data, so points of the same number belong
+// together, up to the shortest curve.
+static void widen_band(struct panel *p, int *count, const struct chart_point *one, int points, int runs)
+{
+    if (*count > points) *count = points;
+    for (int i = 0; i < *count; i++) {
+        struct chart_point *at = &p->at[i];
+        at->x += (one[i].x - at->x) / runs, at->y += (one[i].y - at->y) / runs;
+        at->low = fmin(at->low, one[i].y), at->high = fmax(at->high, one[i].y);
+    }
+}
+
+// The finished runs of a group as one band, as its page on a board has it: mean, lowest and highest.
+static bool make_band(json_t *runs, const struct run_metric *metric, struct panel *p)
+{
+    char what[96];
+    json_t *run;
+    size_t i;
+    int count = 0, joined = 0, broken = 0;
+    *p = (struct panel){.chart = curve_chart(metric)};
+    json_array_foreach(runs, i, run)
+    {
+        struct chart_point *one;
+        int points = curve_chart_points(run, metric, NULL, &one);
+        for (int k = 0; k < points; k++) one[k].low = one[k].high = one[k].y;
+        broken += record_chain(run) < 0;
+        if (joined++ == 0) p->at = one, count = points;
+        else widen_band(p, &count, one, points, joined), free(one);
+    }
+    snprintf(what, sizeof what, ": mean, lowest and highest of %d run%s%s", joined, joined == 1 ? "" : "s",
+             broken ? " (BROKEN: the record has been changed)" : "");
+    set_panel(p, json_array_get(runs, 0), metric, count, what);
+    p->series[0].band = true;
+    return count > 1;
+}
+
+static int add_band(struct results *r, int64_t id, struct text *t)
+{
+    json_t *all = NULL, *brief, *run, *runs = json_array();
+    struct group_facts facts;
+    size_t i;
+    int rc = record_group(r, id, &all, &facts);
+    json_array_foreach(all, i, brief)
+    {
+        if (!curve_ended(brief)) continue;
+        rc = record_read(r, record_int(brief, "id"), &run);
+        if (rc < 0) break;
+        json_array_append_new(runs, run);
+    }
+    if (rc == 0 && json_array_size(runs) > 0) {
+        const struct run_metric board = curve_board(json_array_get(runs, 0));
+        struct panel panel[2];
+        bool drawn[2];
+        for (int loss = 0; loss < 2; loss++) drawn[loss] = make_band(runs, loss ? NULL : &board, &panel[loss]);
+        draw_panels(panel, drawn, t);
+    }
+    json_decref(runs);
+    json_decref(all);
+    return rc;
+}
+
 int document_group(struct results *r, int64_t id, enum sheet_form form, struct text *into)
 {
     struct sheet figures = {0}, runs = {0};
@@ -206,6 +280,7 @@ int document_group(struct results *r, int64_t id, enum sheet_form form, struct t
         rc = fail(ERR_USAGE, "there is no group g%lld with runs in %s", (long long)id, result_file(r));
     snprintf(title, sizeof title, "Group %lld", (long long)id);
     if (rc == 0) sheet_page(form, title, into);
+    if (rc == 0 && form == SHEET_HTML) rc = add_band(r, id, into);
     if (rc == 0) sheet_put(&figures, form, into);
     if (rc == 0) sheet_put(&runs, form, into);
     if (rc == 0) sheet_page_end(form, into);
