@@ -6,6 +6,7 @@
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/bert/bert_keys.h"
+#include "tasks/bert/neighbours.h"
 #include "tasks/bert/sentence_pairs.h"
 
 #include <pthread.h>
@@ -487,7 +488,13 @@ int cloze_baselines(const struct setting *s, struct dataset *stored, struct data
     row[1] = (struct baseline){.metric = 1, .score = f.next};
     snprintf(row[0].what, sizeof row[0].what, "\"%s\" for each masked piece", cloze_piece(view, f.piece));
     snprintf(row[1].what, sizeof row[1].what, "one answer to each next sentence");
-    return 2;
+    const struct cloze *c = cloze_of(view);
+    if (c->text[SPLIT_TRAIN].ids > NEIGHBOURS_MOST) return 2;
+    struct neighbours_score n = neighbours_fill_in(view, &c->text[SPLIT_TRAIN], &c->special);
+    row[2] = (struct baseline){.metric = 0, .score = n.masked};
+    row[3] = (struct baseline){.metric = 2, .score = n.loss};
+    for (int i = 2; i < 4; i++) snprintf(row[i].what, sizeof row[i].what, "counts of the two pieces on each side");
+    return 4;
 }
 
 void cloze_note(const struct setting *s, const struct dataset *view, struct text *into)

@@ -38,7 +38,7 @@ PY
 
 "$DAWN" eval baselines wiki-mlm --data articles >counts.txt
 reads counts.txt '^ *0\.[0-9]{4} .*masked-word accuracy: "the" for each masked piece'
-[ "$(wc -l <counts.txt)" = 2 ]
+[ "$(wc -l <counts.txt)" = 4 ]
 
 # ---- from the terminal
 "$DAWN" infer wiki-mlm --threads 1 --ask 'Children feed the geese behind the [MASK].' >told.txt
@@ -59,6 +59,10 @@ mkdir -p other
 for n in 0 1 2 3; do
     for k in 1 2 3; do printf '<doc id="%s">\nTitle\n\nA dog %s sees. The cat %s sees it! Why?\n</doc>\n' $k $n $k; done >other/wiki_0$n
 done
+# test/bench/neighbours.py counts the same.
+"$DAWN" eval baselines wiki-mlm --data other >counts.txt
+reads counts.txt '^ *0\.8062 .*masked-word accuracy: counts of the two pieces on each side'
+reads counts.txt '^ *0\.6236 nat loss: counts of the two pieces on each side'
 expect 1 'no tensor "pieces-of-training-text' "$DAWN" infer wiki-mlm --threads 1 --data other
 "$DAWN" data show wiki-sample 2 --data other >shown.txt
 reads shown.txt 'The cat 2 sees it!'
