@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a table of counts fills in, without a network: P(piece | the two before it) x P(piece | the two behind it) / P(piece), both
 // with Witten-Bell's interpolation of shorter contexts (Witten and Bell 1991). A model that scores less has not learned neighbours.
-#ifndef DAWN_BERT_NEIGHBOURS_H
-#define DAWN_BERT_NEIGHBOURS_H
+#pragma once
 
 #include "data/dataset.h"
 #include "data/text/wordpiece.h"
@@ -16,5 +15,3 @@ struct neighbours_score {
 // the sample. Cost: 32 bytes for each piece of the training text; a second for 10,000 masked pieces.
 struct neighbours_score neighbours_fill_in(const struct dataset *view, const struct sentence_text *train,
                                            const struct wordpiece_special *);
-
-#endif

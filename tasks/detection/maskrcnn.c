@@ -2,6 +2,8 @@
 // The order of every list is torchvision's: anchors by level, row, column and ratio; of equal scores the first.
 #include "tasks/detection/maskrcnn.h"
 
+#include "tasks/detection/retina.h"
+
 #include <math.h>
 
 #define NORM_EPS 1e-5f
@@ -9,19 +11,25 @@
 static const float PLAIN[2] = {1, 1}, FINE[2] = {10, 5};  // weights of codes: of anchors, of proposals
 
 const struct maskrcnn maskrcnn_r50_fpn = {
-    .classes = 91, .width = {64, 128, 256, 512}, .blocks = {3, 4, 6, 3}, .channels = 256, .hidden = 1024, .rows = 800,
-    .columns = 1344, .best = 1000, .proposals = 1000, .anchors_drawn = 256, .boxes_drawn = 512, .kept = 100};
+    .classes = 91, .pyramid = maskrcnn_resnet, .levels = 5, .cut = 4, .stride = 4, .size = 32, .ratio = {0.5, 1, 2}, .side = 112,
+    .width = {64, 128, 256, 512}, .blocks = {3, 4, 6, 3}, .channels = 256, .hidden = 1024, .rows = 800, .columns = 1344,
+    .best = 1000, .proposals = 1000, .anchors_drawn = 256, .boxes_drawn = 512, .kept = 100};
+
+const struct maskrcnn maskrcnn_mini = {
+    .classes = 2, .pyramid = maskrcnn_retina, .levels = 3, .cut = 3, .stride = 8, .size = 32, .ratio = {1, 2, 3}, .side = 64,
+    .width = {16, 32, 64, 96, 128}, .channels = 64, .hidden = 256, .rows = 192, .columns = 256, .best = 128, .proposals = 64,
+    .anchors_drawn = 64, .boxes_drawn = 64, .kept = 20};
 
 // ---- tables
 
-static int64_t side_of(int64_t side, int level)  // stride 4, 8, 16, 32; the last level takes every second place of the one before
+static int64_t side_of(const struct maskrcnn *o, int64_t side, int level)
 {
-    return level < 4 ? side / (4 << level) : (side / 32 + 1) / 2;
+    return level < o->cut ? side / (o->stride << level) : (side_of(o, side, level - 1) + 1) / 2;
 }
 
 static int64_t places_of(const struct maskrcnn *o, int level)
 {
-    return side_of(o->rows, level) * side_of(o->columns, level) * MASKRCNN_RATIOS;
+    return side_of(o, o->rows, level) * side_of(o, o->columns, level) * MASKRCNN_RATIOS;
 }
 
 static int64_t best_of(const struct maskrcnn *o, int level)
@@ -29,14 +37,13 @@ static int64_t best_of(const struct maskrcnn *o, int level)
     return o->best < places_of(o, level) ? o->best : places_of(o, level);
 }
 
-// A level's anchors have one size, 32 << level, and ratios of rows to columns of 1/2, 1 and 2.
 int64_t maskrcnn_anchors(const struct maskrcnn *o, float *into)
 {
     int64_t at = 0;
-    for (int level = 0; level < MASKRCNN_LEVELS; level++) {
-        int64_t h = side_of(o->rows, level), w = side_of(o->columns, level);
+    for (int level = 0; level < o->levels; level++) {
+        int64_t h = side_of(o, o->rows, level), w = side_of(o, o->columns, level);
         for (int64_t i = 0; i < h * w * MASKRCNN_RATIOS; i++, at++) {
-            double root = sqrt(0.5 * (double)(1 << i % MASKRCNN_RATIOS)), size = 32 << level;
+            double root = sqrt(o->ratio[i % MASKRCNN_RATIOS]), size = o->size * (1 << level);
             float half_h = rintf((float)(size * root / 2)), half_w = rintf((float)(size / root / 2));
             float y = (float)(i / MASKRCNN_RATIOS / w * (o->rows / h)), x = (float)(i / MASKRCNN_RATIOS % w * (o->columns / w));
             if (into) memcpy(into + at * 4, (float[]){x - half_w, y - half_h, x + half_w, y + half_h}, 4 * sizeof *into);
@@ -48,7 +55,7 @@ int64_t maskrcnn_anchors(const struct maskrcnn *o, float *into)
 int64_t maskrcnn_levels(const struct maskrcnn *o, int32_t *into)
 {
     int64_t at = 0;
-    for (int level = 0; level < MASKRCNN_LEVELS; level++)
+    for (int level = 0; level < o->levels; level++)
         for (int64_t i = 0; i < best_of(o, level); i++, at++)
             if (into) into[at] = level;
     return at;
@@ -94,15 +101,23 @@ static int bottleneck(struct net *n, const char *name, int x, int64_t width, int
     return net_act(n, g_add(n->g, y, x));
 }
 
-// A convolution that keeps the size, with a bias.
-static int biased(struct net *n, const char *name, int x, int64_t k, int side)
+// Weights of a layer before a rectifier keep the variance of its input (He et al. 2015); the last ones begin small.
+static struct init he(int64_t inputs)
 {
-    int w = graph_param(n->g, net_join(n, name, "weight"), SHAPE(k, side, side, net_channels(n, x)),
-                        (struct init){INIT_NORMAL, .01f},
-                        ROLE_FILTER);
-    int b = graph_param(n->g, net_join(n, name, "bias"), SHAPE(k), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
-    int pad = side / 2;
-    struct conv_attr a = {.stride = {1, 1}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1, .winograd = n->winograd};
+    return (struct init){INIT_NORMAL, (float)sqrt(2.0 / (double)inputs)};
+}
+
+static const struct init SMALL = {INIT_NORMAL, .01f}, ZEROS = {INIT_ZERO, 0};
+
+// A convolution with a bias.
+static int biased(struct net *n, const char *name, int x, struct net_conv how, bool last)
+{
+    int64_t channels = net_channels(n, x);
+    int w = graph_param(n->g, net_join(n, name, "weight"), SHAPE(how.k, how.side, how.side, channels),
+                        last ? SMALL : he(channels * how.side * how.side), ROLE_FILTER);
+    int b = graph_param(n->g, net_join(n, name, "bias"), SHAPE(how.k), ZEROS, ROLE_BIAS);
+    struct conv_attr a = {.stride = {how.stride, how.stride}, .before = {how.pad, how.pad}, .after = {how.pad, how.pad},
+                          .groups = 1, .winograd = n->winograd};
     return g_conv_full(n->g, x, w, b, &a);
 }
 
@@ -116,7 +131,7 @@ static int nearest_twice(struct graph *g, int x)
     return g_reshape(g, graph_node(g, OP_BROADCAST, &flat, 1, &a, NULL), to);
 }
 
-static void pyramid(struct net *n, const struct maskrcnn *o, int x, int level[MASKRCNN_LEVELS])
+void maskrcnn_resnet(struct net *n, const struct maskrcnn *o, int x, int level[MASKRCNN_LEVELS])
 {
     struct graph *g = n->g;
     graph_group(g, MASKRCNN_STEM);
@@ -132,13 +147,28 @@ static void pyramid(struct net *n, const struct maskrcnn *o, int x, int level[MA
         level[s] = x;
     }
     graph_scope(g, "backbone.fpn");
+    const struct net_conv one = {o->channels, 1, 1, 0}, three = {o->channels, 3, 1, 1};
     int above = NONE;
     for (int s = NET_STAGES - 1; s >= 0; s--) {
-        int inner = biased(n, arena_text(&g->arena, "backbone.fpn.inner_blocks.%d.0", s), level[s], o->channels, 1);
+        int inner = biased(n, arena_text(&g->arena, "backbone.fpn.inner_blocks.%d.0", s), level[s], one, false);
         above = above == NONE ? inner : g_add(g, inner, nearest_twice(g, above));
-        level[s] = biased(n, arena_text(&g->arena, "backbone.fpn.layer_blocks.%d.0", s), above, o->channels, 3);
+        level[s] = biased(n, arena_text(&g->arena, "backbone.fpn.layer_blocks.%d.0", s), above, three, false);
     }
     level[4] = g_maxpool(g, level[3], 1, 2);
+}
+
+void maskrcnn_retina(struct net *n, const struct maskrcnn *o, int x, int level[MASKRCNN_LEVELS])
+{
+    struct retina_widths w = {.pyramid = o->channels};
+    for (int i = 0; i < RETINA_WIDTHS; i++) w.width[i] = o->width[i];
+    retina_pyramid(n, x, &w, level);
+}
+
+static void pyramid(struct net *n, const struct maskrcnn *o, int x, int level[MASKRCNN_LEVELS])
+{
+    for (int i = 0; i < MASKRCNN_LEVELS; i++) level[i] = NONE;
+    n->act = ACT_RELU;
+    o->pyramid(n, o, x, level);
 }
 
 // ---- proposals
@@ -155,12 +185,13 @@ static struct proposals propose(struct net *n, const struct maskrcnn *o, const s
     struct graph *g = n->g;
     int logits[MASKRCNN_LEVELS], codes[MASKRCNN_LEVELS], scores[MASKRCNN_LEVELS], boxes[MASKRCNN_LEVELS];
     int64_t batch = batch_of(g, in->x), first = 0;
+    const struct net_conv three = {o->channels, 3, 1, 1}, score = {MASKRCNN_RATIOS, 1, 1, 0}, code = {4 * score.k, 1, 1, 0};
     graph_scope(g, "rpn");
-    for (int l = 0; l < MASKRCNN_LEVELS; l++) {
+    for (int l = 0; l < o->levels; l++) {
         int64_t count = places_of(o, l), best = best_of(o, l);
-        int x = g_act(g, biased(n, "rpn.head.conv.0.0", level[l], o->channels, 3), ACT_RELU), at;
-        logits[l] = g_reshape(g, g_cast(g, biased(n, "rpn.head.cls_logits", x, MASKRCNN_RATIOS, 1), F32), SHAPE(batch, count));
-        codes[l] = g_reshape(g, g_cast(g, biased(n, "rpn.head.bbox_pred", x, 4 * MASKRCNN_RATIOS, 1), F32),
+        int x = g_act(g, biased(n, "rpn.head.conv.0.0", level[l], three, false), ACT_RELU), at;
+        logits[l] = g_reshape(g, g_cast(g, biased(n, "rpn.head.cls_logits", x, score, true), F32), SHAPE(batch, count));
+        codes[l] = g_reshape(g, g_cast(g, biased(n, "rpn.head.bbox_pred", x, code, true), F32),
                              SHAPE(batch, count, 4));
         int anchors = g_slice(g, in->anchors, 0, first, first + count);
         boxes[l] = g_boxes_decode(g, codes[l], anchors, in->sizes, PLAIN);
@@ -168,20 +199,20 @@ static struct proposals propose(struct net *n, const struct maskrcnn *o, const s
         boxes[l] = g_gather(g, g_reshape(g, boxes[l], SHAPE(batch * count, 4)), at);
         first += count;
     }
-    int all = g_concat(g, boxes, MASKRCNN_LEVELS, 1), score = g_concat(g, scores, MASKRCNN_LEVELS, 1);
-    struct nms nms = {all, score, in->levels, o->proposals, 0.7, -INFINITY, 1e-3f};
+    struct nms nms = {g_concat(g, boxes, o->levels, 1), g_concat(g, scores, o->levels, 1), in->levels, o->proposals, 0.7,
+                      -INFINITY, 1e-3f};
     int64_t most = maskrcnn_levels(o, NULL);
     if (nms.k > most) nms.k = most;
-    return (struct proposals){g_concat(g, logits, MASKRCNN_LEVELS, 1), g_concat(g, codes, MASKRCNN_LEVELS, 1), g_nms(g,
-                                                                                                                     &nms).boxes};
+    return (struct proposals){g_concat(g, logits, o->levels, 1), g_concat(g, codes, o->levels, 1), g_nms(g, &nms).boxes};
 }
 
 // ---- heads
 
-// Boxes [B,R,4] cut from the first four levels: [B * R,bins,bins,C].
+// Boxes [B,R,4] cut from the levels: [B * R,bins,bins,C].
 static int cut(struct net *n, const struct maskrcnn *o, const int level[], int boxes, int bins)
 {
-    struct roi_attr a = {.levels = 4, .bins = bins, .sampling = 2, .scale = {0.25f, 0.125f, 0.0625f, 0.03125f}, .side = 112};
+    struct roi_attr a = {.levels = o->cut, .bins = bins, .sampling = 2, .side = o->side};
+    for (int i = 0; i < o->cut; i++) a.scale[i] = 1.0f / (float)(o->stride << i);
     int y = g_roi_align(n->g, boxes, NONE, level, &a);
     if (n->g->error) return NONE;
     const int64_t *d = n->g->value[y].shape.dim;
@@ -194,14 +225,13 @@ static void box_head(struct net *n, const struct maskrcnn *o, int x, int *logits
     struct graph *g = n->g;
     graph_scope(g, "roi_heads.box_head");
     int64_t count = batch_of(g, x), flat = 49 * o->channels;
-    int w = graph_param(g, "roi_heads.box_head.fc6.weight", SHAPE(o->hidden, 7, 7, o->channels), (struct init){INIT_NORMAL, .01f},
-                        ROLE_FILTER);
-    int b = graph_param(g, "roi_heads.box_head.fc6.bias", SHAPE(o->hidden), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    int w = graph_param(g, "roi_heads.box_head.fc6.weight", SHAPE(o->hidden, 7, 7, o->channels), he(flat), ROLE_FILTER);
+    int b = graph_param(g, "roi_heads.box_head.fc6.bias", SHAPE(o->hidden), ZEROS, ROLE_BIAS);
     enum dtype t = g->error ? F32 : g->value[x].dtype;
     x = g_act(g, g_linear(g, g_reshape(g, x, SHAPE(count, flat)), g_reshape(g, w, SHAPE(o->hidden, flat)), b, t), ACT_RELU);
-    struct net_dense d = {o->hidden, t, {INIT_NORMAL, .01f}, {INIT_ZERO, 0}, false};
+    struct net_dense d = {o->hidden, t, he(o->hidden), ZEROS, false};
     x = g_act(g, net_dense(n, "roi_heads.box_head.fc7", x, &d), ACT_RELU);
-    d.out = o->classes, d.to = F32;
+    d.out = o->classes, d.to = F32, d.weight = SMALL;
     *logits = net_dense(n, "roi_heads.box_predictor.cls_score", x, &d);
     d.out = 4 * o->classes, d.weight.a = .001f;
     *codes = net_dense(n, "roi_heads.box_predictor.bbox_pred", x, &d);
@@ -213,8 +243,8 @@ static int deconvolve(struct net *n, const char *name, int x)
     struct graph *g = n->g;
     if (g->error) return NONE;
     const int64_t rows = g->value[x].shape.dim[0], side = g->value[x].shape.dim[1], c = net_channels(n, x);
-    int w = graph_param(g, net_join(n, name, "weight"), SHAPE(c, 2, 2, c), (struct init){INIT_NORMAL, .01f}, ROLE_FILTER);
-    int b = graph_param(g, net_join(n, name, "bias"), SHAPE(c), (struct init){INIT_ZERO, 0}, ROLE_BIAS);
+    int w = graph_param(g, net_join(n, name, "weight"), SHAPE(c, 2, 2, c), he(c), ROLE_FILTER);
+    int b = graph_param(g, net_join(n, name, "bias"), SHAPE(c), ZEROS, ROLE_BIAS);
     int y = g_matmul(g, g_reshape(g, x, SHAPE(rows * side * side, c)), false, g_reshape(g, w, SHAPE(c, 4 * c)), false,
                      g->value[x].dtype);
     y = g_transpose(g, g_reshape(g, y, SHAPE(rows * side, side, 2, 2 * c)), (const int[]){0, 2, 1, 3});
@@ -225,11 +255,12 @@ static int deconvolve(struct net *n, const char *name, int x)
 static int mask_head(struct net *n, const struct maskrcnn *o, int x, int classes)
 {
     struct graph *g = n->g;
+    const struct net_conv three = {o->channels, 3, 1, 1}, last = {o->classes, 1, 1, 0};
     graph_scope(g, "roi_heads.mask_head");
     for (int i = 0; i < 4; i++)
-        x = g_act(g, biased(n, arena_text(&g->arena, "roi_heads.mask_head.%d.0", i), x, o->channels, 3), ACT_RELU);
+        x = g_act(g, biased(n, arena_text(&g->arena, "roi_heads.mask_head.%d.0", i), x, three, false), ACT_RELU);
     x = g_act(g, deconvolve(n, "roi_heads.mask_predictor.conv5_mask", x), ACT_RELU);
-    x = g_cast(g, biased(n, "roi_heads.mask_predictor.mask_fcn_logits", x, o->classes, 1), F32);
+    x = g_cast(g, biased(n, "roi_heads.mask_predictor.mask_fcn_logits", x, last, true), F32);
     if (g->error) return NONE;
     const int64_t *d = g->value[classes].shape.dim;
     return g_class_slice(g, g_reshape(g, x, SHAPE(d[0], d[1], MASKRCNN_MASK, MASKRCNN_MASK, o->classes)), classes, 4);
@@ -253,8 +284,8 @@ static int sum_all(struct graph *g, int x)
     return g_reshape(g, g_reduce(g, x, (1u << g->value[x].shape.rank) - 1, false, F32), SHAPE(1));
 }
 
-// Smooth L1 of codes[B,k,4], of the positive ones, divided by `count`.
-static int code_loss(struct graph *g, int codes, int want, int positive, int count)
+// Smooth L1 of codes[B,k,4], of the positive ones.
+static int code_loss(struct graph *g, int codes, int want, int positive)
 {
     if (g->error) return NONE;
     struct shape rows = g->value[positive].shape;
@@ -262,12 +293,13 @@ static int code_loss(struct graph *g, int codes, int want, int positive, int cou
     int least = g_map(g, MAP_CLAMP, size, 0, BETA);
     int each = g_mul(g, least, g_map_of(g, MAP_SUB, (int[]){size, g_scale(g, least, 0.5f), NONE}));
     int row = g_reshape(g, g_reduce(g, each, 1u << 2, false, F32), rows);
-    return g_map_of(g, MAP_DIV, (int[]){g_scale(g, sum_all(g, g_mul(g, row, positive)), 1.0f / BETA), count, NONE});
+    return g_scale(g, sum_all(g, g_mul(g, row, positive)), 1.0f / BETA);
 }
 
 struct drawn {
     struct sampled by;
     int truth;  // rows of the truth, of the drawn boxes
+    int boxes;  // those that masks are made for
 };
 
 struct draws {
@@ -279,14 +311,14 @@ static struct drawn draw(struct net *n, const struct maskrcnn_batch *in, int box
 {
     struct graph *g = n->g;
     int at, labels = g_match(g, boxes, in->truth, classes, &how->match, &at);
-    if (g->error) return (struct drawn){{NONE, NONE, NONE}, NONE};
+    if (g->error) return (struct drawn){{NONE, NONE, NONE}, NONE, NONE};
     struct random_attr random = {.shape = g->value[labels].shape, .to = F32, .b = 1, .site = step_site(n->step)};
     struct sampled by = g_sample(g, labels, g_random(g, &random, in->key, in->counter), &how->sample);
-    return (struct drawn){by, flat_gather(g, at, by.at)};
+    return (struct drawn){by, flat_gather(g, at, by.at), NONE};
 }
 
 static void proposal_losses(struct net *n, const struct maskrcnn *o, const struct maskrcnn_batch *in, const struct proposals *p,
-                            int loss[2])
+                            struct maskrcnn_loss loss[2])
 {
     struct graph *g = n->g;
     if (g->error) return;
@@ -297,16 +329,18 @@ static void proposal_losses(struct net *n, const struct maskrcnn *o, const struc
                           &(struct draws){{0.3f, 0.7f, true}, {o->anchors_drawn, o->anchors_drawn / 2}});
     // The cross-entropy of logits 0 and z is that of the sigmoid of z.
     int z = g_reshape(g, flat_gather(g, p->logits, d.by.at), SHAPE(batch, o->anchors_drawn, 1)), out[3];
-    g_xent_full(g, (int[]){g_concat(g, (int[]){g_scale(g, z, 0), z}, 2, 2), d.by.labels, NONE}, 0, true, out);
-    loss[0] = out[0];
+    g_xent_full(g, (int[]){g_concat(g, (int[]){g_scale(g, z, 0), z}, 2, 2), d.by.labels, NONE}, 0, false, out);
+    loss[0].sum = out[0], loss[0].rows = loss[1].rows = out[2];
     int want = g_boxes_encode(g, flat_gather(g, in->truth, d.truth), flat_gather(g, anchors, d.by.at), PLAIN);
-    loss[1] = code_loss(g, flat_gather(g, p->codes, d.by.at), want, d.by.positive, out[2]);
+    loss[1].sum = code_loss(g, flat_gather(g, p->codes, d.by.at), want, d.by.positive);
 }
 
 // Of the first boxes that were drawn; the others are not positive.
-static int mask_loss(struct graph *g, const struct maskrcnn_batch *in, const struct drawn *d, int logits, int boxes)
+static void mask_loss(struct graph *g, const struct maskrcnn_batch *in, const struct drawn *d, int logits,
+                      struct maskrcnn_loss *loss)
 {
-    if (g->error) return NONE;
+    int boxes = d->boxes;
+    if (g->error) return;
     const int64_t *m = g->value[in->masks].shape.dim, positive = g->value[boxes].shape.dim[1];
     int masks = g_reshape(g, in->masks, SHAPE(m[0] * m[1], m[2], m[3], 1)), rows = g_slice(g, d->truth, 1, 0, positive);
     int want = g_roi_align(g, boxes, rows, &masks, &(struct roi_attr){.levels = 1, .bins = MASKRCNN_MASK, .scale = {1}});
@@ -314,16 +348,16 @@ static int mask_loss(struct graph *g, const struct maskrcnn_batch *in, const str
     int each = g_map_of(g, MAP_SUB, (int[]){g_map(g, MAP_SOFTPLUS, logits, 0, 0), g_mul(g, logits, want), NONE});
     int row = g_reshape(g, g_reduce(g, each, 1u << 2 | 1u << 3, true, F32), SHAPE(m[0], positive));
     int weight = g_slice(g, d->by.positive, 1, 0, positive);
-    int count = g_map(g, MAP_CLAMP, sum_all(g, weight), 1, INFINITY);
-    return g_map_of(g, MAP_DIV, (int[]){sum_all(g, g_mul(g, row, weight)), count, NONE});
+    loss->sum = sum_all(g, g_mul(g, row, weight)), loss->rows = sum_all(g, weight);
 }
 
-void maskrcnn_losses(struct net *n, const struct maskrcnn *o, const struct maskrcnn_batch *in, int loss[MASKRCNN_LOSSES])
+void maskrcnn_losses(struct net *n, const struct maskrcnn *o, const struct maskrcnn_batch *in,
+                     struct maskrcnn_loss loss[MASKRCNN_LOSSES])
 {
+    static const char *const names[MASKRCNN_LOSSES] = {"objectness", "proposal", "class", "box", "mask"};
     struct graph *g = n->g;
     int level[MASKRCNN_LEVELS], logits, codes, out[3];
-    for (int i = 0; i < MASKRCNN_LOSSES; i++) loss[i] = NONE;
-    n->act = ACT_RELU;
+    for (int i = 0; i < MASKRCNN_LOSSES; i++) loss[i] = (struct maskrcnn_loss){names[i], NONE, NONE};
     pyramid(n, o, in->x, level);
     struct proposals p = propose(n, o, in, level);
     proposal_losses(n, o, in, &p, loss);
@@ -334,13 +368,14 @@ void maskrcnn_losses(struct net *n, const struct maskrcnn *o, const struct maskr
                           &(struct draws){{0.5f, 0.5f, false}, {o->boxes_drawn, positive}});
     boxes = flat_gather(g, boxes, d.by.at);
     box_head(n, o, cut(n, o, level, boxes, 7), &logits, &codes);
-    g_xent_full(g, (int[]){g_reshape(g, logits, SHAPE(batch, o->boxes_drawn, o->classes)), d.by.labels, NONE}, 0, true, out);
-    loss[2] = out[0];
+    g_xent_full(g, (int[]){g_reshape(g, logits, SHAPE(batch, o->boxes_drawn, o->classes)), d.by.labels, NONE}, 0, false, out);
+    if (g->error) return;
+    loss[2].sum = out[0], loss[2].rows = loss[3].rows = out[2];
     codes = g_class_slice(g, g_reshape(g, codes, SHAPE(batch, o->boxes_drawn, o->classes, 4)), d.by.labels, 2);
-    loss[3] = code_loss(g, codes, g_boxes_encode(g, flat_gather(g, in->truth, d.truth), boxes, FINE), d.by.positive, out[2]);
-    boxes = g_slice(g, boxes, 1, 0, positive);
-    logits = mask_head(n, o, cut(n, o, level, boxes, 14), g_slice(g, d.by.labels, 1, 0, positive));
-    loss[4] = mask_loss(g, in, &d, logits, boxes);
+    loss[3].sum = code_loss(g, codes, g_boxes_encode(g, flat_gather(g, in->truth, d.truth), boxes, FINE), d.by.positive);
+    d.boxes = g_slice(g, boxes, 1, 0, positive);
+    logits = mask_head(n, o, cut(n, o, level, d.boxes, 14), g_slice(g, d.by.labels, 1, 0, positive));
+    mask_loss(g, in, &d, logits, &loss[4]);
 }
 
 // ---- what is found
@@ -349,7 +384,6 @@ struct maskrcnn_found maskrcnn_found(struct net *n, const struct maskrcnn *o, co
 {
     struct graph *g = n->g;
     int level[MASKRCNN_LEVELS], logits, codes;
-    n->act = ACT_RELU;
     pyramid(n, o, in->x, level);
     struct proposals p = propose(n, o, in, level);
     box_head(n, o, cut(n, o, level, p.boxes, 7), &logits, &codes);

@@ -9,14 +9,13 @@
 // many anchors without a truth would rule the first steps.
 #include "tasks/detection/retina.h"
 
-#include "tasks/common/layers/net.h"
 #include "tasks/detection/anchors.h"
 #include "tasks/detection/detection_keys.h"
 
 #include <math.h>
 
 #define NORM_EPS 1e-5f  // PyTorch's
-enum { STAGES = 4, WIDTHS = 1 + STAGES, HEAD_LAYERS = 3 };
+enum { STAGES = RETINA_WIDTHS - 1, HEAD_LAYERS = 3 };
 
 // ---- backbone
 
@@ -35,7 +34,7 @@ static int stage(struct net *n, const char *name, int x, int64_t width, bool las
     return x;
 }
 
-static void backbone(struct net *n, int x, const int64_t width[WIDTHS], int level[ANCHOR_LEVELS])
+static void backbone(struct net *n, int x, const int64_t width[RETINA_WIDTHS], int level[ANCHOR_LEVELS])
 {
     graph_scope(n->g, "stem");
     x = net_act(n, unit(n, "stem", x, (struct net_conv){width[0], 3, 2, 1}));
@@ -70,6 +69,21 @@ static void pyramid(struct net *n, int level[ANCHOR_LEVELS], int64_t width)
         above = x;
         level[i] = net_act(n, unit(n, net_join(n, name, "out"), x, (struct net_conv){width, 3, 1, 1}));
     }
+}
+
+void retina_pyramid(struct net *n, int x, const struct retina_widths *w, int level[ANCHOR_LEVELS])
+{
+    n->act = ACT_RELU, n->eps = NORM_EPS, n->momentum = 0.9f;
+    backbone(n, x, w->width, level);
+    pyramid(n, level, w->pyramid);
+}
+
+struct retina_widths retina_widths(struct net *n)
+{
+    const struct recipe *r = n->step->setting->recipe;
+    struct retina_widths w = {{16, 32, 64, 96, 128}, detection_keys(r)->pyramid};
+    net_take(n, "model.widths", &r->widths, w.width, RETINA_WIDTHS);
+    return w;
 }
 
 // ---- heads: [N,H,W,C] -> [N,H*W*sizes,per_anchor]
@@ -110,14 +124,10 @@ static int head(struct net *n, const struct head *h, const int level[ANCHOR_LEVE
 static void retina_forward(struct step *s, const int in[MODEL_VALUES], int out[MODEL_VALUES])
 {
     struct net n = net_of(s);
-    const struct recipe *r = s->setting->recipe;
     const struct head classes = {"classes", s->setting->data->classes, -logf(99)}, boxes = {"boxes", ANCHOR_DELTA, 0};
-    int64_t width[WIDTHS] = {16, 32, 64, 96, 128};
+    const struct retina_widths widths = retina_widths(&n);
     int level[ANCHOR_LEVELS];
-    n.act = ACT_RELU, n.eps = NORM_EPS, n.momentum = 0.9f;
-    net_take(&n, "model.widths", &r->widths, width, WIDTHS);
-    backbone(&n, in[0], width, level);
-    pyramid(&n, level, detection_keys(r)->pyramid);
+    retina_pyramid(&n, in[0], &widths, level);
     out[0] = head(&n, &classes, level);
     out[1] = head(&n, &boxes, level);
 }

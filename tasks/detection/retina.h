@@ -4,9 +4,18 @@
 // the anchors (anchors.h), both in f32.
 #pragma once
 
-#include "tasks/common/step/step.h"
+#include "tasks/common/layers/net.h"
+#include "tasks/detection/anchors.h"
 
 extern const struct model retina_models[];  // ends with name NULL
+
+// Backbone and pyramid alone, and their widths as the recipe has them.
+enum { RETINA_WIDTHS = 5 };
+struct retina_widths {
+    int64_t width[RETINA_WIDTHS], pyramid;  // channels of the stem and of the four stages; of the pyramid
+};
+struct retina_widths retina_widths(struct net *);
+void retina_pyramid(struct net *, int x, const struct retina_widths *, int level[ANCHOR_LEVELS]);
 
 // The losses of a batch, as sums over it, and the number of anchors that have a truth, each f32[1].
 struct retina_targets {

@@ -57,7 +57,7 @@ class Retina(nn.Module):
         x = layers["3"](F.relu(layers["2"](F.relu(layers["1"](x)))))
         return x.permute(0, 2, 3, 1).reshape(len(x), -1, each)
 
-    def forward(self, x):
+    def levels(self, x):
         x, levels, above, made = F.relu(self.stem(x)), [], None, []
         for s in range(4):
             x = getattr(self, f"stage{s + 1}")(x)
@@ -69,6 +69,10 @@ class Retina(nn.Module):
                 y = y + F.interpolate(above, scale_factor=2)[:, :, : y.shape[2], : y.shape[3]]
             above = y
             made.insert(0, F.relu(level.out(y)))
+        return made
+
+    def forward(self, x):
+        made = self.levels(x)
         return (torch.cat([self.head(self.classes, p, CLASSES) for p in made], 1),
                 torch.cat([self.head(self.boxes, p, 4) for p in made], 1))
 
@@ -77,9 +81,9 @@ def rows(t):  # as DAWN orders a filter: [K,R,S,C]
     return t.permute(0, 2, 3, 1) if t.dim() == 4 else t
 
 
-def put_waves(net):
+def put_waves(parameters):
     with torch.no_grad():
-        for name, p in net.named_parameters():
+        for name, p in parameters:
             shape = rows(p).shape
             k = torch.arange(1, p.numel() + 1, dtype=torch.float64)
             norm, weight = "bn" in name and "weight" in name, "weight" in name
@@ -94,33 +98,38 @@ def cos_sum(t):
     return float((g * torch.cos(torch.arange(len(g), dtype=torch.float64))).sum())
 
 
-net = Retina().double()
-put_waves(net)
-i = torch.arange(N * H * W * 3, dtype=torch.float64)
-x = torch.sin(0.11 * i + 0.3 * torch.sin(0.013 * i)).float().double().reshape(N, H, W, 3).permute(0, 3, 1, 2)
-logits, deltas = net(x)
-A = logits.shape[1]
-i = torch.arange(N * A * CLASSES)
-signs = torch.where(i * 7 % 5 == 0, -1, torch.where(i * 3 % 7 == 0, 0, 1)).double().reshape(N, A, CLASSES)
-i = torch.arange(N * A * 4)
-wanted = (0.3 * torch.sin(0.7 * i.double())).float().double().reshape(N, A, 4)
-taken = (i // 4 % 11 == 0).double().reshape(N, A, 4)
-t, use = (signs < 0).double(), (signs != 0).double()
-p = logits.sigmoid()
-right = torch.where(t > 0, p, 1 - p)
-weight = torch.where(t > 0, ALPHA, 1 - ALPHA) * (1 - right) ** GAMMA
-classes = (weight * F.binary_cross_entropy_with_logits(logits, t, reduction="none") * use).sum()
-boxes = F.smooth_l1_loss(deltas * taken, wanted * taken, beta=BETA, reduction="sum")
-positive = taken.sum() / 4
-((classes + boxes) / positive).backward()
-print(f"{A} anchors; losses {classes.item():.9g} {boxes.item():.9g} of {positive.item():g}")
-print("logits", ", ".join(f"{logits.reshape(-1)[k].item():.9g}" for k in (0, 100, 301, 611)))
-print("deltas", ", ".join(f"{deltas.reshape(-1)[k].item():.9g}" for k in (0, 200, 603, 1223)))
-sums = {}
-for name, parameter in net.named_parameters():
-    layer = name.split(".")[0] + "."
-    sums[layer] = sums.get(layer, 0) + cos_sum(parameter.grad)
-for layer, value in sums.items():
-    print(f'    {{"{layer}", {value:.9g}}},')
-print(sum(p.numel() for p in net.parameters()), "parameters")
-assert math.isfinite(classes.item())
+def main():
+    net = Retina().double()
+    put_waves(net.named_parameters())
+    i = torch.arange(N * H * W * 3, dtype=torch.float64)
+    x = torch.sin(0.11 * i + 0.3 * torch.sin(0.013 * i)).float().double().reshape(N, H, W, 3).permute(0, 3, 1, 2)
+    logits, deltas = net(x)
+    A = logits.shape[1]
+    i = torch.arange(N * A * CLASSES)
+    signs = torch.where(i * 7 % 5 == 0, -1, torch.where(i * 3 % 7 == 0, 0, 1)).double().reshape(N, A, CLASSES)
+    i = torch.arange(N * A * 4)
+    wanted = (0.3 * torch.sin(0.7 * i.double())).float().double().reshape(N, A, 4)
+    taken = (i // 4 % 11 == 0).double().reshape(N, A, 4)
+    t, use = (signs < 0).double(), (signs != 0).double()
+    p = logits.sigmoid()
+    right = torch.where(t > 0, p, 1 - p)
+    weight = torch.where(t > 0, ALPHA, 1 - ALPHA) * (1 - right) ** GAMMA
+    classes = (weight * F.binary_cross_entropy_with_logits(logits, t, reduction="none") * use).sum()
+    boxes = F.smooth_l1_loss(deltas * taken, wanted * taken, beta=BETA, reduction="sum")
+    positive = taken.sum() / 4
+    ((classes + boxes) / positive).backward()
+    print(f"{A} anchors; losses {classes.item():.9g} {boxes.item():.9g} of {positive.item():g}")
+    print("logits", ", ".join(f"{logits.reshape(-1)[k].item():.9g}" for k in (0, 100, 301, 611)))
+    print("deltas", ", ".join(f"{deltas.reshape(-1)[k].item():.9g}" for k in (0, 200, 603, 1223)))
+    sums = {}
+    for name, parameter in net.named_parameters():
+        layer = name.split(".")[0] + "."
+        sums[layer] = sums.get(layer, 0) + cos_sum(parameter.grad)
+    for layer, value in sums.items():
+        print(f'    {{"{layer}", {value:.9g}}},')
+    print(sum(p.numel() for p in net.parameters()), "parameters")
+    assert math.isfinite(classes.item())
+
+
+if __name__ == "__main__":
+    main()

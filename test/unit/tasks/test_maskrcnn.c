@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mask R-CNN: the parameters of torchvision's maskrcnn_resnet50_fpn, its anchors, and a narrow network whose five losses and
-// gradients on `cpu` equal `ref`'s, with pictures that have no truth, too.
+// Mask R-CNN: the parameters of torchvision's maskrcnn_resnet50_fpn, its anchors, a narrow network whose five losses and
+// gradients on `cpu` equal `ref`'s, with pictures that have no truth, too, and a small one whose losses and gradients are
+// torchvision's.
 #include "tasks/detection/maskrcnn.h"
 #include "test/unit/test.h"
 #include "test/unit/tasks/fixture_network.h"
 
-static const struct maskrcnn narrow = {.classes = 3, .width = {4, 4, 4, 4}, .blocks = {1, 1, 1, 1}, .channels = 8, .hidden = 12,
-                                       .rows = 64, .columns = 96, .best = 60, .proposals = 50, .anchors_drawn = 800,
-                                       .boxes_drawn = 16, .kept = 5};
+static const struct maskrcnn narrow = {.classes = 3, .pyramid = maskrcnn_resnet, .levels = 5, .cut = 4, .stride = 4, .size = 32,
+                                       .ratio = {0.5, 1, 2}, .side = 112, .width = {4, 4, 4, 4}, .blocks = {1, 1, 1, 1},
+                                       .channels = 8, .hidden = 12, .rows = 64, .columns = 96, .best = 60, .proposals = 50,
+                                       .anchors_drawn = 800, .boxes_drawn = 16, .kept = 5};
 enum { BATCH = 2, TRUTHS = 3 };
 
 static int data(struct graph *g, const char *name, struct shape shape, enum dtype type)
@@ -37,6 +39,20 @@ static struct net net_in(struct step *s, struct graph *g, const struct task_prog
     return net_of(s);
 }
 
+// The means, and their sum.
+static int mean_losses(struct net *n, const struct maskrcnn *o, const struct maskrcnn_batch *in, int mean[MASKRCNN_LOSSES])
+{
+    struct maskrcnn_loss loss[MASKRCNN_LOSSES];
+    int sum = NONE;
+    maskrcnn_losses(n, o, in, loss);
+    OK(graph_check(n->g));
+    for (int i = 0; i < MASKRCNN_LOSSES; i++) {
+        mean[i] = g_map_of(n->g, MAP_DIV, (int[]){loss[i].sum, loss[i].rows, NONE});
+        sum = i ? g_add(n->g, sum, mean[i]) : mean[i];
+    }
+    return sum;
+}
+
 TEST(test_parameters)
 {
     const struct maskrcnn *o = &maskrcnn_r50_fpn;
@@ -47,11 +63,7 @@ TEST(test_parameters)
         struct net n = net_in(&s, g, training ? &train : &evaluate);
         struct maskrcnn_batch in = batch_in(g, o);
         if (training) {
-            int loss[MASKRCNN_LOSSES], params[PARAMETERS_MOST], grads[PARAMETERS_MOST];
-            maskrcnn_losses(&n, o, &in, loss);
-            OK(graph_check(g));
-            int sum = loss[0];
-            for (int i = 1; i < MASKRCNN_LOSSES; i++) sum = g_add(g, sum, loss[i]);
+            int params[PARAMETERS_MOST], grads[PARAMETERS_MOST], loss[MASKRCNN_LOSSES], sum = mean_losses(&n, o, &in, loss);
             // 53 filters less the 11 of conv1 and layer1, and pairs: 8 of the pyramid, 3 + 4 of the heads, 6 of the masks
             assert_int_equal(differentiate(g, sum, params, grads), 42 + 2 * (8 + 3 + 4 + 6));
         } else {
@@ -134,15 +146,12 @@ static void train_once(const char *device, bool both, struct result *r)
     struct net n = net_in(&s, g, &train);
     g->trains = 3;  // the stem, too
     struct maskrcnn_batch in = batch_in(g, &narrow);
-    int loss[MASKRCNN_LOSSES], params[PARAMETERS_MOST], grads[PARAMETERS_MOST], sum = NONE;
+    int loss[MASKRCNN_LOSSES], params[PARAMETERS_MOST], grads[PARAMETERS_MOST], sum = mean_losses(&n, &narrow, &in, loss);
     char name[64];
-    maskrcnn_losses(&n, &narrow, &in, loss);
     for (int i = 0; i < MASKRCNN_LOSSES; i++) {
         snprintf(name, sizeof name, "loss%d", i);
         keep(g, name, loss[i]);
-        sum = i ? g_add(g, sum, loss[i]) : loss[i];
     }
-    OK(graph_check(g));
     r->gradients = differentiate(g, sum, params, grads);
     for (int i = 0; i < r->gradients; i++) {
         snprintf(r->name[i], sizeof r->name[i], "%s", g->value[params[i]].slot->name);
@@ -182,4 +191,61 @@ TEST(test_losses)
             assert_float_equal(cpu.gradient[i], ref.gradient[i], 1e-3 * ref.gradient[i]);
         }
     }
+}
+
+// ---- a training step beside torchvision's: test/bench/torch_maskrcnn.py printed these
+
+static const double LOSSES[MASKRCNN_LOSSES] = {0.567892015, 0.00802502712, 1.04626276, 0.340686252, 0.705973724};
+static const struct golden GRADIENT[] = {
+    {"stem.", 0.332975491},
+    {"stage1.", 0.690792634},
+    {"stage2.", 0.107131726},
+    {"stage3.", 1.06599961},
+    {"stage4.", 0.0522994018},
+    {"pyramid1.", -0.0371126934},
+    {"pyramid2.", 0.179077383},
+    {"pyramid3.", 0.120644493},
+    {"rpn.head.", 0.503630434},
+    {"roi_heads.box_head.", -0.699449862},
+    {"roi_heads.box_predictor.", 0.232379106},
+    {"roi_heads.mask_head.", 0.0246682946},
+    {"roi_heads.mask_predictor.", 0.0297905684},
+    {NULL, 0},
+};
+static const struct waves WAVES = {.norm = "bn", .scale = 0.2, .weight = 0.3, .rest = 0.1, .angle = 0.37, .square = true};
+
+static void compare_with_torchvision(const char *device)
+{
+    struct maskrcnn o = maskrcnn_mini;
+    o.classes = 3, o.channels = 6, o.hidden = 12, o.rows = narrow.rows, o.columns = narrow.columns, o.best = 60, o.proposals = 50;
+    o.anchors_drawn = 800, o.boxes_drawn = 240;  // all of them
+    for (int i = 0; i < 5; i++) o.width[i] = 4 + i;
+    struct session *session = session_on(device);
+    struct graph *g = graph_new(session->store, "losses");
+    struct step s;
+    struct net n = net_in(&s, g, &train);
+    struct maskrcnn_batch in = batch_in(g, &o);
+    int loss[MASKRCNN_LOSSES], sum = mean_losses(&n, &o, &in, loss);
+    static const char *const names[MASKRCNN_LOSSES] = {"loss0", "loss1", "loss2", "loss3", "loss4"};
+    for (int i = 0; i < MASKRCNN_LOSSES; i++) keep(g, names[i], loss[i]);
+    int parameters = keep_gradients(g, sum);
+    OK(session_add(session, g));
+    start(session);
+    put_batch(session, &o, true);
+    put_waves(session, &WAVES);
+    int64_t count = BATCH * o.rows * o.columns * 3;
+    float *x = zalloc((size_t)count * sizeof *x);
+    for (int64_t i = 0; i < count; i++) x[i] = (float)sin(0.11 * (double)i + 0.3 * sin(0.013 * (double)i));
+    OK(session_put(session, "x", x, 0, (size_t)count * sizeof *x));
+    free(x);
+    OK(session_run(session, 0));
+    for (int i = 0; i < MASKRCNN_LOSSES; i++) assert_float_equal(read_one(session, names[i]), LOSSES[i], 1e-4 * LOSSES[i]);
+    assert_int_equal(compare_gradients(session, GRADIENT, 1e-4, true), parameters);
+    session_done(session);
+}
+
+TEST(equals_torchvision)
+{
+    compare_with_torchvision("ref");
+    compare_with_torchvision("cpu");
 }
