@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"

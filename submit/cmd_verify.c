@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/json_text.h"

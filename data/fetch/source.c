@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "data/manifest.h"
-#include "runtime/common/base/clock.h"
 #include "runtime/common/base/text.h"
 
 const struct source *source_at(int i)

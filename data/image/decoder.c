@@ -4,7 +4,6 @@
 // the decompressor frees its memory. Pixels and tables are kept for the next picture.
 #include "data/image/decoder.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
 
 #include "data/dataset.h"
 #include "runtime/common/base/arena.h"
-#include "runtime/common/base/text.h"
 
 enum { MD5_READ = 1 << 20 };
 

@@ -4,7 +4,6 @@
 // ImageNet's download page and torchvision have the MD5 of ImageNet's tars. torchvision also has the MD5 of Imagenette's
 // archive. The labels are identified by a digest over two public lists that agree: the development kit's numbering (first
 // lines 490, 361, 171) and the positions among the sorted ids, whose published MD5 is f31656d784908741c59ccb6823cf0bea.
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "data/text/unicode.h"
 #include "runtime/common/base/arena.h"
-#include "runtime/common/base/file.h"
 
 // Classes of ASCII characters. The entry of a letter is its normalised form.
 enum { DROPPED = 0, SPACE = 1, PUNCTUATION = 2, LETTER = 3 };

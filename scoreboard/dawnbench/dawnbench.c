@@ -5,7 +5,6 @@
 #include "scoreboard/dawnbench/dawnbench.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

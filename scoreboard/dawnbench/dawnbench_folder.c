@@ -3,7 +3,6 @@
 // files are opened. Entries are ordered by contest, then by name, on any machine.
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 // The training log: one row per line, cells separated by tabs, columns by name. Irregular but unambiguous input is accepted and
 // reported; an ambiguous cell refuses the file. One pass; memory proportional to the file.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

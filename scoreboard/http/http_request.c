@@ -11,7 +11,6 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/reserve.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 // and name the upload, which stays when boards are rebuilt. `updated` is the acceptance, because an amendment changes no word
 // of an entry here. The feed has all entries, each with the marks of its row. Workload: readers that ask every hour. Cost: one
 // query for the newest uploads, and one for the rows of each.
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads statements, groups, people and imports. Workload: pages of one item each. Cost: a few indexed queries.
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

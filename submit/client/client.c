@@ -3,7 +3,6 @@
 // its limit. Workload: a handful of requests of a few hundred KB. Cost: the network's.
 #include "submit/client/client.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "runtime/common/base/clock.h"
 #include "runtime/common/base/file.h"
 #include "submit/client/client_origin.h"
-#include "submit/format/canonical.h"
 #include "submit/format/copy_path.h"
 #include "submit/format/fields.h"
 

@@ -8,7 +8,6 @@
 
 #include "submit/format/machine_list.h"
 #include "submit/format/score/cost.h"
-#include "submit/format/score/curve.h"
 #include "submit/results/record.h"
 
 enum { INFERENCE_ITEMS = 10000 };

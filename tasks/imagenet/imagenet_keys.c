@@ -2,7 +2,6 @@
 // The recipe keys of ImageNet and Imagenette: crops, sizes, residual networks, shapes of the evaluation.
 #include "tasks/imagenet/imagenet_keys.h"
 
-#include "data/feed/order.h"
 #include "tasks/imagenet/imagenet_networks.h"
 
 enum { RESOLUTIONS_MOST = 8 };  // each has programs of its own

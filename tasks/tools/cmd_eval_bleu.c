@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "data/text/unicode.h"
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/options.h"

@@ -5,7 +5,6 @@
 //
 // Everything depends on split and sample alone (draws.h). Cost: 10 ms for all of it.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "data/read/bitext/bitext_set.h"
 #include "data/read/draws.h"

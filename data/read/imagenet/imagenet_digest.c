@@ -5,7 +5,6 @@
 // Cost: one pass over all bytes, shared among threads; ImageNet's 148 GB are read at the speed of the disk. So the digests
 // of folders are remembered (manifest.h) under a digest of all names, sizes, inodes and times of change. A pack contains its
 // digests.
-#include <errno.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>

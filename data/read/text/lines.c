@@ -4,7 +4,6 @@
 // was said.
 //
 // Everything depends on split and scene alone (draws.h). Cost: 10 ms for all of it.
-#include <stdio.h>
 
 #include "data/read/draws.h"
 #include "data/read/text/corpus_set.h"

@@ -6,7 +6,6 @@
 
 #include "data/fetch/source.h"
 #include "data/read/voc/voc_set.h"
-#include "runtime/common/base/clock.h"
 
 static const char TRAIN[] = "ImageSets/Main/trainval.txt", TEST[] = "ImageSets/Main/test.txt";
 static const char *const classes[] = {"RBC", "WBC", "Platelets", NULL};

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "runtime/common/base/arena.h"
-#include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 
 static bool is_database(const char *path)

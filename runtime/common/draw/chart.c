@@ -4,7 +4,6 @@
 #include "runtime/common/draw/chart.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "runtime/common/draw/html.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An entry of DAWNBench's archive or of a published history: its own bytes, and the irregularities in them.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/dawnbench/dawnbench.h"

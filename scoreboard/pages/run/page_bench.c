@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A measurement of dawn bench: the page of its statement, and its settings as rows of a machine's page. Nothing is ranked: a
 // step's throughput says nothing about what the model learns, and nobody but its author saw it.
-#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/pages/run/page_run.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group: its runs, missing ones too, and the verdict with its statistics.
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/pages/run/page_run.h"

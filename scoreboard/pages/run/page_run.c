@@ -5,7 +5,6 @@
 #include "scoreboard/pages/run/page_run.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/rank/ranking.h"

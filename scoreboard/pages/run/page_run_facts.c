@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lower half of a run's page: latencies, machine, program, data, checks, and how to verify all of it elsewhere.
-#include <stdio.h>
 #include <string.h>
 
 #include "scoreboard/pages/run/page_run.h"

@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 
 enum { PLACES = 2, PLACE_BYTES = 4096 };

@@ -3,7 +3,6 @@
 // Workload: each run once when it is accepted; others are read before the mutex is taken, and in the transaction only those that
 // came meanwhile. Cost: a brief for each run of the group, and whole payloads, a few milliseconds each, of at most MATES + ALIKE
 // of them and of twice RUN_LIKELY others.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Competitions: how the board opens them, and how they are read. Cost: some lookups by index; a list parses each payload, some
 // KB.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "runtime/common/base/arena.h"
 #include "submit/format/check/check_inside.h"
-#include "submit/format/score/curve.h"
 
 static const json_t *last_of(const json_t *run, const char *list)
 {

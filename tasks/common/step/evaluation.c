@@ -5,7 +5,6 @@
 #include "runtime/ranks/ranks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- programs

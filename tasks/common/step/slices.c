@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/step/slices.h"
 
-#include "runtime/ranks/ranks.h"
 #include "tasks/common/step/losses.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/common/base/text.h"
 #include "submit/results/machine/instance.h"
 #include "submit/results/record.h"
 #include "tasks/common/train/digests.h"

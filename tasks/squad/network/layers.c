@@ -4,7 +4,6 @@
 #include "tasks/common/layers/net.h"
 #include "tasks/squad/squad_keys.h"
 #include "tasks/squad/sample/passages.h"
-#include "tasks/squad/text/features.h"
 
 #include <math.h>
 #include <stdlib.h>

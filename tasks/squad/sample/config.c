@@ -5,7 +5,6 @@
 #include "runtime/common/base/text.h"
 #include "tasks/squad/squad_keys.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct listing {
     bool json, measure, closed;

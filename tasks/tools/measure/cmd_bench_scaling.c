@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/tools/measure/cmd_bench_scaling.h"
 
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 #include "runtime/common/cli/json_text.h"
 #include "runtime/common/cli/program.h"

@@ -2,7 +2,6 @@
 #include "tasks/tools/measure/lagging.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static double share_of_peak(const struct device_facts *f, const struct case_speed *s)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -12,7 +12,6 @@
 #include "data/kind.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
-#include "data/pack/tar.h"
 #include "data/read/imagenet/truth.h"
 #include "runtime/common/base/text.h"
 

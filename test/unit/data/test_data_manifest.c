@@ -3,7 +3,6 @@
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
-#include "data/kind.h"
 #include "data/manifest.h"
 #include "data/pieces.h"
 #include "runtime/common/base/threads.h"

@@ -10,7 +10,6 @@
 #include "data/image/decoder.h"
 #include "data/pack/origin.h"
 #include "data/pack/packer.h"
-#include "runtime/common/base/crc32c.h"
 #include "runtime/common/base/threads.h"
 
 static char notes[4096];

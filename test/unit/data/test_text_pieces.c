@@ -4,7 +4,6 @@
 #include "test/unit/test.h"
 #include "test/unit/test_data.h"
 
-#include "data/text/unicode.h"
 #include "data/text/wordpiece.h"
 #include "runtime/common/base/text.h"
 

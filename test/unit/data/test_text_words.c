@@ -7,7 +7,6 @@
 #include "data/text/vectors.h"
 #include "data/text/vectors_cache.h"
 #include "data/text/words.h"
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 
 TEST(code_points)

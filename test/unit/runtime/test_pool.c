@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of loops, and the calls of OpenMP that oneDNN makes: they reach the same threads.
-#include "runtime/common/base/pool.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/product/dnnl_prim.h"
 #include "test/unit/test.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with several metrics on a scoreboard: accepted, ranked by the board's metric, shown with the others.
-#include "scoreboard/routes.h"
 #include "scoreboard/pages/run/page_run.h"
 #include "scoreboard/rank/ranking.h"
 #include "test/unit/test.h"

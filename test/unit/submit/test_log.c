@@ -4,7 +4,6 @@
 
 #include <sodium.h>
 
-#include "runtime/common/base/arena.h"
 #include "submit/log/draw.h"
 #include "submit/log/proof.h"
 #include "submit/log/tile.h"

@@ -6,7 +6,6 @@
 #include "test/unit/tasks/fixture_network.h"
 
 #include "data/feed/feed.h"
-#include "data/read/voc/voc.h"
 #include "tasks/detection/anchors.h"
 #include "tasks/detection/detect.h"
 #include "tasks/detection/detection.h"

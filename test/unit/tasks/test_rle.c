@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Masks as runs: against the same masks pixel by pixel, and against texts, polygons and boxes that pycocotools.mask printed.
-#include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 #include "tasks/detection/rle.h"
 #include "test/unit/test.h"
