@@ -17,6 +17,14 @@ struct page {
 // A handler's body. It reads everything before it writes, so that a failure leaves no partial page. page_make lends it an arena.
 typedef int page_show(struct page *);
 int page_make(const struct request *, struct answer *, page_show *) MUST_CHECK;
+// The handler of a route, and the head of its body.
+#define PAGE(handler)                                                                                                  \
+    static page_show handler##_show;                                                                                   \
+    int handler(const struct request *request, struct answer *answer)                                                  \
+    {                                                                                                                  \
+        return page_make(request, answer, handler##_show);                                                             \
+    }                                                                                                                  \
+    static int handler##_show(struct page *page)
 
 // Parent pages, outermost first; then the page itself: by a label without address, else by its title. `crumbs` may be NULL.
 struct crumb {

@@ -119,7 +119,7 @@ static int choose_rank(struct page *page, struct filter *filter)
     return 0;
 }
 
-static int show_board(struct page *page)
+PAGE(page_board)
 {
     struct filter filter;
     struct entries entries;
@@ -163,9 +163,4 @@ static int show_board(struct page *page)
     html_add(page->out, "</div>\n");
     page_end(page);
     return 0;
-}
-
-int page_board(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_board);
 }

@@ -45,7 +45,7 @@ static void list_table(struct page *page, const struct competition_stored *list,
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static int show_list(struct page *page)
+PAGE(page_competitions)
 {
     struct competition_stored *list;
     int count;
@@ -228,11 +228,6 @@ static int show_one(struct page *page)
     if (c.about.contest != NULL) how_to_enter(page, &c.about);
     page_end(page);
     return 0;
-}
-
-int page_competitions(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_list);
 }
 
 int page_competition(const struct request *request, struct answer *answer)

@@ -121,7 +121,7 @@ static void history_table(struct page *page, const struct entries *entries)
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static int show_history(struct page *page)
+PAGE(page_history)
 {
     struct filter filter;
     struct entries entries;
@@ -148,11 +148,6 @@ static int show_history(struct page *page)
     }
     page_end(page);
     return 0;
-}
-
-int page_history(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_history);
 }
 
 // ---- time against cost ------------------------------------------------------------------------------------------------
@@ -236,7 +231,7 @@ void page_pareto_chart(struct page *page, const struct entry *rows, int count, b
     chart_draw(page->out, &chart);
 }
 
-static int show_pareto(struct page *page)
+PAGE(page_pareto)
 {
     struct filter filter = {0};
     struct entry *rows;
@@ -272,9 +267,4 @@ static int show_pareto(struct page *page)
     }
     page_end(page);
     return 0;
-}
-
-int page_pareto(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_pareto);
 }

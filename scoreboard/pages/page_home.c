@@ -65,7 +65,7 @@ static void task_row(struct page *page, const struct filter *filter, const struc
     html_add(page->out, "</a></td></tr>\n");
 }
 
-static int show_home(struct page *page)
+PAGE(page_home)
 {
     int count;
     const struct contest *contests = contest_table(&count);
@@ -109,9 +109,4 @@ static int show_home(struct page *page)
     take_part(page);
     page_end(page);
     return 0;
-}
-
-int page_home(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_home);
 }

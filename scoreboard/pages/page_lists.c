@@ -23,7 +23,7 @@ static void people_table(struct page *page, const struct people *people)
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static int show_people(struct page *page)
+PAGE(page_people)
 {
     struct people people;
     struct totals totals;
@@ -66,7 +66,7 @@ static bool is_statement(struct page *page, const char *words)
     return (number || digest) && store_statement(page->reader, words, &page->arena, &stored) == 0;
 }
 
-static int show_search(struct page *page)
+PAGE(page_find)
 {
     struct filter filter = {0};
     struct entries found = {0}, *rows = NULL;
@@ -109,7 +109,7 @@ static int price_row(void *to, const struct price *price)
     return 0;
 }
 
-static int show_prices(struct page *page)
+PAGE(page_prices)
 {
     page_begin(page, "Prices", "The prices of machines that are known by name", (const struct crumb[]){{0}});
     html_add(page->out, "<h1>Prices</h1><p class=\"lead\">The prices per hour of the machines that <code>--instance "
@@ -158,7 +158,7 @@ static void filter_table(struct page *page)
     html_add(page->out, "</tbody></table></div>\n");
 }
 
-static int show_api(struct page *page)
+PAGE(page_api)
 {
     const struct server_settings *settings = page->request->settings;
     page_begin(page, "API", "The boards for programs: addresses, filters, examples", (const struct crumb[]){{0}});
@@ -180,24 +180,4 @@ static int show_api(struct page *page)
                         "part</a></p>\n");
     page_end(page);
     return 0;
-}
-
-int page_people(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_people);
-}
-
-int page_find(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_search);
-}
-
-int page_prices(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_prices);
-}
-
-int page_api(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_api);
 }

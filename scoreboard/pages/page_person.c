@@ -126,7 +126,7 @@ static void keep_best_rows(struct entries *entries)
     entries->count = kept;
 }
 
-static int show_person(struct page *page)
+PAGE(page_person)
 {
     struct person person;
     struct entries entries;
@@ -157,13 +157,8 @@ static int show_person(struct page *page)
     return 0;
 }
 
-int page_person(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_person);
-}
-
 // ---- the log ----------------------------------------------------------------------------------------------------------
-static int show_log(struct page *page)
+PAGE(page_log)
 {
     struct totals totals;
     struct stored *log;
@@ -206,9 +201,4 @@ static int show_log(struct page *page)
     page_tree(page, &head);
     page_end(page);
     return 0;
-}
-
-int page_log(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_log);
 }

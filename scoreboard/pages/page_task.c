@@ -102,7 +102,7 @@ static int read_best(struct page *page, const struct contest *contest, enum trus
     return 0;
 }
 
-static int show_task(struct page *page)
+PAGE(page_task)
 {
     const struct contest *contest;
     struct entries found[BOARDS][RANKS];
@@ -122,9 +122,4 @@ static int show_task(struct page *page)
     for (int b = 0; b < BOARDS; b++) board(page, contest, (enum board)b, least, found[b]);
     page_end(page);
     return 0;
-}
-
-int page_task(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_task);
 }

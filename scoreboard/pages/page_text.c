@@ -48,30 +48,12 @@ static int document(struct page *page, const char *path, const char *title, cons
     return 0;
 }
 
-static int show_rules(struct page *page)
-{
-    return document(page, "rules.html", "Rules", "What is measured, and how the program enforces it");
-}
-
-static int show_submit(struct page *page)
-{
-    return document(page, "submit.html", "Take part", "How to submit a run");
-}
-
-static int show_record(struct page *page)
-{
-    return document(page, "record.html", "Another framework", "How any training program can take part");
-}
-
-static int show_statements(struct page *page)
-{
-    return document(page, "statements.html", "Statements", "The format of signed statements");
-}
-
-static int show_threats(struct page *page)
-{
-    return document(page, "threats.html", "Threats", "Which attacks are stopped, which become visible, and which remain");
-}
+#define DOCUMENT(handler, ...) PAGE(handler) { return document(page, __VA_ARGS__); }
+DOCUMENT(page_rules, "rules.html", "Rules", "What is measured, and how the program enforces it")
+DOCUMENT(page_submit, "submit.html", "Take part", "How to submit a run")
+DOCUMENT(page_record, "record.html", "Another framework", "How any training program can take part")
+DOCUMENT(page_statements, "statements.html", "Statements", "The format of signed statements")
+DOCUMENT(page_threats, "threats.html", "Threats", "Which attacks are stopped, which become visible, and which remain")
 
 static void draw_section(struct page *page, const struct draw_rules *rules)
 {
@@ -90,7 +72,7 @@ static void draw_section(struct page *page, const struct draw_rules *rules)
                         "draw</a></p>");
 }
 
-static int show_trust(struct page *page)
+PAGE(page_trust)
 {
     struct draw_rules rules;
     TRY(store_draw_rules(page->reader, &page->arena, &rules));
@@ -130,34 +112,4 @@ static int show_trust(struct page *page)
                         "demonstration board, where they are marked. They are not results.</p></article>\n");
     page_end(page);
     return 0;
-}
-
-int page_rules(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_rules);
-}
-
-int page_submit(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_submit);
-}
-
-int page_record(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_record);
-}
-
-int page_statements(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_statements);
-}
-
-int page_threats(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_threats);
-}
-
-int page_trust(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_trust);
 }

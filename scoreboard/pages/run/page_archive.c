@@ -139,7 +139,7 @@ static void write_page(struct page *page, const struct imported *imported, const
     page_end(page);
 }
 
-static int show_archive_entry(struct page *page)
+PAGE(page_archive)
 {
     const char *const *word = page->request->word;
     const struct contest *contest = contest_titled(word[0]);
@@ -154,9 +154,4 @@ static int show_archive_entry(struct page *page)
     write_page(page, &imported, contest, entry, &places);
     dawnbench_free(entry);
     return 0;
-}
-
-int page_archive(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_archive_entry);
 }

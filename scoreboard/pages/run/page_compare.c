@@ -430,7 +430,7 @@ static void write_page(struct page *page, const struct compared *c, const struct
     page_end(page);
 }
 
-static int show_comparison(struct page *page)
+PAGE(page_compare)
 {
     struct wanted wanted[COMPARE_MOST];
     struct compared c = {0};
@@ -445,9 +445,4 @@ static int show_comparison(struct page *page)
     if (rc == 0) write_page(page, &c, wanted);
     for (int i = 0; i < c.count; i++) statement_free(&c.sides[i].shown.statement);
     return rc;
-}
-
-int page_compare(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_comparison);
 }

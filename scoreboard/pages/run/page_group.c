@@ -216,16 +216,11 @@ static int write_page(struct page *page, const struct gathered *g)
     return 0;
 }
 
-static int show_group(struct page *page)
+PAGE(page_group)
 {
     struct gathered g = {0};
     int rc = gather(page, page->request->word[0], &g);
     if (rc == 0) rc = write_page(page, &g);
     for (int i = 0; i < g.count; i++) statement_free(&g.runs[i].statement);
     return rc;
-}
-
-int page_group(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_group);
 }

@@ -30,7 +30,7 @@ static void other_pages(struct page *page, const char *before, const struct mach
     html_add(page->out, "</ul></nav>\n");
 }
 
-static int show_machines(struct page *page)
+PAGE(page_machines)
 {
     struct machines all;
     const char *before;
@@ -105,7 +105,7 @@ static int measurements(struct page *page, const struct machine_line *machine, c
     return 0;
 }
 
-static int show_machine(struct page *page)
+PAGE(page_machine)
 {
     struct machine_line machine;
     struct entries uploads, *rows;
@@ -136,14 +136,4 @@ static int show_machine(struct page *page)
     }
     page_end(page);
     return 0;
-}
-
-int page_machines(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_machines);
-}
-
-int page_machine(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_machine);
 }

@@ -460,7 +460,7 @@ static int other_page(struct page *page, const struct shown *shown)
     return 0;
 }
 
-static int show_statement(struct page *page)
+PAGE(page_run)
 {
     struct shown shown;
     struct around around = {0};
@@ -486,9 +486,4 @@ static int show_statement(struct page *page)
     if (rc == 0) page_end(page);
     statement_free(&shown.statement);
     return rc;
-}
-
-int page_run(const struct request *request, struct answer *answer)
-{
-    return page_make(request, answer, show_statement);
 }
