@@ -11,6 +11,14 @@
 
 enum { LARGEST_DIGITS = 15 };  // floats are derived values: 15 digits are enough, and 0.1 stays 0.1
 
+int api_make(const struct request *request, struct answer *answer, api_body *body)
+{
+    struct arena arena = {0};
+    int rc = body(request, &arena, answer);
+    arena_free(&arena);
+    return rc;
+}
+
 int api_send(struct answer *answer, json_t *value)
 {
     char *bytes = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(LARGEST_DIGITS)) : NULL;

@@ -36,34 +36,24 @@ static json_t *contender_json(const struct competition *c, const struct contende
     return value;
 }
 
-int api_competitions(const struct request *request, struct answer *answer)
+API(api_competitions)
 {
-    struct arena arena = {0};
     struct competition_stored *list;
     int count;
-    int rc = store_competitions(request->reader, &arena, &list, &count);
-    if (rc == 0) {
-        json_t *competitions = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(competitions, competition_json(&list[i]));
-        rc = api_send(answer, json_pack("{s:o}", "competitions", competitions));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_competitions(request->reader, arena, &list, &count));
+    json_t *competitions = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(competitions, competition_json(&list[i]));
+    return api_send(answer, json_pack("{s:o}", "competitions", competitions));
 }
 
-int api_competition(const struct request *request, struct answer *answer)
+API(api_competition)
 {
-    struct arena arena = {0};
     struct competition_stored c;
     struct contender *list;
     int count;
-    int rc = store_competition(request->reader, request->word[0], &arena, &c);
-    if (rc == 0) rc = store_contenders(request->reader, &c, &arena, &list, &count);
-    if (rc == 0) {
-        json_t *contenders = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(contenders, contender_json(&c.about, &list[i]));
-        rc = api_send(answer, json_pack("{s:o, s:o}", "competition", competition_json(&c), "entries", contenders));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_competition(request->reader, request->word[0], arena, &c));
+    TRY(store_contenders(request->reader, &c, arena, &list, &count));
+    json_t *contenders = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(contenders, contender_json(&c.about, &list[i]));
+    return api_send(answer, json_pack("{s:o, s:o}", "competition", competition_json(&c), "entries", contenders));
 }

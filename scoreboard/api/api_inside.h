@@ -9,6 +9,17 @@
 
 enum { API_LOG_LIMIT = 200 };  // statements of an answer
 
+// The handler of a route, and the head of its body, which borrows an arena.
+typedef int api_body(const struct request *, struct arena *, struct answer *);
+int api_make(const struct request *, struct answer *, api_body *) MUST_CHECK;
+#define API(handler)                                                                                                   \
+    static api_body handler##_body;                                                                                    \
+    int handler(const struct request *request, struct answer *answer)                                                  \
+    {                                                                                                                  \
+        return api_make(request, answer, handler##_body);                                                              \
+    }                                                                                                                  \
+    static int handler##_body(const struct request *request, struct arena *arena, struct answer *answer)
+
 int api_send(struct answer *, json_t *value) MUST_CHECK;  // the reference passes over
 json_t *api_text(const char *);                           // text that is not UTF-8 is left out
 json_t *api_float(double);                                // null for infinity and NaN

@@ -7,24 +7,19 @@
 
 enum { LOG_DEFAULT = 50 };
 
-int api_log(const struct request *request, struct answer *answer)
+API(api_log)
 {
     static const char *const names[] = {"after", "limit", NULL};
     int64_t values[] = {0, LOG_DEFAULT};
-    struct arena arena = {0};
     struct stored *stored;
     int count;
     TRY(api_query(request->query, names, values));
     if (values[1] < 1 || values[1] > API_LOG_LIMIT) return fail(ERR_INPUT, "limit must be between 1 and %d", API_LOG_LIMIT);
-    int rc = store_log(request->reader, values[0], (int)values[1], &arena, &stored, &count);
-    if (rc == 0) {
-        json_t *list = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(list, api_stored(&stored[i]));
-        json_t *next = count == values[1] ? json_integer(stored[count - 1].sequence) : json_null();
-        rc = api_send(answer, json_pack("{s:o, s:o}", "statements", list, "next", next));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_log(request->reader, values[0], (int)values[1], arena, &stored, &count));
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, api_stored(&stored[i]));
+    json_t *next = count == values[1] ? json_integer(stored[count - 1].sequence) : json_null();
+    return api_send(answer, json_pack("{s:o, s:o}", "statements", list, "next", next));
 }
 
 typedef int show_stored(const struct stored *, struct answer *);
@@ -95,33 +90,26 @@ static json_t *drawn_json(const struct drawn *d)
     return value;
 }
 
-int api_statement(const struct request *request, struct answer *answer)
+API(api_statement)
 {
-    struct arena arena = {0};
     struct stored stored;
     static const char *const names[] = {"objections", NULL};
     struct objections objections = {0};
     struct drawn drawn;
     int64_t ticket = 0, vouched = 0, skip = 0;
     TRY(api_query(request->query, names, &skip));
-    int rc = store_statement(request->reader, request->word[0], &arena, &stored);
-    if (rc == 0 && stored.type == STATEMENT_RUN) rc = store_vouched_by(request->reader, stored.sequence, &ticket, &vouched);
-    if (rc == 0 && stored.type == STATEMENT_RUN)
-        rc = store_objections(request->reader, stored.sequence, skip, &arena, &objections);
-    if (rc == 0) {
-        json_t *state = state_of(&stored, ticket, vouched);
-        if (stored.type == STATEMENT_RUN) {
-            json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
-            json_object_set_new(state, "objections_total", json_integer(objections.total));
-            const int found = store_drawn(request->reader, stored.sequence, &arena, &drawn);
-            if (found == 0) json_object_set_new(state, "drawn", drawn_json(&drawn));
-            else if (found != ERR_MISSING) rc = found;
-        }
-        if (rc < 0) json_decref(state);
-        else rc = show_statement(&stored, state, answer);
+    TRY(store_statement(request->reader, request->word[0], arena, &stored));
+    if (stored.type == STATEMENT_RUN) TRY(store_vouched_by(request->reader, stored.sequence, &ticket, &vouched));
+    if (stored.type == STATEMENT_RUN) TRY(store_objections(request->reader, stored.sequence, skip, arena, &objections));
+    json_t *state = state_of(&stored, ticket, vouched);
+    if (stored.type == STATEMENT_RUN) {
+        json_object_set_new(state, "objections", api_objections(objections.at, objections.count));
+        json_object_set_new(state, "objections_total", json_integer(objections.total));
+        const int found = store_drawn(request->reader, stored.sequence, arena, &drawn);
+        if (found == 0) json_object_set_new(state, "drawn", drawn_json(&drawn));
+        else if (found != ERR_MISSING) return json_decref(state), found;
     }
-    arena_free(&arena);
-    return rc;
+    return show_statement(&stored, state, answer);
 }
 
 static int show_payload(const struct stored *stored, struct answer *answer)

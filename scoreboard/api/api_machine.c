@@ -10,21 +10,16 @@ static json_t *line_json(const struct machine_line *line)
                      (json_int_t)line->entries, "benches", (json_int_t)line->benches, "newest_ms", (json_int_t)line->newest_ms);
 }
 
-int api_machines(const struct request *request, struct answer *answer)
+API(api_machines)
 {
     const char *before;
-    struct arena arena = {0};
     struct machines all;
     TRY(request_cursor(request, "before", &before));
-    int rc = store_machines(request->reader, before, MACHINES_MOST, &arena, &all);
-    if (rc == 0) {
-        json_t *list = json_array();
-        for (int i = 0; i < all.count; i++) json_array_append_new(list, line_json(&all.at[i]));
-        rc = api_send(answer, json_pack("{s:o, s:I, s:o}", "machines", list, "total", (json_int_t)all.total, "next",
-                                        all.next != NULL ? api_text(all.next) : json_null()));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_machines(request->reader, before, MACHINES_MOST, arena, &all));
+    json_t *list = json_array();
+    for (int i = 0; i < all.count; i++) json_array_append_new(list, line_json(&all.at[i]));
+    return api_send(answer, json_pack("{s:o, s:I, s:o}", "machines", list, "total", (json_int_t)all.total, "next",
+                                      all.next != NULL ? api_text(all.next) : json_null()));
 }
 
 // The payload is read again, as at acceptance, so that an altered record cannot put other members into the answer.
@@ -54,18 +49,15 @@ static int send_machine(const struct machine_line *line, const struct entries *u
     return rc;
 }
 
-int api_machine(const struct request *request, struct answer *answer)
+API(api_machine)
 {
     static const char *const names[] = {"before", NULL};
     int64_t before = INT64_MAX;
-    struct arena arena = {0};
     struct machine_line line;
     struct entries uploads;
     struct benches measured;
     TRY(api_query(request->query, names, &before));
-    int rc = store_machine(request->reader, request->word[0], UPLOADS_MOST, &arena, &line, &uploads);
-    if (rc == 0) rc = store_benches(request->reader, request->word[0], before, &arena, &measured);
-    if (rc == 0) rc = send_machine(&line, &uploads, &measured, answer);
-    arena_free(&arena);
-    return rc;
+    TRY(store_machine(request->reader, request->word[0], UPLOADS_MOST, arena, &line, &uploads));
+    TRY(store_benches(request->reader, request->word[0], before, arena, &measured));
+    return send_machine(&line, &uploads, &measured, answer);
 }

@@ -26,46 +26,37 @@ static json_t *drawn_runs_json(const struct drawn_counts *c)
                      (json_int_t)c->differs, "waits", (json_int_t)c->waits, "withdrawn", (json_int_t)c->withdrawn);
 }
 
-int api_person(const struct request *request, struct answer *answer)
+API(api_person)
 {
     static const char *const names[] = {"before", NULL};
     int64_t before = INT64_MAX;
-    struct arena arena = {0};
     struct person person;
     struct ticket_counts tickets;
     struct drawn_counts drawn;
     TRY(api_query(request->query, names, &before));
-    int rc = store_person_before(request->reader, request->word[0], before, &arena, &person);
-    if (rc == 0) rc = store_tickets_by(request->reader, person.handle, &tickets);
-    if (rc == 0) rc = store_drawn_by(request->reader, person.handle, &drawn);
-    if (rc == 0) {
-        json_t *keys = json_array(), *statements = json_array();
-        for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
-        for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
-        rc = api_send(answer, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys,
-                                        "tickets", tickets_json(&tickets), "drawn", drawn_runs_json(&drawn), "statements",
-                                        statements, "next", api_sequence(person.next)));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_person_before(request->reader, request->word[0], before, arena, &person));
+    TRY(store_tickets_by(request->reader, person.handle, &tickets));
+    TRY(store_drawn_by(request->reader, person.handle, &drawn));
+    json_t *keys = json_array(), *statements = json_array();
+    for (int i = 0; i < person.key_count; i++) json_array_append_new(keys, key_json(&person.keys[i]));
+    for (int i = 0; i < person.statement_count; i++) json_array_append_new(statements, api_stored(&person.statements[i]));
+    return api_send(answer, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "handle", api_text(person.handle), "keys", keys,
+                                      "tickets", tickets_json(&tickets), "drawn", drawn_runs_json(&drawn), "statements",
+                                      statements, "next", api_sequence(person.next)));
 }
 
-int api_key(const struct request *request, struct answer *answer)
+API(api_key)
 {
-    struct arena arena = {0};
     struct person person;
-    const char *id = store_key_id(request->word[0], &arena);
-    int rc = store_person_of_key(request->reader, id, &arena, &person), found = -1;
-    for (int i = 0; rc == 0 && i < person.key_count; i++)
+    const char *id = store_key_id(request->word[0], arena);
+    int found = -1;
+    TRY(store_person_of_key(request->reader, id, arena, &person));
+    for (int i = 0; i < person.key_count; i++)
         if (strcmp(person.keys[i].id, id) == 0) found = i;
-    if (rc == 0 && found < 0) rc = fail(ERR_MISSING, "there is no key %.60s here", id);
-    if (rc == 0) {
-        json_t *value = key_json(&person.keys[found]);
-        json_object_set_new(value, "handle", api_text(person.handle));
-        rc = api_send(answer, value);
-    }
-    arena_free(&arena);
-    return rc;
+    if (found < 0) return fail(ERR_MISSING, "there is no key %.60s here", id);
+    json_t *value = key_json(&person.keys[found]);
+    json_object_set_new(value, "handle", api_text(person.handle));
+    return api_send(answer, value);
 }
 
 // ---- groups ------------------------------------------------------------------------------------------------------
@@ -106,21 +97,16 @@ static int judge(struct reader *reader, const struct stored *stored, int count, 
     return rc;
 }
 
-int api_group(const struct request *request, struct answer *answer)
+API(api_group)
 {
-    struct arena arena = {0};
     struct stored *stored;
     struct group_facts facts = {0};
     int count, planned;
-    int rc = store_group(request->reader, request->word[0], &arena, &stored, &count, &planned);
-    if (rc == 0 && count == 0) rc = fail(ERR_MISSING, "there is no group %.40s here", request->word[0]);
-    if (rc == 0) rc = judge(request->reader, stored, count, planned, &arena, &facts);
-    if (rc == 0) {
-        json_t *runs = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(runs, api_stored(&stored[i]));
-        rc = api_send(answer, json_pack("{s:o, s:i, s:o, s:o}", "group", api_text(request->word[0]), "planned", planned,
-                                        "runs", runs, "verdict", facts_json(&facts)));
-    }
-    arena_free(&arena);
-    return rc;
+    TRY(store_group(request->reader, request->word[0], arena, &stored, &count, &planned));
+    if (count == 0) return fail(ERR_MISSING, "there is no group %.40s here", request->word[0]);
+    TRY(judge(request->reader, stored, count, planned, arena, &facts));
+    json_t *runs = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(runs, api_stored(&stored[i]));
+    return api_send(answer, json_pack("{s:o, s:i, s:o, s:o}", "group", api_text(request->word[0]), "planned", planned,
+                                      "runs", runs, "verdict", facts_json(&facts)));
 }
