@@ -1,50 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/detection/coco.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/read/coco/instances.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/sort.h"
 
-#define FAR 1e9    // of a box, in pixels: areas stay finite
 #define LARGE 1e18  // an area
-
-// ---- members
-
-static int read_whole(const json_t *entry, const char *key, int64_t low, int64_t high, int64_t *into)
-{
-    const json_t *value = json_object_get(entry, key);
-    if (!json_is_integer(value)) return fail(ERR_INPUT, "it has no whole number \"%s\"", key);
-    *into = json_integer_value(value);
-    if (*into >= low && *into <= high) return 0;
-    return fail(ERR_INPUT, "\"%s\" is %lld, not %lld to %lld", key, (long long)*into, (long long)low, (long long)high);
-}
-
-static int read_number(const json_t *entry, const char *key, double low, double high, double *into)
-{
-    const json_t *value = json_object_get(entry, key);
-    if (!json_is_number(value)) return fail(ERR_INPUT, "it has no number \"%s\"", key);
-    *into = json_number_value(value);
-    if (*into >= low && *into <= high) return 0;
-    return fail(ERR_INPUT, "\"%s\" is %g, not %g to %g", key, *into, low, high);
-}
-
-static int read_box(const json_t *entry, double box[4])
-{
-    const json_t *list = json_object_get(entry, "bbox");
-    if (!json_is_array(list) || json_array_size(list) != 4) return fail(ERR_INPUT, "it has no \"bbox\" of four numbers");
-    for (size_t i = 0; i < 4; i++) {
-        const json_t *value = json_array_get(list, i);
-        if (!json_is_number(value)) return fail(ERR_INPUT, "number %zu of its \"bbox\" is none", i + 1);
-        box[i] = json_number_value(value);
-        if (i >= 2 && box[i] < 0) return fail(ERR_INPUT, "its box has the %s %g", i == 2 ? "width" : "height", box[i]);
-        if (box[i] < -FAR || box[i] > FAR) return fail(ERR_INPUT, "its box reaches to %g", box[i]);
-    }
-    return 0;
-}
 
 // ---- masks
 
@@ -122,8 +87,8 @@ static int compare_images(const void *a, const void *b)
 // Reads the image and the category of an annotation or a result. Both must be known.
 static int read_places(const json_t *entry, const struct coco *c, struct ap_item *item, const struct coco_image **image)
 {
-    TRY(read_whole(entry, "image_id", INT64_MIN, INT64_MAX, &item->image));
-    TRY(read_whole(entry, "category_id", INT64_MIN, INT64_MAX, &item->category));
+    TRY(instances_whole(entry, "image_id", INT64_MIN, INT64_MAX, &item->image));
+    TRY(instances_whole(entry, "category_id", INT64_MIN, INT64_MAX, &item->category));
     const struct coco_image wanted = {.id = item->image};
     *image = c->images > 0 ? bsearch(&wanted, c->image, (size_t)c->images, sizeof wanted, compare_images) : NULL;
     if (!*image) return fail(ERR_INPUT, "the truth has no image %lld", (long long)item->image);
@@ -139,10 +104,10 @@ static int read_image(const json_t *entry, struct coco *c, int64_t *id)
 {
     struct coco_image *image = &c->image[c->images];
     int64_t side[2] = {0, 0};
-    TRY(read_whole(entry, "id", INT64_MIN, INT64_MAX, id));
+    TRY(instances_whole(entry, "id", INT64_MIN, INT64_MAX, id));
     if (json_object_get(entry, "height") || json_object_get(entry, "width")) {
-        TRY(read_whole(entry, "height", 1, RLE_SIDE_MOST, &side[0]));
-        TRY(read_whole(entry, "width", 1, RLE_SIDE_MOST, &side[1]));
+        TRY(instances_whole(entry, "height", 1, RLE_SIDE_MOST, &side[0]));
+        TRY(instances_whole(entry, "width", 1, RLE_SIDE_MOST, &side[1]));
     }
     *image = (struct coco_image){*id, (int32_t)side[0], (int32_t)side[1]};
     c->images++;
@@ -151,7 +116,7 @@ static int read_image(const json_t *entry, struct coco *c, int64_t *id)
 
 static int read_category(const json_t *entry, struct coco *c, int64_t *id)
 {
-    TRY(read_whole(entry, "id", INT64_MIN, INT64_MAX, id));
+    TRY(instances_whole(entry, "id", INT64_MIN, INT64_MAX, id));
     c->category[c->categories++] = *id;
     return 0;
 }
@@ -160,16 +125,12 @@ static int read_category(const json_t *entry, struct coco *c, int64_t *id)
 static int read_annotation(const json_t *entry, struct coco *c, int64_t *id)
 {
     struct ap_item *item = &c->truth.item[c->truth.count++];
-    const json_t *crowd = json_object_get(entry, "iscrowd");
     const struct coco_image *image;
-    int64_t flag = 0;
-    TRY(read_whole(entry, "id", 1, INT64_MAX, id));
+    TRY(instances_whole(entry, "id", 1, INT64_MAX, id));
     TRY(read_places(entry, c, item, &image));
-    TRY(read_number(entry, "area", 0, LARGE, &item->area));
-    if (json_is_boolean(crowd)) flag = json_is_true(crowd);
-    else if (crowd) TRY(read_whole(entry, "iscrowd", 0, 1, &flag));
-    item->crowd = flag != 0;
-    return c->masks ? read_mask(entry, image, &item->mask) : read_box(entry, item->box);
+    TRY(instances_number(entry, "area", 0, LARGE, &item->area));
+    TRY(instances_crowd(entry, &item->crowd));
+    return c->masks ? read_mask(entry, image, &item->mask) : instances_box(entry, item->box);
 }
 
 struct kind {
@@ -219,10 +180,10 @@ static int read_result(const json_t *entry, bool boxes, struct coco *c)
     const struct coco_image *image;
     if (!json_is_object(entry)) return fail(ERR_INPUT, "it is no object");
     TRY(read_places(entry, c, item, &image));
-    TRY(read_number(entry, "score", -LARGE, LARGE, &item->score));
+    TRY(instances_number(entry, "score", -LARGE, LARGE, &item->score));
     if ((json_object_get(entry, "bbox") != NULL) != boxes)
         return fail(ERR_INPUT, "it has %s \"bbox\", unlike the first: all results have one, or none has", boxes ? "no" : "a");
-    if (boxes) TRY(read_box(entry, item->box));
+    if (boxes) TRY(instances_box(entry, item->box));
     if (c->masks || !boxes) TRY(read_mask(entry, image, &item->mask));
     if (!boxes) rle_box(&item->mask, item->box);
     item->area = boxes ? item->box[2] * item->box[3] : (double)rle_area(&item->mask);
