@@ -1,41 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// The anchors of a one-stage detector: squares in three sizes on each cell of three levels. They are matched with the truth in
-// training, and moved by the network's answers.
+// The anchors of a one-stage detector: boxes on each cell of several levels. They are matched with the truth in training, and
+// moved by the network's answers.
 //
-// Level by level, row by row; a cell has sides of 2, 2^(4/3) and 2^(5/3) strides about its centre. A box is left, top, right and
-// bottom in pixels of the network's input. A delta is (x, y) of the centre's move in sides, and the logarithms of its sides
-// in those.
+// Level by level, row by row; the boxes of a cell have its centre. A box is left, top, right and bottom in pixels of the
+// network's input. A delta is (x, y) of the centre's move in sides of the anchor, and the logarithms of the sides in those, each
+// divided by the style's unit.
 #pragma once
 
 #include "runtime/common/base/error.h"
 
-enum { ANCHOR_LEVELS = 3, ANCHOR_SIZES = 3, ANCHOR_STRIDE = 8 /* of the first level; it doubles */, ANCHOR_DELTA = 4 };
+enum { ANCHOR_LEVELS = 6, ANCHOR_SIZES = 9 /* at most */, ANCHOR_STRIDE = 8 /* of the first level */, ANCHOR_DELTA = 4 };
 
-int64_t anchors_rows(int64_t height, int level);  // cells; the same for columns
-int64_t anchors_count(int64_t height, int64_t width);
+struct anchors_style {
+    // Levels, of which the first `halved` have strides of 8, 16, 32, .. Each further one lacks two rows and columns of the one
+    // before, and its cells cover the input. An input may be too small for the last ones.
+    int levels, halved;
+    // Sides are `base` strides times 1, 2^(1/3) and 2^(2/3), each of `ratios` ratios of columns to rows: 1, 2, 1/2.
+    float base;
+    int ratios;
+    // Or, if not NULL, one side per level and one more in shares of the input: squares of it and of the mean with the next one,
+    // and ratios of 2 and 1/2, and 3 and 1/3 on `wide` levels from the second (Liu et al. 2016).
+    const float *share;
+    int wide;
+    // An anchor takes the truth of largest overlap if that is `taken` or more; from `ignored` on its classes do not count.
+    float taken, ignored;
+    float unit[2];     // of moves and of sides
+    float rows_more;   // of a focal loss: it is divided by the anchors with a truth and this
+    int none;          // the label of an anchor without a truth; the one of class c is none + 1 + c, ignored is none - 1
+};
+
+int64_t anchors_cells(const struct anchors_style *, int64_t side, int level);  // rows, or columns; 0: there is no such level
+int anchors_sizes(const struct anchors_style *, int level);                    // boxes per cell
+int64_t anchors_count(const struct anchors_style *, int64_t height, int64_t width);
 
 struct anchors {
+    const struct anchors_style *style;
     int64_t count, height, width;  // of the input
     struct anchor {
-        float x, y, side;
+        float x, y, width, height;
     } *at;
 };
-struct anchors *anchors_new(int64_t height, int64_t width);
+struct anchors *anchors_new(const struct anchors_style *, int64_t height, int64_t width);
 void anchors_free(struct anchors *);  // NULL is fine
 
 struct anchors_truth {
     const float (*box)[4];
     const int32_t *class;
     int64_t boxes;
-    int classes;
 };
 struct anchors_targets {
-    float *sign;   // [count, classes]: -1 where the class is there, 1 where it is not, 0 where the loss is not counted
-    float *delta;  // [count, 4]
-    float *taken;  // [count, 4]: 1 where a truth is taken, else 0
+    int32_t *label;  // [count]
+    float *delta;    // [count, 4]; zeros without a truth
 };
-// The targets are zeros. An anchor takes the truth of largest overlap if that is 0.5 or more; from 0.4 to 0.5 its classes do not
-// count. The best anchor of a truth takes it always; of truths with one best anchor the last.
-void anchors_match(const struct anchors *, const struct anchors_truth *, const struct anchors_targets *);
-void anchors_move(const struct anchor *, const float delta[ANCHOR_DELTA], float box[4]);
+// The best anchor of a truth takes it always; of truths with one best anchor the last. Returns how many anchors have a truth.
+int64_t anchors_match(const struct anchors *, const struct anchors_truth *, const struct anchors_targets *);
+void anchors_move(const struct anchors *, int64_t i, const float delta[ANCHOR_DELTA], float box[4]);
 float anchors_overlap(const float a[4], const float b[4]);  // intersection over union

@@ -31,16 +31,26 @@ static float inside(float at, float most)
 static void place_box(const struct anchors *a, const struct detect_answers *of, int64_t i, float box[4])
 {
     const float across = (float)of->width / (float)a->width, down = (float)of->height / (float)a->height;
-    anchors_move(&a->at[i], of->deltas + i * ANCHOR_DELTA, box);
+    anchors_move(a, i, of->deltas + i * ANCHOR_DELTA, box);
     for (int k = 0; k < 4; k++)
         box[k] = k % 2 ? inside(box[k] * down, (float)of->height) : inside(box[k] * across, (float)of->width);
+}
+
+// The sigmoid of the class's logit, or its part of the softmax, whose first logit is that of no class.
+static float score_of(const struct anchors *a, const struct detect_answers *of, int64_t i, int class)
+{
+    const int first = a->style->none + 1;
+    const float *logit = of->logits + i * (of->classes + first), z = logit[first + class];
+    float sum = first ? 0 : 1 + expf(-z);
+    for (int c = 0; first && c <= of->classes; c++) sum += expf(logit[c] - z);
+    return 1 / sum;
 }
 
 static int64_t list_class(const struct anchors *a, const struct detect_answers *of, int class, struct candidate *into)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < a->count; i++) {
-        float score = 1 / (1 + expf(-of->logits[i * of->classes + class]));
+        float score = score_of(a, of, i, class);
         if (score >= LEAST_SCORE) into[count++] = (struct candidate){.is = {.score = score, .class = class}, .order = i};
     }
     qsort(into, (size_t)count, sizeof *into, by_score);

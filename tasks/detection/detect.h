@@ -12,7 +12,7 @@ struct detection {
     float box[4];  // left, top, right, bottom in pixels of the picture
 };
 struct detect_answers {
-    const float *logits, *deltas;  // [count, classes] and [count, 4]
+    const float *logits, *deltas;  // of detector.h: [count, classes] or [count, 1 + classes], and [count, 4]
     int classes;
     int64_t height, width;         // of the picture, whose size the network's input need not have
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection of blood cells: a one-stage network draws boxes around cells and names them. The score is COCO's average precision.
+// Detection: a one-stage network draws boxes around things and names them. The score is COCO's average precision.
 // In this order: the step, the update rules, the task. photos.c makes the batches, detection_judge.c scores the boxes.
 #include "tasks/detection/detection.h"
 
@@ -8,8 +8,8 @@
 #include "tasks/common/step/step.h"
 #include "tasks/detection/detection_judge.h"
 #include "tasks/detection/detection_keys.h"
+#include "tasks/detection/detector.h"
 #include "tasks/detection/photos.h"
-#include "tasks/detection/retina.h"
 
 // ---- the step
 
@@ -28,8 +28,9 @@ static void train_forward(struct step *s)
 {
     int answer[MODEL_VALUES];
     forward_images(s, answer);
-    const struct retina_targets targets = {step_input(s, "signs"), step_input(s, "deltas"), step_input(s, "taken")};
-    struct retina_losses loss = retina_losses(s, answer, &targets);
+    struct detector_targets targets = {step_input(s, "labels"), step_input(s, "deltas"), NONE};
+    if (detector_style(s->setting->model)->none == 0) targets.negatives = step_input(s, "negatives");
+    struct detector_losses loss = detector_losses(s, answer, &targets);
     step_mean_loss(s, "class", loss.class, loss.rows, 1);
     step_mean_loss(s, "box", loss.box, loss.rows, (float)detection_keys(s->setting->recipe)->box_factor);
 }
@@ -67,13 +68,23 @@ static void note_left_out(const struct setting *c, const struct dataset *data, s
     voc_left_out(data, into);
 }
 
-static int ask_picture(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
+struct file {
+    const char *name, *bytes;
+    size_t count;
+};
+
+static int ask_as(const char *set, const struct dataset *like, const struct file *file, struct dataset **into)
 {
     struct dataset *noise = NULL;  // has the facts of the published set
-    if (!like) TRY(dataset_open_noise(sets[0], &noise));
-    int rc = voc_ask(dataset_facts(like ? like : noise), name, bytes, count, into);
+    if (!like) TRY(dataset_open_noise(set, &noise));
+    int rc = voc_ask(dataset_facts(like ? like : noise), file->name, file->bytes, file->count, into);
     dataset_close(noise);
     return rc;
+}
+
+static int ask_cells(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
+{
+    return ask_as(sets[0], like, &(struct file){name, bytes, count}, into);
 }
 
 static const struct task_program programs[] = {
@@ -83,11 +94,13 @@ static const struct task_program programs[] = {
 };
 static const struct metric metrics[] = {{"ap", "", METRIC_RATIO, false}, {"ap50", "", METRIC_RATIO, false}, {0}};
 
-const struct task task_bccd = {
-    .name = "bccd", .title = "Blood cells", .samples = "images", .metrics = metrics, .target = 0.56, .data_sets = sets,
-    .recipes = recipes, .models = retina_models, .note = note_left_out, .asks = ASKS_PICTURE, .ask = ask_picture,
-    .feed = photos_feed, .variant = choose_variant, .evaluation = photos_sizes, .programs = programs, .judge = &detection_judge,
-    .rules = update_rules,
-};
+#define SHARED                                                                                                         \
+    .samples = "images", .asks = ASKS_PICTURE, .metrics = metrics, .models = detector_models, .note = note_left_out,    \
+    .feed = photos_feed, .variant = choose_variant, .evaluation = photos_sizes, .programs = programs,                  \
+    .judge = &detection_judge, .rules = update_rules
 
+const struct task task_bccd = {
+    .name = "bccd", .title = "Blood cells", .target = 0.56, .data_sets = sets, .recipes = recipes, .ask = ask_cells,
+    SHARED,
+};
 const struct task *const tasks_detection[] = {&task_bccd, NULL};

@@ -2,13 +2,15 @@
 #include "tasks/detection/detection_judge.h"
 
 #include "data/image/draw.h"
-#include "data/read/voc/voc.h"
+#include "data/read/coco/coco_set.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/base/text.h"
 #include "tasks/detection/ap.h"
 #include "tasks/detection/detect.h"
 #include "tasks/detection/detection_keys.h"
+#include "tasks/detection/detector.h"
+#include "tasks/detection/objects.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ static int begin_judging(const struct setting *c, struct dataset *stored, struct
     struct judging *j = *state = zalloc(sizeof *j);
     (void)view;
     *j = (struct judging){.data = stored, .facts = dataset_facts(stored), .samples = dataset_facts(stored)->count[SPLIT_TEST],
-                          .anchors = anchors_new(k->height, k->width)};
+                          .anchors = anchors_new(detector_style(c->model), k->height, k->width)};
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
     return 0;
 }
@@ -43,12 +45,12 @@ static int begin_judging(const struct setting *c, struct dataset *stored, struct
 static int judge_batch(void *state, const struct judged *b)
 {
     struct judging *j = state;
-    int64_t anchors = j->anchors->count;
+    int64_t anchors = j->anchors->count, columns = j->facts->classes + j->anchors->style->none + 1;
     for (int64_t i = 0; i < b->count; i++) {
         struct answer *a = &j->answer[b->sample[i]];
         struct detection found[DETECT_MOST];
         TRY(dataset_item(j->data, SPLIT_TEST, "sizes", b->sample[i], a->size, sizeof a->size, NULL));
-        const struct detect_answers answers = {(const float *)b->output[DETECTION_LOGITS] + i * anchors * j->facts->classes,
+        const struct detect_answers answers = {(const float *)b->output[DETECTION_LOGITS] + i * anchors * columns,
                                                (const float *)b->output[DETECTION_DELTAS] + i * anchors * ANCHOR_DELTA,
                                                j->facts->classes, a->size[1], a->size[0]};
         a->count = detect(j->anchors, &answers, found);
@@ -66,30 +68,30 @@ static void add_item(struct ap_list *list, const struct ap_item *item)
     list->item[list->count++] = *item;
 }
 
-static struct ap_item item_of(int64_t image, int class, const double corner[4])
+static struct ap_item item_of(const struct judging *j, int64_t image, int class, const double corner[4])
 {
     double width = corner[2] - corner[0], height = corner[3] - corner[1];
-    return (struct ap_item){.image = image + 1, .category = class + 1, .area = width * height,
-                            .box = {corner[0], corner[1], width, height}};
+    return (struct ap_item){.image = coco_image(j->data, SPLIT_TEST, image), .category = coco_category(j->data, class),
+                            .area = width * height, .box = {corner[0], corner[1], width, height}};
 }
 
 static int list_truth(const struct judging *j, int64_t image, struct ap_list *into)
 {
-    int32_t object[VOC_OBJECTS][VOC_MEMBERS];
-    int64_t objects;
-    TRY(dataset_item(j->data, SPLIT_TEST, "objects", image, object, sizeof object, &objects));
-    for (int64_t i = 0; i < objects; i++) {
-        const int32_t *at = object[i];
-        struct ap_item item = item_of(image, at[VOC_CLASS], (double[]){at[VOC_LEFT], at[VOC_TOP], at[VOC_RIGHT], at[VOC_BOTTOM]});
+    struct objects objects;
+    TRY(objects_read(j->data, SPLIT_TEST, image, &objects));
+    for (int64_t i = 0; i < objects.count; i++) {
+        const struct object *o = &objects.at[i];
+        struct ap_item item = item_of(j, image, o->class, o->corner);
+        item.area = o->area, item.crowd = o->crowd;
         add_item(into, &item);
     }
     return 0;
 }
 
-static struct ap_item found_item(int64_t image, const struct detection *d)
+static struct ap_item found_item(const struct judging *j, int64_t image, const struct detection *d)
 {
-    struct ap_item item = item_of(image, d->class, (double[]){(double)d->box[0], (double)d->box[1], (double)d->box[2],
-                                                              (double)d->box[3]});
+    struct ap_item item = item_of(j, image, d->class, (double[]){(double)d->box[0], (double)d->box[1], (double)d->box[2],
+                                                                 (double)d->box[3]});
     item.score = (double)d->score;
     return item;
 }
@@ -101,7 +103,7 @@ static int score_boxes(const struct judging *j, double score[AP_SCORES])
     for (int64_t i = 0; i < j->samples && rc == 0; i++) {
         rc = list_truth(j, i, &truth);
         for (int k = 0; k < j->answer[i].count; k++) {
-            struct ap_item item = found_item(i, &j->answer[i].found[k]);
+            struct ap_item item = found_item(j, i, &j->answer[i].found[k]);
             add_item(&found, &item);
         }
     }
@@ -134,7 +136,7 @@ static int write_results(void *state, const char *path)
     const char *between = "[";
     for (int64_t i = 0; i < j->samples; i++)
         for (int k = 0; k < j->answer[i].count; k++, between = ",") {
-            const struct ap_item d = found_item(i, &j->answer[i].found[k]);
+            const struct ap_item d = found_item(j, i, &j->answer[i].found[k]);
             text_add(&all, "%s\n{\"image_id\": %lld, \"category_id\": %lld, \"score\": %.17g, ", between, (long long)d.image,
                      (long long)d.category, d.score);
             text_add(&all, "\"bbox\": [%.17g, %.17g, %.17g, %.17g]}", d.box[0], d.box[1], d.box[2], d.box[3]);

@@ -2,9 +2,10 @@
 // The recipe keys of detection. What is scored is no key: thresholds and the number of boxes are the task's (detect.h).
 #include "tasks/detection/detection_keys.h"
 
-#include "tasks/detection/retina.h"
+#include "tasks/detection/detector.h"
 
-static const char *const flips[] = {"never", "random", NULL};
+static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
+static const char *const parts[] = {"pyramid", "focal loss"};
 
 #define AT RECIPE_AT
 #define OWN(field) RECIPE_OWN(struct detection_keys, field)
@@ -14,17 +15,20 @@ static const struct recipe_key keys[] = {
     {"data.width", NULL, KEY_WHOLE, OWN(width), 32, 2048, NULL, "320", .about = "columns of the network's input"},
     {"data.zoom", NULL, KEY_LIST, OWN(zoom), 0.25, 4, NULL, "1,1",
      .about = "least and largest factor by which a photograph is enlarged, about a random point"},
-    {"data.flip", NULL, KEY_CHOICE, OWN(flip), 0, 0, flips, "random", .about = "mirroring, left to right and top to bottom"},
+    {"data.flip", NULL, KEY_CHOICE, OWN(flip), 0, 0, flips, "random",
+     .about = "mirroring; random: left to right and top to bottom; horizontal: left to right"},
     {"data.cache", NULL, KEY_WHOLE, OWN(cache), 0, 4096, NULL, "0",
      .about = "decode training photographs once, shrink them to this short side and keep them in memory; 0: do not"},
 
     {"model.widths", NULL, KEY_LIST, AT(widths), 1, 4096, NULL, "",
-     .about = "channels of the stem and of the four stages; empty: the network's own"},
-    {"model.pyramid", NULL, KEY_WHOLE, OWN(pyramid), 1, 4096, NULL, "64", .about = "channels of the pyramid and of the heads"},
+     .about = "channels of the network's stages (docs/detection.md); empty: its own"},
+    {"model.pyramid", NULL, KEY_WHOLE, OWN(pyramid), 1, 4096, NULL, "64", .about = "channels of the pyramid and of the heads",
+     .part = PART_PYRAMID},
 
     {"loss.alpha", NULL, KEY_NUMBER, OWN(alpha), 0, 1, NULL, "0.25",
-     .about = "weight of a class that is there; 1 less it where it is not"},
-    {"loss.gamma", NULL, KEY_NUMBER, OWN(gamma), 0, 10, NULL, "2", .about = "power of the focal loss: easy cells count less"},
+     .about = "weight of a class that is there; 1 less it where it is not", .part = PART_FOCAL},
+    {"loss.gamma", NULL, KEY_NUMBER, OWN(gamma), 0, 10, NULL, "2", .about = "power of the focal loss: easy cells count less",
+     .part = PART_FOCAL},
     {"loss.beta", NULL, KEY_NUMBER, OWN(beta), 1e-6, 100, NULL, "0.1",
      .about = "error of a box below which the loss is a square, in sides of the anchor"},
     {"loss.box_factor", NULL, KEY_NUMBER, OWN(box_factor), 0, 1000, NULL, "1", .about = "factor of the boxes' loss"},
@@ -37,10 +41,10 @@ static int check_detection(const char *where, const struct recipe *r)
     TRY(recipe_check_whole(where, "model.widths", &r->widths));
     if (k->zoom.count != 2 || k->zoom.at[0] > k->zoom.at[1])
         return fail(ERR_USAGE, "%s: \"data.zoom\" is two numbers, the least and the largest", where);
-    if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: the focal loss has no \"loss.label_smoothing\": it must be 0", where);
+    if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: detection has no \"loss.label_smoothing\": it must be 0", where);
     return 0;
 }
 
 const struct recipe_table recipe_table_detection = {
-    .task = "bccd", .models = retina_models, .keys = keys, .check = check_detection,
+    .task = "bccd", .models = detector_models, .keys = keys, .parts = parts, .check = check_detection,
 };

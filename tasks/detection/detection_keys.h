@@ -3,10 +3,11 @@
 
 #include "tasks/common/recipe/recipe_keys.h"
 
+enum mirroring { MIRROR_NEVER, MIRROR_BOTH, MIRROR_HORIZONTAL };
 struct detection_keys {
     int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
     struct recipe_list zoom;
-    int flip;                      // enum flip: never or random
+    int flip;                      // enum mirroring
     int64_t pyramid;
     double alpha, gamma, beta, box_factor;
 };

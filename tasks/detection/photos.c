@@ -5,18 +5,18 @@
 
 #include "data/image/cache.h"
 #include "data/image/decoder.h"
-#include "data/read/voc/voc.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
-#include "tasks/detection/anchors.h"
 #include "tasks/detection/detection_keys.h"
+#include "tasks/detection/detector.h"
+#include "tasks/detection/objects.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHANNELS = 3, EVALUATE_BATCH = 24 };
-enum { IMAGES, SIGNS, DELTAS, TAKEN, FIELDS };
+enum { IMAGES, LABELS, DELTAS, NEGATIVES, FIELDS };
 static const double LEAST_VISIBLE = 0.3, LEAST_SIDE = 4;  // of a box that is cut off: share of its area, and pixels
 
 struct photos {  // the context of a split's feed
@@ -32,9 +32,9 @@ struct worker {
     struct decoder *decoder;
     struct scaler *scaler;
     uint8_t *drawn;  // [height, width, 3]
-    int32_t object[VOC_OBJECTS][VOC_MEMBERS];
-    float box[VOC_OBJECTS][4];
-    int32_t class[VOC_OBJECTS];
+    struct objects objects;
+    float box[OBJECTS_MOST][4];
+    int32_t class[OBJECTS_MOST];
 };
 
 // ---- a view of a photograph: a part of it, drawn as a part of the input
@@ -65,7 +65,8 @@ static struct view random_view(const struct photos *p, const struct feed_item *i
         v.left = rng_below(r.v[1], (uint32_t)(k->width - v.width + 1));
         v.top = rng_below(r.v[2], (uint32_t)(k->height - v.height + 1));
     }
-    if (k->flip == FLIP_RANDOM) v.mirror = flip.v[0] & 1, v.upside_down = flip.v[1] & 1;
+    v.mirror = k->flip != MIRROR_NEVER && flip.v[0] & 1;
+    v.upside_down = k->flip == MIRROR_BOTH && flip.v[1] & 1;
     return v;
 }
 
@@ -148,23 +149,23 @@ static bool place_side(float into[4], int axis, const struct area *of, const str
 static int fill_targets(const struct photos *p, const struct feed_item *item, const struct view *v, void *const field[])
 {
     struct worker *w = item->worker;
-    int64_t objects, kept = 0;
+    int64_t kept = 0;
     int32_t size[2];
-    TRY(dataset_item(p->data, p->split, "objects", item->index, w->object, sizeof w->object, &objects));
+    TRY(objects_read(p->data, p->split, item->index, &w->objects));
     TRY(dataset_item(p->data, p->split, "sizes", item->index, size, sizeof size, NULL));
-    for (int64_t i = 0; i < objects; i++) {
-        const int32_t *at = w->object[i];
-        const double across = size[0], down = size[1];
-        const struct area of = {at[VOC_LEFT] / across, at[VOC_TOP] / down, (at[VOC_RIGHT] - at[VOC_LEFT]) / across,
-                                (at[VOC_BOTTOM] - at[VOC_TOP]) / down};
+    for (int64_t i = 0; i < w->objects.count; i++) {
+        const struct object *o = &w->objects.at[i];
+        const double *at = o->corner, across = size[0], down = size[1];
+        const struct area of = {at[0] / across, at[1] / down, (at[2] - at[0]) / across, (at[3] - at[1]) / down};
         double visible = 1;
         bool wide = place_side(w->box[kept], 0, &of, v, p->keys, &visible);
         bool high = place_side(w->box[kept], 1, &of, v, p->keys, &visible);
-        w->class[kept] = at[VOC_CLASS];
-        kept += wide && high && visible > LEAST_VISIBLE;
+        w->class[kept] = o->class;
+        kept += wide && high && visible > LEAST_VISIBLE && !o->crowd;
     }
-    const struct anchors_truth truth = {w->box, w->class, kept, p->setting->data->classes};
-    anchors_match(p->anchors, &truth, &(struct anchors_targets){field[SIGNS], field[DELTAS], field[TAKEN]});
+    const struct anchors_truth truth = {w->box, w->class, kept};
+    int64_t taken = anchors_match(p->anchors, &truth, &(struct anchors_targets){field[LABELS], field[DELTAS]});
+    if (p->anchors->style->none == 0) *(int32_t *)field[NEGATIVES] = (int32_t)(taken * DETECTOR_NEGATIVES);
     return 0;
 }
 
@@ -234,18 +235,19 @@ int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     const struct detection_keys *k = detection_keys(c->recipe);
     const struct field *jpeg = dataset_field(f->data, "jpeg");
-    int64_t anchors = anchors_count(k->height, k->width);
+    const struct anchors_style *style = detector_style(c->model);
+    int64_t anchors = anchors_count(style, k->height, k->width);
     if (!jpeg || !dataset_field(f->data, "objects")) return fail(ERR_INPUT, "%s has no pictures with boxes", c->data->name);
     struct photos *p = zalloc(sizeof *p);
     *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0]};
-    p->anchors = anchors_new(k->height, k->width);
+    p->anchors = anchors_new(style, k->height, k->width);
     int64_t count = c->data->count[f->split];
     if (feed == FEED_TEST) f->order.batch[0] = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
-    f->fields = feed == FEED_TRAIN ? FIELDS : 1;
+    f->fields = feed == FEED_TRAIN ? style->none == 0 ? FIELDS : NEGATIVES : 1;
     f->field[IMAGES] = (struct feed_field){.name = "images", .dtype = U8, .shape = {SHAPE(k->height, k->width, CHANNELS)}};
-    f->field[SIGNS] = (struct feed_field){.name = "signs", .dtype = F32, .shape = {SHAPE(anchors, c->data->classes)}};
+    f->field[LABELS] = (struct feed_field){.name = "labels", .dtype = I32, .shape = {SHAPE(anchors)}};
     f->field[DELTAS] = (struct feed_field){.name = "deltas", .dtype = F32, .shape = {SHAPE(anchors, ANCHOR_DELTA)}};
-    f->field[TAKEN] = (struct feed_field){.name = "taken", .dtype = F32, .shape = {SHAPE(anchors, ANCHOR_DELTA)}};
+    f->field[NEGATIVES] = (struct feed_field){.name = "negatives", .dtype = I32};
     f->context = p;
     f->begin = begin_photos, f->keeps = bytes_kept, f->end = end_photos;
     f->worker_new = worker_new, f->worker_free = worker_free, f->fill = fill_sample;

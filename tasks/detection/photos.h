@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Photographs as batches for a one-stage detector: decoded, flipped, enlarged or shrunk with their boxes, and matched with the
-// anchors, all in the decoding threads. Training: "images" u8[H,W,3] and the targets of anchors.h, "signs", "deltas" and "taken";
-// evaluation: "images" alone.
+// anchors, all in the decoding threads. Training: "images" u8[H,W,3] and the targets of detector.h, "labels", "deltas" and, with
+// a label for none, "negatives"; evaluation: "images" alone.
 #pragma once
 
 #include "tasks/common/step/task.h"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Golden figures of test_maskrcnn.c: torchvision's two-stage network on the backbone of torch_retina.py, in double, with the
+# Golden figures of test_maskrcnn.c: torchvision's two-stage network on the backbone of torch_detectors.py, in double, with the
 # weights of the test. It draws so many boxes that all of them count. Prints the losses, and of the gradients g of each layer the
 # sum of g[i] cos(i), of one training step.
 from collections import OrderedDict
 
 import torch
-from torch_retina import PYRAMID, Retina, cos_sum, put_waves
+from torch_detectors import PYRAMID, Retina, cos_sum, put_waves
 from torchvision.models.detection import MaskRCNN
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.faster_rcnn import FastRCNNPredictor, TwoMLPHead

@@ -19,6 +19,7 @@ struct golden {
 // the characters of its name.
 struct waves {
     const char *norm;  // scales of norms have this and "weight" in their names
+    const char *also;  // or this; NULL: nothing else
     double scale, weight, rest;  // amplitudes: of such scales, of other weights, of all else
     double angle, shift;         // the angle of an element, and a number added to all
     bool square;                 // the angle grows by the square of k + 1
@@ -32,7 +33,8 @@ static inline void put_waves(struct session *s, const struct waves *w)
         float *v = zalloc(slot_bytes(slot));
         double phase = w->shift;
         for (const char *c = slot->name; *c; c++) phase += *c;
-        bool weight = strstr(slot->name, "weight"), norm = weight && strstr(slot->name, w->norm);
+        bool weight = strstr(slot->name, "weight"), also = w->also && strstr(slot->name, w->also);
+        bool norm = weight && (also || strstr(slot->name, w->norm));
         double amplitude = norm ? w->scale : weight ? w->weight : w->rest;
         for (int64_t k = 0; k < shape_count(&slot->shape); k++) {
             double x = (double)(k + 1);

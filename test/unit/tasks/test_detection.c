@@ -7,22 +7,23 @@
 
 #include "data/feed/feed.h"
 #include "tasks/detection/anchors.h"
+#include "data/read/voc/voc.h"
 #include "tasks/detection/detect.h"
 #include "tasks/detection/detection.h"
 #include "tasks/detection/detection_keys.h"
-#include "tasks/detection/retina.h"
+#include "tasks/detection/detector.h"
 
 // ---- anchors
 
 TEST(anchors_cover_three_levels)
 {
-    assert_int_equal(anchors_count(240, 320), 3 * (30 * 40 + 15 * 20 + 8 * 10));
-    struct anchors *a = anchors_new(240, 320);
+    assert_int_equal(anchors_count(&retina_style, 240, 320), 3 * (30 * 40 + 15 * 20 + 8 * 10));
+    struct anchors *a = anchors_new(&retina_style, 240, 320);
     assert_int_equal(a->count, 4740);
     assert_float_equal(a->at[0].x, 4, 0);
-    assert_float_equal(a->at[0].side, 16, 0);
+    assert_float_equal(a->at[0].width, 16, 0);
     assert_float_equal(a->at[4].x, 12, 0);
-    assert_float_equal(a->at[2].side, 25.3984, 1e-4);
+    assert_float_equal(a->at[2].height, 25.3984, 1e-4);
     assert_float_equal(a->at[3600].y, 8, 0);  // the second level
     assert_float_equal(a->at[4739].x, 304, 0);
     assert_float_equal(a->at[4739].y, 240, 0);
@@ -30,53 +31,42 @@ TEST(anchors_cover_three_levels)
 }
 
 struct targets {
-    float sign[4740 * 3], delta[4740 * 4], taken[4740 * 4];
+    int32_t label[8732];
+    float delta[8732 * 4];
 };
 
-static void match(const struct anchors *a, const float (*box)[4], const int32_t *class, int64_t boxes, struct targets *t)
+static int64_t match(const struct anchors *a, const float (*box)[4], const int32_t *class, int64_t boxes, struct targets *t)
 {
     memset(t, 0, sizeof *t);
-    anchors_match(a, &(struct anchors_truth){box, class, boxes, 3}, &(struct anchors_targets){t->sign, t->delta, t->taken});
-}
-
-static int count_taken(const struct targets *t)
-{
-    int count = 0;
-    for (int64_t i = 0; i < 4740; i++) count += t->taken[4 * i] > 0;
-    return count;
+    return anchors_match(a, &(struct anchors_truth){box, class, boxes}, &(struct anchors_targets){t->label, t->delta});
 }
 
 TEST(anchors_take_the_truths_that_they_cover)
 {
-    struct anchors *a = anchors_new(240, 320);
+    struct anchors *a = anchors_new(&retina_style, 240, 320);
     struct targets *t = zalloc(sizeof *t);
-    match(a, NULL, NULL, 0, t);
-    assert_int_equal(count_taken(t), 0);
-    for (int i = 0; i < 4740 * 3; i++) assert_float_equal(t->sign[i], 1, 0);  // a picture without objects is all ground
+    assert_int_equal(match(a, NULL, NULL, 0, t), 0);
+    for (int i = 0; i < 4740; i++) assert_int_equal(t->label[i], -1);  // a picture without objects is all ground
 
     // A box that is an anchor: 16 x 16 about the cell in row 3 and column 5. Its neighbours overlap by a third: they are ground.
     const float exact[1][4] = {{5.5f * 8 - 8, 3.5f * 8 - 8, 5.5f * 8 + 8, 3.5f * 8 + 8}};
     const int32_t class[2] = {2, 0};
     const int64_t at = (3 * 40 + 5) * 3;
-    match(a, exact, class, 1, t);
-    assert_int_equal(count_taken(t), 2);  // and the next size there: 0.63
+    assert_int_equal(match(a, exact, class, 1, t), 2);  // and the next size there: 0.63
     for (int k = 0; k < 4; k++) assert_float_equal(t->delta[4 * at + k], 0, 1e-6);
-    assert_float_equal(t->sign[3 * at + 2], -1, 0);
-    assert_float_equal(t->sign[3 * at], 1, 0);
+    assert_int_equal(t->label[at], 2);
     assert_float_equal(t->delta[4 * (at + 1) + 2], log(16 / 20.1587), 1e-5);
-    assert_float_equal(t->sign[3 * (at + 3)], 1, 0);
-    assert_float_equal(t->sign[3 * (at + 2) + 1], 1, 0);  // 0.397: ground
+    assert_int_equal(t->label[at + 3], -1);
+    assert_int_equal(t->label[at + 2], -1);  // 0.397: ground
 
     // A flat box that no anchor covers by half still has its best one. Where two share it, the last has it.
     const float flat[2][4] = {{40, 40, 90, 46}, {40, 40, 90, 46}};
-    match(a, flat, class, 2, t);
-    assert_int_equal(count_taken(t), 1);
+    assert_int_equal(match(a, flat, class, 2, t), 1);
     int64_t best = 0;
-    while (t->taken[4 * best] == 0) best++;
-    assert_float_equal(t->sign[3 * best], -1, 0);
-    assert_float_equal(t->sign[3 * best + 2], 1, 0);
+    while (t->label[best] < 0) best++;
+    assert_int_equal(t->label[best], 0);
     float box[4];
-    anchors_move(&a->at[best], t->delta + 4 * best, box);
+    anchors_move(a, best, t->delta + 4 * best, box);
     for (int k = 0; k < 4; k++) assert_float_equal(box[k], flat[0][k], 1e-3);
     free(t);
     anchors_free(a);
@@ -84,21 +74,50 @@ TEST(anchors_take_the_truths_that_they_cover)
 
 TEST(overlaps_between_the_bounds_do_not_count)
 {
-    struct anchors *a = anchors_new(240, 320);
+    struct anchors *a = anchors_new(&retina_style, 240, 320);
     struct targets *t = zalloc(sizeof *t);
     const float box[1][4] = {{36, 20, 52, 36}}, wide[1][4] = {{32, 16, 56, 40}};
     const int32_t class[1] = {1};
     match(a, wide, class, 1, t);
     for (int64_t i = 0; i < a->count; i++) {
-        const float half = a->at[i].side / 2,
+        const float half = a->at[i].width / 2,
                     is[4] = {a->at[i].x - half, a->at[i].y - half, a->at[i].x + half, a->at[i].y + half};
         float overlap = anchors_overlap(is, wide[0]);
-        assert_float_equal(t->taken[4 * i], overlap >= 0.5f, 0);
-        assert_float_equal(t->sign[3 * i], overlap >= 0.5f || overlap < 0.4f, 0);
+        assert_int_equal(t->label[i], overlap >= 0.5f ? 1 : overlap < 0.4f ? -1 : -2);
     }
     assert_float_equal(anchors_overlap(box[0], wide[0]), 256.0 / 576, 1e-6);
     free(t);
     anchors_free(a);
+}
+
+static double along(const float *x, int64_t count, int64_t step)  // the sum of x[i step] cos(i)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += (double)x[i * step] * cos((double)i);
+    return sum;
+}
+
+// As MLPerf's reference has them; test/bench/torch_detectors.py printed these for its rules.
+TEST(anchors_of_ssd_and_their_truths)
+{
+    static const float box[][4] = {{30, 40, 120, 200}, {35, 45, 110, 190}, {5, 5, 9, 12}, {0, 0, 300, 300}, {200, 100, 260, 130}};
+    static const int32_t class[] = {0, 1, 2, 0, 1};
+    static const double ANCHORS[4] = {2.1668306, 0.96340195, -0.409387703, -1.45474069};
+    struct anchors *a = anchors_new(&ssd_style, 300, 300);
+    struct targets *t = zalloc(sizeof *t);
+    assert_int_equal(a->count, 8732);
+    for (int k = 0; k < 4; k++) assert_float_equal(along(&a->at[0].x + k, a->count, 4) / 300, ANCHORS[k], 1e-5);
+    assert_int_equal(match(a, box, class, 5, t), 19);
+    double labels = 0, deltas = 0;
+    for (int64_t i = 0; i < a->count; i++) labels += t->label[i] * cos((double)i);
+    for (int k = 0; k < 4; k++) deltas += along(t->delta + k, a->count, 4);
+    assert_float_equal(labels, 4.36901943, 1e-6);
+    assert_float_equal(deltas, -13.2397534, 1e-4);
+    anchors_free(a);
+    // There is no room for the last two levels.
+    assert_int_equal(anchors_count(&ssd_style, 128, 160), 4 * 16 * 20 + 6 * (8 * 10 + 4 * 5 + 2 * 3));
+    assert_int_equal(anchors_count(&efficientdet_style, 512, 512), 49104);
+    free(t);
 }
 
 // ---- boxes of answers
@@ -111,7 +130,7 @@ struct answers {
 
 static struct answers no_answers(void)
 {
-    struct answers a = {.anchors = anchors_new(64, 64)};
+    struct answers a = {.anchors = anchors_new(&retina_style, 64, 64)};
     a.logits = zalloc((size_t)a.anchors->count * 2 * sizeof *a.logits);
     a.deltas = zalloc((size_t)a.anchors->count * 4 * sizeof *a.deltas);
     for (int64_t i = 0; i < 2 * a.anchors->count; i++) a.logits[i] = -9;
@@ -174,7 +193,8 @@ TEST(a_picture_has_a_hundred_boxes_at_most)
 enum { SIDE_H = 128, SIDE_W = 160 };
 struct sample {
     uint8_t images[SIDE_H * SIDE_W * 3];
-    float sign[2048 * 3], delta[2048 * 4], taken[2048 * 4];
+    int32_t label[2048];
+    float delta[2048 * 4];
 };
 
 // A training sample of the drawn cells with these keys.
@@ -185,12 +205,12 @@ static void fill_one(const char *key, int64_t index, uint32_t epoch, struct samp
     OK(recipe_embedded("cells", &recipe));
     OK(recipe_set(&recipe, key));
     OK(dataset_open("cells", NULL, &data));
-    struct setting setting = {.task = &task_bccd, .recipe = &recipe, .model = retina_models, .data = dataset_facts(data)};
+    struct setting setting = {.task = &task_bccd, .recipe = &recipe, .model = detector_models, .data = dataset_facts(data)};
     struct feed_choice f = {.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {1}}};
     OK(task_bccd.feed(&setting, FEED_TRAIN, &f));
     OK(f.begin(f.context));
-    void *worker = f.worker_new(f.context), *field[] = {s->images, s->sign, s->delta, s->taken};
-    assert_true(anchors_count(SIDE_H, SIDE_W) <= 2048);
+    void *worker = f.worker_new(f.context), *field[] = {s->images, s->label, s->delta};
+    assert_true(anchors_count(&retina_style, SIDE_H, SIDE_W) <= 2048);
     struct feed_item item = {.split = SPLIT_TRAIN, .index = index, .seed = 5, .epoch = epoch, .worker = worker};
     OK(feed_one(&f, worker, &item, field));
     f.worker_free(worker);
@@ -201,17 +221,17 @@ static void fill_one(const char *key, int64_t index, uint32_t epoch, struct samp
 // A truth's middle has the colour of its class: blood cells are red, the others more blue than green.
 static int check_colours(const struct sample *s)
 {
-    struct anchors *a = anchors_new(SIDE_H, SIDE_W);
+    struct anchors *a = anchors_new(&retina_style, SIDE_H, SIDE_W);
     int seen = 0;
     for (int64_t i = 0; i < a->count; i++) {
         float box[4];
-        if (s->taken[4 * i] == 0) continue;
-        anchors_move(&a->at[i], s->delta + 4 * i, box);
+        if (s->label[i] < 0) continue;
+        anchors_move(a, i, s->delta + 4 * i, box);
         int x = (int)((box[0] + box[2]) / 2), y = (int)((box[1] + box[3]) / 2);
         assert_true(x >= 0 && x < SIDE_W && y >= 0 && y < SIDE_H);
         if (box[0] < 1 || box[1] < 1 || box[2] > SIDE_W - 1 || box[3] > SIDE_H - 1) continue;  // may be cut off
         const uint8_t *p = s->images + 3 * (y * SIDE_W + x);
-        bool red = s->sign[3 * i] < 0;
+        bool red = s->label[i] == 0;
         if (red ? p[0] < p[2] + 30 : p[2] < p[1] + 30)
             fail_msg("at %d, %d a %s cell has the colour %d %d %d", x, y, red ? "red" : "other", p[0], p[1], p[2]);
         seen++;
@@ -248,84 +268,132 @@ TEST(a_sample_depends_on_seed_epoch_and_index_alone)
     free(s);
 }
 
-// ---- a training step compared with PyTorch's: test/bench/torch_retina.py printed these
+// ---- training steps compared with PyTorch's: test/bench/torch_detectors.py printed these
 
-enum { N = 2, H = 40, W = 56, CLASSES = 2, ANCHORS = 153 };
-static const double LOSSES[2] = {106.976358, 75.8127884}, ROWS = 28;
-static const double LOGITS[4] = {0.569541309, -0.245148122, 0.530530585, -0.289940042};
-static const double DELTAS[4] = {-1.2310296, 2.27234922, -0.124012624, 0.0226465603};
-static const int LOGITS_AT[4] = {0, 100, 301, 611}, DELTAS_AT[4] = {0, 200, 603, 1223};
-static const struct golden GRADIENT[] = {
-    {"stem.", 3.29911389},
-    {"stage1.", 13.8919456},
-    {"stage2.", 2.9049514},
-    {"stage3.", 3.2924673},
-    {"stage4.", -2.43204027},
-    {"pyramid1.", -1.77130673},
-    {"pyramid2.", 0.36633276},
-    {"pyramid3.", -0.334670415},
-    {"classes.", -1.27670756},
-    {"boxes.", -3.06576908},
-    {NULL, 0},
+enum { N = 2, CLASSES = 2, ANSWERS = 4, INPUTS_MOST = N * 300 * 300 * 3, ANCHORS_MOST = N * 8732 };
+static const struct network {
+    const char *keys[6];
+    int height, width;
+    double part;  // of the sum of absolute gradients, by which sums may differ
+    double loss[2], rows, logits[ANSWERS], deltas[ANSWERS];
+    struct golden gradient[32];
+    const char *also;  // of the waves
+} networks[] = {
+    {
+        .keys = {"model=retina", "model.widths=4,5,6,7,8", "model.pyramid=6", "data.height=40", "data.width=56"},
+        .height = 40, .width = 56, .part = 1e-5,
+        .loss = {121.138318, 67.6861317}, .rows = 28,
+        .logits = {-0.192680509, -0.354808468, -0.227734602, -0.289940042},
+        .deltas = {0.391448041, -0.287405961, -1.07659318, 0.0226465603},
+        .gradient = {{"stem.", 2.88004244}, {"stage1.", 31.5227941}, {"stage2.", 4.54238412},
+                     {"stage3.", 8.23118093}, {"stage4.", -3.64839502}, {"pyramid1.", -4.88846759},
+                     {"pyramid2.", -0.620554353}, {"pyramid3.", 1.31299862}, {"classes.", -1.68360441},
+                     {"boxes.", 0.564310969}},
+    },
+    {
+        .keys = {"model=ssd", "model.widths=8,8,8,8,8", "loss.beta=1", "data.height=300", "data.width=300"},
+        .height = 300, .width = 300, .part = 1e-4, .also = "downsample.1",
+        .loss = {68.703947, 26.999831}, .rows = 2,
+        .logits = {-11.9599884, -0.218010007, 0.0645503456, -0.210361577},
+        .deltas = {4.30232039, -0.0778539541, 4.24111675, -0.0775178138},
+        .gradient = {{"conv1.", 10.3163543}, {"bn1.", -2.47527456}, {"layer1.", -8.3870757}, {"layer2.", 1.57364382},
+                     {"layer3.", 22.0156589}, {"extra1.", 1.30701888}, {"extra2.", 0.00273438262},
+                     {"extra3.", 0.00464503503}, {"extra4.", -0.00211937532}, {"extra5.", -2.96029416e-05},
+                     {"classes.", -10.2353495}, {"boxes.", -0.399982373}},
+    },
+    {
+        .keys = {"model=efficientdet-d0", "model.widths=4,3,4,5,4,6,5,7", "model.pyramid=6", "loss.gamma=1.5",
+                 "data.height=128", "data.width=160"},
+        .height = 128, .width = 160, .part = 1e-4, .also = ".weights",
+        .loss = {2368.12593, 514.475087}, .rows = 701,
+        .logits = {0.185254204, 0.0498097013, 0.063508657, 0.14177403},
+        .deltas = {-0.0460492086, -0.160202602, -0.0689611669, -0.155719969},
+        .gradient = {{"stem.", 5.69158666}, {"stage1.", 0.291663945}, {"stage2.", -2.31078809},
+                     {"stage3.", -0.9555851}, {"stage4.", -0.127818246}, {"stage5.", -0.264138588},
+                     {"stage6.", -0.0107649089}, {"stage7.", 0.186674028}, {"level4.", 0.0265723475},
+                     {"cell1.", 0.151028664}, {"cell2.", 0.101499383}, {"cell3.", -0.345163268},
+                     {"classes.", 0.13678587}, {"boxes.", 0.157318899}},
+    },
 };
-static const struct waves WAVES = {.norm = "bn", .scale = 0.2, .weight = 0.3, .rest = 0.1, .angle = 0.37, .square = true};
 
-static void put_inputs(struct session *s)
+static void put_inputs(struct session *s, const struct network *n, int anchors, int none)
 {
-    static float x[N * H * W * 3], signs[N * ANCHORS * CLASSES], deltas[N * ANCHORS * 4], taken[N * ANCHORS * 4];
-    for (int i = 0; i < N * H * W * 3; i++) x[i] = (float)sin(0.11 * i + 0.3 * sin(0.013 * i));
-    for (int i = 0; i < N * ANCHORS * CLASSES; i++) signs[i] = i * 7 % 5 == 0 ? -1 : i * 3 % 7 == 0 ? 0 : 1;
-    for (int i = 0; i < N * ANCHORS * 4; i++) deltas[i] = (float)(0.3 * sin(0.7 * i)), taken[i] = i / 4 % 11 == 0;
-    OK(session_put(s, "x", x, 0, sizeof x));
-    OK(session_put(s, "signs", signs, 0, sizeof signs));
-    OK(session_put(s, "deltas", deltas, 0, sizeof deltas));
-    OK(session_put(s, "taken", taken, 0, sizeof taken));
+    static float x[INPUTS_MOST], deltas[ANCHORS_MOST * 4];
+    static int32_t labels[ANCHORS_MOST], negatives[N];
+    const int inputs = N * n->height * n->width * 3, all = N * anchors;
+    for (int i = 0; i < inputs; i++) x[i] = (float)sin(0.11 * i + 0.3 * sin(0.013 * i));
+    for (int i = 0; i < all; i++) {
+        labels[i] = i % 11 == 5 ? none + 1 + i / 11 % CLASSES : i % 7 == 3 && none < 0 ? none - 1 : none;
+        if (i % anchors == 0) negatives[i / anchors] = 0;
+        negatives[i / anchors] += 3 * (labels[i] > none);
+    }
+    for (int i = 0; i < all * 4; i++) deltas[i] = (float)(0.3 * sin(0.7 * i));
+    OK(session_put(s, "x", x, 0, (size_t)inputs * sizeof *x));
+    OK(session_put(s, "labels", labels, 0, (size_t)all * sizeof *labels));
+    OK(session_put(s, "deltas", deltas, 0, (size_t)all * 4 * sizeof *deltas));
+    if (none == 0) OK(session_put(s, "negatives", negatives, 0, sizeof negatives));
 }
 
-static void compare_with_pytorch(const char *device)
+static int integers(struct graph *g, const char *name, struct shape shape)
+{
+    return graph_state(g, name, shape, I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
+}
+
+static void check_answers(struct session *s, const char *slot, int count, const double want[ANSWERS])
+{
+    float *is = read_slot(s, slot);
+    for (int64_t k = 1; k <= ANSWERS; k++) assert_float_equal(is[k * (count - 1) / 4], want[k - 1], 1e-4);
+    free(is);
+}
+
+static void compare_with_pytorch(const struct network *n, const char *device)
 {
     static const struct task_program program = {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL};
+    const struct waves waves = {.norm = "bn", .also = n->also, .scale = 0.2, .weight = 0.3, .rest = 0.1, .angle = 0.37,
+                                .square = true};
     struct recipe recipe;
+    struct setting setting = {.task = &task_bccd, .data = &(struct dataset_facts){.classes = CLASSES}, .recipe = &recipe,
+                              .dtype = F32};
     OK(recipe_embedded("bccd", &recipe));
-    OK(recipe_set(&recipe, "model.widths=4,5,6,7,8"));
-    OK(recipe_set(&recipe, "model.pyramid=6"));
-    struct dataset_facts facts = {.classes = CLASSES};
-    struct setting setting = {.task = &task_bccd, .model = retina_models, .data = &facts, .recipe = &recipe, .dtype = F32};
+    int keys = 0;
+    while (keys < 6 && n->keys[keys]) keys++;
+    OK(recipe_set_all(&recipe, n->keys, keys));
+    OK(task_find_model(&task_bccd, recipe.model, &setting.model));
+    const struct anchors_style *style = detector_style(setting.model);
+    const int anchors = (int)anchors_count(style, n->height, n->width);
     struct session *s = session_on(device);
     struct graph *g = graph_new(s->store, "train");
     struct step step = {.g = g, .setting = &setting, .program = &program, .index = NONE};
     g->trains = ANY;
-    int in[MODEL_VALUES] = {input(g, "x", SHAPE(N, H, W, 3))}, out[MODEL_VALUES];
-    const struct retina_targets targets = {input(g, "signs", SHAPE(N, ANCHORS, CLASSES)),
-                                           input(g, "deltas", SHAPE(N, ANCHORS, 4)), input(g, "taken", SHAPE(N, ANCHORS, 4))};
-    retina_models->forward(&step, in, out);
-    struct retina_losses loss = retina_losses(&step, out, &targets);
+    int in[MODEL_VALUES] = {input(g, "x", SHAPE(N, n->height, n->width, 3))}, out[MODEL_VALUES];
+    struct detector_targets targets = {integers(g, "labels", SHAPE(N, anchors)), input(g, "deltas", SHAPE(N, anchors, 4)), NONE};
+    if (style->none == 0) targets.negatives = integers(g, "negatives", SHAPE(N));
+    setting.model->forward(&step, in, out);
+    struct detector_losses loss = detector_losses(&step, out, &targets);
     OK(graph_check(g));
     keep(g, "class", loss.class), keep(g, "box", loss.box), keep(g, "rows", loss.rows);
     keep(g, "logits", out[0]), keep(g, "moves", out[1]);
-    int parameters = keep_gradients(g, g_scale(g, g_add(g, loss.class, loss.box), (float)(1 / ROWS)));
+    int parameters = keep_gradients(g, g_scale(g, g_add(g, loss.class, loss.box), (float)(1 / n->rows)));
     OK(session_add(s, g));
     start(s);
-    put_waves(s, &WAVES);
-    put_inputs(s);
+    put_waves(s, &waves);
+    put_inputs(s, n, anchors, style->none);
     OK(session_run(s, 0));
-    assert_float_equal(read_one(s, "class"), LOSSES[0], 1e-5 * LOSSES[0]);
-    assert_float_equal(read_one(s, "box"), LOSSES[1], 1e-5 * LOSSES[1]);
-    assert_float_equal(read_one(s, "rows"), ROWS, 0);
-    float *logits = read_slot(s, "logits"), *moves = read_slot(s, "moves");
-    for (int i = 0; i < 4; i++) {
-        assert_float_equal(logits[LOGITS_AT[i]], LOGITS[i], 1e-5);
-        assert_float_equal(moves[DELTAS_AT[i]], DELTAS[i], 1e-5);
-    }
-    free(logits), free(moves);
-    assert_int_equal(compare_gradients(s, GRADIENT, 1e-5, true), parameters);
+    check_answers(s, "logits", N * anchors * (CLASSES + style->none + 1), n->logits);
+    check_answers(s, "moves", N * anchors * 4, n->deltas);
+    assert_float_equal(read_one(s, "class"), n->loss[0], 1e-5 * n->loss[0]);
+    assert_float_equal(read_one(s, "box"), n->loss[1], 1e-5 * n->loss[1]);
+    assert_float_equal(read_one(s, "rows"), n->rows, 0);
+    assert_int_equal(compare_gradients(s, n->gradient, n->part, true), parameters);
     session_done(s);
 }
 
-TEST(equals_pytorch)
+TEST(networks_equal_pytorch)
 {
-    compare_with_pytorch("ref");
-    compare_with_pytorch("cpu");
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+        compare_with_pytorch(&networks[i], "ref");
+        compare_with_pytorch(&networks[i], "cpu");
+    }
 }
 
 TEST(has_as_many_parameters_as_its_peer)

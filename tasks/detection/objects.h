@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The truth of a picture, whatever file it came from.
+#pragma once
+
+#include "data/dataset.h"
+
+enum { OBJECTS_MOST = 1000 };
+struct object {
+    int32_t class;
+    bool crowd;
+    double area, corner[4];  // left, top, right, bottom in pixels of the picture
+};
+struct objects {
+    int64_t count;
+    struct object at[OBJECTS_MOST];
+};
+int objects_read(struct dataset *, enum split, int64_t index, struct objects *) MUST_CHECK;
