@@ -61,6 +61,9 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 // ---- the task
 
 static const char *const sets[] = {"bccd", "cells", NULL}, *const recipes[] = {"bccd", "cells", NULL};
+static const char *const coco_sets[] = {"coco", "cells", NULL};
+static const char *const ssd_recipes[] = {"coco-ssd", "bccd-ssd", NULL};
+static const char *const efficientdet_recipes[] = {"coco-efficientdet", "bccd-efficientdet", NULL};
 
 static void note_left_out(const struct setting *c, const struct dataset *data, struct text *into)
 {
@@ -87,6 +90,11 @@ static int ask_cells(const struct dataset *like, const char *bytes, size_t count
     return ask_as(sets[0], like, &(struct file){name, bytes, count}, into);
 }
 
+static int ask_coco(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
+{
+    return ask_as(coco_sets[0], like, &(struct file){name, bytes, count}, into);
+}
+
 static const struct task_program programs[] = {
     {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, train_forward},
     {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, evaluate_forward},
@@ -103,4 +111,14 @@ const struct task task_bccd = {
     .name = "bccd", .title = "Blood cells", .target = 0.56, .data_sets = sets, .recipes = recipes, .ask = ask_cells,
     SHARED,
 };
-const struct task *const tasks_detection[] = {&task_bccd, NULL};
+// MLPerf Training's SSD from 2020 to 2022, and its target.
+const struct task task_coco_ssd = {
+    .name = "coco-ssd", .title = "COCO, SSD", .target = 0.23, .data_sets = coco_sets, .recipes = ssd_recipes,
+    .ask = ask_coco, .takes = TAKES_WEIGHTS, SHARED,
+};
+const struct task task_coco_efficientdet = {
+    .name = "coco-efficientdet", .title = "COCO, EfficientDet-D0", .target = 0.33, .data_sets = coco_sets,
+    .recipes = efficientdet_recipes, .ask = ask_coco, SHARED,
+};
+
+const struct task *const tasks_detection[] = {&task_bccd, &task_coco_ssd, &task_coco_efficientdet, NULL};

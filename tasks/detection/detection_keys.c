@@ -5,6 +5,7 @@
 #include "tasks/detection/detector.h"
 
 static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
+static const char *const also[] = {"coco-ssd", "coco-efficientdet", NULL};
 static const char *const parts[] = {"pyramid", "focal loss"};
 
 #define AT RECIPE_AT
@@ -46,5 +47,5 @@ static int check_detection(const char *where, const struct recipe *r)
 }
 
 const struct recipe_table recipe_table_detection = {
-    .task = "bccd", .models = detector_models, .keys = keys, .parts = parts, .check = check_detection,
+    .task = "bccd", .also = also, .models = detector_models, .keys = keys, .parts = parts, .check = check_detection,
 };
