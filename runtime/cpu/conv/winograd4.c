@@ -4,8 +4,9 @@
 // Filters are transformed first, to [panel of k][position][C][k of the panel]. The tiles of all images are numbered in order; a
 // thread takes bands of them. It transforms the inputs of a band to V[position][tile][C]. Then, for one block of k at a time, it
 // computes the 36 products M[position][tile][k of the block] and transforms them into outputs. A panel of filters at a position
-// stays in the L1 cache, V and M in L2 or L3. The sum of an output does not depend on its band: results do not depend on the
-// number of threads.
+// stays in the L1 cache, V and M in L2 or L3. Of few tiles, as of a single image, threads take blocks of k instead of bands, so
+// that every filter is read once. The sum of an output does not depend on its band: results do not depend on the number of
+// threads.
 #include "runtime/cpu/conv/winograd4.h"
 
 #include "runtime/common/base/threads.h"
@@ -14,7 +15,7 @@
 enum { BLOCK = 64 };  // filters of a block
 enum { SKEW = 48 };   // floats that keep the same tile of 36 positions out of the same set of a cache
 enum { BAND_BYTES = 2 << 20, BAND_TILES = 96, LEAST_TILES = 32 };  // V and M of a band; tiles of a band
-enum { LEAST_ALL = 48, LEAST_KEPT = 16 };  // fewer tiles are not worth packing, or reading, filters of four times the size
+enum { LEAST_ALL = 48, LEAST_KEPT = 4 };  // fewer tiles are not worth packing, or reading, filters of four times the size
 
 static const float zeros[WINOGRAD4_CHANNELS];  // a pixel outside the image
 
@@ -27,6 +28,7 @@ struct job {
     float *work;
     int64_t rows, columns, tiles;  // of an image; of the batch
     int64_t band, block, v_row;    // tiles of a band; filters of a block; floats of a tile of V
+    bool shares_filters;           // threads take blocks of filters instead of bands
     int64_t v_spot, m_spot, v_floats, m_floats;
 };
 
@@ -40,7 +42,8 @@ static struct job plan_job(const struct loops *loops, const struct dnnl_conv *c,
     int64_t most = BAND_BYTES / ((g.v_row + g.block) * WINOGRAD4_SPOTS * (int64_t)sizeof(float));
     most = most > BAND_TILES ? BAND_TILES : most < LEAST_TILES ? LEAST_TILES : most;
     int64_t bands = (g.tiles + most - 1) / most;
-    bands = (bands + threads - 1) / threads * threads;  // as much for every thread
+    g.shares_filters = g.tiles < LEAST_ALL && (c->k + g.block - 1) / g.block >= threads;
+    bands = g.shares_filters ? 1 : (bands + threads - 1) / threads * threads;  // as much for every thread
     g.band = ((g.tiles + bands - 1) / bands + 1) & ~INT64_C(1);  // products have an even number of rows
     g.v_spot = g.band * g.v_row + SKEW, g.m_spot = g.band * g.block + SKEW;
     g.v_floats = (WINOGRAD4_SPOTS * g.v_spot + 15) & ~INT64_C(15);
@@ -174,28 +177,44 @@ static void run_block(const struct job *g, int64_t first, int64_t count, const f
 {
     const struct dnnl_conv *c = g->conv;
     int64_t lanes = g->loops->panel_lanes, wide = c->k - k < g->block ? c->k - k : g->block;
-    for (int64_t spot = 0; spot < WINOGRAD4_SPOTS; spot++)
-        for (int64_t panel = 0; panel * lanes < wide; panel++)
-            g->loops->product(&(struct product){
-                .a = v + spot * g->v_spot, .b = g->filters + ((k / lanes + panel) * WINOGRAD4_SPOTS + spot) * c->c * lanes,
-                .c = m + spot * g->m_spot + panel * lanes, .rows = (count + 1) & ~INT64_C(1), .columns = lanes, .depth = c->c,
-                .a_row = g->v_row, .a_unit = 1, .b_row = lanes, .c_row = g->block});
+    int64_t panels = (wide + lanes - 1) / lanes;
+    for (int64_t i = 0; i < WINOGRAD4_SPOTS * panels; i++) {
+        // Many tiles at a position meet all panels in turn; for few, filters are read in their order.
+        int64_t spot = g->shares_filters ? i % WINOGRAD4_SPOTS : i / panels;
+        int64_t panel = g->shares_filters ? i / WINOGRAD4_SPOTS : i % panels;
+        g->loops->product(&(struct product){
+            .a = v + spot * g->v_spot, .b = g->filters + ((k / lanes + panel) * WINOGRAD4_SPOTS + spot) * c->c * lanes,
+            .c = m + spot * g->m_spot + panel * lanes, .rows = (count + 1) & ~INT64_C(1), .columns = lanes, .depth = c->c,
+            .a_row = g->v_row, .a_unit = 1, .b_row = lanes, .c_row = g->block});
+    }
     for (int64_t t = 0; t < count; t++)
         join_tile(g, first + t, &(struct positions){m + t * g->block, g->m_spot, lanes}, k, wide);
+}
+
+// A band for the filters [from, to).
+static void run_band(const struct job *g, int64_t b, int64_t from, int64_t to, float *v)
+{
+    int64_t first = b * g->band, count = g->tiles - first < g->band ? g->tiles - first : g->band;
+    spread_band(g, first, count, v);
+    if (count % 2)  // the last product of an odd number of rows reads one more
+        for (int64_t s = 0; s < WINOGRAD4_SPOTS; s++)
+            memset(v + s * g->v_spot + count * g->v_row, 0, (size_t)g->v_row * sizeof *v);
+    for (int64_t k = from; k < to; k += g->block) run_block(g, first, count, v, v + g->v_floats, k);
 }
 
 static void run_bands(void *context, int64_t begin, int64_t end, int thread)
 {
     const struct job *g = context;
-    float *v = g->work + (g->v_floats + g->m_floats) * thread, *m = v + g->v_floats;
-    for (int64_t b = begin; b < end; b++) {
-        int64_t first = b * g->band, count = g->tiles - first < g->band ? g->tiles - first : g->band;
-        spread_band(g, first, count, v);
-        if (count % 2)  // the last product of an odd number of rows reads one more
-            for (int64_t s = 0; s < WINOGRAD4_SPOTS; s++)
-                memset(v + s * g->v_spot + count * g->v_row, 0, (size_t)g->v_row * sizeof *v);
-        for (int64_t k = 0; k < g->conv->k; k += g->block) run_block(g, first, count, v, m, k);
-    }
+    float *v = g->work + (g->v_floats + g->m_floats) * thread;
+    for (int64_t b = begin; b < end; b++) run_band(g, b, 0, g->conv->k, v);
+}
+
+// Every thread transforms all inputs, and reads its own filters.
+static void run_filters(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct job *g = context;
+    int64_t to = end * g->block < g->conv->k ? end * g->block : g->conv->k;
+    run_band(g, 0, begin * g->block, to, g->work + (g->v_floats + g->m_floats) * thread);
 }
 
 void winograd4_run(const struct loops *loops, const struct dnnl_conv *c, int threads, const void *filters,
@@ -203,5 +222,6 @@ void winograd4_run(const struct loops *loops, const struct dnnl_conv *c, int thr
 {
     struct job g = plan_job(loops, c, threads);
     g.stem = stem_loops(), g.data = data, g.filters = filters, g.work = work;
-    threads_for((g.tiles + g.band - 1) / g.band, 1, run_bands, &g);
+    if (g.shares_filters) threads_for((c->k + g.block - 1) / g.block, 1, run_filters, &g);
+    else threads_for((g.tiles + g.band - 1) / g.band, 1, run_bands, &g);
 }

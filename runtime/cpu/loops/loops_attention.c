@@ -100,7 +100,10 @@ void LOOPS_NAME(join_rows)(const uint16_t *a, const uint16_t *b, int64_t n, uint
 }
 
 // ---- products
-// A tile of rows x vectors (constants) stays in registers.
+// A tile of rows x vectors (constants) stays in registers. A tile of few rows is often the only one: b is then read once, from
+// beyond L2, so it is fetched a panel of 256 rows ahead by AVX2 (docs/performance.md: Every instruction set).
+enum { FEW_ROWS = 4, AHEAD = 4096, LINE = 16 };  // floats
+
 ALWAYS void product_tile(const int rows, const int vectors, const struct product *p, const float *a, float *b, float *c)
 {
     lanes sum[PRODUCT_ROWS][4];
@@ -110,6 +113,8 @@ ALWAYS void product_tile(const int rows, const int vectors, const struct product
         for (int j = 0; j < vectors; j++) sum[i][j] = (lanes){0};
     for (int64_t u = 0; u < p->depth; u++, a += p->a_unit, b += p->b_row) {
         lanes v[4];
+        if (rows <= FEW_ROWS)
+            for (int j = 0; j < vectors * LANES; j += LINE) __builtin_prefetch(b + AHEAD + j);
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; j++) v[j] = AT(b + j * LANES);
 #pragma GCC unroll 12

@@ -224,6 +224,39 @@ TEST(test_winograd4)
     free(before);
 }
 
+// Kept filters serve fewer tiles. Threads take blocks of filters where there are enough, which changes no byte.
+TEST(test_winograd4_of_one_image)
+{
+    static const struct conv_case cases[] = {
+        {1, 7, 7, 64, 256, 3, 3, 1, 1, 1, 1, ACT_SILU, true, WINOGRAD_NONE},   // four tiles, four blocks
+        {1, 6, 7, 128, 208, 3, 3, 1, 1, 1, 1, ACT_NONE, true, WINOGRAD_NONE},  // the last block is short
+        {1, 15, 15, 64, 64, 3, 3, 1, 1, 1, 1, ACT_GELU, true, WINOGRAD_NONE},  // one block: bands for three threads
+        {5, 7, 6, 32, 192, 3, 3, 1, 1, 1, 1, ACT_NONE, false, WINOGRAD_NONE},
+    };
+    char *before = getenv("DAWN_ISA") ? strdup(getenv("DAWN_ISA")) : NULL;
+    static const char *const isa[] = {"base", "avx2", "avx512"};
+    for (int level = 0; level <= (int)isa_most(); level++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const struct conv_case *c = &cases[i];
+            setenv("DAWN_ISA", isa[level], 1);
+            struct dnnl_conv shape = {.pass = DNNL_FORWARD, .dtype = F32, .n = c->n, .h = c->h, .w = c->w, .c = c->c, .k = c->k,
+                                      .p = c->h, .q = c->w, .r = 3, .s = 3, .groups = 1, .stride = {1, 1}};
+            assert_false(winograd4_fits(loops_choose(), &shape, false));
+            assert_true(winograd4_fits(loops_choose(), &shape, true));
+            struct session *ref = run_conv("ref", 1, c, F32);
+            struct session *one = run_conv("cpu", 1, c, F32), *three = run_conv("cpu", 3, c, F32);
+            double d = difference(one, ref, "y");
+            if (!(d < 2e-5)) fail_msg("case %zu, %s: off by %g of its largest", i, isa[level], d);
+            if (!same_slot(one, three, "y")) fail_msg("case %zu, %s: depends on the threads", i, isa[level]);
+            session_done(three);
+            session_done(one);
+            session_done(ref);
+        }
+    if (before) setenv("DAWN_ISA", before, 1);
+    else unsetenv("DAWN_ISA");
+    free(before);
+}
+
 // Tiles multiply the same numbers as the vector kernels and add them up in another order. y and dx do not depend on the threads.
 TEST(test_tiles)
 {
