@@ -5,7 +5,7 @@
 #
 #   LEVEL      base, avx2, avx512 (without bf16), native; default: all that this processor has
 #   STEP       cifar10-24, cifar10-28, cifar10-32, resnet18, minilm, fastfusionnet; default: all
-#   $PEER      a Python with PyTorch, for the steps that torch_convnets.py and torch_encoder.py have (none: no column)
+#   $PEER      a Python with PyTorch, for torch_convnets.py, torch_encoder.py and torch_fusion.py (none: no column)
 #   $DAWN      the program (./dawn of this checkout)
 #   $THREADS   2
 #
@@ -69,7 +69,7 @@ peer() { # LEVEL STEP PRECISION: samples per second, or "-"
     cifar10-*) run="torch_convnets.py cifar10 1536 ${2#*-} $3 $threads" ;;
     resnet18) run="torch_convnets.py resnet18 64 128 $3 $threads" ;;
     minilm) run="torch_encoder.py minilm 32 256 $3 6 $threads" ;;
-    *) echo -; return ;;
+    fastfusionnet) run="torch_fusion.py fastfusionnet 32 288 $3 $threads" ;;
     esac
     # shellcheck disable=SC2046,SC2086 # lists of words
     if env $(limits "$1") "$PEER" "$root/test/bench/"$run >"$work/said" 2>"$work/err"; then
