@@ -34,6 +34,7 @@
 #include "submit/format/statement.h"
 #include "tasks/common/recipe/recipe.h"
 #include "tasks/common/train/resume.h"
+#include "tasks/detection/coco.h"
 #include "tasks/squad/predictions.h"
 #include "tasks/squad/sample/config.h"
 #include "tasks/tools/outside/outside.h"
@@ -125,6 +126,20 @@ static int64_t read_spool(void)
     return rc < 0 ? -1 : found;
 }
 
+// Truth and results, with a zero byte between.
+static int64_t read_coco(bool masks)
+{
+    struct coco it;
+    const size_t truth = strlen(bytes);
+    int rc = coco_truth("it", bytes, truth, masks, &it);
+    if (rc == 0) rc = coco_results("it", bytes + truth + 1, count - truth - 1, &it);
+    const int64_t found = rc < 0 ? -1 : it.truth.count * 1000 + it.found.count;
+    coco_free(&it);
+    return found;
+}
+static int64_t read_boxes(void) { return read_coco(false); }
+static int64_t read_masks(void) { return read_coco(true); }
+
 // The vocabulary ends at the first zero byte, and a text follows.
 static int64_t read_pieces(void)
 {
@@ -212,6 +227,7 @@ static const struct {
     {"squad/two", read_squad}, {"predictions/three", read_predictions}, {"squad_config/small", read_config},
     {"safetensors/texts", read_checkpoint}, {"state/note", read_state}, {"recipe/cifar10.json", read_recipe},
     {"dnn_cache/two", read_choices}, {"outside/mlperf", read_outside}, {"board_envelope/run-2", read_statement},
+    {"coco/boxes", read_boxes}, {"coco/masks", read_masks},
     {"board_envelope/run-2.envelope", read_envelope}, {"board_sshsig/secret", read_secret},
 };
 
