@@ -204,7 +204,8 @@ int original_open(const char *word, const char *db, struct original *o)
 {
     *o = (struct original){0};
     bool number = strcmp(word, "last") == 0 || (*word != 0 && word[strspn(word, "0123456789")] == 0);
-    TRY(number ? open_record(word, db, o) : strstr(word, "://") != NULL ? open_address(word, o) : open_path(word, o));
+    bool path = !number && (strchr(word, '/') != NULL || strstr(word, ".json") != NULL || file_exists(word));
+    TRY(strstr(word, "://") != NULL ? open_address(word, o) : path ? open_path(word, o) : open_record(word, db, o));
     return check_repeatable(o);
 }
 

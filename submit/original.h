@@ -13,8 +13,8 @@ struct original {
     struct text name;          // "run 3 of results.db"
     struct group_facts group;  // its group, as far as known; finished 0: nothing
 };
-// `word`: a run of the record ("last" or a number), the address of a run on a scoreboard, its page in a static copy of one, or a
-// file: a statement, or an envelope.
+// `word`: a run of the record ("last", a number, or a name that no file has), the address of a run on a scoreboard, its page in
+// a static copy of one, or a file: a statement, or an envelope.
 // `db` NULL: the usual record. A run whose hashes or figures do not hold is refused, and so is one that cannot be repeated:
 // another program trained it, it did not finish, or it has no points in steps. original_close ends it, also after an
 // error.

@@ -6,7 +6,7 @@ set -eu
 . "$ROOT/test/board.sh"
 
 quick="train cifar10 --data synthetic --set widths=8,8,16 --batch 250 --set epochs=0.1 --set views=1 --threads 1"
-"$DAWN" $quick --seed 5 --target 0.001 --db ada.db --quiet
+"$DAWN" $quick --seed 5 --target 0.001 --db ada.db --quiet --name first
 [ "$(sql ada.db 'SELECT count(*) FROM replays')" = 0 ]
 
 # ---- the same program, threads and device: bit for bit
@@ -20,6 +20,13 @@ cmp ada-run-1.safetensors ada-run-2.safetensors
 cp ada.db edited.db
 sql edited.db "UPDATE replays SET head = CASE substr(head, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr(head, 2) WHERE run = 2"
 expect 1 'root' "$DAWN" results verify 2 --db edited.db
+
+# ---- a run is named by its name, too, as everywhere; a file of that name comes first
+expect 0 'held to the same figures, bit for bit' "$DAWN" replay first --db ada.db --save ""
+expect 2 'no run "frist"; did you mean "first"?' "$DAWN" replay frist --db ada.db
+echo text >first
+expect 1 'first' "$DAWN" replay first --db ada.db
+rm first
 
 # ---- other threads: an interval, and every difference has a line
 if [ "$(nproc)" -gt 1 ]; then

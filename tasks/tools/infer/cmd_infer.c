@@ -522,7 +522,7 @@ int cmd_infer(int argc, char **argv)
     const struct option options[] = {
         {OPTION_FLAG, 'l', "latency", NULL, "measure latency at batch 1 and record it", &a.latency, 0, 0},
         {OPTION_INT, 0, "items", "N", "number of test samples, one at a time; 0: all", &a.items, 0, 1e9},
-        {OPTION_TEXT, 0, "run", "RUN", "the run whose weights are used: a number, or last", &a.run, 0, 0},
+        {OPTION_TEXT, 0, "run", "RUN", "the run whose weights are used: a number, a name, or last", &a.run, 0, 0},
         {OPTION_INT, 0, "views", "N", "forward passes per item; default: as many as the recipe has", &a.views, 1, 64},
         {OPTION_PATH, 0, "weights", "FILE", "use this file: a checkpoint of DAWN, or safetensors of another program",
          &a.choose.files.weights, 0, 0},
