@@ -50,6 +50,7 @@ done
 SH
 [ "$(status "$DAWN" record --db two.db --runs 4 --model m -- sh two.sh)" = 1 ] # the fourth fails and is left out
 "$DAWN" results export g1 --to two.html --db two.db >/dev/null
+grep -q 'mean of 3 finished runs. Band: lowest to highest' two.html
 python3 - <<'PY'
 import re, xml.dom.minidom
 svg = xml.dom.minidom.parseString(re.search("<svg.*</svg>", open("two.html").read(), re.S)[0])

@@ -264,6 +264,10 @@ static int add_band(struct results *r, int64_t id, struct text *t)
         bool drawn[2];
         for (int loss = 0; loss < 2; loss++) drawn[loss] = make_band(runs, loss ? NULL : &board, &panel[loss]);
         draw_panels(panel, drawn, t);
+        char words[96];
+        size_t count = json_array_size(runs);
+        snprintf(words, sizeof words, "Line: mean of %zu finished run%s. Band: lowest to highest.", count, count == 1 ? "" : "s");
+        if (drawn[0] || drawn[1]) sheet_words(SHEET_HTML, words, t);
     }
     json_decref(runs);
     json_decref(all);
