@@ -6,6 +6,7 @@
 #include "tasks/tools/choose.h"
 #include "tasks/commands.h"
 #include "tasks/tools/cmd_finish.h"
+#include "tasks/tools/show/cmd_chain.h"
 #include "submit/results/record.h"
 #include "tasks/common/train/train.h"
 
@@ -35,7 +36,7 @@ static int open_run(const struct arguments *a, enum results_mode mode, struct re
         return fail(ERR_MISSING, "there is no %s, so there is no run to resume", results_path(a->database));
     TRY(results_open(a->database, mode, &results));
     int64_t run;
-    int rc = strcmp(a->resume, "last") ? record_find(results, a->resume, &run) : resume_last(results, &run);
+    int rc = strcmp(a->resume, "last") ? cmd_chain_find(results, a->resume, &run) : resume_last(results, &run);
     if (rc == 0) rc = resume_open(results, run, from);
     results_close(results);
     return rc;

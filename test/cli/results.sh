@@ -107,6 +107,11 @@ expect 0 'No run in named.db matches' "$DAWN" results list --db named.db --tag l
 expect 0 'note  *with a "remark"' "$DAWN" results show 1 --db named.db
 expect 0 '^Run 3 ' "$DAWN" results show wide --db named.db
 grep -qx '2 runs are named "wide"; run 3 is the newest of them' err
+for command in 'infer --run wide' 'train --resume wide'; do # which one is told, and then why it does not do
+    [ "$(status "$DAWN" $command --db named.db)" != 0 ]
+    grep -qx '2 runs are named "wide"; run 3 is the newest of them' err
+    grep -q 'run 3 ' err
+done
 expect 0 'tags.*lr b' "$DAWN" results export 1 --format md --db named.db
 expect 2 'no run "wdie"; did you mean "wide"? (a run has a number' "$DAWN" results show wdie --db named.db
 for word in 3 g1 last all; do

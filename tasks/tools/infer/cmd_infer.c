@@ -14,6 +14,7 @@
 #include "tasks/common/train/facts.h"
 #include "tasks/tools/infer/infer.h"
 #include "tasks/tools/infer/infer_run.h"
+#include "tasks/tools/show/cmd_chain.h"
 #include "submit/results/machine/instance.h"
 #include "submit/results/machine/others.h"
 #include "submit/results/record.h"
@@ -86,7 +87,7 @@ static int find_answering_run(const struct arguments *a, struct results *r, int6
 // Selects the newest run with weights if --run is absent.
 static int find_run(const struct arguments *a, const char *task, struct source *s)
 {
-    if (a->run) TRY(record_find(s->results, a->run, &s->run));
+    if (a->run) TRY(cmd_chain_find(s->results, a->run, &s->run));
     else if ((a->question || a->text) && !task) TRY(find_answering_run(a, s->results, &s->run));
     else TRY(record_find_weights(s->results, task, &s->run));
     TRY(record_read(s->results, s->run, &s->record));

@@ -118,3 +118,13 @@ int cmd_chain_warn_group(const char *command, struct results *r, int64_t group)
     int broken = each_of(r, "SELECT id FROM runs WHERE group_id = ?1 ORDER BY id", group, NULL, command);
     return broken < 0 ? broken : 0;
 }
+
+int cmd_chain_find(struct results *r, const char *word, int64_t *id)
+{
+    int same;
+    TRY(record_find(r, word, id));
+    TRY(same = record_namesakes(r, word, *id));
+    if (same > 1)
+        fprintf(stderr, "%d runs are named \"%s\"; run %lld is the newest of them\n", same, word, (long long)*id);
+    return 0;
+}

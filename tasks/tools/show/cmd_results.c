@@ -113,21 +113,10 @@ static void tell_chain(const json_t *run, const char *broken)
     text_free(&better);
 }
 
-// Several runs can have one name, as the runs of a group do.
-static int find_run(struct results *r, const char *word, int64_t *id)
-{
-    int same;
-    TRY(record_find(r, word, id));
-    TRY(same = record_namesakes(r, word, *id));
-    if (same > 1)
-        fprintf(stderr, "%d runs are named \"%s\"; run %lld is the newest of them\n", same, word, (long long)*id);
-    return 0;
-}
-
 static int verify_runs(struct results *r, const char *word, bool json)
 {
     int64_t id = 0;
-    if (word != NULL && strcmp(word, "all") != 0) TRY(find_run(r, word, &id));
+    if (word != NULL && strcmp(word, "all") != 0) TRY(cmd_chain_find(r, word, &id));
     struct text gaps = {0};
     json_t *deleted = NULL;
     chains = json ? json_array() : NULL;
@@ -154,7 +143,7 @@ static int verify_runs(struct results *r, const char *word, bool json)
 static int find_side(struct results *r, const char *word, bool *group, int64_t *id)
 {
     *group = word[0] == 'g' && text_to_int(word + 1, 1, INT64_MAX, id) == 0;
-    return *group ? 0 : find_run(r, word, id);
+    return *group ? 0 : cmd_chain_find(r, word, id);
 }
 
 static int export_dawnbench_of(struct results *r, const char *word, const struct choice *c)
@@ -162,7 +151,7 @@ static int export_dawnbench_of(struct results *r, const char *word, const struct
     int64_t id;
     struct text text = {0};
     const struct export_entry entry = {.author = c->author, .code_url = c->code_url};
-    TRY(find_run(r, word != NULL ? word : "last", &id));
+    TRY(cmd_chain_find(r, word != NULL ? word : "last", &id));
     int rc = export_dawnbench(r, id, c->to != NULL ? c->to : "dawnbench", &entry, &text);
     if (rc == 0) return print_and_free(&text);
     text_free(&text);
@@ -349,7 +338,7 @@ static int follow_run(struct results *r, const char *word)
     int64_t id;
     size_t shown = 0;
     bool live = program_draws(STDOUT_FILENO), ended = false;
-    TRY(word != NULL ? find_run(r, word, &id) : find_running(r, &id));
+    TRY(word != NULL ? cmd_chain_find(r, word, &id) : find_running(r, &id));
     printf("run %lld of %s\n", (long long)id, result_file(r));
     while (!ended) {
         json_t *run;
