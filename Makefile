@@ -122,7 +122,7 @@ BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store $(addprefix store/,file tree boards types) rank pages pages/run dawnbench site)
 LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
-EMBEDDED := $(sort data/read/imagenet/synsets.txt data/read/voc/bccd.txt $(wildcard tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
+EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard data/read/voc/*.txt tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
     runtime/common/draw/style.css tasks/tools/outside/dawn.py) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))
 OBJECTS := $(SOURCES:%.c=$(B)/%.o) $(foreach i,$(ISAS),$(LOOP_SOURCES:%.c=$(B)/%.$(i).o)) $(B)/embedded.o \
     $(addprefix $(B)/registry/,task_folders.o recipe_tables.o kind_folders.o)

@@ -69,7 +69,9 @@ extern const struct kind *const *const kind_folders[];
 extern const struct kind cifar_kind, imagenet_kind, imagenette_kind, squad_kind, squad_split_kind;
 extern const struct kind multi30k_kind, multi30k_val_kind, wmt16_kind, wmt17_kind;
 extern const struct kind wiki_sample_kind, wiki_kind;
-extern const struct kind synthetic_kind, pictures_kind, stories_kind, phrases_kind, articles_kind, cells_kind;  // drawn
+extern const struct kind synthetic_kind, pictures_kind, stories_kind, phrases_kind, articles_kind;  // drawn
+extern const struct kind cells_kind, people_kind;  // drawn
+extern const struct kind pennfudan_kind;
 extern const struct source cifar10_source, imagenette_source, squad_source, multi30k_source, wiki_sample_source;
 const struct kind *dataset_kind(int i);  // first those that people get from elsewhere; NULL after the last
 

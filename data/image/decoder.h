@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a part of a JPEG into a sample: decoded no larger than needed, resized, mirrored, written into a batch.
+// Turns a part of a JPEG or a PNG into a sample: decoded no larger than needed (a PNG whole), resized, mirrored, written into a
+// batch.
 //
 //     decoder_size(decoder, "train 7", bytes, n, &width, &height);
 //     area = crop_random(seed, epoch, 7, width, height, 0.25, 1);
@@ -37,5 +38,5 @@ int decoder_size(struct decoder *, const char *what, const uint8_t *bytes, size_
 int decoder_draw(struct decoder *, const char *what, const uint8_t *bytes, size_t n, const struct area *, bool mirror,
                  int64_t height, int64_t width, uint8_t *into) MUST_CHECK;
 // libjpeg's message if the last decoder_draw met damaged or missing data (missing pixels are grey), else NULL. Only the
-// needed rows are checked. Valid until the next call.
+// needed rows are checked. Valid until the next call. A damaged PNG is an error.
 const char *decoder_damage(const struct decoder *);

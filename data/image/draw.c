@@ -90,3 +90,11 @@ void draw_box(struct image *image, const struct draw_box *box)
     fill(image, right - zoom, top, zoom, high, colour);
     draw_label(image, left, top, zoom, box);
 }
+
+void draw_mask(struct image *image, const uint8_t *labels, uint8_t label, int colour)
+{
+    const uint8_t *mixed = colours[colour % COLOURS];
+    for (int64_t i = 0; i < (int64_t)image->height * image->width; i++)
+        for (int c = 0; c < 3 && labels[i] == label; c++)
+            image->pixels[3 * i + c] = (uint8_t)((image->pixels[3 * i + c] + mixed[c]) / 2);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG by libpng's simplified interface, JPEG by decoder.h.
+// PNG by png.h, JPEG by decoder.h.
 //
 // Invariant: for any bytes, a call returns a complete picture or fails with a sentence, and leaks no memory. Dimensions are
 // checked before anything of their size is allocated. Fuzzed: test/fuzz/fuzz_import.c.
@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "data/image/decoder.h"
+#include "data/image/png.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/file.h"
 
@@ -32,40 +33,6 @@ void image_free(struct image *image)
     image->pixels = NULL;
 }
 
-static int image_room(const char *name, const struct image_limits *limits, uint64_t height, uint64_t width,
-                      struct image *image)
-{
-    if (height == 0 || width == 0 || height > (uint64_t)limits->side || width > (uint64_t)limits->side ||
-        height * width > (uint64_t)limits->pixels) {
-        return fail(ERR_INPUT, "%s: a picture of %llu x %llu pixels is too large (at most %d a side, %lld in all)",
-                    name, (unsigned long long)width, (unsigned long long)height, limits->side,
-                    (long long)limits->pixels);
-    }
-    image->pixels = malloc(height * width * 3);
-    if (image->pixels == NULL) return fail(ERR_MEMORY, "%s: not enough memory for its pixels", name);
-    image->height = (int)height, image->width = (int)width;
-    return 0;
-}
-
-static int decode_png(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
-                      struct image *image)
-{
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    static const png_color white = {255, 255, 255};
-    int rc = 0;
-    if (png_image_begin_read_from_memory(&png, bytes, count)) {
-        png.format = PNG_FORMAT_RGB;
-        png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // reads 16-bit files as sRGB, not as linear light
-        rc = image_room(name, limits, png.height, png.width, image);
-        if (rc == 0) png_image_finish_read(&png, &white, image->pixels, 0, NULL);
-    }
-    // After a warning (for example a wrong checksum) the picture cannot be trusted.
-    if (rc == 0 && png.warning_or_error != 0)
-        rc = fail(strcasestr(png.message, "memory") ? ERR_MEMORY : ERR_INPUT, "%s: not a valid PNG: %s", name, png.message);
-    png_image_free(&png);
-    return rc;
-}
-
 // Damage is an error here, because the rest of a truncated file would be grey.
 static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, const struct image_limits *limits,
                        struct image *image)
@@ -74,7 +41,11 @@ static int decode_jpeg(const char *name, const uint8_t *bytes, size_t count, con
     int width, height;
     decoder_limit(decoder, limits);
     int rc = decoder_size(decoder, name, bytes, count, &width, &height);
-    if (rc == 0) rc = image_room(name, limits, (uint64_t)height, (uint64_t)width, image);
+    if (rc == 0) {
+        image->pixels = malloc((size_t)height * (size_t)width * 3);
+        image->height = height, image->width = width;
+        if (image->pixels == NULL) rc = fail(ERR_MEMORY, "%s: not enough memory for its pixels", name);
+    }
     if (rc == 0) {
         struct area all = {0, 0, width, height};
         rc = decoder_draw(decoder, name, bytes, count, &all, false, height, width, image->pixels);
@@ -90,8 +61,8 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, const str
 {
     *image = (struct image){0};
     int rc;
-    if (count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0) {
-        rc = decode_png(name, bytes, count, limits, image);
+    if (png_is(bytes, count)) {
+        rc = png_read(name, bytes, count, &(struct png_choice){.limits = *limits}, image);
     } else if (count >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0) {
         rc = decode_jpeg(name, bytes, count, limits, image);
     } else {

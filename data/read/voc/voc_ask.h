@@ -7,5 +7,5 @@
 struct text;
 void voc_left_out(const struct dataset *, struct text *);  // adds which boxes of its files are left out
 // A picture of a person as a data set of one test sample without objects, with the facts of `like`: the classes, and means and
-// deviations of pixels. `name` names the JPEG in errors.
+// deviations of pixels. `name` names the JPEG or PNG in errors.
 int voc_ask(const struct dataset_facts *like, const char *name, const char *bytes, size_t count, struct dataset **) MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/fetch/source.h"
 #include "data/image/head.h"
 #include "data/read/voc/voc_ask.h"
 #include "runtime/common/base/file.h"
@@ -17,14 +18,15 @@ static const struct voc_sample *sample_of(const struct dataset *ds, enum split s
 
 // ---- facts
 
-void voc_fields(struct dataset_facts *facts, const char *const *classes, int64_t longest)
+void voc_fields(struct dataset_facts *facts, const char *const *classes, int64_t longest, int64_t pixels)
 {
     facts->class_names = classes;
     for (facts->classes = 0; classes[facts->classes] != NULL; facts->classes++) continue;
     facts->field[0] = (struct field){"jpeg", U8, SHAPE(longest), 0, 0};
     facts->field[1] = (struct field){"objects", I32, SHAPE(VOC_OBJECTS, VOC_MEMBERS), 0, 0};
     facts->field[2] = (struct field){"sizes", I32, SHAPE(2), FIELD_FIXED, 0};
-    facts->fields = 3;
+    facts->field[3] = (struct field){"labels", U8, SHAPE(pixels), 0, 0};
+    facts->fields = pixels > 0 ? 4 : 3;
 }
 
 static void leave_out_empty(struct voc_sample *s, struct text *left_out)
@@ -41,16 +43,19 @@ static void leave_out_empty(struct voc_sample *s, struct text *left_out)
 void voc_filled(struct dataset *ds)
 {
     struct voc_set *set = ds->own;
-    int64_t longest = 1;
+    int64_t longest = 1, pixels = 0;
     for (int s = 0; s < SPLIT_COUNT; s++) {
         struct voc_split *split = &set->split[s];
         ds->facts.count[s] = split->count;
         for (int64_t i = 0; i < split->count; i++) {
-            if (split->sample[i].bytes > longest) longest = split->sample[i].bytes;
+            const struct voc_sample *sample = &split->sample[i];
+            int64_t labels = sample->labels != NULL ? (int64_t)sample->is.height * sample->is.width : 0;
+            if (sample->bytes > longest) longest = sample->bytes;
+            if (labels > pixels) pixels = labels;
             leave_out_empty(&split->sample[i], &set->left_out[s]);
         }
     }
-    voc_fields(&ds->facts, ds->facts.class_names, longest);
+    voc_fields(&ds->facts, ds->facts.class_names, longest, pixels);
 }
 
 void voc_close(struct dataset *ds)
@@ -60,6 +65,7 @@ void voc_close(struct dataset *ds)
     for (int s = 0; s < SPLIT_COUNT; s++) {
         for (int64_t i = 0; i < set->split[s].count; i++) {
             free(set->split[s].sample[i].jpeg);
+            free(set->split[s].sample[i].labels);
             voc_free(&set->split[s].sample[i].is);
         }
         free(set->split[s].sample);
@@ -71,8 +77,7 @@ void voc_close(struct dataset *ds)
 
 // ---- files
 
-// Reads FOLDER/NAME and adds the line of its digest.
-static int read_file(const struct voc_set *set, const char *name, struct text *lines, char **bytes, size_t *count)
+int voc_read_file(const struct voc_set *set, const char *name, struct text *lines, char **bytes, size_t *count)
 {
     struct text path = {0};
     char hex[DIGEST_HEX];
@@ -90,7 +95,7 @@ static int read_annotation(const struct dataset *ds, struct voc_sample *s, struc
     char *bytes = NULL, name[VOC_NAME + 32];
     size_t count;
     snprintf(name, sizeof name, "Annotations/%s.xml", s->name);
-    TRY(read_file(ds->own, name, lines, &bytes, &count));
+    TRY(voc_read_file(ds->own, name, lines, &bytes, &count));
     int rc = voc_parse(name, bytes, count, ds->facts.class_names, &s->is);
     free(bytes);
     return rc;
@@ -102,7 +107,7 @@ static int read_picture(const struct dataset *ds, struct voc_sample *s, struct t
     char *bytes = NULL, name[VOC_NAME + 32];
     size_t count;
     snprintf(name, sizeof name, "JPEGImages/%s.jpg", s->name);
-    TRY(read_file(ds->own, name, lines, &bytes, &count));
+    TRY(voc_read_file(ds->own, name, lines, &bytes, &count));
     s->jpeg = (uint8_t *)bytes, s->bytes = (int64_t)count;
     TRY(head_read(name, s->jpeg, count, &head));
     if (head.format != HEAD_JPEG) return fail(ERR_INPUT, "%s is no JPEG", name);
@@ -119,7 +124,7 @@ int voc_open_split(struct dataset *ds, enum split which, const char *list)
     struct text lines = {0};
     char *bytes = NULL;
     size_t count = 0;
-    int rc = read_file(set, list, &lines, &bytes, &count);
+    int rc = voc_read_file(set, list, &lines, &bytes, &count);
     if (rc == 0) rc = voc_parse_names(list, bytes, count, &names);
     split->sample = zalloc((size_t)(names.count + 1) * sizeof *split->sample);
     for (int64_t i = 0; i < names.count && rc == 0; i++) {
@@ -148,15 +153,22 @@ int voc_read(struct dataset *ds, enum split split, const struct field *field, in
     return 0;
 }
 
+static int64_t length_of(const struct voc_sample *s, const struct field *field)
+{
+    if (kind_field_is(field, "objects")) return s->is.objects;
+    if (kind_field_is(field, "labels")) return s->labels != NULL ? (int64_t)s->is.height * s->is.width : 0;
+    return s->bytes;
+}
+
 int voc_item(struct dataset *ds, enum split split, const struct field *field, int64_t index, void *into, size_t room,
              int64_t *length)
 {
     const struct voc_sample *s = sample_of(ds, split, index);
     bool objects = kind_field_is(field, "objects");
-    *length = objects ? s->is.objects : s->bytes;
+    *length = length_of(s, field);
     int64_t bytes = field_bytes(field, *length);
     if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
-    if (!objects) memcpy(into, s->jpeg, (size_t)bytes);
+    if (!objects && bytes > 0) memcpy(into, kind_field_is(field, "labels") ? s->labels : s->jpeg, (size_t)bytes);
     for (int64_t i = 0; objects && i < *length; i++)
         memcpy((int32_t *)into + i * VOC_MEMBERS, s->is.object[i].at, sizeof s->is.object[i].at);
     return 0;
@@ -164,10 +176,7 @@ int voc_item(struct dataset *ds, enum split split, const struct field *field, in
 
 int voc_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
 {
-    for (int64_t i = 0; i < ds->facts.count[split]; i++) {
-        const struct voc_sample *s = sample_of(ds, split, i);
-        lengths[i] = (int32_t)(kind_field_is(field, "objects") ? s->is.objects : s->bytes);
-    }
+    for (int64_t i = 0; i < ds->facts.count[split]; i++) lengths[i] = (int32_t)length_of(sample_of(ds, split, i), field);
     return 0;
 }
 
@@ -180,6 +189,24 @@ int voc_digest(struct dataset *ds, enum split split, char hex[DIGEST_HEX])
 {
     const struct voc_set *set = ds->own;
     memcpy(hex, set->digest[split], DIGEST_HEX);
+    return 0;
+}
+
+// Every opening reads all bytes.
+int voc_verify(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    const struct voc_set *set = ds->own;
+    (void)read;
+    *verdict = DATASET_OFFICIAL;
+    for (int s = 0; s < SPLIT_COUNT; s++)
+        if (strcmp(set->digest[s], ds->source->content[s]) != 0) *verdict = DATASET_CUSTOM;
+    return 0;
+}
+
+int voc_drawn(struct dataset *ds, bool read, enum dataset_verdict *verdict)
+{
+    (void)ds, (void)read;
+    *verdict = DATASET_SYNTHETIC;
     return 0;
 }
 
@@ -217,7 +244,6 @@ int voc_ask(const struct dataset_facts *like, const char *name, const char *byte
     struct head head;
     *into = NULL;
     TRY(head_read(name, (const uint8_t *)bytes, count, &head));
-    if (head.format != HEAD_JPEG) return fail(ERR_INPUT, "%s is no JPEG", name);
     struct dataset *ds = zalloc(sizeof *ds);
     struct voc_set *set = ds->own = zalloc(sizeof *set);
     ds->kind = &ask_kind, ds->facts = *like;

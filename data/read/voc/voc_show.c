@@ -31,25 +31,46 @@ int voc_draw(struct dataset *ds, enum split split, int64_t number, const char *p
     TRY(image_decode(s->name, s->jpeg, (size_t)s->bytes, &IMAGE_LIMITS, &image));
     for (int64_t i = 0; i < s->is.objects; i++) {
         const int32_t *at = s->is.object[i].at;
+        int colour = s->labels != NULL ? (int)i : at[VOC_CLASS];
+        if (s->labels != NULL) draw_mask(&image, s->labels, (uint8_t)(i + 1), colour);
         draw_box(&image, &(struct draw_box){at[VOC_LEFT], at[VOC_TOP], at[VOC_RIGHT], at[VOC_BOTTOM],
-                                            ds->facts.class_names[at[VOC_CLASS]], at[VOC_CLASS]});
+                                            ds->facts.class_names[at[VOC_CLASS]], colour});
     }
     int rc = image_write_png(path, &image);
     image_free(&image);
     return rc;
 }
 
+// Runs of pixels, column by column, outside and inside by turns. Returns the number of pixels inside.
+static int64_t add_runs(const struct voc_sample *s, uint8_t label, struct text *into)
+{
+    int64_t run = 0, area = 0;
+    bool inside = false;
+    text_add(into, "\"segmentation\": {\"size\": [%d, %d], \"counts\": [", s->is.height, s->is.width);
+    for (int64_t x = 0; x < s->is.width; x++)
+        for (int64_t y = 0; y < s->is.height; y++, run++) {
+            if ((s->labels[y * s->is.width + x] == label) == inside) continue;
+            text_add(into, "%lld, ", (long long)run);
+            area += inside ? run : 0;
+            inside = !inside, run = 0;
+        }
+    text_add(into, "%lld]}, ", (long long)run);
+    return area + (inside ? run : 0);
+}
+
 static void add_objects(const struct dataset *ds, enum split split, struct text *into)
 {
     int64_t id = 0;
     for (int64_t i = 0; i < ds->facts.count[split]; i++) {
-        const struct voc *is = &sample_of(ds, split, i)->is;
-        for (int64_t k = 0; k < is->objects; k++) {
-            const int32_t *at = is->object[k].at;
-            int64_t width = at[VOC_RIGHT] - at[VOC_LEFT], height = at[VOC_BOTTOM] - at[VOC_TOP];
-            text_add(into, "%s\n{\"id\": %lld, \"image_id\": %lld, \"category_id\": %d, \"bbox\": [%d, %d, %lld, %lld], "
-                     "\"area\": %lld, \"iscrowd\": 0}", id > 0 ? "," : "", (long long)id + 1, (long long)i + 1, at[VOC_CLASS] + 1,
-                     at[VOC_LEFT], at[VOC_TOP], (long long)width, (long long)height, (long long)(width * height));
+        const struct voc_sample *s = sample_of(ds, split, i);
+        for (int64_t k = 0; k < s->is.objects; k++) {
+            const int32_t *at = s->is.object[k].at;
+            int64_t width = at[VOC_RIGHT] - at[VOC_LEFT], height = at[VOC_BOTTOM] - at[VOC_TOP], area = width * height;
+            text_add(into, "%s\n{\"id\": %lld, \"image_id\": %lld, \"category_id\": %d, \"bbox\": [%d, %d, %lld, %lld], ",
+                     id > 0 ? "," : "", (long long)id + 1, (long long)i + 1, at[VOC_CLASS] + 1, at[VOC_LEFT], at[VOC_TOP],
+                     (long long)width, (long long)height);
+            if (s->labels != NULL) area = add_runs(s, (uint8_t)(k + 1), into);
+            text_add(into, "\"area\": %lld, \"iscrowd\": 0}", (long long)area);
             id++;
         }
     }
@@ -62,8 +83,8 @@ int voc_whole(struct dataset *ds, enum split split, const char *path)
     text_add(&all, "{\"images\": [");
     for (int64_t i = 0; i < ds->facts.count[split]; i++) {
         const struct voc_sample *s = sample_of(ds, split, i);
-        text_add(&all, "%s\n{\"id\": %lld, \"file_name\": \"%s.jpg\", \"width\": %d, \"height\": %d}", i > 0 ? "," : "",
-                 (long long)i + 1, s->name, s->is.width, s->is.height);
+        text_add(&all, "%s\n{\"id\": %lld, \"file_name\": \"%s.%s\", \"width\": %d, \"height\": %d}", i > 0 ? "," : "",
+                 (long long)i + 1, s->name, s->labels != NULL ? "png" : "jpg", s->is.width, s->is.height);
     }
     text_add(&all, "],\n\"categories\": [");
     for (int i = 0; i < ds->facts.classes; i++)

@@ -204,7 +204,7 @@ TEST_WITH(undecodable_ones_are_named, open_data, close_data)
     struct cache_choice choice = {.data = data, .split = SPLIT_TEST};
     struct cache *cache;
     assert_int_equal(cache_new(&choice, &cache), ERR_INPUT);
-    expect_words("pictures, test sample 40 is not a JPEG");
+    expect_words("pictures, test sample 40 is neither a PNG nor a JPEG");
 }
 
 // ---- a feed that decodes

@@ -4,6 +4,7 @@
 #include "data/image/scale.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_jpeg.h"
+#include "test/unit/must.h"
 
 static struct decoder *decoder;
 
@@ -180,6 +181,32 @@ TEST(parts_of_shrunk_pictures_fit)
     }
 }
 
+TEST(pngs_are_drawn)
+{
+    enum { HIGH = 12, WIDE = 20 };
+    uint8_t pixels[HIGH * WIDE * 3], drawn[HIGH * WIDE * 3];
+    struct image image = {HIGH, WIDE, pixels};
+    void *png;
+    size_t count;
+    int width, height;
+    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)(i * i % 251);
+    assert_int_equal(image_encode_png("it", &image, &png, &count), 0);
+    assert_int_equal(decoder_size(decoder, "it", png, count, &width, &height), 0);
+    assert_int_equal(width, WIDE);
+    assert_int_equal(height, HIGH);
+    struct area all = {0, 0, WIDE, HIGH}, part = {5, 3, 7, 4}, outside = {5, 3, 16, 4};
+    assert_int_equal(decoder_draw(decoder, "it", png, count, &all, false, HIGH, WIDE, drawn), 0);
+    assert_memory_equal(drawn, pixels, sizeof pixels);
+    assert_int_equal(decoder_draw(decoder, "it", png, count, &part, true, 4, 7, drawn), 0);
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 7; x++) assert_memory_equal(drawn + 3 * (7 * y + x), pixels + 3 * (WIDE * (3 + y) + 11 - x), 3);
+    assert_null(decoder_damage(decoder));
+    assert_fails(decoder_draw(decoder, "it", png, count, &outside, false, 4, 7, drawn), ERR_INPUT, "it: the area");
+    for (size_t n = 8; n < count / 2; n += 7)
+        assert_fails(decoder_draw(decoder, "it", png, n, &all, false, HIGH, WIDE, drawn), ERR_INPUT, "it: not a valid PNG");
+    free(png);
+}
+
 // ---- wrong input
 
 static void expect_failure(const uint8_t *bytes, size_t count, const char *part)
@@ -199,8 +226,8 @@ TEST(foreign_files_are_refused)
     struct jpeg_shape s = {.width = 40, .height = 40};
     struct jpeg_bytes b = jpeg_make(&s);
     size_t frame = jpeg_frame(&b);
-    expect_failure(b.at, 0, "is not a JPEG");
-    expect_failure((const uint8_t *)"\x89PNG\r\n\x1a\n", 8, "is not a JPEG");
+    expect_failure(b.at, 0, "is neither a PNG nor a JPEG");
+    expect_failure((const uint8_t *)"\x89PNG\r\n\x1a\n", 8, "not a valid PNG");
     expect_failure(b.at, 3, "not a readable JPEG");
     expect_failure(b.at, frame + 4, "not a readable JPEG");
     b.at[frame + 3] = 12;

@@ -12,7 +12,7 @@
 
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
-           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS };
+           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED };
 
@@ -34,7 +34,7 @@ enum {
     INIT_FLAT, INIT_BELL, ORDER_SAMPLES, ORDER_CUT, ORDER_PAGES, ORDER_GROWN, PACK, FLIP_EACH, FLIP_ONCE, FLIP_DECODED, CROP,
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
-    ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS,
+    ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
     VIEW_BOXED, FLIP_BOXED, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
@@ -74,6 +74,7 @@ static const struct use uses[USES] = {
     [SCORED_ORDER] = {"order of scored texts", RNG_SENTENCES, {4, 4}, ANY_WORD},
     [SCORED_MASKS] = {"masks of scored texts", RNG_SENTENCES, {5, 5}, ANY_WORD},
     [CELLS] = {"drawn cells", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CELLS},
+    [PEOPLE] = {"drawn people", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PEOPLE},
     [VIEW_BOXED] = {"views of pictures with boxes", RNG_CROP, {0, 0}, {0, 0}, .only = BOXED},
     [FLIP_BOXED] = {"flips of pictures with boxes", RNG_FLIP, {0, 0}, {0, 0}, .only = BOXED},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
@@ -129,6 +130,7 @@ static const struct place places[] = {
     {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "DRAWS(", 2, {IMAGES, NO_USE}},
     {"data/read/voc/cells.c", "DRAWS(", 1, {CELLS, NO_USE}},
+    {"data/read/voc/people.c", "DRAWS(", 1, {PEOPLE, NO_USE}},
     {"data/read/wiki/articles.c", "DRAWS(", 1, {ARTICLES, NO_USE}},
     {"data/read/text/lines.c", "DRAWS(", 1, {LINES, NO_USE}},
     {"runtime/cases/cases.c", "RNG_TEST", 2, {CASE_VALUES, CASE_LADDER}},
@@ -220,7 +222,7 @@ TEST(constant_keys_differ)
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
-                {"tasks/bert/cloze.c", "NOISE_SEED = "},
+                {"data/read/voc/people.c", " SEED = "},        {"tasks/bert/cloze.c", "NOISE_SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
