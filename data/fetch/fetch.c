@@ -433,21 +433,28 @@ static int fetch_line(struct fetched_list *l, const char *sha256, int64_t bytes,
     return rc;
 }
 
-static int fetch_listed(const struct source *source, const struct fetch_options *options, const char *folder)
+int fetch_list(const struct source *source, const char *lines, const struct fetch_options *options)
 {
-    const struct embedded *list = embedded_find(source->list);
+    char *folder = fetch_join(options->to, source->folder);
     struct fetched_list l = {.source = source, .options = options, .folder = folder, .connections = curl_share_init()};
-    BUG_IF(list == NULL);
     if (l.connections != NULL) curl_share_setopt(l.connections, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
     int rc = 0;
-    for (const char *line = list->at; *line != '\0' && rc == 0; line = strchr(line, '\n') + 1) {
+    for (const char *line = lines; *line != '\0' && rc == 0; line = strchr(line, '\n') + 1) {
         char sha256[DIGEST_HEX], name[128];
         long long bytes;
         BUG_IF(sscanf(line, "%64s %lld %127s", sha256, &bytes, name) != 3);
         rc = fetch_line(&l, sha256, bytes, name);
     }
     curl_share_cleanup(l.connections);
+    free(folder);
     return rc;
+}
+
+static int fetch_embedded(const struct source *source, const struct fetch_options *options)
+{
+    const struct embedded *list = embedded_find(source->list);
+    BUG_IF(list == NULL);
+    return fetch_list(source, list->at, options);
 }
 
 // Checked before anything is downloaded.
@@ -476,8 +483,9 @@ int fetch_source(const struct source *source, const struct fetch_options *option
     text_free(&note);
     TRY(rc);
     TRY(file_make_folder(options->to));
+    if (source->list != NULL) return fetch_embedded(source, options);
     char *folder = fetch_join(options->to, source->folder);
-    rc = (source->list != NULL ? fetch_listed : fetch_parts)(source, options, folder);
+    rc = fetch_parts(source, options, folder);
     free(folder);
     return rc;
 }

@@ -46,3 +46,11 @@ if [ -w /dev/null ] && [ "$(id -u)" != 0 ]; then # root writes anywhere
     mkdir locked && chmod 555 locked
     says 1 'locked' "$DAWN" data fetch cifar10 --mirror "$url/whole" --to locked
 fi
+
+# A list of many files: the first one decides. (Whole lists are fetched in test_data_fetch.c.)
+says 1 "$url/missing/ImageSets/Main/trainval.txt answered 404" "$DAWN" data fetch bccd --mirror "$url/missing" --to many
+says 1 'offers 170052171 bytes; ImageSets/Main/trainval.txt of BCCD has 4964' "$DAWN" data fetch bccd --mirror "$url/whole" --to many
+mkdir -p there/ImageSets/Main
+head -c 4964 /dev/zero >there/ImageSets/Main/trainval.txt
+says 1 'but ImageSets/Main/trainval.txt of BCCD has 6aea0ac1' "$DAWN" data fetch bccd --from there --to many
+[ -z "$(find many -type f)" ]

@@ -1,27 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# A small server on the loopback for the tests of `dawn data fetch`: it serves one file, and misbehaves in the way that
-# the first part of the path names. Prints its port; writes "PATH RANGE" of every request into LOG; ends when its
+# A small server on the loopback for the tests of `dawn data fetch`: it serves one file, or those of a folder, and misbehaves in
+# the way that the first part of the path names. Prints its port; writes "PATH RANGE" of every request into LOG; ends when its
 # standard input does, so that no test can leave it behind.
-#   usage: data_server.py FILE LOG      FILE may be a number: that many zero bytes, made up as they are sent
+#   usage: data_server.py FILE LOG      FILE may be a number: that many zero bytes, made up as they are sent; or a folder
 import http.server
 import os
 import sys
 import threading
 
 what, log = sys.argv[1], sys.argv[2]
-size = int(what) if what.isdigit() else os.path.getsize(what)
 seen = {}
 
 
-def part(first, count):
-    if what.isdigit():
+def asked_file(path):
+    return os.path.join(what, *path.split("/")[2:]) if os.path.isdir(what) else what
+
+
+def part(name, first, count):
+    if name.isdigit():
         while count > 0:
             n = min(count, 1 << 16)
             yield bytes(n)
             count -= n
     else:
-        with open(what, "rb") as f:
+        with open(name, "rb") as f:
             f.seek(first)
             yield f.read(count)
 
@@ -43,7 +46,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def send(self, first, count, code, headers=(), cut=None):
         self.say(code, headers, count)
-        for piece in part(first, count if cut is None else cut):
+        for piece in part(asked_file(self.path), first, count if cut is None else cut):
             self.wfile.write(piece)
 
     def do_GET(self):
@@ -53,6 +56,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         mode = self.path.split("/")[1]
         seen[mode] = seen.get(mode, 0) + 1
         first = int(asked.split("=")[1].rstrip("-")) if asked else 0
+        name = asked_file(self.path)
+        size = int(name) if name.isdigit() else os.path.getsize(name)
         try:
             if mode == "missing":
                 self.say(404, length=9)
@@ -71,7 +76,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.close_connection = True
-                for piece in part(0, size):
+                for piece in part(name, 0, size):
                     self.wfile.write(piece)
                 self.wfile.write(b"more" * 1000)
             elif mode == "norange":

@@ -55,7 +55,7 @@ static void make_archive(void)
     source.part[0].sha256 = digest;
 }
 
-static void start_server(void)
+static void start_server(const char *what)
 {
     int given[2], out[2];
     assert_int_equal(pipe2(given, O_CLOEXEC), 0);
@@ -64,7 +64,7 @@ static void start_server(void)
     if (server == 0) {
         dup2(given[0], 0);
         dup2(out[1], 1);
-        execlp("python3", "python3", "test/cli/data_server.py", in("served.tar.gz"), in("log"), (char *)NULL);
+        execlp("python3", "python3", "test/cli/data_server.py", what, in("log"), (char *)NULL);
         _exit(127);
     }
     close(given[0]), close(out[1]);
@@ -79,7 +79,7 @@ static int set_up_server(void **state)
     if (set_up(state) != 0) return -1;
     notes[0] = '\0';
     make_archive();
-    start_server();
+    start_server(in("served.tar.gz"));
     return 0;
 }
 
@@ -324,6 +324,93 @@ TEST_WITH(each_part_has_a_host_of_its_own, set_up_server, tear_down_server)
     if (fetch_source(&two, &options) != 0) fail_msg("%s", error_text());
     assert_true(file_exists(in("out/small-bin/one.bin")) && file_exists(in("out/small-bin/list.json")));
     assert_string_equal(requests(), "/whole/archive.tar.gz -\n/whole/list.json -\n");  // the archive was kept
+}
+
+// ---- a list of files
+
+static const struct source listed = {.name = "listed", .title = "Listed", .folder = "listed", .part = {{.bytes = 1500}}};
+static const char *const names[] = {"lists/one.txt", "pictures/a.jpg", "pictures/b.jpg"};
+static char lines[512];
+
+static void serve_file(int i, char letter)
+{
+    char path[64], bytes[500];
+    snprintf(path, sizeof path, "served/%s", names[i]);
+    memset(bytes, letter, sizeof bytes);
+    put(path, bytes, sizeof bytes);
+}
+
+static int set_up_list(void **state)
+{
+    if (set_up(state) != 0) return -1;
+    notes[0] = lines[0] = '\0';
+    make_folder("served");
+    make_folder("served/lists");
+    make_folder("served/pictures");
+    for (int i = 0; i < 3; i++) {
+        char path[64], hex[DIGEST_HEX];
+        serve_file(i, (char)('a' + i));
+        snprintf(path, sizeof path, "served/%s", names[i]);
+        assert_int_equal(digest_file(in(path), hex), 0);
+        snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s 500 %s\n", hex, names[i]);
+    }
+    start_server(in("served"));
+    return 0;
+}
+
+static int fetch_lines(const char *mode, int attempts)
+{
+    char mirror[64];
+    snprintf(mirror, sizeof mirror, "http://127.0.0.1:%d/%s", port, mode);
+    struct fetch_options options = {.mirror = mirror, .to = in("out"), .attempts = attempts, .pause_ms = 1};
+    options.note = keep_note, options.progress = keep_progress;
+    return fetch_list(&listed, lines, &options);
+}
+
+static void assert_listed(void)
+{
+    for (int i = 0; i < 3; i++) {
+        char path[64], *bytes;
+        size_t count;
+        snprintf(path, sizeof path, "out/listed/%s", names[i]);
+        assert_int_equal(file_read(in(path), 1000, &bytes, &count), 0);
+        assert_int_equal(count, 500);
+        assert_int_equal(bytes[499], 'a' + i);
+        free(bytes);
+    }
+}
+
+TEST_WITH(a_list_of_files, set_up_list, tear_down_server)
+{
+    if (fetch_lines("whole", 1) != 0) fail_msg("%s", error_text());
+    assert_listed();
+    assert_int_equal(last_have, 1500);
+    assert_int_equal(last_total, 1500);
+    assert_string_equal(requests(), "/whole/lists/one.txt -\n/whole/pictures/a.jpg -\n/whole/pictures/b.jpg -\n");
+    assert_int_equal(fetch_lines("missing", 1), 0);  // what is there needs no request
+}
+
+TEST_WITH(a_list_goes_on_where_it_broke_off, set_up_list, tear_down_server)
+{
+    assert_fails(fetch_lines("cut", 1), ERR_NETWORK, "250 of 500 bytes are kept in");
+    assert_string_equal(requests(), "/cut/lists/one.txt -\n");
+    if (fetch_lines("cut", 2) != 0) fail_msg("%s", error_text());  // each further file breaks off once, too
+    assert_listed();
+    assert_string_equal(requests(), "/cut/lists/one.txt -\n/cut/lists/one.txt bytes=250-\n"
+                                    "/cut/pictures/a.jpg -\n/cut/pictures/a.jpg bytes=250-\n"
+                                    "/cut/pictures/b.jpg -\n/cut/pictures/b.jpg bytes=250-\n");
+}
+
+TEST_WITH(a_wrong_file_of_a_list_is_named, set_up_list, tear_down_server)
+{
+    serve_file(1, 'x');
+    assert_fails(fetch_lines("whole", 1), ERR_INPUT, "but pictures/a.jpg of Listed has");
+    assert_true(file_exists(in("out/listed/lists/one.txt")));
+    assert_true(file_exists(in("out/listed/pictures/a.jpg.bad")));
+    assert_false(file_exists(in("out/listed/pictures/b.jpg")));
+    serve_file(1, 'b');
+    if (fetch_lines("whole", 1) != 0) fail_msg("%s", error_text());
+    assert_listed();
 }
 
 TEST_WITH(only_https, set_up_server, tear_down_server)
