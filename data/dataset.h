@@ -32,6 +32,7 @@ struct dataset_facts {
     const char *name;    // "cifar10", "synthetic"
     const char *title;   // "CIFAR-10"
     const char *folder;  // the folder of the files; NULL for synthetic
+    bool asked;          // one sample that a person gave, whose failures name it
     bool synthetic;      // drawn by this program: no real board accepts it
     bool official;       // dataset_verify or dataset_check found exactly the published samples; false before they are called
     bool remembered;     // that result was remembered (manifest.h); only sizes and times were read

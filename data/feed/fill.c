@@ -64,17 +64,24 @@ static void clear_rest(const struct feed_choice *c, const struct fill_piece *pie
     }
 }
 
-void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, void *worker, struct fill_failure *failure)
+// Says which sample it was: "bccd, train sample 7: ". The one that a person gave has its name in its failure.
+static void name_failure(const struct feed_choice *c, int64_t index, struct fill_failure *failure)
 {
     const struct dataset_facts *facts = dataset_facts(c->data);
+    if (facts->asked) snprintf(failure->text, sizeof failure->text, "%s", error_text());
+    else snprintf(failure->text, sizeof failure->text, "%.100s, %.100s sample %lld: %.700s", facts->name,
+                  facts->split_name[c->split], (long long)index, error_text());
+}
+
+void fill_piece(const struct feed_choice *c, const struct fill_piece *piece, void *worker, struct fill_failure *failure)
+{
     failure->rc = 0;
     if (piece->begin == 0) clear_rest(c, piece);
     for (int64_t at = piece->begin; at < piece->end && failure->rc == 0; at++) {
         failure->rc = fill_sample(c, piece, at, worker);
         if (failure->rc == 0) continue;
         failure->at = at;
-        snprintf(failure->text, sizeof failure->text, "%.100s, %.100s sample %d: %.700s", facts->name,
-                 facts->split_name[c->split], piece->samples[piece->batch.first + at], error_text());
+        name_failure(c, piece->samples[piece->batch.first + at], failure);
     }
 }
 

@@ -7,6 +7,8 @@
 #include "data/image/decoder.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
+#include "runtime/common/base/text.h"
+#include "tasks/detection/anchors.h"
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/objects.h"
@@ -80,16 +82,18 @@ static struct area area_of(const struct view *v, int width, int height)
 static int decode_view(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)
 {
     struct decoder *decoder = ((struct worker *)item->worker)->decoder;
-    const char *what = "the photograph";  // the feed's error names it
+    struct text name = {0};
     int width, height;
     int64_t n;
     uint8_t *bytes = decoder_room(decoder, (size_t)p->greatest);
     TRY(dataset_item(p->data, p->split, "jpeg", item->index, bytes, (size_t)p->greatest, &n));
-    int rc = decoder_size(decoder, what, bytes, (size_t)n, &width, &height);
+    dataset_sample_name(p->data, p->split, item->index, &name);
+    int rc = decoder_size(decoder, name.at, bytes, (size_t)n, &width, &height);
     struct area area = area_of(v, width, height);
-    if (rc == 0) rc = decoder_draw(decoder, what, bytes, (size_t)n, &area, v->mirror, v->height, v->width, into);
-    if (rc == 0 && decoder_damage(decoder)) rc = fail(ERR_INPUT, "%s is damaged: %s", what, decoder_damage(decoder));
-    return dataset_name_failure(p->data, p->split, item->index, rc);
+    if (rc == 0) rc = decoder_draw(decoder, name.at, bytes, (size_t)n, &area, v->mirror, v->height, v->width, into);
+    if (rc == 0 && decoder_damage(decoder)) rc = fail(ERR_INPUT, "%s is damaged: %s", name.at, decoder_damage(decoder));
+    text_free(&name);
+    return rc;
 }
 
 static int draw_view(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)

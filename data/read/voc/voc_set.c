@@ -247,7 +247,7 @@ int voc_ask(const struct dataset_facts *like, const char *name, const char *byte
     struct dataset *ds = zalloc(sizeof *ds);
     struct voc_set *set = ds->own = zalloc(sizeof *set);
     ds->kind = &ask_kind, ds->facts = *like;
-    ds->facts.name = "picture", ds->facts.title = "a picture", ds->facts.folder = NULL;
+    ds->facts.name = "picture", ds->facts.title = "a picture", ds->facts.folder = NULL, ds->facts.asked = true;
     set->split[SPLIT_TEST].sample = zalloc(sizeof *set->split[SPLIT_TEST].sample);
     struct voc_sample *s = set->split[SPLIT_TEST].sample;
     set->split[SPLIT_TEST].count = 1;
