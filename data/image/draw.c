@@ -98,3 +98,14 @@ void draw_mask(struct image *image, const uint8_t *labels, uint8_t label, int co
         for (int c = 0; c < 3 && labels[i] == label; c++)
             image->pixels[3 * i + c] = (uint8_t)((image->pixels[3 * i + c] + mixed[c]) / 2);
 }
+
+void draw_column_mask(struct image *image, const uint8_t *inside, int colour)
+{
+    const uint8_t *of = colours[colour % COLOURS];
+    for (int y = 0; y < image->height; y++)
+        for (int x = 0; x < image->width; x++) {
+            uint8_t *pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+            if (!inside[(size_t)x * (size_t)image->height + (size_t)y]) continue;
+            for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)((pixel[c] + of[c] + 1) / 2);
+        }
+}

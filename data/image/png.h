@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG by libpng's simplified interface.
-#ifndef DAWN_DATA_PNG_H
-#define DAWN_DATA_PNG_H
+#pragma once
 
 #include "data/image/image.h"
 
@@ -13,5 +12,3 @@ struct png_choice {
 bool png_is(const uint8_t *bytes, size_t count);  // begins as one
 // Pure. Sentences start with `name`; image_free ends a picture.
 int png_read(const char *name, const uint8_t *bytes, size_t count, const struct png_choice *, struct image *) MUST_CHECK;
-
-#endif

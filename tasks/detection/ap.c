@@ -9,7 +9,7 @@
 
 #include "runtime/common/base/arena.h"
 
-enum { THRESHOLDS = 10, RECALLS = 101, RANGES = 4, LIMITS = 3, FOUND_MOST = 100, AT_75 = 5 };
+enum { THRESHOLDS = 10, RANGES = 4, LIMITS = 3, FOUND_MOST = 100, AT_75 = 5 };
 #define AREA_MOST 1e10
 static const double ranges[RANGES][2] = {{0, AREA_MOST}, {0, 32 * 32}, {32 * 32, 96 * 96}, {96 * 96, AREA_MOST}};
 static const int limits[LIMITS] = {1, 10, FOUND_MOST};
@@ -22,7 +22,7 @@ static double threshold_at(int i)
 
 static double recall_at(int i)
 {
-    return i == RECALLS - 1 ? 1 : i * 0.01;
+    return i == AP_RECALLS - 1 ? 1 : i * 0.01;
 }
 
 struct hit {  // a detection, a bit for each threshold
@@ -39,6 +39,7 @@ struct totals {
     struct range range[RANGES];
     int64_t categories[RANGES];  // that have a truth in the range
     double precision[RANGES][THRESHOLDS], recall[LIMITS][RANGES][THRESHOLDS];  // sums over these categories
+    double at_50[AP_RECALLS];  // the parts of precision[0][0]
 };
 struct picture {  // one category of one image
     const struct ap_item **truth, **found;
@@ -157,8 +158,8 @@ static void match_picture(struct picture *p, bool masks, struct totals *totals)
 
 // ---- one category of all images
 
-// Sum over recalls. `precision` and `recall` have room for the hits.
-static double sum_precision(const struct range *r, unsigned bit, double *precision, double *recall)
+// Sum over recalls. `precision` and `recall` have room for the hits. Adds the parts of the sum to `parts`, if that is not NULL.
+static double sum_precision(const struct range *r, unsigned bit, double *precision, double *recall, double *parts)
 {
     double right = 0, wrong = 0, sum = 0;
     for (int64_t i = 0; i < r->hits; i++) {
@@ -168,9 +169,10 @@ static double sum_precision(const struct range *r, unsigned bit, double *precisi
         precision[i] = right / (wrong + right + DBL_EPSILON);
     }
     for (int64_t i = r->hits - 1; i > 0; i--) precision[i - 1] = fmax(precision[i - 1], precision[i]);
-    for (int64_t at = 0, i = 0; i < RECALLS; i++) {
+    for (int64_t at = 0, i = 0; i < AP_RECALLS; i++) {
         while (at < r->hits && recall[at] < recall_at((int)i)) at++;
         if (at < r->hits) sum += precision[at];
+        if (at < r->hits && parts) parts[i] += precision[at];
     }
     return sum;
 }
@@ -189,7 +191,8 @@ static void add_category(struct totals *totals, int range)
                 for (int m = 0; m < LIMITS; m++)
                     right[m] += (r->hit[h].matched & ~r->hit[h].ignored) >> i & 1 && r->hit[h].rank < limits[m];
             for (int m = 0; m < LIMITS; m++) totals->recall[m][range][i] += (double)right[m] / (double)r->truths;
-            totals->precision[range][i] += sum_precision(r, 1u << i, precision, recall);
+            double *parts = range == 0 && i == 0 ? totals->at_50 : NULL;
+            totals->precision[range][i] += sum_precision(r, 1u << i, precision, recall, parts);
         }
         free(precision), free(recall);
     }
@@ -210,11 +213,11 @@ static void end_scores(const struct totals *t, double score[AP_SCORES])
     for (int range = 0; range < RANGES; range++) {
         double categories = (double)t->categories[range];
         bool all = range == 0;
-        score[all ? AP_ALL : AP_SMALL + range - 1] = mean_of(t->precision[range], 0, THRESHOLDS, RECALLS * categories);
+        score[all ? AP_ALL : AP_SMALL + range - 1] = mean_of(t->precision[range], 0, THRESHOLDS, AP_RECALLS * categories);
         score[all ? AR_100 : AR_SMALL + range - 1] = mean_of(t->recall[LIMITS - 1][range], 0, THRESHOLDS, categories);
     }
-    score[AP_50] = mean_of(t->precision[0], 0, 1, RECALLS * (double)t->categories[0]);
-    score[AP_75] = mean_of(t->precision[0], AT_75, 1, RECALLS * (double)t->categories[0]);
+    score[AP_50] = mean_of(t->precision[0], 0, 1, AP_RECALLS * (double)t->categories[0]);
+    score[AP_75] = mean_of(t->precision[0], AT_75, 1, AP_RECALLS * (double)t->categories[0]);
     score[AR_1] = mean_of(t->recall[0][0], 0, THRESHOLDS, (double)t->categories[0]);
     score[AR_10] = mean_of(t->recall[1][0], 0, THRESHOLDS, (double)t->categories[0]);
 }
@@ -225,7 +228,8 @@ static int64_t end_of(const struct ap_item **item, int64_t from, int64_t count, 
     return from;
 }
 
-int ap_score(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES])
+int ap_curve(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES],
+             double precision[AP_RECALLS])
 {
     for (int64_t i = 0; i < found->count; i++)
         if (isnan(found->item[i].score)) return fail(ERR_INPUT, "the score of detection %lld is no number", (long long)i + 1);
@@ -244,7 +248,14 @@ int ap_score(const struct ap_list *truth, const struct ap_list *found, bool mask
     }
     for (int range = 0; range < RANGES; range++) add_category(&totals, range);
     end_scores(&totals, score);
+    for (int i = 0; i < AP_RECALLS; i++) precision[i] = totals.at_50[i] / fmax((double)totals.categories[0], 1);
     for (int range = 0; range < RANGES; range++) free(totals.range[range].hit);
     free(p.overlap), free(truths), free(founds);
     return 0;
+}
+
+int ap_score(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES])
+{
+    double precision[AP_RECALLS];
+    return ap_curve(truth, found, masks, score, precision);
 }

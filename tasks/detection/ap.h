@@ -10,6 +10,7 @@
 
 #include "tasks/detection/rle.h"
 
+enum { AP_RECALLS = 101 };
 enum ap_score {
     AP_ALL, AP_50, AP_75, AP_SMALL, AP_MEDIUM, AP_LARGE,  // precision: IoU 0.50 to 0.95; 0.50; 0.75; by area
     AR_1, AR_10, AR_100, AR_SMALL, AR_MEDIUM, AR_LARGE,   // recall with so many detections in an image; by area, with 100
@@ -31,3 +32,6 @@ struct ap_list {
 };
 // -1 is a score without any truth. Fails if the score of a detection is no number.
 int ap_score(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES]) MUST_CHECK;
+// The same, and precision at recalls 0, 0.01, .. 1 for IoU 0.50 and all areas, as the mean over categories: its mean is AP_50.
+int ap_curve(const struct ap_list *truth, const struct ap_list *found, bool masks, double score[AP_SCORES],
+             double precision[AP_RECALLS]) MUST_CHECK;

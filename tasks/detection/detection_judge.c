@@ -11,13 +11,12 @@
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/objects.h"
+#include "tasks/detection/showcase.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const float SHOWN = 0.4f;  // people see boxes from this score on; all of them are scored
 
 struct judging {
     struct dataset *data;
@@ -68,11 +67,18 @@ static void add_item(struct ap_list *list, const struct ap_item *item)
     list->item[list->count++] = *item;
 }
 
-static struct ap_item item_of(const struct judging *j, int64_t image, int class, const double corner[4])
+// Images and classes are numbered from 1, as the showcase requires; coco_numbers gives those of predictions and of the score.
+static struct ap_item item_of(int64_t image, int class, const double corner[4])
 {
     double width = corner[2] - corner[0], height = corner[3] - corner[1];
-    return (struct ap_item){.image = coco_image(j->data, SPLIT_TEST, image), .category = coco_category(j->data, class),
-                            .area = width * height, .box = {corner[0], corner[1], width, height}};
+    return (struct ap_item){.image = image + 1, .category = class + 1, .area = width * height,
+                            .box = {corner[0], corner[1], width, height}};
+}
+
+static void coco_numbers(const struct judging *j, struct ap_item *item)
+{
+    item->image = coco_image(j->data, SPLIT_TEST, item->image - 1);
+    item->category = coco_category(j->data, (int)item->category - 1);
 }
 
 static int list_truth(const struct judging *j, int64_t image, struct ap_list *into)
@@ -81,32 +87,42 @@ static int list_truth(const struct judging *j, int64_t image, struct ap_list *in
     TRY(objects_read(j->data, SPLIT_TEST, image, &objects));
     for (int64_t i = 0; i < objects.count; i++) {
         const struct object *o = &objects.at[i];
-        struct ap_item item = item_of(j, image, o->class, o->corner);
+        struct ap_item item = item_of(image, o->class, o->corner);
         item.area = o->area, item.crowd = o->crowd;
         add_item(into, &item);
     }
     return 0;
 }
 
-static struct ap_item found_item(const struct judging *j, int64_t image, const struct detection *d)
+static struct ap_item found_item(int64_t image, const struct detection *d)
 {
-    struct ap_item item = item_of(j, image, d->class, (double[]){(double)d->box[0], (double)d->box[1], (double)d->box[2],
+    struct ap_item item = item_of(image, d->class, (double[]){(double)d->box[0], (double)d->box[1], (double)d->box[2],
                                                                  (double)d->box[3]});
     item.score = (double)d->score;
     return item;
 }
 
+// Of the pictures that have answers, or of all.
+static int list_boxes(const struct judging *j, bool answered, struct ap_list *truth, struct ap_list *found)
+{
+    int rc = 0;
+    for (int64_t i = 0; i < j->samples && rc == 0; i++) {
+        if (answered && !j->answer[i].found) continue;
+        rc = list_truth(j, i, truth);
+        for (int k = 0; k < j->answer[i].count; k++) {
+            struct ap_item item = found_item(i, &j->answer[i].found[k]);
+            add_item(found, &item);
+        }
+    }
+    return rc;
+}
+
 static int score_boxes(const struct judging *j, double score[AP_SCORES])
 {
     struct ap_list truth = {0}, found = {0};
-    int rc = 0;
-    for (int64_t i = 0; i < j->samples && rc == 0; i++) {
-        rc = list_truth(j, i, &truth);
-        for (int k = 0; k < j->answer[i].count; k++) {
-            struct ap_item item = found_item(j, i, &j->answer[i].found[k]);
-            add_item(&found, &item);
-        }
-    }
+    int rc = list_boxes(j, false, &truth, &found);
+    for (int64_t i = 0; i < truth.count; i++) coco_numbers(j, &truth.item[i]);
+    for (int64_t i = 0; i < found.count; i++) coco_numbers(j, &found.item[i]);
     if (rc == 0) rc = ap_score(&truth, &found, false, score);
     free(truth.item);
     free(found.item);
@@ -136,7 +152,8 @@ static int write_results(void *state, const char *path)
     const char *between = "[";
     for (int64_t i = 0; i < j->samples; i++)
         for (int k = 0; k < j->answer[i].count; k++, between = ",") {
-            const struct ap_item d = found_item(j, i, &j->answer[i].found[k]);
+            struct ap_item d = found_item(i, &j->answer[i].found[k]);
+            coco_numbers(j, &d);
             text_add(&all, "%s\n{\"image_id\": %lld, \"category_id\": %lld, \"score\": %.17g, ", between, (long long)d.image,
                      (long long)d.category, d.score);
             text_add(&all, "\"bbox\": [%.17g, %.17g, %.17g, %.17g]}", d.box[0], d.box[1], d.box[2], d.box[3]);
@@ -154,7 +171,7 @@ static char *tell_boxes(void *state, int64_t sample)
     const struct answer *a = &j->answer[sample];
     struct text lines = {0};
     text_bytes(&lines, "", 0);
-    for (int k = 0; k < a->count && a->found[k].score >= SHOWN; k++) {
+    for (int k = 0; k < a->count && (double)a->found[k].score >= SHOWCASE_LEAST; k++) {
         const struct detection *d = &a->found[k];
         text_add(&lines, "%s%-10s %.3f  %.0f,%.0f to %.0f,%.0f", k > 0 ? "\n" : "", j->facts->class_names[d->class],
                  (double)d->score, (double)d->box[0], (double)d->box[1], (double)d->box[2], (double)d->box[3]);
@@ -166,28 +183,28 @@ static int decode_picture(const struct judging *j, int64_t sample, struct image 
 {
     const struct field *jpeg = dataset_field(j->data, "jpeg");
     uint8_t *bytes = zalloc((size_t)jpeg->shape.dim[0]);
+    struct text name = {0};
     int64_t count;
     int rc = dataset_item(j->data, SPLIT_TEST, "jpeg", sample, bytes, (size_t)jpeg->shape.dim[0], &count);
-    if (rc == 0) rc = image_decode("the photograph", bytes, (size_t)count, &IMAGE_LIMITS, image);
+    dataset_sample_name(j->data, SPLIT_TEST, sample, &name);
+    if (rc == 0) rc = image_decode(name.at, bytes, (size_t)count, &IMAGE_LIMITS, image);
+    text_free(&name);
     free(bytes);
-    return dataset_name_failure(j->data, SPLIT_TEST, sample, rc);
+    return rc;
 }
 
 static int draw_boxes(void *state, int64_t sample, struct text *png)
 {
     const struct judging *j = state;
     const struct answer *a = &j->answer[sample];
+    const struct showcase shown = {.class_names = j->facts->class_names};
     struct image image;
     void *bytes;
     size_t count;
     TRY(decode_picture(j, sample, &image));
     for (int k = a->count - 1; k >= 0; k--) {
-        const struct detection *d = &a->found[k];
-        char label[64];
-        if (d->score < SHOWN) continue;
-        snprintf(label, sizeof label, "%.40s %.2f", j->facts->class_names[d->class], (double)d->score);
-        draw_box(&image, &(struct draw_box){(double)d->box[0], (double)d->box[1], (double)d->box[2], (double)d->box[3], label,
-                                            d->class});
+        struct ap_item item = found_item(sample, &a->found[k]);
+        if (item.score >= SHOWCASE_LEAST) showcase_draw(&shown, &item, true, &image);
     }
     int rc = image_encode_png("the picture", &image, &bytes, &count);
     image_free(&image);
@@ -197,5 +214,29 @@ static int draw_boxes(void *state, int64_t sample, struct text *png)
     return 0;
 }
 
+static int decode_image(void *context, int64_t image, struct image *into)
+{
+    return decode_picture(context, image - 1, into);
+}
+
+static void name_image(void *context, int64_t image, struct text *into)
+{
+    const struct judging *j = context;
+    dataset_sample_name(j->data, SPLIT_TEST, image - 1, into);
+}
+
+static int exhibit_boxes(void *state, struct exhibit *e)
+{
+    struct judging *j = state;
+    struct ap_list truth = {0}, found = {0};
+    const struct showcase s = {.truth = &truth, .found = &found, .class_names = j->facts->class_names, .samples = j->samples,
+                               .decode = decode_image, .name = name_image, .context = j};
+    int rc = list_boxes(j, true, &truth, &found);
+    if (rc == 0) rc = showcase_add(&s, e);
+    free(truth.item);
+    free(found.item);
+    return rc;
+}
+
 const struct judge detection_judge = {.begin = begin_judging, .batch = judge_batch, .end = end_judging, .write = write_results,
-                                      .tell = tell_boxes, .draw = draw_boxes};
+                                      .tell = tell_boxes, .draw = draw_boxes, .exhibit = exhibit_boxes};

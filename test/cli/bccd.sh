@@ -53,9 +53,42 @@ reads where.txt 'boxes in boxes.png'
 "$DAWN" data verify cells >verified.txt
 reads verified.txt '^drawn cells: synthetic$'
 
+# ---- the report: precision over recall, a row per class, and three pictures next to the truth
+"$DAWN" report >said.txt
+python3 - <<'PY'
+import base64, json, re
+page = open("report.html").read()
+shown = re.findall(r'<figcaption>(\w+): (cells_\d+), (AP ([0-9.]+), \d+ found|the truth: \d+)</figcaption>\n'
+                   r'<img alt="[^"]+" src="data:image/jpeg;base64,([^"]+)"></figure>', page)
+assert [s[0] for s in shown] == ["best", "best", "typical", "typical", "worst", "worst"], [s[:4] for s in shown]
+assert all(a[1] == b[1] and a[3] and not b[3] for a, b in zip(shown[::2], shown[1::2]))
+assert float(shown[0][3]) >= float(shown[2][3]) >= float(shown[4][3]) >= 0, [s[3] for s in shown]
+assert all(base64.b64decode(s[4]).startswith(b"\xff\xd8\xff") for s in shown) and len({s[4] for s in shown}) == 6
+rows = re.findall(r"<tr><td><bdi>(RBC|WBC|Platelets|all classes)</bdi></td>" + r'<td class="number value">([^<]+)</td>' * 5, page)
+score = json.load(open("eval1.json"))
+assert [r[0] for r in rows] == ["all classes", "RBC", "WBC", "Platelets"], rows
+assert rows[0][1] == str(score["truths"]), (rows, score)
+assert all(sum(int(r[k]) for r in rows[1:]) == int(rows[0][k]) for k in (1, 2)), rows
+assert all(abs(sum(float(r[k]) for r in rows[1:]) / 3 - float(rows[0][k])) < 2e-4 for k in (3, 4, 5)), rows
+assert abs(float(rows[0][3]) - score["AP"]) < 0.05, (rows, score)  # another precision
+assert "precision-bccd" in page and "24 of the 24 test pictures are ranked" in page
+PY
+"$DAWN" report --no-answers -o plain.html >said.txt
+lacks plain.html '<img|Answers'
+mv run-1.safetensors kept
+"$DAWN" report -o plain.html >said.txt
+lacks plain.html '<img'
+reads plain.html '<p>This part needs the weights and the data of a run of bccd: no run of task bccd in results.db has weights'
+echo other >run-1.safetensors
+"$DAWN" report -o plain.html >said.txt
+reads plain.html 'does not have the weights that run 1 ended with'
+mv kept run-1.safetensors
+
 # ---- faults
 echo text >text.jpg
 says 1 'text.jpg' "$DAWN" infer bccd text.jpg --threads 1
+head -c 700 "$photo" >cut.jpg
+says 1 '^dawn infer: cut.jpg is damaged: ' "$DAWN" infer bccd cut.jpg --threads 1
 says 1 'none.jpg' "$DAWN" infer bccd none.jpg --threads 1
 says 2 'task bccd takes a photograph: "dawn infer bccd photo.jpg"' "$DAWN" infer bccd --ask words --threads 1
 says 2 'a photograph is looked at alone' "$DAWN" infer bccd "$photo" --latency
@@ -67,6 +100,31 @@ says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=2,1
 says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
 says 2 '5 numbers in "model.widths"; got 2' "$DAWN" $train --set widths=4,4
 says 1 'ImageSets/Main/trainval.txt is missing; "dawn data fetch bccd" gets it' "$DAWN" train bccd --data .
+
+# Files of a person: photographs with and without objects, and one that is cut off.
+mkdir -p own/ImageSets/Main own/JPEGImages own/Annotations
+for n in a b c; do
+    cp "$photo" own/JPEGImages/$n.jpg
+    echo "<annotation><size><width>40</width><height>32</height></size></annotation>" >own/Annotations/$n.xml
+done
+cat >own/Annotations/a.xml <<'XML'
+<annotation><size><width>40</width><height>32</height></size>
+<object><name>WBC</name><bndbox><xmin>4</xmin><ymin>5</ymin><xmax>30</xmax><ymax>30</ymax></bndbox></object></annotation>
+XML
+printf 'a\nb\n' >own/ImageSets/Main/trainval.txt
+echo c >own/ImageSets/Main/test.txt
+few="train bccd --data own --recipe cells --threads 1 --set epochs=1 --set batch=2 --set warmup_epochs=0 --set height=64 --set width=64"
+expect 3 'target' "$DAWN" $few --db own.db # nothing is there to be found: AP 0
+"$DAWN" report own.db -o own.html >said.txt
+reads own.html '0 of the 1 test pictures are ranked'
+mv own elsewhere
+"$DAWN" report own.db -o own.html >said.txt
+reads own.html 'run 1 was trained with --data .*own, which is gone'
+mv elsewhere own
+cp cut.jpg own/JPEGImages/b.jpg
+says 1 'bccd, trainval sample 1: b is damaged: ' "$DAWN" $few --db none.db
+rm own/JPEGImages/b.jpg
+says 1 'own/JPEGImages/b.jpg' "$DAWN" $few --db none.db
 mkdir -p some/ImageSets/Main
 says 1 'some/ImageSets/Main/trainval.txt' "$DAWN" data fetch bccd --from some --to here
 echo a >some/ImageSets/Main/trainval.txt

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects as a grey PNG of the photograph's size: 0 is ground, each other value is one object.
-#ifndef DAWN_DATA_MASKS_H
-#define DAWN_DATA_MASKS_H
+#pragma once
 
 #include "data/read/voc/voc.h"
 
@@ -10,5 +9,3 @@
 int masks_parse(const char *name, const uint8_t *bytes, size_t n, struct voc *, uint8_t **labels) MUST_CHECK;
 // Sets the boxes of the objects, each of which has a pixel, from their labels.
 void masks_boxes(const uint8_t *labels, struct voc *);
-
-#endif

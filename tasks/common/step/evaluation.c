@@ -253,6 +253,7 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
     }
     if (rc == 0 && e->told) tell_answers(e, judging);
     if (rc == 0 && e->drawn) rc = judge->draw(judging, 0, e->drawn);
+    if (rc == 0 && e->exhibit) rc = judge->exhibit(judging, e->exhibit);
     int ended = judge->end(judging, rc == 0 ? score : NULL);
     return rc < 0 ? rc : ended;
 }

@@ -20,6 +20,7 @@ struct evaluation {
     int programs;
     struct text *told;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
     struct text *drawn;              // receives the judge's picture of the first stored sample; NULL: not wanted
+    struct exhibit *exhibit;         // receives what the judge shows of the answers; NULL: not wanted
     bool last;                       // the schedule's last evaluation, or an inference (drive.h)
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold
     // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.

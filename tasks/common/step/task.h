@@ -130,6 +130,15 @@ struct judged {
     const void *output[OUTPUTS_MAX];   // passed by step_output; NULL: no such output
     struct shape shape[OUTPUTS_MAX];   // shape of the whole batch: [count, ...]
 };
+// A part of an HTML page about the answers to test samples.
+struct exhibit {
+    const char *name;   // begins the ids of charts
+    struct text *html;  // charts and tables
+    // Shows a picture (PNG or JPEG) after the charts.
+    void (*picture)(struct exhibit *, const char *caption, const void *bytes, size_t count);
+    void *context;
+};
+
 // One evaluation calls begin, then batch for each batch, then end. Batches come bucket by bucket, each sample once. `end` is
 // called once after every successful `begin` and frees the state. It fills in the scores that the graph does not count;
 // after a failure the pointer to the scores is NULL.
@@ -145,6 +154,8 @@ struct judge {
     // Draws the answer to a stored test sample, where setting->shows: as an SVG file how it was found, or as a PNG the picture
     // (ASKS_PICTURE) with it. NULL: nothing can be seen.
     int (*draw)(void *state, int64_t sample, struct text *file);
+    // Adds what a report shows of the answers so far: charts, tables, the best and the worst sample. NULL: nothing.
+    int (*exhibit)(void *state, struct exhibit *);
     // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,
     // and the scores as text or as the published evaluation prints them. NULL: none is published.
     const char *files;

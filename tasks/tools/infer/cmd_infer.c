@@ -41,7 +41,7 @@ struct source {
     json_t *record;           // NULL: weights from a file
     int64_t run;              // 0: weights from a file
     char *path;
-    char data[64];            // the data set that the run trained on; "": the default one
+    const char *data;         // the data set that the run trained on; NULL: the default one
     char *folder;             // where its data were, if the user named a place; NULL: the usual folder
 };
 
@@ -102,15 +102,6 @@ static int find_run(const struct arguments *a, const char *task, struct source *
     return infer_run_files(&a->choose.files, s->record, s->run);
 }
 
-// Without --data, the weights of a run are tested on the data set of its training.
-static void find_data_of_run(struct source *s)
-{
-    const json_t *first = json_array_get(json_object_get(s->record, "data_sets"), 0);
-    for (int i = 1; s->task->data_sets[i]; i++)
-        if (!strcmp(record_text(first, "name"), s->task->data_sets[i]))
-            snprintf(s->data, sizeof s->data, "%s", s->task->data_sets[i]);
-}
-
 static int source_open(const struct arguments *a, const char *task, struct source *s)
 {
     const char *weights = a->choose.files.weights;
@@ -124,7 +115,7 @@ static int source_open(const struct arguments *a, const char *task, struct sourc
         return 0;
     }
     TRY(find_run(a, task, s));
-    find_data_of_run(s);
+    s->data = infer_run_data(s->task, s->record);
     return record_folder(s->results, s->run, &s->folder);
 }
 
@@ -145,7 +136,7 @@ static void print_choice(const struct arguments *a, const struct source *s)
 // Weights may be scored on other data than they were trained on, but not unknowingly.
 static void say_other_data(const struct source *s, const struct chosen *chosen)
 {
-    const char *trained = *s->data ? s->data : s->task->data_sets[0];
+    const char *trained = s->data ? s->data : s->task->data_sets[0];
     if (s->record && strcmp(trained, chosen->data_name))
         fprintf(stderr, "dawn infer: run %lld was trained on %s, and its weights are scored on %s\n", (long long)s->run, trained,
                 chosen->data_name);
@@ -482,7 +473,7 @@ static int infer_task(const struct arguments *a)
     if (rc == 0) {
         struct choose choice = a->choose;
         choice.files.weights = NULL;  // every task is inferred with weights, even if its training takes none
-        if (!choice.data && *s.data) choice.data = s.data;
+        if (!choice.data) choice.data = s.data;
         rc = choose(&choice, s.task->name, &chosen);
     }
     if (rc == 0) {

@@ -35,6 +35,7 @@ struct infer_options {
     const struct infer_writing *writing;  // only this; NULL: the test set
     struct text *told;        // receives the answer to each sample as a line; NULL: not wanted
     struct text *drawn;       // receives an SVG file that shows how the first answer was found; NULL: not wanted
+    struct exhibit *exhibit;  // receives what the judge shows of the answers, in a test of one at a time; NULL: not wanted
     // Called between requests or batches, at most once a second, outside all measured times. May be NULL.
     void (*progress)(void *context, const char *what, int64_t done, int64_t all);
     void *context;

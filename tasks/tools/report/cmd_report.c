@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dawn report: a results.db as a page (tasks/tools/report/report.h). It only reads the record.
+// dawn report: a results.db as a page (tasks/tools/report/report.h). It changes nothing in the record.
 #include "runtime/common/base/file.h"
 #include "runtime/common/cli/options.h"
 #include "tasks/commands.h"
@@ -24,7 +24,7 @@ static int choose_form(const char *format, const char *to, enum sheet_form *form
     return fail(ERR_USAGE, "the name %.200s must end in .html, .md or .csv, unless --format names the format", to);
 }
 
-static int write_report(const char *db, enum sheet_form form, const struct option_list *pictures, const char *to)
+static int write_report(const char *db, enum sheet_form form, const struct report_pictures *pictures, const char *to)
 {
     struct results *r;
     struct text text = {0};
@@ -43,18 +43,22 @@ int cmd_report(int argc, char **argv)
 {
     const char *to = "report.html", *format = NULL;
     enum sheet_form form;
-    struct option_list pictures = {0};
+    struct report_pictures pictures = {0};
+    bool alone = false;
     const struct option options[] = {
         {OPTION_PATH, 'o', "output", "FILE", "file to write; -: standard output", &to, 0, 0},
         {OPTION_TEXT, 'f', "format", "FORMAT", "html, md or csv (default: by the name of FILE)", &format, 0, 0},
-        {OPTION_LIST, 0, "picture", "FILE", "show this SVG or PNG, such as one of \"dawn infer --attention\"", &pictures, 0, 0},
+        {OPTION_LIST, 0, "picture", "FILE", "show this SVG, PNG or JPEG, such as one of \"dawn infer --attention\"",
+         &pictures.files, 0, 0},
+        {OPTION_FLAG, 0, "no-answers", NULL, "do not look at test samples with the weights of runs", &alone, 0, 0},
         {0},
     };
     const struct usage usage = {
         "report", "[RESULTS.DB] [OPTIONS]",
         "Makes a page of a record: runs and their curves, the throughput that \"dawn bench\" measured, rooflines, memory and "
         "machines. HTML is one file without scripts, for screen and paper; Markdown has the tables; CSV has the throughput. "
-        "Tables of throughput begin with DLPerf's columns.",
+        "Tables of throughput begin with DLPerf's columns. Where a task's answers can be seen (boxes in photographs), the newest "
+        "run with weights looks at the test samples again, for 20 s at most.",
         options,
         "Examples:\n"
         "  dawn report                                   report.html of results.db\n"
@@ -64,6 +68,7 @@ int cmd_report(int argc, char **argv)
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 2) return fail(ERR_USAGE, "expected one file; \"%.60s\" is one too many", argv[2]);
     TRY(choose_form(format, to, &form));
-    if (pictures.count > 0 && form != SHEET_HTML) return fail(ERR_USAGE, "--picture is for HTML: %s has none", forms[form]);
+    if (pictures.files.count > 0 && form != SHEET_HTML) return fail(ERR_USAGE, "--picture is for HTML: %s has none", forms[form]);
+    pictures.answers = !alone;
     return write_report(argc > 1 ? argv[1] : NULL, form, &pictures, to);
 }

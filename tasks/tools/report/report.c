@@ -121,6 +121,7 @@ static void free_all(struct report_data *d)
     free(d->group);
     sheet_free(&d->groups_of_runs);
     text_free(&d->pictures);
+    text_free(&d->answers);
 }
 
 // ---- the page
@@ -218,6 +219,10 @@ static void write_page(const struct results *r, struct report_data *d, enum shee
         sheet_heading(form, 2, "Pictures", into);
         text_bytes(into, d->pictures.at, d->pictures.length);
     }
+    if (d->answers.length > 0) {
+        sheet_heading(form, 2, "Answers", into);
+        text_bytes(into, d->answers.at, d->answers.length);
+    }
     add_throughput(d, form, into);
     add_scaling(d, form, into);
     if (d->all_runs > RUNS_MOST) add_words(form, into, "The last %d of %lld runs.", RUNS_MOST, (long long)d->all_runs);
@@ -243,13 +248,14 @@ static int check_content(const struct results *r, const struct report_data *d, e
     return 0;
 }
 
-int report_write(struct results *r, enum sheet_form form, const struct option_list *pictures, struct text *into)
+int report_write(struct results *r, enum sheet_form form, const struct report_pictures *pictures, struct text *into)
 {
     struct report_data d = {0};
     struct sheet s;
     int rc = read_all(r, &d);
-    for (int i = 0; pictures && i < pictures->count && rc == 0; i++) rc = report_add_picture(pictures->word[i], &d.pictures);
+    for (int i = 0; pictures && i < pictures->files.count && rc == 0; i++) rc = report_add_picture(pictures->files.word[i], &d.pictures);
     if (rc == 0) rc = check_content(r, &d, form);
+    if (rc == 0 && form == SHEET_HTML && pictures && pictures->answers) report_answers(r, &d, &d.answers);
     if (rc == 0 && form != SHEET_CSV) write_page(r, &d, form, into);
     if (rc == 0 && form == SHEET_CSV) {
         report_all_throughput(&d, &s);

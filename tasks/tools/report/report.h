@@ -8,6 +8,9 @@
 #include "submit/results/record.h"
 #include "tasks/tools/show/sheet.h"
 
-// Pictures are files of SVG or PNG, which the HTML shows after the runs; NULL: none. ERR_DATABASE if the record has neither a run
-// nor a measurement; for CSV, if it has no measurement.
-int report_write(struct results *, enum sheet_form, const struct option_list *pictures, struct text *into) MUST_CHECK;
+struct report_pictures {  // of the HTML
+    struct option_list files;  // of SVG, PNG or JPEG
+    bool answers;              // to test samples, of each task that can show them, by weights of its newest run
+};
+// Pictures NULL: none. ERR_DATABASE if the record has neither a run nor a measurement; for CSV, if it has no measurement.
+int report_write(struct results *, enum sheet_form form, const struct report_pictures *, struct text *into) MUST_CHECK;

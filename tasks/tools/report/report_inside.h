@@ -18,7 +18,7 @@ struct report_data {
     struct sheet groups_of_runs;
     struct report_group *group;
     int groups;
-    struct text pictures;  // as HTML
+    struct text pictures, answers;  // as HTML
 };
 
 // Adds the setting that a group measured: "record, bf16, cpu with 2 threads".
@@ -41,5 +41,10 @@ void report_add_scaling_rows(const struct report_data *, struct sheet *);     //
 void report_curves(const struct report_data *, const char *task, struct text *into);
 void report_group_charts(const struct report_data *, int group, struct text *into);
 
+// ---- report_answers.c
+void report_answers(struct results *, const struct report_data *, struct text *html);
+
 // ---- report_pictures.c
 int report_add_picture(const char *path, struct text *html) MUST_CHECK;
+// Adds SVG, PNG or JPEG. False, and nothing added: the bytes are something else.
+bool report_put_picture(const char *caption, const char *bytes, size_t count, struct text *html);

@@ -99,6 +99,31 @@ TEST(the_best_hundred_count)
     assert_true(score[0][AR_100] == 0);
 }
 
+// Of three truths in two categories, two are found: the first at once, the second after a wrong one.
+TEST(precision_over_recall)
+{
+    static struct ap_item truth[] = {{.image = 1, .category = 1, .area = 100, .box = {0, 0, 10, 10}},
+                                     {.image = 1, .category = 1, .area = 100, .box = {50, 0, 10, 10}},
+                                     {.image = 2, .category = 2, .area = 100, .box = {0, 0, 10, 10}}},
+                          found[] = {{.image = 1, .category = 1, .area = 100, .score = 0.9, .box = {0, 0, 10, 10}},
+                                     {.image = 1, .category = 1, .area = 100, .score = 0.8, .box = {80, 0, 10, 10}},
+                                     {.image = 1, .category = 1, .area = 100, .score = 0.7, .box = {50, 0, 10, 7}}};
+    const struct ap_list first = {truth, 2}, all = {truth, 3}, boxes = {found, 3};
+    double score[AP_SCORES], plain[AP_SCORES], precision[AP_RECALLS], sum = 0;
+    OK(ap_curve(&first, &boxes, false, score, precision));
+    for (int i = 0; i < AP_RECALLS; i++) {
+        assert_float_equal(precision[i], i <= 50 ? 1 : 2.0 / 3, 1e-12);
+        sum += precision[i];
+    }
+    assert_float_equal(sum / AP_RECALLS, score[AP_50], 1e-12);
+    OK(ap_score(&first, &boxes, false, plain));
+    assert_memory_equal(score, plain, sizeof score);
+    OK(ap_curve(&all, &boxes, false, score, precision));  // the second category has no detection
+    assert_float_equal(precision[0], 0.5, 1e-12);
+    assert_float_equal(precision[100], 1.0 / 3, 1e-12);
+    assert_float_equal(score[AP_50], sum / AP_RECALLS / 2, 1e-12);
+}
+
 TEST(a_score_that_is_no_number_is_refused)
 {
     struct ap_item found[2] = {{.score = 1}, {.score = (double)NAN}};
