@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolutions of a network, alone, through oneDNN: the yardstick for a training step.
 //
-//   convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50]]]]]
+//   convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50|retina]]]]]
 //
 // Forward and both backward passes, NHWC activations, weights in the format oneDNN prefers, nothing else; no gradient of the
-// images. `airbench` is the six 3x3 convolutions of airbench. Each pass is timed separately; the sums of the medians
+// images. `retina` is the detector of bccd, whose images are SIDE high and a third wider. `airbench` is the six 3x3 convolutions
+// of airbench. Each pass is timed separately; the sums of the medians
 // and of the least processor times are lower bounds of a whole step. Processor time is of all threads, and on a busy
 // machine the better measure with one of them (OMP_NUM_THREADS=1).
 #include "runtime/cpu/product/dnnl_api.h"
@@ -64,6 +65,7 @@ static dnnl_memory_t filled_memory(api_layout md)
 // x[N,side,side,C] * w[K,r,r,C] (padding lo before, hi after) -> y[N,out,out,K], `times` in the network.
 struct layer {
     int side, lo, hi, c, k, r, stride, times;
+    int width;  // 0: side
 };
 
 struct times {
@@ -72,8 +74,9 @@ struct times {
 
 static struct times time_conv(int pass, int n, const struct layer *l, dnnl_data_type_t dt, int repeats)
 {
-    int out = (l->side + l->lo + l->hi - l->r) / l->stride + 1, c = l->c, k = l->k, side = l->side, r = l->r;
-    dnnl_dims_t xd = {n, c, side, side}, wd = {k, c, r, r}, yd = {n, k, out, out};
+    int c = l->c, k = l->k, side = l->side, width = l->width ? l->width : side, r = l->r;
+    int out = (side + l->lo + l->hi - r) / l->stride + 1, wide = (width + l->lo + l->hi - r) / l->stride + 1;
+    dnnl_dims_t xd = {n, c, side, width}, wd = {k, c, r, r}, yd = {n, k, out, wide};
     struct api_conv conv = {.pass = dnnl_forward_training,
                             .stride = {l->stride, l->stride}, .before = {l->lo, l->lo}, .after = {l->hi, l->hi}};
     OK(api_layout_tagged(&conv.x, 4, xd, dt, dnnl_nhwc));
@@ -103,7 +106,7 @@ static struct times time_conv(int pass, int n, const struct layer *l, dnnl_data_
     };
     double *t = calloc((size_t)repeats, sizeof *t);
     if (!t) exit(1);
-    struct times result = {.least = 1e9, .gflop = 2e-9 * n * out * out * k * c * r * r};
+    struct times result = {.least = 1e9, .gflop = 2e-9 * n * out * wide * k * c * r * r};
     for (int i = -1; i < repeats; i++) { // one warm-up
         double t0 = now_seconds(), p0 = processor_seconds();
         OK(dnnl_primitive_execute(prim, stream, 3, args[pass]));
@@ -183,6 +186,26 @@ static int resnet_layers(struct layer *all, int side, bool bottleneck)
     return count;
 }
 
+// tasks/detection/retina.c
+static int retina_layers(struct layer *all, int side)
+{
+    static const int widths[] = {16, 32, 64, 96, 128}, outs[] = {9, 12};
+    int high = after(side, 2), wide = after(side * 4 / 3, 2), c = widths[0];
+    int count = add_layer(all, 0, (struct layer){side, 1, 1, 3, c, 3, 2, 1, side * 4 / 3});
+    for (int stage = 1; stage < 5; stage++) {
+        int k = widths[stage];
+        count = add_layer(all, count, (struct layer){high, 1, 1, c, k, 3, 2, 1, wide});
+        high = after(high, 2), wide = after(wide, 2), c = k;
+        for (int i = 0; i < (stage > 1 ? 3 : 2); i++)
+            count = add_layer(all, count, (struct layer){high, 1, 1, c, c, 3, 1, 1, wide});
+        if (stage == 1) continue;
+        count = add_layer(all, count, (struct layer){high, 0, 0, c, 64, 1, 1, 1, wide});
+        for (int i = 0; i < 5; i++) count = add_layer(all, count, (struct layer){high, 1, 1, 64, 64, 3, 1, 1, wide});
+        for (int i = 0; i < 2; i++) count = add_layer(all, count, (struct layer){high, 1, 1, 64, outs[i], 3, 1, 1, wide});
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 2000, side = argc > 2 ? atoi(argv[2]) : 32;
@@ -190,14 +213,16 @@ int main(int argc, char **argv)
     int repeats = argc > 4 ? atoi(argv[4]) : 5;
     const char *net = argc > 5 ? argv[5] : "airbench";
     bool airbench = !strcmp(net, "airbench"), bottleneck = !strcmp(net, "resnet50");
-    if (n < 1 || side < 16 || repeats < 1 || (!airbench && !bottleneck && strcmp(net, "resnet18") != 0)) {
-        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50]]]]]\n");
+    bool retina = !strcmp(net, "retina");
+    if (n < 1 || side < 16 || repeats < 1 || (!airbench && !bottleneck && !retina && strcmp(net, "resnet18") != 0)) {
+        fprintf(stderr, "usage: convs [BATCH [SIDE [bf16|f32 [REPEATS [airbench|resnet18|resnet50|retina]]]]]\n");
         return 2;
     }
     OK(dnnl_engine_create(&engine, dnnl_cpu, 0));
     OK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
     struct layer layer[LAYERS_MAX];
-    int layers = airbench ? airbench_layers(layer, side) : resnet_layers(layer, side, bottleneck);
+    int layers = airbench ? airbench_layers(layer, side) : retina ? retina_layers(layer, side)
+                                                                  : resnet_layers(layer, side, bottleneck);
     struct times total = {0}, by[PASSES] = {{0}};
     for (int i = 0; i < layers; i++) {
         const struct layer *l = &layer[i];

@@ -5,7 +5,7 @@
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
 # CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm,
-# the files of wiki-sample.
+# the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages.
 import json
 import math
 import pathlib
@@ -13,6 +13,8 @@ import re
 import subprocess
 import sys
 
+import numpy
+import PIL.Image
 import torch
 import torch.nn as nn
 from safetensors.torch import load_file
@@ -20,13 +22,14 @@ from safetensors.torch import load_file
 import scored_set
 import torch_bert
 import torch_gpt
+import torch_retina
 
 STEPS, WARMUP, SEED = 10, 2, 1
 FEW = pathlib.Path("few")
 
 
 def train(dawn, name, case, **changed):
-    settings = {"dropout": 0, "precision": "f32", "epochs": STEPS, "warmup_epochs": WARMUP, **case.settings, **changed}
+    settings = {"precision": "f32", "epochs": STEPS, "warmup_epochs": WARMUP, **case.settings, **changed}
     command = [dawn, "train", case.task, "--recipe", case.recipe, "--data", FEW, "--seed", str(SEED), "--no-stop", "--db",
                f"{name}.db"] + [x for s in settings.items() for x in ("--set", "%s=%s" % s)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -85,13 +88,22 @@ class Transformer(nn.Module):
 
 # ---- the cases
 
-class Translation:
-    task, recipe, still = "multi30k", "transformer-tiny", ("filter_lr", "head_lr", "bias_lr")
-    clips = False
+class Case:
+    still = ("filter_lr", "head_lr", "bias_lr")
+    clips = math.inf          # the largest norm of all gradients
+    first, share = STEPS, 0   # an average of the weights begins after `first` steps and moves by `share` after each other one
+    loose = ("in_proj_bias", "key.bias")  # the gradient of a key's bias is zero but for rounding
+
+    def factor(self, left):  # of the rates, after the warm-up
+        return left
+
+
+class Translation(Case):
+    task, recipe = "multi30k", "transformer-tiny"
     PAIRS, PAD, BOS, EOS, FIRST = 16, 0, 1, 2, 4
 
     def __init__(self, folder):
-        self.settings = {"tokens": 0, "batch": self.PAIRS, "merges": 200}
+        self.settings = {"dropout": 0, "tokens": 0, "batch": self.PAIRS, "merges": 200}
         texts = [(folder / f"train.lc.norm.tok.{side}").read_text().split("\n")[:self.PAIRS] for side in ("en", "de")]
         for part in ("train", "test_2016_flickr", "val"):
             for side, text in zip(("en", "de"), texts): (FEW / f"{part}.lc.norm.tok.{side}").write_text("\n".join(text) + "\n")
@@ -120,16 +132,15 @@ class Translation:
                                            label_smoothing=0.1)
 
 
-class Characters:
-    task, recipe, still = "gpt-char", "gpt-char", ("filter_lr", "head_lr", "bias_lr")
-    clips = True
+class Characters(Case):
+    task, recipe, clips = "gpt-char", "gpt-char", 1
     BLOCK, BLOCKS, CROP = 256, 10, 4
     SHAPE = {"width": 192, "heads": 6, "layers": 6, "hidden": 768}
 
     def __init__(self, folder):
         text = (folder / "input.txt").read_text()[:2840]  # a validation of one block, a training of ten
         (FEW / "input.txt").write_text(text)
-        self.settings = {"batch": self.BLOCKS}
+        self.settings = {"dropout": 0, "batch": self.BLOCKS}
         symbols = sorted(set(text))
         self.symbols, self.text = len(symbols), torch.tensor([symbols.index(c) for c in text[:len(text) * 9 // 10]])
         assert -(-(len(self.text) - 1) // self.BLOCK) == self.BLOCKS
@@ -163,8 +174,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class Modern(Characters):
-    recipe, still = "gpt-modern", ("filter_lr", "head_lr", "bias_lr", "optimiser.embedding.lr")
-    clips = False
+    recipe, still, clips = "gpt-modern", Case.still + ("optimiser.embedding.lr",), math.inf
 
     def model(self):
         return torch_gpt.Modern(**self.SHAPE, symbols=self.symbols)
@@ -175,9 +185,8 @@ class Modern(Characters):
                 torch.optim.AdamW(rest, betas=(0.9, 0.95), eps=1e-8, weight_decay=0)]
 
 
-class Cloze:
-    task, recipe, still = "wiki-mlm", "wiki-mlm", ("filter_lr", "head_lr", "bias_lr")
-    clips = True
+class Cloze(Case):
+    task, recipe, clips = "wiki-mlm", "wiki-mlm", 1
     SHORT, FORMS = 5, ((32, 5), (128, 20))  # the first epochs have short samples
 
     def __init__(self, folder):
@@ -189,7 +198,7 @@ class Cloze:
         pieces, encoder = scored_set.pieces_of(trained)
         self.symbols, self.texts = len(pieces), scored_set.encode(encoder, trained)
         self.samples = len(scored_set.walk(self.texts, (scored_set.SEED, scored_set.TRAIN, 0), self.FORMS[1][0]))
-        self.settings = {"batch": self.samples, "short_epochs": self.SHORT}
+        self.settings = {"dropout": 0, "batch": self.samples, "short_epochs": self.SHORT}
 
     def model(self):
         return torch_bert.Bert(width=256, layers=4, heads=4, inner=1024, symbols=self.symbols, positions=128)
@@ -214,7 +223,84 @@ class Cloze:
                 nn.functional.cross_entropy(nexts, following))
 
 
-CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze}
+class Photos(Case):
+    """Photographs at the size of the network's input, so that no program scales them."""
+    task, recipe, clips = "bccd", "bccd", 10
+    first, share = 4, 0.5
+    PHOTOS, SIDES, SIZES, LEVELS = 16, (240, 320), 3, (8, 16, 32)
+    CLASSES, MEAN, STD = ("RBC", "WBC", "Platelets"), (0.7371, 0.6959, 0.7153), (0.0606, 0.1020, 0.0754)
+
+    def __init__(self, folder):
+        self.settings = {"batch": self.PHOTOS, "data.flip": "never", "data.zoom": "1,1", "data.cache": 0, "ema.decay": 0.5}
+        for part in ("Annotations", "JPEGImages", "ImageSets/Main"): (FEW / part).mkdir(parents=True, exist_ok=True)
+        names = (folder / "ImageSets/Main/trainval.txt").read_text().split()[:self.PHOTOS + 1]
+        for name in names: self.shrink(folder, name)
+        (FEW / "ImageSets/Main/trainval.txt").write_text("\n".join(names[:-1]) + "\n")
+        (FEW / "ImageSets/Main/test.txt").write_text(names[-1] + "\n")
+        sides = [(*((numpy.stack((x, y)) + 0.5) * s), 2 * s * 2 ** (k / self.SIZES))
+                 for s in self.LEVELS for y in range(-(-self.SIDES[0] // s)) for x in range(self.SIDES[1] // s)
+                 for k in range(self.SIZES)]
+        x, y, side = numpy.float32(sides).T
+        self.anchors, self.corners = (x, y, side), numpy.stack((x - side / 2, y - side / 2, x + side / 2, y + side / 2), 1)
+        pixels, targets = zip(*[self.read(name) for name in names[:-1]])
+        self.images = ((torch.tensor(numpy.stack(pixels)) / 255 - torch.tensor(self.MEAN)) / torch.tensor(self.STD)).permute(
+            0, 3, 1, 2).float()
+        self.targets = [torch.tensor(numpy.stack(t)) for t in zip(*targets)]
+
+    def shrink(self, folder, name):
+        photo = PIL.Image.open(folder / f"JPEGImages/{name}.jpg").resize(self.SIDES[::-1])
+        photo.save(FEW / f"JPEGImages/{name}.jpg", quality=95, subsampling=0)
+        text = (folder / f"Annotations/{name}.xml").read_text()
+        halved = re.sub(r"<(xmin|ymin|xmax|ymax|width|height)>(\d+)<", lambda m: f"<{m[1]}>{int(m[2]) // 2}<", text)
+        (FEW / f"Annotations/{name}.xml").write_text(halved)
+
+    def read(self, name):
+        text = (FEW / f"Annotations/{name}.xml").read_text()
+        boxes = [[int(re.search(f"<{k}>(\\d+)<", o)[1]) for k in ("xmin", "ymin", "xmax", "ymax")]
+                 for o in re.findall(r"<object>.*?</object>", text, re.S)]
+        classes = [self.CLASSES.index(c) for c in re.findall(r"<object>\s*<name>(\w+)<", text)]
+        assert len(boxes) == len(classes) and all(min(b[2] - b[0], b[3] - b[1]) > 4 for b in boxes), name
+        return numpy.asarray(PIL.Image.open(FEW / f"JPEGImages/{name}.jpg")), self.match(numpy.float32(boxes), classes)
+
+    def match(self, boxes, classes):
+        a, b = self.corners[:, None], boxes[None]
+        both = (numpy.minimum(a[..., 2:], b[..., 2:]) - numpy.maximum(a[..., :2], b[..., :2])).clip(0).prod(2)
+        overlap = both / ((a[..., 2:] - a[..., :2]).prod(2) + (b[..., 2:] - b[..., :2]).prod(2) - both)
+        which, largest = overlap.argmax(1), overlap.max(1)
+        takes = largest >= 0.5
+        for k, best in enumerate(overlap.argmax(0)): takes[best], which[best] = True, k
+        signs = numpy.where(takes | (largest < 0.4), 1, 0)[:, None].repeat(len(self.CLASSES), 1)
+        signs[takes, numpy.array(classes)[which[takes]]] = -1
+        (x, y, side), box = self.anchors, boxes[which]
+        deltas = numpy.stack((((box[:, 0] + box[:, 2]) / 2 - x) / side, ((box[:, 1] + box[:, 3]) / 2 - y) / side,
+                              numpy.log((box[:, 2] - box[:, 0]) / side), numpy.log((box[:, 3] - box[:, 1]) / side)), 1)
+        taken = takes[:, None].repeat(4, 1)
+        return numpy.float32(signs), numpy.float32(deltas * taken), numpy.float32(taken)
+
+    def factor(self, left):
+        return (1 - math.cos(math.pi * left)) / 2
+
+    def model(self):
+        return torch_retina.Retina().train()
+
+    def updates(self, model):
+        return adamw(model, 1e-3, 0.05, (0.9, 0.999), 1e-8)
+
+    def loss(self, model, step):
+        classes, boxes = torch_retina.losses(*model(self.images), *self.targets)
+        return (classes + boxes) / (self.targets[2].sum() / 4)
+
+
+CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze, "bccd": Photos}
+
+
+def as_torch(weights):
+    """DAWN orders filters as [K,R,S,C]."""
+    return {slot: w.permute(0, 3, 1, 2) if w.dim() == 4 else w for slot, w in weights.items()}
+
+
+def values(model, slots):
+    return {slot: value.clone() for slot, value in model.state_dict().items() if slot in slots}
 
 
 def main():
@@ -223,27 +309,31 @@ def main():
     case = CASES[name](pathlib.Path(folder))
     start, _ = train(dawn, f"{name}-start", case, **dict.fromkeys(case.still, 1e-30))
     end, losses = train(dawn, f"{name}-end", case)
+    start, end = as_torch(start), as_torch(end)
     model = case.model()
-    model.load_state_dict({slot: start[slot] for slot in model.state_dict()})
+    slots = [slot for slot, _ in model.named_parameters()]
+    model.load_state_dict({slot: start[slot] for slot in slots}, strict=False)
     updates = case.updates(model)
     rates = [[g["lr"] for g in u.param_groups] for u in updates]
-    apart = 0
+    apart, final = 0, None
     for step in range(STEPS):
-        # The rates rise to 1 during the warm-up and fall to 0 at the end, linearly.
+        # The rates rise to 1 during the warm-up and fall to 0 at the end.
         up = 1 / (WARMUP + 1) + step / WARMUP * (1 - 1 / (WARMUP + 1))
-        factor = up if step < WARMUP else 1 - (step - WARMUP) / (STEPS - WARMUP)
+        factor = up if step < WARMUP else case.factor(1 - (step - WARMUP) / (STEPS - WARMUP))
         loss = case.loss(model, step)
         model.zero_grad()
         loss.backward()
-        if case.clips: nn.utils.clip_grad_norm_(model.parameters(), 1)
+        nn.utils.clip_grad_norm_(model.parameters(), case.clips)
         for u, own in zip(updates, rates):
             for group, rate in zip(u.param_groups, own): group["lr"] = rate * factor
             u.step()
         apart = max(apart, abs(losses[step] / loss.item() - 1))
         print(f"step {step + 1}: loss {losses[step]:.6f}, PyTorch {loss.item():.6f}")
-    # The gradient of a key's bias is zero but for rounding, so such biases are left out.
+        now = values(model, slots)
+        if step + 1 <= case.first: final = now
+        else: final = {slot: final[slot] + case.share * (now[slot] - final[slot]) for slot in slots}
     differ = {slot: ((value - end[slot]).norm() / (value - start[slot]).norm()).item()
-              for slot, value in model.state_dict().items() if not slot.endswith(("in_proj_bias", "key.bias"))}
+              for slot, value in final.items() if not slot.endswith(case.loose)}
     most = max(differ, key=differ.get)
     print(f"losses: at most {apart:.1e} of them apart; weights after step {STEPS}: at most {differ[most]:.1e} of what they moved "
           f"apart ({most})")
