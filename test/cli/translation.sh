@@ -125,6 +125,8 @@ says 1 'train.lc.norm.tok.en has 9 lines and train.lc.norm.tok.de has 10' "$DAWN
 says 2 'cannot be shared by 3 heads' "$DAWN" $train --set heads=3
 says 2 '"data.length" is 128, and there are 64 positions' "$DAWN" $train --set data.length=128
 says 2 'search.beam' "$DAWN" $train --set search.beam=11
+"$DAWN" $train --set epochs=0.1 --set warmup_epochs=0 --set data.length=10 --db short.db >short.txt || [ $? = 3 ]
+reads short.txt '3,577 of training are longer than data.length and left out'
 
 # ---- killed and resumed
 train="$train --set epochs=1 --set warmup_epochs=0.5 --set dropout=0.1 --set schedule.ema.decay=1 --set schedule.ema.every=9"
