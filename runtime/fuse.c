@@ -270,6 +270,16 @@ static int in_prepare(struct graph *infer, struct graph *prepare, int v)
     return v == NONE ? NONE : graph_slot(prepare, infer->value[v].slot);
 }
 
+// A folded filter has the name of the filter: only one norm of those that follow it in different places can be in it.
+static bool has_other_norm(const struct graph *prepare, const struct slot *w, const struct slot *mean)
+{
+    for (int i = 0; i < prepare->nodes; i++) {
+        const struct node *n = &prepare->node[i];
+        if (n->op == OP_NORM_FOLD && prepare->value[n->in[0]].slot == w && prepare->value[n->in[1]].slot != mean) return true;
+    }
+    return false;
+}
+
 static int fold(struct match *m, int i, struct graph *prepare)
 {
     struct graph *g = m->g;
@@ -277,6 +287,7 @@ static int fold(struct match *m, int i, struct graph *prepare)
     if (!conv || !g->value[conv->in[1]].slot || (conv->in[2] != NONE && !g->value[conv->in[2]].slot)) return 0;
     struct node *norm = &g->node[i];
     struct slot *w = g->value[conv->in[1]].slot;
+    if (has_other_norm(prepare, w, g->value[norm->in[1]].slot)) return 0;
     char *weight = arena_text(&g->arena, "folded.%s", w->name), *bias = arena_text(&g->arena, "folded.%s.bias", w->name);
     int w2 = folded_slot(g, weight, w->shape), b2 = folded_slot(g, bias, SHAPE(w->shape.dim[0]));
     int in[6] = {graph_slot(prepare, w), NONE, NONE, NONE, NONE, in_prepare(g, prepare, conv->in[2])}, out[2];

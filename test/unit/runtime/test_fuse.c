@@ -388,6 +388,24 @@ TEST(test_fold)
     session_done(s);
 }
 
+// Layers that share a filter may have norms of their own: one of them is folded. The same norm is folded in both places.
+TEST(test_fold_of_a_shared_filter)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        struct bench b = bench_new(6, 3);
+        struct graph *p = graph_new(b.store, "prepare");
+        struct conv_attr a = {.stride = {1, 1}, .groups = 1};
+        int w = input(b.g, "w", SHAPE(3, 1, 1, 3));
+        int y = norm(b.g, "norm1", g_conv_full(b.g, b.x, w, NONE, &a), false);
+        keep(b.g, "out", norm(b.g, shared ? "norm1" : "norm2", g_conv_full(b.g, y, w, NONE, &a), false));
+        OK(fuse_fold(b.g, p));
+        assert_int_equal(count_op(b.g, OP_NORM_INFER), !shared);
+        assert_int_equal(count_op(p, OP_NORM_FOLD), 1 + shared);
+        graph_free(p);
+        bench_free(&b);
+    }
+}
+
 // Running statistics can be folded into slots only: a convolution whose bias some node makes stays as it is.
 TEST(test_fold_leaves_made_values)
 {
