@@ -4,6 +4,7 @@
 // engines: test/emulate/lib/libcudnn.so.9.c); it must find wrong addresses.
 #include "test/unit/test.h"
 #include "test/unit/fixture_cases.h"
+#include "test/unit/fixture_folder.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -152,25 +153,18 @@ TEST(test_not_captured)
 
 // ---- the engine cache
 
-static char folder[64];
-
-static int fresh_folder(void **state)
+SETUP(fresh_folder)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (enter(state) < 0) return -1;
     setenv("XDG_CACHE_HOME", folder, 1);
     settings.cache = true;
     return 0;
 }
 
-static int remove_folder(void **state)
+SETUP(remove_folder)
 {
-    (void)state;
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
     settings = without_file();
-    return system(command);
+    return leave(state);
 }
 
 // Plans and binds the small problem on a GPU of that name; returns true if the engine was remembered.
@@ -412,9 +406,8 @@ TEST(test_wrong_addresses_are_found)
     device_close(&cuda->base);
 }
 
-static int leave_files_alone(void **state)
+SETUP(leave_files_alone)
 {
-    (void)state;
     settings = without_file();  // unless a test has its own folder
     return setenv("DAWN_CUDA_CACHE", "off", 1);
 }

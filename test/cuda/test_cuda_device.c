@@ -321,9 +321,8 @@ TEST(decoding_reads_its_cache)
     decode_on("cuda");
 }
 
-static int replay_by_edges(void **state)
+SETUP(replay_by_edges)
 {
-    (void)state;
     if (emulate_replay) emulate_replay(true);  // no test here needs more order than the graphs' edges
     return 0;
 }

@@ -72,9 +72,8 @@ TEST(test_without_races)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-static int turn_pool_off(void **state)
+SETUP(turn_pool_off)
 {
-    (void)state;
     return setenv("DAWN_CUDA_POOL", "off", 0);  // so that an access past the end of a slot is detected
 }
 

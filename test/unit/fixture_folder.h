@@ -9,9 +9,8 @@
 
 static char folder[64];  // of the running test
 
-static inline int enter(void **state)
+SETUP(enter)
 {
-    (void)state;
     strcpy(folder, "/tmp/dawn-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -22,9 +21,8 @@ static inline int remove_one(const char *path, const struct stat *st, int kind, 
     return remove(path);
 }
 
-static inline int leave(void **state)
+SETUP(leave)
 {
-    (void)state;
     return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

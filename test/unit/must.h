@@ -25,6 +25,9 @@
         _fail(__FILE__, __LINE__);                                                                                             \
     } while (0)
 
+// The head of a set-up or a tear-down.
+#define SETUP(name) static inline int name(__attribute__((unused)) void **state)
+
 #define OK(call)                                                                                                               \
     do {                                                                                                                       \
         if ((call) < 0) fail_msg("%s: %s", #call, error_text());                                                               \

@@ -41,16 +41,14 @@ static void draw_all(const struct cache *cache, char hex[DIGEST_HEX])
     digest_bytes(into, sizeof into, hex);
 }
 
-static int open_data(void **state)
+SETUP(open_data)
 {
-    (void)state;
     data = pictures_open();
     return 0;
 }
 
-static int close_data(void **state)
+SETUP(close_data)
 {
-    (void)state;
     dataset_close(data);
     return 0;
 }

@@ -318,16 +318,14 @@ TEST(flipped_bits_do_no_harm)
     }
 }
 
-static int make_decoder(void **state)
+SETUP(make_decoder)
 {
-    (void)state;
     decoder = decoder_new();
     return 0;
 }
 
-static int end_decoder(void **state)
+SETUP(end_decoder)
 {
-    (void)state;
     decoder_free(decoder);
     decoder_free(NULL);
     return 0;

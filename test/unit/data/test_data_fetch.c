@@ -425,9 +425,8 @@ TEST_WITH(only_https, set_up_server, tear_down_server)
     assert_int_equal(fetch_source(&source, &options), ERR_NETWORK);
 }
 
-static int clean_up_curl(void **state)
+SETUP(clean_up_curl)
 {
-    (void)state;
     curl_global_cleanup();
     return 0;
 }

@@ -17,16 +17,14 @@ enum { THE = 4, CAFE, UN, AFF, ABLE, S, COMMA, POINT, BANG, QUOTE, NI, HAO, CASE
 
 static struct wordpiece *lower, *cased;
 
-static int open_both(void **state)
+SETUP(open_both)
 {
-    (void)state;
     return wordpiece_parse("vocab", vocab, strlen(vocab), true, &lower) |
            wordpiece_parse("vocab", vocab, strlen(vocab), false, &cased);
 }
 
-static int close_both(void **state)
+SETUP(close_both)
 {
-    (void)state;
     wordpiece_free(lower);
     wordpiece_free(cased);
     return 0;

@@ -20,18 +20,16 @@ static struct {
 } inputs[ROOM];
 static int input_count, output_count;
 
-static int begin(void **state)
+SETUP(begin)
 {
-    (void)state;
     input_count = output_count = 0;
     if (device_open("ref", 1, &device) < 0 || session_new(device, &session) < 0) return -1;
     g = graph_new(session->store, "hand");
     return 0;
 }
 
-static int end(void **state)
+SETUP(end)
 {
-    (void)state;
     session_free(session);
     device_close(device);
     return 0;

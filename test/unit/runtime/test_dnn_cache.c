@@ -2,6 +2,7 @@
 // The cache of cuDNN's engines: a written file reads back, and any other file is refused as a whole. Needs no CUDA.
 #include "runtime/cuda/dnn/dnn_cache.h"
 #include "test/unit/test.h"
+#include "test/unit/fixture_folder.h"
 
 #include <sys/stat.h>
 
@@ -114,23 +115,13 @@ TEST(test_path)
 
 // ---- the file
 
-static char folder[64], path[96];
+static char path[96];
 
-static int fresh_folder(void **state)
+SETUP(fresh_folder)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/dawn-test-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    assert_int_equal(enter(state), 0);
     snprintf(path, sizeof path, "%s/a/dawn/cudnn.json", folder);
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 static void keep(void)
@@ -162,7 +153,7 @@ static unsigned mode_of(const char *at)
     return st.st_mode;
 }
 
-TEST_WITH(test_file, fresh_folder, remove_folder)
+TEST_WITH(test_file, fresh_folder, leave)
 {
     mode_t old = umask(0);
     assert_int_equal(kept(), 0);
@@ -201,7 +192,7 @@ TEST_WITH(test_file, fresh_folder, remove_folder)
     free(dawn);
 }
 
-TEST_WITH(test_no_file, fresh_folder, remove_folder)
+TEST_WITH(test_no_file, fresh_folder, leave)
 {
     keep();
     char other[112];

@@ -285,9 +285,8 @@ TEST(test_choice)
     free(kept);
 }
 
-static int find_variants(void **state)
+SETUP(find_variants)
 {
-    (void)state;
     variants = loops_all(variant);
     return 0;
 }

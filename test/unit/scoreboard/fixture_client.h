@@ -13,9 +13,8 @@
 static struct fixture_server board;
 static struct sshkey_secret ada;
 
-static inline int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     if (sodium_init() < 0) return -1;
     sshkey_new(&ada, "ada");
     board = (struct fixture_server){0};
@@ -23,9 +22,8 @@ static inline int set_up(void **state)
     return 0;
 }
 
-static inline int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     fixture_remove(&board);
     return 0;
 }

@@ -9,9 +9,8 @@
 enum { RUNS = 5 };
 static struct arena arena;
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     arena_free(&arena);
     return 0;
 }

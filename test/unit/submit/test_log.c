@@ -313,9 +313,8 @@ TEST(draws_by_a_hash)
 // ---- checkpoints
 static struct sshkey_secret own, other;
 
-static int make_keys(void **state)
+SETUP(make_keys)
 {
-    (void)state;
     assert_true(sodium_init() >= 0);
     sshkey_new(&own, "");
     sshkey_new(&other, "");

@@ -11,9 +11,8 @@
 static json_t *original, *replay;
 static struct replay_judged judged;
 
-static int set_up(void **state)
+SETUP(set_up)
 {
-    (void)state;
     original = fixture_run();
     replay = json_deep_copy(original);
     fixture_slow(replay, 700000000);
@@ -21,9 +20,8 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+SETUP(tear_down)
 {
-    (void)state;
     replay_free(&judged);
     json_decref(original);
     json_decref(replay);

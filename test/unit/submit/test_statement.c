@@ -8,9 +8,8 @@
 
 static struct sshkey_secret alice, bob;
 
-static int make_keys(void **state)
+SETUP(make_keys)
 {
-    (void)state;
     sshkey_new(&alice, "alice");
     sshkey_new(&bob, "bob");
     return 0;

@@ -38,17 +38,15 @@ static void measure(const struct infer_options *o, struct infer_figures *f)
     if (infer_measure(o, f) < 0) fail_msg("%s", error_text());
 }
 
-static int enter(void **state)
+SETUP(enter)
 {
-    (void)state;
     strcpy(path, "/tmp/dawn-infer-XXXXXX");
     int fd = mkstemp(path);
     return fd < 0 ? -1 : close(fd);
 }
 
-static int leave(void **state)
+SETUP(leave)
 {
-    (void)state;
     return unlink(path);
 }
 

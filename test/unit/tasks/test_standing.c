@@ -8,9 +8,8 @@
 static const struct task *task;
 static struct recipe recipe;
 
-static int setup(void **state)
+SETUP(setup)
 {
-    (void)state;
     return task_find("cifar10", &task) < 0 ? -1 : recipe_embedded("cifar10", &recipe);
 }
 
