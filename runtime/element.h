@@ -253,7 +253,7 @@ DAWN_BOTH struct augment_draw element_augment(const int32_t key[4], uint32_t ima
     return d;
 }
 
-// Dropout: keeps element `i` of the dropout `site` at this step?
+// True if the dropout `site` keeps element `i` at this step.
 DAWN_BOTH int element_keeps(const int32_t key[4], uint32_t step, uint32_t site, uint64_t i, float p)
 {
     uint64_t seed = (uint64_t)(uint32_t)key[0] | (uint64_t)(uint32_t)key[1] << 32;

@@ -229,7 +229,7 @@ static int ask_for_ticket(struct announcer *a, const struct announce_plan *p)
     a->next = (struct ticket_beat){{0}, {0}};
     sodium_bin2hex(a->next.secret, DIGEST_HEX, secret, sizeof secret);
     a->asked_ns = clock_ns(), a->stopped = p->stopped;
-    if (pthread_create(&a->thread, NULL, work, a) != 0) return fail(ERR_MEMORY, "no thread can be started to ask for a ticket");
+    if (pthread_create(&a->thread, NULL, work, a) != 0) return fail(ERR_MEMORY, "cannot start a thread that asks for a ticket");
     a->runs = true;
     return 0;
 }

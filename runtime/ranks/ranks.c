@@ -71,7 +71,7 @@ static int load_code(const struct embedded *code, void **handle)
 {
     char path[32];
     int fd = memfd_create("dawn-mpi", MFD_CLOEXEC);
-    if (fd < 0) return fail_errno(ERR_IO, errno, "no file in memory for the plug-in of MPI could be made");
+    if (fd < 0) return fail_errno(ERR_IO, errno, "cannot make a file in memory for the plug-in of MPI");
     for (size_t at = 0; at < code->size;) {
         ssize_t n = write(fd, code->at + at, code->size - at);
         if (n < 0 && errno == EINTR) continue;

@@ -98,7 +98,7 @@ static int choose_numbering(struct list *list)
     if (zero && most) return fail(ERR_INPUT, "%s has classes 0 and %d: they count from 0 or from 1", list->name, SYNSETS_MAX);
     if (any && !zero && !most && !named)
         return fail(ERR_INPUT,
-                    "%s has neither a class 0 nor a class %d, so nobody can tell whether its numbers are the development kit's; "
+                    "%s has neither a class 0 nor a class %d, so it is unknown whether its numbers are the development kit's; "
                     "give WordNet ids instead",
                     list->name, SYNSETS_MAX);
     list->numbering = most ? NUMBERS_DEVKIT : NUMBERS_SORTED;

@@ -55,7 +55,7 @@ void whole_sync_folder(const char *path)
 static int whole_open_part(struct whole *whole)
 {
     uint64_t draw;
-    if (getrandom(&draw, sizeof draw, 0) != sizeof draw) return fail_errno(ERR_IO, errno, "no random number can be had");
+    if (getrandom(&draw, sizeof draw, 0) != sizeof draw) return fail_errno(ERR_IO, errno, "the system gives no random numbers");
     struct text part = {0};
     text_add(&part, "%s.%016llx.part", whole->path, (unsigned long long)draw);
     int fd = open(part.at, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

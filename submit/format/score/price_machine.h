@@ -5,8 +5,8 @@
 
 #include "submit/format/score/price.h"
 
-// What is known of a machine. 0 and "": unknown, which contradicts nothing; but an instance with GPUs needs a machine that shows
-// GPUs.
+// The known facts of a machine. 0 and "": unknown, which contradicts nothing; but an instance with GPUs needs a machine that
+// shows GPUs.
 struct price_machine {
     const char *cpu, *gpu, *product;
     int64_t threads, memory_bytes;

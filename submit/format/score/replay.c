@@ -50,7 +50,7 @@ static bool same_text(const json_t *a, const json_t *b, const char *path)
     return strcmp(canonical_text(a, path), canonical_text(b, path)) == 0;
 }
 
-// What makes it another training, a line each. `part`: of the replay a beginning will do.
+// Lists the settings that make it another training, one per line. `part`: a beginning of the replay suffices.
 static int find_others(const json_t *a, const json_t *b, bool part, struct text *t)
 {
     const struct {

@@ -502,7 +502,7 @@ static void scale_gradients(struct session *s, bool good)
     free(dp), free(dq);
 }
 
-// With some steps skipped the parameters equal those after a training without scale that never had these steps.
+// With some steps skipped the parameters equal a training's without scale that never had these steps.
 static void scaled_on(const char *device)
 {
     static const double sizes[] = {0.02, 3, 3, 1e-4, 0.5, 0.5};
