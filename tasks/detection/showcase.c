@@ -200,8 +200,9 @@ static int add_pictures(const struct showcase *s, struct exhibit *e)
     } shown[] = {{"best", count - 1, count > 0}, {"typical", count / 2, count > 2}, {"worst", 0, count > 1}};
     int rc = count < 0 ? (int)count : 0;
     if (rc == 0)
-        html_add(e->html, "<p>%lld of the %lld test pictures are ranked, by the AP of their own boxes. Those with a score of %.1f or "
-                 "more are drawn; all are scored.</p>\n", (long long)count, (long long)s->samples, SHOWCASE_LEAST);
+        html_add(e->html, "<p>%lld of the %lld test pictures are ranked, by the AP of their own boxes in the classes of "
+                 "their truth. Boxes with a score of %.1f or more are drawn; all are scored.</p>\n",
+                 (long long)count, (long long)s->samples, SHOWCASE_LEAST);
     for (int i = 0; i < 3; i++)
         for (int found = 1; found >= 0 && rc == 0 && shown[i].is; found--)
             rc = add_picture(s, shown[i].what, &ranked[shown[i].at], found, e);

@@ -253,7 +253,8 @@ int report_write(struct results *r, enum sheet_form form, const struct report_pi
     struct report_data d = {0};
     struct sheet s;
     int rc = read_all(r, &d);
-    for (int i = 0; pictures && i < pictures->files.count && rc == 0; i++) rc = report_add_picture(pictures->files.word[i], &d.pictures);
+    for (int i = 0; pictures && i < pictures->files.count && rc == 0; i++)
+        rc = report_add_picture(pictures->files.word[i], &d.pictures);
     if (rc == 0) rc = check_content(r, &d, form);
     if (rc == 0 && form == SHEET_HTML && pictures && pictures->answers) report_answers(r, &d, &d.answers);
     if (rc == 0 && form != SHEET_CSV) write_page(r, &d, form, into);
