@@ -285,7 +285,7 @@ class Photos(Case):
         return (1 - math.cos(math.pi * left)) / 2
 
     def model(self):
-        return torch_retina.Retina().double().train()
+        return torch_retina.retina().double().train()
 
     def updates(self, model):
         return adamw(model, 1e-3, 0.05, (0.9, 0.999), self.EPSILON)

@@ -444,8 +444,8 @@ TEST(has_as_many_parameters_as_published)
         // TBD's Seq2Seq without the rows for input feeding (4 x 512 x 512), with one table of symbols instead of two, and with
         // PyTorch's second bias of each layer (4 x 4 x 512): 4 x (2 x 4 x 512^2 + 2 x 4 x 512) + 4 x 512^2 + 512 + 2 x 512 V
         {1, 2, 512, 0, 4050, 4 * (2097152 + 4096) + 1048576 + 512 + 2 * 512 * 4050},
-        // Vaswani et al. 2017: fairseq's tiny; base (44,140,544 are torch.nn.Transformer's; published: 65 M with 37,000 symbols) and
-        // big with MLPerf's vocabulary and two symbols more.
+        // Vaswani et al. 2017: fairseq's tiny; base (44,140,544 are torch.nn.Transformer's; published: 65 M with 37,000 symbols)
+        // and big with MLPerf's vocabulary and two symbols more.
         {POST_NORM, 4, 128, 256, 4050, 1843456},
         {PRE_NORM, 6, 512, 2048, 33710, 44140544 + 33710 * 512},
         {POST_NORM, 6, 512, 2048, 37000, 44140544 - 4 * 512 + 37000 * 512},
