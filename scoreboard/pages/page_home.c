@@ -50,8 +50,8 @@ static void task_row(struct page *page, const struct filter *filter, const struc
     else page_score(page->out, contest, (double)contest->target_micro[0] / 1e6);
     html_add(page->out, "%s%s</small></th>", contest->synthetic ? "" : " ", contest->synthetic ? "" : contest->metric_title);
     if (leader == NULL) {
-        html_add(page->out, "<td role=\"cell\" class=\"none\" colspan=\"6\">No entry yet: <a href=\"/boards/%s/%s\">be the "
-                            "first</a></td></tr>\n",
+        html_add(page->out, "<td role=\"cell\" class=\"none\" colspan=\"6\">No checked entry yet: <a href=\"/boards/%s/%s\">be "
+                            "the first</a></td></tr>\n",
                  contest->name, board_word(filter->board));
         return;
     }
