@@ -251,10 +251,10 @@ int cmd_replay(int argc, char **argv)
         .command = "replay",
         .operands = "RUN|URL|FILE [OPTIONS]",
         .about = "Trains a recorded run once more, with its recipe, seed and data, and compares the figures.\n\n"
-                 "RUN is a number, a name or \"last\", URL is the page of a run on a scoreboard, FILE is a statement, or "
-                 "such a page in a static copy of a board. With the same program, kind of device, threads and libraries the "
-                 "figures must be the same, bit for bit; else the last score must lie in the 95% interval of the run's group, or of "
-                 "one evaluation. The replay is recorded as a run of its own.",
+                 "RUN is a number, a name or \"last\", URL is the page of a run on a scoreboard, FILE is a statement, or such "
+                 "a page in a static copy of a board. With the same program, kind of device, threads and libraries the figures "
+                 "must be the same, bit for bit; else the last score must lie in the 95% interval of the run's group, or of one "
+                 "evaluation. The replay is recorded as a run of its own.",
         .options = options,
         .more = "Exit status: 0 agrees, 3 differs, 130 interrupted, 2 wrong usage, 1 failed.\n"
                 "Examples:\n"

@@ -369,7 +369,7 @@ TEST_WITH(only_checked_figures_are_headlines, set_up, end)
     static const char *const others[] = {">bob<", ">eve<", ">Old<"};
     page = page_of(page_home, "/", NULL, NULL, NULL);
     assert_shows(page, "<tr role=\"row\" class=\"\">");
-    assert_true(strstr(page, "href=\"/boards/cifar10\"") < strstr(page, "No checked entry yet"));  // tasks with a leader come first
+    assert_true(strstr(page, "href=\"/boards/cifar10\"") < strstr(page, "No checked entry yet"));  // tasks with a leader first
     for (size_t o = 0; o < 3; o++) assert_hides(page, others[o]);
     const struct {
         handler *run;
