@@ -6,16 +6,25 @@
 #include "tasks/bert/bert.h"
 #include "tasks/bert/cloze.h"
 
+#include <string.h>
+
+static const char *const parts[] = {"rotary positions"};
+static const char *const activations[] = {"relu-squared", "swiglu", NULL};
+
 #define OWN(field) RECIPE_OWN(struct bert_keys, field)
 _Static_assert(sizeof(struct bert_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BYTES");
 static const struct recipe_key keys[] = {
     {"data.length", NULL, KEY_WHOLE, OWN(length), 16, CLOZE_LONGEST, NULL, "128",
      .about = "pieces of a sample of the training: two texts and three special ones"},
     {"data.predictions", NULL, KEY_WHOLE, OWN(predictions), 1, CLOZE_LONGEST, NULL, "20",
-     .about = "masked pieces of a sample of the training, at most; 15% of its pieces are masked"},
+     .about = "masked pieces of a sample of the training, at most"},
+    {"data.masked", NULL, KEY_NUMBER, OWN(masked), 0.01, 0.9, NULL, "0.15",
+     .about = "share of the pieces of a sample of the training that are masked"},
     {"data.short_length", NULL, KEY_WHOLE, OWN(short_length), 16, CLOZE_LONGEST, NULL, "32",
-     .about = "pieces of a sample in the first epochs, which learn neighbours sooner from short texts; 15% are masked, at most"},
+     .about = "pieces of a sample in the first epochs, which learn neighbours sooner from short texts"},
     {"data.short_epochs", NULL, KEY_WHOLE, OWN(short_epochs), 0, 1 << 20, NULL, "0", .about = "number of these epochs"},
+
+    {"loss.next_factor", NULL, KEY_NUMBER, OWN(next_factor), 0, 1000, NULL, "1", .about = "factor of the next sentence's loss"},
 
     {"model.layers", NULL, KEY_WHOLE, OWN(layers), 1, 96, NULL, "12", .about = "of the encoder"},
     {"model.width", NULL, KEY_WHOLE, OWN(width), 8, 16384, NULL, "768", .about = "numbers per piece"},
@@ -26,8 +35,23 @@ static const struct recipe_key keys[] = {
      .about = "rows of the table of positions; no sample is longer"},
     {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0.1",
      .about = "dropout rate of activations and attention probabilities"},
+    {"model.activation", NULL, KEY_CHOICE, OWN(between), 0, 0, activations, "relu-squared",
+     .about = "between the two products of a layer; swiglu has a third one", .part = PART_ROTARY},
+    {"model.rotary", NULL, KEY_NUMBER, OWN(base), 1, 1e9, NULL, "10000",
+     .about = "base of the wave lengths of positions, in pieces", .part = PART_ROTARY},
+
+    {"optimiser.muon.beta2", NULL, KEY_NUMBER, OWN(beta2), 0, 0.99999, NULL, "0.95",
+     .about = "decay of the second moment of what AdamW updates beside Muon; optimiser.momentum is that of the first",
+     .rules = FOR_MUON},
     {.path = NULL},
 };
+
+static bool has_rotary(const struct recipe *r)
+{
+    const struct model *m = bert_models;
+    while (m->name && strcmp(m->name, r->model)) m++;
+    return m->parts & PART_ROTARY;
+}
 
 static int check_bert(const char *where, const struct recipe *r)
 {
@@ -41,6 +65,9 @@ static int check_bert(const char *where, const struct recipe *r)
     if (k->width % k->heads)
         return fail(ERR_USAGE, "%s: a \"model.width\" of %lld cannot be shared by %lld heads (\"model.heads\")", where,
                     (long long)k->width, (long long)k->heads);
+    if (has_rotary(r) && (k->width / k->heads % 2 || k->width / k->heads > ROTARY_MOST))
+        return fail(ERR_USAGE, "%s: a head has %lld numbers (\"model.width\" / \"model.heads\"); rotary positions need an even "
+                    "number up to %d", where, (long long)(k->width / k->heads), ROTARY_MOST);
     if (r->label_smoothing > 0)
         return fail(ERR_USAGE, "%s: a masked piece is one piece: \"loss.label_smoothing\" must be 0", where);
     return 0;
@@ -48,5 +75,5 @@ static int check_bert(const char *where, const struct recipe *r)
 
 static const char *const also[] = {"bert-pretraining", NULL};
 const struct recipe_table recipe_table_bert = {
-    .task = "wiki-mlm", .also = also, .models = bert_models, .keys = keys, .check = check_bert,
+    .task = "wiki-mlm", .also = also, .models = bert_models, .keys = keys, .parts = parts, .check = check_bert,
 };

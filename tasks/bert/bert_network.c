@@ -5,13 +5,18 @@
 //   masked       x = norm(gelu(W x)) at the masked places alone; logits = x times the table of words, with a bias
 //   next         tanh(W x) of the first place; two scores
 //
+// bert-modern has the layers of gpt-modern (net_transformer.h: struct net_rotary), which see all places of a sample.
+//
 // Matrices begin with a deviation of 0.02.
 #include "tasks/bert/bert_network.h"
 
 #include "tasks/bert/bert_keys.h"
-#include "tasks/common/layers/net.h"
+#include "tasks/common/layers/net_transformer.h"
+
+#include <math.h>
 
 #define NORM_EPS 1e-12f
+#define RMS_EPS 1e-6f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};
 
 static int encode(struct step *s, struct net *n, int64_t symbols)
@@ -22,6 +27,47 @@ static int encode(struct step *s, struct net *n, int64_t symbols)
     int x = net_encoder_input(n, &in);
     for (int i = 0; i < k->layers; i++) x = net_encoder_layer(n, arena_text(&s->g->arena, "encoder.layer.%d", i), x, &layer);
     return x;
+}
+
+static bool is_modern(const struct step *s)
+{
+    return s->setting->model->parts & PART_ROTARY;
+}
+
+static void choose_group(struct step *s, int group)
+{
+    graph_group(s->g, is_modern(s) ? group : BERT_BODY);
+}
+
+static int embed_modern(struct step *s, struct net *n, int64_t symbols)
+{
+    struct graph *g = s->g;
+    int64_t width = bert_keys(s->setting->recipe)->width;
+    struct net_table table = {symbols, width, s->is.length, WEIGHT};
+    graph_scope(g, "embeddings");
+    int x = net_embedding(n, NET_ENCODER_WORDS, step_input(s, "tokens"), &table);
+    table.rows = 2;
+    x = g_add(g, x, net_embedding(n, "embeddings.token_type_embeddings.weight", step_input(s, "segments"), &table));
+    return net_dropout(n, g_cast(g, g_rms_norm(g, x, NONE, n->eps), s->setting->dtype));
+}
+
+// Products that end a part begin with nothing, as in gpt-modern.
+static int encode_modern(struct step *s, struct net *n, int64_t symbols)
+{
+    struct graph *g = s->g;
+    const struct bert_keys *k = bert_keys(s->setting->recipe);
+    const struct net_rotary rotary = {(float)k->base};
+    const struct net_begin begin = {{INIT_UNIFORM, sqrtf(3) * 0.5f / sqrtf((float)k->width)}, ZERO};
+    const struct net_transformer layer = {.feed_forward = k->feed_forward, .heads = (int)k->heads, .rotary = &rotary,
+                                          .begin = &begin, .between = NET_SQUARED + (enum net_between)k->between,
+                                          .attention_p = (float)k->dropout, .lengths = step_input(s, "tokens.length"),
+                                          .source = NONE, .source_lengths = NONE};
+    int x = embed_modern(s, n, symbols);
+    choose_group(s, BERT_BODY);
+    for (int i = 0; i < k->layers; i++) x = net_transformer_layer(n, arena_text(&g->arena, "layers.%d", i), x, &layer);
+    choose_group(s, BERT_HEAD);
+    graph_scope(g, "norm");
+    return g_rms_norm(g, x, NONE, n->eps);
 }
 
 // The output layer is as wide as the vocabulary: it sees the masked places, 15% of all.
@@ -53,9 +99,11 @@ void bert_network(struct step *s, struct bert_answers *into)
 {
     struct net n = net_of(s);
     int64_t symbols = s->setting->data->field[0].classes;
-    n.eps = NORM_EPS;
+    n.eps = is_modern(s) ? RMS_EPS : NORM_EPS;
     net_dropout_at(&n, (float)bert_keys(s->setting->recipe)->dropout);
-    int x = encode(s, &n, symbols);
+    choose_group(s, BERT_HEAD);
+    int x = is_modern(s) ? encode_modern(s, &n, symbols) : encode(s, &n, symbols);
     into->words = predict_words(s, &n, x, symbols);
     into->next = predict_next(s, &n, x);
+    choose_group(s, BERT_BODY);
 }

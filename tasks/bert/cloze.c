@@ -9,12 +9,14 @@
 #include "tasks/bert/neighbours.h"
 #include "tasks/bert/sentence_pairs.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EVALUATE_BATCH = 50, WALKS = 10, SCORED_SEED = 12345, NOISE_SEED = 20181224, PIECE_BYTES = 4, NO_LABEL = -1 };
+static const double MASKED = 0.15;  // of the pieces of a scored sample
 static const char MASK[] = "[MASK]";
 
 // What a task scores. Other lengths, numbers or pieces would be another score, so no recipe has a key for them.
@@ -35,6 +37,7 @@ struct cloze {
     const struct rule_of_task *rule;
     struct form {              // of the samples
         int64_t length, predictions;
+        double masked;         // share of the pieces
     } form[SPLIT_COUNT], brief;  // brief: of the first epochs of the training
     int64_t brief_epochs, samples[SPLIT_COUNT];
     struct wordpiece *pieces;  // NULL: noise
@@ -277,7 +280,7 @@ static void write_sample(struct cloze *c, const struct sentence_draws *of, int64
         write_line(c, index, s);
     } else {
         struct sentence_pair pair = trains ? pair_of_epoch(c, of, index) : c->scored.pair[index];
-        struct sentence_masks masks = {form->predictions, c->special.mask, c->symbols, s->places, s->labels};
+        struct sentence_masks masks = {form->predictions, form->masked, c->special.mask, c->symbols, s->places, s->labels};
         const int64_t count[] = {pair.count[0], pair.count[1]};
         write_pair(c, &c->text[of->split], &pair, s);
         s->masked = sentence_mask(of, index, s->tokens, count, &masks);
@@ -347,9 +350,10 @@ static int open_view(struct cloze *c, const struct setting *s, struct dataset *s
 {
     const struct bert_keys *k = bert_keys(s->recipe);
     while (strcmp(rules[c->rule - rules].task, s->task->name)) c->rule++;
-    c->form[SPLIT_TRAIN] = (struct form){k->length, k->predictions};
-    c->form[SPLIT_TEST] = (struct form){c->rule->length, c->rule->predictions};
-    c->brief = (struct form){k->short_length, (k->short_length * 15 + 99) / 100}, c->brief_epochs = k->short_epochs;
+    c->form[SPLIT_TRAIN] = (struct form){k->length, k->predictions, k->masked};
+    c->form[SPLIT_TEST] = (struct form){c->rule->length, c->rule->predictions, MASKED};
+    c->brief = (struct form){k->short_length, (int64_t)ceil((double)k->short_length * k->masked), k->masked};
+    c->brief_epochs = k->short_epochs;
     if (c->brief.predictions > k->predictions) c->brief.predictions = k->predictions;
     bool noise = !strcmp(stored->kind->name, "noise");
     if (noise && c->rule->length > k->positions) c->form[SPLIT_TEST].length = k->positions;  // nothing is scored

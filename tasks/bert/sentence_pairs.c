@@ -201,7 +201,7 @@ int64_t sentence_mask(const struct sentence_draws *of, int64_t number, int32_t *
                       const struct sentence_masks *m)
 {
     struct drawing d = begin_draws(of, MASKS, number);
-    int64_t pieces = count[0] + count[1], masked = (int64_t)rint((double)(pieces + SENTENCE_SPECIAL) * 0.15);
+    int64_t pieces = count[0] + count[1], masked = (int64_t)rint((double)(pieces + SENTENCE_SPECIAL) * m->share);
     int32_t *place = zalloc((size_t)(pieces + 1) * sizeof *place);
     masked = masked < 1 ? 1 : masked > m->most ? m->most : masked;
     masked = masked < pieces ? masked : pieces;

@@ -137,11 +137,11 @@ def walk(texts, of, length, number=0):
     return made
 
 
-def mask(of, number, sample, symbols, most):
+def mask(of, number, sample, symbols, most, share=0.15):
     a, b, _ = sample
     draws, ids = Draws(of, MASKING, number), [2] + a + [3] + b + [3]
     places = [i for i in range(1, len(ids) - 1) if i != len(a) + 1]
-    count = min(most, max(1, round(len(ids) * 0.15)))
+    count = min(most, max(1, round(len(ids) * share)))
     for i in range(count):
         k = i + draws.below(len(places) - i)
         places[i], places[k] = places[k], places[i]

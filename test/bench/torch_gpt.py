@@ -37,33 +37,33 @@ def norm(x):
 
 
 class Attention(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, rotary):
         super().__init__()
-        self.heads = heads
+        self.heads, self.rotary = heads, rotary
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width, bias=False) for _ in range(4))
 
-    def forward(self, x):
+    def forward(self, x, mask=None):
         b, t, width = x.shape
         q, k, v = (p(x).view(b, t, self.heads, -1).transpose(1, 2) for p in (self.q_proj, self.k_proj, self.v_proj))
         half = width // self.heads // 2
-        angle = (torch.arange(t)[:, None] * 10000 ** (-torch.arange(half).double() / half)).to(x.dtype)
+        angle = (torch.arange(t)[:, None] * self.rotary ** (-torch.arange(half).double() / half)).to(x.dtype)
 
         def rotate(y):
             a, z = y[..., :half], y[..., half:]
             return torch.cat((a * angle.cos() - z * angle.sin(), a * angle.sin() + z * angle.cos()), -1)
 
-        y = F.scaled_dot_product_attention(rotate(norm(q)), rotate(norm(k)), v, is_causal=True)
+        y = F.scaled_dot_product_attention(rotate(norm(q)), rotate(norm(k)), v, mask, is_causal=mask is None)
         return self.out_proj(y.transpose(1, 2).flatten(2))
 
 
 class Layer(nn.Module):
-    def __init__(self, width, heads, hidden, gated):
+    def __init__(self, width, heads, hidden, gated, rotary=10000):
         super().__init__()
-        self.gated, self.hidden, self.self_attn = gated, hidden, Attention(width, heads)
+        self.gated, self.hidden, self.self_attn = gated, hidden, Attention(width, heads, rotary)
         self.linear1, self.linear2 = nn.Linear(width, hidden * (1 + gated), bias=False), nn.Linear(hidden, width, bias=False)
 
-    def forward(self, x):
-        x = x + self.self_attn(norm(x))
+    def forward(self, x, mask=None):
+        x = x + self.self_attn(norm(x), mask)
         y = self.linear1(norm(x))
         y = F.silu(y[..., :self.hidden]) * y[..., self.hidden:] if self.gated else F.relu(y).square()
         return x + self.linear2(y)

@@ -4,8 +4,8 @@
 #
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
-# CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm,
-# the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages.
+# CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm or
+# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages.
 import json
 import math
 import pathlib
@@ -187,7 +187,7 @@ class Modern(Characters):
 
 class Cloze(Case):
     task, recipe, clips = "wiki-mlm", "wiki-mlm", 1
-    SHORT, FORMS = 5, ((32, 5), (128, 20))  # the first epochs have short samples
+    SHORT, FORMS, SHARE, NEXT = 5, ((32, 5), (128, 20)), 0.15, 1  # the first epochs have short samples
 
     def __init__(self, folder):
         for n in range(4):
@@ -210,7 +210,7 @@ class Cloze(Case):
         (length, most), of, made, walks = self.FORMS[step >= self.SHORT], (SEED, scored_set.TRAIN, step), [], 0
         while len(made) < self.samples:
             made, walks = made + scored_set.walk(self.texts, of, length, walks), walks + 1
-        masked = [scored_set.mask(of, n, s, self.symbols, most) for n, s in enumerate(made[:self.samples])]
+        masked = [scored_set.mask(of, n, s, self.symbols, most, self.SHARE) for n, s in enumerate(made[:self.samples])]
         tokens, segments = torch.zeros(2, self.samples, length, dtype=torch.long)
         places, labels = torch.zeros(2, self.samples, most, dtype=torch.long)
         labels -= 1
@@ -220,7 +220,20 @@ class Cloze(Case):
         lengths, following = torch.tensor([len(m[0]) for m in masked]), torch.tensor([s[2] for s in made[:self.samples]])
         words, nexts = model(tokens, segments, lengths, places)
         return (nn.functional.cross_entropy(words.flatten(0, 1), labels.flatten(), ignore_index=-1) +
-                nn.functional.cross_entropy(nexts, following))
+                self.NEXT * nn.functional.cross_entropy(nexts, following))
+
+
+class ModernCloze(Cloze):
+    recipe, clips = "wiki-modern", math.inf
+    FORMS, SHARE, NEXT = ((32, 13), (128, 51)), 0.4, 0.1
+
+    def model(self):
+        return torch_bert.Modern(width=256, layers=4, heads=4, inner=1024, symbols=self.symbols, rotary=100)
+
+    def updates(self, model):
+        rest = [p for name, p in model.named_parameters() if not name.startswith("layers.")]
+        return [Muon(model.layers.parameters(), {"lr": 0.02, "momentum": 0.95, "decay": 0.1}),
+                torch.optim.AdamW(rest, lr=2e-3, betas=(0.9, 0.95), eps=1e-8, weight_decay=0)]
 
 
 class Photos(Case):
@@ -295,7 +308,8 @@ class Photos(Case):
         return (classes + boxes) / (self.targets[2].sum() / 4)
 
 
-CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze, "bccd": Photos}
+CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze,
+         "wiki-modern": ModernCloze, "bccd": Photos}
 
 
 def as_torch(weights):

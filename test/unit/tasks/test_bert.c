@@ -16,7 +16,7 @@
 
 // ---- the network compared with PyTorch's: test/bench/torch_bert.py printed these
 
-enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, LAYERS = 2, INNER = 10, PLACES_ALL = 9 };
+enum { B = 3, T = 8, P = 3, V = 13, WIDTH = 6, WIDE = 8, LAYERS = 2, INNER = 10, PLACES_ALL = 9 };
 static const int32_t TOKENS[B][T] = {{2, 7, 4, 3, 9, 4, 12, 3}, {2, 4, 3, 11, 3}, {2, 5, 8, 6, 3, 4, 3}};
 static const int32_t SEGMENTS[B][T] = {{0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 1, 1}, {0, 0, 0, 0, 0, 1, 1}};
 static const int32_t LENGTHS[B] = {8, 5, 7}, NEXT[B] = {1, 0, 1};
@@ -31,7 +31,7 @@ static const struct {
               {"places", SHAPE(P), PLACES}, {"labels", SHAPE(P), LABELS}, {"next", SHAPE(), NEXT}};
 enum { FIELDS = 6 };
 
-static const struct golden GRADIENT[] = {
+static const struct golden OF_BERT[] = {
     {"embeddings.word_embeddings.weight", 0.59937379},
     {"embeddings.position_embeddings.weight", 0.16031060},
     {"embeddings.token_type_embeddings.weight", 0.23676503},
@@ -50,26 +50,68 @@ static const struct golden GRADIENT[] = {
     {"cls.seq_relationship.bias", -0.02164592},
     {NULL, 0},
 };
-static const double LOSSES[] = {2.59114091, 0.67033545}, WORDS[] = {-0.90567027, 1.06353333, 0.03266442, 1.05006134},
-    FOLLOWS[2 * B] = {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342};
+static const struct golden OF_SQUARED[] = {
+    {"embeddings.word_embeddings.weight", -0.68418920},
+    {"embeddings.token_type_embeddings.weight", 0.35861469},
+    {"layers.0.", 0.35665162},
+    {"layers.1.", -0.32566649},
+    {"pooler.dense.weight", -0.09381139},
+    {"pooler.dense.bias", 0.09156969},
+    {"cls.predictions.bias", -0.12366151},
+    {"cls.predictions.transform.dense.weight", -0.17999129},
+    {"cls.predictions.transform.dense.bias", -0.17307719},
+    {"cls.predictions.transform.LayerNorm.weight", -0.13914517},
+    {"cls.predictions.transform.LayerNorm.bias", -0.18408141},
+    {"cls.seq_relationship.weight", 0.06694501},
+    {"cls.seq_relationship.bias", 0.04902450},
+    {NULL, 0},
+};
+static const struct golden OF_GATED[] = {
+    {"embeddings.word_embeddings.weight", -0.67396502},
+    {"embeddings.token_type_embeddings.weight", 0.54087597},
+    {"layers.0.", 0.58797890},
+    {"layers.1.", 1.30421437},
+    {"pooler.dense.weight", -0.09162710},
+    {"pooler.dense.bias", 0.03994792},
+    {"cls.predictions.bias", -0.15038934},
+    {"cls.predictions.transform.dense.weight", -1.24580130},
+    {"cls.predictions.transform.dense.bias", -0.62394174},
+    {"cls.predictions.transform.LayerNorm.weight", -0.00009203},
+    {"cls.predictions.transform.LayerNorm.bias", -0.12165385},
+    {"cls.seq_relationship.weight", 0.01759126},
+    {"cls.seq_relationship.bias", -0.04996353},
+    {NULL, 0},
+};
+enum { BERT, SQUARED, GATED, MODELS };  // the last two: bert-modern
+static const struct {
+    const struct golden *gradient;
+    double loss[2], words[4], follows[2 * B];
+} GOLDEN[MODELS] = {
+    {OF_BERT, {2.59114091, 0.67033545}, {-0.90567027, 1.06353333, 0.03266442, 1.05006134},
+     {-0.06368494, 0.72927011, -0.24731891, 0.75104777, -0.13533488, 0.81936342}},
+    {OF_SQUARED, {2.71048905, 0.74585878}, {1.33408042, 1.09123291, 1.39195491, 1.06330476},
+     {0.31796473, 0.55067927, 0.20980760, 0.69713896, 0.41842802, 0.42910692}},
+    {OF_GATED, {2.41493773, 0.69315408}, {2.26512951, 0.81867115, 2.28437905, 0.53614798},
+     {-0.31051945, 0.95249889, -0.37120806, 0.94454018, -0.20776714, 0.93422221}},
+};
 
 static const struct waves WAVES = {.norm = "LayerNorm", .scale = 0.5, .weight = 0.5, .rest = 0.3, .angle = 0.37, .square = true};
 
-static void compare_with_pytorch(const char *device)
+static void compare_with_pytorch(const char *device, int model)
 {
     static const struct metric metrics[] = {{0}};
     static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SHUFFLED}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
     static const struct task_program programs[] = {{"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, NULL}, {0}};
     struct recipe recipe = {0};
-    *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = WIDTH, .heads = 2,
-                                                                 .feed_forward = INNER,
-                                                                 .positions = PLACES_ALL};
+    *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = model == BERT ? WIDTH : WIDE,
+                                                                 .heads = 2, .feed_forward = INNER, .positions = PLACES_ALL,
+                                                                 .base = 1e4, .between = model == GATED};
     struct dataset_facts facts = {.name = "few", .field = {{.name = "tokens", .classes = V}}, .fields = 1};
     struct feed_choice choice = {.order = {.buckets = 1, .batch = {B}}, .fields = FIELDS};
     for (int i = 0; i < FIELDS; i++)
         choice.field[i] = (struct feed_field){.name = INPUTS[i].name, .dtype = I32, .shape = {INPUTS[i].shape}};
     struct task task = {.name = "few", .metrics = metrics, .feeds = feeds, .programs = programs};
-    struct setting setting = {.task = &task, .model = bert_models, .data = &facts, .recipe = &recipe,
+    struct setting setting = {.task = &task, .model = &bert_models[model != BERT], .data = &facts, .recipe = &recipe,
                               .feed = {&choice, &choice}, .dtype = F32};
     struct step_slots slots = {0};
     struct session *s = session_on(device);
@@ -93,21 +135,21 @@ static void compare_with_pytorch(const char *device)
         OK(session_write(s, slot, INPUTS[i].bytes, 0, slot_bytes(slot)));
     }
     OK(session_run(s, 0));
-    assert_float_equal(read_one(s, "masked"), LOSSES[0], 1e-5);
-    assert_float_equal(read_one(s, "following"), LOSSES[1], 1e-5);
+    assert_float_equal(read_one(s, "masked"), GOLDEN[model].loss[0], 1e-5);
+    assert_float_equal(read_one(s, "following"), GOLDEN[model].loss[1], 1e-5);
     float *words = read_slot(s, "words"), *follows = read_slot(s, "follows");
     static const int at[][2] = {{0, 0}, {0, 1}, {1, 0}, {2, 1}};
-    for (int i = 0; i < 4; i++) assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], WORDS[i], 1e-5);
-    for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], FOLLOWS[i], 1e-5);
+    for (int i = 0; i < 4; i++) assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], GOLDEN[model].words[i],
+                                                   1e-5);
+    for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], GOLDEN[model].follows[i], 1e-5);
     free(words), free(follows);
-    assert_int_equal(compare_gradients(s, GRADIENT, 6e-6, true), parameters);
+    assert_int_equal(compare_gradients(s, GOLDEN[model].gradient, 6e-6, true), parameters);
     session_done(s);
 }
 
 TEST(equals_pytorch)
 {
-    compare_with_pytorch("ref");
-    compare_with_pytorch("cpu");
+    for (int model = 0; model < MODELS; model++) compare_with_pytorch("ref", model), compare_with_pytorch("cpu", model);
 }
 
 // ---- sizes and rules
@@ -122,7 +164,7 @@ TEST(has_as_many_parameters_as_published)
         int layers;
     } rows[] = {{&task_bert_pretraining, "bert-base-128", 110106428, 12}, {&task_bert_pretraining, "bert-large-512", 336226108,
                                                                            24},
-                {&task_wiki_mlm, "wiki-mlm", 5430786, 4}};
+                {&task_wiki_mlm, "wiki-mlm", 5430786, 4}};  // bert-modern's are in the contest
     static const char *const names[] = {"embeddings.word_embeddings.weight", "pooler.dense.weight", "cls.predictions.bias",
                                         "cls.predictions.transform.dense.weight", "cls.predictions.transform.LayerNorm.bias",
                                         "cls.seq_relationship.weight", "encoder.layer.0.attention.self.query.weight"};
@@ -176,6 +218,48 @@ TEST(lamb_spares_norms_and_biases)
     slot_store_free(store);
 }
 
+// 16 squares are two batches of eight; the four tall and the four wide matrices are one each. AdamW updates the rest.
+TEST(muon_is_for_the_matrices_of_layers)
+{
+    struct bench b;
+    bench_choose(&b, &task_wiki_mlm, "wiki-modern", (const char *const[]){NULL});
+    OK(device_open("null", 1, &b.device));
+    OK(dataset_open_noise("wiki-sample", &b.data));
+    bench_new(&b);
+    const struct graph *g = b.trainer->session->graph[0];
+    int products = 0, descents = 0;
+    for (int i = 0; i < g->nodes; i++) {
+        products += g->node[i].phase == PHASE_UPDATE && g->node[i].op == OP_MATMUL;
+        descents += g->node[i].op == OP_DESCEND;
+    }
+    assert_int_equal(products, 4 * 3 * 5);
+    assert_int_equal(descents, 4 * 6 + 2 + 3 + 4 + 2);  // layers; tables; pooler and the words' bias; transform; next
+    struct rule rule[RULES_MAX] = {0};
+    assert_int_equal(task_wiki_mlm.rules(&b.trainer->setting, rule), 4);
+    for (int i = 0; i < 4; i++) assert_int_equal(rule[i].optimiser, i == 0 ? OPTIMISER_MUON : OPTIMISER_ADAMW);
+    for (int i = 1; i < 4; i++) {
+        assert_float_equal(rule[i].settings.beta1, 0.9, 1e-6);
+        assert_float_equal(rule[i].settings.beta2, 0.95, 1e-6);
+        assert_float_equal(rule[i].rate, 2e-3, 1e-9);
+        assert_true(rule[i].settings.decay == 0);
+    }
+    bench_close(&b);
+}
+
+TEST(rotary_positions_need_even_heads)
+{
+    struct recipe r;
+    OK(recipe_embedded("wiki-modern", &r));
+    struct bert_keys *k = (void *)r.own;
+    OK(recipe_table_bert.check("a recipe", &r));
+    k->heads = 256;
+    REFUSED(recipe_table_bert.check("a recipe", &r), "a head has 1 numbers");
+    k->width = 2048, k->heads = 4;
+    REFUSED(recipe_table_bert.check("a recipe", &r), "rotary positions need an even number up to 256");
+    snprintf(r.model, sizeof r.model, "bert-mlm");
+    OK(recipe_table_bert.check("a recipe", &r));
+}
+
 // ---- samples
 
 struct made {
@@ -213,9 +297,9 @@ static void end(struct made *m)
     dataset_close(m->stored);
 }
 
-enum { LONG = 128, MASKS = 20 };
+enum { LONG = 128, MASKS = 20, MANY = 51 };
 struct filled {
-    int32_t tokens[LONG], segments[LONG], length, places[MASKS], labels[MASKS], next;
+    int32_t tokens[LONG], segments[LONG], length, places[MANY], labels[MANY], next;
 };
 
 static void fill_one(struct made *m, const struct feed_item *item, struct filled *f)
@@ -226,7 +310,7 @@ static void fill_one(struct made *m, const struct feed_item *item, struct filled
 }
 
 // What holds for every sample; returns the number of masked pieces.
-static int check_sample(const struct filled *f, int64_t row, int64_t length, int most)
+static int check_masked(const struct filled *f, int64_t row, int64_t length, int most, double share)
 {
     int second = 0, masked = 0;
     while (second < f->length && f->segments[second] == 0) second++;
@@ -238,7 +322,7 @@ static int check_sample(const struct filled *f, int64_t row, int64_t length, int
     for (int i = second; i < f->length; i++) assert_int_equal(f->segments[i], 1);
     for (int i = f->length; i < length; i++) assert_int_equal(f->tokens[i] | f->segments[i], 0);
     while (masked < most && f->labels[masked] >= 0) masked++;
-    int wanted = (int)rint(f->length * 0.15);
+    int wanted = (int)rint(f->length * share);
     assert_int_equal(masked, wanted < 1 ? 1 : wanted > most ? most : wanted);
     for (int i = 0; i < most; i++) {
         int64_t place = f->places[i] - row * length;
@@ -251,6 +335,11 @@ static int check_sample(const struct filled *f, int64_t row, int64_t length, int
         if (i > 0) assert_true(f->places[i] > f->places[i - 1]);
     }
     return masked;
+}
+
+static int check_sample(const struct filled *f, int64_t row, int64_t length, int most)
+{
+    return check_masked(f, row, length, most, 0.15);
 }
 
 TEST(samples_are_as_published)
@@ -306,6 +395,20 @@ TEST(epochs_differ_and_repeat)
     end(&m), end(&other);
 }
 
+TEST(a_recipe_masks_more)
+{
+    struct made m;
+    make(&m, "wiki-modern");
+    int64_t masked = 0, pieces = 0;
+    for (int64_t i = 0; i < 500; i++) {
+        struct filled f;
+        fill_one(&m, &(struct feed_item){.split = SPLIT_TRAIN, .index = i, .seed = 1, .place = 1}, &f);
+        masked += check_masked(&f, 1, LONG, MANY, 0.4), pieces += f.length;
+    }
+    assert_float_equal((double)masked / (double)pieces, 0.4, 0.005);
+    end(&m);
+}
+
 // The first epochs have samples of their own form, in a bucket of their own.
 TEST(first_epochs_are_brief)
 {
@@ -333,9 +436,9 @@ TEST(first_epochs_are_brief)
 // The recipe and the seed do not matter; the digest is of these 1,000 samples.
 TEST(the_scored_set_is_fixed)
 {
-    static const char *const recipes[] = {"wiki-mlm", "articles"};
-    char digest[2][DIGEST_HEX];
-    for (int r = 0; r < 2; r++) {
+    static const char *const recipes[] = {"wiki-mlm", "wiki-modern", "articles"};
+    char digest[3][DIGEST_HEX];
+    for (int r = 0; r < 3; r++) {
         struct made m;
         make(&m, recipes[r]);
         for (int64_t i = 0; i < 1000; i++) {
@@ -347,7 +450,7 @@ TEST(the_scored_set_is_fixed)
             assert_memory_equal(f.tokens, again.tokens, sizeof f.tokens);
             cloze_sample(m.view, i, &s);
             assert_memory_equal(f.tokens, s.tokens, sizeof f.tokens);
-            assert_memory_equal(f.labels, s.labels, sizeof f.labels);
+            assert_memory_equal(f.labels, s.labels, MASKS * sizeof *f.labels);
             assert_int_equal(f.segments[s.second], 1);
             assert_int_equal(f.next, s.random);
             cloze_sample_free(&s);
@@ -355,7 +458,7 @@ TEST(the_scored_set_is_fixed)
         cloze_scored_digest(m.view, digest[r]);
         end(&m);
     }
-    assert_string_equal(digest[0], digest[1]);
+    for (int r = 1; r < 3; r++) assert_string_equal(digest[0], digest[r]);
     assert_string_equal(digest[0], "d321fe67231bf9def1db23c1b695a81f763dc7a3545290c17a7d75c74646d595");
 }
 
