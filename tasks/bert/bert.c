@@ -7,6 +7,7 @@
 #include "tasks/bert/bert_network.h"
 #include "tasks/bert/cloze.h"
 #include "tasks/bert/cloze_judge.h"
+#include "tasks/bert/neighbours.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/common/step/step.h"
 
@@ -133,7 +134,7 @@ static const char *const whole_recipes[] = {"bert-large-512", "articles-512", NU
     .samples = "sequences", .metrics = metrics, .models = bert_models, .view = cloze_view, .note = cloze_note,          \
     .scored_digest = cloze_scored_digest,                                                                              \
     .asks = ASKS_LINES, .ask = cloze_ask, .feed = cloze_feed, .variant = choose_variant, .evaluation = choose_evaluation, \
-    .programs = programs, .judge = &cloze_judge, .rules = update_rules, .baselines = cloze_baselines
+    .programs = programs, .judge = &cloze_judge, .rules = update_rules, .baselines = neighbours_baselines
 
 const struct task task_wiki_mlm = {
     .name = CLOZE_SMALL, .title = "BERT on a sample of Wikipedia", .target = 0.29, .data_sets = sample_sets,

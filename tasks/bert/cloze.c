@@ -6,7 +6,6 @@
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/bert/bert_keys.h"
-#include "tasks/bert/neighbours.h"
 #include "tasks/bert/sentence_pairs.h"
 
 #include <math.h>
@@ -69,6 +68,16 @@ const char *cloze_piece(const struct dataset *view, int32_t id)
 bool cloze_is_noise(const struct dataset *view)
 {
     return !cloze_of(view)->pieces;
+}
+
+const struct sentence_text *cloze_text(const struct dataset *view, enum split split)
+{
+    return &cloze_of(view)->text[split];
+}
+
+const struct wordpiece_special *cloze_special(const struct dataset *view)
+{
+    return &cloze_of(view)->special;
 }
 
 // ---- forms: bucket 0 has that of the split, bucket 1 the brief one
@@ -457,18 +466,12 @@ void cloze_scored_digest(const struct dataset *view, char hex[DIGEST_HEX])
     text_free(&lines);
 }
 
-struct floors {
-    int32_t piece;           // the most frequent one of training
-    int64_t places;          // masked ones
-    double masked, next;     // its share of them; that of the more frequent answer to "next"
-};
-
-static struct floors floors_of(const struct dataset *view)
+struct cloze_floors cloze_floors_of(const struct dataset *view)
 {
     const struct cloze *c = cloze_of(view);
     const struct sentence_text *t = &c->text[SPLIT_TRAIN];
     int64_t *times = zalloc((size_t)c->symbols * sizeof *times), hits = 0, random = 0, all = c->samples[SPLIT_TEST];
-    struct floors f = {0};
+    struct cloze_floors f = {0};
     for (int64_t i = 0; i < t->ids; i++) times[t->id[i]]++;
     for (int32_t i = 0; i < c->symbols; i++) f.piece = times[i] > times[f.piece] ? i : f.piece;
     for (int64_t i = 0; i < all; i++) {
@@ -484,29 +487,12 @@ static struct floors floors_of(const struct dataset *view)
     return f;
 }
 
-int cloze_baselines(const struct setting *s, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX])
-{
-    struct floors f = floors_of(view);
-    (void)s, (void)stored;
-    row[0] = (struct baseline){.metric = 0, .score = f.masked};
-    row[1] = (struct baseline){.metric = 1, .score = f.next};
-    snprintf(row[0].what, sizeof row[0].what, "\"%s\" for each masked piece", cloze_piece(view, f.piece));
-    snprintf(row[1].what, sizeof row[1].what, "one answer to each next sentence");
-    const struct cloze *c = cloze_of(view);
-    if (c->text[SPLIT_TRAIN].ids > NEIGHBOURS_MOST) return 2;
-    struct neighbours_score n = neighbours_fill_in(view, &c->text[SPLIT_TRAIN], &c->special);
-    row[2] = (struct baseline){.metric = 0, .score = n.masked};
-    row[3] = (struct baseline){.metric = 2, .score = n.loss};
-    for (int i = 2; i < 4; i++) snprintf(row[i].what, sizeof row[i].what, "counts of the two pieces on each side");
-    return 4;
-}
-
 void cloze_note(const struct setting *s, const struct dataset *view, struct text *into)
 {
     char digest[DIGEST_HEX];
     (void)s;
     if (cloze_is_noise(view) || cloze_of(view)->asked) return;
-    struct floors f = floors_of(view);
+    struct cloze_floors f = cloze_floors_of(view);
     cloze_scored_digest(view, digest);
     text_add(into,
              "%d pieces; without learning, \"%s\" for each of the %lld masked pieces scores %.4f, and one answer to each next "

@@ -11,6 +11,8 @@
 // samples takes 24 bytes each, made in 10 ns per piece when the first batch of an epoch needs it.
 #pragma once
 
+#include "data/text/wordpiece.h"
+#include "tasks/bert/sentence_pairs.h"
 #include "tasks/common/step/task.h"
 
 #define CLOZE_SMALL "wiki-mlm"
@@ -20,12 +22,22 @@ enum { CLOZE_LONGEST = 1024, CLOZE_BEST = 5 };  // words that an answer names
 int cloze_view(const struct setting *, struct dataset *stored, struct dataset **) MUST_CHECK;
 int cloze_feed(const struct setting *, int feed, struct feed_choice *) MUST_CHECK;
 void cloze_note(const struct setting *, const struct dataset *view, struct text *);
-int cloze_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 int cloze_ask(const struct dataset *like, const char *text, size_t n, const char *sentence, struct dataset **) MUST_CHECK;
 
 const char *cloze_digest(const struct dataset *view);  // of the learned pieces; "": none were learned
 const char *cloze_piece(const struct dataset *view, int32_t id);
 bool cloze_is_noise(const struct dataset *view);       // it has no text
+
+const struct sentence_text *cloze_text(const struct dataset *view, enum split);
+const struct wordpiece_special *cloze_special(const struct dataset *view);
+
+// What is scored without learning.
+struct cloze_floors {
+    int32_t piece;           // the most frequent one of training
+    int64_t places;          // masked ones
+    double masked, next;     // its share of them; that of the more frequent answer to "next"
+};
+struct cloze_floors cloze_floors_of(const struct dataset *view);
 
 struct cloze_sample {
     int32_t *tokens, *segments;       // [T]

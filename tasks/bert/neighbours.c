@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each direction is a list of all pieces of the training text, sorted by the pieces in front of them: what followed a context is a
-// range of the list.
+// Each direction is a list of all pieces of the training text, sorted by the pieces in front of them: what followed a context is
+// a range of the list.
 #include "tasks/bert/neighbours.h"
 
 #include "runtime/common/base/arena.h"
 #include "tasks/bert/cloze.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { AHEAD = 1, BACK = -1, NOTHING = -1, KEY_BITS = 17 };
+enum { AHEAD = 1, BACK = -1, NOTHING = -1, KEY_BITS = 17, COUNTED_MOST = 1 << 24 };  // pieces of a training text
 static const double SPARE = 0.1;  // times that a piece occurs beyond those counted, so that none is impossible
 
 struct follower {
@@ -123,14 +124,17 @@ static void count_text(struct counting *c, const struct sentence_text *t)
     list_followers(c, t, BACK);
 }
 
-struct neighbours_score neighbours_fill_in(const struct dataset *view, const struct sentence_text *train,
-                                           const struct wordpiece_special *special)
+struct filled_in {
+    double masked, loss;  // the share of masked pieces whose best guess is right; the mean loss of one in nats
+};
+
+static struct filled_in fill_in_all(const struct dataset *view)
 {
     const struct dataset_facts *facts = dataset_facts(view);
-    struct counting c = {.special = special, .symbols = facts->field[0].classes};
+    struct counting c = {.special = cloze_special(view), .symbols = facts->field[0].classes};
     int64_t hits = 0, places = 0;
     double loss = 0;
-    count_text(&c, train);
+    count_text(&c, cloze_text(view, SPLIT_TRAIN));
     for (int64_t i = 0; i < facts->count[SPLIT_TEST]; i++) {
         struct cloze_sample s;
         cloze_sample(view, i, &s);
@@ -140,5 +144,22 @@ struct neighbours_score neighbours_fill_in(const struct dataset *view, const str
     }
     for (int side = 0; side < 2; side++) free(c.follower[side]);
     free(c.frequency), free(c.times);
-    return (struct neighbours_score){(double)hits / (double)places, loss / (double)places};
+    return (struct filled_in){(double)hits / (double)places, loss / (double)places};
+}
+
+int neighbours_baselines(const struct setting *s, struct dataset *stored, struct dataset *view,
+                         struct baseline row[BASELINES_MAX])
+{
+    struct cloze_floors f = cloze_floors_of(view);
+    (void)s, (void)stored;
+    row[0] = (struct baseline){.metric = 0, .score = f.masked};
+    row[1] = (struct baseline){.metric = 1, .score = f.next};
+    snprintf(row[0].what, sizeof row[0].what, "\"%s\" for each masked piece", cloze_piece(view, f.piece));
+    snprintf(row[1].what, sizeof row[1].what, "one answer to each next sentence");
+    if (cloze_text(view, SPLIT_TRAIN)->ids > COUNTED_MOST) return 2;
+    struct filled_in n = fill_in_all(view);
+    row[2] = (struct baseline){.metric = 0, .score = n.masked};
+    row[3] = (struct baseline){.metric = 2, .score = n.loss};
+    for (int i = 2; i < 4; i++) snprintf(row[i].what, sizeof row[i].what, "counts of the two pieces on each side");
+    return 4;
 }

@@ -49,7 +49,7 @@ struct sentence_masks {
     int32_t mask, symbols;
     int32_t *place, *label;  // ascending; room for `most`
 };
-// Masks `share` of the pieces of sample `number`, id[count] with its special pieces at 0, middle and count - 1; one at least. Of ten
-// masked ones eight become [MASK], one any piece, and one stays. Returns their number.
+// Masks `share` of the pieces of sample `number`, id[count] with its special pieces at 0, middle and count - 1; one at least.
+// Of ten masked ones eight become [MASK], one any piece, and one stays. Returns their number.
 int64_t sentence_mask(const struct sentence_draws *, int64_t number, int32_t *id, const int64_t count[2],
                       const struct sentence_masks *);

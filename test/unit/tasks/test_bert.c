@@ -139,8 +139,8 @@ static void compare_with_pytorch(const char *device, int model)
     assert_float_equal(read_one(s, "following"), GOLDEN[model].loss[1], 1e-5);
     float *words = read_slot(s, "words"), *follows = read_slot(s, "follows");
     static const int at[][2] = {{0, 0}, {0, 1}, {1, 0}, {2, 1}};
-    for (int i = 0; i < 4; i++) assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], GOLDEN[model].words[i],
-                                                   1e-5);
+    for (int i = 0; i < 4; i++)
+        assert_float_equal(words[(at[i][0] * P + at[i][1]) * V + 4 * at[i][1] + 1], GOLDEN[model].words[i], 1e-5);
     for (int i = 0; i < 2 * B; i++) assert_float_equal(follows[i], GOLDEN[model].follows[i], 1e-5);
     free(words), free(follows);
     assert_int_equal(compare_gradients(s, GOLDEN[model].gradient, 6e-6, true), parameters);
