@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection: a one-stage network draws boxes around things and names them. The score is COCO's average precision.
-// In this order: the step, the update rules, the task. photos.c makes the batches, detection_judge.c scores the boxes.
+// Detection: a one-stage network draws boxes around things and names them; a two-stage network (two_stage.c) finds people and
+// their masks. The score is COCO's average precision. In this order: the step, the update rules, the tasks. photos.c makes the
+// batches, detection_judge.c scores the answers.
 #include "tasks/detection/detection.h"
 
 #include "data/read/voc/voc_ask.h"
@@ -10,17 +11,14 @@
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/photos.h"
+#include "tasks/detection/two_stage.h"
 
 // ---- the step
 
 static void forward_images(struct step *s, int answer[MODEL_VALUES])
 {
-    const struct dataset_facts *d = s->setting->data;
-    struct augment_attr a = {.to = s->setting->dtype};
-    int images = step_input(s, "images");
-    for (int c = 0; c < 3; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
     graph_scope(s->g, "samples");
-    int in[MODEL_VALUES] = {g_augment(s->g, images, NONE, NONE, &a)};
+    int in[MODEL_VALUES] = {photos_images(s)};
     s->setting->model->forward(s, in, answer);
 }
 
@@ -58,9 +56,10 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     return 2;
 }
 
-// ---- the task
+// ---- the tasks
 
 static const char *const sets[] = {"bccd", "cells", NULL}, *const recipes[] = {"bccd", "cells", NULL};
+static const char *const mask_sets[] = {"pennfudan", "people", NULL}, *const mask_recipes[] = {"pennfudan", "people", NULL};
 static const char *const coco_sets[] = {"coco", "cells", NULL};
 static const char *const ssd_recipes[] = {"coco-ssd", "bccd-ssd", NULL};
 static const char *const efficientdet_recipes[] = {"coco-efficientdet", "bccd-efficientdet", NULL};
@@ -90,6 +89,11 @@ static int ask_cells(const struct dataset *like, const char *bytes, size_t count
     return ask_as(sets[0], like, &(struct file){name, bytes, count}, into);
 }
 
+static int ask_people(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
+{
+    return ask_as(mask_sets[0], like, &(struct file){name, bytes, count}, into);
+}
+
 static int ask_coco(const struct dataset *like, const char *bytes, size_t count, const char *name, struct dataset **into)
 {
     return ask_as(coco_sets[0], like, &(struct file){name, bytes, count}, into);
@@ -101,24 +105,35 @@ static const struct task_program programs[] = {
     {0},
 };
 static const struct metric metrics[] = {{"ap", "", METRIC_RATIO, false}, {"ap50", "", METRIC_RATIO, false}, {0}};
+static const struct task_program mask_programs[] = {
+    {"train", PROGRAM_TRAIN, FEED_TRAIN, ANY, two_stage_train},
+    {"evaluate", PROGRAM_EVALUATE, FEED_TEST, 0, two_stage_evaluate},
+    {0},
+};
+static const struct metric mask_metrics[] = {{"mask_ap50", "", METRIC_RATIO, false}, {"box_ap50", "", METRIC_RATIO, false},
+                                             {"mask_ap", "", METRIC_RATIO, false}, {"box_ap", "", METRIC_RATIO, false}, {0}};
 
-#define SHARED                                                                                                         \
-    .samples = "images", .asks = ASKS_PICTURE, .metrics = metrics, .models = detector_models, .note = note_left_out,    \
-    .feed = photos_feed, .variant = choose_variant, .evaluation = photos_sizes, .programs = programs,                  \
+#define SHARED                                                                                                              \
+    .samples = "images", .asks = ASKS_PICTURE, .feed = photos_feed, .variant = choose_variant, .evaluation = photos_sizes,  \
     .judge = &detection_judge, .rules = update_rules
+#define ONE_STAGE .metrics = metrics, .models = detector_models, .note = note_left_out, .programs = programs
 
 const struct task task_bccd = {
-    .name = "bccd", .title = "Blood cells", .target = 0.56, .data_sets = sets, .recipes = recipes, .ask = ask_cells,
-    SHARED,
+    SHARED, ONE_STAGE, .name = "bccd", .title = "Blood cells", .target = 0.56, .data_sets = sets, .recipes = recipes,
+    .ask = ask_cells,
+};
+const struct task task_pennfudan = {
+    SHARED, .name = "pennfudan", .title = "People and their masks", .metrics = mask_metrics, .target = 0.66,
+    .data_sets = mask_sets, .recipes = mask_recipes, .models = two_stage_models, .ask = ask_people, .programs = mask_programs,
 };
 // MLPerf Training's SSD from 2020 to 2022, and its target.
 const struct task task_coco_ssd = {
-    .name = "coco-ssd", .title = "COCO, SSD", .target = 0.23, .data_sets = coco_sets, .recipes = ssd_recipes,
-    .ask = ask_coco, .takes = TAKES_WEIGHTS, SHARED,
+    SHARED, ONE_STAGE, .name = "coco-ssd", .title = "COCO, SSD", .target = 0.23, .data_sets = coco_sets,
+    .recipes = ssd_recipes, .ask = ask_coco, .takes = TAKES_WEIGHTS,
 };
 const struct task task_coco_efficientdet = {
-    .name = "coco-efficientdet", .title = "COCO, EfficientDet-D0", .target = 0.33, .data_sets = coco_sets,
-    .recipes = efficientdet_recipes, .ask = ask_coco, SHARED,
+    SHARED, ONE_STAGE, .name = "coco-efficientdet", .title = "COCO, EfficientDet-D0", .target = 0.33, .data_sets = coco_sets,
+    .recipes = efficientdet_recipes, .ask = ask_coco,
 };
 
-const struct task *const tasks_detection[] = {&task_bccd, &task_coco_ssd, &task_coco_efficientdet, NULL};
+const struct task *const tasks_detection[] = {&task_bccd, &task_pennfudan, &task_coco_ssd, &task_coco_efficientdet, NULL};

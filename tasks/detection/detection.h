@@ -3,4 +3,4 @@
 
 #include "tasks/common/step/task.h"
 
-extern const struct task task_bccd;
+extern const struct task task_bccd, task_pennfudan;

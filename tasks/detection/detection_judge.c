@@ -11,6 +11,7 @@
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/objects.h"
+#include "tasks/detection/paste.h"
 #include "tasks/detection/showcase.h"
 
 #include <math.h>
@@ -21,40 +22,71 @@
 struct judging {
     struct dataset *data;
     const struct dataset_facts *facts;
-    struct anchors *anchors;
-    int64_t samples;
+    struct anchors *anchors;  // NULL: a two-stage detector, which finds masks
+    int64_t samples, height, width;  // sides of the network's input
     struct answer {
         int count;
         int32_t size[2];  // width and height of the photograph
         struct detection *found;
+        struct rle *mask;  // NULL: boxes alone
     } *answer;
 };
+
+static void forget_answer(struct answer *a)
+{
+    for (int k = 0; a->mask && k < a->count; k++) rle_free(&a->mask[k]);
+    free(a->found), free(a->mask);
+    a->found = NULL, a->mask = NULL, a->count = 0;
+}
 
 static int begin_judging(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
 {
     const struct detection_keys *k = detection_keys(c->recipe);
+    const struct anchors_style *style = detector_style(c->model);
     struct judging *j = *state = zalloc(sizeof *j);
     (void)view;
     *j = (struct judging){.data = stored, .facts = dataset_facts(stored), .samples = dataset_facts(stored)->count[SPLIT_TEST],
-                          .anchors = anchors_new(detector_style(c->model), k->height, k->width)};
+                          .height = k->height, .width = k->width};
+    if (style) j->anchors = anchors_new(style, k->height, k->width);
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
     return 0;
+}
+
+static void take_anchors(const struct judging *j, const struct judged *b, int64_t i, struct answer *a)
+{
+    const int64_t anchors = j->anchors->count, columns = j->facts->classes + j->anchors->style->none + 1;
+    const struct detect_answers answers = {(const float *)b->output[DETECTION_LOGITS] + i * anchors * columns,
+                                           (const float *)b->output[DETECTION_DELTAS] + i * anchors * ANCHOR_DELTA,
+                                           j->facts->classes, a->size[1], a->size[0]};
+    a->found = zalloc(DETECT_MOST * sizeof *a->found);
+    a->count = detect(j->anchors, &answers, a->found);
+}
+
+static void take_found(const struct judging *j, const struct judged *b, int64_t i, struct answer *a)
+{
+    const int64_t kept = b->shape[FOUND_SCORES].dim[1], side = b->shape[FOUND_MASKS].dim[2], first = i * kept;
+    const float scale[2] = {(float)a->size[0] / (float)j->width, (float)a->size[1] / (float)j->height};
+    a->count = ((const int32_t *)b->output[FOUND_COUNT])[i];
+    a->found = zalloc((size_t)kept * sizeof *a->found), a->mask = zalloc((size_t)kept * sizeof *a->mask);
+    for (int64_t k = 0; k < a->count; k++) {
+        struct detection *d = &a->found[k];
+        const float *box = (const float *)b->output[FOUND_BOXES] + (first + k) * 4;
+        d->score = ((const float *)b->output[FOUND_SCORES])[first + k];
+        d->class = ((const int32_t *)b->output[FOUND_CLASSES])[first + k] - 1;
+        for (int e = 0; e < 4; e++) d->box[e] = box[e] * scale[e % 2];
+        a->mask[k] = paste_mask((const float *)b->output[FOUND_MASKS] + (first + k) * side * side, (int)side, d->box, a->size);
+    }
 }
 
 static int judge_batch(void *state, const struct judged *b)
 {
     struct judging *j = state;
-    int64_t anchors = j->anchors->count, columns = j->facts->classes + j->anchors->style->none + 1;
     for (int64_t i = 0; i < b->count; i++) {
         struct answer *a = &j->answer[b->sample[i]];
-        struct detection found[DETECT_MOST];
+        forget_answer(a);
         TRY(dataset_item(j->data, SPLIT_TEST, "sizes", b->sample[i], a->size, sizeof a->size, NULL));
-        const struct detect_answers answers = {(const float *)b->output[DETECTION_LOGITS] + i * anchors * columns,
-                                               (const float *)b->output[DETECTION_DELTAS] + i * anchors * ANCHOR_DELTA,
-                                               j->facts->classes, a->size[1], a->size[0]};
-        a->count = detect(j->anchors, &answers, found);
-        free(a->found);
-        a->found = memcpy(zalloc(sizeof found), found, sizeof found);
+        if (j->anchors) take_anchors(j, b, i, a);
+        else take_found(j, b, i, a);
     }
     return 0;
 }
@@ -81,6 +113,28 @@ static void coco_numbers(const struct judging *j, struct ap_item *item)
     item->category = coco_category(j->data, (int)item->category - 1);
 }
 
+static struct rle truth_mask(const uint8_t *labels, uint8_t label, const int32_t size[2], uint8_t *inside)
+{
+    for (int64_t x = 0; x < size[0]; x++)
+        for (int64_t y = 0; y < size[1]; y++) inside[x * size[1] + y] = labels[y * size[0] + x] == label;
+    return rle_encode(inside, size[1], size[0]);
+}
+
+static int list_masks(const struct judging *j, int64_t image, struct ap_item *item, int64_t objects)
+{
+    int32_t size[2];
+    TRY(dataset_item(j->data, SPLIT_TEST, "sizes", image, size, sizeof size, NULL));
+    size_t pixels = (size_t)size[0] * (size_t)size[1];
+    uint8_t *labels = zalloc(2 * pixels);
+    int rc = dataset_item(j->data, SPLIT_TEST, "labels", image, labels, pixels, NULL);
+    for (int64_t i = 0; i < objects && rc == 0; i++) {
+        item[i].mask = truth_mask(labels, (uint8_t)(i + 1), size, labels + pixels);
+        item[i].area = (double)rle_area(&item[i].mask);
+    }
+    free(labels);
+    return rc;
+}
+
 static int list_truth(const struct judging *j, int64_t image, struct ap_list *into)
 {
     struct objects objects;
@@ -91,14 +145,17 @@ static int list_truth(const struct judging *j, int64_t image, struct ap_list *in
         item.area = o->area, item.crowd = o->crowd;
         add_item(into, &item);
     }
-    return 0;
+    return j->anchors || objects.count == 0 ? 0 : list_masks(j, image, into->item + into->count - objects.count, objects.count);
 }
 
-static struct ap_item found_item(int64_t image, const struct detection *d)
+static struct ap_item found_item(const struct judging *j, int64_t image, int k)
 {
+    const struct answer *a = &j->answer[image];
+    const struct detection *d = &a->found[k];
     struct ap_item item = item_of(image, d->class, (double[]){(double)d->box[0], (double)d->box[1], (double)d->box[2],
                                                                  (double)d->box[3]});
     item.score = (double)d->score;
+    if (a->mask) item.mask = a->mask[k];  // borrowed
     return item;
 }
 
@@ -110,32 +167,47 @@ static int list_boxes(const struct judging *j, bool answered, struct ap_list *tr
         if (answered && !j->answer[i].found) continue;
         rc = list_truth(j, i, truth);
         for (int k = 0; k < j->answer[i].count; k++) {
-            struct ap_item item = found_item(i, &j->answer[i].found[k]);
+            struct ap_item item = found_item(j, i, k);
             add_item(found, &item);
         }
     }
     return rc;
 }
 
-static int score_boxes(const struct judging *j, double score[AP_SCORES])
+static void free_lists(struct ap_list *truth, struct ap_list *found)
+{
+    for (int64_t i = 0; i < truth->count; i++) rle_free(&truth->item[i].mask);
+    free(truth->item), free(found->item);
+}
+
+static int score_answers(const struct judging *j, double boxes[AP_SCORES], double masks[AP_SCORES])
 {
     struct ap_list truth = {0}, found = {0};
     int rc = list_boxes(j, false, &truth, &found);
     for (int64_t i = 0; i < truth.count; i++) coco_numbers(j, &truth.item[i]);
     for (int64_t i = 0; i < found.count; i++) coco_numbers(j, &found.item[i]);
-    if (rc == 0) rc = ap_score(&truth, &found, false, score);
-    free(truth.item);
-    free(found.item);
+    if (rc == 0) rc = ap_score(&truth, &found, false, boxes);
+    if (rc == 0 && !j->anchors) rc = ap_score(&truth, &found, true, masks);
+    free_lists(&truth, &found);
     return rc;
+}
+
+static int64_t micro(double score)
+{
+    return llround(fmax(score, 0) * 1e6);
 }
 
 static int end_judging(void *state, int64_t score[METRICS_MAX])
 {
     struct judging *j = state;
-    double is[AP_SCORES];
-    int rc = score ? score_boxes(j, is) : 0;
-    if (score && rc == 0) score[0] = llround(fmax(is[AP_ALL], 0) * 1e6), score[1] = llround(fmax(is[AP_50], 0) * 1e6);
-    for (int64_t i = 0; i < j->samples; i++) free(j->answer[i].found);
+    double boxes[AP_SCORES], masks[AP_SCORES];
+    int rc = score ? score_answers(j, boxes, masks) : 0;
+    if (score && rc == 0 && j->anchors) score[0] = micro(boxes[AP_ALL]), score[1] = micro(boxes[AP_50]);
+    if (score && rc == 0 && !j->anchors) {
+        score[0] = micro(masks[AP_50]), score[1] = micro(boxes[AP_50]);
+        score[2] = micro(masks[AP_ALL]), score[3] = micro(boxes[AP_ALL]);
+    }
+    for (int64_t i = 0; i < j->samples; i++) forget_answer(&j->answer[i]);
     free(j->answer);
     anchors_free(j->anchors);
     free(j);
@@ -143,6 +215,17 @@ static int end_judging(void *state, int64_t score[METRICS_MAX])
 }
 
 // ---- for other programs and for people
+
+// COCO's text of runs has backslashes, which JSON doubles.
+static void add_mask(const struct rle *mask, struct text *into)
+{
+    struct text runs = {0};
+    rle_text(mask, &runs);
+    text_add(into, ", \"segmentation\": {\"size\": [%d, %d], \"counts\": \"", mask->height, mask->width);
+    for (size_t i = 0; i < runs.length; i++) text_add(into, "%s%c", runs.at[i] == '\\' ? "\\" : "", runs.at[i]);
+    text_add(into, "\"}");
+    text_free(&runs);
+}
 
 // Numbers have all digits of a double, so that a score of the file is that of the boxes.
 static int write_results(void *state, const char *path)
@@ -152,11 +235,13 @@ static int write_results(void *state, const char *path)
     const char *between = "[";
     for (int64_t i = 0; i < j->samples; i++)
         for (int k = 0; k < j->answer[i].count; k++, between = ",") {
-            struct ap_item d = found_item(i, &j->answer[i].found[k]);
+            struct ap_item d = found_item(j, i, k);
             coco_numbers(j, &d);
             text_add(&all, "%s\n{\"image_id\": %lld, \"category_id\": %lld, \"score\": %.17g, ", between, (long long)d.image,
                      (long long)d.category, d.score);
-            text_add(&all, "\"bbox\": [%.17g, %.17g, %.17g, %.17g]}", d.box[0], d.box[1], d.box[2], d.box[3]);
+            text_add(&all, "\"bbox\": [%.17g, %.17g, %.17g, %.17g]", d.box[0], d.box[1], d.box[2], d.box[3]);
+            if (j->answer[i].mask) add_mask(&d.mask, &all);
+            text_add(&all, "}");
         }
     text_add(&all, "%s]\n", all.length > 0 ? "\n" : "[");
     int rc = file_write(path, all.at, all.length);
@@ -197,14 +282,14 @@ static int draw_boxes(void *state, int64_t sample, struct text *png)
 {
     const struct judging *j = state;
     const struct answer *a = &j->answer[sample];
-    const struct showcase shown = {.class_names = j->facts->class_names};
+    const struct showcase shown = {.masks = a->mask != NULL, .class_names = j->facts->class_names};
     struct image image;
     void *bytes;
     size_t count;
     TRY(decode_picture(j, sample, &image));
     for (int k = a->count - 1; k >= 0; k--) {
-        struct ap_item item = found_item(sample, &a->found[k]);
-        if (item.score >= SHOWCASE_LEAST) showcase_draw(&shown, &item, true, &image);
+        struct ap_item item = found_item(j, sample, k);
+        if (item.score >= SHOWCASE_LEAST) showcase_draw(&shown, &item, k, true, &image);
     }
     int rc = image_encode_png("the picture", &image, &bytes, &count);
     image_free(&image);
@@ -233,8 +318,7 @@ static int exhibit_boxes(void *state, struct exhibit *e)
                                .decode = decode_image, .name = name_image, .context = j};
     int rc = list_boxes(j, true, &truth, &found);
     if (rc == 0) rc = showcase_add(&s, e);
-    free(truth.item);
-    free(found.item);
+    free_lists(&truth, &found);
     return rc;
 }
 

@@ -3,10 +3,14 @@
 #include "tasks/detection/detection_keys.h"
 
 #include "tasks/detection/detector.h"
+#include "tasks/detection/two_stage.h"
 
+#include <string.h>
+
+enum { SIDES = 32 };  // stride of the last level
 static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
 static const char *const also[] = {"coco-ssd", "coco-efficientdet", NULL};
-static const char *const parts[] = {"pyramid", "focal loss"};
+static const char *const parts[] = {"pyramid", "focal loss", "one loss of boxes"};
 
 #define AT RECIPE_AT
 #define OWN(field) RECIPE_OWN(struct detection_keys, field)
@@ -30,9 +34,10 @@ static const struct recipe_key keys[] = {
      .about = "weight of a class that is there; 1 less it where it is not", .part = PART_FOCAL},
     {"loss.gamma", NULL, KEY_NUMBER, OWN(gamma), 0, 10, NULL, "2", .about = "power of the focal loss: easy cells count less",
      .part = PART_FOCAL},
-    {"loss.beta", NULL, KEY_NUMBER, OWN(beta), 1e-6, 100, NULL, "0.1",
+    {"loss.beta", NULL, KEY_NUMBER, OWN(beta), 1e-6, 100, NULL, "0.1", .part = PART_BOX,
      .about = "error of a box below which the loss is a square, in sides of the anchor"},
-    {"loss.box_factor", NULL, KEY_NUMBER, OWN(box_factor), 0, 1000, NULL, "1", .about = "factor of the boxes' loss"},
+    {"loss.box_factor", NULL, KEY_NUMBER, OWN(box_factor), 0, 1000, NULL, "1", .part = PART_BOX,
+     .about = "factor of the boxes' loss"},
     {.path = NULL},
 };
 
@@ -43,9 +48,15 @@ static int check_detection(const char *where, const struct recipe *r)
     if (k->zoom.count != 2 || k->zoom.at[0] > k->zoom.at[1])
         return fail(ERR_USAGE, "%s: \"data.zoom\" is two numbers, the least and the largest", where);
     if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: detection has no \"loss.label_smoothing\": it must be 0", where);
+    if (strcmp(r->model, two_stage_models->name) == 0 && (k->height % SIDES || k->width % SIDES))
+        return fail(ERR_USAGE, "%s: \"data.height\" and \"data.width\" of %s are multiples of %d", where, r->model, SIDES);
     return 0;
 }
 
+static const struct recipe_table two_stage = {
+    .task = "pennfudan", .models = two_stage_models, .keys = keys, .parts = parts, .check = check_detection,
+};
 const struct recipe_table recipe_table_detection = {
-    .task = "bccd", .also = also, .models = detector_models, .keys = keys, .parts = parts, .check = check_detection,
+    .task = "bccd", .also = also, .next = &two_stage, .models = detector_models, .keys = keys, .parts = parts,
+    .check = check_detection,
 };

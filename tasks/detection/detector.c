@@ -14,11 +14,11 @@ static const char *const prefixes[] = {"module.", NULL}, *const behind[] = {"ext
 
 const struct model detector_models[] = {
     {.name = "retina", .about = "a small residual backbone, a pyramid of three levels, and heads with a focal loss",
-     .forward = retina_forward, .own = &retina_style, .parts = PART_PYRAMID | PART_FOCAL},
+     .forward = retina_forward, .own = &retina_style, .parts = PART_PYRAMID | PART_FOCAL | PART_BOX},
     {.name = "ssd", .about = "SSD on ResNet-34 at 300 x 300 with 8,732 anchors, as MLPerf has it (Liu et al. 2016)",
-     .forward = ssd_forward, .own = &ssd_style, .prefixes = prefixes, .fresh = behind},
+     .forward = ssd_forward, .own = &ssd_style, .parts = PART_BOX, .prefixes = prefixes, .fresh = behind},
     {.name = "efficientdet-d0", .about = "EfficientNet-B0 and three BiFPN cells of depthwise convolutions (Tan et al. 2020)",
-     .forward = efficientdet_forward, .own = &efficientdet_style, .parts = PART_PYRAMID | PART_FOCAL},
+     .forward = efficientdet_forward, .own = &efficientdet_style, .parts = PART_PYRAMID | PART_FOCAL | PART_BOX},
     {0},
 };
 

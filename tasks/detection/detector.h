@@ -8,7 +8,7 @@
 #include "tasks/common/layers/net.h"
 #include "tasks/detection/anchors.h"
 
-enum { PART_PYRAMID = 1, PART_FOCAL = 2 };
+enum { PART_PYRAMID = 1, PART_FOCAL = 2, PART_BOX = 4 };
 extern const struct model detector_models[];  // ends with name NULL
 
 static inline const struct anchors_style *detector_style(const struct model *m)

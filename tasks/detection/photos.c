@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariant: a sample depends on the recipe, seed, epoch and index alone. Cost: a crop and a match, 1 ms, and without the cache
-// the decoding of a JPEG.
+// Invariant: a sample depends on the recipe, seed, epoch and index alone. Cost: a crop and a match or masks, 1 ms, and without
+// the cache the decoding of a JPEG.
 #include "tasks/detection/photos.h"
 
 #include "data/image/cache.h"
@@ -18,7 +18,8 @@
 #include <string.h>
 
 enum { CHANNELS = 3, EVALUATE_BATCH = 24 };
-enum { IMAGES, LABELS, DELTAS, NEGATIVES, FIELDS };
+enum { IMAGES, LABELS, DELTAS, NEGATIVES };        // of a one-stage detector
+enum { TRUTH = 1, CLASSES, MASKS, VALUES = 256 };  // of a two-stage one
 static const double LEAST_VISIBLE = 0.3, LEAST_SIDE = 4;  // of a box that is cut off: share of its area, and pixels
 
 struct photos {  // the context of a split's feed
@@ -27,7 +28,8 @@ struct photos {  // the context of a split's feed
     struct dataset *data;
     enum split split;
     int64_t greatest;  // size of the largest encoded picture in bytes
-    struct anchors *anchors;
+    int64_t labels;    // pixels of the largest picture with masks
+    struct anchors *anchors;  // NULL: the detector has two stages
     struct cache *cache;  // NULL: every sample is decoded
 };
 struct worker {
@@ -37,6 +39,8 @@ struct worker {
     struct objects objects;
     float box[OBJECTS_MOST][4];
     int32_t class[OBJECTS_MOST];
+    int64_t from[OBJECTS_MOST];  // the object of each box
+    uint8_t *labels;
 };
 
 // ---- a view of a photograph: a part of it, drawn as a part of the input
@@ -150,6 +154,40 @@ static bool place_side(float into[4], int axis, const struct area *of, const str
     return cut_high - cut_low > LEAST_SIDE;
 }
 
+// Each pixel of the view has the label of the photograph's pixel under its centre.
+static void fill_masks(const struct photos *p, const struct worker *w, const struct view *v, const int32_t size[2],
+                       const uint8_t place[VALUES], uint8_t *masks)
+{
+    const struct detection_keys *k = p->keys;
+    const double across = v->area.width * size[0] / (double)v->width, down = v->area.height * size[1] / (double)v->height;
+    for (int64_t y = 0; y < v->height; y++) {
+        int64_t row = (int64_t)(v->area.top * size[1] + ((double)y + 0.5) * down), at = v->top + y;
+        const uint8_t *labels = w->labels + (row < size[1] ? row : size[1] - 1) * size[0];
+        if (v->upside_down) at = k->height - 1 - at;
+        for (int64_t x = 0; x < v->width; x++) {
+            int64_t column = (int64_t)(v->area.left * size[0] + ((double)x + 0.5) * across), to = v->left + x;
+            uint8_t mask = place[labels[column < size[0] ? column : size[0] - 1]];
+            if (mask > 0) masks[((mask - 1) * k->height + at) * k->width + (v->mirror ? k->width - 1 - to : to)] = 1;
+        }
+    }
+}
+
+static int fill_truth(const struct photos *p, const struct feed_item *item, const struct view *v, int64_t kept,
+                      void *const field[])
+{
+    struct worker *w = item->worker;
+    uint8_t place[VALUES] = {0};  // of a label among the masks, from 1
+    int32_t *class = field[CLASSES], size[2];
+    if (kept > PHOTOS_OBJECTS) kept = PHOTOS_OBJECTS;
+    if (kept == 0) return 0;
+    memcpy(field[TRUTH], w->box, (size_t)kept * sizeof *w->box);
+    for (int64_t i = 0; i < kept; i++) class[i] = w->class[i] + 1, place[w->from[i] + 1] = (uint8_t)(i + 1);
+    TRY(dataset_item(p->data, p->split, "sizes", item->index, size, sizeof size, NULL));
+    TRY(dataset_item(p->data, p->split, "labels", item->index, w->labels, (size_t)p->labels, NULL));
+    fill_masks(p, w, v, size, place, field[MASKS]);
+    return 0;
+}
+
 static int fill_targets(const struct photos *p, const struct feed_item *item, const struct view *v, void *const field[])
 {
     struct worker *w = item->worker;
@@ -164,9 +202,10 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
         double visible = 1;
         bool wide = place_side(w->box[kept], 0, &of, v, p->keys, &visible);
         bool high = place_side(w->box[kept], 1, &of, v, p->keys, &visible);
-        w->class[kept] = o->class;
+        w->class[kept] = o->class, w->from[kept] = i;
         kept += wide && high && visible > LEAST_VISIBLE && !o->crowd;
     }
+    if (!p->anchors) return fill_truth(p, item, v, kept, field);
     const struct anchors_truth truth = {w->box, w->class, kept};
     int64_t taken = anchors_match(p->anchors, &truth, &(struct anchors_targets){field[LABELS], field[DELTAS]});
     if (p->anchors->style->none == 0) *(int32_t *)field[NEGATIVES] = (int32_t)(taken * DETECTOR_NEGATIVES);
@@ -189,6 +228,7 @@ static void *worker_new(void *context)
     struct worker *w = zalloc(sizeof *w);
     w->decoder = decoder_new(), w->scaler = scaler_new();
     w->drawn = zalloc((size_t)(p->keys->height * p->keys->width * CHANNELS));
+    w->labels = zalloc((size_t)p->labels + 1);
     decoder_shrink(w->decoder, p->split == SPLIT_TRAIN);  // an evaluation decodes every pixel
     return w;
 }
@@ -199,6 +239,7 @@ static void worker_free(void *worker)
     decoder_free(w->decoder);
     scaler_free(w->scaler);
     free(w->drawn);
+    free(w->labels);
     free(w);
 }
 
@@ -235,23 +276,35 @@ static void end_photos(void *context)
     free(p);
 }
 
+static void add_field(struct feed_choice *f, const char *name, enum dtype type, struct shape shape)
+{
+    f->field[f->fields++] = (struct feed_field){.name = name, .dtype = type, .shape = {shape}};
+}
+
 int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     const struct detection_keys *k = detection_keys(c->recipe);
-    const struct field *jpeg = dataset_field(f->data, "jpeg");
+    const struct field *jpeg = dataset_field(f->data, "jpeg"), *labels = dataset_field(f->data, "labels");
     const struct anchors_style *style = detector_style(c->model);
-    int64_t anchors = anchors_count(style, k->height, k->width);
     if (!jpeg || !dataset_field(f->data, "objects")) return fail(ERR_INPUT, "%s has no pictures with boxes", c->data->name);
+    if (feed == FEED_TRAIN && !style && !labels) return fail(ERR_INPUT, "%s has no masks", c->data->name);
     struct photos *p = zalloc(sizeof *p);
-    *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0]};
-    p->anchors = anchors_new(style, k->height, k->width);
+    *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0],
+                         .labels = labels ? labels->shape.dim[0] : 0};
+    if (style) p->anchors = anchors_new(style, k->height, k->width);
     int64_t count = c->data->count[f->split];
     if (feed == FEED_TEST) f->order.batch[0] = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
-    f->fields = feed == FEED_TRAIN ? style->none == 0 ? FIELDS : NEGATIVES : 1;
-    f->field[IMAGES] = (struct feed_field){.name = "images", .dtype = U8, .shape = {SHAPE(k->height, k->width, CHANNELS)}};
-    f->field[LABELS] = (struct feed_field){.name = "labels", .dtype = I32, .shape = {SHAPE(anchors)}};
-    f->field[DELTAS] = (struct feed_field){.name = "deltas", .dtype = F32, .shape = {SHAPE(anchors, ANCHOR_DELTA)}};
-    f->field[NEGATIVES] = (struct feed_field){.name = "negatives", .dtype = I32};
+    f->fields = 0;
+    add_field(f, "images", U8, SHAPE(k->height, k->width, CHANNELS));
+    if (feed == FEED_TRAIN && style) {
+        add_field(f, "labels", I32, SHAPE(p->anchors->count));
+        add_field(f, "deltas", F32, SHAPE(p->anchors->count, ANCHOR_DELTA));
+        if (style->none == 0) add_field(f, "negatives", I32, (struct shape){0});
+    } else if (feed == FEED_TRAIN) {
+        add_field(f, "truth", F32, SHAPE(PHOTOS_OBJECTS, 4));
+        add_field(f, "classes", I32, SHAPE(PHOTOS_OBJECTS));
+        add_field(f, "masks", U8, SHAPE(PHOTOS_OBJECTS, k->height, k->width));
+    }
     f->context = p;
     f->begin = begin_photos, f->keeps = bytes_kept, f->end = end_photos;
     f->worker_new = worker_new, f->worker_free = worker_free, f->fill = fill_sample;
@@ -261,4 +314,12 @@ int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 void photos_sizes(const struct setting *c, struct variant *v)
 {
     v->height = detection_keys(c->recipe)->height, v->width = detection_keys(c->recipe)->width;
+}
+
+int photos_images(struct step *s)
+{
+    const struct dataset_facts *d = s->setting->data;
+    struct augment_attr a = {.to = s->setting->dtype};
+    for (int c = 0; c < CHANNELS; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
+    return g_augment(s->g, step_input(s, "images"), NONE, NONE, &a);
 }

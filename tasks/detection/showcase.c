@@ -134,25 +134,26 @@ static int64_t rank_pictures(const struct showcase *s, struct ranked *into)
     return count;
 }
 
-static void draw_inside(const struct ap_item *item, struct image *image)
+static void draw_inside(const struct ap_item *item, int colour, struct image *image)
 {
     const struct rle *mask = &item->mask;
     if (mask->height != image->height || mask->width != image->width) return;
     uint8_t *inside = zalloc((size_t)mask->height * (size_t)mask->width);
     rle_decode(mask, inside);
-    draw_column_mask(image, inside, (int)item->category - 1);
+    draw_column_mask(image, inside, colour);
     free(inside);
 }
 
-void showcase_draw(const struct showcase *s, const struct ap_item *item, bool found, struct image *image)
+void showcase_draw(const struct showcase *s, const struct ap_item *item, int number, bool found, struct image *image)
 {
     const double *box = item->box;
     const char *class = s->class_names[item->category - 1];
+    const int colour = s->masks ? number : (int)item->category - 1;
     char label[64];
     if (found) snprintf(label, sizeof label, "%.40s %.2f", class, item->score);
     else snprintf(label, sizeof label, "%.40s", class);
-    if (s->masks) draw_inside(item, image);
-    draw_box(image, &(struct draw_box){box[0], box[1], box[0] + box[2], box[1] + box[3], label, (int)item->category - 1});
+    if (s->masks) draw_inside(item, colour, image);
+    draw_box(image, &(struct draw_box){box[0], box[1], box[0] + box[2], box[1] + box[3], label, colour});
 }
 
 // The last item first: detections come in the order of their scores, and the best one lies on top. Returns how many are drawn.
@@ -161,7 +162,7 @@ static int64_t draw_items(const struct showcase *s, const struct ap_list *of, bo
     int64_t drawn = 0;
     for (int64_t i = of->count - 1; i >= 0; i--) {
         if (found && of->item[i].score < SHOWCASE_LEAST) continue;
-        showcase_draw(s, &of->item[i], found, image);
+        showcase_draw(s, &of->item[i], (int)i, found, image);
         drawn++;
     }
     return drawn;

@@ -19,5 +19,5 @@ struct showcase {
     void *context;
 };
 int showcase_add(const struct showcase *, struct exhibit *) MUST_CHECK;
-// Draws one item with a label: its class, and the score of a detection.
-void showcase_draw(const struct showcase *, const struct ap_item *, bool found, struct image *);
+// Draws one item with a label: its class, and the score of a detection. Classes have colours, with masks items by their numbers.
+void showcase_draw(const struct showcase *, const struct ap_item *, int number, bool found, struct image *);

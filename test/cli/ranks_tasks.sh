@@ -30,6 +30,7 @@ same stories squad --data stories $slices --set epochs=0.1 --set warmup_epochs=0
 same articles wiki-mlm --data articles $slices --set epochs=3 --set short_epochs=2 --set dropout=0.1 --target 0.01
 same phrases multi30k --data phrases $slices --set epochs=2 --target 1
 same cells bccd --data cells $slices --set epochs=2 --set zoom=0.7,1.4 --target 0.0001
+same people pennfudan --data people $slices --set epochs=2 --set zoom=0.7,1.4 --target 0.0001
 same lines gpt-char --data lines $slices --set epochs=1 --set warmup_epochs=0.2 --set dropout=0.1 --target 5
 
 driven=$(dirname "$FAULT")/unit/tasks/test_driven

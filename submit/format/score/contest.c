@@ -158,8 +158,11 @@ const char *contest_metric_title(const char *metric)
 {
     int count;
     const struct contest *table = contest_table(&count);
-    if (strcmp(metric, "em") == 0) return "exact match";  // shown next to F1; no contest uses it
-    if (strcmp(metric, "ap50") == 0) return "AP at an overlap of 0.5";
+    static const char *const shown[][2] = {  // next to a contest's metric
+        {"em", "exact match"}, {"ap50", "AP at an overlap of 0.5"}, {"box_ap50", "AP50 of boxes"}, {"mask_ap", "AP of masks"},
+        {"box_ap", "AP of boxes"}};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (strcmp(metric, shown[i][0]) == 0) return shown[i][1];
     for (int i = 0; i < count; i++)
         if (strcmp(table[i].metric, metric) == 0) return table[i].metric_title;
     return metric;

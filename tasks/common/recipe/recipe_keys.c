@@ -121,7 +121,8 @@ static const struct model *find_model(const struct recipe_table *t, const char *
 const struct recipe_table *recipe_table_of(const char *model)
 {
     for (int i = 0; recipe_tables[i]; i++)
-        if (find_model(recipe_tables[i], model)) return recipe_tables[i];
+        for (const struct recipe_table *t = recipe_tables[i]; t; t = t->next)
+            if (find_model(t, model)) return t;
     return NULL;
 }
 
@@ -132,8 +133,8 @@ int recipe_find_table(const char *where, const char *model, const struct recipe_
     *into = recipe_table_of(model);
     if (*into) return 0;
     for (int i = 0; recipe_tables[i]; i++)
-        for (const struct model *m = recipe_tables[i]->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++)
-            names[count++] = m->name;
+        for (const struct recipe_table *t = recipe_tables[i]; t; t = t->next)
+            for (const struct model *m = t->models; m->name && count + 1 < RECIPE_KEYS_MAX; m++) names[count++] = m->name;
     fail_unknown(ERR_USAGE, "model", model, names, "\"dawn models\" lists them");
     return fail_prefix(ERR_USAGE, "%s: ", where);
 }

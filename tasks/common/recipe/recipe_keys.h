@@ -44,6 +44,7 @@ struct recipe_table {
     const char *task;
     const char *const *also;            // other tasks that train the same models with these keys, ends with NULL; NULL: none
     const struct model *models;         // ends with name NULL
+    const struct recipe_table *next;    // of another task of the same folder, which trains other models; NULL: none
     const struct recipe_key *keys;      // ends with path NULL
     const char *const *parts;           // the meaning of bit i, for "resnet9 has no ..."; NULL: no key needs a part
     int (*check)(const char *where, const struct recipe *);  // rules that involve several keys; may be NULL
