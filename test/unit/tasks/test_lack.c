@@ -65,7 +65,7 @@ READER(wiki, struct wiki_articles it = {0}, wiki_parse("it", article, strlen(art
 READER(lines, struct wiki_articles it = {0}, wiki_parse_lines("it", bytes, count, &it), it.bytes, wiki_free(&it))
 static const char *const cells[] = {"RBC", "WBC", NULL};
 READER(voc, struct voc it, voc_parse("it", bytes, count, cells, &it), it.objects, voc_free(&it))
-READER(masks, struct { struct voc is; uint8_t *labels; } it, masks_parse("it", PICTURE, &it.is, &it.labels), it.is.objects,
+READER(labels, struct { struct voc is; uint8_t *labels; } it, masks_parse("it", PICTURE, &it.is, &it.labels), it.is.objects,
        (voc_free(&it.is), free(it.labels)))
 READER(names, struct voc_names it, voc_parse_names("it", bytes, count, &it), it.count, voc_names_free(&it))
 READER(subtokens, struct subtokens *it, subtokens_open(path, &it), subtokens_count(it), subtokens_free(it))
@@ -224,7 +224,7 @@ static const struct {
     {"convert/cmyk.jpg", read_converted}, {"manifest/one", read_manifest},
     {"bitext/pairs", read_bitext}, {"cifar/note.json", read_note}, {"truth/names", read_truth},
     {"wiki/extract", read_wiki}, {"wiki/lines", read_lines}, {"voc/two", read_voc}, {"voc/names", read_names},
-    {"masks/two", read_masks},
+    {"masks/two", read_labels},
     {"subtokens/vocabulary", read_subtokens},
     {"tokens/all", read_pieces}, {"tokens/all", read_merges}, {"vectors/glove", read_vectors},
     {"squad/two", read_squad}, {"predictions/three", read_predictions}, {"squad_config/small", read_config},

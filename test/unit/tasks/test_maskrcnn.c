@@ -163,7 +163,7 @@ static void train_once(const char *device, bool both, struct result *r)
     OK(program);
     start(session);
     put_batch(session, &narrow, both);
-    put_waves(session, &(struct waves){"bn", 0.1, 0.15, 0.05, 0.7, 0.3, false});
+    put_waves(session, &(struct waves){"bn", NULL, 0.1, 0.15, 0.05, 0.7, 0.3, false});
     OK(session_run(session, program));
     for (int i = 0; i < MASKRCNN_LOSSES; i++) {
         snprintf(name, sizeof name, "loss%d", i);
