@@ -4,14 +4,16 @@ set -eu
 
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
-for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan gpt-char fineweb-gpt imagenet imagenette squad squad-split \
-    multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
+for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet gpt-char fineweb-gpt imagenet \
+    imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
     case $task-$model in
     cifar10-airbench) narrow='--set widths=8,8,8' ;;
-    bccd-* | pennfudan-*) narrow='--set widths=8,8,8,8,8 --set pyramid=8 --set cache=0' unit=images ;;
+    *-retina | *-maskrcnn) narrow='--set widths=8,8,8,8,8 --set pyramid=8 --set cache=0 --set batch=2' ;;
+    *-ssd) narrow='--set widths=8,8,8,8,8 --set cache=0 --set batch=2' ;;
+    *-efficientdet-d0) narrow='--set widths=8,8,8,8,8,8,8,8 --set pyramid=8 --set cache=0 --set batch=2' ;;
     *-inception-v3) narrow='--set batch=2' ;;
     cifar10-resnet9 | imagenet-*) narrow='--set widths=8,8,8,8' ;;
     imagenette-*) narrow='--set widths=8,8,8,8 --set cache=0' ;;
