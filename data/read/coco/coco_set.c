@@ -94,7 +94,8 @@ static int open_split(struct dataset *ds, enum split which, int64_t *longest)
     text_add(&path, "%s/annotations/instances_%s.json", set->folder, folders[which]);
     int rc = 0;
     if (file_exists(path.at)) rc = file_read(path.at, INSTANCES_BYTES, &bytes, &count);
-    else rc = fail(ERR_MISSING, "%s is missing; docs/detection.md says where COCO is, --data names its folder", path.at);
+    else rc = fail(ERR_MISSING, "there is no COCO in %s: annotations/instances_%s.json is missing; docs/detection.md says where "
+                   "to get COCO, --data names its folder", set->folder, folders[which]);
     if (rc == 0) digest_bytes(bytes, count, hex), text_add(&lines, "%s  %s\n", hex, strrchr(path.at, '/') + 1);
     if (rc == 0) rc = instances_parse(path.at, bytes, count, &split->is);
     free(bytes);
