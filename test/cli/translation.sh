@@ -76,7 +76,7 @@ page = open("page.html").read()
 data = re.findall('<figcaption>map.svg</figcaption>\n<img alt="map.svg" src="data:image/svg.xml;base64,([^"]*)">', page)
 assert [base64.b64decode(d, validate=True) for d in data] == [open("map.svg", "rb").read()], data
 PY
-says 1 'told.txt is neither SVG nor PNG' "$DAWN" report --picture map.svg --picture told.txt
+says 1 'told.txt is neither SVG, PNG nor JPEG' "$DAWN" report --picture map.svg --picture told.txt
 says 1 'none.svg' "$DAWN" report --picture none.svg
 says 2 '--picture must not be empty' "$DAWN" report --picture ''
 says 2 '--picture is for HTML: md has none' "$DAWN" report --picture map.svg -o page.md
