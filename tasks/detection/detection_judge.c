@@ -314,8 +314,8 @@ static int exhibit_boxes(void *state, struct exhibit *e)
 {
     struct judging *j = state;
     struct ap_list truth = {0}, found = {0};
-    const struct showcase s = {.truth = &truth, .found = &found, .class_names = j->facts->class_names, .samples = j->samples,
-                               .decode = decode_image, .name = name_image, .context = j};
+    const struct showcase s = {.truth = &truth, .found = &found, .masks = !j->anchors, .class_names = j->facts->class_names,
+                               .samples = j->samples, .decode = decode_image, .name = name_image, .context = j};
     int rc = list_boxes(j, true, &truth, &found);
     if (rc == 0) rc = showcase_add(&s, e);
     free_lists(&truth, &found);

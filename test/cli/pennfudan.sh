@@ -56,6 +56,26 @@ done
 "$DAWN" data verify people >verified.txt
 reads verified.txt '^drawn people: synthetic$'
 
+# ---- the report: precision over recall of masks, a row per class, and three pictures next to the truth
+"$DAWN" report >said.txt
+python3 - <<'PY'
+import base64, json, re
+page = open("report.html").read()
+shown = re.findall(r'<figcaption>(\w+): (\w+), (AP ([0-9.]+), \d+ found|the truth: \d+)</figcaption>\n'
+                   r'<img alt="[^"]+" src="data:image/jpeg;base64,([^"]+)"></figure>', page)
+assert [s[0] for s in shown] == ["best", "best", "typical", "typical", "worst", "worst"], [s[:4] for s in shown]
+assert all(a[1] == b[1] and a[3] and not b[3] for a, b in zip(shown[::2], shown[1::2]))
+assert float(shown[0][3]) >= float(shown[2][3]) >= float(shown[4][3]) >= 0, [s[3] for s in shown]
+assert all(base64.b64decode(s[4]).startswith(b"\xff\xd8\xff") for s in shown) and len({s[4] for s in shown}) == 6
+rows = re.findall(r"<tr><td><bdi>(person|all classes)</bdi></td>" + r'<td class="number value">([^<]+)</td>' * 5, page)
+boxes, masks = json.load(open("batches.boxes")), json.load(open("batches.masks"))
+assert [r[0] for r in rows] == ["all classes", "person"] and rows[0][1:] == rows[1][1:], rows
+assert rows[0][1] == str(masks["truths"]), (rows, masks)
+assert abs(float(rows[0][3]) - masks["AP"]) < abs(float(rows[0][3]) - boxes["AP"]), (rows, boxes, masks)
+assert abs(float(rows[0][3]) - masks["AP"]) < 0.05, (rows, masks)  # another precision
+assert "precision-pennfudan" in page and "24 of the 24 test pictures are ranked" in page
+PY
+
 # ---- what is wrong
 echo text >text.png
 says 1 'text.png' "$DAWN" infer pennfudan text.png --threads 1
