@@ -356,6 +356,22 @@ static int check_slots(const struct state *s, const struct trainer *t)
     return rc;
 }
 
+// What no state has begins as in a new training; what is uploaded comes from elsewhere.
+static int begin_others(struct trainer *t, uint64_t seed)
+{
+    const struct slot_store *store = t->session->store;
+    int rc = 0;
+    for (int i = 0; i < store->count && rc == 0; i++) {
+        struct slot *slot = store->slot[i];
+        if (belongs(slot) || slot->init.kind == INIT_UPLOAD) continue;
+        void *bytes = zalloc(slot_bytes(slot));
+        slot_initial(slot, seed, bytes);
+        rc = session_write(t->session, slot, bytes, 0, slot_bytes(slot));
+        free(bytes);
+    }
+    return rc;
+}
+
 static int load_slots(const struct state *s, struct trainer *t, void *piece)
 {
     for (int i = 0; i < s->view.slots - has_host_state(t); i++) {
@@ -394,6 +410,7 @@ int state_load(struct state *s, struct trainer *t, const struct state_run *run, 
     TRY(check_training(s, t, run));
     if (place == STATE_SAME) TRY(check_place(s, t));
     TRY(check_slots(s, t));
+    TRY(begin_others(t, f->seed));
     TRY(trainer_constants(t));
     void *piece = zalloc(STATE_PIECE);
     int rc = load_slots(s, t, piece);

@@ -293,6 +293,36 @@ static int load(struct bench *b, enum state_place place)
     return rc;
 }
 
+// A slot of the training that begins with a number, as one that is computed again.
+static struct slot *derive_constant(struct bench *b)
+{
+    const struct slot_store *s = b->trainer->session->store;
+    for (int i = 0; i < s->count; i++)
+        if (s->slot[i]->init.kind == INIT_CONSTANT && s->slot[i]->init.a > 0) {
+            s->slot[i]->role = ROLE_DERIVED;
+            return s->slot[i];
+        }
+    fail_msg("no slot begins with a number");
+    return NULL;
+}
+
+TEST(test_what_no_state_has_begins_anew)
+{
+    struct bench b;
+    float first;
+    open_trainer(&b, &SMALL);
+    derive_constant(&b);
+    OK(trainer_begin(b.trainer, 7));
+    OK(state_save(path, b.trainer, &RUN));
+    bench_close(&b);
+    open_trainer(&b, &SMALL);
+    const struct slot *slot = derive_constant(&b);
+    OK(load(&b, STATE_SAME));
+    OK(session_get(b.trainer->session, slot->name, &first, sizeof first));
+    assert_float_equal(first, slot->init.a, 0);
+    bench_close(&b);
+}
+
 TEST(test_other_training)
 {
     struct bench b;
