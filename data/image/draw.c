@@ -91,21 +91,14 @@ void draw_box(struct image *image, const struct draw_box *box)
     draw_label(image, left, top, zoom, box);
 }
 
-void draw_mask(struct image *image, const uint8_t *labels, uint8_t label, int colour)
+void draw_mask(struct image *image, const struct draw_mask *mask)
 {
-    const uint8_t *mixed = colours[colour % COLOURS];
-    for (int64_t i = 0; i < (int64_t)image->height * image->width; i++)
-        for (int c = 0; c < 3 && labels[i] == label; c++)
-            image->pixels[3 * i + c] = (uint8_t)((image->pixels[3 * i + c] + mixed[c]) / 2);
-}
-
-void draw_column_mask(struct image *image, const uint8_t *inside, int colour)
-{
-    const uint8_t *of = colours[colour % COLOURS];
-    for (int y = 0; y < image->height; y++)
-        for (int x = 0; x < image->width; x++) {
-            uint8_t *pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
-            if (!inside[(size_t)x * (size_t)image->height + (size_t)y]) continue;
-            for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)((pixel[c] + of[c] + 1) / 2);
+    const uint8_t *colour = colours[mask->colour % COLOURS];
+    const size_t height = (size_t)image->height, width = (size_t)image->width;
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++) {
+            uint8_t *pixel = image->pixels + 3 * (y * width + x);
+            if (mask->labels[mask->columns ? x * height + y : y * width + x] != mask->label) continue;
+            for (int c = 0; c < 3; c++) pixel[c] = (uint8_t)((pixel[c] + colour[c] + 1) / 2);
         }
 }

@@ -10,7 +10,11 @@ struct draw_box {
     int colour;                       // a number from 0 on, such as a class
 };
 void draw_box(struct image *, const struct draw_box *);
-// Mixes half of the colour into the pixels whose labels[height, width] are `label`.
-void draw_mask(struct image *, const uint8_t *labels, uint8_t label, int colour);
-// Tints what is inside a mask (0: outside) of the picture's size, which is stored column by column.
-void draw_column_mask(struct image *, const uint8_t *inside, int colour);
+struct draw_mask {
+    const uint8_t *labels;  // of the picture's size
+    bool columns;           // they are stored column by column, not row by row
+    uint8_t label;
+    int colour;
+};
+// Mixes half of the colour into the pixels that have the label.
+void draw_mask(struct image *, const struct draw_mask *);

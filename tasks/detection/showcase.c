@@ -140,7 +140,7 @@ static void draw_inside(const struct ap_item *item, int colour, struct image *im
     if (mask->height != image->height || mask->width != image->width) return;
     uint8_t *inside = zalloc((size_t)mask->height * (size_t)mask->width);
     rle_decode(mask, inside);
-    draw_column_mask(image, inside, colour);
+    draw_mask(image, &(struct draw_mask){.labels = inside, .columns = true, .label = 1, .colour = colour});
     free(inside);
 }
 

@@ -32,7 +32,8 @@ int voc_draw(struct dataset *ds, enum split split, int64_t number, const char *p
     for (int64_t i = 0; i < s->is.objects; i++) {
         const int32_t *at = s->is.object[i].at;
         int colour = s->labels != NULL ? (int)i : at[VOC_CLASS];
-        if (s->labels != NULL) draw_mask(&image, s->labels, (uint8_t)(i + 1), colour);
+        const struct draw_mask mask = {.labels = s->labels, .label = (uint8_t)(i + 1), .colour = colour};
+        if (s->labels != NULL) draw_mask(&image, &mask);
         draw_box(&image, &(struct draw_box){at[VOC_LEFT], at[VOC_TOP], at[VOC_RIGHT], at[VOC_BOTTOM],
                                             ds->facts.class_names[at[VOC_CLASS]], colour});
     }
