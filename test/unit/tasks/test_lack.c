@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that runs out while bytes from outside are read: a reader whose n-th allocation fails returns an error and a sentence,
 // or what it returns otherwise. The sanitizers find what it leaks. The bytes are seeds of the fuzzers.
-#include "test/unit/fixture_folder.h"
+#include "test/unit/fixture_folders.h"
 #include "test/unit/fixture_lack.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include "data/image/image.h"
 #include "data/manifest.h"
 #include "data/pack/convert.h"
+#include "data/pack/packer.h"
 #include "data/pack/tar.h"
 #include "data/read/bitext/bitext.h"
 #include "data/read/cifar/cifar.h"
@@ -279,6 +280,44 @@ TEST_WITH(no_failing_allocation_harms_shards, enter, leave)
     put_shard("fineweb_val_000000.bin", 1100);
     assert_int_equal(read_shards(), 10241025);
     assert_true(lack_each("shards", read_shards) > 0);
+}
+
+// ---- photographs in folders, and packed into a file
+
+static int64_t read_photographs(const char *name)
+{
+    struct dataset *it;
+    enum dataset_verdict verdict;
+    uint8_t photograph[4096];
+    int64_t length = 0;
+    int rc = dataset_open("imagenette", in(name), &it);
+    if (rc == ERR_MISSING) fail_msg("a lack is no missing file: %s", error_text());
+    if (rc < 0) return -1;
+    rc = dataset_item(it, SPLIT_TEST, "jpeg", 1, photograph, sizeof photograph, &length);
+    if (rc == 0) rc = dataset_verify(it, &verdict);
+    dataset_close(it);
+    return rc < 0 ? -1 : length;
+}
+
+static int64_t read_folders(void)
+{
+    return read_photographs("src");
+}
+
+static int64_t read_pack(void)
+{
+    return read_photographs("a.dawnpack");
+}
+
+TEST_WITH(no_failing_allocation_harms_photographs, enter, leave)
+{
+    struct packer_report report;
+    make_pictures("src", 1, 1);
+    const struct packer_choice choice = {.flavour = imagenet_flavour("imagenette"), .from = in("src"), .to = in("a.dawnpack"),
+                                         .quality = 90};
+    assert_int_equal(packer_run(&choice, &report), 0);
+    assert_true(lack_each("folders", read_folders) > 0);
+    assert_true(lack_each("pack", read_pack) > 0);
 }
 
 // ---- receipts: what a board signed, alone and in its answer to a client
