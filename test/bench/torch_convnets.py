@@ -71,26 +71,31 @@ def muon(filters, momentum):
         w.add_(x.view_as(w), alpha=-0.01)
 
 
-words = sys.argv[1:] + ["cifar10", "1536", "32", "bf16", "2"][len(sys.argv) - 1:]
-batch, side, threads = int(words[1]), int(words[2]), int(words[4])
-torch.set_num_threads(threads)
-torch.manual_seed(1)
-record = words[0] == "cifar10"
-model = (Record() if record else resnet18()).to(memory_format=torch.channels_last).train()
-params = [p for p in model.parameters() if p.requires_grad]
-filters = [p for p in params if record and p.dim() == 4]
-momentum = [torch.zeros_like(p) for p in filters]
-optimiser = torch.optim.SGD([p for p in params if not record or p.dim() != 4], lr=0.01, momentum=0.9, nesterov=True)
-images = torch.randn(batch, 3, side, side).contiguous(memory_format=torch.channels_last)
-labels = torch.arange(batch) % CLASSES
-least = float("inf")
-for step in range(STEPS):
-    began = time.perf_counter()
-    model.zero_grad()
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=words[3] == "bf16"):
-        logits = model(images)
-    F.cross_entropy(logits.float(), labels, label_smoothing=0.1).backward()
-    optimiser.step()
-    muon(filters, momentum)
-    least = min(least, time.perf_counter() - began if step else least)
-print(f"PyTorch {torch.__version__}, {' '.join(words[:4])}, {threads} threads: {least:.3f} s")
+def main():
+    words = sys.argv[1:] + ["cifar10", "1536", "32", "bf16", "2"][len(sys.argv) - 1:]
+    batch, side, threads = int(words[1]), int(words[2]), int(words[4])
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    record = words[0] == "cifar10"
+    model = (Record() if record else resnet18()).to(memory_format=torch.channels_last).train()
+    params = [p for p in model.parameters() if p.requires_grad]
+    filters = [p for p in params if record and p.dim() == 4]
+    momentum = [torch.zeros_like(p) for p in filters]
+    optimiser = torch.optim.SGD([p for p in params if not record or p.dim() != 4], lr=0.01, momentum=0.9, nesterov=True)
+    images = torch.randn(batch, 3, side, side).contiguous(memory_format=torch.channels_last)
+    labels = torch.arange(batch) % CLASSES
+    least = float("inf")
+    for step in range(STEPS):
+        began = time.perf_counter()
+        model.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=words[3] == "bf16"):
+            logits = model(images)
+        F.cross_entropy(logits.float(), labels, label_smoothing=0.1).backward()
+        optimiser.step()
+        muon(filters, momentum)
+        least = min(least, time.perf_counter() - began if step else least)
+    print(f"PyTorch {torch.__version__}, {' '.join(words[:4])}, {threads} threads: {least:.3f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -8,31 +8,8 @@ import time
 from statistics import median
 
 import torch
-import torch.nn as nn
-import torch.nn.functional as F
 
-
-class Group(nn.Module):
-    def __init__(self, i, o):
-        super().__init__()
-        self.a, self.b = nn.Conv2d(i, o, 3, 1, 1, bias=False), nn.Conv2d(o, o, 3, 1, 1, bias=False)
-        self.na, self.nb = nn.BatchNorm2d(o), nn.BatchNorm2d(o)
-
-    def forward(self, x):
-        x = F.silu(self.na(F.max_pool2d(self.a(x), 2)))
-        return F.silu(self.nb(self.b(x)))
-
-
-class Network(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.whiten = nn.Conv2d(3, 24, 2)
-        self.groups = nn.Sequential(nn.GELU(), Group(24, 64), Group(64, 256), Group(256, 256))
-        self.head = nn.Linear(256, 10, bias=False)
-
-    def forward(self, x):
-        return self.head(self.groups(self.whiten(x)).amax((2, 3)))
-
+import torch_convnets
 
 words = sys.argv[1:] + ["1", "f32", "600"][len(sys.argv) - 1:]
 threads, kind, requests = int(words[0]), words[1], int(words[2])
@@ -56,7 +33,7 @@ def measure(model, layout):
 
 least = float("inf")
 for layout in (torch.contiguous_format, torch.channels_last):
-    model = Network().eval().to(dtype).to(memory_format=layout)
+    model = torch_convnets.Record().eval().to(dtype).to(memory_format=layout)
     example = torch.zeros(1, 3, 32, 32, dtype=dtype).contiguous(memory_format=layout)
     with torch.no_grad():
         frozen = torch.jit.freeze(torch.jit.trace(model, example))

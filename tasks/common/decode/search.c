@@ -258,8 +258,8 @@ static void add_word(struct step *s, const struct search *search)
 
 // ---- a smaller batch
 
-// Values of the host: the samples that go on and their hypotheses, by number, and for the way back the row of each sample in
-// [all of them; those that went on].
+// Values of the host: the samples that go on and their hypotheses, by number; and, to join the answers again, the row of each
+// sample in [all samples; those that went on].
 static int rows_slot(struct step *s, const struct searching *o, const char *what, int64_t count)
 {
     return step_slot(s, name_of(o, what), SHAPE(count), I32);

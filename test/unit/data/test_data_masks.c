@@ -97,7 +97,7 @@ static void make_files(void)
     put("pennfudan/PNGImages/note.txt", "no photograph", 13);
 }
 
-TEST_WITH(every_third_photograph_of_a_place_is_scored, set_up, leave)
+TEST_WITH(every_third_photograph_of_both_cities_is_scored, set_up, leave)
 {
     static const char *const scored[] = {"FudanPed00001", "FudanPed00004", "PennPed00001"};
     struct dataset *ds;
