@@ -255,12 +255,28 @@ static struct recipe narrow_recipe(int i)
     return r;
 }
 
+// Filters that begin as the identity copy equal pixels. Which of them a pool takes is then a matter of rounding, and so is the
+// gradient: adds a wave to all filters.
+static void add_waves(struct session *s)
+{
+    for (int k = 0; k < s->store->count; k++) {
+        const struct slot *slot = s->store->slot[k];
+        if (slot->memory != MEMORY_WEIGHTS || slot->shape.rank != 4) continue;
+        int64_t count = shape_count(&slot->shape);
+        float *w = read_slot(s, slot->name);
+        for (int64_t j = 0; j < count; j++) w[j] += 0.01f * sinf((float)(j * j % 1009));
+        OK(session_put(s, slot->name, w, 0, (size_t)count * sizeof *w));
+        free(w);
+    }
+}
+
 static struct session *narrow(int i, const char *device)
 {
     struct recipe r = narrow_recipe(i);
     struct session *s = session_on(device);
     OK(train_graph(s, NARROW[i].name, &r, SHAPE(BATCH, NARROW[i].side, NARROW[i].side, 3), F32));
     start(s);
+    add_waves(s);
     OK(session_put(s, "lr", &NARROW[i].lr, 0, sizeof NARROW[i].lr));
     uint8_t labels[BATCH];
     for (int b = 0; b < BATCH; b++) labels[b] = (uint8_t)(b * 7 % CLASSES);
