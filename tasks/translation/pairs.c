@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/translation/pairs.h"
 
+#include "data/feed/pair_buckets.h"
 #include "data/kind.h"
 #include "data/read/bitext/bitext.h"
 #include "data/text/subtokens.h"
 #include "runtime/common/base/rng.h"
-#include "tasks/translation/pair_buckets.h"
 #include "tasks/translation/keys.h"
 
 #include <stdlib.h>

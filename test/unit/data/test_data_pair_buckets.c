@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buckets of two lengths: every sample fits its own, more buckets pad less, batches go by the places of their targets.
 
+#include "data/feed/pair_buckets.h"
 #include "runtime/common/base/rng.h"
-#include "tasks/translation/pair_buckets.h"
 #include "test/unit/test.h"
 
 enum { SAMPLES = 5000, TOKENS = 1024 };

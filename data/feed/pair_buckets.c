@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/translation/pair_buckets.h"
+#include "data/feed/pair_buckets.h"
 
 #include "runtime/common/base/arena.h"
 
