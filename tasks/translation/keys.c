@@ -3,7 +3,6 @@
 // the smallest Transformer.
 #include "tasks/translation/keys.h"
 
-#include "tasks/common/decode/search.h"
 #include "tasks/translation/pairs.h"
 #include "tasks/translation/translation.h"
 
@@ -11,7 +10,6 @@
 
 static const char *const parts[] = {"Transformer"};
 static const char *const norms[] = {"post", "pre", NULL};
-static const char *const lengths[] = {"length", "gnmt", NULL};  // enum search_norm
 
 #define OWN(field) RECIPE_OWN(struct translation_keys, field)
 _Static_assert(sizeof(struct translation_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BYTES");
@@ -39,22 +37,7 @@ static const struct recipe_key keys[] = {
     {"model.act_dropout", NULL, KEY_NUMBER, OWN(act_dropout), 0, 0.9, NULL, "0", .about = "dropout rate after ReLU",
      .part = PART_TRANSFORMER},
 
-    {"search.batch", NULL, KEY_WHOLE, OWN(batch), 1, SEARCH_SAMPLES, NULL, "32", .about = "sentences of a batch of an evaluation",
-     .decodes = true},
-    {"search.beam", NULL, KEY_WHOLE, OWN(beam), 1, 10, NULL, "5",
-     .about = "hypotheses per sentence in the schedule's last evaluation and in an inference; other evaluations have one",
-     .decodes = true},
-    {"search.norm", NULL, KEY_CHOICE, OWN(norm_of_length), 0, 0, lengths, "length",
-     .about = "divides a score by the number n of its symbols (length) or by (5 + n) / 6 (gnmt), to the power search.alpha",
-     .decodes = true},
-    {"search.alpha", NULL, KEY_NUMBER, OWN(alpha), 0, 10, NULL, "1", .about = "the power of that", .decodes = true},
-    {"search.coverage", NULL, KEY_NUMBER, OWN(coverage), 0, 10, NULL, "0",
-     .about = "weight of the logarithm of the attention that each symbol of the source got, if the network shows it",
-     .decodes = true},
-    {"search.ratio", NULL, KEY_NUMBER, OWN(ratio), 0, 10, NULL, "1.2", .about = "symbols of an answer per symbol of its source",
-     .decodes = true},
-    {"search.extra", NULL, KEY_WHOLE, OWN(extra), 0, PAIRS_LONGEST, NULL, "10", .about = "symbols more than that",
-     .decodes = true},
+    SEARCH_KEYS,
     {.path = NULL},
 };
 

@@ -315,7 +315,7 @@ int pairs_feed(const struct setting *c, int feed, struct feed_choice *f)
     struct pair_buckets *b = &p->buckets[f->split];
     struct pair_lengths lengths = lengths_of(f->data, f->split);
     (void)feed;
-    b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : k->batch;
+    b->tokens = trains ? k->tokens : 0, b->batch = trains ? c->recipe->batch : k->search.batch;
     b->most = trains ? ORDER_BUCKETS : EVALUATE_BUCKETS;
     pair_buckets_choose(&lengths, b);
     f->order.buckets = b->count;

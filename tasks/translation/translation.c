@@ -3,7 +3,6 @@
 // rules, the models, the tasks. Samples are in pairs.h, networks behind decoder.h, whose search is shared.
 #include "tasks/translation/translation.h"
 
-#include "tasks/common/decode/search.h"
 #include "tasks/common/step/drive.h"
 #include "tasks/common/step/rule.h"
 #include "tasks/translation/keys.h"
@@ -28,10 +27,9 @@ static void choose_variant(const struct setting *c, int64_t step, int program, s
 // The greedy search of every evaluation, and the recipe's. An evaluation has the outputs of both, in this order.
 static struct search search_of_recipe(const struct setting *c, bool beam)
 {
-    const struct translation_keys *k = translation_keys(c->recipe);
-    return (struct search){.beam = beam ? (int)k->beam : 1, .norm = (enum search_norm)k->norm_of_length, .alpha = k->alpha,
-                           .coverage = k->coverage, .ratio = k->ratio, .extra = (double)k->extra,
-                           .output = beam && !c->single ? SEARCH_OUTPUTS : 0};
+    struct search search = search_of_keys(&translation_keys(c->recipe)->search, beam);
+    search.output = beam && !c->single ? SEARCH_OUTPUTS : 0;
+    return search;
 }
 
 static void choose_evaluation(const struct setting *c, struct variant *v)

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's part of a search: which program runs next, and on which samples.
-#include "tasks/common/decode/search.h"
+#include "tasks/common/decode/search_keys.h"
 
 #include "tasks/common/step/drive.h"
 
 #include <stdio.h>
 
 enum { SLOT_NAME = 32 };  // bytes of a slot's name
+
+const char *const search_norms[] = {"length", "gnmt", NULL};
+
+struct search search_of_keys(const struct search_keys *k, bool beam)
+{
+    return (struct search){.beam = beam ? (int)k->beam : 1, .norm = (enum search_norm)k->norm, .alpha = k->alpha,
+                           .coverage = k->coverage, .ratio = k->ratio, .extra = (double)k->extra};
+}
 
 int64_t search_longest(const struct search *search, int64_t source)
 {
