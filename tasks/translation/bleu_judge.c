@@ -64,39 +64,24 @@ static void add_answer(struct judging *j, int score, const struct text *referenc
     bleu_add(&j->bleu[score], &j->scoring->rules, right, given);
 }
 
-// The names of symbols and of the end behind them.
-static char **names_of(const struct judging *j, const int32_t *id, int64_t count)
+static void name_symbol(const void *view, int32_t id, struct text *into)
 {
-    const int32_t end = BPE_EOS;
-    char **name = zalloc((size_t)(count + 1) * sizeof *name);
-    for (int64_t i = 0; i <= count; i++) {
-        struct text text = {0};
-        text_bytes(&text, "", 0);
-        pairs_name(j->view, i < count ? id[i] : end, &text);
-        name[i] = text.at;
-    }
-    return name;
-}
-
-static void free_names(char **name, int64_t count)
-{
-    for (int64_t i = 0; i <= count; i++) free(name[i]);
-    free(name);
+    pairs_name(view, id, into);
 }
 
 static void draw_seen(struct judging *j, const struct judged *b, int first, int64_t i)
 {
     const struct shape *is = &b->shape[first + SEARCH_SEEN];
-    const int32_t *word = b->output[first + SEARCH_WORDS], *source;
-    int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i];
-    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, b->sample[i], PAIRS_SOURCE, &source) - 1;
-    char **row = names_of(j, word + i * b->shape[first + SEARCH_WORDS].dim[1], words), **column = names_of(j, source, columns);
-    const float *seen = b->output[first + SEARCH_SEEN];
+    const int32_t *source, *word = (const int32_t *)b->output[first + SEARCH_WORDS] + i * b->shape[first + SEARCH_WORDS].dim[1];
+    int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i], stride = is->dim[2];
+    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, b->sample[i], PAIRS_SOURCE, &source);
+    const float *seen = (const float *)b->output[first + SEARCH_SEEN] + i * is->dim[1] * stride;
+    int32_t *row = zalloc((size_t)(words + 1) * sizeof *row);
+    memcpy(row, word, (size_t)words * sizeof *row);
+    row[words] = BPE_EOS;
     text_free(&j->shown);
-    seen += i * is->dim[1] * is->dim[2];
-    attention_map_draw(&(struct attention_map){words + 1, columns + 1, row, column, seen, is->dim[2]}, &j->shown);
-    free_names(row, words);
-    free_names(column, columns);
+    attention_map_draw(&(struct attention_map){words + 1, columns, row, source, name_symbol, j->view, seen, stride}, &j->shown);
+    free(row);
 }
 
 static int score_answers(void *state, const struct judged *b)

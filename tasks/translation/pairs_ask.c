@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sentences as people type them, in the form of the training text.
 #include "data/read/bitext/bitext.h"
-#include "data/text/unicode.h"
 #include "tasks/common/words/bleu.h"
 #include "tasks/common/words/detokenize.h"
 #include "tasks/translation/pairs.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static void add_words(struct text *into, const char *line, size_t n, bool lowercase)
-{
-    const struct bleu_rules rules = {BLEU_13A, lowercase};
-    size_t count;
-    int32_t *code = bleu_split(&rules, (struct bleu_line){line, n}, &count);
-    for (size_t i = 0; i < count; i++) {
-        char bytes[UNICODE_BYTES];
-        const char *escape = detokenize_escape(code[i]);
-        if (code[i] == '\'' && i > 0 && code[i - 1] != ' ') text_add(into, " ");  // "dog's" is two words
-        if (escape) text_add(into, "%s", escape);
-        else if (i + 1 < count || code[i] != ' ') text_bytes(into, bytes, (size_t)unicode_put(code[i], bytes));
-    }
-    free(code);
-}
 
 enum form { LOWER_CASE, CASED, PLAIN };
 static int ask(const struct dataset *like, struct bleu_line text, const char *sentence, enum form form, struct dataset **into)
@@ -36,7 +19,7 @@ static int ask(const struct dataset *like, struct bleu_line text, const char *se
         stop = memchr(at, '\n', (size_t)(end - at));
         if (!stop) stop = end;
         if (form == PLAIN) text_bytes(&lines, at, (size_t)(stop - at));
-        else add_words(&lines, at, (size_t)(stop - at), form == LOWER_CASE);
+        else detokenize_reverse(at, (size_t)(stop - at), form == LOWER_CASE, &lines);
         text_add(&lines, "\n");
     }
     int rc = bitext_ask(like, lines.at ? lines.at : "", lines.length, into);

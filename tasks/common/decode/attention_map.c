@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/common/decode/attention_map.h"
 
+#include "runtime/common/base/arena.h"
 #include "runtime/common/draw/html.h"
 
+#include <stdlib.h>
+
 enum { SQUARE = 22, LETTER = 9, GAP = 6, LETTERS_MOST = 24 };
+
+static char **names_of(const struct attention_map *m, const int32_t *id, int64_t count)
+{
+    char **name = zalloc((size_t)(count + 1) * sizeof *name);
+    for (int64_t i = 0; i < count; i++) {
+        struct text text = {0};
+        text_bytes(&text, "", 0);
+        m->name(m->context, id[i], &text);
+        name[i] = text.at;
+    }
+    return name;
+}
+
+static void free_names(char **name, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) free(name[i]);
+    free(name);
+}
 
 // The width of the longest symbol, as wide as a letter may be.
 static int name_width(char *const *name, int64_t count)
@@ -19,7 +40,8 @@ static int name_width(char *const *name, int64_t count)
 
 void attention_map_draw(const struct attention_map *m, struct text *svg)
 {
-    int left = name_width(m->row, m->rows) + 2 * GAP, top = name_width(m->column, m->columns) + 2 * GAP;
+    char **row = names_of(m, m->row, m->rows), **column = names_of(m, m->column, m->columns);
+    int left = name_width(row, m->rows) + 2 * GAP, top = name_width(column, m->columns) + 2 * GAP;
     int width = left + (int)m->columns * SQUARE + GAP, height = top + (int)m->rows * SQUARE + GAP;
     html_add(svg,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
@@ -28,18 +50,20 @@ void attention_map_draw(const struct attention_map *m, struct text *svg)
              width, height, width, height);
     for (int64_t c = 0; c < m->columns; c++) {
         int x = left + (int)c * SQUARE + SQUARE / 2 + 4, y = top - GAP;
-        html_add(svg, "<text transform=\"translate(%d %d) rotate(-90)\">%s</text>\n", x, y, m->column[c]);
+        html_add(svg, "<text transform=\"translate(%d %d) rotate(-90)\">%s</text>\n", x, y, column[c]);
     }
     for (int64_t r = 0; r < m->rows; r++) {
         int y = top + (int)r * SQUARE;
-        html_add(svg, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - GAP, y + SQUARE / 2 + 4, m->row[r]);
+        html_add(svg, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - GAP, y + SQUARE / 2 + 4, row[r]);
         for (int64_t c = 0; c < m->columns; c++) {
             double share = (double)m->share[r * m->stride + c];
             html_add(svg, "<rect class=\"s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill-opacity=\"%.3f\">"
                      "<title>%s, %s: %.1f%%</title></rect>\n",
-                     left + (int)c * SQUARE, y, SQUARE, SQUARE, share, m->row[r], m->column[c], 100 * share);
+                     left + (int)c * SQUARE, y, SQUARE, SQUARE, share, row[r], column[c], 100 * share);
         }
     }
     html_add(svg, "<rect class=\"e\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n</svg>\n", left, top,
              (int)m->columns * SQUARE, (int)m->rows * SQUARE);
+    free_names(row, m->rows);
+    free_names(column, m->columns);
 }

@@ -7,8 +7,10 @@
 
 struct attention_map {
     int64_t rows, columns;
-    char *const *row, *const *column;  // the symbols
-    const float *share;                // of row r and column c at share[r * stride + c]
+    const int32_t *row, *column;  // ids of the symbols
+    void (*name)(const void *context, int32_t id, struct text *into);
+    const void *context;
+    const float *share;           // of row r and column c at share[r * stride + c]
     int64_t stride;
 };
 void attention_map_draw(const struct attention_map *, struct text *svg);

@@ -3,12 +3,14 @@
 // of each kind are counted.
 #include "tasks/common/words/detokenize.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/text/python.h"
 #include "data/text/unicode.h"
 #include "data/text/vocabulary.h"
 #include "runtime/common/base/text.h"
+#include "tasks/common/words/bleu.h"
 
 struct words {
     const char *text;
@@ -27,7 +29,7 @@ static const char *const escapes[][2] = {
     {"&amp;", "&"}, {" @-@ ", "-"}, {"&bar;", "|"}, {"&bra;", "["}, {"&ket;", "]"},
 };
 
-const char *detokenize_escape(int32_t c)
+static const char *escape_of(int32_t c)
 {
     for (int i = 0; i < ESCAPED; i++)
         if (c == escapes[i][1][0]) return escapes[i][0];
@@ -148,4 +150,19 @@ void detokenize(const char *line, size_t n, struct text *into)
     }
     vocabulary_free(quotes);
     text_free(&text);
+}
+
+void detokenize_reverse(const char *line, size_t n, bool lowercase, struct text *into)
+{
+    const struct bleu_rules rules = {BLEU_13A, lowercase};
+    size_t count;
+    int32_t *code = bleu_split(&rules, (struct bleu_line){line, n}, &count);
+    for (size_t i = 0; i < count; i++) {
+        char bytes[UNICODE_BYTES];
+        const char *escape = escape_of(code[i]);
+        if (code[i] == '\'' && i > 0 && code[i - 1] != ' ') text_add(into, " ");  // "dog's" is two words
+        if (escape) text_add(into, "%s", escape);
+        else if (i + 1 < count || code[i] != ' ') text_bytes(into, bytes, (size_t)unicode_put(code[i], bytes));
+    }
+    free(code);
 }

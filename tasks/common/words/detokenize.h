@@ -4,10 +4,11 @@
 // script's rule for Chinese, Japanese and Korean is not here: no task translates into them.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct text;
 // Adds the detokenized line.
 void detokenize(const char *line, size_t n, struct text *into);
-const char *detokenize_escape(int32_t);  // of a character that the tokenizer escapes; NULL: it stays
+// Adds a line as people type it in the tokenizer's form: marks apart, escapes for characters.
+void detokenize_reverse(const char *line, size_t n, bool lowercase, struct text *into);
