@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BLEU of an evaluation: the answers, ids i32[B,T] that end with BPE_EOS, as lines against the stored targets. How both become
 // words is a fact of the task.
-#include "data/read/bitext/bitext.h"
 #include "runtime/common/base/file.h"
 #include "tasks/common/decode/attention_map.h"
 #include "tasks/common/decode/search.h"
@@ -35,7 +34,7 @@ struct judging {
 
 static int begin_scoring(const struct setting *c, struct dataset *view, const struct scoring *scoring, void **state)
 {
-    if (pairs_is_noise(view)) return fail(ERR_MISSING, "%s: noise has no translations", c->data->name);
+    if (!pairs_symbols(view)) return fail(ERR_MISSING, "%s: noise has no translations", c->data->name);
     struct judging *j = *state = zalloc(sizeof *j);
     j->scoring = scoring, j->view = view, j->single = c->single, j->samples = dataset_facts(view)->count[SPLIT_TEST];
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
@@ -48,7 +47,7 @@ static struct text answer_of(const struct judging *j, const struct judged *b, in
     const int32_t *words = b->output[first + SEARCH_WORDS], *count = b->output[first + SEARCH_COUNT];
     struct text decoded = {0}, plain = {0}, answer = {0};
     text_bytes(&plain, "", 0);
-    pairs_decode(j->view, words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &decoded);
+    bitext_symbols_decode(pairs_symbols(j->view), words + i * b->shape[first + SEARCH_WORDS].dim[1], count[i], &decoded);
     text_plain(&plain, decoded.at, decoded.length);
     text_free(&decoded);
     if (!j->scoring->detokenised) return plain;
@@ -66,7 +65,7 @@ static void add_answer(struct judging *j, int score, const struct text *referenc
 
 static void name_symbol(const void *view, int32_t id, struct text *into)
 {
-    pairs_name(view, id, into);
+    bitext_symbols_name(pairs_symbols(view), id, into);
 }
 
 static void draw_seen(struct judging *j, const struct judged *b, int first, int64_t i)
@@ -74,7 +73,7 @@ static void draw_seen(struct judging *j, const struct judged *b, int first, int6
     const struct shape *is = &b->shape[first + SEARCH_SEEN];
     const int32_t *source, *word = (const int32_t *)b->output[first + SEARCH_WORDS] + i * b->shape[first + SEARCH_WORDS].dim[1];
     int64_t words = ((const int32_t *)b->output[first + SEARCH_COUNT])[i], stride = is->dim[2];
-    int64_t columns = pairs_symbols(j->view, SPLIT_TEST, b->sample[i], PAIRS_SOURCE, &source);
+    int64_t columns = pairs_ids(j->view, SPLIT_TEST, b->sample[i], BITEXT_SOURCE, &source);
     const float *seen = (const float *)b->output[first + SEARCH_SEEN] + i * is->dim[1] * stride;
     int32_t *row = zalloc((size_t)(words + 1) * sizeof *row);
     memcpy(row, word, (size_t)words * sizeof *row);
@@ -93,7 +92,7 @@ static int score_answers(void *state, const struct judged *b)
     int rc = 0;
     for (int64_t i = 0; i < b->count && rc == 0; i++) {
         int64_t sample = b->sample[i];
-        rc = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_TARGET, &reference);
+        rc = pairs_line(j->view, SPLIT_TEST, sample, BITEXT_TARGET, &reference);
         if (rc < 0) break;
         struct text answer = answer_of(j, b, first, i);
         add_answer(j, SCORE_ANSWERS, &reference, &answer);
@@ -128,7 +127,7 @@ static char *tell_answer(void *state, int64_t sample)
 {
     const struct judging *j = state;
     struct text line = {0};
-    bool blank = pairs_line(j->view, SPLIT_TEST, sample, PAIRS_SOURCE, &line) < 0 ||
+    bool blank = pairs_line(j->view, SPLIT_TEST, sample, BITEXT_SOURCE, &line) < 0 ||
                  bitext_is_blank(&(struct bitext_line){line.at, (int32_t)line.length});
     text_free(&line);
     return copy_text(!blank && j->answer[sample] ? j->answer[sample] : "");

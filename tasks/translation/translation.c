@@ -48,7 +48,8 @@ static int constant(struct step *s, const char *name, struct shape shape, enum d
 
 static void mark_symbols(struct step *s)
 {
-    step_mark(s, "merges-of-training-text", pairs_digest(s->setting->feed[s->program->feed]->data));
+    const struct bitext_symbols *symbols = pairs_symbols(s->setting->feed[s->program->feed]->data);
+    step_mark(s, "merges-of-training-text", symbols ? bitext_symbols_digest(symbols) : "");
 }
 
 // ---- the training step: every place of the target is predicted from those before it; padding does not count
