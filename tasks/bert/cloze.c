@@ -6,7 +6,7 @@
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/bert/bert_keys.h"
-#include "tasks/bert/sentence_pairs.h"
+#include "tasks/common/words/sentence_pairs.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -178,9 +178,8 @@ static int encode_line(void *context, const char *text, size_t n)
     if (masks < 1) return fail(ERR_INPUT, "sentence %lld has no %s to fill in", (long long)number, MASK);
     if (masks > c->form[SPLIT_TEST].predictions || e->spare.count + 2 > c->form[SPLIT_TEST].length)
         return fail(ERR_INPUT, "sentence %lld has %lld pieces, %lld of them %s; at most %lld and %lld are read",
-                    (long long)number,
-                    (long long)e->spare.count, (long long)masks, MASK, (long long)c->form[SPLIT_TEST].length - 2,
-                    (long long)c->form[SPLIT_TEST].predictions);
+                    (long long)number, (long long)e->spare.count, (long long)masks, MASK,
+                    (long long)c->form[SPLIT_TEST].length - 2, (long long)c->form[SPLIT_TEST].predictions);
     sentence_text_add_pieces(&c->text[SPLIT_TEST], &e->spare);
     return 0;
 }
@@ -264,7 +263,7 @@ static void write_line(const struct cloze *c, int64_t index, struct cloze_sample
 // As long as they can be, with the pieces in turn.
 static void write_noise(const struct cloze *c, const struct sentence_draws *of, int64_t index, struct cloze_sample *s)
 {
-    struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)index, 0);
+    struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, of->split, (uint32_t)index, 0);
     s->length = form_of(c, of)->length, s->second = s->length / 2, s->masked = form_of(c, of)->predictions;
     s->random = r.v[0] % 2;
     for (int64_t i = 0; i < s->length; i++) {
@@ -339,12 +338,8 @@ static int take_texts(struct cloze *c, struct dataset *stored)
         if (c->text[s].articles < 2)
             return fail(ERR_INPUT, "%s: the %s text has fewer than two articles with a piece", dataset_facts(stored)->name,
                         split_name(s));
-    if (c->asked) {
-        c->samples[SPLIT_TEST] = c->text[SPLIT_TEST].articles;
-        return 0;
-    }
-    list_scored(c);
-    count_training(c);
+    if (c->asked) c->samples[SPLIT_TEST] = c->text[SPLIT_TEST].articles;
+    else list_scored(c), count_training(c);
     return 0;
 }
 
@@ -358,7 +353,7 @@ static void shape_noise(struct cloze *c, const struct dataset_facts *facts)
 static int open_view(struct cloze *c, const struct setting *s, struct dataset *stored)
 {
     const struct bert_keys *k = bert_keys(s->recipe);
-    while (strcmp(rules[c->rule - rules].task, s->task->name)) c->rule++;
+    for (c->rule = rules; strcmp(c->rule->task, s->task->name);) c->rule++;
     c->form[SPLIT_TRAIN] = (struct form){k->length, k->predictions, k->masked};
     c->form[SPLIT_TEST] = (struct form){c->rule->length, c->rule->predictions, MASKED};
     c->brief = (struct form){k->short_length, (int64_t)ceil((double)k->short_length * k->masked), k->masked};
@@ -383,7 +378,6 @@ int cloze_view(const struct setting *s, struct dataset *stored, struct dataset *
     struct dataset *d = zalloc(sizeof *d);
     struct cloze *c = d->own = zalloc(sizeof *c);
     d->kind = &cloze_kind;
-    c->rule = rules;
     pthread_mutex_init(&c->lock, NULL);
     int rc = open_view(c, s, stored);
     if (rc < 0) {

@@ -12,8 +12,8 @@
 #pragma once
 
 #include "data/text/wordpiece.h"
-#include "tasks/bert/sentence_pairs.h"
 #include "tasks/common/step/task.h"
+#include "tasks/common/words/sentence_pairs.h"
 
 #define CLOZE_SMALL "wiki-mlm"
 enum { CLOZE_LONGEST = 1024, CLOZE_BEST = 5 };  // words that an answer names

@@ -147,7 +147,7 @@ static const struct place places[] = {
     {"runtime/element.h", "RNG_RANDOM", 1, {RANDOM, NO_USE}},
     {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
-    {"tasks/bert/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
+    {"tasks/common/words/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
     {"tasks/detection/photos.c", "RNG_CROP", 1, {VIEW_BOXED, NO_USE}},
     {"tasks/detection/photos.c", "RNG_FLIP", 1, {FLIP_BOXED, NO_USE}},
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},

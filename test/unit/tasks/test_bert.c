@@ -11,8 +11,8 @@
 #include "tasks/bert/bert_keys.h"
 #include "tasks/bert/bert_network.h"
 #include "tasks/bert/cloze.h"
-#include "tasks/bert/sentence_pairs.h"
 #include "tasks/common/train/digests.h"
+#include "tasks/common/words/sentence_pairs.h"
 
 // ---- the network compared with PyTorch's: test/bench/torch_bert.py printed these
 

@@ -9,7 +9,6 @@
 // front or behind.
 #pragma once
 
-#include "data/dataset.h"
 #include "data/text/wordpiece.h"
 
 enum { SENTENCE_PIECES = UINT16_MAX + 1, SENTENCE_SPECIAL = 3 };  // of the vocabulary; [CLS] and two [SEP] of a sample
@@ -26,7 +25,7 @@ void sentence_text_free(struct sentence_text *);
 
 struct sentence_draws {
     uint64_t seed;
-    enum split split;
+    uint32_t split;  // enum split
     uint32_t epoch;
 };
 struct sentence_pair {

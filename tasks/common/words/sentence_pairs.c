@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tasks/bert/sentence_pairs.h"
+#include "tasks/common/words/sentence_pairs.h"
 
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
@@ -78,7 +78,7 @@ static struct drawing begin_draws(const struct sentence_draws *of, enum kind kin
 
 static int64_t draw_below(struct drawing *d, int64_t n)
 {
-    uint32_t site = (uint32_t)(d->of->split * KINDS + d->kind) << 8;
+    uint32_t site = (d->of->split * KINDS + (uint32_t)d->kind) << 8;
     if (d->used == 4) {
         d->four = rng_draw(d->of->seed, RNG_SENTENCES | site, d->of->epoch, d->number, d->block++);
         d->used = 0;
