@@ -73,35 +73,23 @@ static void forward_batch(struct step *s)
 
 // ---- updates: matrices and embeddings decay by optimiser.filters.decay. Norms and biases decay only if the recipe says so
 
-static void update_beside_muon(const struct setting *c, struct rule *rule, double rate)
-{
-    rule->optimiser = OPTIMISER_ADAMW, rule->rate = rate;
-    rule->settings.beta1 = (float)c->recipe->momentum, rule->settings.beta2 = (float)bert_keys(c->recipe)->beta2;
-    rule->settings.decay = (float)rule_decay(c->recipe, rate);
-}
-
-// Muon is for the matrices of the layers; AdamW updates the rest. Matrices have few shapes, and published Muon multiplies in bf16
-// (docs/language.md). f16 would lose small numbers.
-static int update_by_muon(const struct setting *c, struct rule rule[RULES_MAX])
-{
-    rule[0].groups = ROLES(BERT_BODY);
-    rule[0].settings.together = true, rule[0].settings.ns_bf16 = c->dtype == BF16;
-    update_beside_muon(c, &rule[1], c->recipe->head_lr);
-    update_beside_muon(c, &rule[2], c->recipe->bias_lr);
-    rule[3] = rule[2];
-    rule[2] = rule[1];
-    rule[2].name = "head", rule[2].roles = ROLES(ROLE_MATRIX);
-    return 4;
-}
-
+// Muon is for the matrices of the layers; AdamW updates the rest.
 static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
 {
     const struct recipe *r = c->recipe;
+    const double beta2 = bert_keys(r)->modern.beta2;
+    int count = 2;
     rule[0] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
     rule[1] = rule_of_filters(c, "embedding", ROLES(ROLE_EMBEDDING));
     rule[1].optimiser = recipe_other_rule((enum recipe_optimiser)r->optimiser);
-    rule[2] = rule_of_others(c, "bias", ANY, r->bias_lr);
-    return r->optimiser == OPTIMISER_MUON ? update_by_muon(c, rule) : 3;
+    if (r->optimiser == OPTIMISER_MUON) {
+        rule[0].groups = ROLES(BERT_BODY);
+        rule_in_batches(c, &rule[0]);
+        rule[1] = rule_beside_muon(c, "embedding", ROLES(ROLE_EMBEDDING), r->head_lr, beta2);
+        rule[count++] = rule_beside_muon(c, "head", ROLES(ROLE_MATRIX), r->head_lr, beta2);
+    }
+    rule[count] = rule_beside_muon(c, "bias", ANY, r->bias_lr, beta2);
+    return count + 1;
 }
 
 // ---- the tasks

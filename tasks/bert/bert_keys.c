@@ -6,10 +6,7 @@
 #include "tasks/bert/bert.h"
 #include "tasks/bert/cloze.h"
 
-#include <string.h>
-
 static const char *const parts[] = {"rotary positions"};
-static const char *const activations[] = {"relu-squared", "swiglu", NULL};
 
 #define OWN(field) RECIPE_OWN(struct bert_keys, field)
 _Static_assert(sizeof(struct bert_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BYTES");
@@ -35,23 +32,9 @@ static const struct recipe_key keys[] = {
      .about = "rows of the table of positions; no sample is longer"},
     {"model.dropout", NULL, KEY_NUMBER, OWN(dropout), 0, 0.9, NULL, "0.1",
      .about = "dropout rate of activations and attention probabilities"},
-    {"model.activation", NULL, KEY_CHOICE, OWN(between), 0, 0, activations, "relu-squared",
-     .about = "between the two products of a layer; swiglu has a third one", .part = PART_ROTARY},
-    {"model.rotary", NULL, KEY_NUMBER, OWN(base), 1, 1e9, NULL, "10000",
-     .about = "base of the wave lengths of positions, in pieces", .part = PART_ROTARY},
-
-    {"optimiser.muon.beta2", NULL, KEY_NUMBER, OWN(beta2), 0, 0.99999, NULL, "0.95",
-     .about = "decay of the second moment of what AdamW updates beside Muon; optimiser.momentum is that of the first",
-     .rules = FOR_MUON},
+    NET_MODERN_KEYS(struct bert_keys, modern),
     {.path = NULL},
 };
-
-static bool has_rotary(const struct recipe *r)
-{
-    const struct model *m = bert_models;
-    while (m->name && strcmp(m->name, r->model)) m++;
-    return m->parts & PART_ROTARY;
-}
 
 static int check_bert(const char *where, const struct recipe *r)
 {
@@ -62,15 +45,9 @@ static int check_bert(const char *where, const struct recipe *r)
     if (k->short_epochs > 0 && k->short_length >= k->length)
         return fail(ERR_USAGE, "%s: \"data.short_length\" is %lld, and later samples have no more (\"data.length\": %lld)", where,
                     (long long)k->short_length, (long long)k->length);
-    if (k->width % k->heads)
-        return fail(ERR_USAGE, "%s: a \"model.width\" of %lld cannot be shared by %lld heads (\"model.heads\")", where,
-                    (long long)k->width, (long long)k->heads);
-    if (has_rotary(r) && (k->width / k->heads % 2 || k->width / k->heads > ROTARY_MOST))
-        return fail(ERR_USAGE, "%s: a head has %lld numbers (\"model.width\" / \"model.heads\"); rotary positions need an even "
-                    "number up to %d", where, (long long)(k->width / k->heads), ROTARY_MOST);
     if (r->label_smoothing > 0)
         return fail(ERR_USAGE, "%s: a masked piece is one piece: \"loss.label_smoothing\" must be 0", where);
-    return 0;
+    return net_modern_check(where, r, k->width, k->heads);
 }
 
 static const char *const also[] = {"bert-pretraining", NULL};

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tasks/common/recipe/recipe_keys.h"
+#include "tasks/common/layers/net_modern.h"
 
-enum { PART_ROTARY = 1 };  // of a model that keys need
 struct bert_keys {
     int64_t length, predictions;                            // of samples of the training
     int64_t short_length, short_epochs;                     // of its first epochs
     double masked;                                          // share of the pieces of a sample of the training
     int64_t layers, width, heads, feed_forward, positions;  // of the network
-    double dropout, base;
+    double dropout;
+    struct net_modern_keys modern;
     double next_factor;                                     // of a loss
-    int between;                                            // enum net_between - 1
-    double beta2;                                           // of updates
 };
 static inline const struct bert_keys *bert_keys(const struct recipe *r)
 {

@@ -11,12 +11,8 @@
 #include "tasks/bert/bert_network.h"
 
 #include "tasks/bert/bert_keys.h"
-#include "tasks/common/layers/net_transformer.h"
-
-#include <math.h>
 
 #define NORM_EPS 1e-12f
-#define RMS_EPS 1e-6f
 static const struct init WEIGHT = {INIT_NORMAL, 0.02f}, ZERO = {INIT_ZERO, 0};
 
 static int encode(struct step *s, struct net *n, int64_t symbols)
@@ -51,17 +47,14 @@ static int embed_modern(struct step *s, struct net *n, int64_t symbols)
     return net_dropout(n, g_cast(g, g_rms_norm(g, x, NONE, n->eps), s->setting->dtype));
 }
 
-// Products that end a part begin with nothing, as in gpt-modern.
 static int encode_modern(struct step *s, struct net *n, int64_t symbols)
 {
     struct graph *g = s->g;
     const struct bert_keys *k = bert_keys(s->setting->recipe);
-    const struct net_rotary rotary = {(float)k->base};
-    const struct net_begin begin = {{INIT_UNIFORM, sqrtf(3) * 0.5f / sqrtf((float)k->width)}, ZERO};
-    const struct net_transformer layer = {.feed_forward = k->feed_forward, .heads = (int)k->heads, .rotary = &rotary,
-                                          .begin = &begin, .between = NET_SQUARED + (enum net_between)k->between,
-                                          .attention_p = (float)k->dropout, .lengths = step_input(s, "tokens.length"),
-                                          .source = NONE, .source_lengths = NONE};
+    struct net_modern modern;
+    struct net_transformer layer = {.feed_forward = k->feed_forward, .heads = (int)k->heads, .attention_p = (float)k->dropout,
+                                    .lengths = step_input(s, "tokens.length"), .source = NONE, .source_lengths = NONE};
+    net_modern_layer(&k->modern, k->width, &modern, &layer);
     int x = embed_modern(s, n, symbols);
     choose_group(s, BERT_BODY);
     for (int i = 0; i < k->layers; i++) x = net_transformer_layer(n, arena_text(&g->arena, "layers.%d", i), x, &layer);
@@ -99,7 +92,7 @@ void bert_network(struct step *s, struct bert_answers *into)
 {
     struct net n = net_of(s);
     int64_t symbols = s->setting->data->field[0].classes;
-    n.eps = is_modern(s) ? RMS_EPS : NORM_EPS;
+    n.eps = is_modern(s) ? NET_MODERN_EPS : NORM_EPS;
     net_dropout_at(&n, (float)bert_keys(s->setting->recipe)->dropout);
     choose_group(s, BERT_HEAD);
     int x = is_modern(s) ? encode_modern(s, &n, symbols) : encode(s, &n, symbols);

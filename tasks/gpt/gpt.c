@@ -27,14 +27,10 @@ static void predict_batch(struct step *s)
 // ---- updates: with AdamW and LAMB matrices and tables decay by optimiser.filters.decay; norms and biases, and with Muon all but
 // matrices, only if the recipe says so (optimiser.weight_decay)
 
-// AdamW beside Muon (Jordan et al. 2024), where other tasks have SGD.
 static struct rule rule_beside(const struct setting *c, const char *name, int group, double rate)
 {
-    struct rule rule = rule_of_others(c, name, ANY, rate);
+    struct rule rule = rule_beside_muon(c, name, ANY, rate, gpt_keys(c->recipe)->modern.beta2);
     rule.groups = ROLES(group);
-    if (c->recipe->optimiser != OPTIMISER_MUON) return rule;
-    rule.optimiser = OPTIMISER_ADAMW;
-    rule.settings.beta1 = (float)c->recipe->momentum, rule.settings.beta2 = (float)gpt_keys(c->recipe)->beta2;
     return rule;
 }
 
@@ -43,8 +39,7 @@ static int update_rules(const struct setting *c, struct rule rule[RULES_MAX])
     const struct recipe *r = c->recipe;
     rule[0] = rule_of_filters(c, "matrix", ROLES(ROLE_MATRIX));
     rule[0].groups = ROLES(GPT_BODY);
-    // Most matrices have few shapes, and published Muon multiplies in bf16 (docs/language.md). f16 would lose small numbers.
-    rule[0].settings.together = true, rule[0].settings.ns_bf16 = c->dtype == BF16;
+    rule_in_batches(c, &rule[0]);
     rule[1] = rule_beside(c, "head", GPT_HEAD, r->head_lr);
     rule[2] = rule_beside(c, "embedding", GPT_EMBEDDING, gpt_keys(r)->embedding_lr);
     for (int i = 1; i < 3; i++)

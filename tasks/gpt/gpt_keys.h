@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tasks/common/recipe/recipe_keys.h"
+#include "tasks/common/layers/net_modern.h"
 
-enum { PART_ROTARY = 1 };  // of a model that keys need
 struct gpt_keys {
     int64_t layers, width, heads, feed_forward;  // of the network
-    double dropout, attention_dropout, cap, base;
-    int between;                                 // enum net_between - 1
-    double embedding_lr, beta2;                  // of updates
+    double dropout, attention_dropout, cap;
+    struct net_modern_keys modern;
+    double embedding_lr;                         // of an update
 };
 static inline const struct gpt_keys *gpt_keys(const struct recipe *r)
 {

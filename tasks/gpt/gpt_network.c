@@ -4,31 +4,29 @@
 // torch.nn.TransformerEncoderLayer.
 #include "tasks/gpt/gpt_network.h"
 
-#include "tasks/common/layers/net_transformer.h"
 #include "tasks/gpt/gpt_keys.h"
 
 #include <math.h>
 
 #define NORM_EPS 1e-5f
-#define RMS_EPS 1e-6f
 
 struct writing {  // a network into a graph
     struct net net;
     const struct gpt_keys *keys;
     const struct setting *setting;
     struct net_begin begin;
-    struct net_rotary rotary;
+    struct net_modern modern;
     struct net_transformer layer;
     bool rotates;
 };
 
-// Products that end a part begin with less, because each adds to the sum of all before (GPT-2); in speedruns with nothing.
+// Products that end a part begin with less, because each adds to the sum of all before.
 static void begin_writing(struct writing *w, struct step *s)
 {
     const struct gpt_keys *keys = gpt_keys(s->setting->recipe);
     *w = (struct writing){.net = net_of(s), .keys = keys, .setting = s->setting};
     w->rotates = s->setting->model->parts & PART_ROTARY;
-    w->net.eps = w->rotates ? RMS_EPS : NORM_EPS;
+    w->net.eps = w->rotates ? NET_MODERN_EPS : NORM_EPS;
     net_dropout_at(&w->net, (float)keys->dropout);
     w->begin.weight = (struct init){INIT_NORMAL, 0.02f};
     w->begin.last = (struct init){INIT_NORMAL, (float)(0.02 / sqrt(2 * (double)keys->layers))};
@@ -36,18 +34,13 @@ static void begin_writing(struct writing *w, struct step *s)
                                         .pre_norm = true, .act = ACT_GELU_TANH, .begin = &w->begin,
                                         .attention_p = (float)keys->attention_dropout, .lengths = NONE, .source = NONE,
                                         .source_lengths = NONE};
-    if (!w->rotates) return;
-    float width = (float)keys->width;
-    w->begin.weight = (struct init){INIT_UNIFORM, sqrtf(3) * 0.5f / sqrtf(width)};
-    w->begin.last = (struct init){INIT_ZERO, 0};
-    w->rotary.base = (float)keys->base;
-    w->layer.rotary = &w->rotary, w->layer.between = NET_SQUARED + (enum net_between)keys->between;
+    if (w->rotates) net_modern_layer(&keys->modern, keys->width, &w->modern, &w->layer);
 }
 
 static int norm(struct writing *w, int x)
 {
     struct graph *g = w->net.g;
-    return w->rotates ? g_rms_norm(g, x, NONE, RMS_EPS) : g_layer_norm(g, "norm", x, NORM_EPS);
+    return w->rotates ? g_rms_norm(g, x, NONE, NET_MODERN_EPS) : g_layer_norm(g, "norm", x, NORM_EPS);
 }
 
 static int table(struct writing *w)

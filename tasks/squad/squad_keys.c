@@ -8,8 +8,6 @@
 #include "tasks/squad/sample/buckets.h"
 #include "tasks/squad/text/windows.h"
 
-#include <string.h>
-
 static const char *const parts[] = {"encoder of pieces", "vocabulary of its own", "recurrent layers"};
 static const char *const cases[] = {"no", "yes", NULL};
 
@@ -53,13 +51,6 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
-static bool has_encoder(const struct recipe *r)
-{
-    const struct model *m = squad_models;
-    while (m->name && strcmp(m->name, r->model)) m++;
-    return m->parts & PART_ENCODER;
-}
-
 static int check_encoder(const char *where, const struct recipe *r)
 {
     const struct squad_keys *own = squad_keys(r);
@@ -77,7 +68,7 @@ static int check_encoder(const char *where, const struct recipe *r)
 
 static int check_squad(const char *where, const struct recipe *r)
 {
-    if (has_encoder(r)) TRY(check_encoder(where, r));
+    if (recipe_has_part(r, PART_ENCODER)) TRY(check_encoder(where, r));
     if (r->label_smoothing > 0)
         return fail(ERR_USAGE, "%s: the beginning of an answer is one place: \"loss.label_smoothing\" must be 0", where);
     return 0;

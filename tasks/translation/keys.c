@@ -6,8 +6,6 @@
 #include "tasks/translation/pairs.h"
 #include "tasks/translation/translation.h"
 
-#include <string.h>
-
 static const char *const parts[] = {"Transformer"};
 static const char *const norms[] = {"post", "pre", NULL};
 
@@ -41,19 +39,12 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
-static bool has_part(const struct recipe *r, unsigned part)
-{
-    const struct model *m = translation_models;
-    while (m->name && strcmp(m->name, r->model)) m++;
-    return m->parts & part;
-}
-
 static int check_translation(const char *where, const struct recipe *r)
 {
     const struct translation_keys *k = translation_keys(r);
-    if (!has_part(r, PART_TRANSFORMER) && k->layers < 2)
+    if (!recipe_has_part(r, PART_TRANSFORMER) && k->layers < 2)
         return fail(ERR_USAGE, "%s: \"model.layers\" is 1, and a recurrent encoder has at least 2 layers", where);
-    if (!has_part(r, PART_TRANSFORMER)) return 0;
+    if (!recipe_has_part(r, PART_TRANSFORMER)) return 0;
     if (k->width % k->heads || k->width % 2)
         return fail(ERR_USAGE, "%s: a \"model.width\" of %lld is odd, or cannot be shared by %lld heads (\"model.heads\")",
                     where, (long long)k->width, (long long)k->heads);

@@ -251,10 +251,21 @@ int recipe_no_section(const char *where, const struct recipe_table *t, const cha
 
 // ---- what applies
 
-bool recipe_applies(const struct recipe *r, const struct recipe_key *k)
+static const struct model *model_of(const struct recipe *r)
 {
     const struct recipe_table *t = recipe_table_of(r->model);
-    const struct model *m = t ? find_model(t, r->model) : NULL;
+    return t ? find_model(t, r->model) : NULL;
+}
+
+bool recipe_has_part(const struct recipe *r, unsigned part)
+{
+    const struct model *m = model_of(r);
+    return m && (m->parts & part) == part;
+}
+
+bool recipe_applies(const struct recipe *r, const struct recipe_key *k)
+{
+    const struct model *m = model_of(r);
     if (k->rules && !(k->rules & 1u << r->optimiser)) return false;
     if (k->shapes && !(k->shapes & 1u << r->shape)) return false;
     return !m || (m->parts & k->part) == k->part;

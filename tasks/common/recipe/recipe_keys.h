@@ -65,6 +65,7 @@ bool recipe_is_section(const struct recipe_table *, const char *path);
 int recipe_no_section(const char *where, const struct recipe_table *, const char *path);
 
 bool recipe_applies(const struct recipe *, const struct recipe_key *);
+bool recipe_has_part(const struct recipe *, unsigned part);  // its model has
 // Fails with the reason why the key does not apply.
 int recipe_refuse(const char *where, const struct recipe *, const struct recipe_key *);
 // For recipe_table.check: fails if a number of the list is a fraction.

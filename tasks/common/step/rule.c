@@ -41,3 +41,17 @@ struct rule rule_of_others(const struct setting *c, const char *name, uint32_t r
     set_rmsprop(&rule, c->recipe);
     return rule;
 }
+
+struct rule rule_beside_muon(const struct setting *c, const char *name, uint32_t roles, double rate, double beta2)
+{
+    struct rule rule = rule_of_others(c, name, roles, rate);
+    if (c->recipe->optimiser != OPTIMISER_MUON) return rule;
+    rule.optimiser = OPTIMISER_ADAMW;
+    rule.settings.beta1 = (float)c->recipe->momentum, rule.settings.beta2 = (float)beta2;
+    return rule;
+}
+
+void rule_in_batches(const struct setting *c, struct rule *rule)
+{
+    rule->settings.together = true, rule->settings.ns_bf16 = c->dtype == BF16;
+}

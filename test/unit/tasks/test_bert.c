@@ -105,7 +105,7 @@ static void compare_with_pytorch(const char *device, int model)
     struct recipe recipe = {0};
     *(struct bert_keys *)(void *)recipe.own = (struct bert_keys){.layers = LAYERS, .width = model == BERT ? WIDTH : WIDE,
                                                                  .heads = 2, .feed_forward = INNER, .positions = PLACES_ALL,
-                                                                 .base = 1e4, .between = model == GATED};
+                                                                 .modern = {1e4, model == GATED, 0}};
     struct dataset_facts facts = {.name = "few", .field = {{.name = "tokens", .classes = V}}, .fields = 1};
     struct feed_choice choice = {.order = {.buckets = 1, .batch = {B}}, .fields = FIELDS};
     for (int i = 0; i < FIELDS; i++)

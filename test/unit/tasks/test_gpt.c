@@ -38,8 +38,8 @@ static void set_up_model(struct setup *o, const char *device, int model)
 {
     memset(o, 0, sizeof *o);
     recipe_defaults(&recipe_table_gpt, &o->recipe);
-    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12, .base = 1e4,
-                                    .between = model == GATED, .cap = model == GPT ? 0 : 4};
+    *keys_of(o) = (struct gpt_keys){.layers = 2, .width = 8, .heads = 2, .feed_forward = 12, .modern = {1e4, model == GATED, 0},
+                                     .cap = model == GPT ? 0 : 4};
     o->facts = (struct dataset_facts){.name = "few", .field = {{"tokens", I32, SHAPE(T + 1), 0, V}}, .fields = 1};
     o->setting = (struct setting){.task = &task_gpt_char, .model = &gpt_models[model != GPT], .data = &o->facts,
                                   .recipe = &o->recipe, .feed = {&o->choice, &o->choice}, .dtype = F32};
@@ -216,7 +216,7 @@ TEST(has_as_many_parameters_as_published)
         struct setup o;
         set_up_model(&o, "null", rows[i].model);
         *keys_of(&o) = (struct gpt_keys){.layers = rows[i].layers, .width = rows[i].width, .heads = rows[i].heads,
-                                         .feed_forward = 4 * rows[i].width, .base = 1e4, .between = rows[i].model == GATED};
+                                         .feed_forward = 4 * rows[i].width, .modern = {1e4, rows[i].model == GATED, 0}};
         o.facts.field[0].shape = SHAPE(rows[i].block + 1), o.facts.field[0].classes = (int)rows[i].tokens;
         struct graph *g = graph_new(o.s->store, "sizes");
         read_text(&o, g, true, false);
@@ -293,7 +293,7 @@ TEST(muon_leaves_tables_and_heads_to_adamw)
     o.setting.steps = o.setting.steps_per_epoch = 10;
     o.recipe.optimiser = OPTIMISER_MUON, o.recipe.momentum = 0.8, o.recipe.filter_decay = 0.1, o.recipe.head_lr = 0.5;
     o.recipe.weight_decay = 0;
-    keys_of(&o)->beta2 = 0.9, keys_of(&o)->embedding_lr = 0.7;
+    keys_of(&o)->modern.beta2 = 0.9, keys_of(&o)->embedding_lr = 0.7;
     int count = task_gpt_char.rules(&o.setting, rule);
     assert_int_equal(rule[0].optimiser, OPTIMISER_MUON);
     assert_int_equal(rule[0].groups, 1 << GPT_BODY);
