@@ -111,6 +111,10 @@ CUDA_FLAGS := -std=c++17 -O3 -I. $(CUDA_ARCHS) -lineinfo -Xptxas -v -Werror all-
 MPICC ?= mpicc
 MPI_PLUGIN := $(if $(filter no,$(MPI)),,$(if $(shell command -v $(MPICC)),$(B)/dawn-mpi.so))
 
+# libFLAC is optional: where its header is missing (or with FLAC=no) the program reads the other forms of sound and says so.
+FLAC_LIBS := $(if $(filter no,$(FLAC)),,$(shell echo '\#include <FLAC/stream_decoder.h>' | $(CC) -E - >/dev/null 2>&1 && echo -lFLAC))
+LIBS += $(FLAC_LIBS)
+
 # ---- sources -----------------------------------------------------------------------------------------------------
 # A folder is a room. FOLDERS lists the folders of the program dawn (runtime/cuda is above), BOARD_FOLDERS the server's.
 FORMAT := submit/format $(addprefix submit/format/,check score ssh)
@@ -195,6 +199,8 @@ $(CUDA_SOURCES:%.c=$(B)/%.o): $(B)/cuda.list
 $(B)/runtime/cuda/absent.o: EXTRA = -DCUDA_MISSING='"$(CUDA_MISSING)"'
 $(B)/runtime/cuda/absent.o: $(B)/absent.list
 $(B)/runtime/ranks/ranks.o: EXTRA = -DMPI_PLUGIN='"$(B)/dawn-mpi.so"'
+$(B)/data/audio/flac.o: EXTRA = $(if $(FLAC_LIBS),-DWITH_FLAC)
+$(B)/data/audio/flac.o: $(B)/flac.list
 $(B)/dawn-mpi.so: runtime/ranks/mpi/mpi.c runtime/ranks/plugin.h
 	$(call say,MPICC,$@)
 	@mkdir -p $(@D)
@@ -279,6 +285,8 @@ $(B)/emulate.list: FORCE
 	$(call write_if_new,$(CXX) $(EMULATE_FLAGS))
 $(B)/cuda.list: FORCE
 	$(call write_if_new,$(CUDA))
+$(B)/flac.list: FORCE
+	$(call write_if_new,$(FLAC_LIBS))
 $(B)/absent.list: FORCE
 	$(call write_if_new,$(CUDA_MISSING))
 $(B)/program.list: FORCE

@@ -78,6 +78,7 @@ libjpeg-turbo|libjpeg-dev|jpeglib.h|jpeg
 libarchive|libarchive-dev|archive.h|archive
 utf8proc|libutf8proc-dev|utf8proc.h|utf8proc
 libsodium|libsodium-dev|sodium.h|sodium
+libFLAC|libflac-dev|FLAC/stream_decoder.h|FLAC
 libmicrohttpd|libmicrohttpd-dev|microhttpd.h|microhttpd
 cmocka|libcmocka-dev|cmocka.h|cmocka'
 first='#include <stdio.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n'

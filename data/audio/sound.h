@@ -23,8 +23,8 @@ struct sound {
 };
 
 bool sound_is_named(const char *file);  // has the ending of such a file: .sph, .wav, .flac
-// Reads the head alone. `bytes` may be the beginning of a file of `size` bytes: SOUND_HEAD of them suffice, unless long chunks lie
-// before the samples of a WAV.
+// Reads the head alone. `bytes` may be the beginning of a file of `size` bytes: SOUND_HEAD of them suffice, unless long chunks
+// lie before the samples of a WAV.
 enum { SOUND_HEAD = 4096 };
 int sound_head(const char *name, const uint8_t *bytes, size_t count, size_t size, struct sound_head *) MUST_CHECK;
 int sound_decode(const char *name, const uint8_t *bytes, size_t count, struct sound *) MUST_CHECK;  // sound_free ends it
