@@ -43,6 +43,7 @@ struct transfer {
     const char *url, *part;
     CURL *curl;
     int fd;
+    int64_t bytes;    // of the whole file; 0: the server has not said yet
     int64_t have;     // bytes in the file
     int64_t told_ns;  // when progress was last reported
     bool begun;       // the head of the answer was checked
@@ -60,7 +61,7 @@ static void fetch_progress(struct transfer *t, bool at_once)
     int64_t now = clock_ns();
     if (t->options->progress == NULL || (!at_once && now - t->told_ns < FETCH_PROGRESS_MS * INT64_C(1000000))) return;
     t->told_ns = now;
-    t->options->progress(t->options->context, t->have, t->wanted->bytes);
+    t->options->progress(t->options->context, t->have, t->bytes);
 }
 
 static int fetch_restart(struct transfer *t)
@@ -95,9 +96,11 @@ static int fetch_begin(struct transfer *t)
         fetch_note(t->options, "the server cannot resume a download, so it starts again");
         TRY(fetch_restart(t));
     }
-    if (length >= 0 && t->have + length != t->wanted->bytes) {
+    if (t->bytes == 0 && length >= 0) t->bytes = t->have + length;
+    if (t->bytes == 0) return fail(ERR_NETWORK, "%s does not say how many bytes %s has", t->url, t->wanted->title);
+    if (length >= 0 && t->have + length != t->bytes) {
         return fail(ERR_NETWORK, "%s offers %lld bytes; %s has %lld", t->url,
-                    (long long)(t->have + length), t->wanted->title, (long long)t->wanted->bytes);
+                    (long long)(t->have + length), t->wanted->title, (long long)t->bytes);
     }
     return 0;
 }
@@ -106,9 +109,8 @@ static int fetch_store(struct transfer *t, const char *bytes, size_t count)
 {
     if (!t->begun) TRY(fetch_begin(t));
     if (!t->taking) return 0;
-    if (t->have + (int64_t)count > t->wanted->bytes) {
-        return fail(ERR_NETWORK, "%s sends more than the %lld bytes of %s", t->url,
-                    (long long)t->wanted->bytes, t->wanted->title);
+    if (t->have + (int64_t)count > t->bytes) {
+        return fail(ERR_NETWORK, "%s sends more than the %lld bytes of %s", t->url, (long long)t->bytes, t->wanted->title);
     }
     while (count > 0) {
         ssize_t put = write(t->fd, bytes, count);
@@ -116,7 +118,7 @@ static int fetch_store(struct transfer *t, const char *bytes, size_t count)
         if (put < 0) {
             return fail_errno(ERR_IO, errno,
                               "cannot write %s after byte %lld of %lld (the next download resumes there)",
-                              t->part, (long long)t->have, (long long)t->wanted->bytes);
+                              t->part, (long long)t->have, (long long)t->bytes);
         }
         bytes += put, count -= (size_t)put, t->have += put;
     }
@@ -172,7 +174,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
         *again = code == 429 || code >= 500;
         return fail(ERR_NETWORK, "%s answered %ld%s", t->url, code, code == 404 ? " (not found)" : "");
     }
-    if (result == CURLE_OK && t->have == t->wanted->bytes) return 0;
+    if (result == CURLE_OK && t->begun && t->have == t->bytes) return 0;
     if (reason[0] == '\0') reason = result == CURLE_OK ? "the connection ended" : curl_easy_strerror(result);
     switch (result) {
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -187,7 +189,7 @@ static int fetch_judge(struct transfer *t, CURLcode result, const char *reason, 
         return fail(ERR_NETWORK, "cannot fetch %s: %s (--mirror URL fetches from elsewhere, --from FILE takes a file of this "
                     "machine)", t->url, reason);
     return fail(ERR_NETWORK, "%s: %s; %lld of %lld bytes are kept in %s, and the next try resumes there", t->url, reason,
-                (long long)t->have, (long long)t->wanted->bytes, t->part);
+                (long long)t->have, (long long)t->bytes, t->part);
 }
 
 static int fetch_attempt(struct transfer *t, bool *again)
@@ -213,7 +215,7 @@ static void fetch_pause(const struct fetch_options *options, int tries)
 static int fetch_loop(struct transfer *t)
 {
     int most = t->options->attempts > 0 ? t->options->attempts : FETCH_ATTEMPTS;
-    for (int tries = 0; t->have < t->wanted->bytes; tries++) {
+    for (int tries = 0; t->bytes == 0 || t->have < t->bytes; tries++) {
         bool again = false;
         int64_t before = t->have;
         int rc = fetch_attempt(t, &again);
@@ -237,7 +239,7 @@ static int fetch_download(struct transfer *t)
         rc = fail(ERR_IO, "another fetch is writing %s now", t->part);
     bool ours = rc == 0;
     t->have = lseek(t->fd, 0, SEEK_END);
-    if (rc == 0 && t->have > t->wanted->bytes) {
+    if (rc == 0 && t->bytes > 0 && t->have > t->bytes) {
         fetch_note(t->options, "an earlier partial download is longer than the file, so it starts again");
         rc = fetch_restart(t);
     }
@@ -256,7 +258,7 @@ static int fetch_check(const struct wanted *wanted, const char *path, const char
     if (S_ISDIR(st.st_mode))
         return fail(ERR_USAGE, "%s is a folder, not %s; \"dawn train\" reads a folder of unpacked files with --data", path,
                     wanted->title);
-    if (st.st_size != wanted->bytes) {
+    if (wanted->bytes > 0 && st.st_size != wanted->bytes) {
         return fail(ERR_INPUT, "%s has %lld bytes; %s has %lld", path, (long long)st.st_size, wanted->title,
                     (long long)wanted->bytes);
     }
@@ -274,7 +276,7 @@ static int fetch_over_network(const struct wanted *wanted, const struct fetch_op
     text_add(&path, "%s/%s", folder, wanted->name);
     text_add(&part, "%s.part", path.at);
     text_add(&bad, "%s.bad", path.at);
-    struct transfer t = {.wanted = wanted, .options = options, .url = wanted->url, .part = part.at};
+    struct transfer t = {.wanted = wanted, .options = options, .url = wanted->url, .part = part.at, .bytes = wanted->bytes};
     int rc = 0;
     if (!file_exists(path.at)) {
         rc = fetch_download(&t);
@@ -359,6 +361,7 @@ static int fetch_part(const struct source *source, const struct source_part *par
 // Unpacks or packs the archives. All of them appear, or nothing.
 static int fetch_take(const struct source *source, const struct fetch_options *options, char *const *archive, int count)
 {
+    if (source->tree != NULL) return unpack_tree(source, (const char *const *)archive, count, options->to);
     if (!source->packed) return unpack_archives(source, (const char *const *)archive, count, options->to);
     struct packer_report report;
     struct text to = {0};
@@ -458,12 +461,13 @@ static int fetch_embedded(const struct source *source, const struct fetch_option
 }
 
 // Checked before anything is downloaded.
-static int check_pack_target(const struct source *source, const struct fetch_options *options)
+static int check_target(const struct source *source, const struct fetch_options *options)
 {
     struct text to = {0};
     int rc = 0;
-    text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
-    if (source->packed && file_exists(to.at))
+    if (source->packed) text_add(&to, "%s/%s%s", options->to, source->name, PACK_ENDING);
+    else if (source->tree != NULL) text_add(&to, "%s/%s", options->to, source->folder);
+    if (to.at != NULL && file_exists(to.at))
         rc = fail(ERR_USAGE, "%s exists already, but it is not %s as published, or it is damaged: \"dawn data verify\" says "
                   "which. A fetch overwrites nothing; move it away, or use another folder with --to", to.at, source->title);
     text_free(&to);
@@ -472,7 +476,7 @@ static int check_pack_target(const struct source *source, const struct fetch_opt
 
 int fetch_source(const struct source *source, const struct fetch_options *options)
 {
-    TRY(check_pack_target(source, options));
+    TRY(check_target(source, options));
     struct text note = {0};
     text_add(&note, "%s/%s/%s", options->to, source->folder, CIFAR_IMPORT_NOTE);
     int rc = 0;

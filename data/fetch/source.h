@@ -17,7 +17,7 @@ struct source_file {
 // digest are the file's; any other is an archive in a format of libarchive, from which the set's files are taken.
 struct source_part {
     const char *url;     // https; its last part is the name
-    int64_t bytes;
+    int64_t bytes;       // 0: nobody publishes its size
     const char *sha256;
 };
 
@@ -28,6 +28,8 @@ struct source {
     // An embedded file with a line "SHA-256 BYTES NAME" for each of many small files, which are downloaded one by one from the
     // folder that part[0].url then is; part[0].bytes is their sum. NULL: as above.
     const char *list;
+    // All files of the archives below this folder are taken, with their names below it; `file` is empty then. NULL: as above.
+    const char *tree;
     const char *folder;                         // the target, below the folder of all data sets
     bool packed;                                // packed into NAME.dawnpack (data/pack) instead of that folder
     struct source_file file[SOURCE_FILES_MAX];  // ends with a NULL name

@@ -6,8 +6,13 @@
 //
 // Invariant: every file has exactly the table's size, and all files are complete before the first gets its name. Cost: one
 // pass over the archive, 64 KB of memory.
+//
+// A source with a tree has no table: of an archive whose SHA-256 was checked, the files below one folder are extracted, whose
+// names are plain (letters, digits, '_', '-', '.'). They appear in a folder NAME.new, which gets its name at the end.
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +21,14 @@
 #include "runtime/common/base/text.h"
 #include "runtime/common/base/whole.h"
 
-enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1 << 20 };
+enum { UNPACK_BLOCK = 1 << 16, UNPACK_MEMBERS_MAX = 1 << 20, UNPACK_NAME = 200 };
 
 struct unpack {
     const struct source *source;
     const char *path, *folder;
     struct archive *archive;
     struct whole whole[SOURCE_FILES_MAX];
+    int64_t leaves;  // files of a tree
 };
 
 static int unpack_wanted(const struct unpack *unpack, struct archive_entry *entry)
@@ -72,6 +78,53 @@ static int unpack_file(struct unpack *unpack, int i)
     return whole_close(whole);
 }
 
+// ---- a tree
+
+// What follows the folder of the tree in a member's name, if that is a plain name of a file; else NULL.
+static const char *leaf_name(const struct unpack *unpack, struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry), *tree = unpack->source->tree;
+    if (name == NULL || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL) return NULL;
+    if (strncmp(name, "./", 2) == 0) name += 2;
+    if (strncmp(name, tree, strlen(tree)) != 0) return NULL;
+    name += strlen(tree);
+    if (*name == '\0' || strlen(name) > UNPACK_NAME || strstr(name, "//") != NULL || strstr(name, "/.") != NULL) return NULL;
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./";
+    return name[0] != '.' && name[0] != '/' && name[strspn(name, plain)] == '\0' ? name : NULL;
+}
+
+static int write_leaf(struct unpack *unpack, const char *path)
+{
+    char block[UNPACK_BLOCK];
+    la_ssize_t got;
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) return fail_errno(ERR_IO, errno, "cannot write %s", path);
+    while ((got = archive_read_data(unpack->archive, block, sizeof block)) > 0)
+        if (fwrite(block, 1, (size_t)got, file) != (size_t)got) break;
+    int reason = errno;
+    bool written = got <= 0 && !ferror(file);
+    written = fclose(file) == 0 && written;
+    if (!written) return fail_errno(ERR_IO, reason, "cannot write %s", path);
+    if (got < 0) return fail(ERR_INPUT, "%s ends within %s: %s", unpack->path, path, archive_error_string(unpack->archive));
+    unpack->leaves++;
+    return 0;
+}
+
+static int unpack_leaf(struct unpack *unpack, struct archive_entry *entry)
+{
+    const char *name = leaf_name(unpack, entry);
+    if (name == NULL) return 0;
+    struct text path = {0};
+    text_add(&path, "%s/%s", unpack->folder, name);
+    char *slash = strrchr(path.at, '/');
+    *slash = '\0';
+    int rc = file_make_folder(path.at);
+    *slash = '/';
+    if (rc == 0) rc = write_leaf(unpack, path.at);
+    text_free(&path);
+    return rc;
+}
+
 static int unpack_members(struct unpack *unpack, struct archive_entry *entry)
 {
     int rc;
@@ -81,8 +134,9 @@ static int unpack_members(struct unpack *unpack, struct archive_entry *entry)
                         archive_error_string(unpack->archive));
         }
         if (members == UNPACK_MEMBERS_MAX) return fail(ERR_INPUT, "%s has more than %d members", unpack->path, members);
-        int i = unpack_wanted(unpack, entry);
+        int i = unpack->source->tree == NULL ? unpack_wanted(unpack, entry) : -1;
         if (i >= 0) TRY(unpack_file(unpack, i));
+        if (unpack->source->tree != NULL) TRY(unpack_leaf(unpack, entry));
     }
     return 0;
 }
@@ -134,6 +188,26 @@ int unpack_archives(const struct source *source, const char *const *archive, int
     }
     if (rc == 0) rc = unpack_commit(&unpack, count);
     for (int i = 0; i < SOURCE_FILES_MAX; i++) whole_end(&unpack.whole[i]);
+    text_free(&folder);
+    return rc;
+}
+
+int unpack_tree(const struct source *source, const char *const *archive, int count, const char *to)
+{
+    struct text folder = {0}, fresh = {0};
+    text_add(&folder, "%s/%s", to, source->folder);
+    text_add(&fresh, "%s.new", folder.at);
+    struct unpack unpack = {.source = source, .folder = fresh.at};
+    int rc = file_make_folder(fresh.at);
+    for (int i = 0; i < count && rc == 0; i++) {
+        unpack.path = archive[i];
+        int64_t before = unpack.leaves;
+        rc = unpack_one(&unpack);
+        if (rc == 0 && unpack.leaves == before) rc = fail(ERR_INPUT, "%s has no file below %s", archive[i], source->tree);
+    }
+    if (rc == 0 && rename(fresh.at, folder.at) != 0)
+        rc = fail_errno(ERR_IO, errno, "cannot give %s the name %s", fresh.at, folder.at);
+    text_free(&fresh);
     text_free(&folder);
     return rc;
 }
