@@ -70,8 +70,8 @@ extern const struct kind cifar_kind, imagenet_kind, imagenette_kind, squad_kind,
 extern const struct kind multi30k_kind, multi30k_val_kind, wmt16_kind, wmt17_kind;
 extern const struct kind wiki_sample_kind, wiki_kind;
 extern const struct kind synthetic_kind, pictures_kind, stories_kind, phrases_kind, articles_kind;  // drawn
-extern const struct kind cells_kind, people_kind;  // drawn
-extern const struct kind pennfudan_kind;
+extern const struct kind cells_kind, people_kind, chords_kind;  // drawn
+extern const struct kind pennfudan_kind, librispeech_100_kind, librispeech_kind;
 extern const struct source cifar10_source, imagenette_source, squad_source, multi30k_source, wiki_sample_source;
 const struct kind *dataset_kind(int i);  // first those that people get from elsewhere; NULL after the last
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The features of Deep Speech 2: log(1 + |STFT|) over windows of 20 ms, every 10 ms, at 16 kHz.
 //
-// x[T,161], T = 1 + samples / 160. A periodic Hamming window of 320 samples is centred on sample 160 * t; outside of the sound there
-// are zeros. Equal to librosa 0.11: stft(n_fft=320, hop_length=160, window="hamming", center=True), test_audio.
+// x[T,161], T = 1 + samples / 160. A periodic Hamming window of 320 samples is centred on sample 160 * t; outside of the sound
+// there are zeros. Equal to librosa 0.11: stft(n_fft=320, hop_length=160, window="hamming", center=True), test_audio.
 // Invariant: the same bytes on every thread; a function of the samples alone. Cost: a real DFT of 320 points per frame.
 #pragma once
 

@@ -13,5 +13,6 @@ enum { SPEECH_SPECTRUM, SPEECH_LETTERS, SPEECH_SOUND, SPEECH_FIELDS };
 
 const char *speech_text(const struct dataset *, enum split, int64_t index);  // its words: "HELLO WORLD"; lives as the data set
 int64_t speech_samples(const struct dataset *, enum split, int64_t index);   // of its sound, at 16 kHz
-// A sound of a person as a data set of one test sample without letters. Other rates become 16 kHz. `name` names the file in errors.
+// A sound of a person as a data set of one test sample without letters. Other rates become 16 kHz. `name` names the file in
+// errors.
 int speech_ask(const struct dataset_facts *like, const char *name, const char *bytes, size_t count, struct dataset **) MUST_CHECK;

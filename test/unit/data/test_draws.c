@@ -12,9 +12,9 @@
 
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
-           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE };
+           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES };
 // Those that differ are never in one training.
-enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED };
+enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, SPOKEN };
 
 struct range {
     uint32_t least, most;
@@ -35,7 +35,7 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -51,7 +51,7 @@ static const struct use uses[USES] = {
     [FLIP_DECODED] = {"flips of decoded pictures", RNG_FLIP, {0, 0}, {0, 0}, .only = DECODED},
     [CROP] = {"crops", RNG_CROP, {0, 0}, {0, 0}, .only = RESIDENT},
     [CROP_DECODED] = {"crops of decoded pictures", RNG_CROP, {0, 0}, {0, CROP_TRIES - 1}, .only = DECODED},
-    [JITTER] = {"colours", RNG_JITTER, {0, 0}, {0, 0}},
+    [JITTER] = {"colours", RNG_JITTER, {0, 0}, {0, 0}, .only = RESIDENT},
     [DROPOUT] = {"dropout", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [ATTENTION] = {"dropout of attention", RNG_DROPOUT, {0, 0xffffff}, ANY_WORD, .site = true},
     [RANDOM] = {"random numbers", RNG_RANDOM, {0, 0xffffff}, ANY_WORD, .site = true},
@@ -77,6 +77,9 @@ static const struct use uses[USES] = {
     [PEOPLE] = {"drawn people", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PEOPLE},
     [VIEW_BOXED] = {"views of pictures with boxes", RNG_CROP, {0, 0}, {0, 0}, .only = BOXED},
     [FLIP_BOXED] = {"flips of pictures with boxes", RNG_FLIP, {0, 0}, {0, 0}, .only = BOXED},
+    [CHORDS] = {"drawn chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CHORDS},
+    [VOICES] = {"voices of chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_VOICES},
+    [SPECTRA] = {"augmented spectra", RNG_JITTER, {0, 0}, {0, 16}, .only = SPOKEN},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
@@ -118,6 +121,7 @@ struct place {
     int use[2];
 };
 static const struct place places[] = {
+    {"data/audio/augment.c", "RNG_JITTER", 1, {SPECTRA, NO_USE}},
     {"data/feed/order.c", "RNG_ORDER", 4, {ORDER_SAMPLES, ORDER_CUT}},  // and ORDER_PAGES, ORDER_GROWN
     {"data/image/crop.c", "RNG_CROP", 1, {CROP_DECODED, NO_USE}},
     {"data/image/crop.c", "RNG_FLIP", 1, {FLIP_DECODED, NO_USE}},
@@ -126,6 +130,7 @@ static const struct place places[] = {
     {"data/read/draws.h", "DRAWS(", 1, {IMAGES, NO_USE}},
     {"data/read/noise.c", "RNG_SYNTHETIC", 2, {NOISE, NOISE_LENGTHS}},
     {"data/read/pictures.c", "RNG_SYNTHETIC", 1, {PICTURES, NO_USE}},
+    {"data/read/speech/chords.c", "DRAWS(", 2, {CHORDS, VOICES}},
     {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
     {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
     {"data/read/synthetic.c", "DRAWS(", 2, {IMAGES, NO_USE}},
@@ -222,7 +227,8 @@ TEST(constant_keys_differ)
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
-                {"data/read/voc/people.c", " SEED = "},        {"tasks/bert/cloze.c", "NOISE_SEED = "},
+                {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},
+                {"data/read/speech/chords.c", "VOICES_SEED = "}, {"tasks/bert/cloze.c", "NOISE_SEED = "},
                 {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/audio/sound.h"
 #include "data/dataset.h"
 #include "data/image/image.h"
 #include "data/manifest.h"
@@ -62,6 +63,7 @@ READER(bitext, struct bitext_lines it, bitext_parse("it", bytes, count, &it), it
 READER(note, int64_t it[CIFAR_FILES], cifar_parse_note("it", bytes, count, it), it[0], (void)0)
 READER(truth, struct truth it, truth_parse("it", bytes, count, synsets_imagenet(), &it), it.count, truth_free(&it))
 static const char article[] = "<doc id=\"1\">\nTitle\n\nOne is. Two! No\n\n</doc>\n";
+READER(sound, struct sound it, sound_decode("it", PICTURE, &it), it.count, sound_free(&it))
 READER(wiki, struct wiki_articles it = {0}, wiki_parse("it", article, strlen(article), &it), it.bytes, wiki_free(&it))
 READER(lines, struct wiki_articles it = {0}, wiki_parse_lines("it", bytes, count, &it), it.bytes, wiki_free(&it))
 static const char *const cells[] = {"RBC", "WBC", NULL};
@@ -224,6 +226,7 @@ static const struct {
     {"jpeg/progressive_420.jpg", read_picture}, {"jpeg/arithmetic.jpg", read_picture}, {"convert/rgb.png", read_converted},
     {"convert/cmyk.jpg", read_converted}, {"manifest/one", read_manifest},
     {"bitext/pairs", read_bitext}, {"cifar/note.json", read_note}, {"truth/names", read_truth},
+    {"sound/sweep.wav", read_sound}, {"sound/sweep.flac", read_sound}, {"sound/sweep.sph", read_sound},
     {"wiki/extract", read_wiki}, {"wiki/lines", read_lines}, {"voc/two", read_voc}, {"voc/names", read_names},
     {"masks/two", read_labels},
     {"subtokens/vocabulary", read_subtokens},
