@@ -167,6 +167,31 @@ TEST_WITH(resumes_after_a_cut, set_up_server, tear_down_server)
     assert_non_null(strstr(notes, "resumes there"));
 }
 
+// Where nobody publishes the size, the server says it, and the SHA-256 decides.
+TEST_WITH(a_download_of_unknown_size, set_up_server, tear_down_server)
+{
+    const int64_t bytes = source.part[0].bytes;
+    source.part[0].bytes = 0;
+    OK(fetch("whole", 1));
+    assert_unpacked();
+    assert_int_equal(last_total, bytes);
+    assert_fails(fetch("cut", 1), ERR_NETWORK, "the next try resumes there");
+    OK(fetch("cut", 1));
+    source.part[0].sha256 = "1234";
+    assert_fails(fetch("whole", 1), ERR_INPUT, "has SHA-256");
+}
+
+// A tree keeps its folders, and nothing that is there already is overwritten.
+TEST_WITH(a_download_of_a_tree, set_up_server, tear_down_server)
+{
+    const struct source whole = source;
+    source.tree = "small-bin/", source.folder = "tree", source.file[0].name = NULL;
+    OK(fetch("whole", 1));
+    assert_true(file_exists(in("out/tree/one.bin")));
+    assert_fails(fetch("whole", 1), ERR_USAGE, "A fetch overwrites nothing; move it away");
+    source = whole;
+}
+
 TEST_WITH(a_server_without_ranges, set_up_server, tear_down_server)
 {
     assert_fails(fetch("norange", 1), ERR_NETWORK, "bytes are kept in");

@@ -199,3 +199,42 @@ TEST_WITH(files_identify_a_set, set_up, leave)
     assert_int_equal(unlink(in("c")), 0);
     assert_true(dataset_verify(&ds, &verdict) < 0);
 }
+
+// ---- a tree
+
+static int unpack_leaves(void)
+{
+    static const struct source tree = {.name = "tree", .title = "Tree", .tree = "top/", .folder = "mine"};
+    return unpack_tree(&tree, (const char *const[]){in("a.tar.gz")}, 1, in("out"));
+}
+
+TEST_WITH(a_tree_keeps_its_folders, set_up, leave)
+{
+    make_archive((struct member[]){{"top/a/b/one.bin", 70000, NULL}, {"./top/two.bin", 5, NULL},
+                                   {"other/three.bin", 5, NULL}, {0}});
+    OK(unpack_leaves());
+    assert_int_equal(size_of("out/mine/a/b/one.bin"), 70000);
+    assert_int_equal(size_of("out/mine/two.bin"), 5);
+    assert_false(file_exists(in("out/mine/three.bin")) || file_exists(in("out/mine.new")));
+    assert_fails(unpack_leaves(), ERR_IO, "out/mine.new the name");  // nothing is overwritten
+}
+
+TEST_WITH(no_path_of_a_tree_leaves_its_folder, set_up, leave)
+{
+    make_archive((struct member[]){{"top/../../evil", 3, NULL}, {"top//evil", 3, NULL}, {"top/.evil", 3, NULL},
+                                   {"top/a/.evil", 3, NULL}, {"top/e vil", 3, NULL}, {"top/link", 3, "/tmp"}, {"top/good", 3, NULL}, {0}});
+    OK(unpack_leaves());
+    assert_int_equal(size_of("out/mine/good"), 3);
+    assert_false(file_exists(in("evil")) || file_exists(in("out/evil")) || file_exists(in("out/mine/evil")));
+    assert_false(file_exists(in("out/mine/.evil")) || file_exists(in("out/mine/link")) || file_exists(in("out/mine/e vil")));
+}
+
+TEST_WITH(a_cut_tree_gets_no_name, set_up, leave)
+{
+    make_archive((struct member[]){{"top/one.bin", 70000, NULL}, {"top/two.bin", 70000, NULL}, {0}});
+    OK(truncate(in("a.tar.gz"), size_of("a.tar.gz") * 3 / 4));
+    assert_fails(unpack_leaves(), ERR_INPUT, "a.tar.gz ends within ");
+    assert_false(file_exists(in("out/mine")));
+    make_archive((struct member[]){{"other/one.bin", 5, NULL}, {0}});
+    assert_fails(unpack_leaves(), ERR_INPUT, "a.tar.gz has no file below top/");
+}
