@@ -2,6 +2,7 @@
 // BLEU of an evaluation: the answers, ids i32[B,T] that end with BPE_EOS, as lines against the stored targets. How both become
 // words is a fact of the task.
 #include "runtime/common/base/file.h"
+#include "runtime/common/draw/html.h"
 #include "tasks/common/decode/attention_map.h"
 #include "tasks/common/decode/search.h"
 #include "tasks/common/words/bleu.h"
@@ -18,6 +19,8 @@ struct scoring {
     bool detokenised;
 };
 
+enum { EXHIBITED = 8 };  // sentences in a report
+
 // Metrics: BLEU of the answers, and of those of the greedy search. Outputs: those of one or two searches (search.h).
 enum { SCORE_ANSWERS, SCORE_GREEDY };
 
@@ -29,7 +32,8 @@ struct judging {
     struct bleu bleu[2];
     char **answer;      // to each sample; NULL: not asked
     int64_t samples;
-    struct text shown;  // the attention of the answer to sample 0 as SVG, where it is seen
+    struct text shown;  // the attention of the first answer as SVG, where it is seen
+    int64_t shown_of;   // its sample
 };
 
 static int begin_scoring(const struct setting *c, struct dataset *view, const struct scoring *scoring, void **state)
@@ -79,6 +83,7 @@ static void draw_seen(struct judging *j, const struct judged *b, int first, int6
     memcpy(row, word, (size_t)words * sizeof *row);
     row[words] = BPE_EOS;
     text_free(&j->shown);
+    j->shown_of = b->sample[i];
     attention_map_draw(&(struct attention_map){words + 1, columns, row, source, name_symbol, j->view, seen, stride}, &j->shown);
     free(row);
 }
@@ -98,7 +103,7 @@ static int score_answers(void *state, const struct judged *b)
         add_answer(j, SCORE_ANSWERS, &reference, &answer);
         free(j->answer[sample]);
         j->answer[sample] = answer.at;
-        if (b->output[first + SEARCH_SEEN] && sample == 0) draw_seen(j, b, first, i);
+        if (b->output[first + SEARCH_SEEN] && (!j->shown.at || sample < j->shown_of)) draw_seen(j, b, first, i);
         if (!j->both) continue;
         struct text greedy = answer_of(j, b, 0, i);
         add_answer(j, SCORE_GREEDY, &reference, &greedy);
@@ -141,6 +146,30 @@ static int draw_answer(void *state, int64_t sample, struct text *svg)
     return 0;
 }
 
+static int exhibit_answers(void *state, struct exhibit *e)
+{
+    const struct judging *j = state;
+    struct text line[BITEXT_SIDES] = {0};
+    int rc = 0, rows = 0;
+    html_add(e->html, "<div class=\"scroll\" role=\"region\" aria-label=\"Translations\" tabindex=\"0\">"
+             "<table class=\"small sheet\"><caption>Translations</caption>\n"
+             "<thead><tr><th>source</th><th>reference</th><th>translation</th></tr></thead>\n<tbody>");
+    for (int64_t i = 0; i < j->samples && rows < EXHIBITED && rc == 0; i++) {
+        if (!j->answer[i]) continue;
+        for (enum bitext_side side = 0; side < BITEXT_SIDES && rc == 0; side++)
+            rc = pairs_line(j->view, SPLIT_TEST, i, side, &line[side]);
+        if (rc == 0)
+            html_add(e->html, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", line[BITEXT_SOURCE].at, line[BITEXT_TARGET].at,
+                     j->answer[i]);
+        rows++;
+    }
+    html_add(e->html, "</tbody></table></div>\n");
+    for (int side = 0; side < BITEXT_SIDES; side++) text_free(&line[side]);
+    if (rc == 0 && j->shown.at)
+        e->picture(e, "What each word of the first translation looked at", j->shown.at, j->shown.length);
+    return rc;
+}
+
 // A line for each sample that was asked, in their order, as sacrebleu and "dawn eval bleu" read them.
 static int write_answers(void *state, const char *path)
 {
@@ -162,7 +191,7 @@ static int write_answers(void *state, const char *path)
         return begin_scoring(c, view, &scoring, state);                                                                         \
     }                                                                                                                           \
     const struct judge called = {.begin = begin_##called, .batch = score_answers, .end = end_bleu, .write = write_answers,      \
-                                 .tell = tell_answer, .draw = draw_answer}
+                                 .tell = tell_answer, .draw = draw_answer, .exhibit = exhibit_answers}
 
 JUDGE(bleu_judge, BLEU_NONE, false);
 JUDGE(bleu_judge_wmt16, BLEU_INTL, true);

@@ -76,6 +76,20 @@ page = open("page.html").read()
 data = re.findall('<figcaption>map.svg</figcaption>\n<img alt="map.svg" src="data:image/svg.xml;base64,([^"]*)">', page)
 assert [base64.b64decode(d, validate=True) for d in data] == [open("map.svg", "rb").read()], data
 PY
+"$DAWN" report -o page.html >/dev/null # without a picture: the newest weights translate again
+python3 - <<'PY'
+import base64, re
+import xml.etree.ElementTree as xml
+page = open("page.html").read()
+rows = re.findall("<tr><td>([^<]+)</td><td>([^<]+)</td><td>([^<]+)</td></tr>", page)
+assert len(rows) == 8 and sum(row[1] == row[2] for row in rows) >= 6, rows
+data = re.findall('<img alt="What each word of the first translation looked at" src="data:image/svg.xml;base64,([^"]*)">', page)
+svg = "{http://www.w3.org/2000/svg}"
+names = [t.text for t in xml.fromstring(base64.b64decode(data[0], validate=True)).iter(svg + "text")]
+assert len(data) == 1 and " ".join(names) == f"{rows[0][0]} (end) {rows[0][2]} (end)", (names, rows[0])
+PY
+"$DAWN" report --no-answers -o page.html >/dev/null
+lacks page.html 'Translations|<img'
 says 1 'told.txt is neither SVG, PNG nor JPEG' "$DAWN" report --picture map.svg --picture told.txt
 says 1 'none.svg' "$DAWN" report --picture none.svg
 says 2 '--picture must not be empty' "$DAWN" report --picture ''

@@ -77,7 +77,7 @@ struct setting {
     const struct feed_choice *feed[FEEDS_MAX];
     unsigned fuse;           // enum fuse_pattern
     bool single;             // inference in batches of one sample
-    bool shows;              // an inference whose judge draws how it came to its answer (judge->draw)
+    bool shows;              // an inference whose judge draws how it came to its answer (judge->draw, judge->exhibit)
     void *host;              // state of task->host; NULL: none
 };
 
@@ -134,7 +134,7 @@ struct judged {
 struct exhibit {
     const char *name;   // begins the ids of charts
     struct text *html;  // charts and tables
-    // Shows a picture (PNG or JPEG) after the charts.
+    // Shows a picture (PNG, JPEG or SVG) after the charts.
     void (*picture)(struct exhibit *, const char *caption, const void *bytes, size_t count);
     void *context;
 };

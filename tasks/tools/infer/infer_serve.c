@@ -54,7 +54,7 @@ int infer_serve_build(struct serving *s, const struct infer_options *o)
     if (task->view) TRY(task->view(&s->setting, s->data, &s->view));
     struct dataset *data = s->view ? s->view : s->data;
     s->setting.data = dataset_facts(data);
-    s->setting.single = infer_singles(o), s->setting.shows = o->drawn != NULL;
+    s->setting.single = infer_singles(o), s->setting.shows = o->drawn || o->exhibit;
     if (o->drawn && (!task->judge || !task->judge->draw))
         return fail(ERR_USAGE, "task %s has no attention to draw", task->name);
     TRY(supply_new(&s->supply, &s->setting, data, FEED_TEST));
