@@ -391,7 +391,7 @@ static const char *why_always_empty(const struct contest *contest, enum board bo
     return "A latency on images that the program drew itself never counts, so this board stays empty.";
 }
 
-// With a price, so that the run is on the cost boards, too. People fill in PRICE and YOUR-NAME.
+// With a price, so that the run is on the cost boards, too. People fill in FOLDER, PRICE and YOUR-NAME.
 static const char *first_commands(struct page *page, const struct filter *filter)
 {
     struct text text = {0};
@@ -399,8 +399,10 @@ static const char *first_commands(struct page *page, const struct filter *filter
     bool group = filter->rank == RANK_GROUP;
     if (contest->synthetic)
         text_add(&text, "dawn train cifar10 --data synthetic");
+    else if (contest->fetch != NULL)
+        text_add(&text, "dawn data fetch %s\ndawn train %s", contest->fetch, contest->name);
     else
-        text_add(&text, "dawn data fetch %s\ndawn train %s", contest->name, contest->name);
+        text_add(&text, "dawn train %s --data FOLDER", contest->name);
     text_add(&text, "%s --cost-per-hour PRICE   # of this machine, in USD\n", group ? " --runs 5" : "");
     if (filter->board == BOARD_INFERENCE_LATENCY || filter->board == BOARD_INFERENCE_COST)
         text_add(&text, "dawn infer %s --latency --cost-per-hour PRICE%s\n", contest->name,

@@ -22,7 +22,8 @@ static void read_row(const json_t *row, struct contest *c)
 {
     *c = (struct contest){
         .name = text_or_null(row, "name"), .title = text_or_null(row, "title"), .about = text_or_null(row, "about"),
-        .metric = text_or_null(row, "metric"), .metric_title = text_or_null(row, "metric_title"),
+        .fetch = text_or_null(row, "fetch"), .metric = text_or_null(row, "metric"),
+        .metric_title = text_or_null(row, "metric_title"),
         .test_name = text_or_null(row, "test_name"), .items = canonical_int(row, "items"),
         .test_items = canonical_int(row, "test_items"), .train_items = canonical_int(row, "train_items"),
         .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),

@@ -13,6 +13,7 @@ struct contest {
     const char *name;          // "cifar10": in records and addresses
     const char *title;         // "CIFAR10": on pages, and DAWNBench's folder
     const char *about;         // one sentence
+    const char *fetch;         // what "dawn data fetch" calls its data; NULL: they come from elsewhere
     const char *metric;        // "top1", "top5", "f1": the board's
     struct run_metric board;   // the same with its unit and direction
     const char *metric_title;  // "top-1 accuracy"

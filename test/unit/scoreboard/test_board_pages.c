@@ -409,6 +409,11 @@ TEST_WITH(an_empty_board_says_what_leads_onto_it, set_up, end)
     assert_shows(page, "dawn infer cifar10 --latency");
     page = page_of(page_board, "/", "squad", "training-time", NULL);
     assert_shows(page, "dawn train squad --cost-per-hour PRICE");
+    page = page_of(page_board, "/", "gpt-char", "training-time", NULL);
+    assert_shows(page, "dawn data fetch shakespeare\ndawn train gpt-char --cost-per-hour PRICE");
+    page = page_of(page_board, "/", "fineweb-gpt", "training-time", NULL);
+    assert_shows(page, "dawn train fineweb-gpt --data FOLDER --cost-per-hour PRICE");
+    assert_hides(page, "dawn data fetch");
     page = page_of(page_board, "/", "demo", "training-time", NULL);
     assert_shows(page, "dawn train cifar10 --data synthetic --cost-per-hour");
     static const char *const never[][2] = {

@@ -2,6 +2,7 @@
 // The table of contests against what the task and the data set of this program say themselves.
 
 #include "data/fetch/source.h"
+#include "data/kind.h"
 #include "runtime/fuse.h"
 #include "submit/format/canonical.h"
 #include "submit/format/check/check.h"
@@ -23,6 +24,13 @@ TEST(cifar10_is_this_programs_cifar10)
     assert_string_equal(c->test_digest, source->content[SPLIT_TEST]);
 }
 
+static const struct source *source_of(const char *data)
+{
+    for (int i = 0; dataset_kind(i); i++)
+        if (!strcmp(dataset_kind(i)->name, data)) return dataset_kind(i)->source;
+    return NULL;
+}
+
 // A contest's file says again what its task's code says.
 TEST(contests_agree_with_their_tasks)
 {
@@ -34,6 +42,8 @@ TEST(contests_agree_with_their_tasks)
         assert_string_equal(c->board.unit, task_at(i)->metrics[0].unit);
         assert_int_equal(c->board.lower_is_better, task_at(i)->metrics[0].lower_is_better);
         assert_int_equal(contest_is_share(c), task_at(i)->metrics[0].kind != METRIC_COUNT);
+        const struct source *source = source_of(task_at(i)->data_sets[0]);
+        assert_string_equal(c->fetch ? c->fetch : "none", source ? source->name : "none");
     }
 }
 
