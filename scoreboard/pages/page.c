@@ -306,8 +306,7 @@ void page_demo_note(struct page *page, const struct contest *contest)
 {
     if (contest != NULL && contest->synthetic)
         page_note(page->out, "demo", "Demonstration, no results.",
-                  "These runs trained on images that the program drew itself (synthetic data). They show how the "
-                  "boards work and say "
+                  "These runs trained on data that the program drew itself (synthetic). They show how the boards work and say "
                   "nothing about the rank of a machine or a model.");
 }
 

@@ -388,7 +388,7 @@ void page_rows(struct page *page, const struct entries *entries, enum rows rows,
 static const char *why_always_empty(const struct contest *contest, enum board board)
 {
     if (!contest->synthetic || (board != BOARD_INFERENCE_LATENCY && board != BOARD_INFERENCE_COST)) return NULL;
-    return "A latency on images that the program drew itself never counts, so this board stays empty.";
+    return "A latency on data that the program drew itself never counts, so this board stays empty.";
 }
 
 // With a price, so that the run is on the cost boards, too. People fill in FOLDER, PRICE and YOUR-NAME.

@@ -108,7 +108,7 @@ PAGE(page_trust)
                         "The run's page shows it, and a flagged run "
                         "is never called checked. A run whose program reported its own score "
                         "(<strong>self-evaluated</strong>) is not either.</p>"
-                        "<h2>Synthetic data</h2><p>Runs on images that the program drew itself appear only on the "
+                        "<h2>Synthetic data</h2><p>Runs on data that the program drew itself appear only on the "
                         "demonstration board, where they are marked. They are not results.</p></article>\n");
     page_end(page);
     return 0;

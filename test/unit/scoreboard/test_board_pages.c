@@ -420,6 +420,7 @@ TEST_WITH(an_empty_board_says_what_leads_onto_it, set_up, end)
         {"inference-latency", NULL}, {"inference-cost", "rank=group"}};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
         page = page_of(page_board, "/", "demo", never[i][0], never[i][1]);
+        assert_shows(page, "data that the program drew itself");  // texts, too
         assert_shows(page, "this board stays empty");
         assert_hides(page, "Be the first");
         assert_hides(page, "dawn train");
