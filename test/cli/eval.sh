@@ -113,3 +113,38 @@ grep -q '^dawn eval: nan.json: line 1, ' err
 grep -q -- '--segm' out
 [ "$(status "$DAWN" eval coca truth.json found.json)" = 2 ]
 grep -qx 'dawn eval: there is no evaluation "coca"; did you mean "coco"?' err
+
+# Transcripts: rates and counts, lines that do not fit together, lines that are too long.
+printf 'GO ON NOW\nYES\n' >r.txt
+printf 'GO IN NOW\nYES NO\n' >h.txt
+expect 0 '^WER   50.00%  2 of 4 words: 1 substituted, 1 inserted, 0 deleted$' "$DAWN" eval wer r.txt h.txt
+grep -qx 'CER   30.00%  3 of 10 characters: 1 substituted, 2 inserted, 0 deleted' out
+[ "$(status "$DAWN" eval wer r.txt h.txt --spaces --json)" = 0 ]
+python3 -c 'import json; o = json.load(open("out")); assert o["wer"] == 0.5 and o["cer"] == 4 / 12 and o["utterances"] == 2 and \
+    o["characters"] == {"reference": 12, "hits": 11, "substitutions": 1, "insertions": 3, "deletions": 0}, o'
+printf 'GO IN NOW\n' >h.txt
+says 1 '^dawn eval: h.txt has 1 lines and r.txt has more: each reference needs one hypothesis, on the same line$' "$DAWN" eval wer r.txt h.txt
+head -c 9000 /dev/zero | tr '\0' a >h.txt
+says 1 '^dawn eval: h.txt:1: the line has 9000 bytes; at most 8192 are compared$' "$DAWN" eval wer r.txt h.txt
+says 2 'expected a file of references and a file of hypotheses' "$DAWN" eval wer r.txt
+says 2 'eval wer does not take "more"' "$DAWN" eval wer r.txt h.txt more
+expect 0 'as jiwer 4.0 does' "$DAWN" eval wer -h
+
+# Utterances of data sets.
+expect 0 'chords-7.png shows drawn chords, train utterance 7 of 480$' "$DAWN" data show chords 7
+reads out '^  text       [A-Z ]+$'
+reads out '^  8 kHz '
+awk 'length > 80 { exit 1 }' out
+[ "$(head -c 4 chords-7.png | tail -c 3)" = PNG ]
+expect 0 '^drawn chords: synthetic$' "$DAWN" data verify chords
+says 1 'etc/an4_train.fileids is missing; "dawn data fetch an4" gets it' "$DAWN" data verify an4 --data .
+says 2 'made of files of an4' "$DAWN" data fetch an4-val
+mkdir -p an4/etc
+echo an4_clstk/fash/a-fash >an4/etc/an4_train.fileids
+echo 'YES (a-fash)' >an4/etc/an4_train.transcription
+cp an4/etc/an4_train.fileids an4/etc/an4_test.fileids
+cp an4/etc/an4_train.transcription an4/etc/an4_test.transcription
+says 1 'the utterance "YES" has no sound: cannot open .*/wav/an4_clstk/fash/a-fash.sph' "$DAWN" data verify an4 --data .
+says 2 '/an4 exists already, but it is not AN4 as published' "$DAWN" data fetch an4 --to . --from nowhere
+echo 'YES 2 (a-fash)' >an4/etc/an4_train.transcription
+says 1 'etc/an4_train.transcription:1: character 5 is "2"' "$DAWN" data verify an4 --data .

@@ -222,8 +222,8 @@ TEST_WITH(a_tree_keeps_its_folders, set_up, leave)
 TEST_WITH(no_path_of_a_tree_leaves_its_folder, set_up, leave)
 {
     make_archive((struct member[]){{"top/../../evil", 3, NULL}, {"top//evil", 3, NULL}, {"top/.evil", 3, NULL},
-                                   {"top/a/.evil", 3, NULL}, {"top/e vil", 3, NULL}, {"top/link", 3, "/tmp"}, {"top/good", 3, NULL},
-                                   {0}});
+                                   {"top/a/.evil", 3, NULL}, {"top/e vil", 3, NULL}, {"top/link", 3, "/tmp"},
+                                   {"top/good", 3, NULL}, {0}});
     OK(unpack_leaves());
     assert_int_equal(size_of("out/mine/good"), 3);
     assert_false(file_exists(in("evil")) || file_exists(in("out/evil")) || file_exists(in("out/mine/evil")));
