@@ -45,7 +45,7 @@ static void list_one(const char *name, const char *folder)
     struct text words = {0}, row = {0};
     describe_one(name, folder, &words);
     text_add(&row, "%-*s  ", COLUMN - 2, name);
-    text_wrap(&row, words.at, COLUMN, COLUMN);
+    text_wrap(&row, words.at, (int)row.length, COLUMN);
     printf("%s\n", row.at);
     text_free(&words);
     text_free(&row);
