@@ -348,7 +348,21 @@ int g_lstm(struct graph *, int x, int w, const struct lstm *);
 // A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
 // the same with _reverse, for layer 0.
 int g_lstm_layer(struct graph *, const char *name, int layer, int x, const struct lstm *);
-// One step of a gated recurrent unit (Cho et al. 2014) as torch.nn.GRUCell: x[B,C], h[B,H] -> h'[B,H]. Its parameters are, in
+// Gated recurrent units (Cho et al. 2014) over a sequence, in PyTorch's order of the parts: reset, update, new. x[B,T,D*3*H] is the
+// input's product with its bias, w[D*3*H,H] and bias[D*3*H] (f32, or NONE) are of the states -> h[B,T,D*H], type of x. With
+// a = x and b = w h + bias of the state before, which begins at zero:
+//   r = sigmoid(a0 + b0)  z = sigmoid(a1 + b1)  n = tanh(a2 + r b2), or original: tanh(a2 + w2 (r h) + bias2)  h' = n + z (h - n)
+struct gru {
+    int lengths, directions;  // lengths: i32[B], or NONE
+    bool original;            // the reset gate acts on the state, as first published; else on its product, as PyTorch's
+    bool sum;                 // of a layer of two directions: their sum [B,T,H], as Deep Speech 2; else [B,T,2*H]
+    int64_t hidden;           // of a layer
+};
+int g_gru(struct graph *, int x, int w, int bias, const struct gru *);
+// A layer of it on x[B,T,C], with the parameters of torch.nn.GRU: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
+// the same with _reverse, for layer 0. They begin uniform in +-1 / sqrt(hidden).
+int g_gru_layer(struct graph *, const char *name, int layer, int x, const struct gru *);
+// One step of a gated recurrent unit as torch.nn.GRUCell: x[B,C], h[B,H] -> h'[B,H]. Its parameters are, in
 // this order, w_ih[3H,C], w_hh[3H,H], b_ih[3H] and b_hh[3H], each with the parts reset, update, new.
 int g_gru_cell(struct graph *, int x, int h, const int parameter[4]);
 // A formula of map.def: of one input with its attributes, or of two or three (in[2] NONE), of which all but the first may lack
@@ -405,6 +419,7 @@ int g_random(struct graph *, const struct random_attr *, int key, int step);
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);
+int g_mask_frames(struct graph *, int x, int lengths);  // x[B,T,..] with zeros where t is not below lengths[B] (i32)
 int g_softmax(struct graph *, int x);
 // Labels outside [0, K) are ignored.
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);
@@ -424,6 +439,12 @@ struct linear_xent {
 };
 // out: loss, losses of the rows, and what the mean divides by, as of g_xent_full. Returns the loss.
 int g_linear_xent(struct graph *, const struct linear_xent *, int out[3]);
+// Connectionist temporal classification (Graves et al. 2006): minus the logarithm of the probability of a sample's labels, summed
+// over all ways to place them in its frames, of logits[B,T,K] whose class 0 is the blank. Log-softmax is part of it.
+// in: logits; lengths of the samples in T, i32[B] or NONE; labels[B,L] (i32 or u8); how many of these count, i32[B] or NONE.
+// out, in f32: loss[1], the sum of the samples' losses; losses[B]; skipped[B]: 1 for a sample with fewer frames than labels and
+// blanks between equal neighbours, or a label outside [1, K), else 0. The loss and the gradient of such a sample are 0.
+int g_ctc(struct graph *, const int in[4], int out[3]);
 int g_correct(struct graph *, int logits, int labels, int counter, int k);  // updates counter
 int g_accumulate(struct graph *, int total, int x);
 int g_window(struct graph *, int order, int cursor, int64_t batch);
