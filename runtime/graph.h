@@ -77,6 +77,7 @@ struct rotary_attr {
 enum { ROTARY_MOST = 256 };  // channels a head
 struct recurrent_attr {
     int directions;  // 1, or 2: the second begins at the last word
+    bool original;   // GRU: the reset gate acts before the product
     enum act act;    // SRU, of the state: none, relu or tanh
     float p;         // SRU: dropout of that, one draw per sample and hidden unit for all words
     int site;

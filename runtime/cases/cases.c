@@ -15,7 +15,7 @@
 
 static const struct op_case *const case_lists[] = {
     cases_conv, cases_pool, cases_norm, cases_element, cases_map, cases_top, cases_move, cases_loss, cases_data, cases_optim,
-    cases_attention, cases_recurrent, cases_pattern, cases_linear_xent, cases_roi, cases_boxes, NULL};
+    cases_attention, cases_recurrent, cases_pattern, cases_linear_xent, cases_ctc, cases_roi, cases_boxes, NULL};
 
 const struct op_case *case_next(const struct op_case *after)
 {

@@ -46,7 +46,7 @@ struct op_case {
 // One list per family, each ended by a row without a name.
 extern const struct op_case cases_conv[], cases_pool[], cases_norm[], cases_element[], cases_map[], cases_top[],
     cases_move[], cases_loss[], cases_data[], cases_optim[], cases_attention[], cases_recurrent[], cases_pattern[],
-    cases_linear_xent[], cases_roi[], cases_boxes[];
+    cases_linear_xent[], cases_ctc[], cases_roi[], cases_boxes[];
 const struct op_case *case_next(const struct op_case *after);  // walks all lists; NULL starts and ends
 
 struct case_options {

@@ -51,6 +51,28 @@ static void build_lstm(struct case_build *b)
     case_node(b, (int[]){first, w, h, c, lengths, h0, c0, dh, dh_last, dc_last}, 10, &a, NULL);
 }
 
+// p: samples, words, hidden units, directions, lengths, bias, the original reset gate
+static void build_gru(struct case_build *b)
+{
+    const int *p = b->row->p;
+    enum dtype t = b->options.type;
+    int wide = p[2] * p[3], lengths = NONE, bias = NONE;
+    struct shape units = SHAPE(p[0], p[1], wide);
+    union attr a = {.recurrent = {.directions = p[3], .original = p[6]}};
+    bool back = b->row->op == OP_GRU_GRAD;
+    int first = back ? case_input(b, "kept", SHAPE(p[0], p[1], 4 * wide), t, DRAW_POSITIVE, 0.5)
+                     : case_param(b, "x", SHAPE(p[0], p[1], 3 * wide), t, DRAW_NORMAL, 1.0);
+    int w = case_param(b, "w", SHAPE(3 * wide, p[2]), F32, DRAW_NORMAL, 1.0 / (2.0 + p[2] / 16));
+    if (p[4]) lengths = case_input(b, "lengths", SHAPE(p[0]), I32, DRAW_INDEX, p[1] + 2);
+    if (!back) {
+        if (p[5]) bias = case_param(b, "bias", SHAPE(3 * wide), F32, DRAW_NORMAL, 0.5);
+        case_node(b, (int[]){first, w, bias, lengths}, 4, &a, NULL);
+        return;
+    }
+    int h = case_input(b, "h", units, t, DRAW_NORMAL, 0.5), dh = case_input(b, "dh", units, t, DRAW_NORMAL, 1.0);
+    case_node(b, (int[]){first, w, h, lengths, dh}, 5, &a, NULL);
+}
+
 #define HALF (CASE_HALF | CASE_INSIDE)
 #define LARGE (CASE_HALF | CASE_LARGE)
 #define BOTH(name, op, build, flags, ...)                                                                              \
@@ -58,6 +80,7 @@ static void build_lstm(struct case_build *b)
     {name ", backward", OP_##op##_GRAD, build, (flags) & ~CASE_GRADIENT, {__VA_ARGS__}, 128}
 #define SRU(name, flags, ...) BOTH("sru " name, SRU, build_sru, flags, __VA_ARGS__)
 #define LSTM(name, flags, ...) BOTH("lstm " name, LSTM, build_lstm, flags, __VA_ARGS__)
+#define GRU(name, flags, ...) BOTH("gru " name, GRU, build_gru, flags, __VA_ARGS__)
 
 const struct op_case cases_recurrent[] = {
     //                                                     B   T  H    D  len skip act       drop
@@ -85,5 +108,17 @@ const struct op_case cases_recurrent[] = {
     LSTM("with states, 260 units", HALF | CASE_SLOW,       3,  3, 260, 2, 1,  1),
     LSTM("of 32 x 400, 2 x 128",   LARGE,                  32, 400, 128, 2, 0, 0),
     LSTM("of 64 x 24, 256",        LARGE,                  64, 24, 256, 1, 1, 1),
+    //                                                     B   T  H    D  len bias original
+    GRU("of one direction",        HALF | CASE_GRADIENT,   2,  5, 3,   1, 0,  0,  0),
+    GRU("of two directions",       HALF | CASE_GRADIENT,   3,  4, 4,   2, 1,  1,  0),
+    GRU("of one word",             HALF,                   3,  1, 8,   2, 0,  1,  0),
+    GRU("of one unit",             HALF,                   2,  4, 1,   2, 1,  1,  0),
+    GRU("of 33 units",             HALF,                   7,  6, 33,  2, 1,  1,  0),
+    GRU("of 260 units",            HALF | CASE_SLOW,       2,  3, 260, 1, 0,  1,  0),
+    GRU("of many samples",         HALF,                   29, 3, 16,  2, 1,  1,  0),
+    GRU("original, one direction", HALF | CASE_GRADIENT,   2,  5, 3,   1, 0,  0,  1),
+    GRU("original, two directions", HALF | CASE_GRADIENT,  3,  4, 4,   2, 1,  1,  1),
+    GRU("original, of 33 units",   HALF,                   15, 6, 33,  2, 1,  1,  1),
+    GRU("of 16 x 160, 2 x 256",    LARGE,                  16, 160, 256, 2, 1, 1, 0),
     {0},
 };

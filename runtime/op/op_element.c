@@ -146,3 +146,8 @@ int g_mask(struct graph *g, int x, int first, int lengths)
 {
     return graph_node(g, OP_MASK, (int[]){x, first, lengths}, 3, &(union attr){.mask = {-65504.0f, 0}}, NULL);
 }
+
+int g_mask_frames(struct graph *g, int x, int lengths)
+{
+    return graph_node(g, OP_MASK, (int[]){x, NONE, lengths}, 3, &(union attr){.mask = {0.0f, 1}}, NULL);
+}

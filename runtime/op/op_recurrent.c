@@ -124,18 +124,24 @@ int op_lstm_infer(struct graph *g, struct node *n)
     return 0;
 }
 
-// The gradient of the recurrent weights: that of the gates times the states of the words before, for each direction.
-static int weight_gradient(struct graph *g, int d, int before, int directions)
+// Columns [begin, end) of v[B,T,..] as a matrix.
+static int columns_of(struct graph *g, int v, int64_t begin, int64_t end)
 {
     if (g->error) return NONE;
-    struct shape shape = g->value[before].shape;
-    int64_t rows = shape_rows(&shape), units = shape_last(&shape) / directions;
+    const struct shape shape = g->value[v].shape;
+    if (end - begin < shape.dim[2]) v = g_slice(g, v, 2, begin, end);
+    return g_reshape(g, v, SHAPE(shape_rows(&shape), end - begin));
+}
+
+// The gradient of the recurrent weights: that of the gates times the states of the words before, for each direction.
+static int weight_gradient(struct graph *g, int d, int before, int directions, int gates)
+{
+    if (g->error) return NONE;
+    int64_t units = g->value[before].shape.dim[2] / directions;
     int part[2] = {NONE, NONE};
     for (int i = 0; i < directions; i++) {
-        int a = directions == 1 ? d : g_slice(g, d, 2, i * 4 * units, (i + 1) * 4 * units);
-        int b = directions == 1 ? before : g_slice(g, before, 2, i * units, (i + 1) * units);
-        a = g_reshape(g, a, SHAPE(rows, 4 * units)), b = g_reshape(g, b, SHAPE(rows, units));
-        part[i] = g_matmul(g, a, true, b, false, F32);
+        int a = columns_of(g, d, i * gates * units, (i + 1) * gates * units);
+        part[i] = g_matmul(g, a, true, columns_of(g, before, i * units, (i + 1) * units), false, F32);
     }
     return directions == 1 ? part[0] : g_concat(g, part, 2, 0);
 }
@@ -147,7 +153,7 @@ int op_lstm_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
     graph_node(g, OP_LSTM_GRAD, in, 10, &n->attr, out);
     dx[0] = out[0], dx[3] = out[2], dx[4] = out[3];
     if (n->in[1] != NONE && g->value[n->in[1]].trains)
-        dx[1] = weight_gradient(g, out[0], out[1], n->attr.recurrent.directions);
+        dx[1] = weight_gradient(g, out[0], out[1], n->attr.recurrent.directions, 4);
     return g->error;
 }
 
@@ -170,6 +176,77 @@ int op_lstm_grad_infer(struct graph *g, struct node *n)
     return 0;
 }
 
+// ---- GRU
+// Input 1 is the weights of units `wide`.
+static int check_gru(struct graph *g, const struct node *n, int lengths, int64_t wide)
+{
+    const struct value *v = op_in(g, n, 1);
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    struct shape want = SHAPE(3 * wide, wide / n->attr.recurrent.directions);
+    NEED(v && v->dtype == F32 && shape_equal(&v->shape, &want), g, "%s requires f32 recurrent weights %s, not %s",
+         op_table[n->op].name, shape_text(s, &want), v ? shape_text(t, &v->shape) : "none");
+    return op_per_sample(g, n, lengths, op_in(g, n, 0)->shape.dim[0]);
+}
+
+int op_gru_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sequence(g, n, 0, 3, &wide));
+    TRY(check_gru(g, n, 3, wide));
+    TRY(op_channel(g, n, 2, 3 * wide));
+    const struct value x = *op_in(g, n, 0);
+    op_out(g, n, 0, SHAPE(x.shape.dim[0], x.shape.dim[1], wide), x.dtype);
+    op_out(g, n, 1, SHAPE(x.shape.dim[0], x.shape.dim[1], 4 * wide), x.dtype);
+    op_constant(g, n, 1);
+    return 0;
+}
+
+// With the original reset gate the weights of n read r h, which is a part of `kept`.
+static int original_gradient(struct graph *g, int dx, int before, int kept, int directions)
+{
+    if (g->error) return NONE;
+    int64_t units = g->value[before].shape.dim[2] / directions;
+    int part[4];
+    for (int i = 0; i < directions; i++) {
+        int64_t at = 3 * i * units;
+        int gates = columns_of(g, dx, at, at + 2 * units), candidate = columns_of(g, dx, at + 2 * units, at + 3 * units);
+        int states = columns_of(g, before, i * units, (i + 1) * units);
+        int reset = columns_of(g, kept, (4 * i + 2) * units, (4 * i + 3) * units);
+        part[2 * i] = g_matmul(g, gates, true, states, false, F32);
+        part[2 * i + 1] = g_matmul(g, candidate, true, reset, false, F32);
+    }
+    return g_concat(g, part, 2 * directions, 0);
+}
+
+int op_gru_grad(struct graph *g, const struct node *n, const int *dy, int *dx)
+{
+    int in[] = {n->out[1], n->in[1], n->out[0], n->in[3], dy[0]}, out[3], d = n->attr.recurrent.directions;
+    graph_node(g, OP_GRU_GRAD, in, 5, &n->attr, out);
+    if (g->error) return g->error;
+    int of_product = out[2] == NONE ? out[0] : out[2];
+    dx[0] = out[0];
+    if (g->value[n->in[1]].trains)
+        dx[1] = n->attr.recurrent.original ? original_gradient(g, out[0], out[1], n->out[1], d)
+                                           : weight_gradient(g, of_product, out[1], d, 3);
+    if (n->in[2] != NONE && g->value[n->in[2]].trains)
+        dx[2] = g_reshape(g, g_reduce(g, of_product, 3, false, F32), g->value[n->in[2]].shape);
+    return g->error;
+}
+
+int op_gru_grad_infer(struct graph *g, struct node *n)
+{
+    int64_t wide;
+    TRY(check_sequence(g, n, 0, 4, &wide));
+    TRY(check_gru(g, n, 3, wide));
+    TRY(check_units(g, n, 2, 0, wide));
+    TRY(check_units(g, n, 4, 0, wide));
+    const struct value h = *op_in(g, n, 2);
+    for (int i = 0; i < 3; i++)
+        op_out(g, n, i, SHAPE(h.shape.dim[0], h.shape.dim[1], i == 1 ? wide : 3 * wide), h.dtype);
+    if (n->attr.recurrent.original) op_drop(n, 2);
+    return 0;
+}
+
 // A gate's activation counts 8, as in op_act_flops.
 static double hidden_values(const struct graph *g, int sequence, int parts)
 {
@@ -180,7 +257,7 @@ double op_sru_flops(const struct graph *g, const struct node *n)
     return 33.0 * hidden_values(g, n->in[0], n->in[1] == NONE ? 4 : 3);
 }
 double op_sru_grad_flops(const struct graph *g, const struct node *n) { return 48.0 * hidden_values(g, n->in[0], 1); }
-static double recurrent_product(const struct graph *g, int w)
+static double recurrent_product(const struct graph *g, int w)  // of four gates
 {
     return w == NONE ? 0.0 : 8.0 * (double)g->value[w].shape.dim[1];
 }
@@ -192,8 +269,17 @@ double op_lstm_grad_flops(const struct graph *g, const struct node *n)
 {
     return (recurrent_product(g, n->in[1]) + 32.0) * hidden_values(g, n->in[0], 4);
 }
+double op_gru_flops(const struct graph *g, const struct node *n)
+{
+    return (0.75 * recurrent_product(g, n->in[1]) + 33.0) * hidden_values(g, n->in[0], 3);
+}
+double op_gru_grad_flops(const struct graph *g, const struct node *n)
+{
+    return (0.75 * recurrent_product(g, n->in[1]) + 20.0) * hidden_values(g, n->in[0], 4);
+}
 NO_GRAD(sru_grad)
 NO_GRAD(lstm_grad)
+NO_GRAD(gru_grad)
 
 // ---- builders
 int g_sru(struct graph *g, int u, int x, int bias, const struct sru_layer *how)
@@ -236,7 +322,7 @@ int g_lstm(struct graph *g, int x, int w, const struct lstm *how)
     return h;
 }
 
-static int lstm_param(struct graph *g, const char *name, const char *what, int layer, bool reverse, struct shape shape,
+static int rnn_param(struct graph *g, const char *name, const char *what, int layer, bool reverse, struct shape shape,
                       float range)
 {
     char *slot = arena_text(&g->arena, "%s.%s_l%d%s", name, what, layer, reverse ? "_reverse" : "");
@@ -251,14 +337,41 @@ int g_lstm_layer(struct graph *g, const char *name, int layer, int x, const stru
     int w[2], u[2], bias[2], directions = how->directions;
     BUG_IF(directions < 1 || directions > 2);
     for (int i = 0; i < directions; i++) {
-        w[i] = lstm_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
-        u[i] = lstm_param(g, name, "weight_hh", layer, i, SHAPE(gates, hidden), range);
-        bias[i] = g_add(g, lstm_param(g, name, "bias_ih", layer, i, SHAPE(gates), range),
-                        lstm_param(g, name, "bias_hh", layer, i, SHAPE(gates), how->range > 0 ? 0 : range));
+        w[i] = rnn_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
+        u[i] = rnn_param(g, name, "weight_hh", layer, i, SHAPE(gates, hidden), range);
+        bias[i] = g_add(g, rnn_param(g, name, "bias_ih", layer, i, SHAPE(gates), range),
+                        rnn_param(g, name, "bias_hh", layer, i, SHAPE(gates), how->range > 0 ? 0 : range));
     }
     if (directions == 2) w[0] = g_concat(g, w, 2, 0), u[0] = g_concat(g, u, 2, 0), bias[0] = g_concat(g, bias, 2, 0);
     if (g->error) return NONE;
     return g_lstm(g, g_linear(g, x, w[0], bias[0], g->value[x].dtype), u[0], how);
+}
+
+int g_gru(struct graph *g, int x, int w, int bias, const struct gru *how)
+{
+    union attr a = {.recurrent = {.directions = how->directions, .original = how->original}};
+    return graph_node(g, OP_GRU, (int[]){x, w, bias, how->lengths}, 4, &a, NULL);
+}
+
+int g_gru_layer(struct graph *g, const char *name, int layer, int x, const struct gru *how)
+{
+    if (g->error || x == NONE) return NONE;
+    int64_t c = shape_last(&g->value[x].shape), hidden = how->hidden, gates = 3 * hidden;
+    float range = (float)(1.0 / sqrt((double)hidden));
+    int w[2], u[2], bias[2], of_state[2], directions = how->directions;
+    BUG_IF(directions < 1 || directions > 2);
+    for (int i = 0; i < directions; i++) {
+        w[i] = rnn_param(g, name, "weight_ih", layer, i, SHAPE(gates, c), range);
+        u[i] = rnn_param(g, name, "weight_hh", layer, i, SHAPE(gates, hidden), range);
+        bias[i] = rnn_param(g, name, "bias_ih", layer, i, SHAPE(gates), range);
+        of_state[i] = rnn_param(g, name, "bias_hh", layer, i, SHAPE(gates), range);
+    }
+    int *const all[] = {w, u, bias, of_state};
+    for (int i = 0; i < 4 && directions == 2; i++) all[i][0] = g_concat(g, all[i], 2, 0);
+    if (g->error) return NONE;
+    int h = g_gru(g, g_linear(g, x, w[0], bias[0], g->value[x].dtype), u[0], of_state[0], how);
+    if (!how->sum || directions == 1) return h;
+    return g_add(g, g_slice(g, h, 2, 0, hidden), g_slice(g, h, 2, hidden, 2 * hidden));
 }
 
 // r = sigmoid(a0 + b0), z = sigmoid(a1 + b1), n = tanh(a2 + r b2), h' = n + z (h - n), with a of x and b of h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers, one hidden unit (SRU) or one word (LSTM) at a time. States are kept in double; what later words read as an
-// activation, the h of an LSTM and the gradients of its gates, is rounded as it is stored.
+// Recurrent layers, one hidden unit (SRU) or one word (LSTM, GRU) at a time. States are kept in double; what products read, the h of
+// an LSTM or a GRU and the gradients of gates, is rounded as it is stored.
 #include "runtime/ref/ref.h"
 
 #include <math.h>
@@ -209,4 +209,93 @@ void ref_lstm_grad(const struct ref_step *s)
     }
     double *const out[] = {dx, before, dh0, dc0};
     for (int i = 0; i < 4; i++) ref_write(s, i, out[i]);
+}
+
+// ---- GRU: parts reset, update, new
+// sums[3 units] += w of one direction times v, for parts [first, end).
+static void add_parts(const struct scan *o, const double *w, int first, int end, const double *v, double *sums)
+{
+    for (int64_t i = first * o->h; i < end * o->h; i++)
+        for (int64_t j = 0; j < o->h; j++) sums[i] += w[i * o->h + j] * v[j];
+}
+
+// sums[units] += parts [first, end) of d times w.
+static void add_back(const struct scan *o, const double *w, int first, int end, const double *d, double *sums)
+{
+    for (int64_t i = first * o->h; i < end * o->h; i++)
+        for (int64_t j = 0; j < o->h; j++) sums[j] += d[i] * w[i * o->h + j];
+}
+
+void ref_gru(const struct ref_step *s)
+{
+    struct scan o = scan_of(s, 0, 3, 3);
+    enum dtype type = ref_in(s, 0)->dtype;
+    bool original = s->node->attr.recurrent.original;
+    int64_t units = o.h, count = o.samples * o.d * o.t * units;
+    const double *x = ref_read(s, 0), *w = read_weights(s, type), *bias = read_state(s, 2, 3 * o.d * units);
+    double *h = ref_zeros(s, count), *kept = ref_zeros(s, 4 * count);
+    double *b = ref_zeros(s, 3 * units), *v = ref_zeros(s, units), *state = ref_zeros(s, units);
+    for (int64_t line = 0; line < o.samples * o.d; line++) {
+        int64_t d = line % o.d, n = length_of(&o, line / o.d);
+        const double *of = w + d * 3 * units * units;
+        for (int64_t j = 0; j < units; j++) state[j] = v[j] = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = unit_at(&o, row_of(&o, line / o.d, d, i), d, 0);
+            const double *a = x + 3 * at;
+            double *k = kept + 4 * at;
+            for (int64_t j = 0; j < 3 * units; j++) b[j] = bias[d * 3 * units + j];
+            add_parts(&o, of, 0, original ? 2 : 3, v, b);
+            for (int64_t j = 0; j < 2 * units; j++) k[j] = sigmoid(a[j] + b[j]);
+            for (int64_t j = 0; j < units; j++) k[2 * units + j] = original ? ref_round(type, k[j] * v[j]) : b[2 * units + j];
+            if (original) add_parts(&o, of, 2, 3, k + 2 * units, b);
+            for (int64_t j = 0; j < units; j++) {
+                double fresh = tanh(a[2 * units + j] + (original ? 1.0 : k[j]) * b[2 * units + j]);
+                k[3 * units + j] = fresh;
+                state[j] = fresh + k[units + j] * (state[j] - fresh);
+                h[at + j] = v[j] = ref_round(type, state[j]);
+            }
+        }
+    }
+    ref_write(s, 0, h);
+    ref_write(s, 1, kept);
+}
+
+void ref_gru_grad(const struct ref_step *s)
+{
+    struct scan o = scan_of(s, 0, 4, 3);
+    enum dtype type = ref_in(s, 0)->dtype;
+    bool original = s->node->attr.recurrent.original;
+    int64_t units = o.h, count = o.samples * o.d * o.t * units;
+    const double *kept = ref_read(s, 0), *w = read_weights(s, type), *h = ref_read(s, 2), *dh = ref_read(s, 4);
+    double *dx = ref_zeros(s, 3 * count), *du = ref_zeros(s, 3 * count), *before = ref_zeros(s, count);
+    double *back = ref_zeros(s, units), *reset = ref_zeros(s, units);
+    for (int64_t line = 0; line < o.samples * o.d; line++) {
+        int64_t d = line % o.d, n = length_of(&o, line / o.d);
+        const double *of = w + d * 3 * units * units;
+        for (int64_t j = 0; j < units; j++) back[j] = 0.0;
+        for (int64_t i = n - 1; i >= 0; i--) {
+            int64_t at = unit_at(&o, row_of(&o, line / o.d, d, i), d, 0);
+            int64_t last = i > 0 ? unit_at(&o, row_of(&o, line / o.d, d, i - 1), d, 0) : -1;
+            const double *r = kept + 4 * at, *z = r + units, *q = z + units, *fresh = q + units;
+            double *x = dx + 3 * at, *u = du + 3 * at;
+            for (int64_t j = 0; j < units; j++) {
+                double all = dh[at + j] + back[j];
+                before[at + j] = last < 0 ? 0.0 : h[last + j];
+                x[units + j] = all * (before[at + j] - fresh[j]) * z[j] * (1.0 - z[j]);
+                x[2 * units + j] = all * (1.0 - z[j]) * (1.0 - fresh[j] * fresh[j]);
+                u[2 * units + j] = original ? ref_round(type, x[2 * units + j]) : x[2 * units + j] * r[j];
+                back[j] = all * z[j], reset[j] = 0.0;
+            }
+            if (original) add_back(&o, of, 2, 3, u, reset);
+            for (int64_t j = 0; j < units; j++) {
+                double dr = original ? reset[j] * before[at + j] : x[2 * units + j] * q[j];
+                x[j] = u[j] = dr * r[j] * (1.0 - r[j]), u[units + j] = x[units + j];
+                back[j] += original ? reset[j] * r[j] : 0.0;
+            }
+            ref_round_all(type, u, 3 * units);
+            add_back(&o, of, 0, original ? 2 : 3, u, back);
+        }
+    }
+    double *const out[] = {dx, before, du};
+    for (int i = 0; i < 3; i++) ref_write(s, i, out[i]);
 }

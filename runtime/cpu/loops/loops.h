@@ -74,6 +74,31 @@ struct sru_word {
     float *dbias_forget, *dbias_reset;               // added to
 };
 
+// One word of one direction of a GRU, as of sru_word.
+struct gru_word {
+    float *parts;             // [4][n]: reset, update, product for the new state, its input; afterwards r, z, the product, n
+    const float *bias;        // [3][n]
+    float *state;             // the last and the next one
+    float *before;            // the state before; of gru_reset: times r, afterwards
+    float *back, *reset;      // backward: gradients of the state, and (original) of r h
+};
+
+// A frame of CTC for n states, a multiple of SCAN_LANES, past the last of which numbers mean nothing (ctc.h).
+struct ctc_frame {
+    const float *m;           // of the frame before; readable from -2 on
+    const int32_t *e;
+    const int32_t *skip;      // of each state
+    const int32_t *of;        // its class
+    const float *y;           // probabilities of the classes
+    const int32_t *y_e;
+    float *before, *with;     // sums without this frame, and with it
+    int32_t *before_e, *with_e;
+};
+struct ctc_scale {            // 2^-e times `factor`
+    float factor;
+    int32_t e;
+};
+
 // A run of a formula of map.def: the value, or dy times a slope. Inputs that are not read may be NULL; `to` may be a or dy.
 struct map_run {
     const void *a, *b, *c, *y, *dy;
@@ -154,6 +179,16 @@ struct map_run {
     LOOP(lstm, (float *gates, float *c, float *h, int64_t n)) /* gates = their activations, c = the next state */      \
     LOOP(lstm_back, (float *gates, const float *c, const float *before, const float *dh, float *dc, int64_t n))        \
     /* gates = gradients of what went into the activations; dc as in sru_back */                                       \
+    LOOP(gru, (const struct gru_word *, bool original, int64_t n))                                                     \
+    LOOP(gru_reset, (const struct gru_word *, int64_t n)) /* original: before `gru`, r alone */                        \
+    LOOP(gru_back, (const struct gru_word *, bool original, int64_t n)) /* parts = gradients of what went into r, z, the   \
+            product and the new state; back = the part of the gradient that passes z. Original: not those of r */      \
+    LOOP(gru_back_reset, (const struct gru_word *, int64_t n)) /* original: after gru_back, that of r */               \
+    /* ---- CTC */                                                                                                     \
+    LOOP(ctc_row, (const float *x, int64_t n, float top, float *m, int32_t *e, float *y)) /* e^(x - top), as y, too */ \
+    LOOP(ctc_frame, (const struct ctc_frame *, int64_t n))                                                             \
+    LOOP(ctc_shares, (const float *before, const int32_t *before_e, const float *with, const int32_t *with_e,          \
+                      struct ctc_scale, int64_t n, float *share)) /* before is read backward from n - 1 */             \
     /* ---- images */                                                                                                  \
     LOOP(pixels, (enum dtype, const uint8_t *x, const float *a, const float *b, int64_t n, void *y)) /* x a + b */     \
     LOOP(blend, (enum dtype, const void *x0, const void *x1, float w1, int64_t n, float *y))                           \

@@ -82,3 +82,66 @@ void LOOPS_NAME(lstm_back)(float *gates, const float *c, const float *before, co
         dc[j] = d * f;
     }
 }
+
+ALWAYS void gru_of(bool original, const struct gru_word *w, int64_t n)
+{
+    float *r = w->parts, *z = r + n, *product = z + n, *fresh = product + n, *state = w->state;
+    const float *bias_r = w->bias, *bias_z = bias_r + n, *bias_n = bias_z + n;
+    INDEPENDENT
+    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) {
+        float reset = original ? 1.0f : element_sigmoid(r[j] + bias_r[j]), update = element_sigmoid(z[j] + bias_z[j]);
+        float q = product[j] + bias_n[j], new_state = element_tanh(fresh[j] + reset * q);
+        if (!original) r[j] = reset;
+        z[j] = update, product[j] = q, fresh[j] = new_state;
+        state[j] = new_state + update * (state[j] - new_state);
+    }
+}
+
+void LOOPS_NAME(gru)(const struct gru_word *w, bool original, int64_t n)
+{
+    if (original)
+        gru_of(true, w, n);
+    else
+        gru_of(false, w, n);
+}
+
+void LOOPS_NAME(gru_reset)(const struct gru_word *w, int64_t n)
+{
+    float *r = w->parts, *before = w->before;
+    const float *bias = w->bias;
+    INDEPENDENT
+    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) r[j] = element_sigmoid(r[j] + bias[j]), before[j] *= r[j];
+}
+
+ALWAYS void gru_back_of(bool original, const struct gru_word *w, int64_t n)
+{
+    float *r = w->parts, *z = r + n, *product = z + n, *fresh = product + n, *back = w->back;
+    const float *before = w->before;
+    INDEPENDENT
+    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) {
+        float reset = r[j], update = z[j], new_state = fresh[j], g = back[j];
+        float d = g * (1.0f - update) * (1.0f - new_state * new_state);
+        if (!original) r[j] = d * product[j] * reset * (1.0f - reset), product[j] = d * reset;
+        z[j] = g * (before[j] - new_state) * update * (1.0f - update);
+        fresh[j] = d, back[j] = g * update;
+    }
+}
+
+void LOOPS_NAME(gru_back)(const struct gru_word *w, bool original, int64_t n)
+{
+    if (original)
+        gru_back_of(true, w, n);
+    else
+        gru_back_of(false, w, n);
+}
+
+void LOOPS_NAME(gru_back_reset)(const struct gru_word *w, int64_t n)
+{
+    float *r = w->parts, *back = w->back;
+    const float *before = w->before, *reset = w->reset;
+    INDEPENDENT
+    for (int64_t j = 0; j < (n & -SCAN_LANES); j++) {
+        float gate = r[j];
+        r[j] = reset[j] * before[j] * gate * (1.0f - gate), back[j] += reset[j] * gate;
+    }
+}

@@ -2,13 +2,7 @@
 // Recurrent layers: see k_recurrent.h.
 #include "runtime/cuda/kernels/k_recurrent.h"
 
-#include "runtime/cuda/kernels/k_common.cuh"
-
-__device__ static inline int length_of(const int32_t *length, int b, int words)
-{
-    int n = length ? length[b] : words;
-    return n < 0 ? 0 : n > words ? words : n;
-}
+#include "runtime/cuda/kernels/k_scan.cuh"
 
 // ---- SRU
 struct unit {
@@ -124,7 +118,7 @@ K_LAUNCHER(k_sru_grad)
 }
 
 // ---- LSTM
-enum { SAMPLES = K_LSTM_SAMPLES, UNITS = K_LSTM_UNITS, GATES = 4 };
+enum { SAMPLES = K_SCAN_SAMPLES, UNITS = K_LSTM_UNITS, GATES = 4 };
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) pack_weights(const struct k_lstm k)
 {
@@ -140,50 +134,12 @@ template <typename T> static cudaError_t pack(const struct k_lstm *k, cudaStream
     return launch(pack_weights<T>, blocks_for(count), K_BLOCK, stream, *k);
 }
 
-// A block's samples: of direction blockIdx.y, from blockIdx.x * SAMPLES on.
-struct group {
-    int first, count, d, most;  // most: words of the longest
-    const int *n;               // words of each
-};
-
-// `n` is shared memory. All threads call it.
-__device__ static inline group group_of(const struct k_lstm &k, int (&n)[SAMPLES])
-{
-    group s = {(int)blockIdx.x * SAMPLES, SAMPLES, (int)blockIdx.y, 0, n};
-    if (k.samples - s.first < SAMPLES) s.count = k.samples - s.first;
-    const int b = (int)threadIdx.x;
-    if (b < SAMPLES) n[b] = b < s.count ? length_of(k.length, s.first + b, k.words) : 0;
-    __syncthreads();
-    for (int i = 0; i < SAMPLES; i++) s.most = n[i] > s.most ? n[i] : s.most;
-    return s;
-}
-
-// Where unit j of word i, in the order of the direction, is in [B,T,D,H].
-__device__ static inline int64_t unit_at(const struct k_lstm &k, const group &s, int b, int i, int j)
-{
-    const int64_t row = (int64_t)(s.first + b) * k.words + (s.d && i < s.n[b] ? s.n[b] - 1 - i : i);
-    return (row * k.directions + s.d) * k.units + j;
-}
 __device__ static inline int64_t gate_at(int64_t at, int j) { return (at - j) * GATES + j; }
 
 // Where a state of unit j is in [B,D,H].
 __device__ static inline int64_t state_at(const struct k_lstm &k, const group &s, int b, int j)
 {
     return ((int64_t)(s.first + b) * k.directions + s.d) * k.units + j;
-}
-
-// sums[b] = the product of the group's rows in shared memory, SAMPLES wide, and a column of the weights.
-template <typename T>
-__device__ static inline void multiply(const T *w, int64_t pitch, const float *rows, int depth, float (&sum)[SAMPLES])
-{
-    for (int b = 0; b < SAMPLES; b++) sum[b] = 0.0f;
-#pragma unroll 8
-    for (int i = 0; i < depth; i++) {
-        float row[SAMPLES];
-        const float one = to_float(w[i * pitch]);
-        load<SAMPLES>(rows + i * SAMPLES, row);
-        for (int b = 0; b < SAMPLES; b++) sum[b] += one * row[b];
-    }
 }
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) lstm(const struct k_lstm k)

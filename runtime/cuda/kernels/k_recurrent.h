@@ -25,7 +25,7 @@ struct k_sru {
 K_LAUNCHER(k_sru);
 K_LAUNCHER(k_sru_grad);
 
-enum { K_LSTM_SAMPLES = 4, K_LSTM_UNITS = 384 };  // of a block; most hidden units a direction with weights (shared memory)
+enum { K_LSTM_UNITS = 384 };  // most hidden units a direction with weights (shared memory)
 
 struct k_lstm {
     const float *w;                  // [D,4H,H]; NULL: one word, and no state is multiplied

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recurrent layers on the GPU: arguments of k_recurrent.cu.
 #include "runtime/cuda/cuda.h"
+#include "runtime/cuda/kernels/k_gru.h"
 #include "runtime/cuda/kernels/k_recurrent.h"
 
 // Inputs from `u` on are u, skip input and biases; from `lengths` on lengths, key and step.
@@ -90,7 +91,50 @@ static int lstm_grad_prepare(struct cuda_step *s)
     return 0;
 }
 
+// ---- GRU
+static struct k_gru gru_arguments(const struct graph *g, const struct node *n, int parts)
+{
+    const struct value *v = node_in(g, n, 0);
+    const struct recurrent_attr *a = &n->attr.recurrent;
+    return (struct k_gru){.samples = (int)v->shape.dim[0], .words = (int)v->shape.dim[1], .directions = a->directions,
+                          .units = (int)(v->shape.dim[2] / parts / a->directions), .original = a->original, .type = v->dtype};
+}
+
+static size_t gru_workspace(struct cuda_device *cuda, const struct graph *g, const struct node *n)
+{
+    (void)cuda;
+    const struct k_gru k = gru_arguments(g, n, n->op == OP_GRU ? 3 : 4);
+    return k_gru_packed_bytes(k.directions, k.units) + k_gru_rows_bytes(k.samples, k.directions, k.units);
+}
+
+static void launch_gru(struct cuda_step *s, struct k_gru *k)
+{
+    k->w = s->in[1], k->length = s->in[3], k->packed = s->work;
+    k->rows = (float *)((char *)s->work + k_gru_packed_bytes(k->directions, k->units));
+    s->args = memcpy(arena_alloc(s->arena, sizeof *k), k, sizeof *k);
+}
+
+static int gru_prepare(struct cuda_step *s)
+{
+    struct k_gru k = gru_arguments(s->graph, s->node, 3);
+    k.x = s->in[0], k.bias = s->in[2], k.h = s->out[0], k.kept = s->out[1];
+    launch_gru(s, &k);
+    s->launch = k_gru;
+    return 0;
+}
+
+static int gru_grad_prepare(struct cuda_step *s)
+{
+    struct k_gru k = gru_arguments(s->graph, s->node, 4);
+    k.gates = s->in[0], k.outputs = s->in[2], k.dh = s->in[4], k.dx = s->out[0], k.before = s->out[1], k.du = s->out[2];
+    launch_gru(s, &k);
+    s->launch = k_gru_grad;
+    return 0;
+}
+
 const struct cuda_op cuda_sru = {.prepare = sru_prepare};
 const struct cuda_op cuda_sru_grad = {.prepare = sru_grad_prepare, .workspace = sru_grad_workspace};
 const struct cuda_op cuda_lstm = {.prepare = lstm_prepare, .workspace = lstm_workspace, .supports = lstm_supports};
 const struct cuda_op cuda_lstm_grad = {.prepare = lstm_grad_prepare, .workspace = lstm_workspace, .supports = lstm_supports};
+const struct cuda_op cuda_gru = {.prepare = gru_prepare, .workspace = gru_workspace};
+const struct cuda_op cuda_gru_grad = {.prepare = gru_grad_prepare, .workspace = gru_workspace};

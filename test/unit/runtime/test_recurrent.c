@@ -239,9 +239,66 @@ TEST(test_gru_cell)
     session_done(s);
 }
 
-// ---- threads: both scans forward and backward, with more samples than a block and units that are no whole vectors
+// ---- GRU layers of two directions that are added, with both reset gates. Golden: torch.nn.GRU 2.15 in double on packed sequences,
+// and for the original unit a loop in double with PyTorch's gradients. Slots are waves as above, the steps of the second direction
+// 0.01 larger; the loss is the sum of y^2. Then: the loss, the gradients of weight_hh_l0_reverse and of bias_hh_l0.
+static void gru_on(const char *device, bool original, const double *want)
+{
+    static const struct {
+        const char *name;
+        double step, amplitude;
+    } wave[] = {{"weight_ih", 0.3, 0.6}, {"weight_hh", 0.5, 0.7}, {"bias_ih", 0.9, 0.2}, {"bias_hh", 1.1, 0.4}};
+    struct layer l = layer_new(device);
+    l.g->trains = 1;
+    struct gru how = {.lengths = l.length, .directions = 2, .original = original, .sum = true, .hidden = UNITS};
+    int y = g_gru_layer(l.g, "rnn", 0, l.x, &how), d[2];
+    int loss = sum_of(l.g, g_mul(l.g, y, y), 1);
+    OK(graph_check(l.g));
+    int of[] = {graph_slot(l.g, slot_find(l.s->store, "rnn.weight_hh_l0_reverse")),
+                graph_slot(l.g, slot_find(l.s->store, "rnn.bias_hh_l0"))};
+    OK(grad_of(l.g, loss, of, 2, d));
+    keep(l.g, "loss", loss), keep(l.g, "dw", d[0]), keep(l.g, "dbias", d[1]);
+    OK(graph_check(l.g));
+    OK(session_add(l.s, l.g));
+    start(l.s);
+    OK(session_put(l.s, "length", lengths, 0, sizeof lengths));
+    put_wave(l.s, "x", 0.7, 1);
+    for (int i = 0; i < 8; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "rnn.%s_l0%s", wave[i / 2].name, i % 2 ? "_reverse" : "");
+        put_wave(l.s, name, wave[i / 2].step + (i % 2 ? 0.01 : 0), wave[i / 2].amplitude);
+    }
+    OK(session_run(l.s, 0));
+    slot_is_near(l.s, "loss", want, 1);
+    slot_is_near(l.s, "dw", want + 1, 3 * UNITS * UNITS);
+    slot_is_near(l.s, "dbias", want + 1 + 3 * UNITS * UNITS, 3 * UNITS);
+    session_done(l.s);
+}
 
-enum { MANY = 14, LONG = 7, SRU_UNITS = 35, LSTM_UNITS = 19, U = MANY * LONG * 8 * SRU_UNITS, X = MANY * LONG * 8 * LSTM_UNITS };
+TEST(test_gru)
+{
+    static const double torch[] = {
+        19.074161353, -0.098326976, -0.066714075, 0.154411184, 0.124151118, -0.125223766, -0.028166715, 0.007152244,
+        -0.020503568, 0.006451298, 0.214398991, -0.384183159, 0.104399365, 0.596824528, 0.116692399, -0.534671601, -0.165308565,
+        0.667119113, -0.386620060, -0.726746294, -0.297088760, 0.974669186, 0.755571677, -0.563628902, -0.303559690,
+        0.093901256, 0.043541153, -0.098158874, -0.443901953, 0.015427798, -0.010975852, -2.440138692, -2.625380850,
+        -1.151258592, -1.226378161, -0.202715213, -0.789073751};
+    static const double original[] = {
+        19.791393086, 0.048742421, -0.012401460, -0.031585979, 0.054160021, -0.086001895, 0.019148911, -0.012267864,
+        -0.015610188, 0.014410972, 0.267321069, -0.456134895, 0.079686112, 0.377010593, 0.191542541, -0.469258373, -0.240565022,
+        0.896618529, -0.577675247, -0.745016691, -0.163813964, 0.784453397, 0.755765711, -0.560488228, -0.288996991,
+        -0.096316740, -0.134882263, -0.045660688, -0.015447427, -0.024958315, -0.222550616, -2.709999528, -2.739507632,
+        -1.043965857, -2.257493149, -0.552194226, -2.792897985};
+    for (int i = 0; i < 2; i++) {
+        gru_on(i ? "cpu" : "ref", false, torch);
+        gru_on(i ? "cpu" : "ref", true, original);
+    }
+}
+
+// ---- threads: all scans forward and backward, with more samples than a block and units that are no whole vectors
+
+enum { MANY = 14, LONG = 7, SRU_UNITS = 35, LSTM_UNITS = 19, U = MANY * LONG * 8 * SRU_UNITS, X = MANY * LONG * 8 * LSTM_UNITS,
+       GRU_UNITS = 21, V = MANY * LONG * 6 * GRU_UNITS };
 
 static int square_sum(struct graph *g, int y)
 {
@@ -254,16 +311,21 @@ static void train_scans(struct graph *g)
     how.key = graph_state(g, "key", SHAPE(4), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
     how.step = graph_state(g, "step", SHAPE(1), I32, MEMORY_DATA, (struct init){INIT_ZERO, 0});
     int of[] = {weight(g, "u", SHAPE(MANY, LONG, 8 * SRU_UNITS)), weight(g, "x", SHAPE(MANY, LONG, 8 * LSTM_UNITS)),
-                weight(g, "bias", SHAPE(4 * SRU_UNITS))}, grads[3];
+                weight(g, "bias", SHAPE(4 * SRU_UNITS)), weight(g, "v", SHAPE(MANY, LONG, 6 * GRU_UNITS))}, grads[4];
     int loss = square_sum(g, g_sru(g, of[0], NONE, of[2], &how));
     int w = input(g, "w", SHAPE(8 * LSTM_UNITS, LSTM_UNITS));
     loss = g_add(g, loss, square_sum(g, g_lstm(g, of[1], w, &(struct lstm){.lengths = NONE, .directions = 2})));
+    w = input(g, "w_gru", SHAPE(6 * GRU_UNITS, GRU_UNITS));
+    for (int original = 0; original < 2; original++) {
+        struct gru gru = {.lengths = NONE, .directions = 2, .original = original};
+        loss = g_add(g, loss, square_sum(g, g_gru(g, of[3], w, NONE, &gru)));
+    }
     OK(graph_check(g));
-    OK(grad_of(g, loss, of, 3, grads));
-    keep(g, "du", grads[0]), keep(g, "dx", grads[1]), keep(g, "dbias", grads[2]);
+    OK(grad_of(g, loss, of, 4, grads));
+    keep(g, "du", grads[0]), keep(g, "dx", grads[1]), keep(g, "dbias", grads[2]), keep(g, "dv", grads[3]);
 }
 
-static void run_threads(int threads, float *d[3])
+static void run_threads(int threads, float *d[4])
 {
     struct device *device;
     struct session *s;
@@ -274,16 +336,16 @@ static void run_threads(int threads, float *d[3])
     OK(session_add(s, g));
     start(s);
     OK(session_run(s, 0));
-    d[0] = read_slot(s, "du"), d[1] = read_slot(s, "dx"), d[2] = read_slot(s, "dbias");
+    d[0] = read_slot(s, "du"), d[1] = read_slot(s, "dx"), d[2] = read_slot(s, "dbias"), d[3] = read_slot(s, "dv");
     session_done(s);
 }
 
 TEST(test_threads)
 {
-    static const int threads[] = {1, 2, 40}, count[] = {U, X, 4 * SRU_UNITS};
-    float *d[3][3];
+    static const int threads[] = {1, 2, 40}, count[] = {U, X, 4 * SRU_UNITS, V};
+    float *d[3][4];
     for (int i = 0; i < 3; i++) run_threads(threads[i], d[i]);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         double sum = 0;
         for (int i = 0; i < count[k]; i++) sum += fabs((double)d[0][k][i]);
         assert_true(sum > 0.1 && sum < 1e6);
@@ -360,6 +422,15 @@ static int few_lengths(struct graph *g)
     return lstm_with(g, SHAPE(24, 3), n, NONE);
 }
 static int wrong_state(struct graph *g) { return lstm_with(g, SHAPE(24, 3), NONE, input(g, "c", SHAPE(2, 3))); }
+static int gru_weights(struct graph *g)
+{
+    return g_gru(g, input(g, "x", SHAPE(2, 3, 18)), input(g, "w", SHAPE(18, 4)), NONE, &(struct gru){.lengths = NONE, .directions = 2});
+}
+static int gru_biases(struct graph *g)
+{
+    return g_gru(g, input(g, "x", SHAPE(2, 3, 18)), input(g, "w", SHAPE(18, 3)), input(g, "b", SHAPE(9)),
+                 &(struct gru){.lengths = NONE, .directions = 2});
+}
 
 TEST(test_refusals)
 {
@@ -372,4 +443,6 @@ TEST(test_refusals)
     REFUSED(refused(wrong_weights), "recurrent weights 24x3, not 24x4");
     REFUSED(refused(few_lengths), "requires 2 i32");
     REFUSED(refused(wrong_state), "lstm requires f32 2x6 as input 4, not f32 2x3");
+    REFUSED(refused(gru_weights), "gru requires f32 recurrent weights 18x3, not 18x4");
+    REFUSED(refused(gru_biases), "gru requires f32 of 18 channels as input 2");
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scans of LSTM and GRU share. A task is one direction of up to `rows` samples, for all words: no thread waits for
+// another within a sequence. The recurrent weights are packed once a run, for products that stay in the cache: f32, or pairs of
+// bf16 where the processor multiplies them (loops.h, pairs_product.h). Gates lie in parts of whole vectors, whose lanes past the
+// last unit have weights of zero. Each row is computed alone, so that no result depends on the number of threads.
+#pragma once
+
+#include "runtime/cpu/cpu_work.h"
+
+enum { SCAN_ROWS = 16, SCAN_PARTS = 4, SCAN_AHEAD = 2 };  // samples of a task; parts of a row; words that are prefetched
+
+struct scan {
+    const struct cpu_step *step;
+    const struct loops *loops;
+    enum dtype dtype;
+    int gates;                        // parts of the product
+    int64_t rows;                     // of a task: a multiple of 4, at most SCAN_ROWS
+    bool back, pairs, recurs;         // recurs: some word reads the states of another, by the weights
+    int64_t samples, t, d, h, lanes;  // lanes: h in whole vectors
+    int64_t depth;                    // of the product, in units: of states forward, of gradients of gates backward
+    int64_t wide;                     // columns of the product
+    const int32_t *length;
+    const void *h0, *dh;              // or NULL: zeros
+    const float *c0, *bias;
+    uint32_t *weights;                // [D][depth][wide]
+    float *biases;                    // [D][gates][lanes]
+    char *scratch;                    // of the threads
+    size_t scratch_each;
+};
+
+struct rows {
+    float *gates;      // [SCAN_PARTS][lanes] a row, as the loops take them
+    uint32_t *units;   // [depth] a row: the input of the product
+    float *product;    // gates forward; backward gradients of states, [lanes] a row
+    float *reset;      // GRU, backward: as product
+    float *c, *h;      // [lanes] a row: state, its gradient backward; h: of one row
+    float *now, *before;  // [lanes]: of one row, backward
+    void *narrow;      // [SCAN_PARTS * lanes]: of one row, in the type of the activations
+};
+
+struct task {
+    int64_t d, first, rows, most;  // samples [first, first + rows); words of the longest
+    int64_t n[SCAN_ROWS];
+};
+
+// Columns of a product: parts [first, first + count) of the gates, made forward and read backward.
+struct scan_parts {
+    int first, count;
+};
+
+// `parts`: of input 0.
+void scan_size(struct scan *, const struct cpu_device *, const struct graph *, const struct node *, int parts);
+size_t scan_carve(struct scan *, void *base, int threads);
+struct rows scan_rows(const struct scan *, int thread);
+void scan_begin(const struct scan *, const struct rows *);  // zeros
+void scan_pack(struct scan *);                              // the weights and the biases
+struct task scan_task(const struct scan *, int64_t i);
+int64_t scan_tasks(const struct scan *);
+// The offset in [B,T,D,parts,H] of the units of word i of sample b, in the order of the direction.
+int64_t scan_place(const struct scan *, const struct task *, int64_t b, int64_t i, int64_t parts);
+void scan_multiply(const struct scan *, const struct task *, const struct rows *, struct scan_parts, bool adds);
+void scan_prefetch(const struct scan *, const struct task *, int64_t b, int64_t i, int parts);  // parts: of input 0
+// Rounds n numbers to the type of the activations and writes them as row b of the product's input.
+void scan_set_units(const struct scan *, const struct rows *, int64_t b, const float *from, int64_t n);
+
+// ---- rows of units
+static inline void scan_read(const struct scan *o, const void *from, int64_t at, float *to)  // from NULL: zeros
+{
+    if (from)
+        o->loops->widen(o->dtype, cpu_at(o->dtype, from, at), to, o->h);
+    else
+        memset(to, 0, (size_t)o->h * sizeof *to);
+}
+
+static inline void scan_write(const struct scan *o, const float *from, void *to, int64_t at)  // to NULL: nothing
+{
+    if (to) o->loops->narrow(o->dtype, from, cpu_at(o->dtype, to, at), o->h);
+}
+
+static inline void scan_clear(const struct scan *o, void *to, int64_t at, int64_t n)
+{
+    if (to) memset(cpu_at(o->dtype, to, at), 0, (size_t)n * dtype_size(o->dtype));
+}
+
+static inline void scan_copy(const struct scan *o, const void *from, int64_t at, void *to, int64_t into)
+{
+    if (from)
+        memcpy(cpu_at(o->dtype, to, into), cpu_at(o->dtype, from, at), (size_t)o->h * dtype_size(o->dtype));
+    else
+        scan_clear(o, to, into, o->h);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// GRU: see k_gru.h. Numbers of a block's samples are adjacent: rows[part][unit][sample].
+#include "runtime/cuda/kernels/k_gru.h"
+
+#include "runtime/cuda/kernels/k_scan.cuh"
+
+enum { SAMPLES = K_SCAN_SAMPLES, GATES = 3, KEPT = 4 };
+static_assert((int)K_GRU_SAMPLES == (int)K_SCAN_SAMPLES, "rows of a block");
+
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) pack_weights(const struct k_gru k)
+{
+    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x, side = (int64_t)GATES * k.units, of = side * k.units;
+    if (i >= k.directions * of) return;
+    const int64_t at = i % of;
+    ((T *)k.packed)[i] = from_float<T>(k.w[i - at + (k.x ? at % side * k.units + at / side : at)]);
+}
+
+template <typename T> static cudaError_t pack(const struct k_gru *k, cudaStream_t stream)
+{
+    const int64_t count = (int64_t)k->directions * GATES * k->units * k->units;
+    return launch(pack_weights<T>, blocks_for(count), K_BLOCK, stream, *k);
+}
+
+static dim3 groups_of(const struct k_gru *k)
+{
+    return dim3((unsigned)k_divide_up(k->samples, SAMPLES), (unsigned)k->directions);
+}
+
+// Part `part` of the block's rows.
+__device__ static inline float *rows_of(const struct k_gru &k, int part)
+{
+    return k.rows + (((int64_t)blockIdx.x * k.directions + blockIdx.y) * K_GRU_ROWS + part) * k.units * SAMPLES;
+}
+
+__device__ static inline void clear_rows(const struct k_gru &k)
+{
+    float *rows = rows_of(k, 0);
+    for (int i = (int)threadIdx.x; i < K_GRU_ROWS * k.units * SAMPLES; i += K_BLOCK) rows[i] = 0.0f;
+    __syncthreads();
+}
+
+template <typename T> __device__ static inline float get(const void *from, int64_t i) { return to_float(((const T *)from)[i]); }
+template <typename T> __device__ static inline void put(void *to, int64_t i, float x)
+{
+    if (to) ((T *)to)[i] = from_float<T>(x);
+}
+template <typename T> __device__ static inline float rounded(float x) { return to_float(from_float<T>(x)); }
+
+// Gate `part` of the input, and the bias of the state's product.
+template <typename T> __device__ static inline float input_of(const struct k_gru &k, int64_t at, int j, int part)
+{
+    return get<T>(k.x, (at - j) * GATES + part * k.units + j);
+}
+__device__ static inline float bias_of(const struct k_gru &k, const group &s, int j, int part)
+{
+    return k.bias ? k.bias[((int64_t)s.d * GATES + part) * k.units + j] : 0.0f;
+}
+
+// ---- forward. Rows: the rounded states that are read and made in turn, the states, and of the original unit z and r h.
+enum { STATE = 2, UPDATE = 3, RESET = 4 };
+
+template <typename T>
+__device__ static inline void finish_unit(const struct k_gru &k, int64_t at, int j, int b, const float (&v)[KEPT], float *next)
+{
+    float *state = rows_of(k, STATE) + j * SAMPLES + b;
+    *state = v[3] + v[1] * (*state - v[3]);
+    next[j * SAMPLES + b] = rounded<T>(*state);
+    put<T>(k.h, at, *state);
+    for (int part = 0; part < KEPT; part++) put<T>(k.kept, (at - j) * KEPT + part * k.units + j, v[part]);
+}
+
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) gru(const struct k_gru k)
+{
+    __shared__ int n[SAMPLES];
+    const group s = group_of(k, n);
+    const int side = GATES * k.units;
+    const T *w = (const T *)k.packed + (int64_t)s.d * side * k.units;
+    float *update = rows_of(k, UPDATE), *reset = rows_of(k, RESET);
+    clear_rows(k);
+    for (int i = 0; i < s.most; i++) {
+        const float *last = rows_of(k, i % 2);
+        float *next = rows_of(k, 1 - i % 2);
+        for (int j = (int)threadIdx.x; j < k.units; j += K_BLOCK) {
+            float sum[GATES][SAMPLES];
+            for (int part = 0; part < (k.original ? 2 : GATES); part++) multiply(w + part * k.units + j, side, last, k.units, sum[part]);
+            for (int b = 0; b < SAMPLES; b++) {
+                if (i >= s.n[b]) continue;
+                const int64_t at = unit_at(k, s, b, i, j);
+                float v[KEPT];
+                for (int part = 0; part < 2; part++)
+                    v[part] = element_sigmoid(input_of<T>(k, at, j, part) + sum[part][b] + bias_of(k, s, j, part));
+                if (k.original) {
+                    reset[j * SAMPLES + b] = rounded<T>(v[0] * last[j * SAMPLES + b]), update[j * SAMPLES + b] = v[1];
+                    put<T>(k.kept, (at - j) * KEPT + j, v[0]);
+                    continue;
+                }
+                v[2] = sum[2][b] + bias_of(k, s, j, 2);
+                v[3] = element_tanh(input_of<T>(k, at, j, 2) + v[0] * v[2]);
+                finish_unit<T>(k, at, j, b, v, next);
+            }
+        }
+        __syncthreads();
+        for (int j = (int)threadIdx.x; j < k.units && k.original; j += K_BLOCK) {
+            float sum[SAMPLES];
+            multiply(w + 2 * k.units + j, side, reset, k.units, sum);
+            for (int b = 0; b < SAMPLES; b++) {
+                if (i >= s.n[b]) continue;
+                const int64_t at = unit_at(k, s, b, i, j);
+                const float r = k.kept ? get<T>(k.kept, (at - j) * KEPT + j) : 0.0f;
+                const float fresh = element_tanh(input_of<T>(k, at, j, 2) + sum[b] + bias_of(k, s, j, 2));
+                const float v[KEPT] = {r, update[j * SAMPLES + b], reset[j * SAMPLES + b], fresh};
+                finish_unit<T>(k, at, j, b, v, next);
+            }
+        }
+        __syncthreads();
+    }
+    for (int64_t e = threadIdx.x; e < (int64_t)s.count * k.words * k.units; e += K_BLOCK) {
+        const int j = (int)(e % k.units), i = (int)(e / k.units % k.words), b = (int)(e / k.units / k.words);
+        if (i < s.n[b]) continue;
+        const int64_t at = unit_at(k, s, b, i, j);
+        put<T>(k.h, at, 0.0f);
+        for (int part = 0; part < KEPT; part++) put<T>(k.kept, (at - j) * KEPT + part * k.units + j, 0.0f);
+    }
+}
+
+K_LAUNCHER(k_gru)
+{
+    const struct k_gru *k = (const struct k_gru *)args;
+    BY_FLOAT(k->type, T, {
+        TRY_CUDA(pack<T>(k, stream));
+        return launch(gru<T>, groups_of(k), K_BLOCK, stream, *k);
+    });
+}
+
+// ---- backward. Rows: the rounded gradients of the products of r, z and n, the gradient of the state, and that of r h.
+enum { BACK = 3, BACK_RESET = 4 };
+
+// to[unit] += parts [first, end) of the gradients times the weights. All threads call it.
+template <typename T>
+__device__ static inline void multiply_back(const struct k_gru &k, const T *w, int first, int end, float *to)
+{
+    __syncthreads();
+    for (int j = (int)threadIdx.x; j < k.units; j += K_BLOCK) {
+        float sum[SAMPLES];
+        multiply(w + (int64_t)first * k.units * k.units + j, k.units, rows_of(k, first), (end - first) * k.units, sum);
+        for (int b = 0; b < SAMPLES; b++) to[j * SAMPLES + b] += sum[b];
+    }
+    __syncthreads();
+}
+
+// The gradients of a unit at word i, whose sample has it; with the original unit without that of r.
+template <typename T>
+__device__ static inline void back_unit(const struct k_gru &k, const group &s, int b, int i, int j)
+{
+    const int64_t at = unit_at(k, s, b, i, j), from = (at - j) * KEPT + j, to = (at - j) * GATES + j;
+    const int e = j * SAMPLES + b;
+    const float r = get<T>(k.gates, from), z = get<T>(k.gates, from + k.units), q = get<T>(k.gates, from + 2 * k.units);
+    const float fresh = get<T>(k.gates, from + 3 * k.units), before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
+    const float all = get<T>(k.dh, at) + rows_of(k, BACK)[e], d = all * (1.0f - z) * (1.0f - fresh * fresh);
+    const float dz = all * (before - fresh) * z * (1.0f - z);
+    rows_of(k, BACK)[e] = all * z, rows_of(k, 1)[e] = rounded<T>(dz);
+    put<T>(k.before, at, before), put<T>(k.dx, to + k.units, dz), put<T>(k.dx, to + 2 * k.units, d);
+    rows_of(k, 2)[e] = rounded<T>(k.original ? d : d * r);
+    if (k.original) return;
+    const float dr = d * q * r * (1.0f - r);
+    rows_of(k, 0)[e] = rounded<T>(dr);
+    put<T>(k.dx, to, dr), put<T>(k.du, to, dr), put<T>(k.du, to + k.units, dz), put<T>(k.du, to + 2 * k.units, d * r);
+}
+
+// Of the original unit, after the gradient of r h is known.
+template <typename T>
+__device__ static inline void back_reset(const struct k_gru &k, const group &s, int b, int i, int j)
+{
+    const int64_t at = unit_at(k, s, b, i, j);
+    const int e = j * SAMPLES + b;
+    const float r = get<T>(k.gates, (at - j) * KEPT + j), before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
+    const float d = rows_of(k, BACK_RESET)[e], dr = d * before * r * (1.0f - r);
+    rows_of(k, BACK)[e] += d * r, rows_of(k, 0)[e] = rounded<T>(dr), rows_of(k, BACK_RESET)[e] = 0.0f;
+    put<T>(k.dx, (at - j) * GATES + j, dr);
+}
+
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) gru_grad(const struct k_gru k)
+{
+    __shared__ int n[SAMPLES];
+    const group s = group_of(k, n);
+    const T *w = (const T *)k.packed + (int64_t)s.d * GATES * k.units * k.units;
+    clear_rows(k);
+    for (int i = s.most - 1; i >= 0; i--) {
+        for (int e = (int)threadIdx.x; e < k.units * SAMPLES; e += K_BLOCK)
+            if (i < s.n[e / k.units]) back_unit<T>(k, s, e / k.units, i, e % k.units);
+        if (k.original) {
+            multiply_back(k, w, 2, GATES, rows_of(k, BACK_RESET));
+            for (int e = (int)threadIdx.x; e < k.units * SAMPLES; e += K_BLOCK)
+                if (i < s.n[e / k.units]) back_reset<T>(k, s, e / k.units, i, e % k.units);
+        }
+        multiply_back(k, w, 0, k.original ? 2 : GATES, rows_of(k, BACK));
+    }
+    for (int64_t e = threadIdx.x; e < (int64_t)s.count * k.words * k.units; e += K_BLOCK) {
+        const int j = (int)(e % k.units), i = (int)(e / k.units % k.words), b = (int)(e / k.units / k.words);
+        if (i < s.n[b]) continue;
+        const int64_t at = unit_at(k, s, b, i, j);
+        put<T>(k.before, at, 0.0f);
+        for (int part = 0; part < GATES; part++)
+            put<T>(k.dx, (at - j) * GATES + part * k.units + j, 0.0f), put<T>(k.du, (at - j) * GATES + part * k.units + j, 0.0f);
+    }
+}
+
+K_LAUNCHER(k_gru_grad)
+{
+    const struct k_gru *k = (const struct k_gru *)args;
+    BY_FLOAT(k->type, T, {
+        TRY_CUDA(pack<T>(k, stream));
+        return launch(gru_grad<T>, groups_of(k), K_BLOCK, stream, *k);
+    });
+}
