@@ -48,6 +48,23 @@ static void build_wgrad(struct case_build *b)
     case_node(b, (int[]){x, dy}, 2, &(union attr){.conv = conv_of(p)}, NULL);
 }
 
+// p: n, h, w, c, k, r, s, strides of rows and of columns, padding of rows and of columns on both sides
+static void build_lines(struct case_build *b)
+{
+    const int *p = b->row->p;
+    enum op op = b->row->op;
+    struct shape y = SHAPE(p[0], (p[1] + 2 * p[9] - p[5]) / p[7] + 1, (p[2] + 2 * p[10] - p[6]) / p[8] + 1, p[4]);
+    struct conv_attr a = {.stride = {p[7], p[8]}, .before = {p[9], p[10]}, .after = {p[9], p[10]}, .groups = 1, .x_h = p[1],
+                          .x_w = p[2], .r = p[5], .s = p[6]};
+    double deviation = 1.0 / sqrt((double)(p[5] * p[6] * p[3]));
+    int x = NONE, w = NONE, dy = NONE;
+    if (op != OP_CONV_DGRAD) x = case_param(b, "x", conv_x(p), b->options.type, DRAW_NORMAL, 1.0);
+    if (op != OP_CONV_WGRAD) w = case_param(b, "w", SHAPE(p[4], p[5], p[6], p[3]), F32, DRAW_NORMAL, deviation);
+    if (op != OP_CONV) dy = case_param(b, "dy", y, b->options.type, DRAW_NORMAL, 1.0);
+    int in[] = {x == NONE ? w : x, dy == NONE ? w : dy};
+    case_node(b, in, 2, &(union attr){.conv = a}, NULL);
+}
+
 // The same with a 2x2 max pool of the results. In 16 bits the positions depend on roundings that differ between kernels; test_cpu
 // compares them with the positions of a separate pool.
 static union attr pooled_attr(const int *p)
@@ -125,6 +142,11 @@ static void build_matmul(struct case_build *b)
     {"conv " name, OP_CONV, build_conv, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0},                               \
     {"conv_dgrad " name, OP_CONV_DGRAD, build_dgrad, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0},                  \
     {"conv_wgrad " name, OP_CONV_WGRAD, build_wgrad, CASE_HALF | CASE_LARGE, {__VA_ARGS__, 0, 0}, 0}
+#define LINES_OF(name, flags, ...)                                                                                     \
+    {"conv " name, OP_CONV, build_lines, flags, {__VA_ARGS__}, 48},                                                    \
+    {"conv_dgrad " name, OP_CONV_DGRAD, build_lines, flags, {__VA_ARGS__}, 48},                                        \
+    {"conv_wgrad " name, OP_CONV_WGRAD, build_lines, flags, {__VA_ARGS__}, 48}
+#define LINES(name, ...) LINES_OF(name, HGS, __VA_ARGS__)
 #define PRODUCT(name, flags, ...) {"matmul " name, OP_MATMUL, build_matmul, flags, {__VA_ARGS__}, 48}
 #define HGS (CASE_HALF | CASE_GRADIENT | CASE_SUM)
 #define HS (CASE_HALF | CASE_SUM)
@@ -167,6 +189,13 @@ const struct op_case cases_conv[] = {
     AXES("3x1 pad 1, 0", -1,     13, 4, 4,  64, 80, 3, 1, 1, 1, 1, 1),
     AXES("7x1 pad 3, 0, 17 images", -3, 17, 5, 5, 48, 64, 7, 1, 1, 3, 3, 1),
     AXES("1x7 pad 0, 3, 14 images", 3, 14, 5, 5, 32, 48, 1, 7, 1, 0, 0, 1),
+    // Large windows, as of spectrograms: strides and padding differ between rows and columns.
+    LINES("11x41, 1->16",        2, 13, 19, 1,  16, 11, 41, 2, 2, 5, 20),
+    LINES("11x21, 16->16",       3, 9,  11, 16, 16, 11, 21, 2, 2, 5, 10),
+    LINES("11x21, stride 1, 2",  2, 6,  8,  5,  7,  11, 21, 1, 2, 5, 10),
+    LINES("21x11, stride 2, 1",  2, 21, 7,  3,  33, 21, 11, 2, 1, 10, 5),
+    LINES("10x10, stride 3, 2",  1, 23, 14, 2,  9,  10, 10, 3, 2, 1, 7),
+    LINES("10x10, valid",        2, 11, 13, 4,  6,  10, 10, 1, 1, 0, 0),
     // More than a thousand pixels, which some kernels sum in slices.
     {"conv 5 images, 2x2 valid", OP_CONV, build_conv, HS, {5, 18, 17, 3, 24, 2, 2, 1, 0, 0, 1, ACT_GELU, 1}, 96},
     {"conv 6 images, 5->40, stride 2", OP_CONV, build_conv, HS, {6, 15, 16, 5, 40, 3, 3, 2, 1, 1, 1, 0, 0}, 48},
@@ -254,6 +283,9 @@ const struct op_case cases_conv[] = {
     BIG("64->256 @15", 100, 15, 15, 64, 256, 3, 3, 1, 1, 1, 1),
     BIG("256->256 @7", 100, 7, 7, 256, 256, 3, 3, 1, 1, 1, 1),
     BIG("256->256 @3", 100, 3, 3, 256, 256, 3, 3, 1, 1, 1, 1),
+    LINES_OF("spectrograms, 1->16", CASE_HALF | CASE_LARGE, 16, 250, 161, 1, 16, 11, 41, 2, 2, 5, 20),
+    LINES_OF("spectrograms, 16->16", CASE_HALF | CASE_LARGE, 16, 125, 81, 16, 16, 11, 21, 2, 2, 5, 10),
+    LINES_OF("spectrograms, 32->32", CASE_HALF | CASE_LARGE, 8, 125, 81, 32, 32, 11, 21, 1, 2, 5, 10),
     PRODUCT("1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 0, 0, 0, 0, 0, 4, 0),
     PRODUCT("f32 weights, 1024", CASE_HALF | CASE_LARGE, 1024, 1024, 1024, 0, 1, 0, 0, 0, 1, 4, 0),
     PRODUCT("head", CASE_HALF | CASE_LARGE, 2000, 10, 256, 0, 1, 0, 1, 0, 1, 4, 0),

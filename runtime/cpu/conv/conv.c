@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, pixels.c, wgrad.c, winograd*.c,
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, lines.c, pixels.c, wgrad.c, winograd*.c,
 // tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and
 // precision, in scratch of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a
 // forward pass of one image, so small batches keep packed filters until the slot's version changes. supports, workspace and
@@ -10,6 +10,7 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/threads.h"
 #include "runtime/cpu/conv/direct.h"
+#include "runtime/cpu/conv/lines.h"
 #include "runtime/cpu/conv/pixels.h"
 #include "runtime/cpu/conv/stem.h"
 #include "runtime/cpu/conv/wgrad.h"
@@ -30,7 +31,7 @@ struct conv_plan {
     bool as_forward;                  // gradient of x computed as a forward convolution
     // oneDNN, or one of DAWN's kernels
     enum {
-        BY_DNNL, BY_WGRAD, BY_DIRECT, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_WINOGRAD4, BY_WINOGRAD4_WGRAD,
+        BY_DNNL, BY_WGRAD, BY_DIRECT, BY_LINES, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_WINOGRAD4, BY_WINOGRAD4_WGRAD,
         BY_TILES, BY_TILES_WGRAD
     } by;
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
@@ -179,6 +180,10 @@ static bool choose_kernel(struct cpu_device *cpu, const struct graph *g, const s
 
 static int plan_product(struct cpu_device *cpu, const struct graph *g, const struct node *n, struct conv_plan *p)
 {
+    if (lines_fit(&p->conv)) {
+        p->by = BY_LINES, p->bytes = lines_bytes(&p->conv, cpu->threads);
+        return 0;
+    }
     if (n->op == OP_CONV_DGRAD) p->as_forward = to_forward_conv(&p->conv);
     if (choose_kernel(cpu, g, n, p)) return 0;
     if (n->attr.conv.pool) return fail(ERR_UNSUPPORTED, "no kernel pools the results of this convolution");
@@ -320,7 +325,8 @@ static int kernel_run(struct cpu_step *step)
     void **in = step->in;
     int threads = step->cpu->threads;
     if (p->by == BY_WINOGRAD || p->by == BY_WINOGRAD4 || p->by == BY_TILES) return packed_step(step);
-    if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
+    if (p->by == BY_LINES) lines_run(step->cpu->loops, c, threads, (const void *const[]){in[0], in[1]}, step->out[0], step->work);
+    else if (p->by == BY_WGRAD) wgrad_run(c, threads, in[0], in[1], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD_WGRAD) winograd_wgrad_run(c, threads, in[0], in[1], in[2], step->out[0], step->work);
     else if (p->by == BY_WINOGRAD4_WGRAD)
         winograd4_wgrad_run(step->cpu->loops, c, in[0], in[1], step->out[0], step->work);

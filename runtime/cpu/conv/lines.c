@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradients of x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. What the window of pixel q reads in one row of x are S C adjacent numbers,
+// `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix without being copied:
+// rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
+//
+// dw: row r is the product of that matrix, transposed, and a line of dy. Each thread sums a share of the images, and the sums are
+// added in order: same number of threads, same bytes.
+// dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
+// window in reverse.
+#include "runtime/cpu/conv/lines.h"
+
+#include "runtime/common/base/threads.h"
+#include "runtime/element.h"
+
+enum { LEAST_WINDOW = 100, MOST_CHANNELS = 64, BLOCK = 8 };  // BLOCK: lines of dx of a task
+
+struct lines {
+    const struct dnnl_conv *conv;
+    const struct loops *loops;
+    const void *x, *dy;
+    const float *w;
+    void *to;
+    int threads;
+    int64_t wide;             // columns of products: k of dw, c of dx, in whole vectors
+    int64_t pixels;           // of a product for dx, at most
+    int64_t lines, side;      // that a task reads, and the numbers of one with its padding
+    int64_t before;           // numbers of padding before a line
+    float *filters, *scratch; // scratch: of the threads
+    int64_t filter_count, scratch_each;
+};
+
+bool lines_fit(const struct dnnl_conv *c)
+{
+    if (c->groups != 1 || c->r * c->s < LEAST_WINDOW || c->c > MOST_CHANNELS || c->k > MOST_CHANNELS || c->y_pooled) return false;
+    return c->pass == DNNL_WGRAD ? c->dtype == F32 || c->dtype == BF16 : c->pass == DNNL_DGRAD && c->dtype == F32;
+}
+
+static int64_t even(int64_t n) { return n + n % 2; }  // products have even numbers of rows
+
+static struct lines plan_lines(const struct dnnl_conv *c, int threads)
+{
+    struct lines o = {.conv = c, .threads = threads};
+    const int64_t stride = c->stride[1];
+    if (c->pass == DNNL_WGRAD) {
+        o.wide = loops_lanes(c->k), o.lines = c->h, o.before = c->before[1] * c->c;
+        o.side = (c->q * stride + c->s + 1 + c->before[1] + c->w) * c->c;
+        o.scratch_each = o.lines * o.side + (c->p * c->q + c->r * even(c->s * c->c)) * o.wide;
+    } else {
+        o.wide = loops_lanes(c->c), o.lines = (BLOCK + c->r) / c->stride[0] + 2, o.before = c->s * c->k;
+        o.pixels = even((c->w + stride - 1) / stride);
+        o.side = (c->q + 2 * c->s + o.pixels) * c->k;
+        o.filter_count = c->r * c->s * c->k * o.wide;
+        o.scratch_each = o.lines * o.side + o.pixels * o.wide;
+    }
+    o.filter_count = loops_lanes(o.filter_count), o.scratch_each = loops_lanes(o.scratch_each);
+    return o;
+}
+
+size_t lines_bytes(const struct dnnl_conv *c, int threads)
+{
+    const struct lines o = plan_lines(c, threads);
+    return (size_t)(o.filter_count + o.scratch_each * threads) * sizeof(float);
+}
+
+static void widen_some(const struct lines *o, const void *from, int64_t at, int64_t count, float *to)
+{
+    o->loops->widen(o->conv->dtype, (const char *)from + at * (int64_t)dtype_size(o->conv->dtype), to, count);
+}
+
+// Line `line` of an image of `lines` with its padding; zeros outside.
+static void read_line(const struct lines *o, const void *from, int64_t line, int64_t lines, int64_t count, float *to)
+{
+    memset(to, 0, (size_t)o->side * sizeof *to);
+    if (line >= 0 && line < lines) widen_some(o, from, line * count, count, to + o->before);
+}
+
+static const void *image_of(const struct lines *o, const void *of, int64_t image, int64_t numbers)
+{
+    return (const char *)of + image * numbers * (int64_t)dtype_size(o->conv->dtype);
+}
+
+// ---- dw
+static void add_image(const struct lines *o, int64_t image, float *lines, float *dy, float *sums)
+{
+    const struct dnnl_conv *c = o->conv;
+    const int64_t row = even(c->s * c->c);
+    const void *x = image_of(o, o->x, image, c->h * c->w * c->c), *from = image_of(o, o->dy, image, c->p * c->q * c->k);
+    for (int64_t h = 0; h < c->h; h++) read_line(o, x, h, c->h, c->w * c->c, lines + h * o->side);
+    for (int64_t i = 0; i < c->p * c->q; i++) widen_some(o, from, i * c->k, c->k, dy + i * o->wide);
+    for (int64_t r = 0; r < c->r; r++)
+        for (int64_t p = 0; p < c->p; p++) {
+            const int64_t h = p * c->stride[0] + r - c->before[0];
+            if (h < 0 || h >= c->h) continue;
+            struct product one = {.a = lines + h * o->side, .b = dy + p * c->q * o->wide, .c = sums + r * row * o->wide,
+                                  .rows = row, .columns = o->wide, .depth = c->q, .a_row = 1, .a_unit = c->stride[1] * c->c,
+                                  .b_row = o->wide, .c_row = o->wide, .adds = true};
+            o->loops->product(&one);
+        }
+}
+
+static void sum_piece(void *context, int64_t begin, int64_t end, int thread)  // shares of the images
+{
+    (void)thread;
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    for (int64_t i = begin; i < end; i++) {
+        float *lines = o->scratch + o->scratch_each * i, *dy = lines + o->lines * o->side, *sums = dy + c->p * c->q * o->wide;
+        memset(dy, 0, (size_t)((c->p * c->q + c->r * even(c->s * c->c)) * o->wide) * sizeof *dy);
+        for (int64_t n = c->n * i / o->threads; n < c->n * (i + 1) / o->threads; n++) add_image(o, n, lines, dy, sums);
+    }
+}
+
+static void gather_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the windows of all filters
+{
+    (void)thread;
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    const float *sums = o->scratch + o->lines * o->side + c->p * c->q * o->wide;
+    const int64_t numbers = c->s * c->c;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j < numbers; j++) {
+            float sum = 0.0f;
+            for (int t = 0; t < o->threads; t++)
+                sum += sums[o->scratch_each * t + (i % c->r * even(numbers) + j) * o->wide + i / c->r];
+            ((float *)o->to)[i * numbers + j] = sum;
+        }
+}
+
+// ---- dx. Filters are [r][s][k][wide] with the columns of each remainder in reverse.
+static int64_t columns_of(const struct dnnl_conv *c, int64_t remainder)
+{
+    return c->s > remainder ? (c->s - remainder + c->stride[1] - 1) / c->stride[1] : 0;
+}
+
+static void pack_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of the window
+{
+    (void)thread;
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    for (int64_t r = begin; r < end; r++) {
+        float *to = o->filters + r * c->s * c->k * o->wide;
+        for (int64_t remainder = 0; remainder < c->stride[1]; remainder++)
+            for (int64_t i = columns_of(c, remainder) - 1; i >= 0; i--)
+                for (int64_t k = 0; k < c->k; k++, to += o->wide) {
+                    const int64_t s = remainder + c->stride[1] * i;
+                    memset(to, 0, (size_t)o->wide * sizeof *to);
+                    memcpy(to, o->w + ((k * c->r + r) * c->s + s) * c->c, (size_t)c->c * sizeof *to);
+                }
+    }
+}
+
+// Line h of dx; `lines` begin with line `first` of dy.
+static void back_line(const struct lines *o, int64_t h, int64_t first, const float *lines, float *sums, float *dx)
+{
+    const struct dnnl_conv *c = o->conv;
+    const int64_t stride = c->stride[1];
+    for (int64_t remainder = 0, place = 0, count; remainder < stride; remainder++, place += count) {
+        const int64_t w = ((remainder - c->before[1]) % stride + stride) % stride;  // the first pixel
+        const int64_t pixels = c->w > w ? (c->w - w + stride - 1) / stride : 0;
+        const int64_t q = (w + c->before[1] - remainder) / stride;  // where it meets the first of these columns
+        count = columns_of(c, remainder);
+        memset(sums, 0, (size_t)(o->pixels * o->wide) * sizeof *sums);
+        for (int64_t r = 0; r < c->r && count > 0; r++) {
+            const int64_t p = h + c->before[0] - r;
+            if (p < 0 || p % c->stride[0] || p / c->stride[0] >= c->p) continue;
+            struct product one = {.a = lines + (p / c->stride[0] - first) * o->side + (c->s + q - (count - 1)) * c->k,
+                                  .b = o->filters + (r * c->s + place) * c->k * o->wide, .c = sums, .rows = even(pixels),
+                                  .columns = o->wide, .depth = count * c->k, .a_row = c->k, .a_unit = 1, .b_row = o->wide,
+                                  .c_row = o->wide, .adds = true};
+            o->loops->product(&one);
+        }
+        for (int64_t j = 0; j < pixels; j++)
+            memcpy(dx + (w + j * stride) * c->c, sums + j * o->wide, (size_t)c->c * sizeof *dx);
+    }
+}
+
+static void back_piece(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct lines *o = context;
+    const struct dnnl_conv *c = o->conv;
+    const int64_t blocks = (c->h + BLOCK - 1) / BLOCK, stride = c->stride[0];
+    float *lines = o->scratch + o->scratch_each * thread, *sums = lines + o->lines * o->side;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t h = i % blocks * BLOCK, last = h + BLOCK < c->h ? h + BLOCK : c->h, least = h + c->before[0] - c->r + 1;
+        const int64_t first = least > 0 ? least / stride : 0;
+        float *dx = (float *)o->to + i / blocks * c->h * c->w * c->c;
+        const void *dy = image_of(o, o->dy, i / blocks, c->p * c->q * c->k);
+        for (int64_t j = 0; j < o->lines; j++) read_line(o, dy, first + j, c->p, c->q * c->k, lines + j * o->side);
+        for (int64_t line = h; line < last; line++) back_line(o, line, first, lines, sums, dx + line * c->w * c->c);
+    }
+}
+
+void lines_run(const struct loops *loops, const struct dnnl_conv *c, int threads, const void *const in[2], void *to, void *work)
+{
+    struct lines o = plan_lines(c, threads);
+    o.loops = loops, o.x = in[0], o.w = in[0], o.dy = in[1], o.to = to;
+    o.filters = work, o.scratch = o.filters + o.filter_count;
+    if (c->pass == DNNL_WGRAD) {
+        threads_for(threads, 1, sum_piece, &o);
+        threads_for(c->k * c->r, 1, gather_piece, &o);
+        return;
+    }
+    threads_for(c->r, 1, pack_piece, &o);
+    threads_for(c->n * ((c->h + BLOCK - 1) / BLOCK), 1, back_piece, &o);
+}
