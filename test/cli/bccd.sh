@@ -91,9 +91,9 @@ head -c 700 "$photo" >cut.jpg
 says 1 '^dawn infer: cut.jpg is damaged: ' "$DAWN" infer bccd cut.jpg --threads 1
 says 1 'none.jpg' "$DAWN" infer bccd none.jpg --threads 1
 says 2 'task bccd takes a photograph: "dawn infer bccd photo.jpg"' "$DAWN" infer bccd --ask words --threads 1
-says 2 'a photograph is looked at alone' "$DAWN" infer bccd "$photo" --latency
+says 2 'a photograph or recording is taken alone' "$DAWN" infer bccd "$photo" --latency
 says 2 '[-]-out draws the boxes of a photograph' "$DAWN" infer bccd -o boxes.png
-says 2 'expected a task and a photograph at most' "$DAWN" infer bccd a.jpg b.jpg
+says 2 'expected a task and one file at most' "$DAWN" infer bccd a.jpg b.jpg
 says 2 'a photograph has a line per box' "$DAWN" infer bccd "$photo" --json --threads 1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=2,1

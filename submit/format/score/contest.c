@@ -39,7 +39,8 @@ static void read_row(const json_t *row, struct contest *c)
                                    .lower_is_better = canonical_int(row, "lower_is_better") != 0,
                                    .items = value ? 0 : c->items};
     bool share = *c->board.unit == 0 || strcmp(c->board.unit, "%") == 0;
-    c->most_micro = share ? 1000000 : canonical_int(row, "most_micro");
+    const bool bounded = share && !c->board.lower_is_better;  // an error rate may exceed 1
+    c->most_micro = bounded ? 1000000 : canonical_int(row, "most_micro");
     c->requests = canonical_int(row, json_object_get(row, "requests") != NULL ? "requests" : "test_items");
     if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
     const json_t *targets = json_object_get(row, "target_micro");
@@ -161,7 +162,7 @@ const char *contest_metric_title(const char *metric)
     const struct contest *table = contest_table(&count);
     static const char *const shown[][2] = {  // next to a contest's metric
         {"em", "exact match"}, {"ap50", "AP at an overlap of 0.5"}, {"box_ap50", "AP50 of boxes"}, {"mask_ap", "AP of masks"},
-        {"box_ap", "AP of boxes"}};
+        {"box_ap", "AP of boxes"}, {"cer", "character error rate"}};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (strcmp(metric, shown[i][0]) == 0) return shown[i][1];
     for (int i = 0; i < count; i++)

@@ -207,10 +207,10 @@ struct task {
     // The stored test sample from which a sample of the view is made. Several samples of the view may come from one stored
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
-    // A data set of one question about a text, or of the lines of a text (dawn infer TASK --ask, --text), or of one picture,
-    // whose file has the name `question`. `like` is the training data, or NULL if it is not there. NULL if the task answers
+    // A data set of one question about a text, or of the lines of a text (dawn infer TASK --ask, --text), or of one picture or
+    // sound, whose file has the name `question`. `like` is the training data, or NULL if it is not there. NULL if the task answers
     // nothing.
-    enum { ASKS_ABOUT_TEXT, ASKS_LINES, ASKS_PICTURE } asks;
+    enum { ASKS_ABOUT_TEXT, ASKS_LINES, ASKS_PICTURE, ASKS_SOUND } asks;
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
     const struct author *author;   // continues a text (author.h); NULL: the task cannot
     const struct task_feed *feeds; // ends with name NULL; NULL: one for training and one of the test split

@@ -68,7 +68,7 @@ static int find_task_of_file(const char *path, struct source *s)
 // True if the task accepts the given options: --ask, --text or both.
 static bool takes_words(const struct task *task, const struct arguments *a)
 {
-    if (!task->ask || task->asks == ASKS_PICTURE) return false;
+    if (!task->ask || task->asks >= ASKS_PICTURE) return false;
     return task->asks == ASKS_ABOUT_TEXT ? a->question != NULL : !a->question || !a->text;
 }
 
@@ -296,15 +296,16 @@ static void print_text(const struct measured *m)
 // An answer is a part of a text and may itself have ends of lines. A failed write is reported when the program ends.
 static int print_told(const struct measured *m, struct text *told)
 {
-    if (m->a->picture && told->length == 1) puts("nothing found");
-    else if (!m->a->question) fputs(told->at, stdout);
-    if (!m->a->question) return 0;
+    const char *asked = m->a->question ? m->a->question : m->chosen->task->asks == ASKS_SOUND ? m->a->picture : NULL;
+    if (m->a->picture && !asked && told->length == 1) puts("nothing found");
+    else if (!asked) fputs(told->at, stdout);
+    if (!asked) return 0;
     if (told->length > 0 && told->at[told->length - 1] == '\n') told->at[--told->length] = '\0';
     if (!m->a->json) {
         puts(told->length > 0 ? told->at : "(no answer)");
         return 0;
     }
-    return json_text_line(json_pack("{ss ss}", "question", m->a->question, "answer", told->at));
+    return json_text_line(json_pack("{ss ss}", "question", asked, "answer", told->at));
 }
 
 static int write_drawn(const char *path, const struct text *drawn, const char *what)
@@ -316,15 +317,17 @@ static int write_drawn(const char *path, const struct text *drawn, const char *w
 
 static int check_question(const struct task *task, const struct arguments *a)
 {
-    bool picture = task->ask && task->asks == ASKS_PICTURE;
-    if (a->picture && !picture) return fail(ERR_USAGE, "task %s takes no photograph", task->name);
-    if (picture && !a->picture)
-        return fail(ERR_USAGE, "task %s takes a photograph: \"dawn infer %s photo.jpg\"", task->name, task->name);
+    bool picture = task->ask && task->asks == ASKS_PICTURE, sound = task->ask && task->asks == ASKS_SOUND;
+    if (a->picture && !picture && !sound) return fail(ERR_USAGE, "task %s takes no photograph or recording", task->name);
+    if ((picture || sound) && !a->picture)
+        return fail(ERR_USAGE, "task %s takes a %s: \"dawn infer %s %s\"", task->name, picture ? "photograph" : "recording",
+                    task->name, picture ? "photo.jpg" : "hello.wav");
+    if (sound && a->drawn) return fail(ERR_USAGE, "task %s draws nothing: --out is for photographs", task->name);
     if (!task->ask) return fail(ERR_USAGE, "task %s answers no questions", task->name);
     if (task->asks == ASKS_ABOUT_TEXT && !a->question) return fail(ERR_USAGE, "--text is the text that --ask asks about");
     if (task->asks == ASKS_LINES && a->question && a->text)
         return fail(ERR_USAGE, "--ask and --text both name the %s: give one of them", task_samples(task));
-    if (a->json && !a->question)
+    if (a->json && !a->question && !sound)
         return fail(ERR_USAGE, "--json is for one answer; %s",
                     picture ? "a photograph has a line per box" : "--text writes one line per line");
     return 0;
@@ -493,8 +496,8 @@ static int complete_writing(struct arguments *a, int64_t seed)
     if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
     if (a->drawn && !a->picture) return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
     if (a->picture && (a->question || a->text || a->writing.prompt || a->latency || a->items || a->answers))
-        return fail(ERR_USAGE, "a photograph is looked at alone; it excludes --ask, --text, --prompt, --latency, --items and "
-                    "--predictions");
+        return fail(ERR_USAGE, "a photograph or recording is taken alone; it excludes --ask, --text, --prompt, --latency, "
+                    "--items and --predictions");
     struct infer_writing *w = &a->writing;
     bool how = w->length >= 0 || w->top >= 0 || !isnan(w->temperature) || seed >= 0;
     if (how && !w->prompt) return fail(ERR_USAGE, "--length, --temperature, --top-k and --seed say how --prompt is written on");
@@ -555,11 +558,11 @@ int cmd_infer(int argc, char **argv)
         {OPTION_FLAG, 'q', "quiet", NULL, "show no progress", &a.quiet, 0, 0},
         {0},
     };
-    const struct usage usage = {"infer", "[TASK [PHOTOGRAPH]] [OPTIONS]",
+    const struct usage usage = {"infer", "[TASK [FILE]] [OPTIONS]",
                                 "Runs trained weights over the test set: shows their score and, with --latency, measures and "
                                 "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
-                                "of the task that has weights; without TASK, the newest of any task. A PHOTOGRAPH, a JPEG, "
-                                "is for tasks that find things in it.",
+                                "of the task that has weights; without TASK, the newest of any task. FILE is a photograph for "
+                                "tasks that find things in it, a JPEG, or a recording of speech: WAV, FLAC or sphere.",
                                 options,
                                 "Examples:\n"
                                 "  dawn infer --latency\n"
@@ -567,10 +570,11 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
                                 "  dawn infer bccd photo.jpg -o boxes.png\n"
+                                "  dawn infer an4 hello.wav\n"
                                 "  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
-    if (argc > 3) return fail(ERR_USAGE, "expected a task and a photograph at most; \"%.60s\" is one too many", argv[3]);
+    if (argc > 3) return fail(ERR_USAGE, "expected a task and one file at most; \"%.60s\" is one too many", argv[3]);
     a.task = argc >= 2 ? argv[1] : NULL;
     a.picture = argc == 3 ? argv[2] : NULL;
     if ((a.question || a.text) && (a.latency || a.items || a.answers))
