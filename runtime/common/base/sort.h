@@ -10,6 +10,7 @@
         type x = *(const type *)a, y = *(const type *)b;                                                               \
         return (x > y) - (x < y);                                                                                      \
     }
+SORT_ASCENDING(sort_i32, int32_t)
 SORT_ASCENDING(sort_i64, int64_t)
 SORT_ASCENDING(sort_f32, float)
 SORT_ASCENDING(sort_f64, double)
