@@ -3,8 +3,8 @@
 // f32 would lose the digits that a gradient needs. So a number is m 2^e with a float and an integer: products and sums round as
 // floats do, and no exponential is needed per state.
 //
-// The states of a sample with labels l are blank, l[0], blank, l[1], .., blank. `before` of a state at a frame sums the alignments
-// of the frames before it; `with` includes the frame. Backward the same sums run over states and frames in reverse.
+// The states of a sample with labels l are blank, l[0], blank, l[1], .., blank. `before` of a state at a frame sums the
+// alignments of the frames before it; `with` includes the frame. Backward the same sums run over states and frames in reverse.
 #pragma once
 
 #include "runtime/common/base/rng.h"

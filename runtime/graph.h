@@ -349,8 +349,8 @@ int g_lstm(struct graph *, int x, int w, const struct lstm *);
 // A layer of it on x[B,T,C], with the parameters of torch.nn.LSTM: NAME.weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0 and
 // the same with _reverse, for layer 0.
 int g_lstm_layer(struct graph *, const char *name, int layer, int x, const struct lstm *);
-// Gated recurrent units (Cho et al. 2014) over a sequence, in PyTorch's order of the parts: reset, update, new. x[B,T,D*3*H] is the
-// input's product with its bias, w[D*3*H,H] and bias[D*3*H] (f32, or NONE) are of the states -> h[B,T,D*H], type of x. With
+// Gated recurrent units (Cho et al. 2014) over a sequence, in PyTorch's order of the parts: reset, update, new. x[B,T,D*3*H] is
+// the input's product with its bias, w[D*3*H,H] and bias[D*3*H] (f32, or NONE) are of the states -> h[B,T,D*H], type of x. With
 // a = x and b = w h + bias of the state before, which begins at zero:
 //   r = sigmoid(a0 + b0)  z = sigmoid(a1 + b1)  n = tanh(a2 + r b2), or original: tanh(a2 + w2 (r h) + bias2)  h' = n + z (h - n)
 struct gru {
@@ -420,7 +420,7 @@ int g_random(struct graph *, const struct random_attr *, int key, int step);
 // -65504, whose exponential is 0 and which every float type holds, where t of x[B,..,T] is not in [first, length). first: i32[B],
 // or NONE for 0.
 int g_mask(struct graph *, int x, int first, int lengths);
-int g_mask_frames(struct graph *, int x, int lengths);  // x[B,T,..] with zeros where t is not below lengths[B] (i32)
+int g_mask_frames(struct graph *, int x, int lengths);  // x[B,T,..] with zeros where t is not below lengths[B]
 int g_softmax(struct graph *, int x);
 // Labels outside [0, K) are ignored.
 int g_xent(struct graph *, int logits, int labels, float smoothing, bool mean);

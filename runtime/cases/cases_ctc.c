@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of CTC: with and without lengths, labels that repeat, samples without labels, with too few frames and with labels that are
-// no classes, alignments whose probabilities no float holds.
+// Cases of CTC: with and without lengths, labels that repeat, samples without labels, with too few frames and with labels that
+// are no classes, alignments whose probabilities no float holds.
 #include "runtime/cases/cases.h"
 
-// p: samples, frames, classes, labels, lengths, numbers of labels, labels are bytes, some are no classes, deviation of the logits,
-// the losses of the samples are the result, a gradient is made without one of the loss
+// p: samples, frames, classes, labels, lengths, numbers of labels, labels are bytes, some are no classes, deviation of the
+// logits, the losses of the samples are the result, a gradient is made without one of the loss
 static void build_ctc(struct case_build *b)
 {
     const int *p = b->row->p;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connectionist temporal classification, a sample at a time; the states of a frame are vectors (loops_ctc.c). The sums before each
-// frame are kept for backward, which runs the same loop over the states in reverse and makes the gradient of a frame at once.
+// Connectionist temporal classification, a sample at a time; the states of a frame are vectors (loops_ctc.c). The sums before
+// each frame are kept for backward, which runs the same loop over the states in reverse and makes the gradient of each frame.
 #include "runtime/cpu/cpu_work.h"
 #include "runtime/ctc.h"
 

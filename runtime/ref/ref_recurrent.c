@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers, one hidden unit (SRU) or one word (LSTM, GRU) at a time. States are kept in double; what products read, the h of
-// an LSTM or a GRU and the gradients of gates, is rounded as it is stored.
+// Recurrent layers, one hidden unit (SRU) or one word (LSTM, GRU) at a time. States are kept in double; what products read, the h
+// of an LSTM or a GRU and the gradients of gates, is rounded as it is stored.
 #include "runtime/ref/ref.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, lines.c, pixels.c, wgrad.c, winograd*.c,
-// tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format and
-// precision, in scratch of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of a
-// forward pass of one image, so small batches keep packed filters until the slot's version changes. supports, workspace and
+// Convolution and its two gradients: the choice between DAWN's kernels (stem.c, direct.c, lines.c, pixels.c, wgrad.c,
+// winograd*.c, tiles*.c) and oneDNN, and oneDNN's part. Filters are f32 masters. Every run reorders them into the kernel's format
+// and precision, in scratch of the plan; 2 million parameters take about 2 ms. That is negligible in a training step but most of
+// a forward pass of one image, so small batches keep packed filters until the slot's version changes. supports, workspace and
 // prepare compute the same conv_plan, so their answers agree.
 //
 // The gradient of x is also a convolution of dy, with the filters rotated by 180 degrees and C and K exchanged. Forward
@@ -31,8 +31,8 @@ struct conv_plan {
     bool as_forward;                  // gradient of x computed as a forward convolution
     // oneDNN, or one of DAWN's kernels
     enum {
-        BY_DNNL, BY_WGRAD, BY_DIRECT, BY_LINES, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_WINOGRAD4, BY_WINOGRAD4_WGRAD,
-        BY_TILES, BY_TILES_WGRAD
+        BY_DNNL, BY_WGRAD, BY_DIRECT, BY_LINES, BY_STEM, BY_PIXELS, BY_WINOGRAD, BY_WINOGRAD_WGRAD, BY_WINOGRAD4,
+        BY_WINOGRAD4_WGRAD, BY_TILES, BY_TILES_WGRAD
     } by;
     struct dnnl_prim main, pack;  // pack: filters into main's format, or dw out of it
     struct widen widen;           // of f16

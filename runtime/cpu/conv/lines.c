@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. What the window of pixel q reads in one row of x are S C adjacent numbers,
-// `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix without being copied:
+// The gradients of x[N,H,W,C] * w[K,R,S,C] -> y[N,P,Q,K]. What the window of pixel q reads in one row of x are S C adjacent
+// numbers, `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix, not copied:
 // rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
 //
 // dw: row r is the product of that matrix, transposed, and a line of dy. Each thread sums a share of the images, and the sums are

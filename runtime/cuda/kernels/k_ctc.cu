@@ -26,8 +26,16 @@ struct ctc_sample {
     int b, frames, labels, states;
     bool fits, broken, reverse;      // broken: some probability is NaN; reverse: states are numbered from the last
     struct ctc_number all;           // the probability of the labels
-    struct k_ctc_numbers y, before, with[2];
+    struct k_ctc_numbers y, before, with;
+    int64_t wide;                    // states of one of the two frames of `with`
 };
+
+// The numbers of the i-th frame in the direction.
+__device__ static inline struct k_ctc_numbers frame_of(const ctc_sample &s, int i)
+{
+    const int64_t at = i % 2 * s.wide;
+    return {s.with.m + at, s.with.e + at};
+}
 
 __device__ static inline int limited(const int32_t *count, int b, int most)
 {
@@ -44,8 +52,9 @@ __device__ static inline int label_of(const struct k_ctc &k, int b, int i)
 __device__ static inline ctc_sample sample_of(const struct k_ctc &k, int b)
 {
     const int64_t states = 2 * (int64_t)k.most + 1, wide = K_CTC_GUARD + states;
-    ctc_sample s = {b, limited(k.length, b, k.frames), limited(k.count, b, k.most), 0, false, false, false, {0.0f, 0}, {}, {}, {}};
-    s.states = 2 * s.labels + 1;
+    ctc_sample s;
+    s.b = b, s.frames = limited(k.length, b, k.frames), s.labels = limited(k.count, b, k.most), s.states = 2 * s.labels + 1;
+    s.broken = s.reverse = false, s.wide = wide;
     int least = s.labels;
     bool known = true;
     for (int i = 0; i < s.labels; i++) {
@@ -56,8 +65,7 @@ __device__ static inline ctc_sample sample_of(const struct k_ctc &k, int b)
     s.fits = known && least <= s.frames;
     s.y = {k.y.m + (int64_t)b * k.frames * k.classes, k.y.e + (int64_t)b * k.frames * k.classes};
     s.before = {k.before.m + b * k.frames * states, k.before.e + b * k.frames * states};
-    for (int i = 0; i < 2; i++)
-        s.with[i] = {k.with.m + (2 * b + i) * wide + K_CTC_GUARD, k.with.e + (2 * b + i) * wide + K_CTC_GUARD};
+    s.with = {k.with.m + 2 * b * wide + K_CTC_GUARD, k.with.e + 2 * b * wide + K_CTC_GUARD};
     return s;
 }
 
@@ -71,15 +79,17 @@ __device__ static inline void begin_states(const ctc_sample &s)
 {
     __syncthreads();
     for (int j = 0; j < 2; j++)
-        for (int i = (int)threadIdx.x - K_CTC_GUARD; i < s.states; i += K_BLOCK)
-            s.with[j].m[i] = j == 1 && i == 0 ? 1.0f : 0.0f, s.with[j].e[i] = j == 1 && i == 0 ? 0 : CTC_ZERO;
+        for (int i = (int)threadIdx.x - K_CTC_GUARD; i < s.states; i += K_BLOCK) {
+            const struct k_ctc_numbers to = frame_of(s, j);
+            to.m[i] = j == 1 && i == 0 ? 1.0f : 0.0f, to.e[i] = j == 1 && i == 0 ? 0 : CTC_ZERO;
+        }
     __syncthreads();
 }
 
 // The sums of a state without frame t and with it, which is the i-th in the direction.
 __device__ static inline struct ctc_number run_state(const struct k_ctc &k, const ctc_sample &s, int i, int t, int state)
 {
-    const struct k_ctc_numbers from = s.with[(i + 1) % 2], to = s.with[i % 2];
+    const struct k_ctc_numbers from = frame_of(s, i + 1), to = frame_of(s, i);
     const int of = class_of(k, s, state);
     const bool skip = state % 2 == 1 && state > 1 && of != class_of(k, s, state - 2);
     const int64_t at = (int64_t)t * k.classes + of;
@@ -103,7 +113,7 @@ __device__ static inline void forward(const struct k_ctc &k, ctc_sample &s)
         __syncthreads();
     }
     // One more sum: what ends in the last state, or in the label before it.
-    const struct k_ctc_numbers last = s.with[(s.frames + 1) % 2];
+    const struct k_ctc_numbers last = frame_of(s, s.frames + 1);
     const struct ctc_number all = ctc_add(last.m + s.states - 1, last.e + s.states - 1, 0);
     s.all = ctc_of(all.m, all.e);
     s.fits = s.all.m > 0.0f || s.broken;
@@ -118,7 +128,7 @@ template <typename T> __device__ static inline void backward(const struct k_ctc 
     begin_states(s);
     for (int i = 0; i < s.frames; i++) {
         const int t = s.frames - 1 - i;
-        const struct k_ctc_numbers with = s.with[i % 2];
+        const struct k_ctc_numbers with = frame_of(s, i);
         for (int r = (int)threadIdx.x; r < s.states; r += K_BLOCK) {
             const int64_t at = t * states + s.states - 1 - r;
             run_state(k, s, i, t, r);

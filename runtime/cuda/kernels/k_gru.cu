@@ -46,71 +46,77 @@ template <typename T> __device__ static inline void put(void *to, int64_t i, flo
 }
 template <typename T> __device__ static inline float rounded(float x) { return to_float(from_float<T>(x)); }
 
-// Gate `part` of the input, and the bias of the state's product.
+// Gate `part` of the input.
 template <typename T> __device__ static inline float input_of(const struct k_gru &k, int64_t at, int j, int part)
 {
     return get<T>(k.x, (at - j) * GATES + part * k.units + j);
 }
-__device__ static inline float bias_of(const struct k_gru &k, const group &s, int j, int part)
+
+// ---- forward. Rows: the rounded states that are read and made in turn, the states, z and r h of the original unit, and sums.
+enum { STATE = 2, UPDATE = 3, RESET = 4, SUMS = 5 };
+
+// Parts [first, end) of the sums: the weights times `from`. All threads call it.
+template <typename T>
+__device__ static inline void multiply_parts(const struct k_gru &k, const T *w, int first, int end, const float *from)
 {
-    return k.bias ? k.bias[((int64_t)s.d * GATES + part) * k.units + j] : 0.0f;
+    float *to = rows_of(k, SUMS);
+    for (int r = first * k.units + (int)threadIdx.x; r < end * k.units; r += K_BLOCK) {
+        float sum[SAMPLES];
+        multiply(w + r, GATES * k.units, from, k.units, sum);
+        for (int b = 0; b < SAMPLES; b++) to[r * SAMPLES + b] = sum[b];
+    }
+    __syncthreads();
 }
 
-// ---- forward. Rows: the rounded states that are read and made in turn, the states, and of the original unit z and r h.
-enum { STATE = 2, UPDATE = 3, RESET = 4 };
+// What goes into gate `part` of the state's side: sum and bias.
+__device__ static inline float state_side(const struct k_gru &k, const group &s, int b, int j, int part)
+{
+    return rows_of(k, SUMS + part)[j * SAMPLES + b] + (k.bias ? k.bias[((int64_t)s.d * GATES + part) * k.units + j] : 0.0f);
+}
 
 template <typename T>
-__device__ static inline void finish_unit(const struct k_gru &k, int64_t at, int j, int b, const float (&v)[KEPT], float *next)
+__device__ static inline void finish_unit(const struct k_gru &k, int64_t at, int j, int b, float z, float fresh, float *next)
 {
     float *state = rows_of(k, STATE) + j * SAMPLES + b;
-    *state = v[3] + v[1] * (*state - v[3]);
+    *state = fresh + z * (*state - fresh);
     next[j * SAMPLES + b] = rounded<T>(*state);
     put<T>(k.h, at, *state);
-    for (int part = 0; part < KEPT; part++) put<T>(k.kept, (at - j) * KEPT + part * k.units + j, v[part]);
+    put<T>(k.kept, (at - j) * KEPT + k.units + j, z), put<T>(k.kept, (at - j) * KEPT + 3 * k.units + j, fresh);
+}
+
+// Gates, and unless the unit is original the new state.
+template <typename T>
+__device__ static inline void first_unit(const struct k_gru &k, const group &s, int b, int i, int j, float *next)
+{
+    const int64_t at = unit_at(k, s, b, i, j);
+    const float r = element_sigmoid(input_of<T>(k, at, j, 0) + state_side(k, s, b, j, 0));
+    const float z = element_sigmoid(input_of<T>(k, at, j, 1) + state_side(k, s, b, j, 1));
+    const float product = k.original ? r * rows_of(k, i % 2)[j * SAMPLES + b] : state_side(k, s, b, j, 2);
+    put<T>(k.kept, (at - j) * KEPT + j, r), put<T>(k.kept, (at - j) * KEPT + 2 * k.units + j, product);
+    if (!k.original) return finish_unit<T>(k, at, j, b, z, element_tanh(input_of<T>(k, at, j, 2) + r * product), next);
+    rows_of(k, RESET)[j * SAMPLES + b] = rounded<T>(product), rows_of(k, UPDATE)[j * SAMPLES + b] = z;
 }
 
 template <typename T> static __global__ void __launch_bounds__(K_BLOCK) gru(const struct k_gru k)
 {
     __shared__ int n[SAMPLES];
     const group s = group_of(k, n);
-    const int side = GATES * k.units;
-    const T *w = (const T *)k.packed + (int64_t)s.d * side * k.units;
-    float *update = rows_of(k, UPDATE), *reset = rows_of(k, RESET);
+    const T *w = (const T *)k.packed + (int64_t)s.d * GATES * k.units * k.units;
     clear_rows(k);
     for (int i = 0; i < s.most; i++) {
-        const float *last = rows_of(k, i % 2);
         float *next = rows_of(k, 1 - i % 2);
-        for (int j = (int)threadIdx.x; j < k.units; j += K_BLOCK) {
-            float sum[GATES][SAMPLES];
-            for (int part = 0; part < (k.original ? 2 : GATES); part++) multiply(w + part * k.units + j, side, last, k.units, sum[part]);
-            for (int b = 0; b < SAMPLES; b++) {
-                if (i >= s.n[b]) continue;
-                const int64_t at = unit_at(k, s, b, i, j);
-                float v[KEPT];
-                for (int part = 0; part < 2; part++)
-                    v[part] = element_sigmoid(input_of<T>(k, at, j, part) + sum[part][b] + bias_of(k, s, j, part));
-                if (k.original) {
-                    reset[j * SAMPLES + b] = rounded<T>(v[0] * last[j * SAMPLES + b]), update[j * SAMPLES + b] = v[1];
-                    put<T>(k.kept, (at - j) * KEPT + j, v[0]);
-                    continue;
-                }
-                v[2] = sum[2][b] + bias_of(k, s, j, 2);
-                v[3] = element_tanh(input_of<T>(k, at, j, 2) + v[0] * v[2]);
-                finish_unit<T>(k, at, j, b, v, next);
-            }
-        }
+        multiply_parts(k, w, 0, k.original ? 2 : GATES, rows_of(k, i % 2));
+        for (int e = (int)threadIdx.x; e < k.units * SAMPLES; e += K_BLOCK)
+            if (i < s.n[e / k.units]) first_unit<T>(k, s, e / k.units, i, e % k.units, next);
         __syncthreads();
-        for (int j = (int)threadIdx.x; j < k.units && k.original; j += K_BLOCK) {
-            float sum[SAMPLES];
-            multiply(w + 2 * k.units + j, side, reset, k.units, sum);
-            for (int b = 0; b < SAMPLES; b++) {
-                if (i >= s.n[b]) continue;
-                const int64_t at = unit_at(k, s, b, i, j);
-                const float r = k.kept ? get<T>(k.kept, (at - j) * KEPT + j) : 0.0f;
-                const float fresh = element_tanh(input_of<T>(k, at, j, 2) + sum[b] + bias_of(k, s, j, 2));
-                const float v[KEPT] = {r, update[j * SAMPLES + b], reset[j * SAMPLES + b], fresh};
-                finish_unit<T>(k, at, j, b, v, next);
-            }
+        if (!k.original) continue;
+        multiply_parts(k, w, 2, GATES, rows_of(k, RESET));
+        for (int e = (int)threadIdx.x; e < k.units * SAMPLES; e += K_BLOCK) {
+            const int j = e % k.units, b = e / k.units;
+            if (i >= s.n[b]) continue;
+            const int64_t at = unit_at(k, s, b, i, j);
+            const float fresh = element_tanh(input_of<T>(k, at, j, 2) + state_side(k, s, b, j, 2));
+            finish_unit<T>(k, at, j, b, rows_of(k, UPDATE)[j * SAMPLES + b], fresh, next);
         }
         __syncthreads();
     }
@@ -153,17 +159,19 @@ template <typename T>
 __device__ static inline void back_unit(const struct k_gru &k, const group &s, int b, int i, int j)
 {
     const int64_t at = unit_at(k, s, b, i, j), from = (at - j) * KEPT + j, to = (at - j) * GATES + j;
-    const int e = j * SAMPLES + b;
+    const int64_t part = (int64_t)k.units * SAMPLES;
+    float *row = rows_of(k, 0) + j * SAMPLES + b;
     const float r = get<T>(k.gates, from), z = get<T>(k.gates, from + k.units), q = get<T>(k.gates, from + 2 * k.units);
-    const float fresh = get<T>(k.gates, from + 3 * k.units), before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
-    const float all = get<T>(k.dh, at) + rows_of(k, BACK)[e], d = all * (1.0f - z) * (1.0f - fresh * fresh);
+    const float fresh = get<T>(k.gates, from + 3 * k.units);
+    const float before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
+    const float all = get<T>(k.dh, at) + row[BACK * part], d = all * (1.0f - z) * (1.0f - fresh * fresh);
     const float dz = all * (before - fresh) * z * (1.0f - z);
-    rows_of(k, BACK)[e] = all * z, rows_of(k, 1)[e] = rounded<T>(dz);
+    row[BACK * part] = all * z, row[part] = rounded<T>(dz);
     put<T>(k.before, at, before), put<T>(k.dx, to + k.units, dz), put<T>(k.dx, to + 2 * k.units, d);
-    rows_of(k, 2)[e] = rounded<T>(k.original ? d : d * r);
+    row[2 * part] = rounded<T>(k.original ? d : d * r);
     if (k.original) return;
     const float dr = d * q * r * (1.0f - r);
-    rows_of(k, 0)[e] = rounded<T>(dr);
+    row[0] = rounded<T>(dr);
     put<T>(k.dx, to, dr), put<T>(k.du, to, dr), put<T>(k.du, to + k.units, dz), put<T>(k.du, to + 2 * k.units, d * r);
 }
 
@@ -173,7 +181,8 @@ __device__ static inline void back_reset(const struct k_gru &k, const group &s, 
 {
     const int64_t at = unit_at(k, s, b, i, j);
     const int e = j * SAMPLES + b;
-    const float r = get<T>(k.gates, (at - j) * KEPT + j), before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
+    const float r = get<T>(k.gates, (at - j) * KEPT + j);
+    const float before = i > 0 ? get<T>(k.outputs, unit_at(k, s, b, i - 1, j)) : 0.0f;
     const float d = rows_of(k, BACK_RESET)[e], dr = d * before * r * (1.0f - r);
     rows_of(k, BACK)[e] += d * r, rows_of(k, 0)[e] = rounded<T>(dr), rows_of(k, BACK_RESET)[e] = 0.0f;
     put<T>(k.dx, (at - j) * GATES + j, dr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GRU. Some samples of one direction are a block that goes through all words, as of an LSTM (k_recurrent.h), but a thread takes whole
-// units, and states lie in global memory, which the first cache serves: so any number of units fits.
+// GRU. Some samples of one direction are a block that goes through all words, as of an LSTM (k_recurrent.h), but states and sums
+// lie in global memory, which the L1 cache serves: so any number of units fits.
 #pragma once
 
 #include "runtime/cuda/kernel.h"
@@ -13,7 +13,7 @@ struct k_gru {
     const void *gates, *outputs, *dh;  // backward: kept and h
     void *dx, *before, *du;            // backward; or NULL
     void *packed;                      // the weights in the type of the activations; forward as [D,H,3H]
-    float *rows;                       // k_gru_rows parts of [H,K_SCAN_SAMPLES] for each block
+    float *rows;                       // K_GRU_ROWS parts of [H,K_GRU_SAMPLES] for each block
     int samples, words, directions, units;
     bool original;
     enum dtype type;
@@ -21,7 +21,7 @@ struct k_gru {
 K_LAUNCHER(k_gru);
 K_LAUNCHER(k_gru_grad);
 
-enum { K_GRU_ROWS = 5, K_GRU_SAMPLES = 4 };
+enum { K_GRU_ROWS = 8, K_GRU_SAMPLES = 4 };  // parts of rows; samples of a block
 static inline size_t k_gru_packed_bytes(int64_t directions, int64_t units)
 {
     return ((size_t)(directions * 3 * units * units) * sizeof(float) + 63) & ~(size_t)63;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTC against torch.nn.CTCLoss 2.15 in double (log_softmax, blank 0, reduction "none", zero_infinity): repeats, no labels, too few
-// frames; then on the CPU, with alignments whose probabilities no float holds and for any number of threads; what infer refuses.
+// CTC against torch.nn.CTCLoss 2.15 in double (log_softmax, blank 0, reduction "none", zero_infinity): repeats, no labels, too
+// few frames; then on the CPU, with alignments whose probabilities no float holds and any number of threads; what infer refuses.
 #include "runtime/grad.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
@@ -123,7 +123,8 @@ TEST(test_long)
         float *got = read_slot(s, "losses"), *to = read_slot(s, "d");
         for (int b = 0; b < MANY; b++) {
             assert_true(want[b] > 500.0f);
-            if (!(fabsf(got[b] - want[b]) <= 1e-6f * want[b])) fail_msg("loss %d is %.9g, not %.9g", b, (double)got[b], (double)want[b]);
+            if (!(fabsf(got[b] - want[b]) <= 1e-6f * want[b]))
+                fail_msg("loss %d is %.9g, not %.9g", b, (double)got[b], (double)want[b]);
         }
         for (int j = 0; j < D; j++)
             if (!(fabsf(to[j] - d[j]) <= 1e-5f)) fail_msg("gradient %d is %.9g, not %.9g", j, (double)to[j], (double)d[j]);

@@ -239,9 +239,9 @@ TEST(test_gru_cell)
     session_done(s);
 }
 
-// ---- GRU layers of two directions that are added, with both reset gates. Golden: torch.nn.GRU 2.15 in double on packed sequences,
-// and for the original unit a loop in double with PyTorch's gradients. Slots are waves as above, the steps of the second direction
-// 0.01 larger; the loss is the sum of y^2. Then: the loss, the gradients of weight_hh_l0_reverse and of bias_hh_l0.
+// ---- GRU layers of two directions that are added, with both reset gates. Golden: torch.nn.GRU 2.15 in double on packed
+// sequences, and for the original unit a loop in double with PyTorch's gradients. Slots are waves as above, the steps of the
+// second direction 0.01 larger; the loss is the sum of y^2. Wanted: it, the gradients of weight_hh_l0_reverse and bias_hh_l0.
 static void gru_on(const char *device, bool original, const double *want)
 {
     static const struct {
@@ -424,7 +424,8 @@ static int few_lengths(struct graph *g)
 static int wrong_state(struct graph *g) { return lstm_with(g, SHAPE(24, 3), NONE, input(g, "c", SHAPE(2, 3))); }
 static int gru_weights(struct graph *g)
 {
-    return g_gru(g, input(g, "x", SHAPE(2, 3, 18)), input(g, "w", SHAPE(18, 4)), NONE, &(struct gru){.lengths = NONE, .directions = 2});
+    return g_gru(g, input(g, "x", SHAPE(2, 3, 18)), input(g, "w", SHAPE(18, 4)), NONE,
+                 &(struct gru){.lengths = NONE, .directions = 2});
 }
 static int gru_biases(struct graph *g)
 {
