@@ -242,5 +242,12 @@ struct cost node_cost(const struct graph *g, const struct node *n)
         c.read += (double)shape_count(&y->shape) * (double)dtype_size(g->value[n->in[0]].dtype);
     }
     if (n->op == OP_LINEAR_XENT) add_logits(g, n, &c);
+    // CTC keeps a number of 8 bytes for each class of a frame, and for its gradient for each state of a frame.
+    if (n->op == OP_CTC) {
+        const struct shape *x = &node_in(g, n, 0)->shape;
+        const int64_t states = n->out[3] == NONE ? 0 : 2 * node_in(g, n, 2)->shape.dim[1] + 1;
+        const double kept = 8.0 * (double)(shape_rows(x) * (shape_last(x) + states));
+        c.read += kept, c.written += kept;
+    }
     return c;
 }

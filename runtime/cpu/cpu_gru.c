@@ -39,12 +39,6 @@ static struct gru_word word_of(const struct scan *o, const struct task *k, const
                              .reset = r->reset + b * o->lanes};
 }
 
-// Writes the first two parts of a row and part `last`, or does nothing where `to` is NULL.
-static void write_parts(const struct scan *o, const float *parts, int last, void *to, int64_t at)
-{
-    for (int j = 0; j < GATES && to; j++) scan_write(o, parts + (j < 2 ? j : last) * o->lanes, to, GATES * at + j * o->h);
-}
-
 // ---- forward
 static void read_word(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
 {
@@ -122,9 +116,11 @@ static void backward_word(const struct scan *o, const struct task *k, const stru
         scan_set_units(o, r, b, w.parts + 3 * o->lanes, o->lanes);
         return;
     }
+    // What the product reads is rounded once, and stored from there.
     scan_set_units(o, r, b, w.parts, GATES * o->lanes);
-    write_parts(o, w.parts, 3, s->out[0], at);
-    write_parts(o, w.parts, 2, s->out[2], at);
+    for (int j = 0; j < GATES && s->out[2]; j++) scan_copy(o, r->narrow, j * o->lanes, s->out[2], GATES * at + j * o->h);
+    for (int j = 0; j < 2 && s->out[0]; j++) scan_copy(o, r->narrow, j * o->lanes, s->out[0], GATES * at + j * o->h);
+    scan_write(o, w.parts + 3 * o->lanes, s->out[0], GATES * at + 2 * o->h);
 }
 
 static void backward_reset(const struct scan *o, const struct task *k, const struct rows *r, int64_t b, int64_t i)
@@ -133,7 +129,8 @@ static void backward_reset(const struct scan *o, const struct task *k, const str
     read_before(o, k, r, b, i);
     o->loops->gru_back_reset(&w, o->lanes);
     scan_set_units(o, r, b, w.parts, 2 * o->lanes);
-    write_parts(o, w.parts, 3, o->step->out[0], scan_place(o, k, b, i, 1));
+    for (int j = 0; j < GATES; j++)
+        scan_write(o, w.parts + (j < 2 ? j : 3) * o->lanes, o->step->out[0], GATES * scan_place(o, k, b, i, 1) + j * o->h);
 }
 
 static void backward_task(const struct scan *o, const struct task *k, const struct rows *r)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connectionist temporal classification. The forward node makes the gradient of the sum of the losses, too, while it has the
-// alignments.
+// alignments (docs/decisions/ctc.md).
 #include "runtime/op/op.h"
 
 enum { LOGITS, LENGTHS, LABELS, COUNTS };
