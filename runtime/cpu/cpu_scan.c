@@ -57,20 +57,44 @@ void scan_begin(const struct scan *o, const struct rows *r)
     memset(r->h, 0, (size_t)o->lanes * sizeof(float));
 }
 
-// ---- weights: w[gates][h][h] of a direction, of gates by states. Forward the product reads states and makes gates; backward it
-// reads gradients of gates and makes those of states. Lanes past the last unit have weights of zero.
-static void weights_of(const struct scan *o, const float *w, int64_t reads, float *to)
+// ---- weights: w[gates][h][h] of a direction, of gates by states. Forward the product reads states and makes gates, so w is
+// transposed, 16 gates at a time; backward it reads gradients of gates and makes those of states. Lanes past the last unit have
+// weights of zero.
+enum { COLUMNS = 16 };
+
+// A row of w as the units of a product; `half` has room for it in 16 bits.
+static void units_of(const struct scan *o, const float *row, uint16_t *half, uint32_t *to)
 {
-    int64_t h = o->h;
-    memset(to, 0, (size_t)o->wide * sizeof *to);
-    if (!o->back)
-        for (int64_t i = 0; i < o->gates && reads < h; i++)
-            for (int64_t j = 0; j < h; j++) to[i * o->lanes + j] = w[(i * h + j) * h + reads];
-    else if (reads < o->gates * o->lanes && reads % o->lanes < h)
-        memcpy(to, w + (reads / o->lanes * h + reads % o->lanes) * h, (size_t)h * sizeof *to);
+    memset(to, 0, (size_t)o->depth * sizeof *to);
+    if (!row) return;
+    if (o->dtype == F32) {
+        memcpy(to, row, (size_t)o->h * sizeof *to);
+        return;
+    }
+    o->loops->narrow(o->dtype, row, half, o->h);
+    if (o->pairs) memcpy(to, half, (size_t)o->h * sizeof *half);
+    else o->loops->widen(o->dtype, half, (float *)to, o->h);
 }
 
-static void pack_piece(void *context, int64_t begin, int64_t end, int thread)  // units of all directions
+static void pack_columns(void *context, int64_t begin, int64_t end, int thread)  // of all directions, by 16
+{
+    const struct scan *o = context;
+    struct rows r = scan_rows(o, thread);
+    uint32_t *units = (uint32_t *)r.gates;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t d = i / (o->wide / COLUMNS), first = i % (o->wide / COLUMNS) * COLUMNS, gate = first / o->lanes;
+        const float *w = (const float *)o->step->in[1] + (d * o->gates + gate) * o->h * o->h;
+        uint32_t *to = o->weights + d * o->depth * o->wide + first;
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const int64_t unit = first % o->lanes + j;
+            units_of(o, unit < o->h ? w + unit * o->h : NULL, r.narrow, units + j * o->depth);
+        }
+        for (int64_t u = 0; u < o->depth; u++, to += o->wide)
+            for (int64_t j = 0; j < COLUMNS; j++) to[j] = units[j * o->depth + u];
+    }
+}
+
+static void pack_rows(void *context, int64_t begin, int64_t end, int thread)  // units of all directions
 {
     const struct scan *o = context;
     struct rows r = scan_rows(o, thread);
@@ -80,7 +104,10 @@ static void pack_piece(void *context, int64_t begin, int64_t end, int thread)  /
         const float *w = (const float *)o->step->in[1] + i / o->depth * o->gates * o->h * o->h;
         uint32_t *to = o->weights + i * o->wide;
         for (int k = 0; k <= o->pairs; k++) {
-            weights_of(o, w, o->pairs ? 2 * (i % o->depth) + k : i % o->depth, line);
+            const int64_t reads = o->pairs ? 2 * (i % o->depth) + k : i % o->depth, unit = reads % o->lanes;
+            memset(line, 0, (size_t)o->wide * sizeof *line);
+            if (reads < o->gates * o->lanes && unit < o->h)
+                memcpy(line, w + (reads / o->lanes * o->h + unit) * o->h, (size_t)o->h * sizeof *line);
             if (o->dtype != F32) o->loops->narrow(o->dtype, line, half[k], o->wide);
         }
         if (o->pairs)
@@ -97,7 +124,8 @@ void scan_pack(struct scan *o)
     memset(o->biases, 0, (size_t)(o->d * o->gates * o->lanes) * sizeof(float));
     for (int64_t i = 0; i < o->d * o->gates && o->bias; i++)
         memcpy(o->biases + i * o->lanes, o->bias + i * o->h, (size_t)o->h * sizeof(float));
-    if (o->recurs) threads_for(o->d * o->depth, 1, pack_piece, o);
+    if (o->recurs && o->back) threads_for(o->d * o->depth, 1, pack_rows, o);
+    if (o->recurs && !o->back) threads_for(o->d * o->wide / COLUMNS, 1, pack_columns, o);
 }
 
 // ---- one task
