@@ -49,7 +49,7 @@ static bool begins_with_one_of(const char *const *beginnings, const char *name)
 }
 
 // The whole name first; then each prefix in its order.
-static int find_tensor(const struct match *m, const char *slot)
+static int find_named(const struct match *m, const char *slot)
 {
     const struct safetensors_view *view = &m->c->view;
     for (int i = 0; i < view->tensors; i++)
@@ -60,6 +60,13 @@ static int find_tensor(const struct match *m, const char *slot)
             if (!strncmp(view->tensor[i].name, *p, skip) && !strcmp(view->tensor[i].name + skip, slot)) return i;
     }
     return -1;
+}
+
+static int find_tensor(const struct match *m, const char *slot)
+{
+    const char *inside = m->how->inside;
+    int at = find_named(m, slot);
+    return at < 0 && inside && !strncmp(slot, inside, strlen(inside)) ? find_named(m, slot + strlen(inside)) : at;
 }
 
 static bool is_transposed(const struct match *m, const struct slot *slot)

@@ -9,6 +9,7 @@
 
 enum { SIDES = 32 };  // stride of the last level
 static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
+static const char *const fits[] = {"stretch", "keep", NULL};                  // enum fitting
 static const char *const also[] = {"coco-ssd", "coco-efficientdet", NULL};
 static const char *const parts[] = {"pyramid", "focal loss", "one loss of boxes"};
 
@@ -18,6 +19,8 @@ _Static_assert(sizeof(struct detection_keys) <= RECIPE_OWN_BYTES, "RECIPE_OWN_BY
 static const struct recipe_key keys[] = {
     {"data.height", NULL, KEY_WHOLE, OWN(height), 32, 2048, NULL, "240", .about = "rows of the network's input"},
     {"data.width", NULL, KEY_WHOLE, OWN(width), 32, 2048, NULL, "320", .about = "columns of the network's input"},
+    {"data.fit", NULL, KEY_CHOICE, OWN(fit), 0, 0, fits, "stretch",
+     .about = "a photograph's sides in the input; keep: as large as fits, upright ones in an input of the sides exchanged"},
     {"data.zoom", NULL, KEY_LIST, OWN(zoom), 0.25, 4, NULL, "1,1",
      .about = "least and largest factor by which a photograph is enlarged, about a random point"},
     {"data.flip", NULL, KEY_CHOICE, OWN(flip), 0, 0, flips, "random",
@@ -41,6 +44,11 @@ static const struct recipe_key keys[] = {
     {.path = NULL},
 };
 
+static bool model_is_two_stage(const char *name)
+{
+    return strcmp(name, two_stage_models->name) == 0 || strcmp(name, two_stage_large->name) == 0;
+}
+
 static int check_detection(const char *where, const struct recipe *r)
 {
     const struct detection_keys *k = detection_keys(r);
@@ -48,13 +56,18 @@ static int check_detection(const char *where, const struct recipe *r)
     if (k->zoom.count != 2 || k->zoom.at[0] > k->zoom.at[1])
         return fail(ERR_USAGE, "%s: \"data.zoom\" is two numbers, the least and the largest", where);
     if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: detection has no \"loss.label_smoothing\": it must be 0", where);
-    if (strcmp(r->model, two_stage_models->name) == 0 && (k->height % SIDES || k->width % SIDES))
+    bool stages = model_is_two_stage(r->model);
+    if (k->fit == FIT_KEEP && !stages) return fail(ERR_USAGE, "%s: \"data.fit\" of %s must be stretch", where, r->model);
+    if (stages && (k->height % SIDES || k->width % SIDES))
         return fail(ERR_USAGE, "%s: \"data.height\" and \"data.width\" of %s are multiples of %d", where, r->model, SIDES);
     return 0;
 }
 
+static const struct recipe_table large = {
+    .task = "coco-maskrcnn", .models = two_stage_large, .keys = keys, .parts = parts, .check = check_detection,
+};
 static const struct recipe_table two_stage = {
-    .task = "pennfudan", .models = two_stage_models, .keys = keys, .parts = parts, .check = check_detection,
+    .task = "pennfudan", .next = &large, .models = two_stage_models, .keys = keys, .parts = parts, .check = check_detection,
 };
 const struct recipe_table recipe_table_detection = {
     .task = "bccd", .also = also, .next = &two_stage, .models = detector_models, .keys = keys, .parts = parts,

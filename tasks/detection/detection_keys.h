@@ -3,11 +3,12 @@
 
 #include "tasks/common/recipe/recipe_keys.h"
 
+enum fitting { FIT_STRETCH, FIT_KEEP };
 enum mirroring { MIRROR_NEVER, MIRROR_BOTH, MIRROR_HORIZONTAL };
 struct detection_keys {
     int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
     struct recipe_list zoom;
-    int flip;                      // enum mirroring
+    int flip, fit;                 // enum mirroring, enum fitting
     int64_t pyramid;
     double alpha, gamma, beta, box_factor;
 };

@@ -5,31 +5,33 @@
 #include "tasks/detection/retina.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NORM_EPS 1e-5f
 #define BETA (1.0f / 9.0f)  // of the smooth L1 loss
+#define LAST 0.25f  // scale of a block's last norm in random weights: 16 blocks may not double the variance each
 static const float PLAIN[2] = {1, 1}, FINE[2] = {10, 5};  // weights of codes: of anchors, of proposals
 
 const struct maskrcnn maskrcnn_r50_fpn = {
     .classes = 91, .pyramid = maskrcnn_resnet, .levels = 5, .cut = 4, .stride = 4, .size = 32, .ratio = {0.5, 1, 2}, .side = 112,
     .width = {64, 128, 256, 512}, .blocks = {3, 4, 6, 3}, .channels = 256, .hidden = 1024, .rows = 800, .columns = 1344,
-    .best = 1000, .proposals = 1000, .anchors_drawn = 256, .boxes_drawn = 512, .kept = 100};
+    .best = 1000, .proposals = 1000, .anchors_drawn = 256, .boxes_drawn = 512, .kept = 100, .truths = 100, .mask_side = 112};
 
 const struct maskrcnn maskrcnn_mini = {
     .classes = 2, .pyramid = maskrcnn_retina, .levels = 3, .cut = 3, .stride = 8, .size = 32, .ratio = {1, 2, 3}, .side = 64,
     .width = {16, 32, 64, 96, 128}, .channels = 64, .hidden = 256, .rows = 192, .columns = 256, .best = 128, .proposals = 64,
-    .anchors_drawn = 64, .boxes_drawn = 64, .kept = 20};
+    .anchors_drawn = 64, .boxes_drawn = 64, .kept = 20, .truths = 16};
 
 // ---- tables
 
-static int64_t side_of(const struct maskrcnn *o, int64_t side, int level)
+int64_t maskrcnn_side(const struct maskrcnn *o, int64_t side, int level)
 {
-    return level < o->cut ? side / (o->stride << level) : (side_of(o, side, level - 1) + 1) / 2;
+    return level < o->cut ? side / (o->stride << level) : (maskrcnn_side(o, side, level - 1) + 1) / 2;
 }
 
 static int64_t places_of(const struct maskrcnn *o, int level)
 {
-    return side_of(o, o->rows, level) * side_of(o, o->columns, level) * MASKRCNN_RATIOS;
+    return maskrcnn_side(o, o->rows, level) * maskrcnn_side(o, o->columns, level) * MASKRCNN_RATIOS;
 }
 
 static int64_t best_of(const struct maskrcnn *o, int level)
@@ -41,7 +43,7 @@ int64_t maskrcnn_anchors(const struct maskrcnn *o, float *into)
 {
     int64_t at = 0;
     for (int level = 0; level < o->levels; level++) {
-        int64_t h = side_of(o, o->rows, level), w = side_of(o, o->columns, level);
+        int64_t h = maskrcnn_side(o, o->rows, level), w = maskrcnn_side(o, o->columns, level);
         for (int64_t i = 0; i < h * w * MASKRCNN_RATIOS; i++, at++) {
             double root = sqrt(o->ratio[i % MASKRCNN_RATIOS]), size = o->size * (1 << level);
             float half_h = rintf((float)(size * root / 2)), half_w = rintf((float)(size / root / 2));
@@ -63,8 +65,8 @@ int64_t maskrcnn_levels(const struct maskrcnn *o, int32_t *into)
 
 // ---- the pyramid
 
-// A norm whose numbers do not train: x a + b. Gradients pass through.
-static int frozen_norm(struct net *n, const char *name, int x)
+// A norm whose numbers do not train: x a + b. Gradients pass through. Random weights begin with this scale.
+static int frozen_norm(struct net *n, const char *name, int x, float scale)
 {
     static const struct {
         const char *part;
@@ -74,7 +76,7 @@ static int frozen_norm(struct net *n, const char *name, int x)
     int in[5] = {x};
     for (int i = 0; i < 4; i++) {
         in[i + 1] = graph_state(g, net_join(n, name, parts[i].part), SHAPE(net_channels(n, x)), F32, MEMORY_STATE,
-                                (struct init){INIT_CONSTANT, parts[i].begin});
+                                (struct init){INIT_CONSTANT, i == 2 ? scale : parts[i].begin});
         if (g->error) return NONE;
         g->value[in[i + 1]].slot->role = ROLE_STATISTIC;
     }
@@ -87,7 +89,7 @@ static int frozen_norm(struct net *n, const char *name, int x)
 
 static int conv_norm(struct net *n, const char *name, const char *conv, const char *norm, int x, struct net_conv how)
 {
-    return frozen_norm(n, net_join(n, name, norm), net_conv(n, net_join(n, name, conv), x, how));
+    return frozen_norm(n, net_join(n, name, norm), net_conv(n, net_join(n, name, conv), x, how), strcmp(norm, "bn3") ? 1 : LAST);
 }
 
 static int bottleneck(struct net *n, const char *name, int x, int64_t width, int stride)
@@ -335,14 +337,24 @@ static void proposal_losses(struct net *n, const struct maskrcnn *o, const struc
     loss[1].sum = code_loss(g, flat_gather(g, p->codes, d.by.at), want, d.by.positive);
 }
 
+// Boxes [B,k,4] in the pixels of masks that are of the truths' boxes alone.
+static int inside_truth(struct graph *g, int boxes, int truth, int64_t side)
+{
+    int low = g_slice(g, truth, 2, 0, 2), high = g_slice(g, truth, 2, 2, 4);
+    int size = g_map(g, MAP_CLAMP, g_map_of(g, MAP_SUB, (int[]){high, low, NONE}), 1, INFINITY);
+    int from = g_map_of(g, MAP_SUB, (int[]){boxes, g_concat(g, (int[]){low, low}, 2, 2), NONE});
+    return g_scale(g, g_map_of(g, MAP_DIV, (int[]){from, g_concat(g, (int[]){size, size}, 2, 2), NONE}), (float)side);
+}
+
 // Of the first boxes that were drawn; the others are not positive.
-static void mask_loss(struct graph *g, const struct maskrcnn_batch *in, const struct drawn *d, int logits,
+static void mask_loss(struct graph *g, const struct maskrcnn *o, const struct maskrcnn_batch *in, const struct drawn *d, int logits,
                       struct maskrcnn_loss *loss)
 {
     int boxes = d->boxes;
     if (g->error) return;
     const int64_t *m = g->value[in->masks].shape.dim, positive = g->value[boxes].shape.dim[1];
     int masks = g_reshape(g, in->masks, SHAPE(m[0] * m[1], m[2], m[3], 1)), rows = g_slice(g, d->truth, 1, 0, positive);
+    if (o->mask_side > 0) boxes = inside_truth(g, boxes, flat_gather(g, in->truth, rows), o->mask_side);
     int want = g_roi_align(g, boxes, rows, &masks, &(struct roi_attr){.levels = 1, .bins = MASKRCNN_MASK, .scale = {1}});
     want = g_reshape(g, want, SHAPE(m[0], positive, MASKRCNN_MASK, MASKRCNN_MASK));
     int each = g_map_of(g, MAP_SUB, (int[]){g_map(g, MAP_SOFTPLUS, logits, 0, 0), g_mul(g, logits, want), NONE});
@@ -375,7 +387,7 @@ void maskrcnn_losses(struct net *n, const struct maskrcnn *o, const struct maskr
     loss[3].sum = code_loss(g, codes, g_boxes_encode(g, flat_gather(g, in->truth, d.truth), boxes, FINE), d.by.positive);
     d.boxes = g_slice(g, boxes, 1, 0, positive);
     logits = mask_head(n, o, cut(n, o, level, d.boxes, 14), g_slice(g, d.by.labels, 1, 0, positive));
-    mask_loss(g, in, &d, logits, &loss[4]);
+    mask_loss(g, o, in, &d, logits, &loss[4]);
 }
 
 // ---- what is found

@@ -28,6 +28,8 @@ struct maskrcnn {
     int64_t best, proposals;       // boxes per level by score; what is left of all levels
     int64_t anchors_drawn, boxes_drawn;  // per picture, for the losses: half and a quarter of them positive
     int64_t kept;                  // boxes that are found
+    int64_t truths;                // objects of a picture beyond these do not train
+    int64_t mask_side;             // the masks of the truth are of their boxes and have this side; 0: they are of the whole picture
 };
 extern const struct maskrcnn maskrcnn_r50_fpn;  // as published, for COCO at 800 x 1344
 extern const struct maskrcnn maskrcnn_mini;     // for two processor cores: the backbone and pyramid of retina.h
@@ -38,9 +40,10 @@ void maskrcnn_retina(struct net *, const struct maskrcnn *, int x, int level[MAS
 // below.
 struct maskrcnn_batch {
     int x, sizes, anchors, levels;
-    int truth, classes, masks;  // training: f32[B,G,4], i32[B,G], u8[B,G,rows,columns]
+    int truth, classes, masks;  // training: f32[B,G,4], i32[B,G], u8[B,G,rows,columns] or u8[B,G,mask_side,mask_side]
     int key, counter;           // training: of the draws
 };
+int64_t maskrcnn_side(const struct maskrcnn *, int64_t side, int level);  // rows or columns of a level, of an input's
 int64_t maskrcnn_anchors(const struct maskrcnn *, float *into);    // boxes f32[N,4]; into NULL: only their number
 int64_t maskrcnn_levels(const struct maskrcnn *, int32_t *into);   // of the boxes that remain of each level
 

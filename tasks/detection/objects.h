@@ -3,6 +3,7 @@
 #pragma once
 
 #include "data/dataset.h"
+#include "tasks/detection/rle.h"
 
 enum { OBJECTS_MOST = 1000 };
 struct object {
@@ -15,3 +16,5 @@ struct objects {
     struct object at[OBJECTS_MOST];
 };
 int objects_read(struct dataset *, enum split, int64_t index, struct objects *) MUST_CHECK;
+// The masks of all of them; rle_free ends each. Fails where an object has none.
+int objects_masks(struct dataset *, enum split, int64_t index, int64_t objects, struct rle *mask) MUST_CHECK;

@@ -5,13 +5,14 @@
 
 #include "data/image/cache.h"
 #include "data/image/decoder.h"
+#include "data/read/coco/coco_set.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/detection/anchors.h"
-#include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/objects.h"
+#include "tasks/detection/two_stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ struct photos {  // the context of a split's feed
     int64_t greatest;  // size of the largest encoded picture in bytes
     int64_t labels;    // pixels of the largest picture with masks
     struct anchors *anchors;  // NULL: the detector has two stages
+    const struct maskrcnn *stages;
+    int sizes;                // the place of that field; 0: there is none
     struct cache *cache;  // NULL: every sample is decoded
 };
 struct worker {
@@ -46,20 +49,47 @@ struct worker {
 // ---- a view of a photograph: a part of it, drawn as a part of the input
 
 struct view {
+    int32_t size[2];                   // width and height of the photograph
     struct area area;                  // of the photograph, as shares of its sides
     int64_t left, top, width, height;  // of the input
+    int64_t rows, columns;             // of the input: what the whole photograph takes, in which views lie and are mirrored
     bool mirror, upside_down;
 };
 
-static struct view whole_view(const struct photos *p)
+static void canvas_of(const struct detection_keys *k, int bucket, int64_t canvas[2])
 {
-    return (struct view){.area = {0, 0, 1, 1}, .width = p->keys->width, .height = p->keys->height};
+    canvas[0] = bucket ? k->width : k->height, canvas[1] = bucket ? k->height : k->width;
 }
 
-static struct view random_view(const struct photos *p, const struct feed_item *item)
+static int bucket_of(const struct detection_keys *k, const int32_t size[2])
+{
+    return k->fit == FIT_KEEP && k->height != k->width && (size[1] > size[0]) == (k->height < k->width);
+}
+
+void photos_frame(const struct detection_keys *k, const int32_t size[2], int64_t frame[2])
+{
+    int64_t canvas[2];
+    canvas_of(k, bucket_of(k, size), canvas);
+    double rows = (double)canvas[0] / size[1], columns = (double)canvas[1] / size[0], scale = fmin(rows, columns);
+    for (int i = 0; i < 2; i++) {
+        int64_t side = llrint(scale * size[1 - i]);
+        frame[i] = k->fit == FIT_STRETCH || side > canvas[i] ? canvas[i] : side < 1 ? 1 : side;
+    }
+}
+
+static int whole_view(const struct photos *p, const struct feed_item *item, struct view *v)
+{
+    int64_t frame[2];
+    *v = (struct view){.area = {0, 0, 1, 1}};
+    TRY(dataset_item(p->data, p->split, "sizes", item->index, v->size, sizeof v->size, NULL));
+    photos_frame(p->keys, v->size, frame);
+    v->height = v->rows = frame[0], v->width = v->columns = frame[1];
+    return 0;
+}
+
+static struct view random_view(const struct photos *p, const struct feed_item *item, struct view v)
 {
     const struct detection_keys *k = p->keys;
-    struct view v = whole_view(p);
     struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, (uint32_t)item->index, 0);
     struct rng4 flip = rng_draw(item->seed, RNG_FLIP, item->epoch, (uint32_t)item->index, 0);
     double least = log(k->zoom.at[0]), most = log(k->zoom.at[1]), zoom = exp(least + (most - least) * (r.v[0] * 0x1p-32));
@@ -67,9 +97,9 @@ static struct view random_view(const struct photos *p, const struct feed_item *i
         v.area.width = v.area.height = 1 / zoom;
         v.area.left = (1 - 1 / zoom) * (r.v[1] * 0x1p-32), v.area.top = (1 - 1 / zoom) * (r.v[2] * 0x1p-32);
     } else {
-        v.width = llrint((double)k->width * zoom), v.height = llrint((double)k->height * zoom);
-        v.left = rng_below(r.v[1], (uint32_t)(k->width - v.width + 1));
-        v.top = rng_below(r.v[2], (uint32_t)(k->height - v.height + 1));
+        v.width = llrint((double)v.columns * zoom), v.height = llrint((double)v.rows * zoom);
+        v.left = rng_below(r.v[1], (uint32_t)(v.columns - v.width + 1));
+        v.top = rng_below(r.v[2], (uint32_t)(v.rows - v.height + 1));
     }
     v.mirror = k->flip != MIRROR_NEVER && flip.v[0] & 1;
     v.upside_down = k->flip == MIRROR_BOTH && flip.v[1] & 1;
@@ -119,16 +149,17 @@ static int64_t placed(int64_t begin, int64_t length, int64_t all, bool turned)
 // Around a part there is the mean colour, which the network sees as zeros.
 static int fill_image(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *into)
 {
-    const struct detection_keys *k = p->keys;
     uint8_t *drawn = ((struct worker *)item->worker)->drawn, mean[CHANNELS];
+    int64_t canvas[2];
+    canvas_of(p->keys, item->bucket, canvas);
     TRY(draw_view(p, item, v, drawn));
     for (int c = 0; c < CHANNELS; c++) mean[c] = (uint8_t)lrintf(p->setting->data->mean[c] * 255);
-    if (v->width < k->width || v->height < k->height)
-        for (int64_t i = 0; i < k->height * k->width; i++) memcpy(into + i * CHANNELS, mean, CHANNELS);
-    int64_t left = placed(v->left, v->width, k->width, v->mirror), top = placed(v->top, v->height, k->height, v->upside_down);
+    if (v->width < canvas[1] || v->height < canvas[0])
+        for (int64_t i = 0; i < canvas[0] * canvas[1]; i++) memcpy(into + i * CHANNELS, mean, CHANNELS);
+    int64_t left = placed(v->left, v->width, v->columns, v->mirror), top = placed(v->top, v->height, v->rows, v->upside_down);
     for (int64_t y = 0; y < v->height; y++) {
         int64_t from = v->upside_down ? v->height - 1 - y : y;
-        memcpy(into + ((top + y) * k->width + left) * CHANNELS, drawn + from * v->width * CHANNELS,
+        memcpy(into + ((top + y) * canvas[1] + left) * CHANNELS, drawn + from * v->width * CHANNELS,
                (size_t)(v->width * CHANNELS));
     }
     return 0;
@@ -137,13 +168,12 @@ static int fill_image(const struct photos *p, const struct feed_item *item, cons
 // ---- boxes
 
 // One side of a box, from the photograph's pixels to the input's. False if too little of it is left.
-static bool place_side(float into[4], int axis, const struct area *of, const struct view *v, const struct detection_keys *k,
-                       double *visible)
+static bool place_side(float into[4], int axis, const struct area *of, const struct view *v, double *visible)
 {
     double begin = axis ? of->top : of->left, length = axis ? of->height : of->width;
     double from = axis ? v->area.top : v->area.left, part = axis ? v->area.height : v->area.width;
     double scale = (double)(axis ? v->height : v->width) / part, at = (double)(axis ? v->top : v->left);
-    double most = (double)(axis ? k->height : k->width), low = at + (begin - from) * scale, high = low + length * scale;
+    double most = (double)(axis ? v->rows : v->columns), low = at + (begin - from) * scale, high = low + length * scale;
     if (axis ? v->upside_down : v->mirror) {
         double turned = most - high;
         high = most - low, low = turned;
@@ -155,10 +185,11 @@ static bool place_side(float into[4], int axis, const struct area *of, const str
 }
 
 // Each pixel of the view has the label of the photograph's pixel under its centre.
-static void fill_masks(const struct photos *p, const struct worker *w, const struct view *v, const int32_t size[2],
-                       const uint8_t place[VALUES], uint8_t *masks)
+static void fill_masks(const struct photos *p, const struct worker *w, const struct view *v, const uint8_t place[VALUES],
+                       uint8_t *masks)
 {
     const struct detection_keys *k = p->keys;
+    const int32_t *size = v->size;
     const double across = v->area.width * size[0] / (double)v->width, down = v->area.height * size[1] / (double)v->height;
     for (int64_t y = 0; y < v->height; y++) {
         int64_t row = (int64_t)(v->area.top * size[1] + ((double)y + 0.5) * down), at = v->top + y;
@@ -172,19 +203,61 @@ static void fill_masks(const struct photos *p, const struct worker *w, const str
     }
 }
 
+// The pixel of the photograph under a place of the input, on one axis.
+static int64_t pixel_at(const struct view *v, int axis, double at)
+{
+    if (axis ? v->upside_down : v->mirror) at = (double)(axis ? v->rows : v->columns) - at;
+    double part = (at - (double)(axis ? v->top : v->left)) / (double)(axis ? v->height : v->width);
+    part = (axis ? v->area.top : v->area.left) + part * (axis ? v->area.height : v->area.width);
+    int64_t pixel = (int64_t)(part * v->size[axis]);
+    return pixel < 0 ? 0 : pixel < v->size[axis] ? pixel : v->size[axis] - 1;
+}
+
+// The mask inside of its box.
+static void fill_box_mask(const struct view *v, const float box[4], const uint8_t *inside, int64_t side, uint8_t *mask)
+{
+    for (int64_t i = 0; i < side; i++) {
+        double part = ((double)i + 0.5) / (double)side;
+        int64_t row = pixel_at(v, 1, (double)box[1] + part * (double)(box[3] - box[1]));
+        for (int64_t k = 0; k < side; k++) {
+            part = ((double)k + 0.5) / (double)side;
+            int64_t column = pixel_at(v, 0, (double)box[0] + part * (double)(box[2] - box[0]));
+            mask[i * side + k] = inside[column * v->size[1] + row];
+        }
+    }
+}
+
+static int fill_box_masks(const struct photos *p, const struct feed_item *item, const struct view *v, int64_t kept,
+                          uint8_t *masks)
+{
+    const struct worker *w = item->worker;
+    const int64_t count = w->objects.count, side = p->stages->mask_side;
+    struct rle *mask = zalloc((size_t)count * sizeof *mask);
+    uint8_t *inside = zalloc((size_t)v->size[0] * (size_t)v->size[1]);
+    int rc = objects_masks(p->data, p->split, item->index, count, mask);
+    for (int64_t i = 0; i < kept && rc == 0; i++) {
+        rle_decode(&mask[w->from[i]], inside);
+        fill_box_mask(v, w->box[i], inside, side, masks + i * side * side);
+    }
+    for (int64_t i = 0; i < count && rc == 0; i++) rle_free(&mask[i]);
+    free(mask), free(inside);
+    return rc;
+}
+
 static int fill_truth(const struct photos *p, const struct feed_item *item, const struct view *v, int64_t kept,
                       void *const field[])
 {
     struct worker *w = item->worker;
     uint8_t place[VALUES] = {0};  // of a label among the masks, from 1
-    int32_t *class = field[CLASSES], size[2];
-    if (kept > PHOTOS_OBJECTS) kept = PHOTOS_OBJECTS;
+    int32_t *class = field[CLASSES];
+    if (kept > p->stages->truths) kept = p->stages->truths;
     if (kept == 0) return 0;
     memcpy(field[TRUTH], w->box, (size_t)kept * sizeof *w->box);
-    for (int64_t i = 0; i < kept; i++) class[i] = w->class[i] + 1, place[w->from[i] + 1] = (uint8_t)(i + 1);
-    TRY(dataset_item(p->data, p->split, "sizes", item->index, size, sizeof size, NULL));
+    for (int64_t i = 0; i < kept; i++) class[i] = coco_category(p->setting->data, w->class[i]);
+    if (p->stages->mask_side > 0) return fill_box_masks(p, item, v, kept, field[MASKS]);
+    for (int64_t i = 0; i < kept; i++) place[w->from[i] + 1] = (uint8_t)(i + 1);
     TRY(dataset_item(p->data, p->split, "labels", item->index, w->labels, (size_t)p->labels, NULL));
-    fill_masks(p, w, v, size, place, field[MASKS]);
+    fill_masks(p, w, v, place, field[MASKS]);
     return 0;
 }
 
@@ -192,16 +265,14 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
 {
     struct worker *w = item->worker;
     int64_t kept = 0;
-    int32_t size[2];
     TRY(objects_read(p->data, p->split, item->index, &w->objects));
-    TRY(dataset_item(p->data, p->split, "sizes", item->index, size, sizeof size, NULL));
     for (int64_t i = 0; i < w->objects.count; i++) {
         const struct object *o = &w->objects.at[i];
-        const double *at = o->corner, across = size[0], down = size[1];
+        const double *at = o->corner, across = v->size[0], down = v->size[1];
         const struct area of = {at[0] / across, at[1] / down, (at[2] - at[0]) / across, (at[3] - at[1]) / down};
         double visible = 1;
-        bool wide = place_side(w->box[kept], 0, &of, v, p->keys, &visible);
-        bool high = place_side(w->box[kept], 1, &of, v, p->keys, &visible);
+        bool wide = place_side(w->box[kept], 0, &of, v, &visible);
+        bool high = place_side(w->box[kept], 1, &of, v, &visible);
         w->class[kept] = o->class, w->from[kept] = i;
         kept += wide && high && visible > LEAST_VISIBLE && !o->crowd;
     }
@@ -215,8 +286,11 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
 static int fill_sample(void *context, const struct feed_item *item, void *const field[])
 {
     const struct photos *p = context;
-    struct view v = p->split == SPLIT_TRAIN ? random_view(p, item) : whole_view(p);
+    struct view v;
+    TRY(whole_view(p, item, &v));
+    if (p->split == SPLIT_TRAIN) v = random_view(p, item, v);
     TRY(fill_image(p, item, &v, field[IMAGES]));
+    if (p->sizes > 0) memcpy(field[p->sizes], (float[]){(float)v.rows, (float)v.columns}, 2 * sizeof(float));
     return p->split == SPLIT_TRAIN ? fill_targets(p, item, &v, field) : 0;
 }
 
@@ -278,32 +352,47 @@ static void end_photos(void *context)
 
 static void add_field(struct feed_choice *f, const char *name, enum dtype type, struct shape shape)
 {
-    f->field[f->fields++] = (struct feed_field){.name = name, .dtype = type, .shape = {shape}};
+    f->field[f->fields++] = (struct feed_field){.name = name, .dtype = type, .shape = {shape, shape}};
+}
+
+static void add_truth(struct feed_choice *f, const struct maskrcnn *o, const struct detection_keys *k)
+{
+    int64_t side = o->mask_side;
+    add_field(f, "truth", F32, SHAPE(o->truths, 4));
+    add_field(f, "classes", I32, SHAPE(o->truths));
+    add_field(f, "masks", U8, side > 0 ? SHAPE(o->truths, side, side) : SHAPE(o->truths, k->height, k->width));
 }
 
 int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     const struct detection_keys *k = detection_keys(c->recipe);
     const struct field *jpeg = dataset_field(f->data, "jpeg"), *labels = dataset_field(f->data, "labels");
+    const struct maskrcnn *stages = two_stage_network(c->model);
     const struct anchors_style *style = detector_style(c->model);
     if (!jpeg || !dataset_field(f->data, "objects")) return fail(ERR_INPUT, "%s has no pictures with boxes", c->data->name);
-    if (feed == FEED_TRAIN && !style && !labels) return fail(ERR_INPUT, "%s has no masks", c->data->name);
+    bool masks = labels || (stages && stages->mask_side > 0 && dataset_field(f->data, "outlines"));
+    if (feed == FEED_TRAIN && !style && !masks) return fail(ERR_INPUT, "%s has no masks", c->data->name);
     struct photos *p = zalloc(sizeof *p);
     *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0],
-                         .labels = labels ? labels->shape.dim[0] : 0};
+                         .labels = labels ? labels->shape.dim[0] : 0, .stages = stages};
     if (style) p->anchors = anchors_new(style, k->height, k->width);
     int64_t count = c->data->count[f->split];
     if (feed == FEED_TEST) f->order.batch[0] = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
+    f->order.buckets = k->fit == FIT_KEEP && k->height != k->width ? 2 : 1;
+    f->order.batch[1] = f->order.batch[0], f->order.limit[0] = 0, f->order.limit[1] = 1;
     f->fields = 0;
     add_field(f, "images", U8, SHAPE(k->height, k->width, CHANNELS));
+    f->field[0].shape[1] = SHAPE(k->width, k->height, CHANNELS);
     if (feed == FEED_TRAIN && style) {
         add_field(f, "labels", I32, SHAPE(p->anchors->count));
         add_field(f, "deltas", F32, SHAPE(p->anchors->count, ANCHOR_DELTA));
         if (style->none == 0) add_field(f, "negatives", I32, (struct shape){0});
     } else if (feed == FEED_TRAIN) {
-        add_field(f, "truth", F32, SHAPE(PHOTOS_OBJECTS, 4));
-        add_field(f, "classes", I32, SHAPE(PHOTOS_OBJECTS));
-        add_field(f, "masks", U8, SHAPE(PHOTOS_OBJECTS, k->height, k->width));
+        add_truth(f, stages, k);
+    }
+    if (k->fit == FIT_KEEP) {
+        p->sizes = f->fields;
+        add_field(f, "sizes", F32, SHAPE(2));
     }
     f->context = p;
     f->begin = begin_photos, f->keeps = bytes_kept, f->end = end_photos;
@@ -313,7 +402,19 @@ int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 
 void photos_sizes(const struct setting *c, struct variant *v)
 {
-    v->height = detection_keys(c->recipe)->height, v->width = detection_keys(c->recipe)->width;
+    int64_t canvas[2];
+    canvas_of(detection_keys(c->recipe), v->bucket, canvas);
+    v->height = canvas[0], v->width = canvas[1];
+}
+
+int photos_shapes(const struct setting *c, struct dataset *data, enum split split, int32_t *bucket)
+{
+    int32_t size[2];
+    for (int64_t i = 0; i < c->data->count[split]; i++) {
+        TRY(dataset_item(data, split, "sizes", i, size, sizeof size, NULL));
+        bucket[i] = bucket_of(detection_keys(c->recipe), size);
+    }
+    return 0;
 }
 
 int photos_images(struct step *s)

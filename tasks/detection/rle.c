@@ -157,25 +157,34 @@ static void walk_edge(struct border *b, int x0, int y0, int x1, int y1)
     }
 }
 
-int rle_polygon(const double *xy, int64_t corners, int32_t height, int32_t width, struct rle *r)
+struct rle rle_fifths(const int32_t *xy, int64_t corners, int32_t height, int32_t width)
 {
     struct border b = {.height = height, .width = width};
+    for (int64_t i = 0; i < corners; i++) {
+        const int32_t *from = xy + 2 * i, *to = xy + 2 * ((i + 1) % corners);
+        walk_edge(&b, from[0], from[1], to[0], to[1]);
+    }
+    if (b.crossings > 0) qsort(b.crossing, (size_t)b.crossings, sizeof *b.crossing, sort_i64);
+    struct rle r = {height, width, NULL, 0};
+    int64_t at = 0;
+    for (int64_t i = 0; i < b.crossings; at = b.crossing[i++]) add_run(&r, i & 1, b.crossing[i] - at);
+    add_run(&r, b.crossings & 1, (int64_t)height * width - at);
+    free(b.crossing);
+    return r;
+}
+
+int rle_polygon(const double *xy, int64_t corners, int32_t height, int32_t width, struct rle *r)
+{
     for (int64_t i = 0; i < corners; i++) {
         double x = xy[2 * i], y = xy[2 * i + 1];
         if (!(x >= -width && x <= 2.0 * width && y >= -height && y <= 2.0 * height))
             return fail(ERR_INPUT, "corner %lld of its polygon, (%g, %g), is far outside of the %d x %d pixels of the image",
                         (long long)i + 1, x, y, width, height);
     }
-    for (int64_t i = 0; i < corners; i++) {
-        const double *from = xy + 2 * i, *to = xy + 2 * ((i + 1) % corners);
-        walk_edge(&b, (int)(FINE * from[0] + .5), (int)(FINE * from[1] + .5), (int)(FINE * to[0] + .5), (int)(FINE * to[1] + .5));
-    }
-    if (b.crossings > 0) qsort(b.crossing, (size_t)b.crossings, sizeof *b.crossing, sort_i64);
-    *r = (struct rle){height, width, NULL, 0};
-    int64_t at = 0;
-    for (int64_t i = 0; i < b.crossings; at = b.crossing[i++]) add_run(r, i & 1, b.crossing[i] - at);
-    add_run(r, b.crossings & 1, (int64_t)height * width - at);
-    free(b.crossing);
+    int32_t *fine = zalloc((size_t)(2 * corners + 1) * sizeof *fine);
+    for (int64_t i = 0; i < 2 * corners; i++) fine[i] = (int32_t)(FINE * xy[i] + .5);
+    *r = rle_fifths(fine, corners, height, width);
+    free(fine);
     return 0;
 }
 

@@ -27,6 +27,9 @@ void rle_text(const struct rle *, struct text *into);
 // changes sides where the border crosses its centre. A corner may lie outside of the image by the image's size at most.
 int rle_polygon(const double *xy, int64_t corners, int32_t height, int32_t width, struct rle *) MUST_CHECK;
 
+// The same of corners in fifths of a pixel, rounded as above.
+struct rle rle_fifths(const int32_t *xy, int64_t corners, int32_t height, int32_t width);
+
 // Of two masks of one size: the pixels of both, or of either.
 struct rle rle_merge(const struct rle *a, const struct rle *b, bool both);
 // Intersection over union; over the area of `found` where the truth is a crowd. 0 if they share no pixel.

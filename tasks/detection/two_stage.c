@@ -2,6 +2,7 @@
 // The tables that maskrcnn.h reads are computed from constants in each step, 4,000 numbers, so that weights alone are a network.
 #include "tasks/detection/two_stage.h"
 
+#include "data/read/coco/coco_set.h"
 #include "tasks/detection/detection_judge.h"
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
@@ -11,6 +12,9 @@
 
 #include <math.h>
 
+// Weights of a ResNet-50 lack all that is behind it, and the prefix of its names.
+static const char *const fresh[] = {"backbone.fpn.", "rpn.", "roi_heads.", NULL};
+
 const struct model two_stage_models[] = {
     {.name = "maskrcnn",
      .about = "a small Mask R-CNN: a residual backbone, a pyramid of three levels, and heads for boxes and masks",
@@ -18,13 +22,26 @@ const struct model two_stage_models[] = {
     {0},
 };
 
+const struct model two_stage_large[] = {
+    {.name = "maskrcnn-r50-fpn",
+     .about = "Mask R-CNN on ResNet-50 and a pyramid of five levels, as torchvision and MLPerf have it (He et al. 2017)",
+     .parts = PART_PYRAMID, .fresh = fresh, .inside = "backbone.body."},
+    {0},
+};
+
+const struct maskrcnn *two_stage_network(const struct model *m)
+{
+    return m == two_stage_models ? &maskrcnn_mini : m == two_stage_large ? &maskrcnn_r50_fpn : NULL;
+}
+
 static struct maskrcnn shape_of(struct net *n)
 {
-    const struct detection_keys *k = detection_keys(n->step->setting->recipe);
-    const struct retina_widths w = retina_widths(n);
-    struct maskrcnn o = maskrcnn_mini;
-    for (int i = 0; i < RETINA_WIDTHS; i++) o.width[i] = w.width[i];
-    o.classes = n->step->setting->data->classes + 1, o.channels = w.pyramid, o.rows = k->height, o.columns = k->width;
+    const struct setting *c = n->step->setting;
+    struct maskrcnn o = *two_stage_network(c->model);
+    bool resnet = o.pyramid == maskrcnn_resnet;
+    net_take(n, "model.widths", &c->recipe->widths, o.width, resnet ? NET_STAGES : RETINA_WIDTHS);
+    o.classes = coco_category(c->data, c->data->classes - 1) + 1, o.channels = detection_keys(c->recipe)->pyramid;
+    o.rows = n->step->is.height, o.columns = n->step->is.width;
     return o;
 }
 
@@ -43,12 +60,13 @@ static int constants(struct graph *g, const char *name, int64_t count, float val
 
 static int anchors_of(struct graph *g, const struct maskrcnn *o, int level)
 {
-    const int64_t stride = o->stride << level, high = o->rows / stride, wide = o->columns / stride;
-    char *cells = arena_text(&g->arena, "anchors.cell%d", level), *rows = arena_text(&g->arena, "anchors.row%d", level);
+    const int64_t high = maskrcnn_side(o, o->rows, level), wide = maskrcnn_side(o, o->columns, level);
+    char *cells = arena_text(&g->arena, "anchors.cell%d.%lld", level, (long long)(high * wide));
+    char *rows = arena_text(&g->arena, "anchors.row%d.%lldx%lld", level, (long long)high, (long long)wide);
     int cell = constant(g, cells, SHAPE(high * wide, 1, 1), F32, (struct init){INIT_COUNT, 1});
     int row = constant(g, rows, SHAPE(high * wide, 1, 1), F32, (struct init){INIT_COUNT, (float)wide}), box[MASKRCNN_RATIOS];
     int column = g_map_of(g, MAP_SUB, (int[]){cell, g_scale(g, row, (float)wide), NONE});
-    int x = g_scale(g, column, (float)stride), y = g_scale(g, row, (float)stride);
+    int x = g_scale(g, column, (float)(o->columns / wide)), y = g_scale(g, row, (float)(o->rows / high));
     for (int i = 0; i < MASKRCNN_RATIOS; i++) {
         double root = sqrt(o->ratio[i]), size = o->size * (1 << level);
         float across = rintf((float)(size / root / 2)), down = rintf((float)(size * root / 2));
@@ -74,8 +92,8 @@ int two_stage_levels(struct graph *g, const struct maskrcnn *o)
     for (int level = 0; level < o->levels; level++) {
         first.levels = level + 1;
         int64_t all = maskrcnn_levels(&first, NULL);
-        levels[level] = constant(g, arena_text(&g->arena, "levels.%d", level), SHAPE(all - before), I32,
-                                 (struct init){INIT_CONSTANT, (float)level});
+        char *name = arena_text(&g->arena, "levels.%d.%lld", level, (long long)(all - before));
+        levels[level] = constant(g, name, SHAPE(all - before), I32, (struct init){INIT_CONSTANT, (float)level});
         before = all;
     }
     return g_concat(g, levels, o->levels, 0);
@@ -87,8 +105,10 @@ static struct maskrcnn_batch batch_of(struct step *s, const struct maskrcnn *o)
     graph_scope(g, "samples");
     struct maskrcnn_batch in = {.x = photos_images(s)};
     in.anchors = two_stage_anchors(g, o), in.levels = two_stage_levels(g, o);
-    in.sizes = g_concat(g, (int[]){constants(g, "rows", s->is.batch, (float)o->rows),
-                                   constants(g, "columns", s->is.batch, (float)o->columns)}, 2, 1);
+    bool keeps = detection_keys(s->setting->recipe)->fit == FIT_KEEP;
+    in.sizes = keeps ? step_input(s, "sizes")
+                     : g_concat(g, (int[]){constants(g, "rows", s->is.batch, (float)o->rows),
+                                           constants(g, "columns", s->is.batch, (float)o->columns)}, 2, 1);
     return in;
 }
 
@@ -106,15 +126,21 @@ void two_stage_train(struct step *s)
     for (int i = 0; i < MASKRCNN_LOSSES; i++) step_mean_loss(s, loss[i].name, loss[i].sum, loss[i].rows, 1);
 }
 
+// 1 .. classes for each of the rows.
+static int class_table(struct graph *g, int64_t rows, int64_t classes)
+{
+    const char *name = arena_text(&g->arena, "classes.%lld", (long long)rows);
+    int all = constant(g, name, SHAPE(classes + 1, rows), I32, (struct init){INIT_COUNT, (float)rows});
+    return g_reshape(g, g_transpose(g, g_slice(g, all, 0, 1, classes + 1), (const int[]){1, 0}), SHAPE(rows * classes));
+}
+
 void two_stage_evaluate(struct step *s)
 {
     struct net n = net_of(s);
     const struct maskrcnn o = shape_of(&n);
     struct maskrcnn_batch in = batch_of(s, &o);
     int64_t most = maskrcnn_levels(&o, NULL), rows = s->is.batch * (o.proposals < most ? o.proposals : most);
-    int person = constant(s->g, arena_text(&s->g->arena, "class.%lld", (long long)rows), SHAPE(rows), I32,
-                          (struct init){INIT_CONSTANT, 1});
-    const struct maskrcnn_found f = maskrcnn_found(&n, &o, &in, person);
+    const struct maskrcnn_found f = maskrcnn_found(&n, &o, &in, class_table(s->g, rows, o.classes - 1));
     step_output(s, FOUND_BOXES, f.boxes), step_output(s, FOUND_SCORES, f.scores), step_output(s, FOUND_CLASSES, f.classes);
     step_output(s, FOUND_MASKS, f.masks), step_output(s, FOUND_COUNT, f.count);
 }

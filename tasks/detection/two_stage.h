@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a two-stage detector of one class, on photographs with masks (photos.h).
+// The steps of a two-stage detector, on photographs with masks (photos.h).
 #pragma once
 
 #include "tasks/detection/maskrcnn.h"
 
-extern const struct model two_stage_models[];  // ends with name NULL
+extern const struct model two_stage_models[], two_stage_large[];  // end with name NULL
+const struct maskrcnn *two_stage_network(const struct model *);  // NULL: it has one stage
 
 void two_stage_train(struct step *);
 void two_stage_evaluate(struct step *);  // outputs of detection_judge.h

@@ -4,7 +4,7 @@ set -eu
 
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
-for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet gpt-char fineweb-gpt imagenet \
+for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet coco-maskrcnn gpt-char fineweb-gpt imagenet \
     imagenette squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
@@ -12,6 +12,7 @@ while read -r number model; do
     case $task-$model in
     cifar10-airbench) narrow='--set widths=8,8,8' ;;
     *-retina | *-maskrcnn) narrow='--set widths=8,8,8,8,8 --set pyramid=8 --set cache=0 --set batch=2' ;;
+    *-r50-fpn) narrow='--set widths=8,8,8,8 --set pyramid=8 --set cache=0 --set batch=2' ;;
     *-ssd) narrow='--set widths=8,8,8,8,8 --set cache=0 --set batch=2' ;;
     *-efficientdet-d0) narrow='--set widths=8,8,8,8,8,8,8,8 --set pyramid=8 --set cache=0 --set batch=2' ;;
     *-inception-v3) narrow='--set batch=2' ;;

@@ -18,7 +18,7 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 
-enum { TRAIN_PICTURES = 117266, TEST_PICTURES = 5000, LONGEST = 640 << 10 };
+enum { TRAIN_PICTURES = 117266, TEST_PICTURES = 5000, LONGEST = 640 << 10, OUTLINES = 1 << 15 };
 static const char *const folders[SPLIT_COUNT] = {"train2017", "val2017"};
 
 struct coco_set {
@@ -44,7 +44,8 @@ static void coco_published(struct dataset_facts *facts)
     facts->field[0] = (struct field){"jpeg", U8, SHAPE(LONGEST), 0, 0};
     facts->field[1] = (struct field){"objects", F32, SHAPE(INSTANCES_OBJECTS, OBJECT_MEMBERS), 0, 0};
     facts->field[2] = (struct field){"sizes", I32, SHAPE(2), FIELD_FIXED, 0};
-    facts->fields = 3;
+    facts->field[3] = (struct field){"outlines", I32, SHAPE(OUTLINES), 0, 0};
+    facts->fields = 4;
     memcpy(facts->mean, (float[]){0.485f, 0.456f, 0.406f}, sizeof facts->mean);  // ImageNet's, as MLPerf's SSD takes them
     memcpy(facts->std, (float[]){0.229f, 0.224f, 0.225f}, sizeof facts->std);
 }
@@ -65,7 +66,11 @@ static void leave_out_empty(struct coco_split *split)
     split->is.pictures = kept;
 }
 
-static int ask_sizes(struct coco_set *set, enum split which, struct text *lines, int64_t *longest)
+struct longest {
+    int64_t bytes, numbers;  // of a picture, and of its outlines
+};
+
+static int ask_sizes(struct coco_set *set, enum split which, struct text *lines, struct longest *longest)
 {
     struct coco_split *split = &set->split[which];
     split->bytes = zalloc((size_t)(split->is.pictures + 1) * sizeof *split->bytes);
@@ -78,13 +83,14 @@ static int ask_sizes(struct coco_set *set, enum split which, struct text *lines,
         text_free(&path);
         TRY(rc);
         split->bytes[i] = st.st_size;
-        if (st.st_size > *longest) *longest = st.st_size;
+        if (st.st_size > longest->bytes) longest->bytes = st.st_size;
+        if (split->is.picture[i].numbers > longest->numbers) longest->numbers = split->is.picture[i].numbers;
         text_add(lines, "%lld  %s\n", (long long)st.st_size, name);
     }
     return 0;
 }
 
-static int open_split(struct dataset *ds, enum split which, int64_t *longest)
+static int open_split(struct dataset *ds, enum split which, struct longest *longest)
 {
     struct coco_set *set = ds->own;
     struct coco_split *split = &set->split[which];
@@ -112,7 +118,7 @@ static int coco_open(struct dataset *ds, const char *given)
 {
     struct coco_set *set = ds->own = zalloc(sizeof *set);
     struct text inside = {0};
-    int64_t longest = 1;
+    struct longest longest = {1, 1};
     coco_published(&ds->facts);
     text_add(&inside, "%s/coco/annotations", given);
     bool below = file_exists(inside.at);
@@ -121,7 +127,7 @@ static int coco_open(struct dataset *ds, const char *given)
     ds->facts.folder = set->folder = inside.at;
     TRY(open_split(ds, SPLIT_TRAIN, &longest));
     TRY(open_split(ds, SPLIT_TEST, &longest));
-    ds->facts.field[0].shape = SHAPE(longest);
+    ds->facts.field[0].shape = SHAPE(longest.bytes), ds->facts.field[3].shape = SHAPE(longest.numbers);
     return 0;
 }
 
@@ -165,14 +171,15 @@ static int coco_item(struct dataset *ds, enum split split, const struct field *f
 {
     const struct coco_split *of = &((const struct coco_set *)ds->own)->split[split];
     const struct picture *p = &of->is.picture[index];
-    bool objects = kind_field_is(field, "objects");
+    bool objects = kind_field_is(field, "objects"), outlines = kind_field_is(field, "outlines");
     char *jpeg;
     size_t n;
-    *length = objects ? p->objects : of->bytes[index];
+    *length = objects ? p->objects : outlines ? p->numbers : of->bytes[index];
     int64_t bytes = field_bytes(field, *length);
     if ((size_t)bytes > room) return kind_no_room(ds, split, field, index, bytes, room);
     if (objects) memcpy(into, of->is.object + p->first, (size_t)bytes);
-    if (objects) return 0;
+    if (outlines) memcpy(into, of->is.outline + p->outline, (size_t)bytes);
+    if (objects || outlines) return 0;
     TRY(read_jpeg(ds, split, index, &jpeg, &n));
     memcpy(into, jpeg, n);
     free(jpeg);
@@ -182,8 +189,11 @@ static int coco_item(struct dataset *ds, enum split split, const struct field *f
 static int coco_lengths(struct dataset *ds, enum split split, const struct field *field, int32_t *lengths)
 {
     const struct coco_split *of = &((const struct coco_set *)ds->own)->split[split];
-    bool objects = kind_field_is(field, "objects");
-    for (int64_t i = 0; i < of->is.pictures; i++) lengths[i] = (int32_t)(objects ? of->is.picture[i].objects : of->bytes[i]);
+    bool objects = kind_field_is(field, "objects"), outlines = kind_field_is(field, "outlines");
+    for (int64_t i = 0; i < of->is.pictures; i++) {
+        const struct picture *p = &of->is.picture[i];
+        lengths[i] = (int32_t)(objects ? p->objects : outlines ? p->numbers : of->bytes[i]);
+    }
     return 0;
 }
 
@@ -282,7 +292,14 @@ int64_t coco_image(const struct dataset *ds, enum split split, int64_t index)
     return ds->kind == &coco_kind ? picture_of(ds, split, index)->id : index + 1;
 }
 
-int coco_category(const struct dataset *ds, int class)
+int coco_category(const struct dataset_facts *facts, int class)
 {
-    return ds->facts.class_names == instances_classes ? instances_category(class) : class + 1;
+    return facts->class_names == instances_classes ? instances_category(class) : class + 1;
+}
+
+int coco_class(const struct dataset_facts *facts, int category)
+{
+    for (int c = 0; c < facts->classes; c++)
+        if (coco_category(facts, c) == category) return c;
+    return -1;
 }

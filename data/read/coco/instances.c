@@ -10,7 +10,7 @@
 
 #define FAR 1e9    // of a box, in pixels: areas stay finite
 #define LARGE 1e18  // an area
-enum { SIDE_MOST = 65500 };
+enum { SIDE_MOST = 65500, FINE = 5 /* steps per pixel */ };
 
 const char *const instances_classes[INSTANCES_CLASSES + 1] = {
     "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light", "fire hydrant",
@@ -113,6 +113,64 @@ static int class_of(int64_t category)
     return -1;
 }
 
+// ---- outlines
+
+static void add_number(struct instances *is, int64_t number)
+{
+    int64_t n = is->numbers++;
+    if ((n & (n - 1)) == 0) is->outline = grow(is->outline, (size_t)(n > 0 ? 2 * n : 1) * sizeof *is->outline);
+    is->outline[n] = (int32_t)number;
+}
+
+static int read_polygon(const json_t *list, const struct picture *of, struct instances *is)
+{
+    const double most[2] = {of->width, of->height};
+    size_t numbers = json_array_size(list);
+    if (numbers < 6 || numbers % 2 != 0) return fail(ERR_INPUT, "it is no list of x and y of three or more corners");
+    add_number(is, (int64_t)numbers);
+    for (size_t i = 0; i < numbers; i++) {
+        const json_t *value = json_array_get(list, i);
+        double at = json_number_value(value);
+        if (!json_is_number(value)) return fail(ERR_INPUT, "number %zu is none", i + 1);
+        if (!(at >= -most[i % 2] && at <= 2 * most[i % 2]))
+            return fail(ERR_INPUT, "number %zu, %g, is far outside of the %d x %d pixels of the image", i + 1, at, of->width,
+                        of->height);
+        add_number(is, (int64_t)(FINE * at + .5));
+    }
+    return 0;
+}
+
+static int read_counts(const json_t *list, const struct picture *of, struct instances *is)
+{
+    int64_t left = (int64_t)of->width * of->height, count;
+    if (!json_is_array(list)) return fail(ERR_INPUT, "its \"segmentation\" is no list of polygons, and has no list \"counts\"");
+    add_number(is, (int64_t)json_array_size(list));
+    for (size_t i = 0; i < json_array_size(list); i++, left -= count) {
+        count = json_is_integer(json_array_get(list, i)) ? json_integer_value(json_array_get(list, i)) : -1;
+        if (count < 0 || count > left || count > INT32_MAX)
+            return fail(ERR_INPUT, "count %zu of its mask is no whole number up to %lld, the pixels that are left", i + 1,
+                        (long long)left);
+        add_number(is, count);
+    }
+    return left == 0 ? 0 : fail(ERR_INPUT, "the counts of its mask end %lld pixels before the image", (long long)left);
+}
+
+static int read_outline(const json_t *entry, const struct picture *of, struct instances *is)
+{
+    const json_t *mask = json_object_get(entry, "segmentation"), *polygon;
+    size_t i;
+    add_number(is, (int64_t)json_array_size(mask));
+    if (!mask) add_number(is, 0);
+    if (!mask) return 0;
+    if (!json_is_array(mask)) return read_counts(json_object_get(mask, "counts"), of, is);
+    if (json_array_size(mask) == 0) return fail(ERR_INPUT, "its \"segmentation\" has no polygon");
+    json_array_foreach(mask, i, polygon) {
+        int rc = read_polygon(polygon, of, is);
+        if (rc < 0) return fail_prefix(rc, "polygon %zu of its \"segmentation\": ", i + 1);
+    }
+    return 0;
+}
+
 // Reads an annotation to the end of the list, and the number of its picture.
 static int read_object(const json_t *entry, struct instances *is, int64_t *picture)
 {
@@ -143,7 +201,7 @@ static int read_object(const json_t *entry, struct instances *is, int64_t *pictu
     const double made[OBJECT_MEMBERS] = {class, box[0], box[1], box[0] + box[2], box[1] + box[3], area, crowd};
     for (int i = 0; i < OBJECT_MEMBERS; i++) into[i] = (float)made[i];
     is->objects++;
-    return 0;
+    return read_outline(entry, of, is);
 }
 
 // ---- the file
@@ -171,31 +229,47 @@ static int read_pictures(const json_t *list, struct instances *is)
     return 0;
 }
 
-// Moves the objects, which are in the order of the file, to the order of their pictures.
-static void sort_objects(struct instances *is, const int64_t *picture)
+struct listed {
+    int64_t picture, outline, end;  // of an object; its part of the outlines
+};
+
+// Moves the objects and outlines, which are in the order of the file, to the order of their pictures.
+static void sort_objects(struct instances *is, const struct listed *of)
 {
     float(*sorted)[OBJECT_MEMBERS] = zalloc((size_t)(is->objects + 1) * sizeof *sorted);
+    int32_t *outline = zalloc((size_t)(is->numbers + 1) * sizeof *outline);
     int64_t *next = zalloc((size_t)(is->pictures + 1) * sizeof *next), at = 0;
+    for (int64_t k = 0; k < is->objects; k++) is->picture[of[k].picture].numbers += of[k].end - of[k].outline;
     for (int64_t i = 0; i < is->pictures; at += is->picture[i++].objects) next[i] = is->picture[i].first = at;
-    for (int64_t k = 0; k < is->objects; k++) memcpy(sorted[next[picture[k]]++], is->object[k], sizeof *sorted);
-    free(is->object), free(next);
-    is->object = sorted;
+    for (int64_t k = 0; k < is->objects; k++) memcpy(sorted[next[of[k].picture]++], is->object[k], sizeof *sorted);
+    at = 0;
+    for (int64_t i = 0; i < is->pictures; at += is->picture[i++].numbers) next[i] = is->picture[i].outline = at;
+    for (int64_t k = 0; k < is->objects; k++) {
+        int64_t numbers = of[k].end - of[k].outline;
+        memcpy(outline + next[of[k].picture], is->outline + of[k].outline, (size_t)numbers * sizeof *outline);
+        next[of[k].picture] += numbers;
+    }
+    free(is->object), free(is->outline), free(next);
+    is->object = sorted, is->outline = outline;
 }
 
 static int read_objects(const json_t *list, struct instances *is)
 {
     const json_t *entry;
     size_t i;
-    int64_t *picture = zalloc((json_array_size(list) + 1) * sizeof *picture);
+    struct listed *of = zalloc((json_array_size(list) + 1) * sizeof *of), one = {0};
     int rc = 0;
     is->object = zalloc((json_array_size(list) + 1) * sizeof *is->object);
     json_array_foreach(list, i, entry) {
-        rc = read_object(entry, is, &picture[is->objects]);
+        one.outline = is->numbers;
+        rc = read_object(entry, is, &one.picture);
         if (rc < 0) rc = fail_prefix(rc, "annotation %zu: ", i + 1);
         if (rc < 0) break;
+        one.end = is->numbers;
+        if (one.end > one.outline) of[is->objects - 1] = one;
     }
-    if (rc == 0) sort_objects(is, picture);
-    free(picture);
+    if (rc == 0) sort_objects(is, of);
+    free(of);
     return rc;
 }
 
@@ -224,6 +298,6 @@ int instances_parse(const char *name, const char *text, size_t n, struct instanc
 
 void instances_free(struct instances *is)
 {
-    free(is->picture), free(is->object);
+    free(is->picture), free(is->object), free(is->outline);
     *is = (struct instances){0};
 }

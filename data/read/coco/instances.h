@@ -3,7 +3,8 @@
 // errors but their number in the list, from 1.
 //
 //   {"images": [{"id", "file_name", "width", "height"}], "annotations": [{"id", "image_id", "category_id", "bbox": [x, y, width,
-//   height], "area", "iscrowd" (absent: 0)}]}; other members are not read
+//   height], "area", "iscrowd" (absent: 0), "segmentation" (absent: no mask): polygons [[x0, y0, x1, y1, ..], ..], or
+//   {"counts": [..]}}]}; other members are not read
 //
 // The categories are COCO's 80, whose numbers have gaps.
 #pragma once
@@ -22,10 +23,15 @@ struct instances {
         int32_t id, width, height;
         char name[INSTANCES_NAME];
         int64_t first, objects;  // of the list below
+        int64_t outline, numbers;  // likewise
     } *picture;                  // by id
     int64_t pictures;
     float (*object)[OBJECT_MEMBERS];
     int64_t objects, empty;      // boxes without an area are left out
+    // Of each object in the same order: the number of its polygons; of each the number of numbers, and x and y of its corners in
+    // fifths of a pixel, as pycocotools rounds them. 0 polygons: the number of counts of runs, and these; 0 counts: no mask.
+    int32_t *outline;
+    int64_t numbers;             // of that list
 };
 // Pure; `name` begins each error. Annotations of a picture stay in their order.
 int instances_parse(const char *name, const char *text, size_t n, struct instances *) MUST_CHECK;

@@ -25,5 +25,6 @@ struct model {
     // the model's parameters that may be missing because they start from random values (a head: all names that begin with "fc.").
     // Both lists end with NULL; NULL: none.
     const char *const *prefixes, *const *fresh;
+    const char *inside;  // a prefix of the model's names that its tensors' may lack ("backbone."); NULL: none
     const void *own;     // what else the task keeps per model, such as the way to its samples; NULL: nothing
 };

@@ -173,7 +173,7 @@ static int put_tables(struct trainer *t)
 
 static int load_weights(struct trainer *t)
 {
-    const struct checkpoint_import how = {t->setting.model->prefixes, t->setting.model->fresh};
+    const struct checkpoint_import how = {t->setting.model->prefixes, t->setting.model->fresh, t->setting.model->inside};
     struct checkpoint *c;
     TRY(checkpoint_open(t->setting.files.weights, &c));
     int rc = checkpoint_import(c, t->session, &how, &t->imported);

@@ -121,7 +121,9 @@ TEST_WITH(files_are_a_data_set, set_up, leave)
     assert_int_equal(length, 0);
     assert_int_equal(dataset_item(ds, SPLIT_TEST, "jpeg", 1, jpeg, sizeof jpeg, &length), 0);
     assert_int_equal(coco_image(ds, SPLIT_TEST, 1), 8);
-    assert_int_equal(coco_category(ds, 79), 90);
+    assert_int_equal(coco_category(dataset_facts(ds), 79), 90);
+    assert_int_equal(coco_class(dataset_facts(ds), 90), 79);
+    assert_int_equal(coco_class(dataset_facts(ds), 83), -1);
     assert_int_equal(dataset_verify(ds, &verdict), 0);
     assert_int_equal(verdict, DATASET_CUSTOM);
     ds->kind->remark(ds, SPLIT_TRAIN, &text);
