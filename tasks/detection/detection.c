@@ -70,7 +70,8 @@ static const char *const sets[] = {"bccd", "cells", NULL}, *const recipes[] = {"
 static const char *const mask_sets[] = {"pennfudan", "people", NULL}, *const mask_recipes[] = {"pennfudan", "people", NULL};
 static const char *const coco_sets[] = {"coco", "cells", NULL};
 static const char *const ssd_recipes[] = {"coco-ssd", "bccd-ssd", NULL};
-static const char *const coco_mask_sets[] = {"coco", NULL}, *const maskrcnn_recipes[] = {"coco-maskrcnn", NULL};
+static const char *const coco_mask_sets[] = {"coco", NULL};
+static const char *const maskrcnn_recipes[] = {"coco-maskrcnn", NULL};
 static const char *const efficientdet_recipes[] = {"coco-efficientdet", "bccd-efficientdet", NULL};
 
 static void note_left_out(const struct setting *c, const struct dataset *data, struct text *into)
@@ -134,14 +135,16 @@ static const struct metric maskrcnn_metrics[] = {{"ap", "", METRIC_RATIO, false}
 #define SHARED                                                                                                              \
     .samples = "images", .asks = ASKS_PICTURE, .feed = photos_feed, .buckets = photos_shapes, .variant = choose_variant,    \
     .evaluation = photos_sizes, .judge = &detection_judge
-#define ONE_STAGE .rules = update_rules, .metrics = metrics, .models = detector_models, .note = note_left_out, .programs = programs
+#define ONE_STAGE                                                                                                           \
+    .rules = update_rules, .metrics = metrics, .models = detector_models, .note = note_left_out, .programs = programs
 
 const struct task task_bccd = {
     SHARED, ONE_STAGE, .name = "bccd", .title = "Blood cells", .target = 0.54, .data_sets = sets, .recipes = recipes,
     .ask = ask_cells,
 };
 const struct task task_pennfudan = {
-    SHARED, .rules = update_rules, .name = "pennfudan", .title = "People and their masks", .metrics = mask_metrics, .target = 0.66,
+    SHARED, .rules = update_rules, .name = "pennfudan",
+    .title = "People and their masks", .metrics = mask_metrics, .target = 0.66,
     .data_sets = mask_sets, .recipes = mask_recipes, .models = two_stage_models, .ask = ask_people, .programs = mask_programs,
 };
 // MLPerf Training's SSD from 2020 to 2022, and its target.

@@ -22,6 +22,11 @@ const struct maskrcnn maskrcnn_mini = {
     .width = {16, 32, 64, 96, 128}, .channels = 64, .hidden = 256, .rows = 192, .columns = 256, .best = 128, .proposals = 64,
     .anchors_drawn = 64, .boxes_drawn = 64, .kept = 20, .truths = 16};
 
+const struct maskrcnn *maskrcnn_named(const char *model)
+{
+    return !strcmp(model, "maskrcnn") ? &maskrcnn_mini : !strcmp(model, "maskrcnn-r50-fpn") ? &maskrcnn_r50_fpn : NULL;
+}
+
 // ---- tables
 
 int64_t maskrcnn_side(const struct maskrcnn *o, int64_t side, int level)
@@ -347,8 +352,8 @@ static int inside_truth(struct graph *g, int boxes, int truth, int64_t side)
 }
 
 // Of the first boxes that were drawn; the others are not positive.
-static void mask_loss(struct graph *g, const struct maskrcnn *o, const struct maskrcnn_batch *in, const struct drawn *d, int logits,
-                      struct maskrcnn_loss *loss)
+static void mask_loss(struct graph *g, const struct maskrcnn *o, const struct maskrcnn_batch *in, const struct drawn *d,
+                      int logits, struct maskrcnn_loss *loss)
 {
     int boxes = d->boxes;
     if (g->error) return;

@@ -29,7 +29,7 @@ struct maskrcnn {
     int64_t anchors_drawn, boxes_drawn;  // per picture, for the losses: half and a quarter of them positive
     int64_t kept;                  // boxes that are found
     int64_t truths;                // objects of a picture beyond these do not train
-    int64_t mask_side;             // the masks of the truth are of their boxes and have this side; 0: they are of the whole picture
+    int64_t mask_side;             // masks of the truth are of their boxes, of this side; 0: of the whole picture
 };
 extern const struct maskrcnn maskrcnn_r50_fpn;  // as published, for COCO at 800 x 1344
 extern const struct maskrcnn maskrcnn_mini;     // for two processor cores: the backbone and pyramid of retina.h
@@ -43,6 +43,7 @@ struct maskrcnn_batch {
     int truth, classes, masks;  // training: f32[B,G,4], i32[B,G], u8[B,G,rows,columns] or u8[B,G,mask_side,mask_side]
     int key, counter;           // training: of the draws
 };
+const struct maskrcnn *maskrcnn_named(const char *model);  // NULL: it is another network
 int64_t maskrcnn_side(const struct maskrcnn *, int64_t side, int level);  // rows or columns of a level, of an input's
 int64_t maskrcnn_anchors(const struct maskrcnn *, float *into);    // boxes f32[N,4]; into NULL: only their number
 int64_t maskrcnn_levels(const struct maskrcnn *, int32_t *into);   // of the boxes that remain of each level

@@ -12,7 +12,7 @@
 #include "tasks/detection/anchors.h"
 #include "tasks/detection/detector.h"
 #include "tasks/detection/objects.h"
-#include "tasks/detection/two_stage.h"
+#include "tasks/detection/maskrcnn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -367,7 +367,7 @@ int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
 {
     const struct detection_keys *k = detection_keys(c->recipe);
     const struct field *jpeg = dataset_field(f->data, "jpeg"), *labels = dataset_field(f->data, "labels");
-    const struct maskrcnn *stages = two_stage_network(c->model);
+    const struct maskrcnn *stages = maskrcnn_named(c->model->name);
     const struct anchors_style *style = detector_style(c->model);
     if (!jpeg || !dataset_field(f->data, "objects")) return fail(ERR_INPUT, "%s has no pictures with boxes", c->data->name);
     bool masks = labels || (stages && stages->mask_side > 0 && dataset_field(f->data, "outlines"));

@@ -29,15 +29,10 @@ const struct model two_stage_large[] = {
     {0},
 };
 
-const struct maskrcnn *two_stage_network(const struct model *m)
-{
-    return m == two_stage_models ? &maskrcnn_mini : m == two_stage_large ? &maskrcnn_r50_fpn : NULL;
-}
-
 static struct maskrcnn shape_of(struct net *n)
 {
     const struct setting *c = n->step->setting;
-    struct maskrcnn o = *two_stage_network(c->model);
+    struct maskrcnn o = *maskrcnn_named(c->model->name);
     bool resnet = o.pyramid == maskrcnn_resnet;
     net_take(n, "model.widths", &c->recipe->widths, o.width, resnet ? NET_STAGES : RETINA_WIDTHS);
     o.classes = coco_category(c->data, c->data->classes - 1) + 1, o.channels = detection_keys(c->recipe)->pyramid;

@@ -5,7 +5,6 @@
 #include "tasks/detection/maskrcnn.h"
 
 extern const struct model two_stage_models[], two_stage_large[];  // end with name NULL
-const struct maskrcnn *two_stage_network(const struct model *);  // NULL: it has one stage
 
 void two_stage_train(struct step *);
 void two_stage_evaluate(struct step *);  // outputs of detection_judge.h

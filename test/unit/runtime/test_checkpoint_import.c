@@ -8,7 +8,7 @@ static void import(struct session *s, const char *path, const char *const *prefi
 {
     struct checkpoint *c;
     assert_int_equal(checkpoint_open(path, &c), 0);
-    if (checkpoint_import(c, s, &(struct checkpoint_import){prefixes, fresh}, done) != want) fail_msg("%s", error_text());
+    if (checkpoint_import(c, s, &(struct checkpoint_import){prefixes, fresh, NULL}, done) != want) fail_msg("%s", error_text());
     checkpoint_close(c);
 }
 
