@@ -4,6 +4,8 @@
 
 #include "tasks/common/step/update.h"
 
+#include <stdlib.h>
+
 static bool same_variant(const struct variant *a, const struct variant *b)
 {
     return a->batch == b->batch && a->part == b->part && a->slice == b->slice && a->bucket == b->bucket &&
@@ -11,29 +13,23 @@ static bool same_variant(const struct variant *a, const struct variant *b)
            a->length == b->length && a->trains == b->trains && a->renormalises == b->renormalises;
 }
 
-// The number of a variant. Builds the variant at its first use.
-static int variant_number(struct trainer *t, struct variant *is, int of)
+static bool has_variant(const struct trainer *t, int number, const struct variant *is, int of)
 {
+    return t->variant[number].of == of && same_variant(&t->variant[number].is, is);
+}
+
+// The number of a variant; `likely` is tried first. Builds the variant at its first use.
+static int variant_number(struct trainer *t, struct variant *is, int of, int likely)
+{
+    if (likely < t->variants && has_variant(t, likely, is, of)) return likely;
     for (int v = 0; v < t->variants; v++)
-        if (t->variant[v].of == of && same_variant(&t->variant[v].is, is)) return v;
+        if (has_variant(t, v, is, of)) return v;
     if (t->variants == TRAINER_VARIANTS)
         return fail(ERR_USAGE, "the schedule needs more than %d variants of the step", TRAINER_VARIANTS);
     int program = step_train(t->session, &t->setting, &t->slots, is, of);
     TRY(program);
     t->variant[t->variants] = (struct trainer_variant){*is, of, program};
     return t->variants++;
-}
-
-// True if a batch of this bucket can come in a step: any bucket if they go by length, else that of the epoch. The epoch of a step
-// is known only where each step takes one batch.
-static bool bucket_comes(const struct trainer *t, int64_t step, int number, int bucket)
-{
-    if (number == FEED_NONE) return bucket == 0;
-    const struct feed_choice *feed = &t->supply[number].choice;
-    if (bucket >= feed->order.buckets) return false;
-    if (feed->order.lengths || (t->choice.task->step && feed->bucket_of_epoch)) return true;
-    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
-    return bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
 }
 
 static bool is_sliced(const struct trainer *t)
@@ -59,36 +55,75 @@ static int64_t batch_of(const struct trainer *t, int feed, int bucket)
     return feed == FEED_NONE ? t->choice.recipe.batch / t->cuts : t->supply[feed].choice.order.batch[bucket];
 }
 
-static int build_variant(struct trainer *t, int64_t step, int bucket, int of, int kind, bool renormalises, uint8_t *into)
+// A place in a step's row of of_step: what is the same in every step.
+struct row_place {
+    int64_t at;
+    int of, feed;
+    bool used, updates;
+    struct variant is;
+};
+
+static struct row_place place_at(const struct trainer *t, int bucket, int number, int kind)
 {
-    const struct task_program *program = task_program(&t->setting, of);
+    const struct task_program *program = task_program(&t->setting, t->of[number]);
+    struct row_place p = {.at = (bucket * t->programs + number) * part_kinds(t) + kind, .of = t->of[number], .feed = program->feed};
     enum step_part part = t->parts > 1 && !is_sliced(t) ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
-    if (part == PART_MIDDLE && t->parts == 2) return 0;
-    bool updates = kind == part_kinds(t) - 1;
-    struct variant is = {.batch = batch_of(t, program->feed, bucket), .part = part, .slice = is_sliced(t) ? kind : 0,
-                         .bucket = bucket, .trains = program->trains, .renormalises = renormalises && updates};
-    if (t->choice.task->variant) t->choice.task->variant(&t->setting, step, of, &is);
-    int number = variant_number(t, &is, of);
+    p.used = bucket < (p.feed == FEED_NONE ? 1 : t->supply[p.feed].choice.order.buckets) && !(part == PART_MIDDLE && t->parts == 2);
+    p.updates = kind == part_kinds(t) - 1;
+    if (p.used)
+        p.is = (struct variant){.batch = batch_of(t, p.feed, bucket), .part = part, .slice = is_sliced(t) ? kind : 0,
+                                .bucket = bucket, .trains = program->trains};
+    return p;
+}
+
+// True if a batch of this bucket can come in a step: any bucket if they go by length, else that of the epoch. The epoch of a step
+// is known only where each step takes one batch.
+static bool place_comes(const struct trainer *t, const struct row_place *p, int64_t step)
+{
+    if (!p->used || p->feed == FEED_NONE) return p->used;
+    const struct feed_choice *feed = &t->supply[p->feed].choice;
+    if (feed->order.lengths || (t->choice.task->step && feed->bucket_of_epoch)) return true;
+    uint32_t epoch = (uint32_t)(step / t->steps_per_epoch);
+    return p->is.bucket == (feed->bucket_of_epoch ? feed->bucket_of_epoch(feed->context, epoch) : 0);
+}
+
+static int build_variant(struct trainer *t, const struct row_place *p, int64_t step, bool renormalises, int64_t row)
+{
+    struct variant is = p->is;
+    uint8_t *into = t->of_step + step * row + p->at;
+    is.renormalises = renormalises && p->updates;
+    if (t->choice.task->variant) t->choice.task->variant(&t->setting, step, p->of, &is);
+    int number = variant_number(t, &is, p->of, step > 0 ? into[-row] : 0);
     TRY(number);
     *into = (uint8_t)number;
     return 0;
 }
 
-// One program for each variant that the schedule can meet.
-int trainer_build_steps(struct trainer *t)
+static int build_places(struct trainer *t, const struct row_place *place, int64_t row)
 {
     int64_t renormalised = 0;
     bool muon = update_uses_muon(&t->setting);
-    uint8_t *into = t->of_step = zalloc((size_t)(t->steps * t->buckets * t->programs * part_kinds(t)));
     for (int64_t step = 0; step < t->steps; step++) {
         bool renormalises = muon && update_renormalises(&t->setting, step, &renormalised);
-        for (int bucket = 0; bucket < t->buckets; bucket++)
-            for (int p = 0; p < t->programs; p++)
-                for (int kind = 0; kind < part_kinds(t); kind++, into++)
-                    if (bucket_comes(t, step, task_program(&t->setting, t->of[p])->feed, bucket))
-                        TRY(build_variant(t, step, bucket, t->of[p], kind, renormalises, into));
+        for (int64_t i = 0; i < row; i++)
+            if (place_comes(t, &place[i], step)) TRY(build_variant(t, &place[i], step, renormalises, row));
     }
     return 0;
+}
+
+// One program for each variant that the schedule can meet. A schedule can have a million steps of 32 buckets, and nearly every
+// step has the variants of the step before it.
+int trainer_build_steps(struct trainer *t)
+{
+    int64_t row = t->buckets * t->programs * part_kinds(t);
+    struct row_place *place = zalloc((size_t)row * sizeof *place), *into = place;
+    t->of_step = zalloc((size_t)(t->steps * row));
+    for (int bucket = 0; bucket < t->buckets; bucket++)
+        for (int p = 0; p < t->programs; p++)
+            for (int kind = 0; kind < part_kinds(t); kind++) *into++ = place_at(t, bucket, p, kind);
+    int rc = build_places(t, place, row);
+    free(place);
+    return rc;
 }
 
 const struct trainer_variant *trainer_variant(const struct trainer *t, int64_t step, int bucket, int program, int part)
