@@ -14,7 +14,7 @@ enum { EVALUATE_BUCKETS = 8, NOISE_BYTES = 16, NOISE_CHARACTERS = 46, NOISE_SEED
 struct sentences {  // of a split
     int64_t samples, left_out;
     int32_t *stored;         // number of each sample in the stored split
-    int32_t *id;
+    int32_t *id;             // NULL: noise, whose symbols are drawn when they are read
     int64_t *at, used, room; // the sentences of sample i begin at at[2i] and at[2i+1], and end there
 };
 
@@ -64,23 +64,29 @@ static int32_t *room_for(struct sentences *s, int64_t count)
     return s->id + s->used;
 }
 
-// Of noise: a symbol stands for NOISE_BYTES of the data set's longest line.
-static int64_t draw_line(const struct pairs *p, struct sentences *s, const struct feed_item *of, int side)
+// A line of noise: its length with BPE_EOS and its first symbol; the others ascend. A symbol stands for NOISE_BYTES of the data
+// set's longest line.
+static int64_t draw_line(const struct pairs *p, const struct feed_item *of, int side, int64_t *first)
 {
     struct rng4 r = rng_draw(NOISE_SEED, RNG_SYNTHETIC, (uint32_t)of->split, (uint32_t)of->index, (uint32_t)side);
     int64_t longest = dataset_facts(p->stored)->field[side].shape.dim[0] / NOISE_BYTES;
-    int64_t count = 1 + rng_below(r.v[0], (uint32_t)longest);
-    int32_t *into = room_for(s, count);
-    for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((r.v[1] + i) % (p->classes - BPE_FIRST));
+    *first = r.v[1];
+    return 1 + rng_below(r.v[0], (uint32_t)longest);
+}
+
+static void fill_noise(const struct pairs *p, const struct feed_item *of, int side, int32_t *into)
+{
+    int64_t first, count = draw_line(p, of, side, &first);
+    for (int64_t i = 0; i < count - 1; i++) into[i] = BPE_FIRST + (int32_t)((first + i) % (p->classes - BPE_FIRST));
     into[count - 1] = BPE_EOS;
-    return count;
 }
 
 static int add_sentence(struct pairs *p, const struct feed_item *of, int side, struct text *line)
 {
     struct sentences *s = &p->split[of->split];
     if (!p->symbols) {
-        s->used += draw_line(p, s, of, side);
+        int64_t first;
+        s->used += draw_line(p, of, side, &first);
         return 0;
     }
     TRY(bitext_read(p->stored, of->split, of->index, side, line));
@@ -132,18 +138,23 @@ int64_t pairs_ids(const struct dataset *view, enum split split, int64_t sample, 
 {
     const struct sentences *s = &pairs_of(view)->split[split];
     const int64_t *at = s->at + 2 * sample + side;
-    *id = s->id + at[0];
+    *id = s->id ? s->id + at[0] : NULL;
     return at[1] - at[0];
 }
 
 static int pairs_item(struct dataset *d, enum split split, const struct field *f, int64_t index, void *into, size_t room,
                       int64_t *length)
 {
+    const struct pairs *p = pairs_of(d);
     const int32_t *id;
-    *length = pairs_ids(d, split, index, (int)(f - d->facts.field), &id);
+    int side = (int)(f - d->facts.field);
+    *length = pairs_ids(d, split, index, side, &id);
     size_t bytes = (size_t)*length * sizeof *id;
     if (bytes > room) return kind_no_room(d, split, f, index, (int64_t)bytes, room);
-    memcpy(into, id, bytes);
+    if (!p->symbols)
+        fill_noise(p, &(struct feed_item){.split = split, .index = p->split[split].stored[index]}, side, into);
+    else
+        memcpy(into, id, bytes);
     return 0;
 }
 
