@@ -3,7 +3,8 @@
 # roots.sh [SUITE...]: runs both commands of the README in an empty root of each release of Debian (bookworm and trixie, unless
 # named), as a new user would: debootstrap installs the base system and make, and `make demo` the rest. Prints one line per step,
 # and the end of the log of a step that fails; then goes on with the next suite. Takes root, a network, 4 GB below $TMPDIR and
-# about half an hour per suite. The mirror and its proxy are this machine's for apt. The tree is the last commit's.
+# about half an hour per suite. The mirror and its proxy are this machine's for apt. The tree is the last commit's. TEST_SECONDS and
+# TEST_JOBS pass through to its tests.
 set -u
 [ $# -gt 0 ] || set -- bookworm trixie
 [ "$(id -u)" -eq 0 ] || { echo 'roots: root is needed, for debootstrap and chroot' >&2; exit 2; }
@@ -42,7 +43,7 @@ empty_root() { # SUITE ROOT
 inside() { # ROOT COMMAND
     unshare --mount --pid --fork sh -c 'mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys" &&
         mount --rbind /dev "$0/dev" && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-        chroot "$0" sh -c "cd /dawn && $1; exit \$?"' "$1" "$2"
+        ${TEST_SECONDS:+TEST_SECONDS=$TEST_SECONDS} ${TEST_JOBS:+TEST_JOBS=$TEST_JOBS} chroot "$0" sh -c "cd /dawn && $1; exit \$?"' "$1" "$2"
 }
 
 for suite; do
