@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The scored set of wiki-mlm, derived a second time: sentences, pieces, pairs of texts and masks by the rules of docs/language.md, with
 # Philox in Python. Compares it with what "dawn infer wiki-mlm --predictions FILE" wrote, and prints its SHA-256. Needs `tokenizers`
-# for BERT's normaliser and encoder. torch_ten_steps.py makes samples of the training with it.
+# for BERT's normaliser and encoder. torch_ten_steps.py and torch_wiki_modern.py make samples with it.
 #
 #   scored_set.py FOLDER-OF-WIKI-SAMPLE PREDICTIONS
 import collections
@@ -156,24 +156,38 @@ def mask(of, number, sample, symbols, most, share=0.15):
     return ids, places, labels
 
 
+def epoch(texts, of, samples, symbols, length, most, share):
+    """As many samples of an epoch of the training: pairs of texts, and what mask() makes of each."""
+    pairs, walks = [], 0
+    while len(pairs) < samples: pairs, walks = pairs + walk(texts, of, length, walks), walks + 1
+    pairs = pairs[:samples]
+    return pairs, [mask(of, number, pair, symbols, most, share) for number, pair in enumerate(pairs)]
+
+
+def scored(texts, symbols):
+    """Pairs of texts, what mask() makes of each, and the digest of them."""
+    pairs = [s for epoch in range(WALKS) for s in walk(texts, (SEED, TEST, epoch), FORM[0])]
+    Draws((SEED, TEST, WALKS), ORDERS, 0x7FFFFFFF).shuffle(pairs)
+    pairs, digest = pairs[:SAMPLES], hashlib.sha256()
+    masked = [mask((SEED, TEST, 0), number, pair, symbols, FORM[1]) for number, pair in enumerate(pairs)]
+    for pair, (ids, places, labels) in zip(pairs, masked):
+        parts = ids, [len(pair[0]) + 2], places, labels
+        digest.update((" | ".join([*(" ".join(map(str, x)) for x in parts), str(pair[2])]) + "\n").encode())
+    return pairs, masked, digest.hexdigest()
+
+
 def main():
     folder, predictions = sys.argv[1:]
     pieces, encoder = pieces_of([a for k in range(3) for a in articles(f"{folder}/wiki_0{k}")])
-    texts = encode(encoder, articles(f"{folder}/wiki_03"))
-    samples = [s for epoch in range(WALKS) for s in walk(texts, (SEED, TEST, epoch), FORM[0])]
-    Draws((SEED, TEST, WALKS), ORDERS, 0x7FFFFFFF).shuffle(samples)
-    digest, answers = hashlib.sha256(), [json.loads(line) for line in open(predictions)]
+    pairs, masked, digest = scored(encode(encoder, articles(f"{folder}/wiki_03")), len(pieces))
+    answers = [json.loads(line) for line in open(predictions)]
     assert len(answers) == SAMPLES, len(answers)
     hits = tries = 0
-    for number, sample in enumerate(samples[:SAMPLES]):
-        ids, places, labels = mask((SEED, TEST, 0), number, sample, len(pieces), FORM[1])
-        row, second = answers[number], len(sample[0]) + 2
+    for number, (pair, (ids, places, labels), row) in enumerate(zip(pairs, masked, answers)):
         assert [row[k] for k in ("sample", "ids", "second", "places", "labels", "next")] == \
-            [number, ids, second, places, labels, sample[2]], number
+            [number, ids, len(pair[0]) + 2, places, labels, pair[2]], number
         hits, tries = hits + sum(x == y for x, y in zip(labels, row["answers"])), tries + len(labels)
-        line = " | ".join([*(" ".join(map(str, x)) for x in (ids, [second], places, labels)), str(sample[2])]) + "\n"
-        digest.update(line.encode())
-    print(f"{SAMPLES} samples, {tries} masked pieces, {digest.hexdigest()}; masked {hits / tries:.6f}")
+    print(f"{SAMPLES} samples, {tries} masked pieces, {digest}; masked {hits / tries:.6f}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,17 @@ PLACES = [[2, 5, 0], [1, 0, 0], [1, 5, 0]]
 LABELS = [[10, 6, -1], [8, -1, -1], [5, 12, -1]]
 
 
+def batch(pairs, masked, length, most):
+    """Of scored_set.py's samples: tokens, segments, lengths, places and labels (-1: none) of masked pieces, next sentences."""
+    tokens, segments = torch.zeros(2, len(pairs), length, dtype=torch.long)
+    places, labels = torch.zeros(len(pairs), most, dtype=torch.long), torch.full((len(pairs), most), -1)
+    for n, (ids, at, was) in enumerate(masked):
+        tokens[n, :len(ids)], segments[n, len(pairs[n][0]) + 2:len(ids)] = torch.tensor(ids), 1
+        places[n, :len(at)], labels[n, :len(at)] = torch.tensor(at), torch.tensor(was)
+    lengths, nexts = torch.tensor([len(ids) for ids, _, _ in masked]), torch.tensor([pair[2] for pair in pairs])
+    return tokens, segments, lengths, places, labels, nexts
+
+
 def dense(to, of):
     part = nn.Module()
     part.dense = nn.Linear(of, to)

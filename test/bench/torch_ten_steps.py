@@ -207,18 +207,10 @@ class Cloze(Case):
         return adamw(model, 1e-3, 0.01, (0.9, 0.999), 1e-6)
 
     def loss(self, model, step):
-        (length, most), of, made, walks = self.FORMS[step >= self.SHORT], (SEED, scored_set.TRAIN, step), [], 0
-        while len(made) < self.samples:
-            made, walks = made + scored_set.walk(self.texts, of, length, walks), walks + 1
-        masked = [scored_set.mask(of, n, s, self.symbols, most, self.SHARE) for n, s in enumerate(made[:self.samples])]
-        tokens, segments = torch.zeros(2, self.samples, length, dtype=torch.long)
-        places, labels = torch.zeros(2, self.samples, most, dtype=torch.long)
-        labels -= 1
-        for n, (ids, at, was) in enumerate(masked):
-            tokens[n, :len(ids)], segments[n, len(made[n][0]) + 2:len(ids)] = torch.tensor(ids), 1
-            places[n, :len(at)], labels[n, :len(at)] = torch.tensor(at), torch.tensor(was)
-        lengths, following = torch.tensor([len(m[0]) for m in masked]), torch.tensor([s[2] for s in made[:self.samples]])
-        words, nexts = model(tokens, segments, lengths, places)
+        (length, most), of = self.FORMS[step >= self.SHORT], (SEED, scored_set.TRAIN, step)
+        pairs, masked = scored_set.epoch(self.texts, of, self.samples, self.symbols, length, most, self.SHARE)
+        *x, labels, following = torch_bert.batch(pairs, masked, length, most)
+        words, nexts = model(*x)
         masked = nn.functional.cross_entropy(words.flatten(0, 1), labels.flatten(), ignore_index=-1)
         nexts = nn.functional.cross_entropy(nexts, following)
         self.recorded = (masked + nexts).item()  # records have losses without their factors
