@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network as deepspeech.pytorch has it, with its names of tensors:
 //
-//   conv   11 frames x 41 bins, strides 2 and 2; 11 x 21, strides 1 or 2 and 2; after each a batch norm, and results are cut at 0 and 20
+//   conv   11 frames x 41 bins, strides 2 and 2; 11 x 21, strides 1 or 2 and 2; after each a batch norm, and a clip to [0, 20]
 //   rnns   bidirectional GRUs, the sum of both directions; a batch norm before all but the first
 //   fc     batch norm, and the logits of letters without a bias
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speech to text, scored by the share of words that are wrong. In this order: the step, the update rules, the tasks. Batches are in
-// utterances.h, the network in deepspeech.h, the score in speech_judge.h.
+// Speech to text, scored by the share of words that are wrong. In this order: the step, the update rules, the tasks. Batches are
+// in utterances.h, the network in deepspeech.h, the score in speech_judge.h.
 #include "tasks/speech/speech.h"
 
 #include "data/read/speech/speech.h"
@@ -82,8 +82,10 @@ static const struct task_program programs[] = {
 static const struct task_feed feeds[] = {{"train", SPLIT_TRAIN, ORDER_SORTED_FIRST}, {"test", SPLIT_TEST, ORDER_FILE}, {0}};
 static const struct metric metrics[] = {{"wer", "", METRIC_RATIO, true}, {"cer", "", METRIC_RATIO, true}, {0}};
 static const char *const an4_sets[] = {"an4", "an4-val", "chords", NULL}, *const an4_recipes[] = {"an4", "an4", "chords", NULL};
-static const char *const hundred_sets[] = {"librispeech-100", "chords", NULL}, *const hundred_recipes[] = {"deepspeech2", "chords", NULL};
-static const char *const whole_sets[] = {"librispeech", "chords", NULL}, *const whole_recipes[] = {"deepspeech2-tbd", "chords", NULL};
+static const char *const hundred_sets[] = {"librispeech-100", "chords", NULL};
+static const char *const hundred_recipes[] = {"deepspeech2", "chords", NULL};
+static const char *const whole_sets[] = {"librispeech", "chords", NULL};
+static const char *const whole_recipes[] = {"deepspeech2-tbd", "chords", NULL};
 
 #define SHARED                                                                                                             \
     .samples = "utterances", .metrics = metrics, .models = deepspeech_models, .note = utterances_note, .asks = ASKS_SOUND,  \

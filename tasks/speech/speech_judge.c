@@ -164,9 +164,10 @@ static int exhibit_utterances(void *state, struct exhibit *e)
     html_add(e->html, "<p>%lld of %lld test utterances have no error. Of %lld words %lld were replaced, %lld left out; %lld "
              "were added.</p>\n", (long long)right, (long long)count, (long long)wer_reference(&all),
              (long long)all.substitutions, (long long)all.deletions, (long long)all.insertions);
-    html_add(e->html, "<div class=\"scroll\" role=\"region\" aria-label=\"Utterances\" tabindex=\"0\"><table class=\"small sheet\">"
-             "<caption>Utterances</caption>\n<thead><tr><th></th><th>utterance</th><th class=\"number value\">seconds</th>"
-             "<th class=\"number value\">errors</th><th>said</th><th>understood</th></tr></thead>\n<tbody>");
+    html_add(e->html, "<div class=\"scroll\" role=\"region\" aria-label=\"Utterances\" tabindex=\"0\">"
+             "<table class=\"small sheet\"><caption>Utterances</caption>\n<thead><tr><th></th>"
+             "<th>utterance</th><th class=\"number value\">seconds</th><th class=\"number value\">errors</th>"
+             "<th>said</th><th>understood</th></tr></thead>\n<tbody>");
     for (int64_t i = 0; i < SHOWN && i < count; i++) add_row(j, "worst", &ranked[i], e->html);
     int64_t middle = count / 2 > SHOWN ? count / 2 : SHOWN;
     for (int64_t i = middle; i < middle + SHOWN && i < count; i++) add_row(j, "typical", &ranked[i], e->html);

@@ -16,7 +16,7 @@ static const struct recipe_key keys[] = {
      .about = "lengths to which the utterances of a batch are padded; each has two batches or more"},
     {"data.tempo", NULL, KEY_NUMBER, OWN(tempo), 0, 0.5, NULL, "0",
      .about = "the largest share by which an utterance becomes longer or shorter, drawn for each"},
-    {"data.gain", NULL, KEY_NUMBER, OWN(gain), 0, 40, NULL, "0", .about = "the largest change of loudness, in dB, drawn for each"},
+    {"data.gain", NULL, KEY_NUMBER, OWN(gain), 0, 40, NULL, "0", .about = "largest change of loudness, in dB, drawn for each"},
     {"data.bands", NULL, KEY_WHOLE, OWN(bands), 0, 16, NULL, "0", .about = "bands of frequency that are set to the mean"},
     {"data.band", NULL, KEY_WHOLE, OWN(band), 0, SPECTRUM_BINS, NULL, "20", .about = "bins of the widest of them, of 161"},
     {"data.stretches", NULL, KEY_WHOLE, OWN(stretches), 0, 16, NULL, "0", .about = "stretches of time that are set to the mean"},

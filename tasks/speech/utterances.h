@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Utterances as batches: spectra that are padded to the longest utterance of their bucket, the frames that the network has of each,
-// and in training the letters.
+// Utterances as batches: spectra that are padded to the longest utterance of their bucket, the frames that the network has of
+// each, and in training the letters.
 #pragma once
 
 #include "tasks/common/step/task.h"

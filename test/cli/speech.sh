@@ -10,7 +10,7 @@ set -eu
 
 # ---- to a target
 train="train an4 --data chords --threads 1"
-"$DAWN" $train --target 0.3 >log.txt
+"$DAWN" $train --target 0.3 --set evaluation.every=0.25 >log.txt
 reads log.txt SYNTHETIC
 "$DAWN" results show 1 >show.txt
 reads show.txt 'word error rate'
@@ -24,7 +24,6 @@ import json
 run = json.load(open("run.json"))["runs"][0]
 scores = [{s["metric"]: s["score"] for s in p["scores"]} for p in run["points"] if p.get("scores")]
 assert all(set(s) == {"wer", "cer"} for s in scores) and scores[-1]["wer"] <= 300000 < scores[0]["wer"], scores
-assert {l["name"] for l in run["points"][-1]["losses"]} == {"ctc"}, run["points"][-1]
 one, all_, beam = (json.load(open(f + ".json")) for f in ("latency", "batches", "beam"))
 assert one["scores"] == all_["scores"] and one["model_ns"]["p50"] > 0, (one, all_)
 assert abs(all_["scores"]["wer"] - scores[-1]["wer"]) < 50000, (all_, scores)  # another precision
@@ -92,5 +91,5 @@ start_board board
 "$DAWN" submit results.db --run 1 --server "$url" --handle ada --yes >sent.txt
 curl -fsS "$url/runs/1" >page.html
 reads page.html 'word error rate'
-reads page.html 'character error rate'
+reads page.html 'Other metric.*cer'
 stop_board

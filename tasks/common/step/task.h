@@ -208,8 +208,8 @@ struct task {
     // sample (windows of a text) and form one request. NULL: each sample is a request.
     int64_t (*request)(const struct setting *, const struct dataset *view, int64_t sample);
     // A data set of one question about a text, or of the lines of a text (dawn infer TASK --ask, --text), or of one picture or
-    // sound, whose file has the name `question`. `like` is the training data, or NULL if it is not there. NULL if the task answers
-    // nothing.
+    // sound, whose file has the name `question`. `like` is the training data, or NULL if it is not there. NULL if the task
+    // answers nothing.
     enum { ASKS_ABOUT_TEXT, ASKS_LINES, ASKS_PICTURE, ASKS_SOUND } asks;
     int (*ask)(const struct dataset *like, const char *text, size_t n, const char *question, struct dataset **);
     const struct author *author;   // continues a text (author.h); NULL: the task cannot

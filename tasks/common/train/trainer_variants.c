@@ -66,9 +66,11 @@ struct row_place {
 static struct row_place place_at(const struct trainer *t, int bucket, int number, int kind)
 {
     const struct task_program *program = task_program(&t->setting, t->of[number]);
-    struct row_place p = {.at = (bucket * t->programs + number) * part_kinds(t) + kind, .of = t->of[number], .feed = program->feed};
+    int row = bucket * t->programs + number;
+    struct row_place p = {.at = row * part_kinds(t) + kind, .of = t->of[number], .feed = program->feed};
     enum step_part part = t->parts > 1 && !is_sliced(t) ? (enum step_part)(PART_FIRST + kind) : PART_WHOLE;
-    p.used = bucket < (p.feed == FEED_NONE ? 1 : t->supply[p.feed].choice.order.buckets) && !(part == PART_MIDDLE && t->parts == 2);
+    int buckets = p.feed == FEED_NONE ? 1 : t->supply[p.feed].choice.order.buckets;
+    p.used = bucket < buckets && !(part == PART_MIDDLE && t->parts == 2);
     p.updates = kind == part_kinds(t) - 1;
     if (p.used)
         p.is = (struct variant){.batch = batch_of(t, p.feed, bucket), .part = part, .slice = is_sliced(t) ? kind : 0,
