@@ -60,7 +60,7 @@ TEST(noise_stays_what_it_was)
     int32_t *lengths = zalloc((size_t)dataset_facts(view)->count[SPLIT_TRAIN] * sizeof *lengths);
     int32_t id[PAIRS_LONGEST];
     uint32_t sum = 0;
-    for (int side = 0; side < PAIRS_SIDES; side++) {
+    for (int side = 0; side < PAIR_SIDES; side++) {
         assert_int_equal(dataset_lengths(view, SPLIT_TRAIN, side ? "target" : "source", lengths), 0);
         for (int i = 0; i < 1000; i++) {
             int64_t length;
