@@ -3,6 +3,7 @@
 #include "data/dataset.h"
 #include "runtime/common/base/arena.h"
 #include "tasks/common/recipe/recipe.h"
+#include "data/feed/pair_buckets.h"
 #include "tasks/translation/pairs.h"
 #include "test/unit/test.h"
 
