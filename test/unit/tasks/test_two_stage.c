@@ -38,12 +38,12 @@ TEST(tables_are_those_of_the_host)
 
 // ---- batches
 
-enum { SIDE_H = 96, SIDE_W = 128 };
+enum { SIDE_H = 96, SIDE_W = 128, TRUTHS = 16 };
 struct sample {
     uint8_t images[SIDE_H * SIDE_W * 3];
-    float truth[PHOTOS_OBJECTS][4];
-    int32_t class[PHOTOS_OBJECTS];
-    uint8_t masks[PHOTOS_OBJECTS][SIDE_H][SIDE_W];
+    float truth[TRUTHS][4];
+    int32_t class[TRUTHS];
+    uint8_t masks[TRUTHS][SIDE_H][SIDE_W];
 };
 
 // Training samples of the drawn people with this key.
@@ -54,6 +54,7 @@ static void fill_samples(struct dataset *data, const char *key, struct sample *s
     OK(recipe_set(&recipe, key));
     struct setting setting = {.task = &task_pennfudan, .recipe = &recipe, .model = two_stage_models, .data = dataset_facts(data)};
     struct feed_choice f = {.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {1}}};
+    assert_int_equal(maskrcnn_named(two_stage_models->name)->truths, TRUTHS);
     OK(photos_feed(&setting, FEED_TRAIN, &f));
     OK(f.begin(f.context));
     void *worker = f.worker_new(f.context);
@@ -72,7 +73,7 @@ static void fill_samples(struct dataset *data, const char *key, struct sample *s
 static int check_masks(const struct sample *s)
 {
     int people = 0, whole = 0;
-    for (; people < PHOTOS_OBJECTS && s->class[people] > 0; people++) {
+    for (; people < TRUTHS && s->class[people] > 0; people++) {
         const float *box = s->truth[people];
         int left = SIDE_W, top = SIDE_H, right = 0, bottom = 0;
         int64_t pixels = 0, dark = 0;
@@ -93,7 +94,7 @@ static int check_masks(const struct sample *s)
         assert_true(is[0] > box[0] - 1.01f && is[1] > box[1] - 1.01f && is[2] < box[2] + 1.01f && is[3] < box[3] + 1.01f);
         whole += !cut;
     }
-    for (int k = people; k < PHOTOS_OBJECTS; k++)
+    for (int k = people; k < TRUTHS; k++)
         for (int e = 0; e < 4; e++) assert_float_equal(s->truth[k][e], 0, 0);
     return whole;
 }
