@@ -25,7 +25,7 @@ int task_find(const char *name, const struct task **into)
     for (int i = 0; (*into = task_at(i)); i++)
         if (!strcmp((*into)->name, name)) return 0;
     list_tasks(names);
-    return fail_unknown(ERR_USAGE, "task", name, names, NULL);
+    return fail_unknown(ERR_USAGE, "task", name, names, "\"dawn models\" lists them");
 }
 
 int task_wanted(const char *more)

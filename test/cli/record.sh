@@ -304,7 +304,7 @@ python3 -m py_compile example.py
 said 2 'expected a command after --' "$DAWN" record
 said 2 'expected a command after --' "$DAWN" record --
 said 2 'no task "cifar1"; did you mean "cifar10"' "$DAWN" record --task cifar1 -- true
-said 2 'no task "go"; there are .*cifar10, .* and wmt16-gnmt$' "$DAWN" record --task go -- true
+said 2 'no task "go" ."dawn models" lists them' "$DAWN" record --task go -- true
 said 2 'board "demo" is for synthetic data' "$DAWN" record --task demo -- true
 said 2 'write 94 as 0.94' "$DAWN" record -t 94 -- true
 said 2 '--stop is for a single run' "$DAWN" record --stop -n 5 -- true

@@ -115,7 +115,7 @@ static int find_contest(const char *name, const struct contest **contest)
     if (*contest != NULL && (*contest)->synthetic)
         return fail(ERR_USAGE, "the board \"%s\" is for synthetic data, which only \"dawn train\" can use", name);
     if (*contest != NULL) return 0;
-    return fail_unknown(ERR_USAGE, "task", name, names, NULL);
+    return fail_unknown(ERR_USAGE, "task", name, names, "\"dawn models\" lists them");
 }
 
 static int check_target(const struct contest *c, double target)
