@@ -26,7 +26,8 @@ step() { # SUITE NAME COMMAND...: one line with the time, and the last line of t
     else
         failed=$((failed + 1))
         printf 'FAIL  %-24s %7s  exit status %d\n' "$line" "$took" "$rc"
-        grep -aE '^FAIL|rror' "$log" | head -n 40
+        # A test prints what it expected and what was there before its line, and the end of the log names them all.
+        grep -aE -B 40 '^FAIL' "$log" || grep -aE 'rror' "$log" | head -n 40
         tail -n 20 "$log"
     fi
     return "$rc"
