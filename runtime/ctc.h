@@ -7,7 +7,7 @@
 // alignments of the frames before it; `with` includes the frame. Backward the same sums run over states and frames in reverse.
 #pragma once
 
-#include "runtime/common/base/rng.h"
+#include "runtime/element.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ DAWN_BOTH struct ctc_number ctc_add(const float *m, const int32_t *e, int32_t sk
     int32_t far = e[-2], e2 = skip ? far : CTC_ZERO, most = e[0] > e[-1] ? e[0] : e[-1];
     struct ctc_number n;
     most = e2 > most ? e2 : most;
-    n.m = m[0] * ctc_power(e[0] - most) + m[-1] * ctc_power(e[-1] - most) + m[-2] * ctc_power(e2 - most);
+    n.m = m[0] * ctc_power(e[0] - most) + m[-1] * ctc_power(e[-1] - most) + (skip ? m[-2] : 0.0f) * ctc_power(e2 - most);
     n.e = most;
     return n;
 }
@@ -56,16 +56,9 @@ DAWN_BOTH struct ctc_number ctc_add(const float *m, const int32_t *e, int32_t sk
 // e^d for d <= 0, with m around 1.
 DAWN_BOTH struct ctc_number ctc_exp(float d)
 {
-    float n = (d * 1.44269504f + 12582912.0f) - 12582912.0f, f = (d - n * 0.693359375f) + n * 2.12194440e-4f, p;
+    float n = (d * 1.44269504f + 12582912.0f) - 12582912.0f, f = (d - n * 0.693359375f) + n * 2.12194440e-4f;
     struct ctc_number y;
-    p = 0.00138145499f;  // as element_exp_near
-    p = p * f + 0.00836874824f;
-    p = p * f + 0.041668389f;
-    p = p * f + 0.166665196f;
-    p = p * f + 0.49999994f;
-    p = p * f + 1.0f;
-    p = p * f + 1.0f;
-    y.m = d < (float)CTC_LEAST ? 0.0f : p;
+    y.m = d < (float)CTC_LEAST ? 0.0f : element_exp_part(f);
     y.e = d >= (float)CTC_LEAST ? (int32_t)n : CTC_ZERO;
     return y;
 }

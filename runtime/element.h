@@ -84,6 +84,18 @@ DAWN_BOTH float element_bounded(float x, float most)
     return x;
 }
 
+// e^f for |f| <= ln2 / 2: minimax.
+DAWN_BOTH float element_exp_part(float f)
+{
+    float p = 0.00138145499f;
+    p = p * f + 0.00836874824f;
+    p = p * f + 0.041668389f;
+    p = p * f + 0.166665196f;
+    p = p * f + 0.49999994f;
+    p = p * f + 1.0f;
+    return p * f + 1.0f;
+}
+
 // e^x for |x| <= 87, relative error below 1.5e-7. A GPU has an instruction for powers of two, where the polynomial
 // is a third of an activation's instructions; its relative error is below (2 + 1.2 |x|) 2^-23, and where |x| is large
 // activations weigh it by something small.
@@ -96,13 +108,7 @@ DAWN_BOTH float element_exp_near(float x)
     float whole = n - 12582912.0f;
     float f = x - whole * 0.693359375f;
     f = f + whole * 2.12194440e-4f;
-    float p = 0.00138145499f;  // minimax on [-ln2/2, ln2/2]
-    p = p * f + 0.00836874824f;
-    p = p * f + 0.041668389f;
-    p = p * f + 0.166665196f;
-    p = p * f + 0.49999994f;
-    p = p * f + 1.0f;
-    p = p * f + 1.0f;
+    float p = element_exp_part(f);
     uint32_t bits, exponent;
     memcpy(&bits, &p, 4);
     memcpy(&exponent, &n, 4);

@@ -138,6 +138,33 @@ TEST(test_long)
     session_done(ref);
 }
 
+// ---- a label that its one frame rules out: its sample is skipped, and the other is what arithmetic says.
+
+static void impossible_on(const char *device)
+{
+    enum { BOTH = 2 };
+    const float never = -INFINITY, logits[BOTH][CLASSES] = {{0.5f, 1, never}, {0.5f, never, 0.25f}};
+    static const int32_t one[BOTH] = {1, 1};
+    struct net n = net_new(session_on(device), SHAPE(BOTH, 1, CLASSES), 1);
+    OK(session_put(n.s, "logits", logits, 0, sizeof logits));
+    OK(session_put(n.s, "frames", one, 0, sizeof one));
+    OK(session_put(n.s, "labels", one, 0, sizeof one));
+    OK(session_put(n.s, "counts", one, 0, sizeof one));
+    OK(session_run(n.s, 0));
+    const double p = 1 / (1 + exp(-0.5)), losses[BOTH] = {-log(p), 0}, skipped[BOTH] = {0, 1};
+    const double d[BOTH * CLASSES] = {1 - p, p - 1, 0, 0, 0, 0};
+    slot_is(n.s, "losses", losses, BOTH);
+    slot_is(n.s, "skipped", skipped, BOTH);
+    slot_is(n.s, "d", d, BOTH * CLASSES);
+    session_done(n.s);
+}
+
+TEST(test_impossible)
+{
+    impossible_on("ref");
+    impossible_on("cpu");
+}
+
 TEST(test_nan)
 {
     static const char *const device[] = {"ref", "cpu"};
