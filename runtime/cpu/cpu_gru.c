@@ -157,28 +157,12 @@ static void backward_task(const struct scan *o, const struct task *k, const stru
     }
 }
 
-static void gru_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    const struct scan *o = context;
-    struct rows r = scan_rows(o, thread);
-    for (int64_t i = begin; i < end; i++) {
-        struct task k = scan_task(o, i);
-        scan_begin(o, &r);
-        if (o->back)
-            backward_task(o, &k, &r);
-        else
-            forward_task(o, &k, &r);
-    }
-}
-
 static int gru_run(struct cpu_step *s)
 {
     struct scan o = {.step = s, .loops = s->cpu->loops, .length = s->in[3]};
     size_gru(&o, s->cpu, s->graph, s->node);
     o.bias = o.back ? NULL : s->in[2], o.dh = o.back ? s->in[4] : NULL;
-    scan_carve(&o, s->work, s->cpu->threads);
-    scan_pack(&o);
-    threads_for(scan_tasks(&o), 1, gru_piece, &o);
+    scan_run(&o, o.back ? backward_task : forward_task);
     return 0;
 }
 

@@ -149,29 +149,13 @@ static void backward_task(const struct scan *o, const struct task *k, const stru
     write_state_gradients(o, k, r);
 }
 
-static void lstm_piece(void *context, int64_t begin, int64_t end, int thread)
-{
-    const struct scan *o = context;
-    struct rows r = scan_rows(o, thread);
-    for (int64_t i = begin; i < end; i++) {
-        struct task k = scan_task(o, i);
-        scan_begin(o, &r);
-        if (o->back)
-            backward_task(o, &k, &r);
-        else
-            forward_task(o, &k, &r);
-    }
-}
-
 static int lstm_run(struct cpu_step *s)
 {
     struct scan o = {0};
     size_lstm(&o, s->cpu, s->graph, s->node);
     void *const *in = s->in + (o.back ? 4 : 2);
     o.step = s, o.loops = s->cpu->loops, o.length = in[0], o.h0 = in[1], o.c0 = in[2], o.dh = o.back ? in[3] : NULL;
-    scan_carve(&o, s->work, s->cpu->threads);
-    scan_pack(&o);
-    threads_for(scan_tasks(&o), 1, lstm_piece, &o);
+    scan_run(&o, o.back ? backward_task : forward_task);
     return 0;
 }
 

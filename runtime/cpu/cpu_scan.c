@@ -39,14 +39,14 @@ size_t scan_carve(struct scan *o, void *base, int threads)
     return s.used;
 }
 
-struct rows scan_rows(const struct scan *o, int thread)
+static struct rows rows_of(const struct scan *o, int thread)
 {
     struct rows r;
     carve_rows(o, &r, o->scratch + o->scratch_each * (size_t)thread);
     return r;
 }
 
-void scan_begin(const struct scan *o, const struct rows *r)
+static void clear_rows(const struct scan *o, const struct rows *r)
 {
     memset(r->gates, 0, (size_t)(o->rows * SCAN_PARTS * o->lanes) * sizeof(float));
     memset(r->units, 0, (size_t)(o->rows * o->depth) * sizeof *r->units);
@@ -79,7 +79,7 @@ static void units_of(const struct scan *o, const float *row, uint16_t *half, uin
 static void pack_columns(void *context, int64_t begin, int64_t end, int thread)  // of all directions, by 16
 {
     const struct scan *o = context;
-    struct rows r = scan_rows(o, thread);
+    struct rows r = rows_of(o, thread);
     uint32_t *units = (uint32_t *)r.gates;
     for (int64_t i = begin; i < end; i++) {
         const int64_t d = i / (o->wide / COLUMNS), first = i % (o->wide / COLUMNS) * COLUMNS, gate = first / o->lanes;
@@ -97,7 +97,7 @@ static void pack_columns(void *context, int64_t begin, int64_t end, int thread) 
 static void pack_rows(void *context, int64_t begin, int64_t end, int thread)  // units of all directions
 {
     const struct scan *o = context;
-    struct rows r = scan_rows(o, thread);
+    struct rows r = rows_of(o, thread);
     float *line = r.gates;
     uint16_t *half[2] = {(uint16_t *)(line + o->wide), (uint16_t *)(line + 2 * o->wide)};
     for (int64_t i = begin; i < end; i++) {
@@ -119,7 +119,7 @@ static void pack_rows(void *context, int64_t begin, int64_t end, int thread)  //
     }
 }
 
-void scan_pack(struct scan *o)
+static void pack(struct scan *o)
 {
     memset(o->biases, 0, (size_t)(o->d * o->gates * o->lanes) * sizeof(float));
     for (int64_t i = 0; i < o->d * o->gates && o->bias; i++)
@@ -129,9 +129,7 @@ void scan_pack(struct scan *o)
 }
 
 // ---- one task
-int64_t scan_tasks(const struct scan *o) { return o->d * ((o->samples + o->rows - 1) / o->rows); }
-
-struct task scan_task(const struct scan *o, int64_t i)
+static struct task task_of(const struct scan *o, int64_t i)
 {
     struct task k = {.d = i % o->d, .first = i / o->d * o->rows};
     k.rows = o->samples - k.first < o->rows ? o->samples - k.first : o->rows;
@@ -141,6 +139,26 @@ struct task scan_task(const struct scan *o, int64_t i)
         if (k.n[b] > k.most) k.most = k.n[b];
     }
     return k;
+}
+
+static void do_tasks(void *context, int64_t begin, int64_t end, int thread)
+{
+    const struct scan *o = context;
+    const struct rows r = rows_of(o, thread);
+    for (int64_t i = begin; i < end; i++) {
+        const struct task k = task_of(o, i);
+        clear_rows(o, &r);
+        o->each(o, &k, &r);
+    }
+}
+
+void scan_run(struct scan *o, void (*each)(const struct scan *, const struct task *, const struct rows *))
+{
+    const struct cpu_step *s = o->step;
+    o->each = each;
+    scan_carve(o, s->work, s->cpu->threads);
+    pack(o);
+    threads_for(o->d * ((o->samples + o->rows - 1) / o->rows), 1, do_tasks, o);
 }
 
 int64_t scan_place(const struct scan *o, const struct task *k, int64_t b, int64_t i, int64_t parts)

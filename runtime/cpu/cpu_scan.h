@@ -9,6 +9,8 @@
 
 enum { SCAN_ROWS = 16, SCAN_PARTS = 4, SCAN_AHEAD = 2 };  // samples of a task; parts of a row; words that are prefetched
 
+struct task;
+struct rows;
 struct scan {
     const struct cpu_step *step;
     const struct loops *loops;
@@ -24,6 +26,7 @@ struct scan {
     const float *c0, *bias;
     uint32_t *weights;                // [D][depth][wide]
     float *biases;                    // [D][gates][lanes]
+    void (*each)(const struct scan *, const struct task *, const struct rows *);
     char *scratch;                    // of the threads
     size_t scratch_each;
 };
@@ -51,11 +54,8 @@ struct scan_parts {
 // `parts`: of input 0.
 void scan_size(struct scan *, const struct cpu_device *, const struct graph *, const struct node *, int parts);
 size_t scan_carve(struct scan *, void *base, int threads);
-struct rows scan_rows(const struct scan *, int thread);
-void scan_begin(const struct scan *, const struct rows *);  // zeros
-void scan_pack(struct scan *);                              // the weights and the biases
-struct task scan_task(const struct scan *, int64_t i);
-int64_t scan_tasks(const struct scan *);
+// Carves the workspace of the step, packs the weights and the biases, and does all tasks.
+void scan_run(struct scan *, void (*each)(const struct scan *, const struct task *, const struct rows *));
 // The offset in [B,T,D,parts,H] of the units of word i of sample b, in the order of the direction.
 int64_t scan_place(const struct scan *, const struct task *, int64_t b, int64_t i, int64_t parts);
 void scan_multiply(const struct scan *, const struct task *, const struct rows *, struct scan_parts, bool adds);

@@ -7,20 +7,6 @@
 enum { SAMPLES = K_SCAN_SAMPLES, GATES = 3, KEPT = 4 };
 static_assert((int)K_GRU_SAMPLES == (int)K_SCAN_SAMPLES, "rows of a block");
 
-template <typename T> static __global__ void __launch_bounds__(K_BLOCK) pack_weights(const struct k_gru k)
-{
-    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x, side = (int64_t)GATES * k.units, of = side * k.units;
-    if (i >= k.directions * of) return;
-    const int64_t at = i % of;
-    ((T *)k.packed)[i] = from_float<T>(k.w[i - at + (k.x ? at % side * k.units + at / side : at)]);
-}
-
-template <typename T> static cudaError_t pack(const struct k_gru *k, cudaStream_t stream)
-{
-    const int64_t count = (int64_t)k->directions * GATES * k->units * k->units;
-    return launch(pack_weights<T>, blocks_for(count), K_BLOCK, stream, *k);
-}
-
 static dim3 groups_of(const struct k_gru *k)
 {
     return dim3((unsigned)k_divide_up(k->samples, SAMPLES), (unsigned)k->directions);
@@ -133,7 +119,7 @@ K_LAUNCHER(k_gru)
 {
     const struct k_gru *k = (const struct k_gru *)args;
     BY_FLOAT(k->type, T, {
-        TRY_CUDA(pack<T>(k, stream));
+        TRY_CUDA(pack<T>(k, GATES, stream));
         return launch(gru<T>, groups_of(k), K_BLOCK, stream, *k);
     });
 }
@@ -218,7 +204,7 @@ K_LAUNCHER(k_gru_grad)
 {
     const struct k_gru *k = (const struct k_gru *)args;
     BY_FLOAT(k->type, T, {
-        TRY_CUDA(pack<T>(k, stream));
+        TRY_CUDA(pack<T>(k, GATES, stream));
         return launch(gru_grad<T>, groups_of(k), K_BLOCK, stream, *k);
     });
 }

@@ -120,20 +120,6 @@ K_LAUNCHER(k_sru_grad)
 // ---- LSTM
 enum { SAMPLES = K_SCAN_SAMPLES, UNITS = K_LSTM_UNITS, GATES = 4 };
 
-template <typename T> static __global__ void __launch_bounds__(K_BLOCK) pack_weights(const struct k_lstm k)
-{
-    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x, side = (int64_t)GATES * k.units, of = side * k.units;
-    if (i >= k.directions * of) return;
-    const int64_t at = i % of;
-    ((T *)k.packed)[i] = from_float<T>(k.w[i - at + (k.x ? at % side * k.units + at / side : at)]);
-}
-
-template <typename T> static cudaError_t pack(const struct k_lstm *k, cudaStream_t stream)
-{
-    const int64_t count = (int64_t)k->directions * GATES * k->units * k->units;
-    return launch(pack_weights<T>, blocks_for(count), K_BLOCK, stream, *k);
-}
-
 __device__ static inline int64_t gate_at(int64_t at, int j) { return (at - j) * GATES + j; }
 
 // Where a state of unit j is in [B,D,H].
@@ -259,7 +245,7 @@ K_LAUNCHER(k_lstm)
     const struct k_lstm *k = (const struct k_lstm *)args;
     BY_FLOAT(k->type, T, {
         if (!k->w) return launch(lstm_word<T>, blocks_of_word(k), K_BLOCK, stream, *k);
-        TRY_CUDA(pack<T>(k, stream));
+        TRY_CUDA(pack<T>(k, GATES, stream));
         return launch(lstm<T>, groups_of(k), K_BLOCK, stream, *k);
     });
 }
@@ -349,7 +335,7 @@ K_LAUNCHER(k_lstm_grad)
     const struct k_lstm *k = (const struct k_lstm *)args;
     BY_FLOAT(k->type, T, {
         if (!k->w) return launch(lstm_word_grad<T>, blocks_of_word(k), K_BLOCK, stream, *k);
-        TRY_CUDA(pack<T>(k, stream));
+        TRY_CUDA(pack<T>(k, GATES, stream));
         return launch(lstm_grad<T>, groups_of(k), K_BLOCK, stream, *k);
     });
 }

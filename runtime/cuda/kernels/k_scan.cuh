@@ -37,6 +37,28 @@ template <typename K> __device__ static inline int64_t unit_at(const K &k, const
     return (row * k.directions + s.d) * k.units + j;
 }
 
+// The weights w[D,gates H,H] in the type of the activations; forward as [D,H,gates H], so that neighbours read adjacent ones.
+struct k_pack {
+    const float *w;
+    void *packed;
+    int directions, units, gates;
+    bool forward;
+};
+
+template <typename T> static __global__ void __launch_bounds__(K_BLOCK) pack_weights(const struct k_pack k)
+{
+    const int64_t i = (int64_t)blockIdx.x * K_BLOCK + threadIdx.x, side = (int64_t)k.gates * k.units, of = side * k.units;
+    if (i >= k.directions * of) return;
+    const int64_t at = i % of;
+    ((T *)k.packed)[i] = from_float<T>(k.w[i - at + (k.forward ? at % side * k.units + at / side : at)]);
+}
+
+template <typename T, typename K> static cudaError_t pack(const K *k, int gates, cudaStream_t stream)
+{
+    const struct k_pack p = {k->w, k->packed, k->directions, k->units, gates, k->x != NULL};
+    return launch(pack_weights<T>, blocks_for((int64_t)p.directions * gates * p.units * p.units), K_BLOCK, stream, p);
+}
+
 // sums[b] = the product of the group's rows in shared memory, K_SCAN_SAMPLES wide, and a column of the weights.
 template <typename T>
 __device__ static inline void multiply(const T *w, int64_t pitch, const float *rows, int depth, float (&sum)[K_SCAN_SAMPLES])
