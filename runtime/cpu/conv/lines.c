@@ -3,8 +3,8 @@
 // numbers, `stride` C behind those of pixel q - 1. So for a row of the window these numbers are the rows of a matrix, not copied:
 // rows may overlap. Lines of x or dy are widened once with their padding; sums are f32.
 //
-// dw: row r is the product of that matrix, transposed, and a line of dy. Each thread sums a share of the images, and the sums are
-// added in order: same number of threads, same bytes.
+// dw: row r is the product of that matrix, transposed, and a line of dy. There is a share of the images for each thread, and the
+// sums of the shares are added in order: same number of threads, same bytes.
 // dx: pixels whose columns have the same remainder by the stride read adjacent columns of dy, with every stride-th column of the
 // window in reverse.
 #include "runtime/cpu/conv/lines.h"
@@ -20,7 +20,7 @@ struct lines {
     const void *x, *dy;
     const float *w;
     void *to;
-    int threads;
+    int shares;               // of the images, for dw
     int64_t wide;             // columns of products: k of dw, c of dx, in whole vectors
     int64_t pixels;           // of a product for dx, at most
     int64_t lines, side;      // that a task reads, and the numbers of one with its padding
@@ -39,7 +39,7 @@ static int64_t even(int64_t n) { return n + n % 2; }  // products have even numb
 
 static struct lines plan_lines(const struct dnnl_conv *c, int threads)
 {
-    struct lines o = {.conv = c, .threads = threads};
+    struct lines o = {.conv = c, .shares = c->n < threads ? (int)c->n : threads};
     const int64_t stride = c->stride[1];
     if (c->pass == DNNL_WGRAD) {
         o.wide = loops_lanes(c->k), o.lines = c->h, o.before = c->before[1] * c->c;
@@ -59,7 +59,7 @@ static struct lines plan_lines(const struct dnnl_conv *c, int threads)
 size_t lines_bytes(const struct dnnl_conv *c, int threads)
 {
     const struct lines o = plan_lines(c, threads);
-    return (size_t)(o.filter_count + o.scratch_each * threads) * sizeof(float);
+    return (size_t)(o.filter_count + o.scratch_each * (c->pass == DNNL_WGRAD ? o.shares : threads)) * sizeof(float);
 }
 
 static void widen_some(const struct lines *o, const void *from, int64_t at, int64_t count, float *to)
@@ -106,7 +106,7 @@ static void sum_piece(void *context, int64_t begin, int64_t end, int thread)  //
     for (int64_t i = begin; i < end; i++) {
         float *lines = o->scratch + o->scratch_each * i, *dy = lines + o->lines * o->side, *sums = dy + c->p * c->q * o->wide;
         memset(dy, 0, (size_t)((c->p * c->q + c->r * even(c->s * c->c)) * o->wide) * sizeof *dy);
-        for (int64_t n = c->n * i / o->threads; n < c->n * (i + 1) / o->threads; n++) add_image(o, n, lines, dy, sums);
+        for (int64_t n = c->n * i / o->shares; n < c->n * (i + 1) / o->shares; n++) add_image(o, n, lines, dy, sums);
     }
 }
 
@@ -120,7 +120,7 @@ static void gather_piece(void *context, int64_t begin, int64_t end, int thread) 
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < numbers; j++) {
             float sum = 0.0f;
-            for (int t = 0; t < o->threads; t++)
+            for (int t = 0; t < o->shares; t++)
                 sum += sums[o->scratch_each * t + (i % c->r * even(numbers) + j) * o->wide + i / c->r];
             ((float *)o->to)[i * numbers + j] = sum;
         }
@@ -196,7 +196,7 @@ void lines_run(const struct loops *loops, const struct dnnl_conv *c, int threads
     o.loops = loops, o.x = in[0], o.w = in[0], o.dy = in[1], o.to = to;
     o.filters = work, o.scratch = o.filters + o.filter_count;
     if (c->pass == DNNL_WGRAD) {
-        threads_for(threads, 1, sum_piece, &o);
+        threads_for(o.shares, 1, sum_piece, &o);
         threads_for(c->k * c->r, 1, gather_piece, &o);
         return;
     }
