@@ -27,8 +27,8 @@ int sound_check(const struct sound_head *head)
 {
     if (head->channels < 1 || head->channels > SOUND_CHANNELS)
         return fail(ERR_INPUT, "it has %d channels; 1 to %d are read", head->channels, SOUND_CHANNELS);
-    if (head->rate < 1 || head->rate > SOUND_RATE_MOST)
-        return fail(ERR_INPUT, "it has %d samples a second; 1 to %d are read", head->rate, SOUND_RATE_MOST);
+    if (head->rate < SOUND_RATE_LEAST || head->rate > SOUND_RATE_MOST)
+        return fail(ERR_INPUT, "it has %d samples a second; %d to %d are read", head->rate, SOUND_RATE_LEAST, SOUND_RATE_MOST);
     return 0;
 }
 
@@ -143,7 +143,7 @@ int sound_resample(struct sound *sound, int rate)
 {
     if (sound->rate == rate) return 0;
     const double step = (double)sound->rate / rate, band = KEPT * (step > 1 ? 1 / step : 1);
-    struct sound to = {rate, (int64_t)ceil((double)sound->count / step), NULL};
+    struct sound to = {rate, (sound->count * rate + sound->rate - 1) / sound->rate, NULL};
     to.at = malloc((size_t)(to.count + 1) * sizeof *to.at);
     if (to.at == NULL) return fail(ERR_MEMORY, "not enough memory for %lld samples of sound", (long long)to.count);
     for (int64_t i = 0; i < to.count; i++) to.at[i] = filter_at(sound, (double)i * step, band);

@@ -8,7 +8,7 @@
 
 #include "runtime/common/base/error.h"
 
-enum { SOUND_BYTES = 1 << 28, SOUND_RATE_MOST = 384000, SOUND_CHANNELS = 8 };
+enum { SOUND_BYTES = 1 << 28, SOUND_RATE_LEAST = 4000, SOUND_RATE_MOST = 384000, SOUND_CHANNELS = 8 };
 
 struct sound_head {
     const char *form;  // "sphere", "WAV", "FLAC"

@@ -6,7 +6,7 @@
 #include "data/audio/sound_inside.h"
 #include "runtime/common/base/text.h"
 
-enum { HEAD = 1024, HEAD_MOST = 64 * HEAD, START = 16, WORD = 64 };
+enum { HEAD = 1024, HEAD_MOST = SOUND_HEAD, START = 16, WORD = 64 };
 
 struct member {
     char value[WORD];
@@ -87,7 +87,7 @@ int sound_sphere(const uint8_t *bytes, size_t count, size_t size, struct sound_p
                     strstr(coding, "shorten") != NULL ? " (NIST's w_decode -o pcm undoes shorten)" : "");
     TRY(number_of(member, BYTES, 2, 2, &width));
     TRY(number_of(member, COUNT, 0, SOUND_BYTES, &samples));
-    TRY(number_of(member, RATE, 1, SOUND_RATE_MOST, &rate));
+    TRY(number_of(member, RATE, SOUND_RATE_LEAST, SOUND_RATE_MOST, &rate));
     if (member[CHANNELS].has) TRY(number_of(member, CHANNELS, 1, SOUND_CHANNELS, &channels));
     if (member[BITS].has) TRY(number_of(member, BITS, 1, 16, &bits));
     const char *order = member[ORDER].has ? member[ORDER].value : "";

@@ -79,7 +79,11 @@ int sound_wav(const uint8_t *bytes, size_t count, size_t size, struct sound_plac
 {
     *place = (struct sound_place){0};
     if (count < RIFF) return fail(ERR_INPUT, "it ends within the head of a WAV file");
-    if (memcmp(bytes, "RIFF", 4) != 0) return fail(ERR_INPUT, "it is a WAV file of the form %.4s; only RIFF is read", bytes);
+    if (memcmp(bytes, "RIFF", 4) != 0) {
+        char form[5] = "";
+        for (int i = 0; i < 4; i++) form[i] = bytes[i] < ' ' || bytes[i] > '~' ? '?' : (char)bytes[i];
+        return fail(ERR_INPUT, "it is a WAV file of the form %s; only RIFF is read", form);
+    }
     for (size_t at = RIFF; at + CHUNK <= count;) {
         const uint8_t *chunk = bytes + at;
         const uint32_t told = low32(chunk + 4);

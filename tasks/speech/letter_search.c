@@ -40,7 +40,7 @@ static void make_shares(const float *logits, double share[LETTERS])
     double most = -INFINITY, sum = 0;
     for (int i = 0; i < LETTERS; i++) most = fmax(most, (double)logits[i]);
     for (int i = 0; i < LETTERS; i++) sum += exp((double)logits[i] - most);
-    for (int i = 0; i < LETTERS; i++) share[i] = (double)logits[i] - most - log(sum);
+    for (int i = 0; i < LETTERS; i++) share[i] = isfinite(sum) ? (double)logits[i] - most - log(sum) : -INFINITY;
 }
 
 static int32_t child_of(struct beam *b, int32_t parent, int32_t letter)

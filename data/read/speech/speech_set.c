@@ -97,11 +97,13 @@ static char *path_of(const struct dataset *ds, const struct utterance *u)
 static int read_begin(const char *path, uint8_t bytes[SOUND_HEAD], size_t *count, int64_t *size)
 {
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer does not wait
     if (fd < 0) return fail_errno(ERR_MISSING, errno, "cannot open %s", path);
-    const ssize_t got = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, bytes, SOUND_HEAD, 0) : -1;
+    const bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    const ssize_t got = regular ? pread(fd, bytes, SOUND_HEAD, 0) : 0;
     const int reason = errno;
     close(fd);
+    if (!regular) return fail(ERR_INPUT, "%s is no regular file", path);
     if (got < 0) return fail_errno(ERR_IO, reason, "cannot read %s", path);
     if (st.st_size > SOUND_BYTES)
         return fail(ERR_INPUT, "%s has %lld bytes; at most %d are read", path, (long long)st.st_size, SOUND_BYTES);
@@ -319,7 +321,11 @@ int speech_ask(const struct dataset_facts *like, const char *name, const char *b
     struct sound sound;
     *into = NULL;
     TRY(sound_decode(name, (const uint8_t *)bytes, count, &sound));
-    int rc = sound_resample(&sound, SPEECH_RATE);
+    int rc = 0;
+    if (sound.count > (int64_t)sound.rate * SPEECH_ASKED_SECONDS)
+        rc = fail(ERR_INPUT, "%s: it lasts %.0f s; at most %d s are taken at a time", name,
+                  (double)sound.count / sound.rate, SPEECH_ASKED_SECONDS);
+    if (rc == 0) rc = sound_resample(&sound, SPEECH_RATE);
     const int64_t samples = sound.count;
     sound_free(&sound);
     TRY(rc);

@@ -10,7 +10,7 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/text.h"
 
-enum { SPEECH_FILE = 160, SPEECH_TEXT = 1000, SPEECH_LIST = 64 << 20, SPEECH_RATE = 16000 };
+enum { SPEECH_FILE = 160, SPEECH_TEXT = 1000, SPEECH_LIST = 64 << 20, SPEECH_RATE = 16000, SPEECH_ASKED_SECONDS = 120 };
 
 struct utterance {
     char file[SPEECH_FILE];  // below the folder of the set, or a name

@@ -276,6 +276,14 @@ TEST(a_sound_of_a_person_is_a_sample)
     assert_int_equal(speech_samples(ds, SPLIT_TEST, 0), 2 * speech_samples(chords, SPLIT_TEST, 3));
     dataset_close(ds);
     assert_fails(speech_ask(dataset_facts(chords), "hello.wav", "text", 4, &ds), ERR_INPUT, "hello.wav is no sound");
+    enum { LONG = 121 * 4000 };
+    static const char head[] = "RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\1\0\1\0\xa0\x0f\0\0\xa0\x0f\0\0\1\0\10\0"
+                               "data\xff\xff\xff\xff";
+    char *wav = zalloc(sizeof head - 1 + LONG);
+    memcpy(wav, head, sizeof head - 1);
+    assert_fails(speech_ask(dataset_facts(chords), "a.wav", wav, sizeof head - 1 + LONG, &ds), ERR_INPUT,
+                 "a.wav: it lasts 121 s; at most 120 s are taken at a time");
+    free(wav);
     free(a);
     free(b);
     dataset_close(chords);
