@@ -91,5 +91,5 @@ start_board board
 "$DAWN" submit results.db --run 1 --server "$url" --handle ada --yes >sent.txt
 curl -fsS "$url/runs/1" >page.html
 reads page.html 'word error rate'
-reads page.html 'Other metric.*cer'
+reads page.html 'Other metric.*character error rate'
 stop_board

@@ -83,7 +83,7 @@ static void headline(struct page *page, const struct shown *shown)
         char words[TEXT_FIGURE];
         int64_t score = curve_last(shown->statement.json, &shown->metrics[m]);
         if (score == RUN_SCORE_NONE) continue;
-        figure(page, "Other metric", shown->metrics[m].name);
+        figure(page, "Other metric", contest_metric_title(shown->metrics[m].name));
         html_add(page->out, "%s</dd></div>", run_metric_text(&shown->metrics[m], score, words));
     }
     if (ranked >= 0) {
