@@ -94,7 +94,13 @@ gpu_state() { # MOMENT: the GPU's clocks and power, if nvidia-smi is installed
 }
 
 left_out() { # SIDE WHY
+    local wait
     echo "$1 is left out: $2" >&2
+    # A competitor that fails closes its output before it says why: Python 3.13 lets go of it first.
+    for ((wait = 0; wait < 20; wait++)); do
+        [ -n "${pid[$1]:-}" ] && kill -0 "${pid[$1]}" 2>/dev/null || break
+        sleep 0.05
+    done
     tail -n 8 "$work/said/$1" >&2 2>/dev/null
     line "{\"left_out\": {\"$1\": $(quoted "$2")}}"
     [ -z "${pid[$1]:-}" ] || kill -KILL "${pid[$1]}" 2>/dev/null # it must not run concurrently with the others
