@@ -36,6 +36,7 @@ step() { # SUITE NAME COMMAND...: one line with the time, and the last line of t
 empty_root() { # SUITE ROOT
     debootstrap --variant=minbase --include=make "$1" "$2" "$mirror" &&
         cp /etc/resolv.conf "$2/etc/" &&
+        printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$2/etc/hosts" && # every installation has it; debootstrap makes none
         { apt-config dump | grep -i '^Acquire::https\?::Proxy' >"$2/etc/apt/apt.conf.d/80proxy" || true; } &&
         mkdir "$2/dawn" && git archive HEAD | tar -x -C "$2/dawn"
 }

@@ -121,7 +121,7 @@ cmp whole.dawnpack again.dawnpack
 
 # Killed behind the first round, and in the middle of another.
 packed() { od -An -tu8 -j76 -N8 killed.dawnpack.part 2>/dev/null | tr -d ' '; }
-for try in 1 2 3 4 5; do
+for try in $(seq 30); do
     rm -f killed.dawnpack*
     "$DAWN" data pack imagenette src killed.dawnpack --short-side 32 >out 2>err &
     pid=$!
