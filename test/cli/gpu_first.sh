@@ -38,7 +38,7 @@ END
 tested() { printf '#!/bin/bash\n%s\n' "$2" >"$place/$1"; chmod +x "$place/$1"; } # PROGRAM COMMANDS
 place=packed
 tested test_cuda_device 'echo "[  PASSED  ] 3 test(s)."'
-tested test_cuda_ops 'trap "" TERM; for i in {1..99}; do sleep 1; done' # only KILL ends it
+tested test_cuda_ops 'exit 4'
 tested test_cuda_conv 'exit 3'
 tested test_cuda_zz 'head -c 3000000 /dev/zero | tr "\0" x; echo; echo "[  PASSED  ] 1 test(s)."'
 for program in nvidia-smi ncu nsys nvcc python3; do printf '#!/bin/sh\necho "12 -> H100"\n' >bin/$program; done
@@ -55,14 +55,15 @@ place=gpu/on_gpu
 PATH=$PWD/bin:$PATH
 
 rc=0
-LIMIT=25 BUDGET=400 gpu/run.sh out >said/run || rc=$?
+BUDGET=400 gpu/run.sh out >said/run || rc=$?
 cat said/run
 [ "$rc" = 1 ] # stages failed, and stopped none of the later ones
-line() { grep -Eq "^$1" out/summary || { echo "no line in the summary: $1"; exit 1; }; }
+summary=out/summary
+line() { grep -Eq "^$1" "$summary" || { echo "no line in $summary: $1"; exit 1; }; }
 line 'ok +machine and libraries +[0-9]+ s .*GPU: 12 -> H100$'
 line 'ok +first start, cold +[0-9]+ s  ok cuda'
 line 'ok +test_cuda_device +[0-9]+ s  \[ PASSED \] 3'
-line 'FAIL test_cuda_ops +[0-9]+ s  stopped after 25 s'
+line 'FAIL test_cuda_ops +[0-9]+ s  exit status 4'
 line 'FAIL test_cuda_conv +[0-9]+ s  exit status 3'
 line 'ok +test_cuda_zz '
 line 'ok +captured equals eager +[0-9]+ s .*"weights_digest": "ab"'
@@ -85,27 +86,42 @@ tar xzOf out/logs.tar.gz --wildcards 'logs/*-test_cuda_zz.log' >log # both ends 
 [ "$(wc -c <log)" -lt 500000 ]
 tail -n 1 log | grep -q PASSED
 
-# A second call runs the stages that did not pass.
-tested test_cuda_ops 'sleep 13; echo "[  PASSED  ] 9 test(s)."'
+# A second call runs the stages that did not pass. One that only KILL ends is ended after its time, and stops none of the later ones.
+tested test_cuda_ops 'trap "" TERM; for i in {1..99}; do sleep 1; done'
 tested test_cuda_device 'exit 9'
 rc=0
-BUDGET=20 gpu/run.sh again out/summary >said/run || rc=$?
+LIMIT=5 gpu/run.sh hung out/summary >said/run || rc=$?
+[ "$rc" = 1 ]
+summary=hung/summary
+line 'done test_cuda_device .*PASSED \] 3'
+line 'FAIL test_cuda_ops +[0-9]+ s  stopped after 5 s'
+line 'FAIL test_cuda_conv +[0-9]+ s  exit status 3'
+line 'FAIL steps at 28, own convolutions +[0-9]+ s  exit status 7'
+line 'done training 5 '
+line '-- +compute-sanitizer +[0-9]+ s  skipped: '
+! grep -q 'no longer answers' hung/summary || exit 1
+
+# What does not fit into the time is not run.
+tested test_cuda_ops 'sleep 7; echo "[  PASSED  ] 9 test(s)."'
+rc=0
+BUDGET=14 gpu/run.sh again out/summary >said/run || rc=$?
 [ "$rc" = 0 ]
-grep -Eq '^done test_cuda_device .*PASSED \] 3' again/summary
-grep -Eq '^ok +test_cuda_ops .*PASSED \] 9' again/summary
-grep -Eq '^-- +test_cuda_conv +0 s  no time was left' again/summary
-grep -Eq '^done training 5 ' again/summary
+summary=again/summary
+line 'ok +test_cuda_ops .*PASSED \] 9'
+line '-- +test_cuda_conv +0 s  no time was left'
+line 'done training 5 '
 
 # A GPU that is lost is noticed after two stages that hang; the others do not wait for it.
 sed -i 's/^doctor\*).*/doctor*) echo "  BROKEN   cuda  it is gone"; echo "1 check failed"; exit 1 ;;/' gpu/dawn
 tested test_cuda_ops 'sleep 99'
 tested test_cuda_conv 'sleep 99'
 rc=0
-LIMIT=25 gpu/run.sh gone >said/run || rc=$?
+LIMIT=5 gpu/run.sh gone >said/run || rc=$?
 [ "$rc" = 1 ]
-grep -q '^FAIL the GPU no longer answers' gone/summary
-grep -Eq '^FAIL first start, cold +[0-9]+ s  exit status 1: BROKEN cuda it is gone$' gone/summary
-grep -Eq '^-- +test_cuda_zz .*the GPU no longer answers' gone/summary
+summary=gone/summary
+line 'FAIL the GPU no longer answers'
+line 'FAIL first start, cold +[0-9]+ s  exit status 1: BROKEN cuda it is gone$'
+line '-- +test_cuda_zz .*the GPU no longer answers'
 rc=0
 gpu/run.sh out nothing >said/run 2>&1 || rc=$?
 [ "$rc" = 2 ]
