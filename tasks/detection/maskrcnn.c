@@ -244,7 +244,8 @@ static void box_head(struct net *n, const struct maskrcnn *o, int x, int *logits
     *codes = net_dense(n, "roi_heads.box_predictor.bbox_pred", x, &d);
 }
 
-// A transposed convolution 2x2 with stride 2 has no overlaps: a product per pixel, whose parts are put in order.
+// A transposed convolution 2x2 with stride 2 has no overlaps: a product per pixel. Its four results stay next to each other, so
+// the pixels of the image are out of order.
 static int deconvolve(struct net *n, const char *name, int x)
 {
     struct graph *g = n->g;
@@ -254,11 +255,17 @@ static int deconvolve(struct net *n, const char *name, int x)
     int b = graph_param(g, net_join(n, name, "bias"), SHAPE(c), ZEROS, ROLE_BIAS);
     int y = g_matmul(g, g_reshape(g, x, SHAPE(rows * side * side, c)), false, g_reshape(g, w, SHAPE(c, 4 * c)), false,
                      g->value[x].dtype);
-    y = g_transpose(g, g_reshape(g, y, SHAPE(rows * side, side, 2, 2 * c)), (const int[]){0, 2, 1, 3});
     return g_bias(g, g_reshape(g, y, SHAPE(rows, 2 * side, 2 * side, c)), b);
 }
 
-// Logits [B,R,28,28] of each box's class.
+// Puts pixels that deconvolve left out of order in order.
+static int put_in_order(struct graph *g, int x, int64_t rows, int64_t side)
+{
+    x = g_reshape(g, x, SHAPE(rows * side, side, 2, 2));
+    return g_transpose(g, x, (const int[]){0, 2, 1, 3});
+}
+
+// Logits [B,R,28,28] of each box's class. They alone are put in order: they are fewer than what they are made of.
 static int mask_head(struct net *n, const struct maskrcnn *o, int x, int classes)
 {
     struct graph *g = n->g;
@@ -269,8 +276,9 @@ static int mask_head(struct net *n, const struct maskrcnn *o, int x, int classes
     x = g_act(g, deconvolve(n, "roi_heads.mask_predictor.conv5_mask", x), ACT_RELU);
     x = g_cast(g, biased(n, "roi_heads.mask_predictor.mask_fcn_logits", x, last, true), F32);
     if (g->error) return NONE;
-    const int64_t *d = g->value[classes].shape.dim;
-    return g_class_slice(g, g_reshape(g, x, SHAPE(d[0], d[1], MASKRCNN_MASK, MASKRCNN_MASK, o->classes)), classes, 4);
+    const int64_t *d = g->value[classes].shape.dim, side = MASKRCNN_MASK;
+    x = g_class_slice(g, g_reshape(g, x, SHAPE(d[0], d[1], side, side, o->classes)), classes, 4);
+    return g_reshape(g, put_in_order(g, x, d[0] * d[1], side / 2), SHAPE(d[0], d[1], side, side));
 }
 
 // ---- losses
