@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// ROIAlign. Forward, a bin is the sum of the pixels that its samples read, each pixel once. Backward, a thread owns rows of dx
-// and adds the bins that read them in the order of the boxes, so the sums are the same for any number of threads. Cost: the
-// pixels of each bin are read or written once per bin; backward looks at every box once per row.
+// ROIAlign, one axis after the other. Forward, the lines that the samples of a row of bins read are added up, and a bin is a sum
+// of columns of that. Backward, a thread owns rows of dx and adds to each the sum of the rows of bins that read it, in the order
+// of the boxes, so the sums are the same for any number of threads. Cost: a pixel is read once per row of bins that reads it,
+// and every bin adds up its columns; backward looks at every box once per row.
 #include "runtime/boxes.h"
 #include "runtime/cpu/cpu_work.h"
 
 // The positions along an axis that the samples of a bin read, in rising order, and their weights.
 struct roi_taps {
-    int count, at[2 * ROI_GRID];
-    float weight[2 * ROI_GRID];
+    int count;
+    struct roi_tap {
+        int at;
+        float weight;
+    } tap[2 * ROI_GRID];
 };
 
 static void add_tap(struct roi_taps *t, int at, float weight)
 {
     for (int i = t->count - 1; i >= 0 && i >= t->count - 2; i--)
-        if (t->at[i] == at) {
-            t->weight[i] += weight;
+        if (t->tap[i].at == at) {
+            t->tap[i].weight += weight;
             return;
         }
-    t->at[t->count] = at, t->weight[t->count++] = weight;
+    t->tap[t->count++] = (struct roi_tap){at, weight};
 }
 
 static void find_taps(const struct roi_axis *axis, int bin, int size, struct roi_taps *t)
@@ -40,57 +44,109 @@ static void axes_of(const struct roi_attr *a, const float *box, int level, struc
     *x = roi_axis(box[0], box[2], a->scale[level], a->aligned, a->bins, a->sampling);
 }
 
-// ---- forward
-
-static void add_pixel(const struct cpu_step *s, enum dtype t, const void *x, int64_t c, float weight, float *acc)
+// acc += weight x. A call of a loop is not worth it for a few numbers.
+static void add_numbers(const struct cpu_step *s, enum dtype t, const void *x, int64_t n, float weight, float *acc)
 {
-    if (t != U8) {
-        s->cpu->loops->add_scaled(t, x, c, weight, acc);
-        return;
-    }
-    for (int64_t i = 0; i < c; i++) acc[i] += weight * (float)((const uint8_t *)x)[i];
+    enum { FEW = 8 };
+    if (t == U8)
+        for (int64_t i = 0; i < n; i++) acc[i] += weight * (float)((const uint8_t *)x)[i];
+    else if (t == F32 && n < FEW)
+        for (int64_t i = 0; i < n; i++) acc[i] += weight * ((const float *)x)[i];
+    else s->cpu->loops->add_scaled(t, x, n, weight, acc);
 }
 
-static void align_box(const struct cpu_step *s, const float *box, int64_t image, int64_t r, float *acc)
+struct roi_scratch {  // of a thread
+    struct roi_taps *across;  // of each column of bins
+    struct roi_run {
+        int begin, end;
+    } *run;                   // the columns that these read
+    float *line, *bins;       // a line of x or dx; a row of bins
+    size_t bytes;
+};
+
+static struct roi_scratch carve(char *base, const struct graph *g, const struct node *n)
+{
+    struct cpu_scratch o = {base, 0};
+    struct roi_scratch s;
+    bool back = n->op == OP_ROI_ALIGN_GRAD;
+    int64_t c = shape_last(&g->value[n->in[back ? 1 : 2]].shape), widest = 0;
+    for (int l = 0; l < n->attr.roi.levels; l++) {
+        int64_t w = back ? n->attr.roi.w[l] : g->value[n->in[2 + l]].shape.dim[2];
+        if (w > widest) widest = w;
+    }
+    s.across = cpu_take(&o, n->attr.roi.bins, sizeof *s.across), s.run = cpu_take(&o, widest, sizeof *s.run);
+    s.line = cpu_take(&o, widest * c, sizeof *s.line), s.bins = cpu_take(&o, n->attr.roi.bins * c, sizeof *s.bins);
+    s.bytes = o.used;
+    return s;
+}
+
+static size_t roi_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
+{
+    return carve(NULL, g, n).bytes * (size_t)cpu->threads;
+}
+
+static struct roi_scratch scratch_of(const struct cpu_step *s, int thread)
+{
+    return carve((char *)s->work + carve(NULL, s->graph, s->node).bytes * (size_t)thread, s->graph, s->node);
+}
+
+// ---- forward
+
+// Finds the taps of all columns of bins, and the runs of columns that they read; returns the number of runs.
+static int find_across(const struct roi_axis *axis, int bins, int size, const struct roi_scratch *o)
+{
+    int runs = 0, end = 0;
+    for (int q = 0; q < bins; q++) {
+        struct roi_taps *t = &o->across[q];
+        find_taps(axis, q, size, t);
+        for (int j = 0; j < t->count; j++) {
+            int at = t->tap[j].at;
+            if (runs == 0 || at > end) o->run[runs++].begin = at, end = at;
+            if (at == end) o->run[runs - 1].end = ++end;
+        }
+    }
+    return runs;
+}
+
+static void align_box(const struct cpu_step *s, const float *box, int64_t image, int64_t r, const struct roi_scratch *o)
 {
     const struct roi_attr *a = &s->node->attr.roi;
     int level = roi_level(box, a->side, a->levels);
     const struct value *x = cpu_in(s, 2 + level);
     enum dtype t = x->dtype, to = cpu_out(s, 0)->dtype;
-    int64_t h = x->shape.dim[1], w = x->shape.dim[2], c = x->shape.dim[3];
+    int64_t h = x->shape.dim[1], w = x->shape.dim[2], c = x->shape.dim[3], row = a->bins * c;
     const void *picture = cpu_at(t, s->in[2 + level], image * h * w * c);
     struct roi_axis down, across;
-    struct roi_taps rows, columns;
+    struct roi_taps rows;
     axes_of(a, box, level, &down, &across);
+    int runs = find_across(&across, a->bins, (int)w, o);
     for (int p = 0; p < a->bins; p++) {
         find_taps(&down, p, (int)h, &rows);
-        for (int q = 0; q < a->bins; q++) {
-            find_taps(&across, q, (int)w, &columns);
-            memset(acc, 0, (size_t)c * sizeof *acc);
+        for (int k = 0; k < runs; k++) {
+            int64_t begin = o->run[k].begin * c, numbers = o->run[k].end * c - begin;
+            memset(o->line + begin, 0, (size_t)numbers * sizeof *o->line);
             for (int i = 0; i < rows.count; i++)
-                for (int j = 0; j < columns.count; j++)
-                    add_pixel(s, t, cpu_at(t, picture, (rows.at[i] * w + columns.at[j]) * c), c,
-                              rows.weight[i] * columns.weight[j], acc);
-            s->cpu->loops->narrow(to, acc, cpu_at(to, s->out[0], ((r * a->bins + p) * a->bins + q) * c), c);
+                add_numbers(s, t, cpu_at(t, picture, rows.tap[i].at * w * c + begin), numbers, rows.tap[i].weight,
+                            o->line + begin);
         }
+        memset(o->bins, 0, (size_t)row * sizeof *o->bins);
+        for (int q = 0; q < a->bins; q++)
+            for (const struct roi_tap *j = o->across[q].tap; j < o->across[q].tap + o->across[q].count; j++)
+                add_numbers(s, F32, o->line + j->at * c, c, j->weight, o->bins + q * c);
+        s->cpu->loops->narrow(to, o->bins, cpu_at(to, s->out[0], (r * a->bins + p) * row), row);
     }
-}
-
-static size_t channel_scratch(int64_t channels)
-{
-    return ((size_t)channels * sizeof(float) + 63) & ~(size_t)63;
 }
 
 static void roi_align_piece(void *context, int64_t begin, int64_t end, int thread)  // boxes
 {
     const struct cpu_step *s = context;
     const struct shape *x = &cpu_in(s, 2)->shape, *y = &cpu_out(s, 0)->shape;
-    float *acc = (float *)((char *)s->work + channel_scratch(x->dim[3]) * (size_t)thread);
+    struct roi_scratch o = scratch_of(s, thread);
     size_t each = (size_t)(y->dim[2] * y->dim[3] * y->dim[4]) * dtype_size(cpu_out(s, 0)->dtype);
     for (int64_t r = begin; r < end; r++) {
         const float *box = (const float *)s->in[0] + r * 4;
         int64_t image = s->in[1] ? ((const int32_t *)s->in[1])[r] : r / y->dim[1];
-        if (box_exists(box) && image >= 0 && image < x->dim[0]) align_box(s, box, image, r, acc);
+        if (box_exists(box) && image >= 0 && image < x->dim[0]) align_box(s, box, image, r, &o);
         else memset((char *)s->out[0] + (size_t)r * each, 0, each);
     }
 }
@@ -103,42 +159,37 @@ static int roi_align_run(struct cpu_step *s)
     return 0;
 }
 
-static size_t roi_align_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
-{
-    return channel_scratch(g->value[n->in[2]].shape.dim[3]) * (size_t)cpu->threads;
-}
-
 // ---- backward
 
-// Adds what box r gives to row y of a level.
-static void add_box(const struct cpu_step *s, int64_t r, int level, int y, float *row)
+// Adds what box r gives to row y of a level. If one row of bins reads it, that is not copied.
+static void add_box(const struct cpu_step *s, int64_t r, int level, int y, const struct roi_scratch *o)
 {
     const struct roi_attr *a = &s->node->attr.roi;
     const float *box = (const float *)s->in[0] + r * 4;
     enum dtype t = cpu_in(s, 1)->dtype;
-    int64_t c = cpu_in(s, 1)->shape.dim[4];
+    int64_t c = cpu_in(s, 1)->shape.dim[4], row = a->bins * c;
     struct roi_axis down, across;
     struct roi_taps columns;
+    const void *sum = NULL;
+    float share = 0.0f;
+    int rows = 0;
     if (!box_exists(box) || roi_level(box, a->side, a->levels) != level) return;
     axes_of(a, box, level, &down, &across);
     if (!roi_reaches(&down, a->bins, y, y)) return;
     for (int p = 0; p < a->bins; p++) {
         float weight = roi_weight(&down, p, y, (int)a->h[level]);
-        for (int q = 0; weight > 0.0f && q < a->bins; q++) {
-            find_taps(&across, q, (int)a->w[level], &columns);
-            const void *dy = cpu_at(t, s->in[1], ((r * a->bins + p) * a->bins + q) * c);
-            for (int j = 0; j < columns.count; j++)
-                s->cpu->loops->add_scaled(t, dy, c, weight * columns.weight[j], row + columns.at[j] * c);
-        }
+        const void *dy = cpu_at(t, s->in[1], (r * a->bins + p) * row);
+        if (!(weight > 0.0f)) continue;
+        if (rows == 1) memset(o->bins, 0, (size_t)row * sizeof *o->bins), add_numbers(s, t, sum, row, share, o->bins);
+        if (rows++ > 0) add_numbers(s, t, dy, row, weight, o->bins);
+        else sum = dy, share = weight;
     }
-}
-
-static size_t widest_row(const struct graph *g, const struct node *n)
-{
-    int64_t widest = 0;
-    for (int l = 0; l < n->attr.roi.levels; l++)
-        if (n->attr.roi.w[l] > widest) widest = n->attr.roi.w[l];
-    return channel_scratch(widest * g->value[n->in[1]].shape.dim[4]);
+    if (rows > 1) t = F32, sum = o->bins, share = 1.0f;
+    for (int q = 0; rows > 0 && q < a->bins; q++) {
+        find_taps(&across, q, (int)a->w[level], &columns);
+        for (int j = 0; j < columns.count; j++)
+            add_numbers(s, t, cpu_at(t, sum, q * c), c, share * columns.tap[j].weight, o->line + columns.tap[j].at * c);
+    }
 }
 
 static void roi_align_grad_piece(void *context, int64_t begin, int64_t end, int thread)  // rows of all levels, one after another
@@ -147,16 +198,16 @@ static void roi_align_grad_piece(void *context, int64_t begin, int64_t end, int 
     const struct roi_attr *a = &s->node->attr.roi;
     const int64_t *d = cpu_in(s, 1)->shape.dim;
     enum dtype t = cpu_in(s, 1)->dtype;
-    float *row = (float *)((char *)s->work + widest_row(s->graph, s->node) * (size_t)thread);
+    struct roi_scratch o = scratch_of(s, thread);
     for (int64_t i = begin; i < end; i++) {
         int level = 0;
         int64_t at = i;
         for (; at >= d[0] * a->h[level]; level++) at -= d[0] * a->h[level];
         if (!s->out[level]) continue;
         int64_t image = at / a->h[level], line = a->w[level] * d[4];
-        memset(row, 0, (size_t)line * sizeof *row);
-        for (int64_t r = image * d[1]; r < (image + 1) * d[1]; r++) add_box(s, r, level, (int)(at % a->h[level]), row);
-        s->cpu->loops->narrow(t, row, cpu_at(t, s->out[level], at * line), line);
+        memset(o.line, 0, (size_t)line * sizeof *o.line);
+        for (int64_t r = image * d[1]; r < (image + 1) * d[1]; r++) add_box(s, r, level, (int)(at % a->h[level]), &o);
+        s->cpu->loops->narrow(t, o.line, cpu_at(t, s->out[level], at * line), line);
     }
 }
 
@@ -170,12 +221,7 @@ static int roi_align_grad_run(struct cpu_step *s)
     return 0;
 }
 
-static size_t roi_align_grad_workspace(struct cpu_device *cpu, const struct graph *g, const struct node *n)
-{
-    return widest_row(g, n) * (size_t)cpu->threads;
-}
-
 CPU_PREPARE(roi_align)
 CPU_PREPARE(roi_align_grad)
-const struct cpu_op cpu_roi_align = {.workspace = roi_align_workspace, .prepare = roi_align_prepare};
-const struct cpu_op cpu_roi_align_grad = {.workspace = roi_align_grad_workspace, .prepare = roi_align_grad_prepare};
+const struct cpu_op cpu_roi_align = {.workspace = roi_workspace, .prepare = roi_align_prepare};
+const struct cpu_op cpu_roi_align_grad = {.workspace = roi_workspace, .prepare = roi_align_grad_prepare};
