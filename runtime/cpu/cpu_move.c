@@ -34,15 +34,17 @@ static void transpose_piece(void *context, int64_t begin, int64_t end, int threa
     (void)thread;
     const struct transpose *o = context;
     int last = o->rank - 1;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t at = 0, left = r;
-        for (int i = last - 1; i >= 0; i--) at += left % o->dim[i] * o->stride[i], left /= o->dim[i];
-        const char *from = (const char *)o->step->in[0] + (size_t)at * o->size;
-        char *to = (char *)o->step->out[0] + (size_t)(r * o->dim[last]) * o->size;
-        if (o->stride[last] == 1)
-            memcpy(to, from, (size_t)o->dim[last] * o->size);
-        else
-            strided_row(o->size, from, o->stride[last], o->dim[last], to);
+    size_t bytes = (size_t)o->dim[last] * o->size;
+    int64_t inner = last > 0 ? o->dim[last - 1] : 1, step = last > 0 ? o->stride[last - 1] : 0;
+    for (int64_t r = begin; r < end;) {
+        int64_t at = r % inner * step, left = r / inner, until = (left + 1) * inner;
+        for (int i = last - 2; i >= 0; i--) at += left % o->dim[i] * o->stride[i], left /= o->dim[i];
+        for (; r < until && r < end; r++, at += step) {
+            const char *from = (const char *)o->step->in[0] + (size_t)at * o->size;
+            char *to = (char *)o->step->out[0] + (size_t)r * bytes;
+            if (o->stride[last] == 1) memcpy(to, from, bytes);
+            else strided_row(o->size, from, o->stride[last], o->dim[last], to);
+        }
     }
 }
 
@@ -168,7 +170,7 @@ static void gather_grad_piece(void *context, int64_t begin, int64_t end, int thr
     for (int64_t r = begin; r < end; r++)
         for (int64_t c = 0; c < o->size; c += CHUNK) {
             int64_t n = o->size - c < CHUNK ? o->size - c : CHUNK;
-            memset(acc, 0, sizeof acc);
+            memset(acc, 0, (size_t)n * sizeof *acc);
             for (int32_t b = o->head[r]; b != NONE; b = o->next[b])
                 loops->add_scaled(o->dtype, cpu_at(o->dtype, o->step->in[1], b * o->size + c), n, 1.0f, acc);
             loops->narrow(o->dtype, acc, cpu_at(o->dtype, o->step->out[0], r * o->size + c), n);
