@@ -495,6 +495,8 @@ static int complete_writing(struct arguments *a, int64_t seed)
 {
     if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
     if (a->drawn && !a->picture) return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
+    const char *ending = a->drawn ? strrchr(a->drawn, '.') : ".png";
+    if (!ending || strcmp(ending, ".png")) return fail(ERR_USAGE, "--out writes a PNG, so %s must end in .png", a->drawn);
     if (a->picture && (a->question || a->text || a->writing.prompt || a->latency || a->items || a->answers))
         return fail(ERR_USAGE, "a photograph or recording is taken alone; it excludes --ask, --text, --prompt, --latency, "
                     "--items and --predictions");
