@@ -79,12 +79,18 @@ PY
 # ---- what is wrong
 echo text >text.png
 says 1 'text.png' "$DAWN" infer pennfudan text.png --threads 1
+printf 'GIF89a\1\0\1\0' >one.gif
+says 1 'one.gif is neither a PNG nor a JPEG' "$DAWN" infer pennfudan one.gif --threads 1
+says 2 '[-]-out writes a PNG, so masks.gif must end in .png' "$DAWN" infer pennfudan people.png -o masks.gif
 says 2 'multiples of 32' "$DAWN" $train --set data.height=100
 says 2 'maskrcnn has no focal loss: "loss.alpha" does not apply' "$DAWN" $train --set loss.alpha=0.5
 says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
 says 2 'there is no model "retina"' "$DAWN" $train --model retina
 says 1 'PNGImages/FudanPed00001.png is missing; "dawn data fetch pennfudan" gets it' "$DAWN" train pennfudan --data .
-mkdir -p some/PNGImages
+mkdir -p some/PNGImages without/PNGImages
+cp people.png without/PNGImages/FudanPed00001.png
+says 1 'each photograph in PNGImages requires its mask in PedMasks: cannot open without/PedMasks/FudanPed00001_mask.png' \
+    "$DAWN" train pennfudan --data without
 says 1 'some/PNGImages/FudanPed00001.png' "$DAWN" data fetch pennfudan --from some --to here
 
 # ---- killed and resumed

@@ -52,8 +52,9 @@ static int read_mask(struct voc_set *set, struct voc_sample *s, struct text *lin
     char *bytes = NULL, name[VOC_NAME + 32];
     size_t count;
     snprintf(name, sizeof name, "PedMasks/%s_mask.png", s->name);
-    TRY(voc_read_file(set, name, lines, &bytes, &count));
-    int rc = masks_parse(name, (const uint8_t *)bytes, count, &s->is, &s->labels);
+    int rc = voc_read_file(set, name, lines, &bytes, &count);
+    if (rc < 0) return fail_prefix(rc, "each photograph in PNGImages requires its mask in PedMasks: ");
+    rc = masks_parse(name, (const uint8_t *)bytes, count, &s->is, &s->labels);
     free(bytes);
     return rc;
 }
