@@ -121,7 +121,7 @@ static void broadcast_row(const struct cpu_step *s, int64_t from, int64_t to, in
             loops->scale(F32, row, s->node->attr.move.factor, row, count);
         } else if (c == 0) {
             loops->widen(t, cpu_at(t, s->in[0], from), row, 1);
-            for (int64_t i = CHUNK - 1; i >= 0; i--) row[i] = row[0] * s->node->attr.move.factor;
+            for (int64_t i = count - 1; i >= 0; i--) row[i] = row[0] * s->node->attr.move.factor;
         }
         loops->narrow(u, row, cpu_at(u, s->out[0], to + c), count);
     }
@@ -133,9 +133,10 @@ static void broadcast_piece(void *context, int64_t begin, int64_t end, int threa
     const struct cpu_step *s = context;
     const struct shape *x = &cpu_in(s, 0)->shape, *y = &cpu_out(s, 0)->shape;
     int last = y->rank - 1;
+    const bool rows = shape_rows(x) == shape_rows(y);  // one of x for each of y
     for (int64_t r = begin; r < end; r++) {
-        int64_t at = 0, left = r, run = x->dim[last];
-        for (int i = last - 1; i >= 0; i--) {
+        int64_t at = rows ? r * x->dim[last] : 0, left = r, run = x->dim[last];
+        for (int i = last - 1; i >= 0 && !rows; i--) {
             if (x->dim[i] > 1) at += left % y->dim[i] * run;
             left /= y->dim[i];
             run *= x->dim[i];
