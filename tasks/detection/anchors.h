@@ -55,4 +55,3 @@ struct anchors_targets {
 // The best anchor of a truth takes it always; of truths with one best anchor the last. Returns how many anchors have a truth.
 int64_t anchors_match(const struct anchors *, const struct anchors_truth *, const struct anchors_targets *);
 void anchors_move(const struct anchors *, int64_t i, const float delta[ANCHOR_DELTA], float box[4]);
-float anchors_overlap(const float a[4], const float b[4]);  // intersection over union

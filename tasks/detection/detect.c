@@ -2,6 +2,7 @@
 // Cost: at most a million overlaps per class, where the network is sure of nothing; 0.1 ms per picture once it has learned.
 #include "tasks/detection/detect.h"
 
+#include "runtime/boxes.h"
 #include "runtime/common/base/arena.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static int64_t keep_apart(struct candidate *c, int64_t count)
     int64_t kept = 0;
     for (int64_t i = 0; i < count && kept < DETECT_MOST; i++) {
         int64_t k = 0;
-        while (k < kept && anchors_overlap(c[k].is.box, c[i].is.box) <= SAME) k++;
+        while (k < kept && box_overlap(c[k].is.box, c[i].is.box) <= SAME) k++;
         if (k == kept) c[kept++] = c[i];
     }
     return kept;

@@ -8,6 +8,7 @@
 #include "data/feed/feed.h"
 #include "tasks/detection/anchors.h"
 #include "data/read/voc/voc.h"
+#include "runtime/boxes.h"
 #include "tasks/detection/detect.h"
 #include "tasks/detection/detection.h"
 #include "tasks/detection/detection_keys.h"
@@ -82,10 +83,10 @@ TEST(overlaps_between_the_bounds_do_not_count)
     for (int64_t i = 0; i < a->count; i++) {
         const float half = a->at[i].width / 2,
                     is[4] = {a->at[i].x - half, a->at[i].y - half, a->at[i].x + half, a->at[i].y + half};
-        float overlap = anchors_overlap(is, wide[0]);
+        float overlap = box_overlap(is, wide[0]);
         assert_int_equal(t->label[i], overlap >= 0.5f ? 1 : overlap < 0.4f ? -1 : -2);
     }
-    assert_float_equal(anchors_overlap(box[0], wide[0]), 256.0 / 576, 1e-6);
+    assert_float_equal(box_overlap(box[0], wide[0]), 256.0 / 576, 1e-6);
     free(t);
     anchors_free(a);
 }
