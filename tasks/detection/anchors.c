@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const float GREATEST_LOGARITHM = 4;  // of a side: an answer of a young network may be anything
 enum { OCTAVE = 3 };
 
 int64_t anchors_cells(const struct anchors_style *s, int64_t side, int level)
@@ -130,7 +129,7 @@ void anchors_move(const struct anchors *a, int64_t i, const float delta[ANCHOR_D
     const struct anchor *is = &a->at[i];
     const float *unit = a->style->unit;
     float x = is->x + delta[0] * unit[0] * is->width, y = is->y + delta[1] * unit[0] * is->height;
-    float width = is->width * expf(fminf(delta[2] * unit[1], GREATEST_LOGARITHM));
-    float height = is->height * expf(fminf(delta[3] * unit[1], GREATEST_LOGARITHM));
+    float width = is->width * expf(fminf(delta[2] * unit[1], ANCHOR_GROWTH));
+    float height = is->height * expf(fminf(delta[3] * unit[1], ANCHOR_GROWTH));
     box[0] = x - width / 2, box[1] = y - height / 2, box[2] = x + width / 2, box[3] = y + height / 2;
 }

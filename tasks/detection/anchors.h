@@ -10,6 +10,7 @@
 #include "runtime/common/base/error.h"
 
 enum { ANCHOR_LEVELS = 6, ANCHOR_SIZES = 9 /* at most */, ANCHOR_STRIDE = 8 /* of the first level */, ANCHOR_DELTA = 4 };
+enum { ANCHOR_GROWTH = 4 };  // greatest logarithm of a side: an answer of a young network may be anything
 
 struct anchors_style {
     // Levels, of which the first `halved` have strides of 8, 16, 32, .. Each further one lacks two rows and columns of the one

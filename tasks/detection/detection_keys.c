@@ -10,6 +10,8 @@
 enum { SIDES = 32 };  // stride of the last level
 static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
 static const char *const fits[] = {"stretch", "keep", NULL};                  // enum fitting
+static const char *const class_losses[] = {"focal", "varifocal", NULL};       // enum class_loss
+static const char *const box_losses[] = {"smooth", "giou", NULL};             // enum box_loss
 static const char *const also[] = {"coco-ssd", "coco-efficientdet", NULL};
 static const char *const parts[] = {"pyramid", "focal loss", "one loss of boxes"};
 
@@ -33,6 +35,10 @@ static const struct recipe_key keys[] = {
     {"model.pyramid", NULL, KEY_WHOLE, OWN(pyramid), 1, 4096, NULL, "64", .about = "channels of the pyramid and of the heads",
      .part = PART_PYRAMID},
 
+    {"loss.classes", NULL, KEY_CHOICE, OWN(class_loss), 0, 0, class_losses, "focal",
+     .about = "what a score learns; varifocal: the overlap of its box with the truth", .part = PART_FOCAL},
+    {"loss.boxes", NULL, KEY_CHOICE, OWN(box_loss), 0, 0, box_losses, "smooth",
+     .about = "smooth: L1 of the moves and logarithms; giou: generalised overlap with the truth", .part = PART_FOCAL},
     {"loss.alpha", NULL, KEY_NUMBER, OWN(alpha), 0, 1, NULL, "0.25",
      .about = "weight of a class that is there; 1 less it where it is not", .part = PART_FOCAL},
     {"loss.gamma", NULL, KEY_NUMBER, OWN(gamma), 0, 10, NULL, "2", .about = "power of the focal loss: easy cells count less",

@@ -5,12 +5,15 @@
 
 enum fitting { FIT_STRETCH, FIT_KEEP };
 enum mirroring { MIRROR_NEVER, MIRROR_BOTH, MIRROR_HORIZONTAL };
+enum class_loss { CLASS_LOSS_FOCAL, CLASS_LOSS_VARIFOCAL };
+enum box_loss { BOX_LOSS_SMOOTH, BOX_LOSS_GIOU };
 struct detection_keys {
     int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
     struct recipe_list zoom;
     int flip, fit;                 // enum mirroring, enum fitting
     int64_t pyramid;
     double alpha, gamma, beta, box_factor;
+    int class_loss, box_loss;      // enum class_loss, enum box_loss
 };
 static inline const struct detection_keys *detection_keys(const struct recipe *r)
 {

@@ -93,11 +93,16 @@ static int focal(struct graph *g, int z, double gamma, double weight)
     return g_scale(g, g_mul(g, power, g_map(g, MAP_SOFTPLUS, z, 0, 0)), (float)weight);
 }
 
-// Of an anchor: as if it had no class, for each class; with a truth its class has another loss. `counts` and `taken` are 1 or 0.
-static int focal_loss(struct graph *g, int logits, int labels, const int counts_taken[2], const struct detection_keys *k)
+// Of an anchor: as if it had no class, for each class; with a truth its class has another loss. With `overlap` that is varifocal
+// (Zhang et al. 2021): cross-entropy with the overlap of box and truth, times it. `counts` and `taken` are 1 or 0.
+static int focal_loss(struct graph *g, const int logits_labels[2], const int counts_taken[2], int overlap,
+                      const struct detection_keys *k)
 {
-    int none = sum_last(g, focal(g, logits, k->gamma, 1 - k->alpha)), z = g_class_slice(g, logits, labels, 2);
-    int own = map2(g, MAP_SUB, focal(g, g_map(g, MAP_NEG, z, 0, 0), k->gamma, k->alpha), focal(g, z, k->gamma, 1 - k->alpha));
+    int none = sum_last(g, focal(g, logits_labels[0], k->gamma, 1 - k->alpha));
+    int z = g_class_slice(g, logits_labels[0], logits_labels[1], 2), there;
+    if (overlap == NONE) there = focal(g, g_map(g, MAP_NEG, z, 0, 0), k->gamma, k->alpha);
+    else there = g_mul(g, map2(g, MAP_SUB, g_map(g, MAP_SOFTPLUS, z, 0, 0), g_mul(g, z, overlap)), overlap);
+    int own = map2(g, MAP_SUB, there, focal(g, z, k->gamma, 1 - k->alpha));
     return g_add(g, g_mul(g, none, counts_taken[0]), g_mul(g, own, counts_taken[1]));
 }
 
@@ -115,12 +120,54 @@ static int mined_loss(struct graph *g, int logits, int labels, int taken, int ne
     return g_add(g, sum_last(g, there), sum_last(g, worst));
 }
 
-// Smooth L1 (Girshick 2015): with c = d clamped to +-beta it is c (d - c / 2) / beta. Of each anchor with a truth.
-static int box_loss(struct graph *g, int deltas, int wanted, int taken, float beta)
+// Smooth L1 (Girshick 2015) of each anchor: with c = d clamped to +-beta it is c (d - c / 2) / beta.
+static int smooth_loss(struct graph *g, int deltas, int wanted, float beta)
 {
     int d = map2(g, MAP_SUB, deltas, wanted), c = g_map(g, MAP_CLAMP, d, -beta, beta);
-    int each = sum_last(g, g_scale(g, g_mul(g, c, map2(g, MAP_SUB, d, g_scale(g, c, 0.5f))), 1 / beta));
-    return g_mul(g, each, taken);
+    return sum_last(g, g_scale(g, g_mul(g, c, map2(g, MAP_SUB, d, g_scale(g, c, 0.5f))), 1 / beta));
+}
+
+// ---- overlaps of answers with their truths, of deltas in sides of the anchor: that changes no overlap
+struct extent {
+    int low, high, size;  // [N,A,2], of columns and rows
+};
+
+static struct extent extent_of(struct graph *g, int deltas)
+{
+    int centre = g_slice(g, deltas, 2, 0, 2), growth = g_slice(g, deltas, 2, 2, 4);
+    struct extent e = {.size = g_map(g, MAP_EXP, g_map(g, MAP_CLAMP, growth, -INFINITY, ANCHOR_GROWTH), 0, 0)};
+    int half = g_scale(g, e.size, 0.5f);
+    e.low = map2(g, MAP_SUB, centre, half), e.high = g_add(g, centre, half);
+    return e;
+}
+
+static int area_of(struct graph *g, int sides)
+{
+    return g_mul(g, g_slice(g, sides, 2, 0, 1), g_slice(g, sides, 2, 1, 2));
+}
+
+struct overlap {
+    int iou, loss;  // [N,A]; the loss is 1 - GIoU (Rezatofighi et al. 2019)
+};
+
+static struct overlap overlap_of(struct graph *g, int deltas, int wanted)
+{
+    const struct extent a = extent_of(g, deltas), b = extent_of(g, wanted);
+    int low = map2(g, MAP_MAX, a.low, b.low), high = map2(g, MAP_MIN, a.high, b.high);
+    int shared = area_of(g, g_map(g, MAP_CLAMP, map2(g, MAP_SUB, high, low), 0, INFINITY));
+    int either = map2(g, MAP_SUB, g_add(g, area_of(g, a.size), area_of(g, b.size)), shared);
+    int hull = area_of(g, map2(g, MAP_SUB, map2(g, MAP_MAX, a.high, b.high), map2(g, MAP_MIN, a.low, b.low)));
+    int iou = sum_last(g, map2(g, MAP_DIV, shared, either)), filled = sum_last(g, map2(g, MAP_DIV, either, hull));
+    return (struct overlap){iou, g_map(g, MAP_SHIFT, g_map(g, MAP_NEG, g_add(g, iou, filled), 0, 0), 2, 0)};
+}
+
+// Scores learn the overlap, but it does not learn from them.
+static int overlap_as_target(struct graph *g, const struct overlap *o)
+{
+    if (g->error) return NONE;
+    int iou = g_reshape(g, o->iou, g->value[o->iou].shape);
+    if (!g->error) g->value[iou].trains = false;
+    return iou;
 }
 
 struct detector_losses detector_losses(struct step *s, const int answer[MODEL_VALUES], const struct detector_targets *t)
@@ -131,9 +178,15 @@ struct detector_losses detector_losses(struct step *s, const int answer[MODEL_VA
     graph_scope(g, "loss");
     int label = g_map(g, MAP_SHIFT, g_cast(g, t->labels, F32), (float)-style->none, 0);  // 1 and more, 0: none, -1: ignored
     int taken = g_map(g, MAP_CLAMP, label, 0, 1), counts = g_map(g, MAP_CLAMP, g_map(g, MAP_SHIFT, label, 1, 0), 0, 1);
-    int box = box_loss(g, answer[1], t->deltas, taken, (float)k->beta);
-    if (style->none < 0)
-        return (struct detector_losses){.class = sum_of(g, focal_loss(g, answer[0], t->labels, (int[]){counts, taken}, k)),
+    const bool free = style->none < 0;  // to choose; a recipe of another model may say what this one does not know
+    const bool giou = free && k->box_loss == BOX_LOSS_GIOU, varifocal = free && k->class_loss == CLASS_LOSS_VARIFOCAL;
+    struct overlap o = {NONE, NONE};
+    if (giou || varifocal) o = overlap_of(g, answer[1], t->deltas);
+    int box = g_mul(g, giou ? o.loss : smooth_loss(g, answer[1], t->deltas, (float)k->beta), taken);
+    int target = varifocal ? overlap_as_target(g, &o) : NONE;
+    const int answers[] = {answer[0], t->labels}, marks[] = {counts, taken};
+    if (free)
+        return (struct detector_losses){.class = sum_of(g, focal_loss(g, answers, marks, target, k)),
                                         .box = sum_of(g, box),
                                         .rows = g_map(g, MAP_SHIFT, sum_of(g, taken), style->rows_more, 0)};
     // Each picture's losses are divided by its own anchors with a truth; then the mean is over pictures.

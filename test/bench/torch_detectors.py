@@ -346,6 +346,30 @@ def focal_losses(logits, deltas, labels, wanted, alpha, gamma, beta, more):
     return classes, boxes, taken.sum() + more
 
 
+def boxes_of(deltas):  # about the anchor, in its sides
+    half = deltas[..., 2:].clamp(max=4).exp() / 2
+    return torch.cat([deltas[..., :2] - half, deltas[..., :2] + half], -1)
+
+
+def areas(low, high):
+    return (high - low).clamp(min=0).prod(-1)
+
+
+def varifocal_losses(logits, deltas, labels, wanted, alpha, gamma):  # with GIoU of the boxes
+    taken = labels >= 0
+    a, b = boxes_of(deltas), boxes_of(wanted)
+    shared = areas(torch.maximum(a[..., :2], b[..., :2]), torch.minimum(a[..., 2:], b[..., 2:]))
+    either = areas(a[..., :2], a[..., 2:]) + areas(b[..., :2], b[..., 2:]) - shared
+    hull = areas(torch.minimum(a[..., :2], b[..., :2]), torch.maximum(a[..., 2:], b[..., 2:]))
+    iou = shared / either
+    boxes = ((1 - iou + (hull - either) / hull) * taken).sum()
+    there = F.one_hot(labels.clamp(min=0), logits.shape[2]) * taken[:, :, None]
+    t = there * iou.detach()[:, :, None]
+    weight = torch.where(there > 0, t, (1 - alpha) * logits.sigmoid() ** gamma) * (labels > -2)[:, :, None]
+    classes = (weight * F.binary_cross_entropy_with_logits(logits, t, reduction="none")).sum()
+    return classes, boxes, taken.sum()
+
+
 def rows(t):  # as DAWN orders a filter: [K,R,S,C]
     return t.permute(0, 2, 3, 1) if t.dim() == 4 else t
 
@@ -404,6 +428,7 @@ def main():
     if "retina" in wanted:
         print(count_of(Retina(80, (16, 32, 64, 96, 128), 64)), "parameters")
         compare("retina", Retina(), 40, 56, lambda *a: focal_losses(*a, 0.25, 2, 0.1, 0), -1)
+        compare("retina by overlap", Retina(), 40, 56, lambda *a: varifocal_losses(*a, 0.25, 2), -1)
     if "ssd" in wanted:
         print(count_of(Ssd(80, (64, 128, 256, 512, 256))), "parameters")
         compare("ssd", Ssd(CLASSES, (8, 8, 8, 8, 8)), 300, 300, lambda *a: mined_losses(*a, 1.0), 0)

@@ -11,25 +11,20 @@ import time
 
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
 
 import torch_detectors
 
-ALPHA, GAMMA, BETA = 0.25, 2, 0.1
+ALPHA, GAMMA, BOX_FACTOR = 0.25, 2, 2
 
 
 def retina():
     return torch_detectors.Retina(3, (16, 32, 64, 96, 128), 64)
 
 
-def losses(logits, deltas, signs, wanted, taken):
-    """Sums of the focal loss and of smooth L1; signs: -1 a truth's class, 0 ignored, 1 any other."""
-    t, use = (signs < 0).to(logits.dtype), (signs != 0).to(logits.dtype)
-    p = logits.sigmoid()
-    right = torch.where(t > 0, p, 1 - p)
-    weight = torch.where(t > 0, ALPHA, 1 - ALPHA) * (1 - right) ** GAMMA
-    classes = (weight * F.binary_cross_entropy_with_logits(logits, t, reduction="none") * use).sum()
-    return classes, F.smooth_l1_loss(deltas * taken, wanted * taken, beta=BETA, reduction="sum")
+def losses(logits, deltas, labels, wanted):
+    """Of the batch: varifocal of the classes, GIoU of the boxes, with the recipe's factors. Labels: a class, -1 none, -2 ignored."""
+    classes, boxes, count = torch_detectors.varifocal_losses(logits, deltas, labels, wanted, ALPHA, GAMMA)
+    return (classes + BOX_FACTOR * boxes) / count
 
 
 def speed(precision="bf16", threads="2", how=""):
@@ -42,14 +37,13 @@ def speed(precision="bf16", threads="2", how=""):
     optimiser = torch.optim.AdamW(groups, lr=1e-3, fused=True)
     images = torch.randn(batch, 3, height, width).contiguous(memory_format=channels_last)
     anchors = 3 * sum(-(-height // s) * (width // s) for s in (8, 16, 32))
-    taken = (torch.rand(batch, anchors, 1) < 0.02).float().expand(-1, -1, 4).contiguous()
-    signs = torch.where(torch.rand(batch, anchors, 3) < 0.01, -1.0, 1.0)
+    labels = torch.where(torch.rand(batch, anchors) < 0.02, torch.randint(3, (batch, anchors)), -1)
     wanted = 0.2 * torch.randn(batch, anchors, 4)
 
     def loss():
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
             logits, deltas = net(images)
-        return sum(losses(logits.float(), deltas.float(), signs, wanted, taken)) / (taken.sum() / 4)
+        return losses(logits.float(), deltas.float(), labels, wanted)
 
     if how == "compile": loss = torch.compile(loss)
     rates, spent = [], []

@@ -256,7 +256,8 @@ class Photos(Case):
         pixels, targets = zip(*[self.read(name) for name in names[:-1]])
         self.images = ((torch.tensor(numpy.stack(pixels)) / 255 - torch.tensor(self.MEAN)) / torch.tensor(self.STD)).permute(
             0, 3, 1, 2).float().double()
-        self.targets = [torch.tensor(numpy.stack(t)).double() for t in zip(*targets)]
+        labels, deltas = zip(*targets)
+        self.targets = torch.tensor(numpy.stack(labels)), torch.tensor(numpy.stack(deltas)).double()
 
     def shrink(self, folder, name):
         photo = PIL.Image.open(folder / f"JPEGImages/{name}.jpg").resize(self.SIDES[::-1])
@@ -280,13 +281,11 @@ class Photos(Case):
         which, largest = overlap.argmax(1), overlap.max(1)
         takes = largest >= 0.5
         for k, best in enumerate(overlap.argmax(0)): takes[best], which[best] = True, k
-        signs = numpy.where(takes | (largest < 0.4), 1, 0)[:, None].repeat(len(self.CLASSES), 1)
-        signs[takes, numpy.array(classes)[which[takes]]] = -1
+        labels = numpy.where(takes, numpy.array(classes)[which], numpy.where(largest < 0.4, -1, -2))
         (x, y, side), box = self.anchors, boxes[which]
         deltas = numpy.stack((((box[:, 0] + box[:, 2]) / 2 - x) / side, ((box[:, 1] + box[:, 3]) / 2 - y) / side,
                               numpy.log((box[:, 2] - box[:, 0]) / side), numpy.log((box[:, 3] - box[:, 1]) / side)), 1)
-        taken = takes[:, None].repeat(4, 1)
-        return numpy.float32(signs), numpy.float32(deltas * taken), numpy.float32(taken)
+        return labels, numpy.float32(deltas * takes[:, None])
 
     def factor(self, left):
         return (1 - math.cos(math.pi * left)) / 2
@@ -298,8 +297,7 @@ class Photos(Case):
         return adamw(model, 1e-3, 0.05, (0.9, 0.999), self.EPSILON)
 
     def loss(self, model, step):
-        classes, boxes = torch_retina.losses(*model(self.images), *self.targets)
-        return (classes + boxes) / (self.targets[2].sum() / 4)
+        return torch_retina.losses(*model(self.images), *self.targets)
 
 
 CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze,

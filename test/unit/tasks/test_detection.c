@@ -273,7 +273,7 @@ TEST(a_sample_depends_on_seed_epoch_and_index_alone)
 
 enum { N = 2, CLASSES = 2, ANSWERS = 4, INPUTS_MOST = N * 300 * 300 * 3, ANCHORS_MOST = N * 8732 };
 static const struct network {
-    const char *keys[6];
+    const char *keys[8];
     int height, width;
     double part;  // of the sum of absolute gradients, by which sums may differ
     double loss[2], rows, logits[ANSWERS], deltas[ANSWERS];
@@ -281,7 +281,8 @@ static const struct network {
     const char *also;  // of the waves
 } networks[] = {
     {
-        .keys = {"model=retina", "model.widths=4,5,6,7,8", "model.pyramid=6", "data.height=40", "data.width=56"},
+        .keys = {"model=retina", "model.widths=4,5,6,7,8", "model.pyramid=6", "data.height=40", "data.width=56",
+                 "loss.classes=focal", "loss.boxes=smooth"},
         .height = 40, .width = 56, .part = 1e-5,
         .loss = {121.138318, 67.6861317}, .rows = 28,
         .logits = {-0.192680509, -0.354808468, -0.227734602, -0.289940042},
@@ -290,6 +291,18 @@ static const struct network {
                      {"stage3.", 8.23118093}, {"stage4.", -3.64839502}, {"pyramid1.", -4.88846759},
                      {"pyramid2.", -0.620554353}, {"pyramid3.", 1.31299862}, {"classes.", -1.68360441},
                      {"boxes.", 0.564310969}},
+    },
+    {
+        .keys = {"model=retina", "model.widths=4,5,6,7,8", "model.pyramid=6", "data.height=40", "data.width=56",
+                 "loss.classes=varifocal", "loss.boxes=giou"},
+        .height = 40, .width = 56, .part = 1e-5,
+        .loss = {122.036553, 32.3262898}, .rows = 28,
+        .logits = {-0.192680509, -0.354808468, -0.227734602, -0.289940042},
+        .deltas = {0.391448041, -0.287405961, -1.07659318, 0.0226465603},
+        .gradient = {{"stem.", 0.502166992}, {"stage1.", 24.0102562}, {"stage2.", 3.92633877},
+                     {"stage3.", 7.60014029}, {"stage4.", -1.40814047}, {"pyramid1.", -3.65252356},
+                     {"pyramid2.", 0.391994324}, {"pyramid3.", 0.824705897}, {"classes.", -1.51433071},
+                     {"boxes.", 0.518306744}},
     },
     {
         .keys = {"model=ssd", "model.widths=8,8,8,8,8", "loss.beta=1", "data.height=300", "data.width=300"},
@@ -304,7 +317,7 @@ static const struct network {
     },
     {
         .keys = {"model=efficientdet-d0", "model.widths=4,3,4,5,4,6,5,7", "model.pyramid=6", "loss.gamma=1.5",
-                 "data.height=128", "data.width=160"},
+                 "data.height=128", "data.width=160", "loss.classes=focal", "loss.boxes=smooth"},
         .height = 128, .width = 160, .part = 1e-4, .also = ".weights",
         .loss = {2368.12593, 514.475087}, .rows = 701,
         .logits = {0.185254204, 0.0498097013, 0.063508657, 0.14177403},
@@ -357,7 +370,7 @@ static void compare_with_pytorch(const struct network *n, const char *device)
                               .dtype = F32};
     OK(recipe_embedded("bccd", &recipe));
     int keys = 0;
-    while (keys < 6 && n->keys[keys]) keys++;
+    while (keys < 8 && n->keys[keys]) keys++;
     OK(recipe_set_all(&recipe, n->keys, keys));
     OK(task_find_model(&task_bccd, recipe.model, &setting.model));
     const struct anchors_style *style = detector_style(setting.model);
