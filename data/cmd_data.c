@@ -261,7 +261,7 @@ static int write_whole(struct shown *s)
 static int show_open(const struct usage *usage, int argc, char **argv, struct shown *s)
 {
     const struct kind *kind = s->ds->kind;
-    bool shows = kind->show != NULL;
+    bool shows = kind->show != NULL && (argc > 2 || s->ds->facts.height == 0);  // of images of one size a sheet, or one of them
     if (shows && argc == 2 && kind->whole != NULL) return write_whole(s);
     if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, kind->sample);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);
@@ -291,8 +291,9 @@ static int data_show(int argc, char **argv)
     };
     const struct usage usage = {"data show", "NAME [N] [OPTIONS]",
                                 "Draws a contact sheet of images: one row per class, ten images in each. Of other data sets, "
-                                "prints sample number N: a question with the answer marked in its context. A picture with boxes "
-                                "is drawn, too; without N the boxes of all pictures are written as COCO's truth.", options,
+                                "prints sample number N: a question with the answer marked in its context, a digit in characters "
+                                "(without N a sheet of digits). A picture with boxes is drawn, too; without N the boxes of all "
+                                "pictures are written as COCO's truth.", options,
                                 "Examples:\n  dawn data show synthetic --to shapes.png\n  dawn data show stories 1"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc != 0) return rc;

@@ -18,8 +18,10 @@ static void sheet_paste(const struct dataset_facts *facts, const uint8_t *pixels
     int left = CONTACT_SHEET_GAP + column * (facts->width * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP);
     for (int y = 0; y < facts->height * CONTACT_SHEET_ZOOM; y++) {
         for (int x = 0; x < facts->width * CONTACT_SHEET_ZOOM; x++) {
-            const uint8_t *from = pixels + 3 * (y / CONTACT_SHEET_ZOOM * facts->width + x / CONTACT_SHEET_ZOOM);
-            memcpy(sheet->pixels + 3 * ((top + y) * sheet->width + left + x), from, 3);
+            const uint8_t *from = pixels + facts->channels * (y / CONTACT_SHEET_ZOOM * facts->width + x / CONTACT_SHEET_ZOOM);
+            uint8_t *to = sheet->pixels + 3 * ((top + y) * sheet->width + left + x);
+            if (facts->channels == 1) memset(to, *from, 3);
+            else memcpy(to, from, 3);
         }
     }
 }
@@ -45,7 +47,7 @@ int contact_sheet_write(struct dataset *ds, enum split split, const char *path)
     if (dataset_field(ds, "jpeg") != NULL)
         return fail(ERR_USAGE, "%s has pictures of many sizes: a sheet needs images of one size, as cifar10 and synthetic have",
                     facts->name);
-    if (facts->height == 0 || facts->channels != 3) return fail(ERR_USAGE, "%s has no images to show", facts->name);
+    if (facts->height == 0) return fail(ERR_USAGE, "%s has no images to show", facts->name);
     struct image sheet = {
         .height = CONTACT_SHEET_GAP + facts->classes * (facts->height * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP),
         .width = CONTACT_SHEET_GAP + CONTACT_SHEET_COLUMNS * (facts->width * CONTACT_SHEET_ZOOM + CONTACT_SHEET_GAP),

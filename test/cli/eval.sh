@@ -148,3 +148,27 @@ says 1 'the utterance "YES" has no sound: cannot open .*/wav/an4_clstk/fash/a-fa
 says 2 '/an4 exists already, but it is not AN4 as published' "$DAWN" data fetch an4 --to . --from nowhere
 echo 'YES 2 (a-fash)' >an4/etc/an4_train.transcription
 says 1 'etc/an4_train.transcription:1: character 5 is "2"' "$DAWN" data verify an4 --data .
+
+# Pictures of one size: a sheet of all, and one in characters.
+expect 0 '^drawn digits, train picture 7 of 4000$' "$DAWN" data show mnist-drawn 7
+grep -qE '^  label      [0-9]$' out
+grep -q '@@' out
+awk 'length > 80 { exit 1 }' out
+expect 0 'shows, from top to bottom: 0, 1, 2' "$DAWN" data show mnist-drawn --to digits.png
+[ "$(head -c 4 digits.png | tail -c 3)" = PNG ]
+says 2 'mnist-drawn has the train pictures 1 to 4000; "4001" is none of these numbers' "$DAWN" data show mnist-drawn 4001
+expect 0 '^drawn digits: synthetic$' "$DAWN" data verify mnist-drawn
+says 1 'train-images-idx3-ubyte is missing; "dawn data fetch mnist" gets it' "$DAWN" data verify mnist --data .
+mkdir mnist
+python3 - <<'PY'
+import gzip, struct
+for name, count in ("train", 6), ("t10k", 4):
+    with gzip.open("mnist/%s-images-idx3-ubyte.gz" % name, "wb") as f: f.write(struct.pack(">4I", 0x803, count, 28, 28) + bytes(784 * count))
+    with open("mnist/%s-labels-idx1-ubyte" % name, "wb") as f: f.write(struct.pack(">2I", 0x801, count) + bytes(range(count)))
+PY
+says 1 'its samples differ from MNIST as published' "$DAWN" data verify mnist --data .
+grep -q '^train  6 samples$' out
+expect 0 'test picture 3 of 4$' "$DAWN" data show mnist 3 --test --data mnist
+printf 'x' >>mnist/t10k-labels-idx1-ubyte
+says 1 'mnist/t10k-labels-idx1-ubyte has 13 bytes, and its 4 labels need 12: it is too long' "$DAWN" data verify mnist --data .
+says 1 'cannot open nowhere/train-images-idx3-ubyte.gz' "$DAWN" data fetch mnist --to . --from nowhere

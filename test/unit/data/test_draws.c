@@ -12,7 +12,7 @@
 
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
-           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES };
+           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, SPOKEN };
 
@@ -35,7 +35,7 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -79,6 +79,7 @@ static const struct use uses[USES] = {
     [FLIP_BOXED] = {"flips of pictures with boxes", RNG_FLIP, {0, 0}, {0, 0}, .only = BOXED},
     [CHORDS] = {"drawn chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CHORDS},
     [VOICES] = {"voices of chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_VOICES},
+    [DIGITS] = {"drawn digits", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_DIGITS},
     [SPECTRA] = {"augmented spectra", RNG_JITTER, {0, 0}, {0, 16}, .only = SPOKEN},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
@@ -130,6 +131,7 @@ static const struct place places[] = {
     {"data/read/draws.h", "DRAWS(", 1, {IMAGES, NO_USE}},
     {"data/read/noise.c", "RNG_SYNTHETIC", 2, {NOISE, NOISE_LENGTHS}},
     {"data/read/pictures.c", "RNG_SYNTHETIC", 1, {PICTURES, NO_USE}},
+    {"data/read/mnist/digits.c", "DRAWS(", 1, {DIGITS, NO_USE}},
     {"data/read/speech/chords.c", "DRAWS(", 2, {CHORDS, VOICES}},
     {"data/read/squad/stories.c", "DRAWS(", 1, {STORIES, NO_USE}},
     {"data/read/bitext/phrases.c", "DRAWS(", 1, {PHRASES, NO_USE}},
@@ -228,8 +230,8 @@ TEST(constant_keys_differ)
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
                 {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},
-                {"data/read/speech/chords.c", "VOICES_SEED = "}, {"tasks/bert/cloze.c", "NOISE_SEED = "},
-                {"tasks/squad/text/texts.c", "NOISE_SEED = "},
+                {"data/read/speech/chords.c", "VOICES_SEED = "}, {"data/read/mnist/digits.c", " SEED = "},
+                {"tasks/bert/cloze.c", "NOISE_SEED = "}, {"tasks/squad/text/texts.c", "NOISE_SEED = "},
                 {"tasks/translation/pairs.c", "NOISE_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     unsigned long value[KEYS];

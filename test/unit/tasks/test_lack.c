@@ -20,6 +20,7 @@
 #include "data/read/bitext/bitext.h"
 #include "data/read/cifar/cifar.h"
 #include "data/read/imagenet/truth.h"
+#include "data/read/mnist/idx.h"
 #include "data/read/squad/squad_parse.h"
 #include "data/read/text/shard.h"
 #include "data/read/voc/masks.h"
@@ -293,6 +294,39 @@ TEST_WITH(no_failing_allocation_harms_shards, enter, leave)
     put_shard("fineweb_val_000000.bin", 1100);
     assert_int_equal(read_shards(), 10241025);
     assert_true(lack_each("shards", read_shards) > 0);
+}
+
+// ---- MNIST, plain: libarchive 3.6, which unpacks it, does not survive a lack itself
+
+static int64_t read_digits(void)
+{
+    struct dataset *it;
+    enum dataset_verdict verdict;
+    uint8_t picture[IDX_PICTURE];
+    int rc = dataset_open("mnist", folder, &it);
+    if (rc == ERR_MISSING) fail_msg("a lack is no missing file: %s", error_text());
+    if (rc < 0) return -1;
+    rc = dataset_item(it, SPLIT_TRAIN, "images", 1, picture, sizeof picture, NULL);
+    if (rc == 0) rc = dataset_verify(it, &verdict);
+    dataset_close(it);
+    return rc < 0 ? -1 : picture[3];
+}
+
+static void put_digits(const char *seed, const char *name)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cp test/fuzz/seeds/idx/%s %s", seed, in(name));
+    assert_int_equal(system(command), 0);
+}
+
+TEST_WITH(no_failing_allocation_harms_digits, enter, leave)
+{
+    put_digits("two", "train-images-idx3-ubyte");
+    put_digits("two", "t10k-images-idx3-ubyte");
+    put_digits("two_labels", "train-labels-idx1-ubyte");
+    put_digits("two_labels", "t10k-labels-idx1-ubyte");
+    assert_int_equal(read_digits(), (IDX_PICTURE + 3) * 7 % 256);
+    assert_true(lack_each("digits", read_digits) > 0);
 }
 
 // ---- photographs in folders, and packed into a file
