@@ -11,6 +11,7 @@ int cmd_eval(int argc, char **argv);
 int cmd_eval_bleu(int argc, char **argv);  // argv[0] is "bleu"
 int cmd_eval_wer(int argc, char **argv);
 int cmd_eval_coco(int argc, char **argv);  // argv[0] is "coco"
+int cmd_eval_frechet(int argc, char **argv);  // argv[0] is "frechet"
 int cmd_eval_baselines(int argc, char **argv);  // argv[0] is "baselines"
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

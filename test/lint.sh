@@ -48,6 +48,7 @@ submit                  : submit/keys submit/client/client.h submit/client/deliv
 tasks/common/recipe     : runtime
 tasks/common/step       : tasks/common/recipe data runtime
 tasks/common/words      : data/text runtime/common/base
+tasks/common/frechet    : runtime/common/base
 tasks/common/decode     : tasks/common/step tasks/common/recipe data runtime
 tasks/common/layers     : tasks/common/step tasks/common/recipe data runtime
 tasks/common            : tasks/common submit/results submit/announce.h submit/format data runtime
@@ -55,7 +56,7 @@ tasks/tools/show        : tasks/commands.h submit/results submit/format runtime
 tasks/tools/outside     : tasks/commands.h tasks/tasks.h tasks/tools/choose.h submit/results submit/format runtime
 tasks/tools/replay      : tasks/commands.h tasks/tools/choose.h tasks/common/train submit/original.h submit/results submit/format data runtime
 tasks/tools             : tasks/tools tasks/detection/coco.h tasks/tasks.h tasks/commands.h tasks/common submit/results submit/announce.h submit/format data runtime
-tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/decode tasks/common/words tasks/common/recipe data runtime
+tasks/*                 : @ tasks/common/step tasks/common/layers tasks/common/decode tasks/common/words tasks/common/frechet tasks/common/recipe data runtime
 tasks                   : data tasks/common/step runtime
 scoreboard/rank         : runtime/common submit/format
 scoreboard/dawnbench    : runtime/common submit/format

@@ -12,7 +12,8 @@
 static const struct {
     const char *name;
     int (*command)(int argc, char **argv);
-} metrics[] = {{"bleu", cmd_eval_bleu}, {"coco", cmd_eval_coco}, {"wer", cmd_eval_wer}, {"baselines", cmd_eval_baselines}};
+} metrics[] = {{"bleu", cmd_eval_bleu}, {"coco", cmd_eval_coco}, {"wer", cmd_eval_wer}, {"frechet", cmd_eval_frechet},
+             {"baselines", cmd_eval_baselines}};
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
 static int find_judge(const char *name, const struct judge **judge)
@@ -47,14 +48,15 @@ int cmd_eval(int argc, char **argv)
         bool again = i > 0 && judge == task_at(i - 1)->judge;
         if (judge && judge->evaluate && !again) text_add(&about, "\n\n%s: %s", task_at(i)->name, judge->files);
     }
-    text_add(&about, "\n\nbleu: translations, coco: boxes or masks, wer: transcripts, baselines: what counting alone scores; "
-                     "\"dawn eval bleu -h\" and so on say more.");
+    text_add(&about, "\n\nbleu: translations, coco: boxes or masks, wer: transcripts, frechet: features of made "
+                     "samples, baselines: what counting alone scores; \"dawn eval bleu -h\" and so on say more.");
     const struct usage usage = {"eval", "TASK TRUTH ANSWERS [OPTIONS]", about.at, options,
                                 "Example:\n  dawn eval squad dev-v1.1.json predictions.json\n"};
     int rc = options_parse(&usage, &argc, argv);
     text_free(&about);
     if (rc != 0) return rc == OPTIONS_HELPED ? 0 : rc;
-    if (argc < 2) return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu, coco, wer or baselines");
+    if (argc < 2)
+        return fail(ERR_USAGE, "expected a task whose answers are to be scored, squad, bleu, coco, wer, frechet or baselines");
     TRY(find_judge(argv[1], &judge));
     if (argc < 4) return fail(ERR_USAGE, "expected two files, TRUTH and ANSWERS: \"dawn eval -h\" says which");
     if (argc > 4) return fail(ERR_USAGE, "eval does not take \"%.60s\"", argv[4]);

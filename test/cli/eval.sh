@@ -172,3 +172,32 @@ expect 0 'test picture 3 of 4$' "$DAWN" data show mnist 3 --test --data mnist
 printf 'x' >>mnist/t10k-labels-idx1-ubyte
 says 1 'mnist/t10k-labels-idx1-ubyte has 13 bytes, and its 4 labels need 12: it is too long' "$DAWN" data verify mnist --data .
 says 1 'cannot open nowhere/train-images-idx3-ubyte.gz' "$DAWN" data fetch mnist --to . --from nowhere
+
+# Features of samples: the distance, and arrays that have none.
+python3 - <<'PY'
+import struct
+def save(name, rows, kind="<f4", order=False):
+    flat = [x for column in zip(*rows) for x in column] if order else [x for row in rows for x in row]
+    head = ("{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }" % (kind, order, len(rows), len(rows[0]))).ljust(117) + "\n"
+    with open(name, "wb") as f:
+        f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(flat), "fd"[kind == "<f8"]), *flat))
+rows = [[1, 0], [-1, 0], [0, 2], [0, -2]]
+save("a.npy", rows)
+save("b.npy", [[x + 1, y] for x, y in rows], "<f8", True)
+save("three.npy", [[1, 2, 3], [4, 5, 7], [1, 1, 1]])
+save("few.npy", [[1, 2, 3], [4, 5, 7]])
+save("nan.npy", rows + [[float("nan"), 1]])
+PY
+expect 0 '^distance  1.000000$' "$DAWN" eval frechet a.npy b.npy
+grep -qx '4 samples and 4, 2 features of each' out
+[ "$(status "$DAWN" eval frechet a.npy b.npy --json)" = 0 ]
+holds out 'abs(o["frechet"] - 1) < 1e-12 and abs(o["spread"]) < 1e-12' 'o["means"] == 1 and o["features"] == 2 and o["samples"] == [4, 4]'
+says 1 '^dawn eval: a.npy has 2 features per sample and three.npy has 3$' "$DAWN" eval frechet a.npy three.npy
+says 1 '^dawn eval: few.npy has 2 samples of 3 features: their covariance needs at least as many samples' "$DAWN" eval frechet three.npy few.npy
+says 1 '^dawn eval: nan.npy: feature 1 of sample 5 is not a number$' "$DAWN" eval frechet a.npy nan.npy
+head -c 140 a.npy >cut.npy
+says 1 '^dawn eval: cut.npy has 12 bytes of numbers, and 4 x 2 of them need 32: it was cut$' "$DAWN" eval frechet cut.npy a.npy
+says 1 '^dawn eval: dev.json is not an array that NumPy saved' "$DAWN" eval frechet dev.json a.npy
+says 2 'expected two files with features of samples' "$DAWN" eval frechet a.npy
+says 2 'eval frechet does not take "more"' "$DAWN" eval frechet a.npy b.npy more
+expect 0 'Inception' "$DAWN" eval frechet -h
