@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// WGAN: a generator makes pictures of noise, a critic tells them from the pictures of a data set, and each learns from the other.
+//
+// An evaluation makes as many pictures as the test split has, each of its own fixed noise: picture i is the judge's sample i.
+#pragma once
+
+#include "tasks/common/step/task.h"
+
+// What an evaluation hands to the judge (step_output): f32 [count, rows, columns, channels] of the data set's own size (28 x 28 x 1
+// for mnist; what was padded for the network is cut off), values from -1 to 1. wgan_byte is the pixel that is meant.
+enum { WGAN_PICTURES };
+static inline uint8_t wgan_byte(float x)
+{
+    float v = (x + 1) * 127.5f + 0.5f;
+    return (uint8_t)(v >= 255 ? 255 : v >= 0 ? v : 0);  // NaN: 0
+}
+
+// Scores, in millionths (METRIC_RATIO): the Frechet distance in 84 features of the LeNet, and the share of copies.
+enum { WGAN_DISTANCE, WGAN_COPIES };
+
+extern const struct task task_wgan_mnist;
