@@ -286,6 +286,8 @@ int graph_node_over(struct graph *, enum op, const int *in, int inputs, const un
 // ---- the language of models; each returns a value id
 int g_conv(struct graph *, int x, int w, int stride, int pad);
 int g_conv_full(struct graph *, int x, int w, int bias, const struct conv_attr *);
+// Transposed convolution: x[N,P,Q,K] by w[K,R,S,C] -> [N,x_h,x_w,C], what conv with these attributes takes to the shape of x.
+int g_deconv(struct graph *, int x, int w, const struct conv_attr *);
 int g_matmul(struct graph *, int a, bool ta, int b, bool tb, enum dtype out);  // ta: a transposed; batches where both have rank 3
 int g_matmul_full(struct graph *, int a, int b, int c, const struct matmul_attr *);  // alpha * a b + beta * c; c may be NONE
 int g_linear(struct graph *, int x, int w, int bias, enum dtype out);  // x[..,C] w[K,C] -> [..,K]

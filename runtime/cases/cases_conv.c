@@ -163,6 +163,7 @@ const struct op_case cases_conv[] = {
     ALL("3x3 pad 1 after only",  1, 5,  6,  4,  8,  3, 3, 1, 0, 1, 1),
     ALL("1x5",                   2, 4,  9,  7,  6,  1, 5, 1, 0, 0, 1),
     ALL("5x5 stride 3 pad 2",    1, 11, 10, 2,  9,  5, 5, 3, 2, 2, 1),
+    ALL("5x5 stride 2 of 8x8",   3, 8,  8,  3,  10, 5, 5, 2, 2, 2, 1),
     ALL("whole image",           3, 3,  3,  19, 10, 3, 3, 1, 0, 0, 1),
     ALL("3 groups",              2, 6,  5,  12, 18, 3, 3, 1, 1, 1, 3),
     ALL("depthwise",             2, 5,  7,  16, 16, 3, 3, 1, 1, 1, 16),

@@ -142,3 +142,18 @@ int g_conv(struct graph *g, int x, int w, int stride, int pad)
     struct conv_attr a = {.stride = {stride, stride}, .before = {pad, pad}, .after = {pad, pad}, .groups = 1};
     return g_conv_full(g, x, w, NONE, &a);
 }
+
+int g_deconv(struct graph *g, int x, int w, const struct conv_attr *a)
+{
+    if (g->error || x == NONE || w == NONE) return NONE;
+    const struct shape *xs = &g->value[x].shape, *ws = &g->value[w].shape;
+    char s[SHAPE_TEXT], t[SHAPE_TEXT];
+    bool fits = xs->rank == 4 && ws->rank == 4 && a->stride[0] > 0 && a->stride[1] > 0 && a->groups == 1;
+    fits = fits && xs->dim[3] == ws->dim[0] && dtype_is_float(g->value[x].dtype) && g->value[w].dtype == F32;
+    fits = fits && window_count(a->x_h, a->before[0], a->after[0], ws->dim[1], a->stride[0]) == xs->dim[1];
+    fits = fits && window_count(a->x_w, a->before[1], a->after[1], ws->dim[2], a->stride[1]) == xs->dim[2];
+    if (!fits)
+        return graph_fail(g, ERR_SHAPE, "deconv of %s by filters %s to %lld x %lld", shape_text(s, xs), shape_text(t, ws),
+                          (long long)a->x_h, (long long)a->x_w);
+    return graph_node(g, OP_CONV_DGRAD, (int[]){w, x}, 2, &(union attr){.conv = *a}, NULL);
+}

@@ -49,6 +49,27 @@ TEST_WITH(test_conv_back, begin, end)
 }
 
 // A 16-bit input decides the precision of the filters: 1 + 1/256 does not fit into 8 bits and is read as 1.
+// Each pixel spreads over the window that it was made of: two windows of three at distance 2 share a column.
+TEST_WITH(test_deconv, begin, end)
+{
+    int x = IN(F32, SHAPE(1, 1, 2, 2), 1, 2, 3, 4), w = IN(F32, SHAPE(2, 1, 3, 1), 1, 10, 100, 1000, 2000, 3000);
+    struct conv_attr a = {.stride = {1, 2}, .groups = 1, .x_h = 1, .x_w = 5};
+    int y = out(g_deconv(g, x, w, &a));
+    a.before[1] = 1, a.x_w = 4;
+    int padded = out(g_deconv(g, x, w, &a));
+    run();
+    WANT(y, 2001, 4010, 6100 + 4003, 8030, 12300);
+    WANT(padded, 4010, 6100 + 4003, 8030, 12300);
+}
+
+TEST_WITH(test_deconv_of_other_sizes, begin, end)
+{
+    int x = IN(F32, SHAPE(1, 1, 2, 1), 1, 2), w = IN(F32, SHAPE(1, 1, 3, 1), 1, 1, 1);
+    g_deconv(g, x, w, &(struct conv_attr){.stride = {1, 2}, .groups = 1, .x_h = 1, .x_w = 7});
+    REFUSED(graph_check(g), "deconv of 1x1x2x1 by filters 1x1x3x1 to 1 x 7");
+    graph_free(g);
+}
+
 TEST_WITH(test_conv_rounds_filters, begin, end)
 {
     int x = IN(BF16, SHAPE(1, 1, 1, 1), 256), w = IN(F32, SHAPE(1, 1, 1, 1), 1.00390625);
