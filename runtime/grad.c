@@ -141,3 +141,21 @@ int grad_of_times(struct graph *g, int loss, int factor, const int *of, int coun
 {
     return differentiate(g, &loss, 1, factor, of, count, grads);
 }
+
+void grad_watch(struct graph *g, int x)
+{
+    if (g->error || x == NONE) return;
+    BUG_IF(g->value[x].trains);  // grad_of has its gradient
+    g->value[x].trains = true;
+}
+
+int grad_watched(struct graph *g, int loss, int x)
+{
+    int grad = NONE, first = g->nodes;
+    if (g->error || loss == NONE || x == NONE) return NONE;
+    int rc = grad_of(g, loss, &x, 1, &grad);
+    g->value[x].trains = false;
+    for (int i = first; i < g->nodes; i++) g->node[i].phase = g->phase;
+    if (rc < 0 && !g->error) return graph_fail(g, rc, "%s", error_text());
+    return grad == NONE ? graph_fail(g, ERR_SHAPE, "a loss does not depend on the value that it should be differentiated by") : grad;
+}

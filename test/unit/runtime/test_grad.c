@@ -344,14 +344,14 @@ TEST(test_third_derivatives)
 // The penalty of a WGAN (Gulrajani et al. 2017): the mean of (|d critic / d x| - 1)^2.
 static int penalty_of(struct graph *g, enum map bend)
 {
-    int x = input(g, "x", SHAPE(3, 8, 8, 2)), dx, judged;
-    g->value[x].trains = true;  // a value between real and made samples
+    int x = input(g, "x", SHAPE(3, 8, 8, 2)), judged;
+    grad_watch(g, x);  // a value between real and made samples
     int y = g_map(g, bend, g_conv(g, x, weight(g, "w0", SHAPE(4, 5, 5, 2)), 2, 2), 0.2f, 0);
     y = g_conv(g, y, weight(g, "w1", SHAPE(5, 3, 3, 4)), 2, 1);
     y = g_map(g, MAP_TANH, g_bias(g, y, weight(g, "bias", SHAPE(5))), 0, 0);
     y = g_avgpool(g, g_resize(g, y, 4, 4), 2, 2);
     judged = g_linear(g, g_reshape(g, y, SHAPE(3, 20)), weight(g, "w2", SHAPE(1, 20)), NONE, F32);
-    if (grad_of(g, sum_of(g, judged), &x, 1, &dx) < 0) return NONE;
+    int dx = grad_watched(g, sum_of(g, judged), x);
     int squares = g_reshape(g, g_reduce(g, g_map(g, MAP_SQUARE, dx, 0, 0), 14u, false, F32), SHAPE(3));
     int slope = g_map(g, MAP_SQRT, g_map(g, MAP_SHIFT, squares, 1e-6f, 0), 0, 0);
     return g_reshape(g, g_reduce(g, g_map(g, MAP_SQUARE, g_map(g, MAP_SHIFT, slope, -1, 0), 0, 0), 1u, true, F32), SHAPE(1));
@@ -366,6 +366,8 @@ static struct session *run_penalty(const char *device, enum map bend, unsigned p
     struct graph *g = graph_new(s->store, "penalty");
     int loss = penalty_of(g, bend), of[WEIGHTS], d[WEIGHTS];
     OK(graph_check(g));
+    for (int i = 0; i < g->nodes; i++) assert_int_equal(g->node[i].phase, PHASE_FORWARD);  // what backward reads is kept for it
+    assert_false(g->value[graph_slot(g, slot_find(s->store, "x"))].trains);
     for (int i = 0; i < WEIGHTS; i++) of[i] = graph_slot(g, slot_find(s->store, weights_of_critic[i]));
     OK(fuse_graph(g, patterns));
     OK(grad_of(g, loss, of, WEIGHTS, d));
@@ -434,4 +436,16 @@ TEST(test_gradient_penalty)
     hold_penalty(MAP_LEAKY_RELU);
     hold_penalty(MAP_GELU);
     hold_penalty(MAP_SOFTPLUS);
+}
+
+TEST(a_watched_value_must_matter)
+{
+    struct slot_store *store = slot_store_new();
+    struct graph *g = graph_new(store, "apart");
+    int x = input(g, "x", SHAPE(2, 3)), w = weight(g, "w", SHAPE(2, 3));
+    grad_watch(g, x);
+    assert_int_equal(grad_watched(g, sum_of(g, w), x), NONE);
+    REFUSED(graph_check(g), "a loss does not depend on the value that it should be differentiated by");
+    graph_free(g);
+    slot_store_free(store);
 }
