@@ -157,5 +157,6 @@ int grad_watched(struct graph *g, int loss, int x)
     g->value[x].trains = false;
     for (int i = first; i < g->nodes; i++) g->node[i].phase = g->phase;
     if (rc < 0 && !g->error) return graph_fail(g, rc, "%s", error_text());
-    return grad == NONE ? graph_fail(g, ERR_SHAPE, "a loss does not depend on the value that it should be differentiated by") : grad;
+    if (grad == NONE) graph_fail(g, ERR_SHAPE, "a loss does not depend on the value that it should be differentiated by");
+    return grad;
 }
