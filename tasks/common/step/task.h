@@ -154,6 +154,7 @@ struct judge {
     // Draws the answer to a stored test sample, where setting->shows: as an SVG file how it was found, or as a PNG the picture
     // (ASKS_PICTURE) with it. NULL: nothing can be seen.
     int (*draw)(void *state, int64_t sample, struct text *file);
+    bool keeps;  // `draw` shows what the network makes, of sample 0: a training keeps that of each evaluation (train_pictures.c)
     // Adds what a report shows of the answers so far: charts, tables, the best and the worst sample. NULL: nothing.
     int (*exhibit)(void *state, struct exhibit *);
     // "dawn eval TASK TRUTH ANSWERS" for answers of any program: what the two files are and how they are scored, in sentences,

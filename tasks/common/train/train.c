@@ -173,7 +173,12 @@ static int evaluate(struct going *r, struct run_point *point)
     if (!trainer_evaluates_after(t, t->at)) return 0;
     progress_note(&r->progress, "evaluating");
     stopwatch_enter(&r->watch, SEGMENT_EVALUATE);
-    TRY(trainer_evaluate(t, r->score));
+    struct text picture = {0};
+    t->evaluation.drawn = train_keeps_pictures(r) ? &picture : NULL;
+    int rc = trainer_evaluate(t, r->score);
+    if (rc == 0 && t->evaluation.drawn) rc = train_keep_picture(r, &picture);
+    text_free(&picture);
+    TRY(rc);
     r->evaluated = true;
     for (int m = 0; r->o->task->metrics[m].name; m++) point->score[m] = r->score[m];
     return 0;

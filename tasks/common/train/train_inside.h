@@ -77,6 +77,11 @@ int64_t train_stalled_ns(const struct going *);       // time that steps waited 
 const int64_t *train_damaged(struct going *);  // the counts; NULL if nobody counted
 void train_damaged_text(const struct going *, struct text *);  // a paragraph for each split that has some
 
+// ---- pictures of evaluations (train_pictures.c)
+
+bool train_keeps_pictures(const struct going *);
+int train_keep_picture(struct going *, const struct text *picture) MUST_CHECK;  // run-N.pictures/STEP.png
+
 // ---- tickets (train_ticket.c)
 
 int train_ticket_check(const struct train_options *) MUST_CHECK;

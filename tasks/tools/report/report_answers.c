@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/folder.h"
 #include "runtime/common/base/file.h"
 #include "runtime/common/draw/html.h"
 #include "submit/format/score/curve.h"
+#include "tasks/common/train/resume.h"
 #include "tasks/tools/choose.h"
 #include "tasks/tools/infer/infer.h"
 #include "tasks/tools/infer/infer_run.h"
 
+enum { KEPT_SHOWN = 6, KEPT_BYTES = 4 << 20 };
 static const int64_t LIMIT_NS = 20000000000;
 
 static void keep_picture(struct exhibit *e, const char *caption, const void *bytes, size_t count)
@@ -36,6 +39,39 @@ static int look_again(const struct infer_run *from, const struct task *task, str
     return infer_measure(&o, &figures);
 }
 
+static int add_kept(const char *folder, const char *name, struct text *pictures)
+{
+    char *bytes;
+    size_t count;
+    struct text path = {0}, caption = {0};
+    text_add(&path, "%s/%s", folder, name);
+    text_add(&caption, "in the training, after step %lld", strtoll(name, NULL, 10));
+    int rc = file_read(path.at, KEPT_BYTES, &bytes, &count);
+    if (rc == 0) {
+        report_put_picture(caption.at, bytes, count, pictures);
+        free(bytes);
+    }
+    text_free(&path);
+    text_free(&caption);
+    return rc;
+}
+
+// What the training kept: the first, the last, and some between. A folder that is gone shows nothing.
+static void show_kept(const struct results *r, int64_t run, struct text *pictures)
+{
+    struct folder kept;
+    char *folder = resume_file(r, run, "pictures");
+    if (folder_list(folder, FOLDER_BY_NUMBERS, &kept) == 0) {
+        const int shown = kept.count < KEPT_SHOWN ? kept.count : KEPT_SHOWN;
+        for (int i = 0; i < shown; i++) {
+            int at = shown > 1 ? i * (kept.count - 1) / (shown - 1) : 0;
+            if (add_kept(folder, kept.entry[at]->d_name, pictures) < 0) break;
+        }
+        folder_end(&kept);
+    }
+    free(folder);
+}
+
 static int show_run(struct results *r, const struct task *task, struct text *into)
 {
     struct infer_run from;
@@ -49,6 +85,7 @@ static int show_run(struct results *r, const struct task *task, struct text *int
         html_add(into, "<p>Run %lld, whose score is %s.</p>\n", (long long)from.run,
                  run_metric_text(&board, curve_last(from.record, &board), score));
         text_bytes(into, html.at, html.length);
+        if (task->judge->keeps) show_kept(r, from.run, &pictures);
         html_add(into, "<div class=\"pictures\">\n");
         text_bytes(into, pictures.at ? pictures.at : "", pictures.length);
         html_add(into, "</div>\n");
