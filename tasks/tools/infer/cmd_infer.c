@@ -361,6 +361,18 @@ static int ask_question(struct measured *m, struct infer_options *o)
     return rc;
 }
 
+// ---- pictures that a network makes
+
+static int measure_all(struct measured *m)
+{
+    struct text drawn = {0};
+    if (m->a->drawn) m->options.drawn = &drawn;
+    int rc = infer_measure(&m->options, &m->figures);
+    if (rc == 0 && m->a->drawn) rc = write_drawn(m->a->drawn, &drawn, "pictures");
+    text_free(&drawn);
+    return rc;
+}
+
 // ---- a text that is written on
 struct told {
     bool json;
@@ -440,13 +452,15 @@ static int measure_and_print(struct measured *m, const char *weights)
     TRY(choose_target(m->chosen->task, a->target, &m->target));
     if (a->writing.prompt) return write_on(m, &m->options);
     if (a->question || a->text || a->picture) return ask_question(m, &m->options);
+    if (a->drawn && !(m->chosen->task->judge && m->chosen->task->judge->keeps))
+        return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
     TRY(choose_price(m));
     struct watched watched = {.what = ""};
     m->options.progress = a->quiet ? NULL : show_progress, m->options.context = &watched;
     struct others others;
     int rc = infer_tune(&m->options);
     others_begin(&others);
-    if (rc == 0) rc = infer_measure(&m->options, &m->figures);
+    if (rc == 0) rc = measure_all(m);
     m->machine = others_end(&others);
     progress_bar_erase(&watched.bar);
     TRY(rc);
@@ -494,7 +508,6 @@ static int infer_task(const struct arguments *a)
 static int complete_writing(struct arguments *a, int64_t seed)
 {
     if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
-    if (a->drawn && !a->picture) return fail(ERR_USAGE, "--out draws the boxes of a photograph, which follows the task");
     const char *ending = a->drawn ? strrchr(a->drawn, '.') : ".png";
     if (!ending || strcmp(ending, ".png")) return fail(ERR_USAGE, "--out writes a PNG, so %s must end in .png", a->drawn);
     if (a->picture && (a->question || a->text || a->writing.prompt || a->latency || a->items || a->answers))
@@ -538,7 +551,8 @@ int cmd_infer(int argc, char **argv)
          0, 0},
         {OPTION_PATH, 0, "attention", "FILE", "draw which words of the question each word of the answer looked at, as SVG",
          &a.attention, 0, 0},
-        {OPTION_PATH, 'o', "out", "FILE", "draw the boxes found in the photograph into this PNG", &a.drawn, 0, 0},
+        {OPTION_PATH, 'o', "out", "FILE", "the PNG to write: the photograph with the boxes found, or a grid of made pictures",
+         &a.drawn, 0, 0},
         {OPTION_TEXT, 0, "prompt", "WORDS", "write this text on", &a.writing.prompt, 0, 0},
         {OPTION_INT, 0, "length", "N", "with --prompt: characters to write; default: 500", &a.writing.length, 1, 1e6},
         {OPTION_FLOAT, 0, "temperature", "T", "with --prompt: divides the logits; 0: always the most likely; default: 0.8",
@@ -572,6 +586,7 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
                                 "  dawn infer bccd photo.jpg -o boxes.png\n"
+                                "  dawn infer wgan-mnist -o grid.png\n"
                                 "  dawn infer an4 hello.wav\n"
                                 "  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
