@@ -6,8 +6,8 @@
 
 #include "tasks/common/step/task.h"
 
-// What an evaluation hands to the judge (step_output): f32 [count, rows, columns, channels] of the data set's own size (28 x 28 x 1
-// for mnist; what was padded for the network is cut off), values from -1 to 1. wgan_byte is the pixel that is meant.
+// What an evaluation hands to the judge (step_output): f32 [count, rows, columns, channels] of the data set's own size (28 x 28 x
+// 1 for mnist; what was padded for the network is cut off), values from -1 to 1. wgan_byte is the pixel that is meant.
 enum { WGAN_PICTURES };
 static inline uint8_t wgan_byte(float x)
 {
@@ -17,5 +17,17 @@ static inline uint8_t wgan_byte(float x)
 
 // Scores, in millionths (METRIC_RATIO): the Frechet distance in 84 features of the LeNet, and the share of copies.
 enum { WGAN_DISTANCE, WGAN_COPIES };
+
+// wgan_judge.c. Its `draw` gives wgan_grid of the first pictures, its `exhibit` shows the same picture.
+extern const struct judge wgan_judge;
+int wgan_baselines(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
+// The first WGAN_GRID pictures (fewer if there are fewer) of bytes [count, height, width, channels], in rows of ten and three
+// times as large, as a PNG.
+enum { WGAN_GRID = 100 };
+struct wgan_pictures {
+    const uint8_t *at;
+    int64_t count, height, width, channels;
+};
+int wgan_grid(const struct wgan_pictures *, struct text *png) MUST_CHECK;
 
 extern const struct task task_wgan_mnist;
