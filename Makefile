@@ -125,7 +125,7 @@ FOLDERS := $(GROUND) runtime $(addprefix runtime/,ranks op plan checkpoint cases
     $(call rooms,data) $(call rooms,tasks) submit $(addprefix submit/,results results/machine log keys client) $(FORMAT)
 BOARD_FOLDERS := $(GROUND) $(FORMAT) submit/log \
     scoreboard $(addprefix scoreboard/,http api store $(addprefix store/,file tree boards types) rank pages pages/run dawnbench site)
-LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c tasks/common/frechet/matrix_loops.c
+LOOP_SOURCES := $(wildcard runtime/cpu/loops/*.c) data/image/scale_loops.c tasks/common/frechet/matrix_loops.c tasks/wgan/nearest_loops.c
 SOURCES := $(filter-out $(LOOP_SOURCES),$(wildcard $(FOLDERS:%=%/*.c))) runtime/cuda/absent.c runtime/cuda/dnn/dnn_cache.c
 EMBEDDED := $(sort data/read/imagenet/synsets.txt $(wildcard data/read/voc/*.txt tasks/*/contest.json tasks/*/recipes/*.json submit/results/schema/*.sql submit/results/*.json submit/format/*/*.json \
     runtime/common/draw/style.css tasks/tools/outside/dawn.py) runtime/cuda/dnn/choices.json $(MPI_PLUGIN))

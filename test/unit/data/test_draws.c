@@ -12,7 +12,8 @@
 
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
-           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS };
+           KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS,
+           KEY_FEATURES };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, SPOKEN };
 
@@ -35,7 +36,7 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -80,6 +81,7 @@ static const struct use uses[USES] = {
     [CHORDS] = {"drawn chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CHORDS},
     [VOICES] = {"voices of chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_VOICES},
     [DIGITS] = {"drawn digits", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_DIGITS},
+    [FEATURES] = {"weights of random features", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_FEATURES},
     [SPECTRA] = {"augmented spectra", RNG_JITTER, {0, 0}, {0, 16}, .only = SPOKEN},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
@@ -160,6 +162,7 @@ static const struct place places[] = {
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},
     {"tasks/squad/text/texts.c", "RNG_SYNTHETIC", 1, {PIECES, NO_USE}},
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
+    {"tasks/wgan/lenet.c", "RNG_SYNTHETIC", 1, {FEATURES, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
@@ -232,7 +235,7 @@ TEST(constant_keys_differ)
                 {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},
                 {"data/read/speech/chords.c", "VOICES_SEED = "}, {"data/read/mnist/digits.c", " SEED = "},
                 {"tasks/bert/cloze.c", "NOISE_SEED = "}, {"tasks/squad/text/texts.c", "NOISE_SEED = "},
-                {"tasks/translation/pairs.c", "NOISE_SEED = "}};
+                {"tasks/translation/pairs.c", "NOISE_SEED = "}, {"tasks/wgan/lenet.c", "DRAWN_SEED = "}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     unsigned long value[KEYS];
     for (int i = 0; i < KEYS; i++) {
