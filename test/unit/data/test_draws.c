@@ -13,7 +13,7 @@
 // KEY_RUN: chosen by a person
 enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASES, KEY_PIECES, KEY_PAIRS, KEY_LINES, KEY_CASES,
            KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS,
-           KEY_FEATURES };
+           KEY_FEATURES, KEY_SCORED };
 // Those that differ are never in one training.
 enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, SPOKEN };
 
@@ -36,7 +36,7 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE, USES, NO_USE
 };
 enum { CROP_TRIES = 10 };
 static const struct use uses[USES] = {
@@ -83,6 +83,7 @@ static const struct use uses[USES] = {
     [DIGITS] = {"drawn digits", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_DIGITS},
     [FEATURES] = {"weights of random features", RNG_SYNTHETIC, {0, 0}, {0, 0}, KEY_FEATURES},
     [SPECTRA] = {"augmented spectra", RNG_JITTER, {0, 0}, {0, 16}, .only = SPOKEN},
+    [SCORED_NOISE] = {"noise of scored pictures", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_SCORED},
     [LINES] = {"drawn lines", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_LINES},
     [CASE_VALUES] = {"values of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = VALUES},
     [CASE_LADDER] = {"ladders of cases", RNG_TEST, {0, 0}, {0, 0}, KEY_CASES, .only = LADDER},
@@ -164,6 +165,7 @@ static const struct place places[] = {
     {"tasks/tools/infer/infer_write.c", "RNG_WRITE", 1, {WRITING, NO_USE}},
     {"tasks/wgan/lenet.c", "RNG_SYNTHETIC", 1, {FEATURES, NO_USE}},
     {"tasks/translation/pairs.c", "RNG_SYNTHETIC", 1, {PAIRS, NO_USE}},
+    {"tasks/wgan/wgan_feed.c", "RNG_SYNTHETIC", 1, {SCORED_NOISE, NO_USE}},
 };
 enum { PLACES = sizeof places / sizeof places[0] };
 static int found[PLACES];
@@ -232,6 +234,7 @@ TEST(constant_keys_differ)
                 {"data/read/synthetic.c", "SYNTHETIC_SEED "},  {"data/read/squad/stories.c", " SEED = "},
                 {"data/read/bitext/phrases.c", " SEED = "},    {"data/read/text/lines.c", " SEED = "},
                 {"data/read/wiki/articles.c", " SEED = "},     {"data/read/voc/cells.c", " SEED = "},
+                {"tasks/wgan/wgan_feed.c", "SCORED_SEED "},
                 {"data/read/voc/people.c", " SEED = "},        {"data/read/speech/chords.c", " SEED = "},
                 {"data/read/speech/chords.c", "VOICES_SEED = "}, {"data/read/mnist/digits.c", " SEED = "},
                 {"tasks/bert/cloze.c", "NOISE_SEED = "}, {"tasks/squad/text/texts.c", "NOISE_SEED = "},

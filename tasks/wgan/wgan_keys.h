@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tasks/common/recipe/recipe_keys.h"
+
+struct wgan_keys {
+    int64_t width, noise;    // of the networks
+    int64_t steps, samples;  // of the critic per step; of a generator's batch, per sample of the critic's
+    double penalty, clip;    // of the critic
+};
+static inline const struct wgan_keys *wgan_keys(const struct recipe *r)
+{
+    return RECIPE_OWN_KEYS(struct wgan_keys, r);
+}
+
+extern const struct recipe_table recipe_table_wgan;

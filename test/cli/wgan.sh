@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A small generator learns drawn digits against its critic: the three losses are recorded, a picture of each evaluation is kept and in
+# the report, and an inference draws the digits again, the same for every seed's noise. A critic that is clamped stays within its
+# bounds. Killed and resumed the training ends with the same bytes. Wrong settings: one sentence each.
+set -eu
+. "$ROOT/test/wait.sh"
+. "$ROOT/test/resume.sh"
+. "$ROOT/test/status.sh"
+
+train="train wgan-mnist --data mnist-drawn --threads 1"
+"$DAWN" $train --no-stop --target 1000000 >log.txt
+reads log.txt SYNTHETIC
+"$DAWN" results export 1 --format json --to run.json
+"$DAWN" infer wgan-mnist --threads 1 --precision f32 -o grid.png --json >batches.json
+"$DAWN" infer wgan-mnist --threads 1 --precision f32 -o again.png --latency --warmup 2 --json >singles.json
+cmp grid.png again.png # one picture at a time, or many
+"$DAWN" report >said.txt
+python3 - <<'PY'
+import glob, json, re
+run = json.load(open("run.json"))["runs"][0]
+points = run["points"]
+losses = [{l["name"]: l["mean"] if "mean" in l else l["loss"] for l in p["losses"]} for p in points]
+assert all(set(l) == {"critic", "penalty", "generator"} and l["penalty"] > 0 for l in losses), losses
+scores = [{s["metric"]: s["score"] for s in p["scores"]} for p in points if p.get("scores")]
+assert all(set(s) == {"fd-lenet84", "copies"} for s in scores), scores
+assert scores[-1]["fd-lenet84"] < 0.9 * scores[0]["fd-lenet84"], scores
+kept = sorted(glob.glob("run-1.pictures/*.png"))
+assert len(kept) == len(scores) and all(open(k, "rb").read(8) == b"\x89PNG\r\n\x1a\n" for k in kept), kept
+page = open("report.html").read()
+shown = re.findall(r"in the training, after step (\d+)", page)
+assert {int(s) for s in shown} <= {int(k[-12:-4]) for k in kept} and len(set(shown)) == min(6, len(kept)), shown
+one, all_ = json.load(open("singles.json")), json.load(open("batches.json"))
+assert one["scores"] == all_["scores"] and one["model_ns"]["p50"] > 0, (one, all_)
+PY
+
+# ---- the first WGAN: the critic's parameters stay within bounds
+mkdir clip
+"$DAWN" $train --set optimiser.rule=rmsprop --set critic.penalty=0 --set critic.clip=0.02 --set epochs=1 --no-stop \
+    --target 1000000 --db clip/results.db >clip.txt
+python3 - <<'PY'
+import json, struct
+bytes_ = open("clip/run-1.safetensors", "rb").read()
+size = struct.unpack("<Q", bytes_[:8])[0]
+names = {n: t for n, t in json.loads(bytes_[8:8 + size]).items() if n.startswith("critic.")}
+assert len(names) == 8, names
+for n, t in names.items():
+    at, end = (8 + size + o for o in t["data_offsets"])
+    most = max(map(abs, struct.unpack("<%df" % ((end - at) // 4), bytes_[at:end])))
+    assert most <= 0.02 + 1e-8 and (most > 0.0199 or n == "critic.dense.bias"), (n, most)
+PY
+
+# ---- faults
+says 2 'critic.clip' "$DAWN" $train --set critic.penalty=0
+says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
+says 2 'task wgan-mnist answers no questions' "$DAWN" infer wgan-mnist --ask words --threads 1
+says 2 'task wgan-mnist takes no photograph' "$DAWN" infer wgan-mnist photo.jpg --threads 1
+says 1 'no/such' "$DAWN" infer wgan-mnist --threads 1 -o no/such/grid.png
+
+# ---- planned without data; killed and resumed
+"$DAWN" plan wgan-mnist --on h200 >plan.txt
+reads plan.txt 'H200|h200'
+reads plan.txt '782,306'
+train="$train --no-stop --set epochs=2 --target 0.001"
+mkdir straight
+"$DAWN" $train --db straight/results.db >straight.txt || [ $? = 3 ]
+resumes "0 3" 7 $train
