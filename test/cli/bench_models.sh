@@ -5,7 +5,8 @@ set -eu
 "$DAWN" models >list
 awk '/^name/ { task++; next } /^[a-z]/ { print task, $1 }' list >models
 for task in wiki-mlm bert-pretraining cifar10 bccd pennfudan coco-ssd coco-efficientdet coco-maskrcnn gpt-char fineweb-gpt imagenet \
-    imagenette an4 librispeech-100 librispeech squad squad-split multi30k wmt17-transformer wmt16-gnmt; do echo "$task"; done >tasks
+    imagenette an4 librispeech-100 librispeech squad squad-split multi30k wmt17-transformer wmt16-gnmt \
+    wgan-mnist; do echo "$task"; done >tasks
 [ "$(tail -n 1 models | cut -d ' ' -f 1)" = "$(wc -l <tasks)" ] # a new task belongs into the list above
 while read -r number model; do
     task=$(sed -n "${number}p" tasks) narrow='' unit=images
@@ -29,6 +30,7 @@ while read -r number model; do
     gpt-char-* | fineweb-*)
         narrow='--set layers=1 --set width=24 --set heads=2 --set feed_forward=24 --set batch=2 --set accumulate=1' unit=blocks
         ;;
+    wgan-*) narrow='--set model.width=4 --set batch=2' ;;
     an4-* | librispeech*) narrow='--set channels=4 --set layers=1 --set width=24 --set batch=2' unit=utterances ;;
     multi30k-* | wmt*) narrow='--set layers=2 --set width=24' unit=pairs ;;
     esac
