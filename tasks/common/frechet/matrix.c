@@ -111,32 +111,94 @@ int matrix_add_product(const struct matrix_product *p)
     return rc;
 }
 
-// ---- Cholesky's factor
+// ---- Cholesky's factor, with the largest pivot first: without that the noise of a small one reaches all that follow
 
-static void factor_rows(double *a, int64_t n, const double *diagonal, int64_t begin, int64_t end)
+struct factoring {
+    double *a, *scale, *left;  // left: what earlier rows leave of the diagonal
+    int64_t n, *from;          // from[j]: the column of the given matrix
+};
+
+static void swap_columns(struct factoring *f, int64_t i, int64_t j)
 {
+    const int64_t n = f->n, from = f->from[i];
+    const double left = f->left[i];
+    if (i == j) return;
+    for (int64_t r = 0; r < n; r++) {
+        const double x = f->a[r * n + i];
+        f->a[r * n + i] = f->a[r * n + j], f->a[r * n + j] = x;
+    }
+    for (int64_t c = 0; c < n; c++) {
+        const double x = f->a[i * n + c];
+        f->a[i * n + c] = f->a[j * n + c], f->a[j * n + c] = x;
+    }
+    f->from[i] = f->from[j], f->from[j] = from;
+    f->left[i] = f->left[j], f->left[j] = left;
+}
+
+// Finds rows begin..end and returns how many there are: fewer if what is left is rounding.
+static int64_t factor_rows(struct factoring *f, int64_t begin, int64_t end)
+{
+    const int64_t n = f->n;
+    for (int64_t k = begin; k < n; k++) f->left[k] = f->a[k * n + k];
     for (int64_t k = begin; k < end; k++) {
-        double *row = a + k * n;
-        const bool lost = row[k] <= (double)n * 0x1p-52 * diagonal[k];
-        const double scale = lost ? 0 : 1 / sqrt(row[k]);
-        for (int64_t j = 0; j < n; j++) row[j] *= j < k ? 0 : scale;
-        for (int64_t i = k + 1; i < end; i++)
-            for (int64_t j = i; j < n; j++) a[i * n + j] -= row[i] * row[j];
+        int64_t most = k;
+        for (int64_t j = k; j < n; j++)
+            if (f->left[j] > f->left[most]) most = j;
+        if (!(f->left[most] > (double)n * 0x1p-52)) return k - begin;
+        swap_columns(f, k, most);
+        double *row = f->a + k * n;
+        for (int64_t r = begin; r < k; r++)
+            for (int64_t j = k + 1; j < n; j++) row[j] -= f->a[r * n + k] * f->a[r * n + j];
+        row[k] = sqrt(f->left[k]);
+        for (int64_t j = k + 1; j < n; j++) {
+            row[j] /= row[k];
+            f->left[j] -= row[j] * row[j];
+        }
+    }
+    return end - begin;
+}
+
+static int factor_all(struct factoring *f, int64_t *rank)
+{
+    const int64_t n = f->n;
+    for (*rank = 0; *rank < n;) {
+        const int64_t at = *rank, end = at + BLOCK < n ? at + BLOCK : n, found = factor_rows(f, at, end);
+        *rank += found;
+        if (found < end - at) return 0;
+        const double *rows = f->a + at * n + end;
+        TRY(matrix_add_product(&(struct matrix_product){rows, rows, f->a + end * n + end, end - at, n - end, n - end, n, n, n, -1,
+                                                        false}));
+    }
+    return 0;
+}
+
+// Zeros for what is no row, and the columns where they were.
+static void restore_columns(struct factoring *f, int64_t rank)
+{
+    const int64_t n = f->n;
+    for (int64_t r = 0; r < n; r++) {
+        double *row = f->a + r * n;
+        for (int64_t j = 0; j < n; j++) f->left[f->from[j]] = r < rank && j >= r ? row[j] : 0;
+        for (int64_t j = 0; j < n; j++) row[j] = f->left[j] * f->scale[j];
     }
 }
 
 int matrix_factor(double *a, int64_t n)
 {
-    double *diagonal = matrix_new(1, n);
-    int rc = diagonal == NULL ? matrix_no_memory(1, n) : 0;
-    for (int64_t i = 0; i < n && rc == 0; i++) diagonal[i] = a[i * n + i];
-    for (int64_t at = 0; at < n && rc == 0; at += BLOCK) {
-        const int64_t end = at + BLOCK < n ? at + BLOCK : n;
-        const struct matrix_product left = {a + at, a + at, a + at * n + at, at, end - at, n - at, n, n, n, -1, false};
-        rc = matrix_add_product(&left);
-        if (rc == 0) factor_rows(a, n, diagonal, at, end);
+    int64_t rank;
+    struct factoring f = {a, matrix_new(1, n), matrix_new(1, n), n, calloc((size_t)n + 1, sizeof *f.from)};
+    int rc = f.scale == NULL || f.left == NULL || f.from == NULL ? matrix_no_memory(3, n) : 0;
+    for (int64_t i = 0; i < n && rc == 0; i++) {
+        f.from[i] = i;
+        f.scale[i] = a[i * n + i] > 0 ? sqrt(a[i * n + i]) : 1;
     }
-    free(diagonal);
+    for (int64_t i = 0; i < n && rc == 0; i++)
+        for (int64_t j = 0; j < n; j++) a[i * n + j] /= f.scale[i] * f.scale[j];
+    if (rc == 0) rc = factor_all(&f, &rank);
+    if (rc == 0) restore_columns(&f, rank);
+    free(f.scale);
+    free(f.left);
+    free(f.from);
     return rc;
 }
 

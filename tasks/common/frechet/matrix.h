@@ -16,8 +16,8 @@ struct matrix_product {
 };
 int matrix_add_product(const struct matrix_product *) MUST_CHECK;  // fails only without memory
 
-// Writes u, upper triangular, with a = u^T u over a[n,n], of which the upper part is read; zeros below. a is positive
-// semi-definite: a row whose pivot is lost in rounding becomes zeros.
+// Writes u with a = u^T u over a symmetric, positive semi-definite a[n,n]. Directions that are lost in the rounding of a[i,i] add
+// nothing; their rows are zeros.
 int matrix_factor(double *a, int64_t n) MUST_CHECK;
 
 // The eigenvalues of a symmetric a[n,n], in any order, to about 1e-15 of the largest one. Destroys a, of which all is read.
