@@ -19,6 +19,7 @@
 #include "submit/results/machine/others.h"
 #include "submit/results/record.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -508,8 +509,7 @@ static int infer_task(const struct arguments *a)
 static int complete_writing(struct arguments *a, int64_t seed)
 {
     if (a->attention && !a->question) return fail(ERR_USAGE, "--attention draws the answer to --ask");
-    const char *ending = a->drawn ? strrchr(a->drawn, '.') : ".png";
-    if (!ending || strcmp(ending, ".png")) return fail(ERR_USAGE, "--out writes a PNG, so %s must end in .png", a->drawn);
+    if (a->drawn && fnmatch("*.png", a->drawn, 0)) return fail(ERR_USAGE, "--out writes a PNG, so %s must end in .png", a->drawn);
     if (a->picture && (a->question || a->text || a->writing.prompt || a->latency || a->items || a->answers))
         return fail(ERR_USAGE, "a photograph or recording is taken alone; it excludes --ask, --text, --prompt, --latency, "
                     "--items and --predictions");
@@ -587,8 +587,7 @@ int cmd_infer(int argc, char **argv)
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
                                 "  dawn infer bccd photo.jpg -o boxes.png\n"
                                 "  dawn infer wgan-mnist -o grid.png\n"
-                                "  dawn infer an4 hello.wav\n"
-                                "  dawn infer gpt-char --prompt 'ROMEO:'\n"};
+                                "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;
     if (argc > 3) return fail(ERR_USAGE, "expected a task and one file at most; \"%.60s\" is one too many", argv[3]);
