@@ -37,7 +37,8 @@ def train(dawn, name, case, **changed):
     run = subprocess.run([dawn, "results", "export", "1", "--db", f"{name}.db", "--format", "json"], capture_output=True)
     points = json.loads(run.stdout)["runs"][0]["points"]
     losses = [p["losses"] if "losses" in p else [{"loss": p["loss_micro"]}] for p in points]
-    return load_file(f"{name}-run-1.safetensors"), [sum(x["loss"] for x in parts) / 1e6 for parts in losses]
+    return load_file(f"{name}-run-1.safetensors"), [sum(x["loss"] * case.factors.get(x.get("name"), 1) for x in parts) / 1e6
+                                                         for parts in losses]
 
 
 def adamw(model, rate, decay, betas, eps):
@@ -91,6 +92,7 @@ class Transformer(nn.Module):
 class Case:
     still = ("filter_lr", "head_lr", "bias_lr")
     clips = math.inf          # the largest norm of all gradients
+    factors = {}              # of the losses with these names; others have 1
     first, share = STEPS, 0   # an average of the weights begins after `first` steps and moves by `share` after each other one
     loose = ("in_proj_bias", "key.bias")  # the gradient of a key's bias is zero but for rounding
 
@@ -235,6 +237,7 @@ class Photos(Case):
     gradients of the first layers are a few percent apart from those. A large epsilon keeps small gradients from moving a weight by
     their sign alone."""
     task, recipe, clips = "bccd", "bccd", 10
+    factors = {"box": torch_retina.BOX_FACTOR}
     first, share = 4, 0.5
     EPSILON = 1e-2
     PHOTOS, SIDES, SIZES, LEVELS = 16, (240, 320), 3, (8, 16, 32)
