@@ -6,7 +6,7 @@
 //   fc     batch norm, and the logits of letters without a bias
 //
 // Behind each part the frames past an utterance's end are zeros. They are not in the statistics of a batch norm (in
-// deepspeech.pytorch those of the recurrent layers are). Parameters begin as PyTorch's: uniform within 1 / sqrt(inputs).
+// deepspeech.pytorch they are). Parameters begin as PyTorch's: uniform within 1 / sqrt(inputs).
 // Filters have PyTorch's order [K,bins,frames,C] in the store, so that its weights can be read, and are transposed in each step.
 #include "tasks/speech/deepspeech.h"
 
