@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real browser looks at the pages: pages_browser.py FULL EMPTY (addresses of two scoreboards). Chromium through
+"""A real browser looks at the pages: pages_browser.py FULL EMPTY [brief] (addresses of two scoreboards; brief: it sorts, pages and
+filters a board, and looks at nothing). Chromium through
 chromedriver's plain HTTP protocol. No message on its console, nothing wider than 320 px, letters with contrast in light and
 dark, everything reached by Tab, everything there without script."""
 import json
@@ -334,8 +335,18 @@ def board(browser, base, script):
                   "a sort by click is forgotten by the form")
 
 
+def on_every_medium(browser, full, run, group, compare, plain):
+    printed(browser, [full + path for path in ("/", "/boards/cifar10?trust=imported", ALL, "/boards/cifar10/training-time/history?trust=imported", "/boards/demo/training-time?trust=imported", run, group, compare, *plain)])
+    phone(browser, full + ALL + "&limit=38", 38)
+    for path in ("/", ALL + "&limit=20", run, compare, "/submit"):
+        by_keyboard(browser, full + path)
+    for path in (ALL + "&limit=20", "/boards/demo/training-time?trust=imported"):
+        by_keyboard(browser, full + path, 360)
+
+
 def main():
     full, empty = sys.argv[1:3]
+    brief = sys.argv[3:] == ["brief"]
     log = json.load(urllib.request.urlopen(full + "/api/v1/statements"))["statements"]
     of_type = lambda *types: ["/runs/%d" % one["sequence"] for one in log if one["type"] in types]
     runs, others = of_type("run"), of_type("ticket", "bench")
@@ -355,13 +366,10 @@ def main():
 
     browser = Browser(script=True)
     try:
-        rich = looks(browser, pages)
-        printed(browser, [full + path for path in ("/", "/boards/cifar10?trust=imported", ALL, "/boards/cifar10/training-time/history?trust=imported", "/boards/demo/training-time?trust=imported", runs[-1], group, compare, *plain)])
-        phone(browser, full + ALL + "&limit=38", 38)
-        for path in ("/", ALL + "&limit=20", runs[-1], compare, "/submit"):
-            by_keyboard(browser, full + path)
-        for path in (ALL + "&limit=20", "/boards/demo/training-time?trust=imported"):
-            by_keyboard(browser, full + path, 360)
+        rich = {}
+        if not brief:
+            rich = looks(browser, pages)
+            on_every_medium(browser, full, runs[-1], group, compare, plain)
         board(browser, full, True)
         browser.go(full + runs[-1])
         command = browser.do("return document.querySelector('#verify-ssh').textContent")
@@ -378,7 +386,7 @@ def main():
     try:
         browser.go(full + runs[-1])
         expect(browser.do("return document.querySelectorAll('button.copy').length") == 0, "script is off in the second browser")
-        for path in paths:
+        for path in paths if rich else ():
             browser.window(1440, False)
             browser.go(full + path)
             length = browser.do("return document.querySelector('main').innerText.length")
@@ -390,7 +398,7 @@ def main():
         browser.close()
     for sentence in wrong[:40]:
         print(sentence)
-    print("%d pages looked at, %d things wrong" % (len(pages), len(wrong)))
+    print("%d pages looked at, %d things wrong" % (len(rich), len(wrong)))
     return 1 if wrong else 0
 
 
