@@ -157,7 +157,7 @@ static const char *const data_sets[] = {"mnist", "mnist-drawn", NULL};
 static const char *const recipes[] = {"wgan-mnist", "wgan-drawn", NULL};
 
 const struct task task_wgan_mnist = {
-    .name = "wgan-mnist", .title = "WGAN, MNIST", .samples = "images", .metrics = metrics, .target = 20, .data_sets = data_sets,
+    .name = "wgan-mnist", .title = "WGAN, MNIST", .samples = "images", .metrics = metrics, .target = 2.7, .data_sets = data_sets,
     .recipes = recipes, .models = wgan_models, .feed = wgan_feed, .programs = programs, .step = step, .judge = &wgan_judge,
     .rules = update_rules, .baselines = wgan_baselines,
 };
