@@ -41,7 +41,7 @@ says 1 'x.tar.gz has SHA-256 .* has c4a38c50' "$DAWN" data fetch cifar10 --from 
 [ ! -e d/cifar-10-batches-bin ]
 
 [ "$(status "$DAWN" data fetch cifar10 --mirror ftp://127.0.0.1 --to d)" = 2 ]
-says 2 'there are: .*cifar10' "$DAWN" data fetch mnist --to d
+says 2 'there are: .*cifar10' "$DAWN" data fetch svhn --to d
 if [ -w /dev/null ] && [ "$(id -u)" != 0 ]; then # root writes anywhere
     mkdir locked && chmod 555 locked
     says 1 'locked' "$DAWN" data fetch cifar10 --mirror "$url/whole" --to locked

@@ -142,7 +142,7 @@ says 1 'is a database' "$DAWN" results export --db results.db --to results.db
 # ---- wrong usage
 says 2 'null device' "$DAWN" train cifar10 --data synthetic --device null
 says 2 'no task "cifar1".*cifar10' "$DAWN" train cifar1
-says 2 'expected one task .*cifar10, .* or wmt16-gnmt.' "$DAWN" train
+says 2 'expected one task .*cifar10, .* or [a-z0-9-]+\)$' "$DAWN" train
 says 2 'did you mean.*--target' "$DAWN" train cifar10 --targte 0.9
 says 2 'write 94 as 0.94' "$DAWN" train cifar10 --target 94
 says 2 'between 0 and 1' "$DAWN" train cifar10 --target -0.1

@@ -396,7 +396,7 @@ TEST_WITH(where_data_sets_are, set_up, leave)
     struct dataset *ds;
     assert_fails(dataset_open("cifar10", folder, &ds), ERR_MISSING, "\"dawn data fetch cifar10\"");
     assert_fails(dataset_open("cifar", folder, &ds), ERR_USAGE, "did you mean \"cifar10\"");
-    assert_fails(dataset_open("mnist", folder, &ds), ERR_USAGE, "there is no data set \"mnist\"");
+    assert_fails(dataset_open("svhn", folder, &ds), ERR_USAGE, "there is no data set \"svhn\"");
     const int64_t counts[] = {2, 2, 2, 2, 2, 2};
     make_small(counts);
     make_folder("data/dawn/cifar-10-batches-bin");
