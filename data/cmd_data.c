@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dawn data`: the table of its sub-commands, and the ones that only read: list, verify, show.
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,10 +259,21 @@ static int write_whole(struct shown *s)
     return 0;
 }
 
+// ending NULL: no file is written
+static int check_ending(const struct shown *s, const char *ending)
+{
+    if (s->to == NULL) return 0;
+    if (ending == NULL) return fail(ERR_USAGE, "--to: %s are printed, not drawn", s->ds->facts.title);
+    if (fnmatch(ending, s->to, 0) != 0) return fail(ERR_USAGE, "--to: %s must end in %s, which it is", s->to, ending + 1);
+    return 0;
+}
+
 static int show_open(const struct usage *usage, int argc, char **argv, struct shown *s)
 {
     const struct kind *kind = s->ds->kind;
     bool shows = kind->show != NULL && (argc > 2 || s->ds->facts.height == 0);  // of images of one size a sheet, or one of them
+    bool whole = shows && argc == 2 && kind->whole != NULL;
+    TRY(check_ending(s, whole ? "*.json" : shows && kind->draw == NULL ? NULL : "*.png"));
     if (shows && argc == 2 && kind->whole != NULL) return write_whole(s);
     if (shows && argc == 2) return fail(ERR_USAGE, "%s needs the number of a %s, such as 1", usage->command, kind->sample);
     if (argc > 3) return fail(ERR_USAGE, "%s does not take \"%.60s\"", usage->command, argv[3]);

@@ -66,7 +66,7 @@ static void search_range(void *context, int64_t begin, int64_t end, int thread)
 int nearest_distances(const struct nearest_pictures *of, const struct nearest_pictures *among, int64_t bytes, int32_t *distance)
 {
     const int64_t blocks = (of->count + NEAREST_ROWS - 1) / NEAREST_ROWS;
-    BUG_IF(bytes > 32000);
+    BUG_IF(bytes > 16000);
     struct searching s = {.loops = loops(), .of = of, .among = among, .bytes = bytes, .distance = distance};
     s.rows = calloc((size_t)(blocks * NEAREST_ROWS * bytes) + 1, sizeof *s.rows);
     if (s.rows == NULL) return fail(ERR_MEMORY, "not enough memory to compare %lld pictures", (long long)of->count);

@@ -18,6 +18,8 @@ says 2 '^dawn data: data list does not take "now"$' "$DAWN" data list now
 says 2 'did you mean "cifar10"' "$DAWN" data verify cifar
 says 2 'nothing to fetch' "$DAWN" data fetch synthetic
 says 2 'imagenet is not downloaded: .*"dawn data pack imagenet SRC DST"' "$DAWN" data fetch imagenet
+says 2 'sheet.gif must end in .png' "$DAWN" data show synthetic --to sheet.gif
+says 2 'are printed, not drawn' "$DAWN" data show stories 1 --to story.png
 says 2 'pictures has pictures of many sizes' "$DAWN" data show pictures
 says 1 'dawn data fetch cifar10' "$DAWN" data verify cifar10
 grep -q "$HOME/.local/share/dawn" err

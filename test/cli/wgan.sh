@@ -34,6 +34,21 @@ one, all_ = json.load(open("singles.json")), json.load(open("batches.json"))
 assert one["scores"] == all_["scores"] and one["model_ns"]["p50"] > 0, (one, all_)
 PY
 
+# ---- no picture can be kept, or none is wanted; a new run with an old one's number
+mkdir kept none
+touch kept/run-1.pictures
+brief="$train --no-stop --target 1000000 --set epochs=1"
+"$DAWN" $brief --db kept/results.db >kept.txt 2>kept.err
+reads kept.err 'no pictures of run 1 are kept: .*run-1.pictures'
+[ "$(grep -c 'no pictures' kept.err)" = 1 ]
+rm kept/run-1.pictures kept/results.db*
+mkdir kept/run-1.pictures
+touch kept/run-1.pictures/99999999.png
+"$DAWN" $brief --db kept/results.db >kept.txt
+[ ! -e kept/run-1.pictures/99999999.png ] && [ -n "$(ls kept/run-1.pictures)" ]
+"$DAWN" $brief --db none/results.db --save '' >none.txt
+[ ! -e none/run-1.pictures ]
+
 # ---- the first WGAN: the critic's parameters stay within bounds
 mkdir clip
 "$DAWN" $train --set optimiser.rule=rmsprop --set critic.penalty=0 --set critic.clip=0.02 --set epochs=1 --no-stop \

@@ -211,6 +211,13 @@ void progress_unwitnessed(struct progress *p, int64_t run, const char *why)
     else fprintf(stderr, "run %lld cannot become witnessed: %s\n", (long long)run, why);
 }
 
+void progress_pictureless(struct progress *p, int64_t run, const char *why)
+{
+    erase_live(p);
+    if (p->json) write_json(json_pack("{ss sI ss}", "event", "pictureless", "run", (json_int_t)run, "why", why));
+    else fprintf(stderr, "no pictures of run %lld are kept: %s\n", (long long)run, why);
+}
+
 void progress_note(struct progress *p, const char *what)
 {
     if (!p->live) return;

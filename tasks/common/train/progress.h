@@ -83,4 +83,5 @@ void progress_point(struct progress *, const struct progress_point *);
 void progress_end(struct progress *, const struct progress_end *);
 // No scoreboard can say that the run's clock agreed with its own, for this reason.
 void progress_unwitnessed(struct progress *, int64_t run, const char *why);
+void progress_pictureless(struct progress *, int64_t run, const char *why);
 void progress_group(struct progress *, int64_t id, const struct run_metric *, const struct group_facts *);

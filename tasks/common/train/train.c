@@ -176,7 +176,8 @@ static int evaluate(struct going *r, struct run_point *point)
     struct text picture = {0};
     t->evaluation.drawn = train_keeps_pictures(r) ? &picture : NULL;
     int rc = trainer_evaluate(t, r->score);
-    if (rc == 0 && t->evaluation.drawn) rc = train_keep_picture(r, &picture);
+    if (rc == 0 && t->evaluation.drawn) train_keep_picture(r, &picture);
+    t->evaluation.drawn = NULL;
     text_free(&picture);
     TRY(rc);
     r->evaluated = true;

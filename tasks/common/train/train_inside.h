@@ -35,6 +35,7 @@ struct going {
     bool asked_ticket, has_ticket;      // the announcer is at work on it; the run has it
     struct run_ticket ticket;
     bool evaluated;                     // an evaluation has been made
+    bool pictures_lost;                 // its picture could not be written
     int64_t score[METRICS_MAX];         // scores of the last evaluation
     struct run_metric metrics[METRICS_MAX];
     struct stopwatch_clocks reached;    // clocks at the end of the last evaluation
@@ -80,7 +81,7 @@ void train_damaged_text(const struct going *, struct text *);  // a paragraph fo
 // ---- pictures of evaluations (train_pictures.c)
 
 bool train_keeps_pictures(const struct going *);
-int train_keep_picture(struct going *, const struct text *picture) MUST_CHECK;  // run-N.pictures/STEP.png
+void train_keep_picture(struct going *, const struct text *picture);  // run-N.pictures/STEP.png
 
 // ---- tickets (train_ticket.c)
 

@@ -48,7 +48,6 @@ TEST_WITH(test_conv_back, begin, end)
     WANT(dw, 51, 62, 84, 95);  // 1*1 + 10*5, 2 + 60, 4 + 80, 5 + 90
 }
 
-// A 16-bit input decides the precision of the filters: 1 + 1/256 does not fit into 8 bits and is read as 1.
 // Each pixel spreads over the window that it was made of: two windows of three at distance 2 share a column.
 TEST_WITH(test_deconv, begin, end)
 {
@@ -70,6 +69,7 @@ TEST_WITH(test_deconv_of_other_sizes, begin, end)
     graph_free(g);
 }
 
+// A 16-bit input decides the precision of the filters: 1 + 1/256 does not fit into 8 bits and is read as 1.
 TEST_WITH(test_conv_rounds_filters, begin, end)
 {
     int x = IN(BF16, SHAPE(1, 1, 1, 1), 256), w = IN(F32, SHAPE(1, 1, 1, 1), 1.00390625);
