@@ -264,7 +264,7 @@ static int check_ending(const struct shown *s, const char *ending)
 {
     if (s->to == NULL) return 0;
     if (ending == NULL) return fail(ERR_USAGE, "--to: %s are printed, not drawn", s->ds->facts.title);
-    if (fnmatch(ending, s->to, 0) != 0) return fail(ERR_USAGE, "--to: %s must end in %s, which it is", s->to, ending + 1);
+    if (fnmatch(ending, s->to, 0) != 0) return fail(ERR_USAGE, "--to: %s must end in %s", s->to, ending + 1);
     return 0;
 }
 
