@@ -12,7 +12,7 @@
 
 static const size_t FILE_MOST = (size_t)1 << 36;
 
-static void row_of(const void *context, int64_t sample, double *into)
+static void read_npy_row(const void *context, int64_t sample, double *into)
 {
     npy_row(context, sample, into);
 }
@@ -24,7 +24,7 @@ static int measure_file(const char *path, struct frechet_moments *into)
     struct npy npy;
     TRY(file_read(path, FILE_MOST, &bytes, &count));
     int rc = npy_parse(path, bytes, count, &npy);
-    if (rc == 0) rc = frechet_measure(&(struct frechet_set){path, npy.rows, npy.columns, row_of, &npy}, into);
+    if (rc == 0) rc = frechet_measure(&(struct frechet_set){path, npy.rows, npy.columns, read_npy_row, &npy}, into);
     free(bytes);
     return rc;
 }

@@ -52,7 +52,7 @@ static int sum_of(struct graph *g, int x)  // of x[N,1], in f32
 // ---- the critic
 
 // A random place on the line between each real picture and a made one.
-static int between(struct step *s, int real, int made)
+static int mix_pictures(struct step *s, int real, int made)
 {
     struct graph *g = s->g;
     if (g->error) return NONE;
@@ -94,7 +94,7 @@ static void train_critic(struct step *s)
     if (g->error) return;
     int high = sum_of(g, g_slice(g, judged, 0, 0, count)), low = sum_of(g, g_slice(g, judged, 0, count, 2 * count));
     step_mean_loss(s, "critic", g_map_of(g, MAP_SUB, (int[]){low, high, NONE}), rows, 1);
-    if (penalty > 0) step_mean_loss(s, "penalty", wgan_penalty(s, between(s, real, made)), rows, (float)penalty);
+    if (penalty > 0) step_mean_loss(s, "penalty", wgan_penalty(s, mix_pictures(s, real, made)), rows, (float)penalty);
 }
 
 // ---- the generator, and what it is scored by

@@ -64,7 +64,7 @@ static int read_images(struct dataset *data, enum split split, int64_t most, str
 
 // ---- the Frechet distance
 
-static void row_of(const void *context, int64_t sample, double *into)
+static void read_features(const void *context, int64_t sample, double *into)
 {
     const float *features = (const float *)context + sample * LENET_FEATURES;
     for (int j = 0; j < LENET_FEATURES; j++) into[j] = features[j];
@@ -77,7 +77,7 @@ static int measure_pictures(const struct lenet *net, const char *name, const str
     *into = (struct frechet_moments){0};
     if (features == NULL) return fail(ERR_MEMORY, "not enough memory for the features of %lld pictures", (long long)p->count);
     lenet_features(net, p->at, p->count, features);
-    int rc = frechet_measure(&(struct frechet_set){name, p->count, LENET_FEATURES, row_of, features}, into);
+    int rc = frechet_measure(&(struct frechet_set){name, p->count, LENET_FEATURES, read_features, features}, into);
     free(features);
     return rc;
 }
@@ -217,7 +217,7 @@ static int write_pictures(void *state, const char *path)
     return rc;
 }
 
-// The first pictures, whichever sample is asked.
+// Draws the first pictures; they do not depend on `sample`.
 static int draw_grid(void *state, int64_t sample, struct text *file)
 {
     const struct judging *j = state;

@@ -33,7 +33,7 @@ static struct init glorot(double in, double out) { return (struct init){INIT_UNI
 // The same with twice the variance, for what a relu halves (He et al. 2015).
 static struct init glorot_relu(double in, double out) { return (struct init){INIT_UNIFORM, (float)sqrt(12 / (in + out))}; }
 
-static int dense(struct net *n, const char *name, int x, struct net_dense d)
+static int add_dense(struct net *n, const char *name, int x, struct net_dense d)
 {
     struct graph *g = n->g;
     if (g->error || x == NONE) return NONE;
@@ -43,7 +43,7 @@ static int dense(struct net *n, const char *name, int x, struct net_dense d)
     return net_dense(n, name, g_reshape(g, x, SHAPE(rows, in)), &d);
 }
 
-static int bias(struct net *n, const char *name, int x)
+static int add_bias(struct net *n, const char *name, int x)
 {
     int b = graph_param(n->g, net_join(n, name, "bias"), SHAPE(net_channels(n, x)), ZEROS, ROLE_BIAS);
     return g_bias(n->g, x, b);
@@ -53,7 +53,7 @@ static int bias(struct net *n, const char *name, int x)
 
 enum { WINDOW = 5, AREA = WINDOW * WINDOW, STRIDES = 2 * 2 };
 
-static int enlarge(struct net *n, const char *name, int x, int64_t to)
+static int deconv_to_double(struct net *n, const char *name, int x, int64_t to)
 {
     struct graph *g = n->g;
     if (g->error || x == NONE) return NONE;
@@ -70,38 +70,38 @@ static int generate_dcgan(struct step *s, int noise, int64_t channels)
     struct graph *g = s->g;
     const int64_t d = width_of(s);
     const struct net_dense first = {.out = 4 * 4 * 4 * d, .to = s->setting->dtype, .unbiased = true};
-    int x = dense(&n, "generator.dense", noise, first);
+    int x = add_dense(&n, "generator.dense", noise, first);
     x = net_norm_act(&n, "generator.norm0", x);
     if (g->error) return NONE;
     x = g_reshape(g, x, SHAPE(g->value[x].shape.dim[0], 4, 4, 4 * d));
-    x = net_norm_act(&n, "generator.norm1", enlarge(&n, "generator.deconv1", x, 2 * d));
-    x = net_norm_act(&n, "generator.norm2", enlarge(&n, "generator.deconv2", x, d));
-    return g_act(g, bias(&n, "generator.deconv3", enlarge(&n, "generator.deconv3", x, channels)), ACT_TANH);
+    x = net_norm_act(&n, "generator.norm1", deconv_to_double(&n, "generator.deconv1", x, 2 * d));
+    x = net_norm_act(&n, "generator.norm2", deconv_to_double(&n, "generator.deconv2", x, d));
+    return g_act(g, add_bias(&n, "generator.deconv3", deconv_to_double(&n, "generator.deconv3", x, channels)), ACT_TANH);
 }
 
-static int reduce_by_half(struct net *n, const char *name, int x, int64_t to)
+static int conv_to_half(struct net *n, const char *name, int x, int64_t to)
 {
     struct graph *g = n->g;
     const double from = (double)net_channels(n, x);
     struct init init = glorot_relu(from * AREA, (double)to * AREA / STRIDES);
     graph_scope(g, "%s", name);
     int w = graph_param(g, net_join(n, name, "weight"), SHAPE(to, WINDOW, WINDOW, (int64_t)from), init, ROLE_FILTER);
-    return g_map(g, MAP_LEAKY_RELU, bias(n, name, net_conv_by(n, x, w, 2, 2)), 0.2f, 0);
+    return g_map(g, MAP_LEAKY_RELU, add_bias(n, name, net_conv_by(n, x, w, 2, 2)), 0.2f, 0);
 }
 
 static int criticise_dcgan(struct step *s, int x)
 {
     struct net n = critic_of(s);
     const int64_t d = width_of(s);
-    x = reduce_by_half(&n, "critic.conv1", x, d);
-    x = reduce_by_half(&n, "critic.conv2", x, 2 * d);
-    x = reduce_by_half(&n, "critic.conv3", x, 4 * d);
-    return dense(&n, "critic.dense", x, (struct net_dense){.out = 1, .to = F32});
+    x = conv_to_half(&n, "critic.conv1", x, d);
+    x = conv_to_half(&n, "critic.conv2", x, 2 * d);
+    x = conv_to_half(&n, "critic.conv3", x, 4 * d);
+    return add_dense(&n, "critic.dense", x, (struct net_dense){.out = 1, .to = F32});
 }
 
 // ---- residual: three blocks that enlarge; two that halve and two that do not
 
-static int conv(struct net *n, const char *name, int x, int64_t to, int side)
+static int add_conv(struct net *n, const char *name, int x, int64_t to, int side)
 {
     const double from = (double)net_channels(n, x), area = side * side;
     struct init init = side > 1 ? glorot_relu(from * area, (double)to * area) : glorot(from, (double)to);
@@ -109,9 +109,9 @@ static int conv(struct net *n, const char *name, int x, int64_t to, int side)
     return net_conv_by(n, x, w, 1, side / 2);
 }
 
-static int conv_bias(struct net *n, const char *name, int x, int64_t to, int side)
+static int add_conv_and_bias(struct net *n, const char *name, int x, int64_t to, int side)
 {
-    return bias(n, name, conv(n, name, x, to, side));
+    return add_bias(n, name, add_conv(n, name, x, to, side));
 }
 
 static int block_up(struct net *n, const char *name, int x, int64_t to)
@@ -119,9 +119,9 @@ static int block_up(struct net *n, const char *name, int x, int64_t to)
     struct graph *g = n->g;
     graph_scope(g, "%s", name);
     int y = net_double(n, net_norm_act(n, net_join(n, name, "norm1"), x));
-    y = net_norm_act(n, net_join(n, name, "norm2"), conv(n, net_join(n, name, "conv1"), y, to, 3));
-    y = conv_bias(n, net_join(n, name, "conv2"), y, to, 3);
-    return g_add(g, y, net_double(n, conv_bias(n, net_join(n, name, "shortcut"), x, to, 1)));
+    y = net_norm_act(n, net_join(n, name, "norm2"), add_conv(n, net_join(n, name, "conv1"), y, to, 3));
+    y = add_conv_and_bias(n, net_join(n, name, "conv2"), y, to, 3);
+    return g_add(g, y, net_double(n, add_conv_and_bias(n, net_join(n, name, "shortcut"), x, to, 1)));
 }
 
 static int generate_residual(struct step *s, int noise, int64_t channels)
@@ -130,24 +130,24 @@ static int generate_residual(struct step *s, int noise, int64_t channels)
     struct net n = generator_of(s);
     struct graph *g = s->g;
     const int64_t d = width_of(s);
-    int x = dense(&n, "generator.dense", noise, (struct net_dense){.out = 4 * 4 * d, .to = s->setting->dtype});
+    int x = add_dense(&n, "generator.dense", noise, (struct net_dense){.out = 4 * 4 * d, .to = s->setting->dtype});
     if (g->error) return NONE;
     x = g_reshape(g, x, SHAPE(g->value[x].shape.dim[0], 4, 4, d));
     for (int i = 0; i < 3; i++) x = block_up(&n, blocks[i], x, d);
     x = net_norm_act(&n, "generator.norm", x);
-    return g_act(g, conv_bias(&n, "generator.last", x, channels, 3), ACT_TANH);
+    return g_act(g, add_conv_and_bias(&n, "generator.last", x, channels, 3), ACT_TANH);
 }
 
-static int halve(struct net *n, int x) { return g_avgpool(n->g, x, 2, 2); }
+static int halve_sides(struct net *n, int x) { return g_avgpool(n->g, x, 2, 2); }
 
 // The first block reads a picture, on which a relu would act badly, and its shortcut is halved before its product.
 static int block_first(struct net *n, const char *name, int x, int64_t to)
 {
     struct graph *g = n->g;
     graph_scope(g, "%s", name);
-    int y = g_act(g, conv_bias(n, net_join(n, name, "conv1"), x, to, 3), ACT_RELU);
-    y = halve(n, conv_bias(n, net_join(n, name, "conv2"), y, to, 3));
-    return g_add(g, y, conv_bias(n, net_join(n, name, "shortcut"), halve(n, x), to, 1));
+    int y = g_act(g, add_conv_and_bias(n, net_join(n, name, "conv1"), x, to, 3), ACT_RELU);
+    y = halve_sides(n, add_conv_and_bias(n, net_join(n, name, "conv2"), y, to, 3));
+    return g_add(g, y, add_conv_and_bias(n, net_join(n, name, "shortcut"), halve_sides(n, x), to, 1));
 }
 
 static int block_down(struct net *n, const char *name, int x, bool halves)
@@ -155,10 +155,10 @@ static int block_down(struct net *n, const char *name, int x, bool halves)
     struct graph *g = n->g;
     const int64_t to = net_channels(n, x);
     graph_scope(g, "%s", name);
-    int y = conv_bias(n, net_join(n, name, "conv1"), g_act(g, x, ACT_RELU), to, 3);
-    y = conv_bias(n, net_join(n, name, "conv2"), g_act(g, y, ACT_RELU), to, 3);
+    int y = add_conv_and_bias(n, net_join(n, name, "conv1"), g_act(g, x, ACT_RELU), to, 3);
+    y = add_conv_and_bias(n, net_join(n, name, "conv2"), g_act(g, y, ACT_RELU), to, 3);
     if (!halves) return g_add(g, y, x);
-    return g_add(g, halve(n, y), halve(n, conv_bias(n, net_join(n, name, "shortcut"), x, to, 1)));
+    return g_add(g, halve_sides(n, y), halve_sides(n, add_conv_and_bias(n, net_join(n, name, "shortcut"), x, to, 1)));
 }
 
 static int criticise_residual(struct step *s, int x)
@@ -169,7 +169,7 @@ static int criticise_residual(struct step *s, int x)
     x = block_down(&n, "critic.block3", x, false);
     x = block_down(&n, "critic.block4", x, false);
     x = g_avgpool_global(s->g, g_act(s->g, x, ACT_RELU));
-    return dense(&n, "critic.dense", x, (struct net_dense){.out = 1, .to = F32});
+    return add_dense(&n, "critic.dense", x, (struct net_dense){.out = 1, .to = F32});
 }
 
 // ---- the models

@@ -67,13 +67,19 @@ int64_t check_most(const struct contest *c, const struct run_metric *m)
     return same && c->most_micro > 0 ? c->most_micro : INT64_MAX;
 }
 
+static int64_t least_score(const struct contest *c, const struct run_metric *m)
+{
+    return c != NULL && strcmp(m->name, c->metric) == 0 ? c->least_micro : 0;
+}
+
 // Finds the first metric with an impossible score: a count lies between 0 and N, a board's share between 0 and 1.
 static int wild_score(const struct subject *s, size_t i)
 {
     for (int m = 0; m < s->metric_count; m++) {
         int64_t score = s->points[i].score[m];
         int64_t most = check_most(s->contest, &s->metrics[m]);
-        if (most < INT64_MAX && score != RUN_SCORE_NONE && (score < 0 || score > most)) return m;
+        if (most < INT64_MAX && score != RUN_SCORE_NONE && (score < least_score(s->contest, &s->metrics[m]) || score > most))
+            return m;
     }
     return -1;
 }
@@ -84,13 +90,14 @@ static void check_scores(struct subject *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
         int m = wild_score(s, i);
-        char score[TEXT_FIGURE], most[TEXT_FIGURE];
+        char score[TEXT_FIGURE], least[TEXT_FIGURE], most[TEXT_FIGURE];
         if (m >= 0 && s->metrics[m].items > 0)
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %lld correct of %lld items", i, (long long)p->step,
                         (long long)p->score[m], (long long)s->metrics[m].items);
         else if (m >= 0)
-            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %s %s, and %s is the most there can be", i,
-                        (long long)p->step, s->metrics[m].name, run_metric_text(&s->metrics[m], p->score[m], score),
+            finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %s is %s, and not between %s and %s", i, (long long)p->step,
+                        s->metrics[m].name, run_metric_text(&s->metrics[m], p->score[m], score),
+                        run_metric_text(&s->metrics[m], least_score(s->contest, &s->metrics[m]), least),
                         run_metric_text(&s->metrics[m], check_most(s->contest, &s->metrics[m]), most));
         else if (odd_names(s, i))
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores do not match the run's metrics", i,

@@ -41,6 +41,7 @@ static void read_row(const json_t *row, struct contest *c)
     bool share = *c->board.unit == 0 || strcmp(c->board.unit, "%") == 0;
     const bool bounded = share && !c->board.lower_is_better;  // an error rate may exceed 1
     c->most_micro = bounded ? 1000000 : canonical_int(row, "most_micro");
+    c->least_micro = canonical_int(row, "least_micro");
     c->requests = canonical_int(row, json_object_get(row, "requests") != NULL ? "requests" : "test_items");
     if (canonical_int(row, "samples_per_item") > 1) c->samples_per_item = canonical_int(row, "samples_per_item");
     const json_t *targets = json_object_get(row, "target_micro");

@@ -243,7 +243,7 @@ static double reflection(const double *x, int64_t n, double *v, double *scale)
 }
 
 // `work` holds four vectors.
-static void reduce_to_diagonals(double *a, int64_t n, double *diagonal, double *beside, double *work)
+static void reduce_to_diagonals(double *a, int64_t n, double *diagonal, double *off_diagonal, double *work)
 {
     double *v = work, *w = work + n, *next = work + 2 * n, *product = work + 3 * n;
     struct reflecting r = {loops(), a, product, v, w, next, n, 0};
@@ -251,7 +251,7 @@ static void reduce_to_diagonals(double *a, int64_t n, double *diagonal, double *
         double *row = a + k * n, scale;
         for (int64_t j = k; j < n; j++) row[j] -= v[k] * w[j] + w[k] * v[j];
         diagonal[k] = row[k];
-        beside[k] = reflection(row + k + 1, n - k - 1, next + k + 1, &scale);
+        off_diagonal[k] = reflection(row + k + 1, n - k - 1, next + k + 1, &scale);
         r.first = k + 1;
         threads_for(n - k - 1, 1 + (1 << 15) / (n - k), reflect_rows, &r);
         const double half = scale / 2 * scale * sum_of_products(product + k + 1, next + k + 1, n - k - 1);
@@ -263,12 +263,12 @@ static void reduce_to_diagonals(double *a, int64_t n, double *diagonal, double *
     diagonal[n - 1] = a[n * n - 1];
 }
 
-// One step with Wilkinson's shift on the rows first..last, whose elements beside the diagonal are not zero.
+// One step with Wilkinson's shift on the rows first..last, whose elements next to the diagonal are not zero.
 static void step_diagonals(double *d, double *e, int64_t first, int64_t last)
 {
-    const double half = (d[last - 1] - d[last]) / 2, beside = e[last - 1];
-    const double far = half + copysign(hypot(half, beside), half);
-    double x = d[first] - d[last] + (far != 0 ? beside * beside / far : 0), z = e[first];
+    const double half = (d[last - 1] - d[last]) / 2, off_diagonal = e[last - 1];
+    const double far = half + copysign(hypot(half, off_diagonal), half);
+    double x = d[first] - d[last] + (far != 0 ? off_diagonal * off_diagonal / far : 0), z = e[first];
     for (int64_t k = first; k < last; k++) {
         const double r = hypot(x, z), c = r > 0 ? x / r : 1, s = r > 0 ? z / r : 0;
         if (k > first) e[k - 1] = r;

@@ -253,7 +253,7 @@ TEST(distances_are_scipys)
     }
 }
 
-TEST(sets_without_a_meaning_are_refused)
+TEST(too_few_samples_and_infinite_features_are_refused)
 {
     double at[12];
     struct frechet_moments m;
