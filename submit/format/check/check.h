@@ -12,10 +12,10 @@ enum check_level { CHECK_REJECT, CHECK_FLAG };
     CHECK(TASK, "unknown-task", REJECT, "the task is one that has boards, with the rules of its digest")               \
     CHECK(TARGET, "unknown-target", REJECT, "a board of the task has the run's target")                                \
     CHECK(DATA, "unknown-data", REJECT, "data called official have the published digests, on the whole test set")      \
-    CHECK(DIVISION, "division", REJECT, "the closed division holds only runs that the harness evaluated")                   \
+    CHECK(DIVISION, "division", REJECT, "the closed division holds only runs that the harness evaluated")              \
     CHECK(TIME_ORDER, "time-order", REJECT, "time grows from point to point, on every clock that must")                \
     CHECK(EPOCH_ORDER, "epoch-order", REJECT, "steps, epochs and samples grow from point to point")                    \
-    CHECK(SCORE, "score-range", REJECT, "each score is of a metric of the run, and a count lies between 0 and N")      \
+    CHECK(SCORE, "score-range", REJECT, "scores are of metrics of the run, within the contest's bounds; counts are 0 to N")\
     CHECK(SCALE, "score-scale", REJECT, "no count is given as a percentage, nor the reverse")                          \
     CHECK(CHAIN, "chain-broken", REJECT, "every point's hash follows from the one before and from the root")           \
     CHECK(CROSSING, "crossing", REJECT, "the target is first met at the point that is claimed, at its clocks")         \
