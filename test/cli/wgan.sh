@@ -75,6 +75,18 @@ says 2 'task wgan-mnist answers no questions' "$DAWN" infer wgan-mnist --ask wor
 says 2 'task wgan-mnist takes no photograph' "$DAWN" infer wgan-mnist photo.jpg --threads 1
 says 1 'no/such' "$DAWN" infer wgan-mnist --threads 1 -o no/such/grid.png
 
+# What an evaluation lacks is said before the first step: no run began.
+python3 - <<'PY'
+import os, struct
+os.mkdir("mnist")
+for split, count in (("train", 640), ("t10k", 100)):
+    with open("mnist/%s-images-idx3-ubyte" % split, "wb") as f: f.write(struct.pack(">4I", 2051, count, 28, 28) + bytes(784 * count))
+    with open("mnist/%s-labels-idx1-ubyte" % split, "wb") as f: f.write(struct.pack(">2I", 2049, count) + bytes(count))
+PY
+says 1 'lenet.pth is missing' "$DAWN" train wgan-mnist --data ./mnist --threads 1 --set epochs=1 --db lacking.db
+lacks out 'epoch'
+lacks err 'epoch 1'
+
 # ---- planned without data; killed and resumed
 "$DAWN" plan wgan-mnist --on h200 >plan.txt
 reads plan.txt 'H200|h200'

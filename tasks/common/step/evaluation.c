@@ -224,6 +224,15 @@ int evaluation_answer(struct evaluation *e, const struct order_batch *batch)
 
 // ---- one evaluation
 
+int evaluation_check(const struct evaluation *e)
+{
+    const struct judge *judge = e->setting->task->judge;
+    void *judging;
+    if (!judge) return 0;
+    TRY(judge->begin(e->setting, e->stored, e->view, &judging));
+    return judge->end(judging, NULL);
+}
+
 int evaluation_begin(struct evaluation *e, void **judging)
 {
     const struct judge *judge = e->setting->task->judge;

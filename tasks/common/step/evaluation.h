@@ -36,6 +36,9 @@ const struct evaluation_program *evaluation_find(const struct evaluation *, cons
 // Runs the programs that answer for a batch that is on the device.
 int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHECK;
 
+// Before a training: fails if the judge lacks a file or an image, which the first evaluation would only find after an epoch.
+int evaluation_check(const struct evaluation *) MUST_CHECK;
+
 // Evaluates the whole split. A METRIC_COUNT scores k, the number of hits, a METRIC_RATIO millionths. The judge writes its answers
 // to the file `answers`; NULL: no file.
 int evaluation_run(struct evaluation *, const char *answers, int64_t score[METRICS_MAX]) MUST_CHECK;

@@ -118,6 +118,7 @@ static int prepare(struct going *r)
     progress_note(&r->progress, "computing the digests of the data");
     TRY(digests_wait(r->digests));
     TRY(check_scored_set(r));
+    TRY(evaluation_check(&r->trainer->evaluation));
     return check_stopped();
 }
 
