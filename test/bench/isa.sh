@@ -31,9 +31,9 @@ machine_levels() {
 
 limits() { # LEVEL: the variables that limit both sides to it
     case $1 in
-    base) echo DAWN_ISA=base ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default ;;
-    avx2) echo DAWN_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 ;;
-    avx512) echo DAWN_ISA=avx512 ONEDNN_MAX_CPU_ISA=AVX512_CORE ATEN_CPU_CAPABILITY=avx512 ;;
+    base) echo DAWN_ISA=base ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 ;;
+    avx2) echo DAWN_ISA=avx2 ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 ;;
+    avx512) echo DAWN_ISA=avx512 ONEDNN_MAX_CPU_ISA=AVX512_CORE ATEN_CPU_CAPABILITY=avx512 MKL_ENABLE_INSTRUCTIONS=AVX512 ;;
     native) ;;
     *) echo "isa.sh: no level $1 (base, avx2, avx512, native)" >&2; exit 2 ;;
     esac
