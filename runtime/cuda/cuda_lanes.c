@@ -10,7 +10,7 @@
 static bool accesses_conflict(const struct cuda_touch *a, const struct cuda_touch *b)
 {
     uintptr_t x = (uintptr_t)a->at, y = (uintptr_t)b->at;
-    return (a->written || b->written) && x < y + b->bytes && y < x + a->bytes;
+    return ((a->how | b->how) & TOUCH_WRITES) && x < y + b->bytes && y < x + a->bytes;
 }
 
 bool cuda_lanes_conflict(const struct cuda_task *a, const struct cuda_task *b)
@@ -19,6 +19,14 @@ bool cuda_lanes_conflict(const struct cuda_task *a, const struct cuda_task *b)
         for (int j = 0; j < b->touches; j++)
             if (accesses_conflict(&a->touch[i], &b->touch[j])) return true;
     return false;
+}
+
+bool cuda_lanes_add(const struct cuda_task *a, const struct cuda_task *b)
+{
+    for (int i = 0; i < a->touches; i++)
+        for (int j = 0; j < b->touches; j++)
+            if (accesses_conflict(&a->touch[i], &b->touch[j]) && !(a->touch[i].how & b->touch[j].how & TOUCH_SUMS)) return false;
+    return true;
 }
 
 // For each task, a bit for every earlier task that has finished when it starts.

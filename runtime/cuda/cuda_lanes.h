@@ -10,10 +10,14 @@
 #include "runtime/common/base/arena.h"
 #include "runtime/cuda/kernel.h"
 
+enum {
+    TOUCH_WRITES = 1,
+    TOUCH_SUMS = 2,  // a running sum: a merged launch reads and writes it in the order of its problems
+};
 struct cuda_touch {
     const void *at;
     size_t bytes;
-    bool written;
+    int how;  // bits
 };
 
 struct cuda_task {
@@ -41,6 +45,8 @@ struct cuda_lanes {
 
 // True if one of the two writes bytes that the other accesses.
 bool cuda_lanes_conflict(const struct cuda_task *, const struct cuda_task *);
+// True if all bytes in which they conflict are running sums of both.
+bool cuda_lanes_add(const struct cuda_task *, const struct cuda_task *);
 // Sets after, lane and depth of every task. `lanes` limits concurrent tasks: 1 to CUDA_LANES_MOST, or CUDA_LANES_ALL.
 void cuda_lanes_find(struct cuda_task *, int tasks, int lanes, struct arena *);
 

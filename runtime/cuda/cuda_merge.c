@@ -14,16 +14,24 @@ struct item {
     bool placed;
 };
 
+enum dependency { FREE, NEXT, LATER };  // NEXT: may be in the same launch, behind the earlier one
 struct search {
     struct item *item;
-    bool *after;  // [earlier, later]: the later item depends on the earlier one
+    enum dependency *after;  // [earlier, later]: how the later item depends on the earlier one
     int items;
     struct cuda_merge *into;
 };
 
-static bool is_after(const struct search *s, int earlier, int later)
+static enum dependency *after_of(const struct search *s, int earlier, int later)
 {
-    return s->after[(size_t)earlier * (size_t)s->items + (size_t)later];
+    return &s->after[(size_t)earlier * (size_t)s->items + (size_t)later];
+}
+
+static enum dependency find_dependency(const struct search *s, const struct cuda_task *task, int i, int j)
+{
+    const struct item *a = &s->item[i], *b = &s->item[j];
+    if (!cuda_lanes_conflict(&task[a->task], &task[b->task])) return FREE;
+    return a->kind && a->kind == b->kind && cuda_lanes_add(&task[a->task], &task[b->task]) ? NEXT : LATER;
 }
 
 // Items are in program order, so a path only goes up.
@@ -32,8 +40,7 @@ static void find_dependencies(struct search *s, const struct cuda_task *task)
     for (int i = s->items - 1; i >= 0; i--) {
         s->item[i].height = 1;
         for (int j = i + 1; j < s->items; j++) {
-            if (!cuda_lanes_conflict(&task[s->item[i].task], &task[s->item[j].task])) continue;
-            s->after[(size_t)i * (size_t)s->items + (size_t)j] = true;
+            if ((*after_of(s, i, j) = find_dependency(s, task, i, j)) == FREE) continue;
             s->item[j].waits++;
             if (s->item[j].height >= s->item[i].height) s->item[i].height = s->item[j].height + 1;
         }
@@ -69,21 +76,24 @@ static void end_batch(struct cuda_merge *m)
     b[1] = (struct cuda_batch){b->first + b->count, 0};
 }
 
-static void place_item(struct search *s, int i)
+static void end_waits(struct search *s, int i, enum dependency which)
 {
-    place_task(s->into, s->item[i].task);
-    s->item[i].placed = true;
+    for (int j = i + 1; j < s->items; j++) s->item[j].waits -= *after_of(s, i, j) == which;
 }
 
-// Places the next launch; returns its number of items. Items that become ready by it are not part of it.
+// Places the next launch; returns its number of items. Of the items that become ready by it, only those that continue a sum are
+// part of it.
 static int place_next(struct search *s, int most)
 {
     int next = choose_next(s), kind = s->item[next].kind, count = 0, *now = zalloc((size_t)s->items * sizeof *now);
-    for (int i = 0; i < s->items && count < most; i++)
-        if (i == next || (kind && s->item[i].kind == kind && is_ready(&s->item[i]))) now[count++] = i;
-    for (int i = 0; i < count; i++) place_item(s, now[i]);
-    for (int i = 0; i < count; i++)
-        for (int j = now[i] + 1; j < s->items; j++) s->item[j].waits -= is_after(s, now[i], j);
+    for (int i = 0; i < s->items && count < most; i++) {
+        if (i != next && (!kind || s->item[i].kind != kind || !is_ready(&s->item[i]))) continue;
+        now[count++] = i;
+        place_task(s->into, s->item[i].task);
+        s->item[i].placed = true;
+        end_waits(s, i, NEXT);
+    }
+    for (int i = 0; i < count; i++) end_waits(s, now[i], LATER);
     end_batch(s->into);
     free(now);
     return count;
@@ -102,7 +112,7 @@ void cuda_merge_find(const struct cuda_task *task, const int *kind, int tasks, i
         if (t < from) place_task(m, t), end_batch(m);
         else s.item[s.items++] = (struct item){.task = t, .kind = kind[t]};
     }
-    s.after = zalloc((size_t)s.items * (size_t)s.items + 1);
+    s.after = zalloc((size_t)(s.items + 1) * (size_t)(s.items + 1) * sizeof *s.after);
     find_dependencies(&s, task);
     for (int placed = 0; placed < s.items;) placed += place_next(&s, most);
     free(s.after);

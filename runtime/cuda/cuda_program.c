@@ -93,9 +93,9 @@ static int step_prepare(struct program *p, char *slab, int position)
 
 // ---- tasks
 
-static void add_touch(struct cuda_task *t, const void *at, const struct value *v, bool written)
+static void add_touch(struct cuda_task *t, const void *at, const struct value *v, int how)
 {
-    if (at && v) t->touch[t->touches++] = (struct cuda_touch){at, value_bytes(v), written};
+    if (at && v) t->touch[t->touches++] = (struct cuda_touch){at, value_bytes(v), how};
 }
 
 static void step_touches(struct program *p, const struct cuda_step *s, struct cuda_task *t)
@@ -106,9 +106,12 @@ static void step_touches(struct program *p, const struct cuda_step *s, struct cu
     t->touches = cuda_weights_touches(p->weights, s->position, t->touch);
     for (int i = 0; i < op_table[s->node->op].inputs; i++)
         if (s->in[i] && cuda_weights_read(s, i, &t->touch[t->touches])) t->touches++;
-        else add_touch(t, s->in[i], cuda_in(s, i), false);
-    for (int i = 0; i < op_table[s->node->op].outputs; i++) add_touch(t, s->out[i], cuda_out(s, i), true);
-    if (s->work) t->touch[t->touches++] = (struct cuda_touch){s->work, s->work_bytes, true};
+        else add_touch(t, s->in[i], cuda_in(s, i), 0);
+    for (int i = 0; i < op_table[s->node->op].outputs; i++) add_touch(t, s->out[i], cuda_out(s, i), TOUCH_WRITES);
+    if (s->work) t->touch[t->touches++] = (struct cuda_touch){s->work, s->work_bytes, TOUCH_WRITES};
+    if (s->launch == k_squares)
+        for (int i = 0; i < t->touches; i++)
+            if (t->touch[i].at == s->out[0] || t->touch[i].at == s->in[1]) t->touch[i].how |= TOUCH_SUMS;
     t->urgent = s->node->phase == PHASE_UPDATE && !s->bound;
 }
 
@@ -148,7 +151,7 @@ static const struct {
     {k_momentum, k_momentum_many, NULL}, {k_adam, k_adam_many, NULL}, {k_unit_norm, k_unit_norm_many, NULL},
     {k_descend, k_descend_many, NULL},   {k_lerp, k_lerp_many, NULL}, {k_pick, k_pick_many, NULL},
     {k_tick, k_tick_many, NULL},         {k_assign, k_assign_many, is_plain_copy},
-    {k_matmul, k_matmul_many, is_small_product},
+    {k_matmul, k_matmul_many, is_small_product}, {k_squares, k_squares_many, NULL},
 };
 enum { MERGERS = sizeof mergers / sizeof *mergers };
 

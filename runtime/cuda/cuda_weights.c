@@ -218,8 +218,8 @@ int cuda_weights_touches(const struct cuda_weights *w, int position, struct cuda
         const struct copy *c = &w->copy[i];
         if (!is_due(c, position == NONE ? BEGIN : LATE, position)) continue;
         if (into) {
-            into[touches] = (struct cuda_touch){c->from, (size_t)c->count * sizeof *c->from, false};
-            into[touches + 1] = (struct cuda_touch){c->to, (size_t)c->count * dtype_size(c->type), true};
+            into[touches] = (struct cuda_touch){c->from, (size_t)c->count * sizeof *c->from, 0};
+            into[touches + 1] = (struct cuda_touch){c->to, (size_t)c->count * dtype_size(c->type), TOUCH_WRITES};
         }
         touches += 2;
     }
@@ -232,6 +232,6 @@ bool cuda_weights_read(const struct cuda_step *s, int i, struct cuda_touch *into
     struct source source;
     if (!reads_copy(s->graph, node, i, &source)) return false;
     int owner = owner_of(s->graph, node, i, &source, &which);
-    *into = (struct cuda_touch){copy_address(s->plan, owner, which), copy_bytes(s->graph, s->node, i, source.to), false};
+    *into = (struct cuda_touch){copy_address(s->plan, owner, which), copy_bytes(s->graph, s->node, i, source.to), 0};
     return true;
 }

@@ -15,6 +15,9 @@ struct pass {
     uint64_t *users;   // per root: the same of every user up to the next writer
 };
 
+// A device may launch the terms of a sum together, so a term does not wait for the one before.
+static bool is_running_sum(const struct node *n, int input) { return n->op == OP_SQUARES && input == 1; }
+
 static void follow(struct pass *w, int at, uint64_t own)
 {
     const struct plan *p = w->plan;
@@ -26,7 +29,7 @@ static void follow(struct pass *w, int at, uint64_t own)
         if (n->out[i] != NONE) after |= w->users[p->place[n->out[i]].root];
     w->node[at] = after;
     for (int i = 0; i < MAX_IN; i++)
-        if (n->in[i] != NONE) w->users[p->place[n->in[i]].root] |= after | own;
+        if (n->in[i] != NONE) w->users[p->place[n->in[i]].root] |= is_running_sum(n, i) ? after : after | own;
     for (int i = 0; i < MAX_OUT; i++)
         if (n->out[i] != NONE) w->users[p->place[n->out[i]].root] = w->writer[p->place[n->out[i]].root] = after | own;
 }

@@ -151,7 +151,7 @@ static bool are_apart(const struct plan *plan, char *slab, int one, int other)
     int as = bytes_of_node(plan, slab, one, a), bs = bytes_of_node(plan, slab, other, b);
     for (int i = 0; i < as; i++)
         for (int j = 0; j < bs; j++)
-            if ((a[i].written || b[j].written) && (const char *)a[i].at < (const char *)b[j].at + b[j].bytes &&
+            if (((a[i].how | b[j].how) & TOUCH_WRITES) && (const char *)a[i].at < (const char *)b[j].at + b[j].bytes &&
                 (const char *)b[j].at < (const char *)a[i].at + a[i].bytes)
                 return false;
     return true;

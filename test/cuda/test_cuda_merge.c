@@ -7,7 +7,7 @@
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
-// ---- small programs: one word per task; capitals are written, small letters are read
+// ---- small programs: one word per task; capitals are written, small letters are read, from s on they are running sums
 
 enum { SMALL = 16 };
 
@@ -25,7 +25,8 @@ static void assert_launches(const char *const words[], const char *kinds, int fr
         kind[tasks] = kinds[tasks] - '0';
         for (const char *c = words[tasks]; *c; c++) {
             bool written = *c < 'a';
-            task[tasks].touch[task[tasks].touches++] = (struct cuda_touch){bytes + (*c - (written ? 'A' : 'a')), 1, written};
+            task[tasks].touch[task[tasks].touches++] = (struct cuda_touch){bytes + (*c - (written ? 'A' : 'a')), 1,
+                                                                         written | ((*c | 32) >= 's' ? TOUCH_SUMS : 0)};
         }
     }
     cuda_merge_find(task, kind, tasks, from, most, &m, &arena);
@@ -48,6 +49,12 @@ TEST(launches_are_merged_in_an_order_that_is_allowed)
     assert_launches(WORDS("aB", "A", "bC"), "111", 0, 9, "0 12");              // a write after a read
     assert_launches(WORDS("A", "", "B"), "111", 0, 9, "02");                   // without touches: nothing is launched
     assert_launches(WORDS("A", "abC", "B"), "121", 0, 9, "0 1 2");             // 2 writes bytes that 1 read before
+    assert_launches(WORDS("aS", "bsT", "ctU"), "111", 0, 9, "012");            // a running sum
+    assert_launches(WORDS("aS", "bsT", "ctU"), "111", 0, 2, "01 2");
+    assert_launches(WORDS("aS", "bsT", "uA"), "112", 0, 9, "01 2");
+    assert_launches(WORDS("aS", "B", "bsT", "tuV"), "1211", 0, 9, "1 023");    // 3 waits for 2, which waits for 1
+    assert_launches(WORDS("aS", "bsT", "tC"), "112", 0, 9, "01 2");            // the reader is no part of the sum
+    assert_launches(WORDS("AS", "AsT"), "11", 0, 9, "0 1");                    // and scratch is none
     // The kind with the longer path goes first, and ends of chains wait for each other.
     assert_launches(WORDS("A", "aB", "C", "cD", "dE", "eF"), "123243", 0, 9, "0 2 13 4 5");
     assert_launches(WORDS("A", "aB", "C", "cD", "dE", "eF"), "141234", 0, 9, "02 3 4 15");
@@ -66,7 +73,8 @@ TEST(every_task_comes_once)
         for (int t = 0; t < TASKS; t++) {
             for (int i = 0; i < 3; i++) {
                 uint32_t r = rng_draw(9, RNG_TEST, round, (uint32_t)(t * 3 + i), 0).v[0];
-                touch[t][i] = (struct cuda_touch){bytes + r % BYTES, 1, r >> 8 & 1};
+                int sum = r % BYTES < BYTES / 2 ? TOUCH_SUMS : 0;
+                touch[t][i] = (struct cuda_touch){bytes + r % BYTES, 1, (int)(r >> 8 & 1) | sum};
             }
             task[t].touch = touch[t], task[t].touches = 3;
             kind[t] = (int)(rng_draw(9, RNG_TEST, round, (uint32_t)t, 1).v[0] % 3);
@@ -77,14 +85,17 @@ TEST(every_task_comes_once)
             for (int i = 0; i < m.batch[b].count; i++, seen++) {
                 int t = m.task[m.batch[b].first + i];
                 assert_int_equal(place[t], 0);
-                place[t] = b + 1;
+                place[t] = 10 * b + i + 10;
                 assert_int_equal(kind[t], kind[m.task[m.batch[b].first]]);
             }
         }
         assert_int_equal(seen, TASKS);
         for (int t = 0; t < TASKS; t++)
-            for (int before = 0; before < t; before++)
-                if (cuda_lanes_conflict(&task[before], &task[t])) assert_true(place[before] < place[t]);
+            for (int before = 0; before < t; before++) {
+                if (!cuda_lanes_conflict(&task[before], &task[t])) continue;
+                bool sum = kind[t] && kind[t] == kind[before] && cuda_lanes_add(&task[before], &task[t]);
+                assert_true(sum ? place[before] < place[t] : place[before] / 10 < place[t] / 10);
+            }
         arena_free(&arena);
     }
 }
@@ -101,19 +112,23 @@ static void add_updates(struct graph *g)
     int other = graph_state(g, "other", SHAPE(1), I32, MEMORY_STATE, (struct init){INIT_ZERO, 0});
     struct optim_settings o = {.momentum = 0.6f, .nesterov = true, .decay = 1e-3f, .beta1 = 0.9f, .beta2 = 0.99f, .eps = 1e-8f,
                                .clip = NONE, .ns_steps = 3, .ns = {3.4f, -4.7f, 2.0f}, .renormalise = some, .ns_norm = NONE};
+    int param[PARAMS], grad[PARAMS];
     g->phase = PHASE_UPDATE;
     for (int i = 0; i < PARAMS; i++) {
         char name[16];
         snprintf(name, sizeof name, "p%d", i);
         // Sizes that no vector length divides, of several blocks, and both ways of cutting a product.
         struct shape shape = i % 3 == 2 ? SHAPE(8 + i % 5, 3, 3, 4 + i) : SHAPE(1 + 97 * i, 3);
-        int p = weight(g, name, shape);
+        param[i] = weight(g, name, shape);
         snprintf(name, sizeof name, "g%d", i);
-        int grad = input(g, name, shape);
-        if (i % 3 == 0) optim_sgd(g, p, grad, lr, &o);
-        if (i % 3 == 1) optim_adamw(g, p, grad, lr, &o);
-        if (i % 3 == 2) optim_muon(g, p, grad, lr, &o);
-        optim_ema(g, p, some);
+        grad[i] = input(g, name, shape);
+    }
+    o.clip = optim_clip(g, grad, PARAMS, 0.5f);
+    for (int i = 0; i < PARAMS; i++) {
+        if (i % 3 == 0) optim_sgd(g, param[i], grad[i], lr, &o);
+        if (i % 3 == 1) optim_adamw(g, param[i], grad[i], lr, &o);
+        if (i % 3 == 2) optim_muon(g, param[i], grad[i], lr, &o);
+        optim_ema(g, param[i], some);
     }
     optim_muon(g, weight(g, "wide", SHAPE(24, 700)), input(g, "gw", SHAPE(24, 700)), lr, &o);  // products in slices
     int left = input(g, "left", SHAPE(400, 8)), right = input(g, "right", SHAPE(8, 400));

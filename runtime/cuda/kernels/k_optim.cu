@@ -270,25 +270,39 @@ struct squares_sum {
     int blocks;
 };
 
-static __global__ void __launch_bounds__(K_BLOCK) squares_finish(const squares_sum k)
+// One block. Each warp adds the parts of every eighth tensor; then one thread goes through the running sums in order.
+static __global__ void __launch_bounds__(K_BLOCK) squares_finish(const __grid_constant__ many<squares_sum> all)
 {
-    __shared__ float room[K_BLOCK / K_WARP];
-    float part = (int)threadIdx.x < k.blocks ? k.parts[threadIdx.x] : 0.0f;
-    float sum = block_sum<K_BLOCK>(part, room);
-    if (threadIdx.x == 0) *k.to = k.before ? *k.before + sum : sum;
+    __shared__ float sum[K_MANY];
+    for (int i = (int)threadIdx.x / K_WARP; i < all.count; i += K_BLOCK / K_WARP) {
+        float part = 0.0f;
+        for (int j = (int)threadIdx.x % K_WARP; j < all.of[i].blocks; j += K_WARP) part += all.of[i].parts[j];
+        part = warp_sum(part);
+        if (threadIdx.x % K_WARP == 0) sum[i] = part;
+    }
+    __syncthreads();
+    for (int i = 0; threadIdx.x == 0 && i < all.count; i++) {
+        const squares_sum &k = all.of[i];
+        *k.to = k.before ? *k.before + sum[i] : sum[i];
+    }
 }
 
 size_t k_squares_work(int64_t count) { return k_unit_norm_work(count); }
 
-K_LAUNCHER(k_squares)
+K_MANY_LAUNCHER(k_squares)
 {
-    const struct k_squares *a = (const struct k_squares *)args;
-    norm_of k = {a->x, nullptr, nullptr, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x), 0.0f, 0.0f};
-    many<norm_of> one = {};
-    many_add(one, k, k.blocks);
-    TRY_CUDA(launch(unit_norm_squares, many_blocks(one), K_BLOCK, stream, one));
-    return launch(squares_finish, 1u, K_BLOCK, stream, squares_sum{k.parts, a->before, a->to, k.blocks});
+    many<norm_of> parts = {};
+    many<squares_sum> sums = {};
+    for (int i = 0; i < count; i++) {
+        const struct k_squares *a = (const struct k_squares *)args[i];
+        norm_of k = {a->x, nullptr, nullptr, (float *)a->work, a->count, norm_blocks(a->count), is_wide(a->x), 0.0f, 0.0f};
+        many_add(parts, k, k.blocks);
+        many_add(sums, squares_sum{k.parts, a->before, a->to, k.blocks}, 1);
+    }
+    TRY_CUDA(launch(unit_norm_squares, many_blocks(parts), K_BLOCK, stream, parts));
+    return launch(squares_finish, 1u, K_BLOCK, stream, sums);
 }
+K_LAUNCHER(k_squares) { return k_squares_many(stream, &args, 1); }
 
 struct clip_of {
     const float *squares;

@@ -39,6 +39,7 @@ struct k_squares {  // before + |x|^2
     int64_t count;
 };
 K_LAUNCHER(k_squares);
+K_MANY_LAUNCHER(k_squares);  // `before` may be `to` of an earlier problem
 size_t k_squares_work(int64_t count);
 
 struct k_clip_factor {  // target / max(target, sqrt(squares))
