@@ -222,6 +222,21 @@ static void add_logits(const struct graph *g, const struct node *n, struct cost 
     c->read += dw * ((pieces - 1) * (double)value_bytes(w) + (double)value_bytes(x));
 }
 
+// Batch norm reads its tensors once for sums over the batch and once more for each value: of inputs, or of the pooled values.
+static double second_pass_bytes(const struct graph *g, const struct node *n)
+{
+    enum { DY, X, Y = 6, POOLED = 3 };
+    switch (n->op) {
+    case OP_NORM: return (double)value_bytes(node_in(g, n, 0));
+    case OP_POOL_NORM: return (double)value_bytes(node_out(g, n, POOLED));
+    case OP_POOL_NORM_GRAD: return (double)(value_bytes(node_in(g, n, DY)) + value_bytes(node_in(g, n, X)));
+    case OP_NORM_GRAD:
+        return (double)(value_bytes(node_in(g, n, DY)) + value_bytes(node_in(g, n, X)) +
+                        (n->in[Y] != NONE ? value_bytes(node_in(g, n, Y)) : 0));
+    default: return 0;
+    }
+}
+
 struct cost node_cost(const struct graph *g, const struct node *n)
 {
     struct cost c = {op_table[n->op].flops(g, n), 0, 0};
@@ -242,6 +257,7 @@ struct cost node_cost(const struct graph *g, const struct node *n)
         c.read += (double)shape_count(&y->shape) * (double)dtype_size(g->value[n->in[0]].dtype);
     }
     if (n->op == OP_LINEAR_XENT) add_logits(g, n, &c);
+    c.read += second_pass_bytes(g, n);
     // CTC keeps a number of 8 bytes for each class of a frame, and for its gradient for each state of a frame.
     if (n->op == OP_CTC) {
         const struct shape *x = &node_in(g, n, 0)->shape;

@@ -230,6 +230,10 @@ TEST(test_cost)
     g_gather(g, x, index);
     c = node_cost(g, &g->node[2]);
     assert_float_equal(c.read, 4.0 * 8 * 8 * 4 + 4, 0);  // one row of x, and its number
+    g_norm(g, "norm", x, NONE, &(struct norm_layer){.training = true, .momentum = 0.1f, .eps = 1e-5f});
+    c = node_cost(g, &g->node[3]);
+    assert_float_equal(c.read, 4.0 * (2 * 2 * 8 * 8 * 4 + 2 * 4), 0);  // x twice, and the running statistics
+    assert_float_equal(c.written, 4.0 * (2 * 8 * 8 * 4 + 4 * 4), 0);   // y, the batch's statistics, the running ones
     bench_free(&b);
 }
 
