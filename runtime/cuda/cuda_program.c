@@ -102,13 +102,14 @@ static void step_touches(struct program *p, const struct cuda_step *s, struct cu
 {
     if (!s->run && !s->launch) return;
     int copies = cuda_weights_touches(p->weights, s->position, NULL);
-    t->touch = arena_alloc(&p->arena, (size_t)(copies + MAX_IN + MAX_OUT + 1) * sizeof *t->touch);
+    t->touch = arena_alloc(&p->arena, (size_t)(copies + MAX_IN + MAX_OUT + 2) * sizeof *t->touch);
     t->touches = cuda_weights_touches(p->weights, s->position, t->touch);
     for (int i = 0; i < op_table[s->node->op].inputs; i++)
         if (s->in[i] && cuda_weights_read(s, i, &t->touch[t->touches])) t->touches++;
         else add_touch(t, s->in[i], cuda_in(s, i), 0);
     for (int i = 0; i < op_table[s->node->op].outputs; i++) add_touch(t, s->out[i], cuda_out(s, i), TOUCH_WRITES);
     if (s->work) t->touch[t->touches++] = (struct cuda_touch){s->work, s->work_bytes, TOUCH_WRITES};
+    if (s->bound) t->touch[t->touches++] = (struct cuda_touch){p->cuda->dnn, 1, TOUCH_WRITES};  // one call at a time
     if (s->launch == k_squares)
         for (int i = 0; i < t->touches; i++)
             if (t->touch[i].at == s->out[0] || t->touch[i].at == s->in[1]) t->touch[i].how |= TOUCH_SUMS;

@@ -170,8 +170,14 @@ static int hold_program(const struct session *s, int program)
             for (int from = 0; from < t; from++)
                 way[from * tasks + t] |= from == task[t].after[i] || way[from * tasks + task[t].after[i]];
         }
-    for (int t = 1; t < tasks; t++) {
+    for (int t = 1, last = 0; t < tasks; t++) {
         if (task[t].touches && task[0].touches) assert_true(way[t]);
+        const struct node *n = &plan->graph->node[plan->order[t - 1]];
+        bool is_gradient = n->op == OP_CONV_DGRAD || n->op == OP_CONV_WGRAD;
+        if (is_gradient && node_in(plan->graph, n, 1)->dtype != F32) {  // cuDNN's: its handle serves one call at a time
+            if (last) assert_true(way[last * tasks + t]);
+            last = t;
+        }
         for (int from = 1; from < t; from++) {
             if (!task[t].touches || !task[from].touches || way[from * tasks + t]) continue;
             free_pairs++;
