@@ -4,11 +4,16 @@
 // comes through shared memory, as rows where channels are the depth of a product, transposed where tokens are.
 //
 // Scores leave a product in the registers in which the next product wants its left factor: two pieces of 16 x 8 sums are one of
-// 16 x 16, so probabilities are rounded and multiplied without touching memory.
+// 16 x 16, so probabilities are rounded and multiplied without touching memory. Exponents are of 2, with the scale folded in.
+//
+// Dropout draws 128 bits for eight keys of a query that lie 16 apart, so no thread needs all keys of a draw. The block draws
+// once, a bit for each pair of a query and a key, into shared memory.
 #include "runtime/cuda/kernels/k_attention.cuh"
 #include "runtime/cuda/kernels/k_mma.cuh"
 
-enum { BLOCK = 128, OWN = 64, WARP_ROWS = 16 };
+enum { BLOCK = 128, OWN = 64, WARP_ROWS = 16, ATTENTION_SPAN = ATTENTION_LANES * ATTENTION_DRAW };
+static_assert(ATTENTION_SPAN % OWN == 0 && ATTENTION_DRAW <= 8, "own keys lie in one span; a bit for each key of a draw");
+static const float LOG2_E = 1.44269504f;
 
 // One head of one sample, and this thread's place in a warp's pieces: rows g and g + 8, columns 2 t and 2 t + 1.
 struct head {
@@ -146,22 +151,42 @@ __device__ static inline void write_rows(const head &o, int channels, int rows, 
     }
 }
 
-// scores[j][.] *= the dropout's factors, for keys as columns from `first` on. A draw serves a column of every other piece.
-template <int N>
-__device__ static inline void mask_keys(const struct k_attention &k, const head &o, int first, float (&scores)[N][4])
+// Which keys of a span a query keeps: bit i of [query][lane] is for key i * ATTENTION_LANES + lane of the span.
+template <int QUERIES> struct kept {
+    uint8_t bits[QUERIES][ATTENTION_LANES];
+};
+
+// The whole block draws for queries from `query` on and the span of keys that `key` lies in. Callers wait before they read.
+template <int QUERIES>
+__device__ static inline void draw_kept(const struct k_attention &k, const head &o, int query, int key, kept<QUERIES> &to)
 {
     if (!k.key) return;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int64_t row = o.row + own_token(o, i / 2);
-#pragma unroll
-        for (int odd = 0; odd < 2; odd++) {
-            const int key = first + odd * 8 + 2 * o.t + i % 2;
-            const rng4 r = draw_of(k, row, key);
-#pragma unroll
-            for (int j = odd; j < N; j += 2) scores[j][i] *= factor_of(k, r, key + (j - odd) * 8);
-        }
+    const uint32_t least = element_attention_least(k.p);
+    for (int i = threadIdx.x; i < QUERIES * ATTENTION_LANES; i += BLOCK) {
+        const int row = i / ATTENTION_LANES, lane = i % ATTENTION_LANES;
+        const rng4 r = draw_of(k, o.row + query + row, key / ATTENTION_SPAN * ATTENTION_SPAN + lane);
+        uint32_t bits = 0;
+        for (int j = 0; j < ATTENTION_DRAW; j++) bits |= (uint32_t)((r.v[j / 2] >> 16 * (j % 2) & 0xffffu) >= least) << j;
+        to.bits[row][lane] = (uint8_t)bits;
     }
+}
+
+template <int QUERIES> __device__ static inline bool is_kept(const kept<QUERIES> &of, int query, int key)
+{
+    return of.bits[query][key % ATTENTION_LANES] >> key / ATTENTION_LANES % ATTENTION_DRAW & 1;
+}
+
+// scores[j][.] *= the dropout's factors, for keys as columns from `first` on.
+template <int N>
+__device__ static inline void mask_keys(const struct k_attention &k, const head &o, int first, const kept<OWN> &of,
+                                        float (&scores)[N][4])
+{
+    if (!k.key) return;
+    const float factor = element_attention_factor(k.p);
+#pragma unroll
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < 4; i++)
+            scores[j][i] *= is_kept(of, o.warp + o.g + i / 2 * 8, first + j * 8 + 2 * o.t + i % 2) ? factor : 0.0f;
 }
 
 __device__ static inline float four_most(float x)  // over the lanes of a row
@@ -177,28 +202,30 @@ __device__ static inline float four_sum(float x)
 
 // ---- forward, 64 keys at a time with a running maximum
 
-// Replaces scores by probabilities that are not yet divided by their sum; `fade`: the factor for the sums so far.
+// Replaces scores by probabilities that are not yet divided by their sum; `fade`: the factor for the sums so far; `top` is in
+// powers of 2.
 template <int N>
 __device__ static inline void soften(const struct k_attention &k, const head &o, int first, const int (&seen)[2],
                                      float (&s)[N][4], float (&top)[2], float (&total)[2], float (&fade)[2])
 {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
+        const float scale = k.scale * LOG2_E;
         float most = -INFINITY, sum = 0.0f;
 #pragma unroll
         for (int j = 0; j < N; j++)
             for (int e = 0; e < 2; e++) {
                 float &v = s[j][2 * i + e];
-                v = first + j * 8 + 2 * o.t + e < seen[i] ? v * k.scale : -INFINITY;
+                v = first + j * 8 + 2 * o.t + e < seen[i] ? v * scale : -INFINITY;
                 most = fmaxf(most, v);
             }
         most = fmaxf(top[i], four_most(most));
-        fade[i] = most == -INFINITY ? 1.0f : element_exp(top[i] - most);  // no key so far
+        fade[i] = most == -INFINITY ? 1.0f : exp2f(top[i] - most);  // no key so far
 #pragma unroll
         for (int j = 0; j < N; j++)
             for (int e = 0; e < 2; e++) {
                 float &v = s[j][2 * i + e];
-                v = v == -INFINITY ? 0.0f : element_exp(v - most);
+                v = v == -INFINITY ? 0.0f : exp2f(v - most);
                 sum += v;
             }
         top[i] = most, total[i] = total[i] * fade[i] + sum;
@@ -217,6 +244,7 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
 {
     enum { KEYS = 64, N = KEYS / 8 };
     alignas(16) __shared__ T rows[KEYS][WIDE + 8], columns[WIDE][KEYS + 8];
+    __shared__ kept<OWN> span;
     const head o = head_of(k);
     mma_left q[WIDE / 16];
     int seen[2];
@@ -230,10 +258,11 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         __syncthreads();
         read_rows<T, WIDE, KEYS>(keys_of<T>(k, o, k.kv[0]), k.kv_pitch, first, o.n.keys, k.channels, rows);
         read_columns<T, WIDE, KEYS>(keys_of<T>(k, o, k.kv[1]), k.kv_pitch, first, o.n.keys, k.channels, columns);
+        if (first % ATTENTION_SPAN == 0) draw_kept(k, o, o.first, first, span);
         __syncthreads();
         multiply_rows<T, WIDE, N>(q, rows, s);
         soften<N>(k, o, first, seen, s, top, total, fade);
-        mask_keys<N>(k, o, first, s);
+        mask_keys<N>(k, o, first, span, s);
 #pragma unroll
         for (int j = 0; j < WIDE / 8; j++)
             for (int i = 0; i < 4; i++) y[j][i] *= fade[i / 2];
@@ -243,17 +272,17 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         const int token = own_token(o, i);
         total[i] = four_sum(total[i]);
         factor[i] = seen[i] > 0 ? 1.0f / total[i] : 0.0f;
-        if (k.lse && o.t == 0 && token < k.tokens) k.lse[o.row + token] = seen[i] > 0 ? top[i] + logf(total[i]) : 0.0f;
+        if (k.lse && o.t == 0 && token < k.tokens) k.lse[o.row + token] = seen[i] > 0 ? top[i] / LOG2_E + logf(total[i]) : 0.0f;
     }
     if (k.to) write_rows<T, WIDE>(o, k.channels, k.tokens, y, factor, result_of<T>(k, o, k.to), o.pitch);
 }
 
 // ---- backward, 32 tokens of the other side at a time
 
-// s and dp, of one row of queries: the masked probability and the gradient of the unscaled score.
+// s and dp, of one row of queries: the masked probability and the gradient of the unscaled score. `lse` is in powers of 2.
 __device__ static inline void soften_back(const struct k_attention &k, float lse, float delta, float mask, float &s, float &dp)
 {
-    const float p = element_exp(s * k.scale - lse);
+    const float p = exp2f(s * (k.scale * LOG2_E) - lse);
     dp = p * (dp * mask - delta) * k.scale;
     s = p * mask;
 }
@@ -263,6 +292,7 @@ enum { OTHER = 32, PIECES = OTHER / 8 };
 template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_queries(const struct k_attention k)
 {
     alignas(16) __shared__ T own[OWN][WIDE + 8], keys[OTHER][WIDE + 8], values[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
+    __shared__ kept<OWN> span;
     const head o = head_of(k);
     const T *k_rows = keys_of<T>(k, o, k.kv[0]), *v_rows = keys_of<T>(k, o, k.kv[1]);
     mma_left q[WIDE / 16], dy[WIDE / 16];
@@ -277,7 +307,7 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
     __syncthreads();
     take_rows<T, WIDE>(o, own, dy);
     for (int i = 0; i < 2; i++) {
-        lse[i] = seen[i] > 0 ? k.lse[o.row + own_token(o, i)] : 0.0f;
+        lse[i] = seen[i] > 0 ? k.lse[o.row + own_token(o, i)] * LOG2_E : 0.0f;
         delta[i] = seen[i] > 0 ? k.delta[o.row + own_token(o, i)] : 0.0f;
         factor[i] = seen[i] > 0;
     }
@@ -287,10 +317,11 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         read_rows<T, WIDE, OTHER>(k_rows, k.kv_pitch, first, o.n.keys, k.channels, keys);
         read_rows<T, WIDE, OTHER>(v_rows, k.kv_pitch, first, o.n.keys, k.channels, values);
         read_columns<T, WIDE, OTHER>(k_rows, k.kv_pitch, first, o.n.keys, k.channels, columns);
+        if (first % ATTENTION_SPAN == 0) draw_kept(k, o, o.first, first, span);
         __syncthreads();
         multiply_rows<T, WIDE, PIECES>(q, keys, s);
         multiply_rows<T, WIDE, PIECES>(dy, values, dp);
-        mask_keys<PIECES>(k, o, first, dp);
+        mask_keys<PIECES>(k, o, first, span, dp);
 #pragma unroll
         for (int j = 0; j < PIECES; j++)
             for (int i = 0; i < 4; i++) {
@@ -305,9 +336,11 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
 template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 2) half_keys(const struct k_attention k)
 {
     alignas(16) __shared__ T own[OWN][WIDE + 8], rows[OTHER][WIDE + 8], columns[WIDE][OTHER + 8];
+    __shared__ kept<OTHER> span;
     const head o = head_of(k);  // own tokens are keys
     const T *queries = queries_of<T>(k, o, k.q), *dys = result_of<T>(k, o, k.dy);
     mma_left key[WIDE / 16], value[WIDE / 16];
+    const float factor = element_attention_factor(k.p);
     float dk[WIDE / 8][4] = {}, dv[WIDE / 8][4] = {};
     read_rows<T, WIDE, OWN>(keys_of<T>(k, o, k.kv[0]), k.kv_pitch, o.first, o.n.keys, k.channels, own);
     __syncthreads();
@@ -321,6 +354,7 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         float s[PIECES][4], dp[PIECES][4];
         __syncthreads();
         read_rows<T, WIDE, OTHER>(queries, k.pitch, first, o.n.queries, k.channels, rows);
+        draw_kept(k, o, first, o.first, span);
         __syncthreads();
         multiply_rows<T, WIDE, PIECES>(key, rows, s);
         __syncthreads();
@@ -331,10 +365,10 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
 #pragma unroll
         for (int j = 0; j < PIECES; j++)
             for (int i = 0; i < 4; i++) {
-                const int query = first + j * 8 + 2 * o.t + i % 2, token = own_token(o, i / 2);
+                const int column = j * 8 + 2 * o.t + i % 2, query = first + column, token = own_token(o, i / 2);
+                const float mask = !k.key ? 1.0f : is_kept(span, column, token) ? factor : 0.0f;
                 if (token < seen_by(k, o.n, query))
-                    soften_back(k, k.lse[o.row + query], k.delta[o.row + query], mask_of(k, o.row + query, token),
-                                s[j][i], dp[j][i]);
+                    soften_back(k, k.lse[o.row + query] * LOG2_E, k.delta[o.row + query], mask, s[j][i], dp[j][i]);
                 else
                     s[j][i] = dp[j][i] = 0.0f;
             }
@@ -344,9 +378,9 @@ template <typename T, int WIDE> static __global__ void __launch_bounds__(BLOCK, 
         __syncthreads();
         add_columns<T, WIDE, PIECES>(dp, columns, dk);
     }
-    const float factor[2] = {own_token(o, 0) < o.n.keys ? 1.0f : 0.0f, own_token(o, 1) < o.n.keys ? 1.0f : 0.0f};
-    write_rows<T, WIDE>(o, k.channels, k.keys, dk, factor, keys_of<T>(k, o, k.dkv[0]), k.kv_pitch);
-    write_rows<T, WIDE>(o, k.channels, k.keys, dv, factor, keys_of<T>(k, o, k.dkv[1]), k.kv_pitch);
+    const float in[2] = {own_token(o, 0) < o.n.keys ? 1.0f : 0.0f, own_token(o, 1) < o.n.keys ? 1.0f : 0.0f};
+    write_rows<T, WIDE>(o, k.channels, k.keys, dk, in, keys_of<T>(k, o, k.dkv[0]), k.kv_pitch);
+    write_rows<T, WIDE>(o, k.channels, k.keys, dv, in, keys_of<T>(k, o, k.dkv[1]), k.kv_pitch);
 }
 
 // ---- launching
