@@ -121,8 +121,8 @@ facts() {
     timeout 15 nvidia-smi
     timeout 15 nvidia-smi -q -d CLOCK,POWER,MEMORY,ECC | head -n 120
     command -v ncu nsys compute-sanitizer nvcc
-    timeout 30 python3 -c 'import torch
-print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, "cuDNN", torch.backends.cudnn.version())'
+    timeout 30 python3 -c 'from importlib import metadata
+print("PyTorch", metadata.version("torch"))' # importing it takes seconds
     echo "GPU: $(timeout 15 nvidia-smi --query-gpu=name,memory.total,driver_version --format=csv,noheader)"
     ! ldd "$dawn" | grep 'not found'
 }
@@ -130,7 +130,7 @@ print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, "cuDNN", torch.b
 # Reads the libraries that a convolution loads, and their neighbours, so that every later start finds them in memory.
 read_ahead() {
     local path
-    LD_DEBUG=libs "$dawn" bench ops --device cuda --op "$([ -n "$small" ] && echo softmax || echo conv)" 2>"$work/loaded"
+    LD_DEBUG=libs "$dawn" bench ops --device cuda --op "$([ -n "$small" ] && echo softmax || echo 'conv 64->256')" 2>"$work/loaded"
     local rc=$?
     grep -v '^ *[0-9]*:' "$work/loaded"
     sed -n 's/.*calling init: \(\/.*\)/\1/p' "$work/loaded" | grep -E 'cudnn|cublas|libcuda|nvidia' | sort -u | tee "$work/paths"
@@ -164,7 +164,7 @@ captured() {
 }
 
 steps() { # OPTIONS...
-    "$dawn" bench --device cuda --fake --seconds "$seconds" "$@"
+    "$dawn" bench --device cuda --fake --no-measure --seconds "$seconds" "$@"
 }
 
 steps_of_e1() { # SIDE
@@ -242,6 +242,7 @@ trained() { # NAME COMMAND
     bashed "$1" 60 '^(done|missed): |^classic clock' "$2"
 }
 
+[ ! -r /dev/nvidia0 ] || exec 9</dev/nvidia0 # else the driver would start again for every stage
 # ---- the stages: does it start, is it right, how fast is the task, and where does the time go
 
 bashed 'machine and libraries' 60 '^GPU: |^PyTorch' facts
@@ -263,6 +264,8 @@ if ! trained 'training 1' 'train first --seed 1 --no-stop' && [ "$unshown" -eq 0
 fi
 trained 'training 2' 'train five --seed 2 --no-stop'
 step_times 32
+timed 'steps of ResNet-50' 40 steps_of_resnet
+timed 'steps of BERT-base' 40 steps_of_bert
 bashed 'nodes of a step' 40 '^ +(step|device) ' nodes
 bashed 'kernels of a step' 100 kernels.csv kernels
 bashed 'latency at batch 1' 60 '^ +network alone|^ +with preprocessing' latency
@@ -271,8 +274,6 @@ bashed 'convolutions by PyTorch' 60 '->' convolutions_by_pytorch
 bashed 'operators in f16' 60 conv '"$dawn" bench ops --device cuda --precision f16 ${small:+--op softmax --no-measure}'
 step_times 28
 step_times 24
-timed 'steps of ResNet-50' 40 steps_of_resnet
-timed 'steps of BERT-base' 40 steps_of_bert
 for i in 3 4 5; do trained "training $i" "train five --seed $i --no-stop"; done
 for test in "$here"/on_gpu/*; do
     case $(basename "$test") in
