@@ -33,14 +33,14 @@ def named(**parts):
 
 
 class DeepSpeech(nn.Module):
-    def __init__(self, channels, width, layers, stride):
+    def __init__(self, channels, width, layers, stride, bins=BINS):
         super().__init__()
         convs = [nn.Conv2d(1, channels, (41, 11), 2, (20, 5)), ValidNorm(channels),
                  nn.Conv2d(channels, channels, (21, 11), (2, stride // 2), (10, 5)), ValidNorm(channels)]
         self.conv = named(seq_module=named(_0=convs[0], _1=convs[1], _3=convs[2], _4=convs[3]))
         self.rnns = nn.ModuleList()
         for i in range(layers):
-            of = channels * half(half(BINS)) if i == 0 else width
+            of = channels * half(half(bins)) if i == 0 else width
             rnn = named(rnn=nn.GRU(of, width, bidirectional=True, batch_first=True))
             if i > 0:
                 rnn.add_module("batch_norm", named(module=ValidNorm(width)))

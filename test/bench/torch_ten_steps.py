@@ -5,7 +5,7 @@
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
 # CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm or
-# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages.
+# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages; an4, its etc and wav.
 import json
 import math
 import pathlib
@@ -23,6 +23,7 @@ import scored_set
 import torch_bert
 import torch_gpt
 import torch_retina
+import torch_speech
 
 STEPS, WARMUP, SEED = 10, 2, 1
 FEW = pathlib.Path("few")
@@ -303,8 +304,53 @@ class Photos(Case):
         return torch_retina.losses(*model(self.images), *self.targets)
 
 
+class Utterances(Case):
+    """PyTorch computes in double, as for photographs. A bias of a convolution before a norm has no gradient but for rounding."""
+    task, recipe, clips = "an4", "an4", 5
+    EPSILON = 1e-4
+    LETTERS, COUNT, HEAD, WINDOW, HOP = "_'ABCDEFGHIJKLMNOPQRSTUVWXYZ ", 16, 1024, 320, 160
+    loose = ("seq_module.0.bias", "seq_module.3.bias")
+
+    def __init__(self, folder):
+        still = dict.fromkeys(("data.tempo", "data.gain", "data.bands", "data.stretches"), 0)
+        self.settings = {"batch": self.COUNT, "data.buckets": 1, "adam_epsilon": self.EPSILON, **still}
+        names, texts = ((folder / f"etc/an4_train.{kind}").read_text().splitlines()[::50][:self.COUNT]
+                        for kind in ("fileids", "transcription"))
+        (FEW / "etc").mkdir(exist_ok=True)
+        for part in ("train", "test"):
+            for kind, lines in (("fileids", names), ("transcription", texts)):
+                (FEW / f"etc/an4_{part}.{kind}").write_text("\n".join(lines) + "\n")
+        spectra, labels = zip(*[self.read(folder, name, text) for name, text in zip(names, texts)])
+        self.frames, self.counts = (torch.tensor([len(x) for x in of]) for of in (spectra, labels))
+        self.spectra, self.labels = nn.utils.rnn.pad_sequence(spectra, batch_first=True), torch.cat(labels)
+
+    def read(self, folder, name, text):
+        sound = (folder / f"wav/{name}.sph").read_bytes()
+        (FEW / f"wav/{name}.sph").parent.mkdir(parents=True, exist_ok=True)
+        (FEW / f"wav/{name}.sph").write_bytes(sound)
+        x = torch.tensor(numpy.frombuffer(sound, "<i2", offset=self.HEAD) / 2 ** 15)
+        window = torch.hamming_window(self.WINDOW, dtype=x.dtype)
+        x = torch.stft(x, self.WINDOW, self.HOP, window=window, pad_mode="constant", return_complex=True).abs().log1p().T
+        words = re.sub(r"</?s>|\(.*", "", text).split()
+        return (x - x.mean()) / x.std(), torch.tensor([self.LETTERS.index(c) for c in " ".join(words)])
+
+    def factor(self, left):
+        return (1 - math.cos(math.pi * left)) / 2
+
+    def model(self):
+        return torch_speech.DeepSpeech(channels=16, width=256, layers=3, stride=4, bins=161).double()
+
+    def updates(self, model):
+        return adamw(model, 1e-3, 0, (0.9, 0.999), self.EPSILON)
+
+    def loss(self, model, step):
+        logits, steps = model(self.spectra, self.frames)
+        scores = logits.log_softmax(2).transpose(0, 1)
+        return nn.functional.ctc_loss(scores, self.labels, steps, self.counts, reduction="sum") / self.COUNT
+
+
 CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze,
-         "wiki-modern": ModernCloze, "bccd": Photos}
+         "wiki-modern": ModernCloze, "bccd": Photos, "an4": Utterances}
 
 
 def as_torch(weights):
