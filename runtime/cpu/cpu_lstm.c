@@ -7,8 +7,9 @@ static const struct scan_parts all_gates = {0, GATES};
 
 static void size_lstm(struct scan *o, const struct cpu_device *cpu, const struct graph *g, const struct node *n)
 {
-    o->back = n->op == OP_LSTM_GRAD, o->gates = GATES, o->rows = PRODUCT_ROWS;
+    o->back = n->op == OP_LSTM_GRAD, o->gates = GATES;
     scan_size(o, cpu, g, n, GATES);
+    o->rows = o->tiles ? SCAN_ROWS : PRODUCT_ROWS;
     o->recurs = n->in[1] != NONE && (o->t > 1 || n->in[o->back ? 5 : 3] != NONE);
 }
 

@@ -2,11 +2,12 @@
 // The parts that LSTM and GRU share: see cpu_scan.h.
 #include "runtime/cpu/cpu_scan.h"
 #include "runtime/cpu/product/pairs_product.h"
+#include "runtime/cpu/tiles/tiles.h"
 
 void scan_size(struct scan *o, const struct cpu_device *cpu, const struct graph *g, const struct node *n, int parts)
 {
     const struct value *x = &g->value[n->in[0]];
-    o->dtype = x->dtype, o->pairs = x->dtype == BF16 && cpu->bf16 && pairs_fit();
+    o->dtype = x->dtype, o->pairs = x->dtype == BF16 && cpu->bf16 && pairs_fit(), o->tiles = o->pairs && cpu->tiles;
     o->samples = x->shape.dim[0], o->t = x->shape.dim[1], o->d = n->attr.recurrent.directions;
     o->h = x->shape.dim[2] / parts / o->d, o->lanes = loops_lanes(o->h);
     int64_t reads = o->back ? o->gates * o->lanes : o->h;
@@ -175,7 +176,9 @@ void scan_multiply(const struct scan *o, const struct task *k, const struct rows
                         .depth = o->depth, .a_row = o->depth, .a_unit = 1, .b_row = o->wide, .c_row = SCAN_PARTS * o->lanes,
                         .adds = adds};
     if (o->back) p.b = b + skip / unit * o->wide, p.c = r->product, p.columns = p.c_row = o->wide, p.depth = count / unit;
-    if (o->pairs)
+    if (o->tiles)
+        tiles_product(&p);
+    else if (o->pairs)
         pairs_product(&p);
     else
         o->loops->product(&p);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scans of LSTM and GRU share. A task is one direction of up to `rows` samples, for all words: no thread waits for
 // another within a sequence. The recurrent weights are packed once a run, for products that stay in the cache: f32, or pairs of
-// bf16 where the processor multiplies them (loops.h, pairs_product.h). Gates lie in parts of whole vectors, whose lanes past the
-// last unit have weights of zero. Each row is computed alone, so that no result depends on the number of threads.
+// bf16 where the processor multiplies them, with vectors or with tiles (loops.h, pairs_product.h, tiles.h). Gates lie in parts of
+// whole vectors, whose lanes past the last unit have weights of zero. Each row is computed alone, so that no result depends on
+// the number of threads.
 #pragma once
 
 #include "runtime/cpu/cpu_work.h"
@@ -17,7 +18,7 @@ struct scan {
     enum dtype dtype;
     int gates;                        // parts of the product
     int64_t rows;                     // of a task: a multiple of 4, at most SCAN_ROWS
-    bool back, pairs, recurs;         // recurs: some word reads the states of another, by the weights
+    bool back, pairs, tiles, recurs;  // recurs: some word reads the states of another, by the weights
     int64_t samples, t, d, h, lanes;  // lanes: h in whole vectors
     int64_t depth;                    // of the product, in units: of states forward, of gradients of gates backward
     int64_t wide;                     // columns of the product
