@@ -69,7 +69,7 @@ static inline int differentiate(struct graph *g, int loss, int params[PARAMETERS
 // Keeps the gradient of each parameter NAME in "d.NAME"; returns the number of parameters.
 static inline int keep_gradients(struct graph *g, int loss)
 {
-    int params[PARAMETERS_MOST], grads[PARAMETERS_MOST], count = differentiate(g, loss, params, grads);
+    int params[PARAMETERS_MOST] = {0}, grads[PARAMETERS_MOST], count = differentiate(g, loss, params, grads);
     for (int i = 0; i < count; i++)
         if (grads[i] != NONE) keep(g, arena_text(&g->arena, "d.%s", g->value[params[i]].slot->name), grads[i]);
     return count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WGAN: parameters as published; the critic's penalty and the generator's loss with their gradients as PyTorch computes them.
+// WGAN: parameters as published; the critic's penalty and the generator's loss with their gradients as PyTorch computes them; the
+// penalty and its gradient as plain loops in double and their finite differences give them.
 #include "test/unit/test.h"
 #include "test/unit/tasks/fixture_network.h"
 
@@ -152,6 +153,15 @@ static const struct {
 static const struct waves WAVES = {.norm = "norm", .scale = 0.5, .weight = 0.3, .rest = 0.3, .angle = 0.37,
                                    .square = true};
 
+static float pictures[COUNT][PIXELS];
+
+static void put_pictures(struct session *s)
+{
+    for (int b = 0; b < COUNT; b++)
+        for (int i = 0; i < PIXELS; i++) pictures[b][i] = (float)sin(0.9 * (b + 1) + 0.31 * (i + 1) * (b + 1));
+    OK(session_put(s, "pictures", pictures, 0, sizeof pictures));
+}
+
 static void compare_with_pytorch(const char *device, int row)
 {
     struct session *s = session_on(device);
@@ -169,11 +179,9 @@ static void compare_with_pytorch(const char *device, int row)
     OK(session_add(s, g));
     start(s);
     put_waves(s, &WAVES);
-    static float x[COUNT][PIXELS], z[COUNT * NOISE];
-    for (int b = 0; b < COUNT; b++)
-        for (int i = 0; i < PIXELS; i++) x[b][i] = (float)sin(0.9 * (b + 1) + 0.31 * (i + 1) * (b + 1));
+    float z[COUNT * NOISE];
     for (int i = 0; i < COUNT * NOISE; i++) z[i] = (float)sin(1.7 * (i + 1));
-    OK(session_put(s, "pictures", x, 0, sizeof x));
+    put_pictures(s);
     OK(session_put(s, "noise", z, 0, sizeof z));
     OK(session_run(s, 0));
     assert_float_equal(read_one(s, "penalty"), GOLDEN[row].penalty, 1e-5 * fabs(GOLDEN[row].penalty));
@@ -185,4 +193,127 @@ static void compare_with_pytorch(const char *device, int row)
 TEST(equals_pytorch)
 {
     for (int row = 0; row < 2; row++) compare_with_pytorch("ref", row), compare_with_pytorch("cpu", row);
+}
+
+// ---- as differences in double: the penalty of the critic of DCGAN's type, one picture and one layer after the other
+
+enum { LAYERS = 3, WIDTH = 4 };
+struct critic {
+    double *weight[LAYERS], *bias[LAYERS], *dense;
+};
+
+static int side_of(int layer) { return WGAN_SIDE >> layer; }  // of its input; layer LAYERS is the dense one
+static int channels_of(int layer) { return layer == 0 ? 1 : WIDTH << (layer - 1); }
+static int64_t size_of(int layer) { return side_of(layer) * side_of(layer) * channels_of(layer); }
+
+// y += the convolution of x; back: x += the filters times y.
+static void convolve(int layer, const double *w, double *x, double *y, bool back)
+{
+    const int side = side_of(layer), half = side / 2, in = channels_of(layer), out = channels_of(layer + 1);
+    for (int at = 0; at < half * half * 25; at++) {
+        const int row = at / 25 / half, column = at / 25 % half, r = at / 5 % 5, s = at % 5;
+        const int high = 2 * row + r - 2, wide = 2 * column + s - 2;
+        if (high < 0 || high >= side || wide < 0 || wide >= side) continue;
+        double *from = x + (high * side + wide) * in, *to = y + (row * half + column) * out;
+        for (int k = 0; k < out; k++)
+            for (int c = 0; c < in; c++) {
+                const double factor = w[((k * 5 + r) * 5 + s) * in + c];
+                if (back) from[c] += factor * to[k];
+                else to[k] += factor * from[c];
+            }
+    }
+}
+
+static double slope_of_leaky(double x) { return x > 0 ? 1 : 0.2; }
+
+static double penalty_at(const struct critic *n, const float *picture)
+{
+    double x[LAYERS + 1][PIXELS] = {{0}}, slope[LAYERS + 1][PIXELS], dx[LAYERS + 1][PIXELS] = {{0}}, square = 1e-12;
+    for (int i = 0; i < PIXELS; i++) x[0][i] = (double)picture[i];
+    for (int l = 0; l < LAYERS; l++) {
+        for (int64_t i = 0; i < size_of(l + 1); i++) x[l + 1][i] = n->bias[l][i % channels_of(l + 1)];
+        convolve(l, n->weight[l], x[l], x[l + 1], false);
+        for (int64_t i = 0; i < size_of(l + 1); i++) {
+            slope[l + 1][i] = slope_of_leaky(x[l + 1][i]);
+            x[l + 1][i] *= slope[l + 1][i];
+        }
+    }
+    for (int64_t i = 0; i < size_of(LAYERS); i++) dx[LAYERS][i] = n->dense[i];
+    for (int l = LAYERS - 1; l >= 0; l--) {
+        for (int64_t i = 0; i < size_of(l + 1); i++) dx[l + 1][i] *= slope[l + 1][i];
+        convolve(l, n->weight[l], dx[l], dx[l + 1], true);
+    }
+    for (int i = 0; i < PIXELS; i++) square += dx[0][i] * dx[0][i];
+    return (sqrt(square) - 1) * (sqrt(square) - 1);
+}
+
+static double penalty_of_all(const struct critic *n)
+{
+    double sum = 0;
+    for (int b = 0; b < COUNT; b++) sum += penalty_at(n, pictures[b]);
+    return sum;
+}
+
+// Of a critic that is linear between its bends, the penalty does not depend on a bias.
+static void hold_to_differences(struct session *s, const struct critic *n, const char *slot_name, double *value)
+{
+    const int64_t count = shape_count(&slot_find(s->store, slot_name)->shape);
+    char name[64];
+    snprintf(name, sizeof name, "d.%s", slot_name);
+    float *got = slot_find(s->store, name) ? read_slot(s, name) : zalloc((size_t)count * sizeof *got);
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs((double)got[i]));
+    assert_true(strstr(slot_name, "bias") ? most == 0 : most > 1);
+    for (int64_t i = 0; i < count; i += 1 + count / 16) {
+        const double was = value[i], step = 1e-6;
+        value[i] = was + step;
+        const double above = penalty_of_all(n);
+        value[i] = was - step;
+        const double wanted = (above - penalty_of_all(n)) / (2 * step);
+        value[i] = was;
+        if (!(fabs((double)got[i] - wanted) <= 1e-6 * fmax(most, 1)))
+            fail_msg("%s[%d]: %.9g, not %.9g", name, (int)i, (double)got[i], wanted);
+    }
+    free(got);
+}
+
+static double *read_doubles(struct session *s, const char *name)
+{
+    const int64_t count = shape_count(&slot_find(s->store, name)->shape);
+    float *from = read_slot(s, name);
+    double *to = zalloc((size_t)count * sizeof *to);
+    for (int64_t i = 0; i < count; i++) to[i] = (double)from[i];
+    free(from);
+    return to;
+}
+
+TEST(the_penalty_equals_plain_loops_and_their_differences_in_double)
+{
+    static const char *const weights[] = {"critic.conv1.weight", "critic.conv2.weight", "critic.conv3.weight"};
+    static const char *const biases[] = {"critic.conv1.bias", "critic.conv2.bias", "critic.conv3.bias"};
+    struct session *s = session_on("ref");
+    struct graph *g = graph_new(s->store, "penalty");
+    struct written w;
+    struct critic n;
+    write_step(&w, &wgan_models[0], g, (struct wgan_keys){.width = WIDTH, .noise = NOISE});
+    int penalty = wgan_penalty(&w.step, input(g, "pictures", SHAPE(COUNT, WGAN_SIDE, WGAN_SIDE, 1)));
+    OK(graph_check(g));
+    keep_gradients(g, penalty);
+    keep(g, "penalty", penalty);
+    OK(session_add(s, g));
+    start(s);
+    put_waves(s, &WAVES);
+    put_pictures(s);
+    OK(session_run(s, 0));
+    n.dense = read_doubles(s, "critic.dense.weight");
+    for (int l = 0; l < LAYERS; l++) n.weight[l] = read_doubles(s, weights[l]), n.bias[l] = read_doubles(s, biases[l]);
+    assert_float_equal(read_one(s, "penalty"), penalty_of_all(&n), 1e-6 * penalty_of_all(&n));
+    hold_to_differences(s, &n, "critic.dense.weight", n.dense);
+    for (int l = 0; l < LAYERS; l++) {
+        hold_to_differences(s, &n, weights[l], n.weight[l]);
+        hold_to_differences(s, &n, biases[l], n.bias[l]);
+    }
+    for (int l = 0; l < LAYERS; l++) free(n.weight[l]), free(n.bias[l]);
+    free(n.dense);
+    session_done(s);
 }
