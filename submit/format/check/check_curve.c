@@ -67,19 +67,31 @@ int64_t check_most(const struct contest *c, const struct run_metric *m)
     return same && c->most_micro > 0 ? c->most_micro : INT64_MAX;
 }
 
-static int64_t least_score(const struct contest *c, const struct run_metric *m)
+static bool meets(const struct subject *s, int64_t score)
 {
-    return c != NULL && strcmp(m->name, c->metric) == 0 ? c->least_micro : 0;
+    return run_metric_meets(&s->metrics[0], score, s->target_micro);
+}
+
+struct bounds {
+    int64_t least, most;
+};
+
+static struct bounds bounds_of(const struct subject *s, size_t i, const struct run_metric *m)
+{
+    const struct contest *c = s->contest;
+    const bool met = c != NULL && meets(s, s->points[i].score[0]);
+    const json_t *tighter = met ? json_object_get(c->where_met, m->name) : NULL;
+    if (tighter != NULL) return (struct bounds){canonical_int(tighter, "least_micro"), canonical_int(tighter, "most_micro")};
+    return (struct bounds){c != NULL && strcmp(m->name, c->metric) == 0 ? c->least_micro : 0, check_most(c, m)};
 }
 
 // Finds the first metric with an impossible score: a count lies between 0 and N, a board's share between 0 and 1.
 static int wild_score(const struct subject *s, size_t i)
 {
     for (int m = 0; m < s->metric_count; m++) {
-        int64_t score = s->points[i].score[m];
-        int64_t most = check_most(s->contest, &s->metrics[m]);
-        if (most < INT64_MAX && score != RUN_SCORE_NONE && (score < least_score(s->contest, &s->metrics[m]) || score > most))
-            return m;
+        const int64_t score = s->points[i].score[m];
+        const struct bounds b = bounds_of(s, i, &s->metrics[m]);
+        if (b.most < INT64_MAX && score != RUN_SCORE_NONE && (score < b.least || score > b.most)) return m;
     }
     return -1;
 }
@@ -89,7 +101,8 @@ static void check_scores(struct subject *s)
     if (metric_twice(s)) finding_add(s->out, CHECK_SCORE, "a metric is named twice");
     for (size_t i = 0; i < s->count; i++) {
         const struct check_point *p = &s->points[i];
-        int m = wild_score(s, i);
+        const int m = wild_score(s, i);
+        const struct bounds b = m >= 0 ? bounds_of(s, i, &s->metrics[m]) : (struct bounds){0};
         char score[TEXT_FIGURE], least[TEXT_FIGURE], most[TEXT_FIGURE];
         if (m >= 0 && s->metrics[m].items > 0)
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %lld correct of %lld items", i, (long long)p->step,
@@ -97,8 +110,7 @@ static void check_scores(struct subject *s)
         else if (m >= 0)
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: %s is %s, and not between %s and %s", i, (long long)p->step,
                         s->metrics[m].name, run_metric_text(&s->metrics[m], p->score[m], score),
-                        run_metric_text(&s->metrics[m], least_score(s->contest, &s->metrics[m]), least),
-                        run_metric_text(&s->metrics[m], check_most(s->contest, &s->metrics[m]), most));
+                        run_metric_text(&s->metrics[m], b.least, least), run_metric_text(&s->metrics[m], b.most, most));
         else if (odd_names(s, i))
             finding_add(s->out, CHECK_SCORE, "point %zu, step %lld: its scores do not match the run's metrics", i,
                         (long long)p->step);
@@ -192,11 +204,6 @@ static void check_chain(struct subject *s)
 }
 
 // ---- results
-
-static bool meets(const struct subject *s, int64_t score)
-{
-    return run_metric_meets(&s->metrics[0], score, s->target_micro);
-}
 
 static const struct check_point *first_meeting(const struct subject *s)
 {

@@ -28,7 +28,7 @@ static void read_row(const json_t *row, struct contest *c)
         .test_items = canonical_int(row, "test_items"), .train_items = canonical_int(row, "train_items"),
         .samples_per_item = 1, .train_digest = text_or_null(row, "train_digest"),
         .test_digest = text_or_null(row, "test_digest"), .scored_set = text_or_null(row, "scored_set"),
-        .models = json_object_get(row, "models"),
+        .models = json_object_get(row, "models"), .where_met = json_object_get(row, "where_met"),
         .synthetic = canonical_int(row, "synthetic") != 0, .steps_vary = canonical_int(row, "steps_vary") != 0,
         .mlperf = text_or_null(row, "mlperf"),
         .dawnbench_column = text_or_null(row, "dawnbench_column"), .dawnbench_scale = canonical_int(row, "dawnbench_scale"),

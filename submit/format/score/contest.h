@@ -21,6 +21,7 @@ struct contest {
     int64_t items;             // N of "k of N". A metric that is no count (F1) is kept in millionths: N is 1,000,000
     int64_t most_micro;        // the largest value of the board's metric, and of others with its unit, if it has one; 0: unknown
     int64_t least_micro;       // the smallest value that samples drawn from the data itself could have
+    const json_t *where_met;   // bounds of other metrics where the target is met: {"copies": {"least_micro": ..}}; NULL: none
     int64_t test_items;        // items of the whole test set
     // of a latency over the whole test set: test_items, but where the task makes samples of its own of it
     int64_t requests;

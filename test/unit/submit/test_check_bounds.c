@@ -110,6 +110,32 @@ TEST(shares_have_bounds)
     }
 }
 
+// Where the target is met, pictures that are all nearer to training images, or none, are copies. A bad generator may make any.
+TEST(other_metrics_may_have_bounds_where_the_target_is_met)
+{
+    static const struct {
+        int64_t distance, copies;
+        bool wild;
+    } rows[] = {{2600000, 840000, false}, {2600000, 750000, false}, {2600000, 749999, true}, {2600000, 950001, true},
+                {2600000, RUN_SCORE_NONE, false}, {2700000, 0, true}, {2700001, 0, false}, {9000000, 1000000, false},
+                {9000000, 1000001, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *run = fixture_run();
+        fixture_set(run, "task", json_string("wgan-mnist"));
+        fixture_set(run, "target_micro", json_integer(2700000));
+        fixture_set(run, "metrics", json_pack("[{s:s, s:s, s:i, s:i}, {s:s, s:s, s:i, s:i}]", "name", "fd-lenet84", "unit", "FD",
+                                              "lower_is_better", 1, "items", 0, "name", "copies", "unit", "%",
+                                              "lower_is_better", 1, "items", 0));
+        for (size_t p = 0; p < json_array_size(json_object_get(run, "points")); p++) {
+            json_t *scores = json_pack("[{s:s, s:I}]", "metric", "fd-lenet84", "score", (json_int_t)rows[i].distance);
+            if (rows[i].copies != RUN_SCORE_NONE)
+                json_array_append_new(scores, json_pack("{s:s, s:I}", "metric", "copies", "score", (json_int_t)rows[i].copies));
+            fixture_set(fixture_item(run, "points", p), "scores", scores);
+        }
+        assert_int_equal(finds(run, CHECK_SCORE), rows[i].wild);
+    }
+}
+
 // Without a receipt the statement's own date counts, but it may not lie in the future.
 TEST(a_date_to_come_is_wrong)
 {
