@@ -22,9 +22,9 @@ static int check_task(const struct task *task)
     return rc;
 }
 
-static json_t *row_json(const struct metric *m, const struct baseline *b)
+static json_t *row_json(const char *name, const struct metric *m, const struct baseline *b)
 {
-    return json_pack("{ss ss ss sf}", "baseline", b->what, "metric", m->name, "unit", m->unit, "score", b->score);
+    return json_pack("{ss ss ss sf}", "baseline", b->what, "metric", name, "unit", m->unit, "score", b->score);
 }
 
 static int count_and_print(const struct chosen *c, struct dataset *stored, bool json)
@@ -39,8 +39,9 @@ static int count_and_print(const struct chosen *c, struct dataset *stored, bool 
     json_t *rows = json_array();
     for (int i = 0; i < count; i++) {
         const struct metric *m = &c->task->metrics[row[i].metric];
-        if (json) json_text_row(&rows, row_json(m, &row[i]));
-        else printf("%8.4f %s %s: %s\n", row[i].score, *m->unit ? m->unit : " ", contest_metric_title(m->name), row[i].what);
+        const char *name = task_metric_name(c->task, row[i].metric, dataset_facts(stored)->synthetic);
+        if (json) json_text_row(&rows, row_json(name, m, &row[i]));
+        else printf("%8.4f %s %s: %s\n", row[i].score, *m->unit ? m->unit : " ", contest_metric_title(name), row[i].what);
     }
     if (count >= 0 && json) count = json_text_print(rows);
     else json_decref(rows);

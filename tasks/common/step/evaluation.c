@@ -224,13 +224,21 @@ int evaluation_answer(struct evaluation *e, const struct order_batch *batch)
 
 // ---- one evaluation
 
-int evaluation_check(const struct evaluation *e)
+int evaluation_check(struct evaluation *e)
 {
     const struct judge *judge = e->setting->task->judge;
     void *judging;
-    if (!judge) return 0;
+    if (!judge || e->kept) return 0;
     TRY(judge->begin(e->setting, e->stored, e->view, &judging));
-    return judge->end(judging, NULL);
+    if (!judge->stays) return judge->end(judging, NULL);
+    e->kept = judging;
+    return 0;
+}
+
+void evaluation_close(struct evaluation *e)
+{
+    if (e->kept && e->setting->task->judge->end(e->kept, NULL) < 0) BUG("a judge that judged nothing cannot end");
+    e->kept = NULL;
 }
 
 int evaluation_begin(struct evaluation *e, void **judging)
@@ -239,7 +247,8 @@ int evaluation_begin(struct evaluation *e, void **judging)
     *judging = NULL;
     TRY(reset_counters(e));
     if (e->fold != NONE) TRY(session_run(e->session, e->fold));
-    return judge ? judge->begin(e->setting, e->stored, e->view, judging) : 0;
+    *judging = e->kept, e->kept = NULL;
+    return judge && !*judging ? judge->begin(e->setting, e->stored, e->view, judging) : 0;
 }
 
 static void tell_answers(const struct evaluation *e, void *judging)
@@ -264,6 +273,7 @@ int evaluation_end(struct evaluation *e, void *judging, int rc, const char *answ
     if (rc == 0 && e->drawn) rc = judge->draw(judging, 0, e->drawn);
     if (rc == 0 && e->exhibit) rc = judge->exhibit(judging, e->exhibit);
     int ended = judge->end(judging, rc == 0 ? score : NULL);
+    if (rc == 0 && ended == 0 && judge->stays) e->kept = judging;
     return rc < 0 ? rc : ended;
 }
 

@@ -21,6 +21,7 @@ struct evaluation {
     struct text *told;               // receives the judge's answer to each stored sample as a line; NULL: not wanted
     struct text *drawn;              // receives the judge's picture of the first stored sample; NULL: not wanted
     struct exhibit *exhibit;         // receives what the judge shows of the answers; NULL: not wanted
+    void *kept;                      // state of a judge that stays, between evaluations; NULL: none
     bool last;                       // the schedule's last evaluation, or an inference (drive.h)
     int fold;                        // program to run once before an evaluation; NONE: nothing to fold
     // Called before each batch of evaluation_run. An error ends the evaluation and is returned. May be NULL.
@@ -37,7 +38,9 @@ const struct evaluation_program *evaluation_find(const struct evaluation *, cons
 int evaluation_answer(struct evaluation *, const struct order_batch *) MUST_CHECK;
 
 // Before a training: fails if the judge lacks a file or an image, which the first evaluation would only find after an epoch.
-int evaluation_check(const struct evaluation *) MUST_CHECK;
+int evaluation_check(struct evaluation *) MUST_CHECK;
+
+void evaluation_close(struct evaluation *);  // frees what the judge keeps
 
 // Evaluates the whole split. A METRIC_COUNT scores k, the number of hits, a METRIC_RATIO millionths. The judge writes its answers
 // to the file `answers`; NULL: no file.

@@ -146,6 +146,7 @@ struct judge {
     int (*begin)(const struct setting *, struct dataset *stored, struct dataset *view, void **state);
     int (*batch)(void *state, const struct judged *);
     int (*end)(void *state, int64_t score[METRICS_MAX]);
+    bool stays;  // `end` with scores frees nothing, unless it fails, but empties the state for the next evaluation
     // Writes the answers in the form that the task's official evaluator reads, between the last batch and end. May be NULL.
     int (*write)(void *state, const char *path);
     // The answer to a stored test sample as text; free() ends it. Called at the same time as `write`. NULL if answers are
@@ -191,6 +192,7 @@ struct task {
     const char *samples;           // the plural noun for samples: "images", "questions"; NULL: "samples"
     unsigned takes;                // accepted files (TAKES_WEIGHTS, ...); other files are refused with a sentence
     const struct metric *metrics;  // ends with name NULL; the first is the board's metric
+    const char *synthetic_metric;  // the first one's name on synthetic data, where it measures something else; NULL: the same
     double target;                 // the target of the board
     const char *const *data_sets;  // NULL-terminated; the first is the real one
     const char *const *recipes;    // the default recipe of each data set
@@ -243,6 +245,10 @@ struct task {
     int (*baselines)(const struct setting *, struct dataset *stored, struct dataset *view, struct baseline row[BASELINES_MAX]);
 };
 
+static inline const char *task_metric_name(const struct task *task, int number, bool synthetic)
+{
+    return synthetic && number == 0 && task->synthetic_metric ? task->synthetic_metric : task->metrics[number].name;
+}
 static inline const char *task_samples(const struct task *task)
 {
     return task->samples ? task->samples : "samples";

@@ -13,9 +13,10 @@
 int train_metrics(const struct going *r, struct run_metric into[METRICS_MAX])
 {
     const struct metric *m = r->o->task->metrics;
+    const bool synthetic = dataset_facts(r->data)->synthetic;
     int count = 0;
     for (; m[count].name; count++)
-        into[count] = (struct run_metric){m[count].name, m[count].unit, m[count].lower_is_better,
+        into[count] = (struct run_metric){task_metric_name(r->o->task, count, synthetic), m[count].unit, m[count].lower_is_better,
                                           m[count].kind == METRIC_COUNT ? dataset_facts(r->data)->count[SPLIT_TEST] : 0};
     return count;
 }

@@ -135,6 +135,7 @@ int trainer_new(const struct trainer_choice *choice, struct trainer **into)
 void trainer_free(struct trainer *t)
 {
     if (!t) return;
+    evaluation_close(&t->evaluation);
     for (int feed = 0; feed < t->feeds; feed++) supply_free(&t->supply[feed]);
     if (t->setting.host) t->choice.task->host->close(t->setting.host);
     session_free(t->session);

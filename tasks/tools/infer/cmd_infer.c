@@ -217,16 +217,17 @@ static int64_t cost_of(const struct measured *m)  // of 10,000 samples
 static int print_measured_json(const struct measured *m)
 {
     const struct infer_figures *f = &m->figures;
-    const struct metric *metrics = m->chosen->task->metrics;
+    const struct task *task = m->chosen->task;
     json_t *o = json_pack("{sI ss ss sI ss si sI sb sb}", "run", (json_int_t)(m->a->choose.files.weights ? 0 : m->run), "model",
                           f->recipe.model, "weights_digest", f->digest, "items", (json_int_t)f->items, "precision",
                           dtype_name(f->dtype), "threads", f->threads, "views", (json_int_t)views_of(f),
                           "eligible", m->eligible, "synthetic", m->synthetic);
     json_t *scores = json_object();
-    for (int i = 0; metrics[i].name; i++)
-        if (f->score[i] != METRIC_NONE) json_object_set_new(scores, metrics[i].name, json_integer(f->score[i]));
+    for (int i = 0; task->metrics[i].name; i++)
+        if (f->score[i] != METRIC_NONE)
+            json_object_set_new(scores, task_metric_name(task, i, m->synthetic), json_integer(f->score[i]));
     json_object_set_new(o, "scores", scores);
-    if (metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
+    if (task->metrics[0].kind == METRIC_COUNT) json_object_set_new(o, "correct", json_integer(f->score[0]));
     if (f->counts_damaged) json_object_set_new(o, "damaged", json_integer(f->damaged));
     if (*f->decoding) json_object_set_new(o, "decoding", json_string(f->decoding));
     if (o && m->a->latency) {
@@ -243,11 +244,12 @@ static void add_metric(const struct measured *m, int number, struct text *into)
     const struct infer_figures *f = &m->figures;
     const struct task *task = m->chosen->task;
     const struct metric *is = &task->metrics[number];
-    const struct run_metric metric = {is->name, is->unit, is->lower_is_better, is->kind == METRIC_COUNT ? f->items : 0};
+    const struct run_metric metric = {task_metric_name(task, number, m->synthetic), is->unit, is->lower_is_better,
+                                      is->kind == METRIC_COUNT ? f->items : 0};
     char items[TEXT_FIGURE], score[TEXT_FIGURE];
     bool met = number > 0 || run_metric_meets(&metric, f->score[0], llround(m->target * 1e6));
     text_entry(into, number == 0 ? "score" : "", "%s %s of %s test %s%s", run_metric_text(&metric, f->score[number], score),
-               contest_metric_title(is->name), text_count(items, f->items), task_samples(task),
+               contest_metric_title(metric.name), text_count(items, f->items), task_samples(task),
                met ? "" : is->lower_is_better ? ", above the target" : ", below the target");
 }
 
@@ -578,15 +580,13 @@ int cmd_infer(int argc, char **argv)
                                 "Runs trained weights over the test set: shows their score and, with --latency, measures and "
                                 "records the time of a request at batch 1. Without --run and --weights, takes the newest run "
                                 "of the task that has weights; without TASK, the newest of any task. FILE is a photograph for "
-                                "tasks that find things in it, a JPEG, or a recording of speech: WAV, FLAC or sphere.",
-                                options,
+                                "tasks that find things in it, a JPEG, or a recording of speech: WAV, FLAC or sphere.", options,
                                 "Examples:\n"
                                 "  dawn infer --latency\n"
                                 "  dawn infer cifar10 --latency --run 3 --threads 1 --precision f32\n"
                                 "  dawn infer squad --ask 'Who wrote it?' --text page.txt --vocab vocab.txt\n"
                                 "  dawn infer multi30k --ask 'A dog runs.'\n"
-                                "  dawn infer bccd photo.jpg -o boxes.png\n"
-                                "  dawn infer wgan-mnist -o grid.png\n"
+                                "  dawn infer bccd photo.jpg -o boxes.png\n  dawn infer wgan-mnist -o grid.png\n"
                                 "  dawn infer an4 hello.wav\n  dawn infer gpt-char --prompt 'ROMEO:'\n"};
     int rc = options_parse(&usage, &argc, argv);
     if (rc) return rc > 0 ? 0 : rc;

@@ -229,6 +229,7 @@ int infer_serve(struct serving *s, const struct infer_options *o, struct infer_f
 void infer_serve_close(struct serving *s)
 {
     const struct feed_choice *c = &s->supply.choice;
+    evaluation_close(&s->evaluation);
     if (s->worker && c->worker_free) c->worker_free(s->worker);
     for (int f = 0; f < FEED_FIELDS; f++) free(s->field[f]);
     free(s->outputs);

@@ -379,6 +379,53 @@ TEST(a_failure_is_told)
     bench_close(&b);
 }
 
+// A judge that stays is begun once, empties its state with each score, and is freed with the trainer.
+static int begins, frees;
+static int64_t judged;
+static int begin_to_stay(const struct setting *c, struct dataset *stored, struct dataset *view, void **state)
+{
+    (void)c, (void)stored, (void)view;
+    begins++, judged = 0;
+    *state = &judged;
+    return 0;
+}
+static int count_batch(void *state, const struct judged *b)
+{
+    *(int64_t *)state += b->count;
+    return 0;
+}
+static int end_to_stay(void *state, int64_t score[METRICS_MAX])
+{
+    if (!score) frees++;
+    else score[1] = *(int64_t *)state, *(int64_t *)state = 0;
+    return 0;
+}
+
+TEST(a_judge_may_stay)
+{
+    struct bench b;
+    int64_t score[METRICS_MAX];
+    struct task task = task_second;
+    struct judge judge = {.begin = begin_to_stay, .batch = count_batch, .end = end_to_stay, .stays = true};
+    task.judge = &judge;
+    second_open_task(&b, &task, "cpu", 1, "precision=f32");
+    assert_int_equal(trainer_begin(b.trainer, 3), 0);
+    assert_int_equal(evaluation_check(&b.trainer->evaluation), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(trainer_evaluate(b.trainer, score), 0);
+        assert_int_equal(score[1], dataset_facts(b.trainer->evaluation.view)->count[SPLIT_TEST]);
+    }
+    assert_true(begins == 1 && frees == 0);
+    judge.batch = fail_batch;
+    assert_int_equal(trainer_evaluate(b.trainer, score), ERR_INPUT);  // frees what it judged with
+    assert_true(begins == 1 && frees == 1);
+    judge.batch = count_batch;
+    assert_int_equal(trainer_evaluate(b.trainer, score), 0);
+    assert_true(begins == 2 && frees == 1);
+    bench_close(&b);
+    assert_int_equal(frees, 2);
+}
+
 TEST(figures_are_finite)
 {
     struct bench b;

@@ -166,6 +166,23 @@ static void judge_images(struct dataset *ds, enum split split, int64_t count, in
     feed_judge(state, ds, split, count);
     assert_int_equal(wgan_judge.write(state, in("made.idx")), 0);
     assert_int_equal(wgan_judge.end(state, score), 0);
+    assert_int_equal(wgan_judge.end(state, NULL), 0);
+}
+
+// Nothing is left of the pictures before.
+static void judge_after_others(struct dataset *ds, int64_t score[METRICS_MAX])
+{
+    void *state;
+    int64_t others[METRICS_MAX];
+    assert_int_equal(wgan_judge.begin(NULL, ds, NULL, &state), 0);
+    feed_judge(state, ds, SPLIT_TEST, 1000);
+    assert_int_equal(wgan_judge.end(state, others), 0);
+    feed_judge(state, ds, SPLIT_TRAIN, LENET_FEATURES - 1);
+    assert_int_equal(wgan_judge.end(state, others), 0);
+    assert_true(others[WGAN_DISTANCE] == METRIC_NONE);
+    feed_judge(state, ds, SPLIT_TRAIN, 1000);
+    assert_int_equal(wgan_judge.end(state, score), 0);
+    assert_int_equal(wgan_judge.end(state, NULL), 0);
 }
 
 TEST_WITH(real_images_have_the_least_distance, set_up, leave)
@@ -183,6 +200,9 @@ TEST_WITH(real_images_have_the_least_distance, set_up, leave)
     judge_images(ds, SPLIT_TRAIN, 1000, train);
     assert_true(train[WGAN_DISTANCE] > 100000 && train[WGAN_DISTANCE] < 1000000);
     assert_int_equal(train[WGAN_COPIES], 1000000);
+    judge_after_others(ds, few);
+    assert_int_equal(few[WGAN_DISTANCE], train[WGAN_DISTANCE]);
+    assert_int_equal(few[WGAN_COPIES], train[WGAN_COPIES]);
     judge_images(ds, SPLIT_TRAIN, LENET_FEATURES - 1, few);
     assert_true(few[WGAN_DISTANCE] == METRIC_NONE && few[WGAN_COPIES] == METRIC_NONE);
 
