@@ -10,6 +10,7 @@
 enum { SIDES = 32 };  // stride of the last level
 static const char *const flips[] = {"never", "random", "horizontal", NULL};  // enum mirroring
 static const char *const fits[] = {"stretch", "keep", NULL};                  // enum fitting
+static const char *const crops[] = {"zoom", "overlap", NULL};                 // enum cropping
 static const char *const class_losses[] = {"focal", "varifocal", NULL};       // enum class_loss
 static const char *const box_losses[] = {"smooth", "giou", NULL};             // enum box_loss
 static const char *const also[] = {"coco-ssd", "coco-efficientdet", NULL};
@@ -25,6 +26,10 @@ static const struct recipe_key keys[] = {
      .about = "a photograph's sides in the input; keep: as large as fits, upright ones in an input of the sides exchanged"},
     {"data.zoom", NULL, KEY_LIST, OWN(zoom), 0.25, 4, NULL, "1,1",
      .about = "least and largest factor by which a photograph is enlarged, about a random point"},
+    {"data.crop", NULL, KEY_CHOICE, OWN(crop), 0, 0, crops, "zoom",
+     .about = "the part of a photograph that trains; zoom: by data.zoom; overlap: one that the boxes overlap, as SSD's"},
+    {"data.jitter", NULL, KEY_LIST, OWN(jitter), 0, 1, NULL, "0,0,0,0",
+     .about = "greatest change of brightness, contrast, saturation, and of hue in turns"},
     {"data.flip", NULL, KEY_CHOICE, OWN(flip), 0, 0, flips, "random",
      .about = "mirroring; random: left to right and top to bottom; horizontal: left to right"},
     {"data.cache", NULL, KEY_WHOLE, OWN(cache), 0, 4096, NULL, "0",
@@ -61,9 +66,12 @@ static int check_detection(const char *where, const struct recipe *r)
     TRY(recipe_check_whole(where, "model.widths", &r->widths));
     if (k->zoom.count != 2 || k->zoom.at[0] > k->zoom.at[1])
         return fail(ERR_USAGE, "%s: \"data.zoom\" is two numbers, the least and the largest", where);
+    if (k->jitter.count != 4 || k->jitter.at[3] > 0.5)
+        return fail(ERR_USAGE, "%s: \"data.jitter\" is four numbers, the last one 0.5 at most", where);
     if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: detection has no \"loss.label_smoothing\": it must be 0", where);
     bool stages = model_is_two_stage(r->model);
     if (k->fit == FIT_KEEP && !stages) return fail(ERR_USAGE, "%s: \"data.fit\" of %s must be stretch", where, r->model);
+    if (k->crop == CROP_OVERLAP && stages) return fail(ERR_USAGE, "%s: \"data.crop\" of %s must be zoom", where, r->model);
     if (stages && (k->height % SIDES || k->width % SIDES))
         return fail(ERR_USAGE, "%s: \"data.height\" and \"data.width\" of %s are multiples of %d", where, r->model, SIDES);
     return 0;

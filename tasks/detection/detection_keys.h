@@ -5,12 +5,13 @@
 
 enum fitting { FIT_STRETCH, FIT_KEEP };
 enum mirroring { MIRROR_NEVER, MIRROR_BOTH, MIRROR_HORIZONTAL };
+enum cropping { CROP_ZOOM, CROP_OVERLAP };
 enum class_loss { CLASS_LOSS_FOCAL, CLASS_LOSS_VARIFOCAL };
 enum box_loss { BOX_LOSS_SMOOTH, BOX_LOSS_GIOU };
 struct detection_keys {
     int64_t height, width, cache;  // of the network's input; shorter side of what is kept in memory
-    struct recipe_list zoom;
-    int flip, fit;                 // enum mirroring, enum fitting
+    struct recipe_list zoom, jitter;
+    int flip, fit, crop;           // enum mirroring, enum fitting, enum cropping
     int64_t pyramid;
     double alpha, gamma, beta, box_factor;
     int class_loss, box_loss;      // enum class_loss, enum box_loss

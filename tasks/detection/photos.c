@@ -5,14 +5,16 @@
 
 #include "data/image/cache.h"
 #include "data/image/decoder.h"
+#include "data/image/jitter.h"
 #include "data/read/coco/coco_set.h"
 #include "runtime/common/base/arena.h"
 #include "runtime/common/base/rng.h"
 #include "runtime/common/base/text.h"
 #include "tasks/detection/anchors.h"
 #include "tasks/detection/detector.h"
-#include "tasks/detection/objects.h"
 #include "tasks/detection/maskrcnn.h"
+#include "tasks/detection/objects.h"
+#include "tasks/detection/overlap_crop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,20 +89,49 @@ static int whole_view(const struct photos *p, const struct feed_item *item, stru
     return 0;
 }
 
-static struct view random_view(const struct photos *p, const struct feed_item *item, struct view v)
+// A box in shares of the photograph's sides.
+static void share_box(const struct view *v, const struct object *o, float box[4])
+{
+    for (int e = 0; e < 4; e++) box[e] = (float)(o->corner[e] / v->size[e % 2]);
+}
+
+static bool has_centre_inside(const struct view *v, const struct object *o)
+{
+    float box[4];
+    share_box(v, o, box);
+    return overlap_crop_keeps(&v->area, box);
+}
+
+static struct area overlapped_area(const struct feed_item *item, const struct view *v)
+{
+    struct worker *w = item->worker;  // whose boxes are not placed yet
+    int64_t boxes = 0;
+    for (int64_t i = 0; i < w->objects.count; i++)
+        if (!w->objects.at[i].crowd) share_box(v, &w->objects.at[i], w->box[boxes++]);
+    return overlap_crop(item->seed, item->epoch, item->index, w->box, boxes);
+}
+
+static void zoom_view(const struct photos *p, const struct feed_item *item, struct view *v)
 {
     const struct detection_keys *k = p->keys;
     struct rng4 r = rng_draw(item->seed, RNG_CROP, item->epoch, (uint32_t)item->index, 0);
-    struct rng4 flip = rng_draw(item->seed, RNG_FLIP, item->epoch, (uint32_t)item->index, 0);
     double least = log(k->zoom.at[0]), most = log(k->zoom.at[1]), zoom = exp(least + (most - least) * (r.v[0] * 0x1p-32));
     if (zoom > 1) {
-        v.area.width = v.area.height = 1 / zoom;
-        v.area.left = (1 - 1 / zoom) * (r.v[1] * 0x1p-32), v.area.top = (1 - 1 / zoom) * (r.v[2] * 0x1p-32);
+        v->area.width = v->area.height = 1 / zoom;
+        v->area.left = (1 - 1 / zoom) * (r.v[1] * 0x1p-32), v->area.top = (1 - 1 / zoom) * (r.v[2] * 0x1p-32);
     } else {
-        v.width = llrint((double)v.columns * zoom), v.height = llrint((double)v.rows * zoom);
-        v.left = rng_below(r.v[1], (uint32_t)(v.columns - v.width + 1));
-        v.top = rng_below(r.v[2], (uint32_t)(v.rows - v.height + 1));
+        v->width = llrint((double)v->columns * zoom), v->height = llrint((double)v->rows * zoom);
+        v->left = rng_below(r.v[1], (uint32_t)(v->columns - v->width + 1));
+        v->top = rng_below(r.v[2], (uint32_t)(v->rows - v->height + 1));
     }
+}
+
+static struct view random_view(const struct photos *p, const struct feed_item *item, struct view v)
+{
+    const struct detection_keys *k = p->keys;
+    struct rng4 flip = rng_draw(item->seed, RNG_FLIP, item->epoch, (uint32_t)item->index, 0);
+    if (k->crop == CROP_ZOOM) zoom_view(p, item, &v);
+    else v.area = overlapped_area(item, &v);
     v.mirror = k->flip != MIRROR_NEVER && flip.v[0] & 1;
     v.upside_down = k->flip == MIRROR_BOTH && flip.v[1] & 1;
     return v;
@@ -140,6 +171,14 @@ static int draw_view(const struct photos *p, const struct feed_item *item, const
     return 0;
 }
 
+static void change_colours(const struct photos *p, const struct feed_item *item, const struct view *v, uint8_t *drawn)
+{
+    const double *most = p->keys->jitter.at;
+    if (most[0] + most[1] + most[2] + most[3] == 0) return;
+    struct jitter j = jitter_random(item->seed, item->epoch, item->index, most);
+    jitter_colours(&j, drawn, v->width * v->height);
+}
+
 // The place of the drawn part in the mirrored or turned input.
 static int64_t placed(int64_t begin, int64_t length, int64_t all, bool turned)
 {
@@ -153,6 +192,7 @@ static int fill_image(const struct photos *p, const struct feed_item *item, cons
     int64_t canvas[2];
     canvas_of(p->keys, item->bucket, canvas);
     TRY(draw_view(p, item, v, drawn));
+    if (p->split == SPLIT_TRAIN) change_colours(p, item, v, drawn);
     for (int c = 0; c < CHANNELS; c++) mean[c] = (uint8_t)lrintf(p->setting->data->mean[c] * 255);
     if (v->width < canvas[1] || v->height < canvas[0])
         for (int64_t i = 0; i < canvas[0] * canvas[1]; i++) memcpy(into + i * CHANNELS, mean, CHANNELS);
@@ -265,7 +305,6 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
 {
     struct worker *w = item->worker;
     int64_t kept = 0;
-    TRY(objects_read(p->data, p->split, item->index, &w->objects));
     for (int64_t i = 0; i < w->objects.count; i++) {
         const struct object *o = &w->objects.at[i];
         const double *at = o->corner, across = v->size[0], down = v->size[1];
@@ -274,7 +313,8 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
         bool wide = place_side(w->box[kept], 0, &of, v, &visible);
         bool high = place_side(w->box[kept], 1, &of, v, &visible);
         w->class[kept] = o->class, w->from[kept] = i;
-        kept += wide && high && visible > LEAST_VISIBLE && !o->crowd;
+        bool enough = wide && high && visible > LEAST_VISIBLE;
+        kept += (p->keys->crop == CROP_OVERLAP ? has_centre_inside(v, o) : enough) && !o->crowd;
     }
     if (!p->anchors) return fill_truth(p, item, v, kept, field);
     const struct anchors_truth truth = {w->box, w->class, kept};
@@ -288,6 +328,7 @@ static int fill_sample(void *context, const struct feed_item *item, void *const 
     const struct photos *p = context;
     struct view v;
     TRY(whole_view(p, item, &v));
+    if (p->split == SPLIT_TRAIN) TRY(objects_read(p->data, p->split, item->index, &((struct worker *)item->worker)->objects));
     if (p->split == SPLIT_TRAIN) v = random_view(p, item, v);
     TRY(fill_image(p, item, &v, field[IMAGES]));
     if (p->sizes > 0) memcpy(field[p->sizes], (float[]){(float)v.rows, (float)v.columns}, 2 * sizeof(float));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Golden figures of test_detection.c: the one-stage detectors of PyTorch's layers, in double, with the weights of the test. Prints the
 # losses, some answers, and of the gradients g of each layer the sum of g[i] cos(i), of one training step; the parameters of the
-# whole networks with COCO's 80 classes; and SSD's anchors with their truths. The names of networks, else all of them.
+# whole networks with COCO's 80 classes; and SSD's anchors with their truths. With "jitter" colours. Arguments: names, else all.
 import math
 import sys
 
@@ -422,8 +422,24 @@ def count_of(net):
     return sum(p.numel() for p in net.parameters())
 
 
+# Of test_data_jitter.c: torchvision's changes of colours on f32, in several orders.
+def print_jitter():
+    import torchvision.transforms.v2.functional as v2
+    change = v2.adjust_brightness, v2.adjust_contrast, v2.adjust_saturation, v2.adjust_hue
+    x = torch.tensor([[(37 * i + 11 * c * c + 101 * i * c) % 256 for i in range(12)] for c in range(3)]).float().reshape(3, 3, 4)
+    x[:, 0, 0], x[:, 0, 1] = 200, 0
+    for by, order in [((1.2, 1, 1, 0), (0, 1, 2, 3)), ((1, .5, 1, 0), (0, 1, 2, 3)), ((1, 1, 1.5, 0), (0, 1, 2, 3)),
+                      ((1, 1, 1, .05), (0, 1, 2, 3)), ((1, 1, 1, -.5), (0, 1, 2, 3)), ((.9, 1.4, .6, -.03), (2, 0, 3, 1)),
+                      ((1.1, .7, 1.3, .3), (3, 1, 0, 2))]:
+        y = x / 255
+        for k in order:
+            y = change[k](y, by[k])
+        values = ", ".join(f"{v:.2f}f" for v in (y.permute(1, 2, 0).reshape(-1) * 255).tolist())
+        print(f"    {{{{{{{', '.join(f'{float(b)}f' for b in by)}}}, {{{', '.join(map(str, order))}}}}}, {{{values}}}}},")
+
+
 def main():
-    wanted = sys.argv[1:] or ["retina", "ssd", "efficientdet-d0"]
+    wanted = sys.argv[1:] or ["retina", "ssd", "efficientdet-d0", "jitter"]
     torch.manual_seed(0)
     if "retina" in wanted:
         print(count_of(Retina(80, (16, 32, 64, 96, 128), 64)), "parameters")
@@ -443,6 +459,8 @@ def main():
         print(count_of(EfficientDet(80, widths, 64)), "parameters;", count_of(EfficientDet(90, widths, 64)), "with 90 classes")
         compare("efficientdet-d0", EfficientDet(CLASSES, (4, 3, 4, 5, 4, 6, 5, 7), PYRAMID), 128, 160,
                 lambda *a: focal_losses(*a, 0.25, 1.5, 0.1, 1), -1)
+    if "jitter" in wanted:
+        print_jitter()
 
 
 if __name__ == "__main__":

@@ -97,6 +97,8 @@ says 2 'expected a task and one file at most' "$DAWN" infer bccd a.jpg b.jpg
 says 2 'a photograph has a line per box' "$DAWN" infer bccd "$photo" --json --threads 1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=2,1
+says 2 '"data.jitter" is four numbers' "$DAWN" $train --set jitter=0.1,0.1
+says 2 '"data.crop" of maskrcnn must be zoom' "$DAWN" train pennfudan --data people --set crop=overlap
 says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
 says 2 '5 numbers in "model.widths"; got 2' "$DAWN" $train --set widths=4,4
 says 1 'ImageSets/Main/trainval.txt is missing; "dawn data fetch bccd" gets it' "$DAWN" train bccd --data .

@@ -15,7 +15,7 @@ enum key { KEY_RUN, KEY_NOISE, KEY_PICTURES, KEY_IMAGES, KEY_STORIES, KEY_PHRASE
            KEY_ARTICLES, KEY_CLOZE, KEY_CELLS, KEY_PEOPLE, KEY_CHORDS, KEY_VOICES, KEY_DIGITS,
            KEY_FEATURES, KEY_SCORED };
 // Those that differ are never in one training.
-enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, SPOKEN };
+enum only { EVERYWHERE, RESIDENT, ALTERNATE, DECODED, BLOCKS, LADDER, VALUES, BOXED, PARTS, SPOKEN };
 
 struct range {
     uint32_t least, most;
@@ -36,9 +36,9 @@ enum {
     CROP_DECODED, JITTER, DROPOUT, ATTENTION, RANDOM,
     SHIFT, WRITING, NOISE, NOISE_LENGTHS, PICTURES, IMAGES, STORIES, PHRASES, PIECES, PAIRS, LINES, CASE_VALUES, CASE_LADDER,
     ARTICLES, CLOZE, SENTENCE_PAIRS, SENTENCE_ORDER, SENTENCE_MASKS, SCORED_PAIRS, SCORED_ORDER, SCORED_MASKS, CELLS, PEOPLE,
-    VIEW_BOXED, FLIP_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE, USES, NO_USE
+    VIEW_BOXED, FLIP_BOXED, PART_BOXED, COLOURS_BOXED, CHORDS, VOICES, SPECTRA, DIGITS, FEATURES, SCORED_NOISE, USES, NO_USE
 };
-enum { CROP_TRIES = 10 };
+enum { CROP_TRIES = 10, PART_TRIES = 128 };
 static const struct use uses[USES] = {
     [INIT_FLAT] = {"uniform weights", RNG_INIT, {0, 0}, {0, 0}},
     [INIT_BELL] = {"normal weights", RNG_INIT, {0, 0}, {1, 1}},
@@ -77,6 +77,8 @@ static const struct use uses[USES] = {
     [CELLS] = {"drawn cells", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CELLS},
     [PEOPLE] = {"drawn people", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_PEOPLE},
     [VIEW_BOXED] = {"views of pictures with boxes", RNG_CROP, {0, 0}, {0, 0}, .only = BOXED},
+    [PART_BOXED] = {"parts of pictures with boxes", RNG_CROP, {0, 0}, {0, 2 * PART_TRIES - 1}, .only = PARTS},
+    [COLOURS_BOXED] = {"colours of pictures with boxes", RNG_JITTER, {0, 0}, {0, 1}, .only = BOXED},
     [FLIP_BOXED] = {"flips of pictures with boxes", RNG_FLIP, {0, 0}, {0, 0}, .only = BOXED},
     [CHORDS] = {"drawn chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_CHORDS},
     [VOICES] = {"voices of chords", RNG_SYNTHETIC, {0, 0}, ANY_WORD, KEY_VOICES},
@@ -129,6 +131,7 @@ static const struct place places[] = {
     {"data/feed/order.c", "RNG_ORDER", 4, {ORDER_SAMPLES, ORDER_CUT}},  // and ORDER_PAGES, ORDER_GROWN
     {"data/image/crop.c", "RNG_CROP", 1, {CROP_DECODED, NO_USE}},
     {"data/image/crop.c", "RNG_FLIP", 1, {FLIP_DECODED, NO_USE}},
+    {"data/image/jitter.c", "RNG_JITTER", 2, {COLOURS_BOXED, NO_USE}},
     {"data/pack/packer.c", "RNG_PACK", 1, {PACK, NO_USE}},
     {"data/read/draws.h", "RNG_SYNTHETIC", 1, {IMAGES, NO_USE}},  // on behalf of all that say DRAWS(seed, split, sample)
     {"data/read/draws.h", "DRAWS(", 1, {IMAGES, NO_USE}},
@@ -158,6 +161,7 @@ static const struct place places[] = {
     {"runtime/slot.c", "RNG_INIT", 2, {INIT_FLAT, INIT_BELL}},
     {"tasks/bert/cloze.c", "RNG_SYNTHETIC", 1, {CLOZE, NO_USE}},
     {"tasks/common/words/sentence_pairs.c", "RNG_SENTENCES", 1, {SENTENCE_PAIRS, SENTENCE_ORDER}},  // and the other four
+    {"tasks/detection/overlap_crop.c", "RNG_CROP", 2, {PART_BOXED, NO_USE}},
     {"tasks/detection/photos.c", "RNG_CROP", 1, {VIEW_BOXED, NO_USE}},
     {"tasks/detection/photos.c", "RNG_FLIP", 1, {FLIP_BOXED, NO_USE}},
     {"tasks/gpt/blocks.c", "RNG_CROP", 1, {SHIFT, NO_USE}},

@@ -13,6 +13,7 @@
 #include "tasks/detection/detection.h"
 #include "tasks/detection/detection_keys.h"
 #include "tasks/detection/detector.h"
+#include "tasks/detection/overlap_crop.h"
 
 // ---- anchors
 
@@ -244,7 +245,7 @@ static int check_colours(const struct sample *s)
 TEST(boxes_follow_the_pixels)
 {
     static const char *const keys[] = {"data.flip=never", "data.zoom=1.4,1.4", "data.zoom=0.7,0.7", "data.zoom=0.7,1.4",
-                                       "data.cache=100"};
+                                       "data.cache=100", "data.jitter=0.1,0.1,0.2,0.02", "data.crop=overlap"};
     struct sample *s = zalloc(sizeof *s);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         int seen = 0;
@@ -267,6 +268,84 @@ TEST(a_sample_depends_on_seed_epoch_and_index_alone)
     assert_memory_equal(&s[0], &s[1], sizeof *s);
     assert_memory_not_equal(&s[0], &s[2], sizeof *s);
     free(s);
+}
+
+// ---- parts that the boxes overlap, against MLPerf's rule word by word with another generator
+
+struct crops {
+    double whole, left, top, width, height, kept;  // sums over the draws
+};
+
+static void add_crop(struct crops *c, const struct area *a, const float (*box)[4], int64_t boxes)
+{
+    c->whole += a->width == 1 && a->height == 1;
+    c->left += a->left, c->top += a->top, c->width += a->width, c->height += a->height;
+    for (int64_t i = 0; i < boxes; i++) {
+        double x = (double)(box[i][0] + box[i][2]) / 2, y = (double)(box[i][1] + box[i][3]) / 2;
+        c->kept += x > a->left && x < a->left + a->width && y > a->top && y < a->top + a->height;
+    }
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * (random() / 2147483648.0);
+}
+
+static double overlap_with(const float b[4], const struct area *a)
+{
+    double w = fmin((double)b[2], a->left + a->width) - fmax((double)b[0], a->left);
+    double h = fmin((double)b[3], a->top + a->height) - fmax((double)b[1], a->top);
+    double both = w > 0 && h > 0 ? w * h : 0;
+    return both / ((double)(b[2] - b[0]) * (double)(b[3] - b[1]) + a->width * a->height - both);
+}
+
+static struct area mlperf_crop(const float (*box)[4], int64_t boxes)
+{
+    static const double least[] = {0.1, 0.3, 0.5, 0.7, 0.9, -INFINITY};
+    while (true) {
+        int mode = (int)(random() % 7);
+        if (mode == 6) return (struct area){0, 0, 1, 1};
+        double w = uniform(0.3, 1), h = uniform(0.3, 1);
+        if (w / h < 0.5 || w / h > 2) continue;
+        struct area a = {uniform(0, 1 - w), uniform(0, 1 - h), w, h};
+        struct crops inside = {0};
+        bool all = true;
+        for (int64_t i = 0; i < boxes; i++) all = all && overlap_with(box[i], &a) > least[mode];
+        add_crop(&inside, &a, box, boxes);
+        if (all && inside.kept > 0) return a;
+    }
+}
+
+TEST(parts_are_distributed_as_mlperfs)
+{
+    enum { DRAWS = 20000 };
+    static const float box[][4] = {{0.1f, 0.2f, 0.7f, 0.9f}, {0.5f, 0.5f, 0.6f, 0.65f}, {0.05f, 0.1f, 0.95f, 0.8f}};
+    for (int64_t boxes = 0; boxes <= 3; boxes++) {
+        struct crops is = {0}, want = {0};
+        srandom(1);
+        for (int i = 0; i < DRAWS; i++) {
+            struct area a = overlap_crop(3, (uint32_t)(i / 500), i % 500, box, boxes), b = mlperf_crop(box, boxes);
+            assert_true(a.left >= 0 && a.top >= 0 && a.left + a.width <= 1 && a.top + a.height <= 1);
+            add_crop(&is, &a, box, boxes);
+            add_crop(&want, &b, box, boxes);
+        }
+        const double gaps[] = {is.whole - want.whole, is.left - want.left, is.top - want.top, is.width - want.width,
+                               is.height - want.height, is.kept - want.kept};
+        for (int k = 0; k < 6; k++)  // 4 sigma of a difference; kept is up to 3
+            if (fabs(gaps[k]) / DRAWS > (k == 5 ? 0.03 : 0.015))
+                fail_msg("%d boxes: sum %d differs by %g", (int)boxes, k, gaps[k]);
+        assert_true(boxes > 0 || is.whole == DRAWS);
+    }
+}
+
+TEST(parts_keep_the_boxes_whose_centres_they_have)
+{
+    static const float box[][4] = {{0.125f, 0.125f, 0.5f, 0.5f}, {0.25f, 0, 0.3f, 1}, {0, 0, 0.75f, 0.125f}};
+    const struct area a = {0.3125, 0.125, 0.5, 0.5};
+    assert_false(overlap_crop_keeps(&a, box[0]));  // its centre is on the border
+    assert_false(overlap_crop_keeps(&a, box[1]));
+    assert_false(overlap_crop_keeps(&a, box[2]));
+    assert_true(overlap_crop_keeps(&(struct area){0.3, 0.125, 0.5, 0.5}, box[0]));
 }
 
 // ---- training steps compared with PyTorch's: test/bench/torch_detectors.py printed these
