@@ -193,12 +193,14 @@ static void begin_ahead(const struct attending *o, struct head *h, int64_t next,
 static void fetch_ahead(const struct attending *o, const struct head *h, int64_t first)
 {
     enum { LINE = 64, SECOND_CACHE = 2 };
-    int64_t bytes = o->d * (int64_t)dtype_size(o->dtype), last = least_of(first + QUERIES, o->t);
-    for (int i = 0; i < h->aheads; i++)
-        for (int64_t t = first * h->ahead[i].rows / o->t; t < last * h->ahead[i].rows / o->t; t++) {
-            const char *row = row_of(o, h->ahead[i], t);
-            for (int64_t at = 0; at < bytes; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
-        }
+    int64_t size = (int64_t)dtype_size(o->dtype), last = least_of(first + QUERIES, o->t);
+    for (int i = 0; i < h->aheads; i++) {
+        const struct matrix *m = &h->ahead[i];
+        int64_t begin = first * m->rows / o->t, rows = last * m->rows / o->t - begin, pitch = m->pitch * size;
+        const char *row = row_of(o, *m, begin);
+        for (int64_t t = 0; t < rows; t++, row += pitch)
+            for (int64_t at = 0; at < o->d * size; at += LINE) __builtin_prefetch(row + at, 0, SECOND_CACHE);
+    }
 }
 
 // How many keys a query sees.
