@@ -37,9 +37,12 @@ static int read_pairs(const char *const path[2], struct lines file[2], const cha
         int more[2];
         for (int i = 0; i < 2; i++) TRY(more[i] = next_line(path[i], &file[i], &pair.at[i], &pair.bytes[i]));
         if (!more[0] && !more[1]) return 0;
-        if (more[0] != more[1])
-            return fail(ERR_INPUT, "%s has %lld lines and %s has more: %s, on the same line", path[more[1] != 0 ? 0 : 1],
-                        (long long)file[more[1] != 0 ? 0 : 1].number, path[more[1] != 0 ? 1 : 0], each);
+        if (more[0] != more[1]) {
+            int ends = more[0] != 0;
+            long long n = file[ends].number;
+            return fail(ERR_INPUT, "%s has %lld line%s and %s has more: %s, on the same line", path[ends], n, n == 1 ? "" : "s",
+                        path[!ends], each);
+        }
         pair.number = file[0].number;
         TRY(take(context, &pair));
     }

@@ -123,7 +123,7 @@ grep -qx 'CER   30.00%  3 of 10 characters: 1 substituted, 2 inserted, 0 deleted
 python3 -c 'import json; o = json.load(open("out")); assert o["wer"] == 0.5 and o["cer"] == 4 / 12 and o["utterances"] == 2 and \
     o["characters"] == {"reference": 12, "hits": 11, "substitutions": 1, "insertions": 3, "deletions": 0}, o'
 printf 'GO IN NOW\n' >h.txt
-says 1 '^dawn eval: h.txt has 1 lines and r.txt has more: each reference needs one hypothesis, on the same line$' "$DAWN" eval wer r.txt h.txt
+says 1 '^dawn eval: h.txt has 1 line and r.txt has more: each reference needs one hypothesis, on the same line$' "$DAWN" eval wer r.txt h.txt
 head -c 9000 /dev/zero | tr '\0' a >h.txt
 says 1 '^dawn eval: h.txt:1: the line has 9000 bytes; at most 8192 are compared$' "$DAWN" eval wer r.txt h.txt
 says 2 'expected a file of references and a file of hypotheses' "$DAWN" eval wer r.txt

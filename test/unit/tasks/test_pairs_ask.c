@@ -46,6 +46,7 @@ TEST(blank_lines_stay)
     assert_int_equal(pairs_ask(NULL, NULL, 0, " \t", &ds), ERR_USAGE);
     assert_int_equal(pairs_ask(NULL, "", 0, NULL, &ds), ERR_INPUT);
     assert_fails(pairs_ask_plain(NULL, "a\nb\xff", 4, NULL, &ds), ERR_INPUT, "the text:2: byte 2 of the line is not UTF-8");
+    assert_fails(pairs_ask(NULL, "a\nb\xff", 4, NULL, &ds), ERR_INPUT, "the text:2: byte 2 of the line is not UTF-8");
 }
 
 // Nothing but lengths is stored of noise (WMT17 has 4.5 million pairs): both ways to learn a length agree, and the symbols are
