@@ -26,6 +26,7 @@ struct anchors_style {
     // An anchor takes the truth of largest overlap if that is `taken` or more; from `ignored` on its classes do not count.
     float taken, ignored;
     float unit[2];     // of moves and of sides
+    float averaged;    // a box found is averaged with worse ones that overlap it so much; 0: with none
     float rows_more;   // of a focal loss: it is divided by the anchors with a truth and this
     int none;          // the label of an anchor without a truth; the one of class c is none + 1 + c, ignored is none - 1
 };

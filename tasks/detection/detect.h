@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of a picture from a one-stage network's answers: of each class those with a score of 0.05 or more, the best 1,000 at
-// most, without any that overlaps a better one by more than half; of all classes together the best 100.
+// most, without any that overlaps a better one by more than half; of all classes together the best 100. A style may have them
+// averaged with what overlaps them. Boxes of mirrored views of the picture compete with each other.
 #pragma once
 
 #include "tasks/detection/anchors.h"
@@ -12,8 +13,10 @@ struct detection {
     float box[4];  // left, top, right, bottom in pixels of the picture
 };
 struct detect_answers {
-    const float *logits, *deltas;  // of detector.h: [count, classes] or [count, 1 + classes], and [count, 4]
-    int classes;
+    // Of detector.h: [views, count, classes] or [views, count, 1 + classes], and [views, count, 4]. View 1 is mirrored left to
+    // right, 2 upside down, 3 both.
+    const float *logits, *deltas;
+    int classes, views;
     int64_t height, width;         // of the picture, whose size the network's input need not have
 };
 // The best first; of equal scores the lower class, then the better anchor's. Returns their number.

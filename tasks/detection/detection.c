@@ -33,12 +33,21 @@ static void train_forward(struct step *s)
     step_mean_loss(s, "box", loss.box, loss.rows, (float)detection_keys(s->setting->recipe)->box_factor);
 }
 
+// A row per photograph, with the anchors of its views one after the other.
+static int join_views(struct step *s, int x)
+{
+    if (s->g->error) return NONE;
+    const struct shape is = s->g->value[x].shape;
+    const int64_t views = s->setting->recipe->views;
+    return g_reshape(s->g, x, SHAPE(is.dim[0] / views, is.dim[1] * views, is.dim[2]));
+}
+
 static void evaluate_forward(struct step *s)
 {
     int answer[MODEL_VALUES];
     forward_images(s, answer);
-    step_output(s, DETECTION_LOGITS, answer[0]);
-    step_output(s, DETECTION_DELTAS, answer[1]);
+    step_output(s, DETECTION_LOGITS, join_views(s, answer[0]));
+    step_output(s, DETECTION_DELTAS, join_views(s, answer[1]));
 }
 
 static void choose_variant(const struct setting *c, int64_t step, int program, struct variant *v)

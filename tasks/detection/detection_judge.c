@@ -28,7 +28,7 @@ struct judging {
     struct anchors *anchors;  // NULL: a two-stage detector, which finds masks
     const struct detection_keys *keys;
     bool both;  // the score is the less of two
-    int64_t samples;
+    int64_t samples, views;
     struct answer {
         int count;
         int32_t size[2];  // width and height of the photograph
@@ -52,7 +52,7 @@ static int begin_judging(const struct setting *c, struct dataset *stored, struct
     struct judging *j = *state = zalloc(sizeof *j);
     (void)view;
     *j = (struct judging){.data = stored, .facts = dataset_facts(stored), .samples = dataset_facts(stored)->count[SPLIT_TEST],
-                          .keys = k, .both = strcmp(first, "ap") == 0};
+                          .views = c->recipe->views, .keys = k, .both = strcmp(first, "ap") == 0};
     if (style) j->anchors = anchors_new(style, k->height, k->width);
     j->answer = zalloc((size_t)(j->samples + 1) * sizeof *j->answer);
     return 0;
@@ -60,10 +60,11 @@ static int begin_judging(const struct setting *c, struct dataset *stored, struct
 
 static void take_anchors(const struct judging *j, const struct judged *b, int64_t i, struct answer *a)
 {
-    const int64_t anchors = j->anchors->count, columns = j->facts->classes + j->anchors->style->none + 1;
+    const int views = (int)j->views;
+    const int64_t anchors = j->anchors->count * views, columns = j->facts->classes + j->anchors->style->none + 1;
     const struct detect_answers answers = {(const float *)b->output[DETECTION_LOGITS] + i * anchors * columns,
                                            (const float *)b->output[DETECTION_DELTAS] + i * anchors * ANCHOR_DELTA,
-                                           j->facts->classes, a->size[1], a->size[0]};
+                                           j->facts->classes, views, a->size[1], a->size[0]};
     a->found = zalloc(DETECT_MOST * sizeof *a->found);
     a->count = detect(j->anchors, &answers, a->found);
 }

@@ -52,6 +52,9 @@ static const struct recipe_key keys[] = {
      .about = "error of a box below which the loss is a square, in sides of the anchor"},
     {"loss.box_factor", NULL, KEY_NUMBER, OWN(box_factor), 0, 1000, NULL, "1", .part = PART_BOX,
      .about = "factor of the boxes' loss"},
+
+    {"evaluation.views", "views", KEY_WHOLE, AT(views), 1, 4, NULL, "1",
+     .about = "forward passes per photograph; 2: mirrored left to right, too; 4: and both upside down"},
     {.path = NULL},
 };
 
@@ -69,8 +72,10 @@ static int check_detection(const char *where, const struct recipe *r)
     if (k->jitter.count != 4 || k->jitter.at[3] > 0.5)
         return fail(ERR_USAGE, "%s: \"data.jitter\" is four numbers, the last one 0.5 at most", where);
     if (r->label_smoothing > 0) return fail(ERR_USAGE, "%s: detection has no \"loss.label_smoothing\": it must be 0", where);
+    if (r->views == 3) return fail(ERR_USAGE, "%s: \"evaluation.views\" must be 1, 2 or 4", where);
     bool stages = model_is_two_stage(r->model);
     if (k->fit == FIT_KEEP && !stages) return fail(ERR_USAGE, "%s: \"data.fit\" of %s must be stretch", where, r->model);
+    if (r->views > 1 && stages) return fail(ERR_USAGE, "%s: \"evaluation.views\" of %s must be 1", where, r->model);
     if (k->crop == CROP_OVERLAP && stages) return fail(ERR_USAGE, "%s: \"data.crop\" of %s must be zoom", where, r->model);
     if (stages && (k->height % SIDES || k->width % SIDES))
         return fail(ERR_USAGE, "%s: \"data.height\" and \"data.width\" of %s are multiples of %d", where, r->model, SIDES);

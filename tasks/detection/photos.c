@@ -34,6 +34,7 @@ struct photos {  // the context of a split's feed
     int64_t labels;    // pixels of the largest picture with masks
     struct anchors *anchors;  // NULL: the detector has two stages
     const struct maskrcnn *stages;
+    int64_t views;            // of an evaluated photograph
     int sizes;                // the place of that field; 0: there is none
     struct cache *cache;  // NULL: every sample is decoded
 };
@@ -323,6 +324,19 @@ static int fill_targets(const struct photos *p, const struct feed_item *item, co
     return 0;
 }
 
+// Views of an evaluated photograph, each behind the one before: mirrored left to right, and these two upside down.
+static void add_views(const struct photos *p, uint8_t *image)
+{
+    const int64_t rows = p->keys->height, columns = p->keys->width, row = columns * CHANNELS, view = rows * row;
+    if (p->views > 1)
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t k = 0; k < columns; k++)
+                memcpy(image + view + i * row + k * CHANNELS, image + (i + 1) * row - (k + 1) * CHANNELS, CHANNELS);
+    if (p->views > 2)
+        for (int64_t i = 0; i < 2 * rows; i++)
+            memcpy(image + 2 * view + i * row, image + i / rows * view + (rows - 1 - i % rows) * row, (size_t)row);
+}
+
 static int fill_sample(void *context, const struct feed_item *item, void *const field[])
 {
     const struct photos *p = context;
@@ -331,6 +345,7 @@ static int fill_sample(void *context, const struct feed_item *item, void *const 
     if (p->split == SPLIT_TRAIN) TRY(objects_read(p->data, p->split, item->index, &((struct worker *)item->worker)->objects));
     if (p->split == SPLIT_TRAIN) v = random_view(p, item, v);
     TRY(fill_image(p, item, &v, field[IMAGES]));
+    add_views(p, field[IMAGES]);
     if (p->sizes > 0) memcpy(field[p->sizes], (float[]){(float)v.rows, (float)v.columns}, 2 * sizeof(float));
     return p->split == SPLIT_TRAIN ? fill_targets(p, item, &v, field) : 0;
 }
@@ -417,12 +432,13 @@ int photos_feed(const struct setting *c, int feed, struct feed_choice *f)
     *p = (struct photos){.setting = c, .keys = k, .data = f->data, .split = f->split, .greatest = jpeg->shape.dim[0],
                          .labels = labels ? labels->shape.dim[0] : 0, .stages = stages};
     if (style) p->anchors = anchors_new(style, k->height, k->width);
-    int64_t count = c->data->count[f->split];
-    if (feed == FEED_TEST) f->order.batch[0] = count < EVALUATE_BATCH ? count : EVALUATE_BATCH;
+    p->views = feed == FEED_TEST ? c->recipe->views : 1;
+    int64_t count = c->data->count[f->split], most = EVALUATE_BATCH / p->views;
+    if (feed == FEED_TEST) f->order.batch[0] = count < most ? count : most;
     f->order.buckets = k->fit == FIT_KEEP && k->height != k->width ? 2 : 1;
     f->order.batch[1] = f->order.batch[0], f->order.limit[0] = 0, f->order.limit[1] = 1;
     f->fields = 0;
-    add_field(f, "images", U8, SHAPE(k->height, k->width, CHANNELS));
+    add_field(f, "images", U8, SHAPE(p->views * k->height, k->width, CHANNELS));
     f->field[0].shape[1] = SHAPE(k->width, k->height, CHANNELS);
     if (feed == FEED_TRAIN && style) {
         add_field(f, "labels", I32, SHAPE(p->anchors->count));
@@ -463,5 +479,10 @@ int photos_images(struct step *s)
     const struct dataset_facts *d = s->setting->data;
     struct augment_attr a = {.to = s->setting->dtype};
     for (int c = 0; c < CHANNELS; c++) a.mean[c] = d->mean[c], a.std[c] = d->std[c];
-    return g_augment(s->g, step_input(s, "images"), NONE, NONE, &a);
+    int images = step_input(s, "images");
+    if (s->g->error) return NONE;
+    const struct shape is = s->g->value[images].shape;
+    const int64_t views = is.dim[1] / s->is.height;  // which lie below each other
+    if (views > 1) images = g_reshape(s->g, images, SHAPE(is.dim[0] * views, s->is.height, is.dim[2], is.dim[3]));
+    return g_augment(s->g, images, NONE, NONE, &a);
 }

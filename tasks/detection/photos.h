@@ -2,9 +2,10 @@
 // Photographs as batches for a detector: decoded, flipped, enlarged or shrunk with their boxes and masks, all in the decoding
 // threads. Training: "images" u8[H,W,3] and the targets of detector.h, matched with the anchors: "labels", "deltas" and, with a
 // label for none, "negatives". Of a two-stage detector instead "truth" f32[n,4], boxes in pixels of the input, "classes" i32[n],
-// numbers of coco_category, and "masks" u8[n,H,W], or of the boxes alone u8[n,side,side], where boxes without an area
-// fill up what is not there. Evaluation: "images" alone. Where photographs keep their shape, "sizes" f32[2] of both: the rows and
-// columns that each takes of its input, from the left and top; upright ones are in bucket 1, whose input has the sides exchanged.
+// numbers of coco_category, and "masks" u8[n,H,W], or of the boxes alone u8[n,side,side], where boxes without an area fill up
+// what is not there. Evaluation: "images" alone, of several views below each other. Where photographs keep their shape, "sizes"
+// f32[2] of both: the rows and columns that each takes of its input, from the left and top; upright ones are in bucket 1, whose
+// input has the sides exchanged.
 #pragma once
 
 #include "tasks/common/step/step.h"
@@ -15,4 +16,4 @@ void photos_sizes(const struct setting *, struct variant *);  // height and widt
 int photos_shapes(const struct setting *, struct dataset *, enum split, int32_t *bucket) MUST_CHECK;
 // Rows and columns that a photograph of this width and height takes of its input.
 void photos_frame(const struct detection_keys *, const int32_t size[2], int64_t frame[2]);
-int photos_images(struct step *);  // x[N,H,W,3], normalised
+int photos_images(struct step *);  // x[N,H,W,3], normalised; the views of a photograph follow each other

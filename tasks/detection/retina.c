@@ -22,7 +22,7 @@ enum { STAGES = RETINA_WIDTHS - 1, HEAD_LAYERS = 3 };
 
 const struct anchors_style retina_style = {
     .levels = RETINA_LEVELS, .halved = RETINA_LEVELS, .base = 2, .ratios = 1, .taken = 0.5f, .ignored = 0.4f, .unit = {1, 1},
-    .none = -1,
+    .averaged = 0.65f, .none = -1,
 };
 
 // ---- backbone

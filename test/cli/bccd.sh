@@ -19,6 +19,7 @@ reads show.txt 'average precision'
 reads said.txt 'truth.json has the boxes of 24 pictures, as the truth of "dawn eval coco"'
 "$DAWN" infer bccd --threads 1 --precision f32 --predictions batches.txt --json >batches.json
 "$DAWN" infer bccd --threads 1 --precision f32 --latency --warmup 2 --predictions singles.txt --json >latency.json
+"$DAWN" infer bccd --threads 1 --precision f32 --views 4 --json >views.json
 "$DAWN" eval coco truth.json batches.txt --json >eval.json
 "$DAWN" eval coco truth.json singles.txt --json >eval1.json
 python3 - <<'PY'
@@ -32,6 +33,8 @@ for measured, scored in (("batches.json", "eval.json"), ("latency.json", "eval1.
     one, coco = json.load(open(measured)), json.load(open(scored))
     assert one["scores"] == {"ap": round(coco["AP"] * 1e6), "ap50": round(coco["AP50"] * 1e6)}, (one, coco)
     assert coco["images"] == one["items"] == 24 and coco["categories"] == 3, coco
+views = json.load(open("views.json"))
+assert views["views"] == 4 and views["scores"]["ap"] > 0.3e6 and views["scores"] != one["scores"], (views, one)
 assert json.load(open("latency.json"))["model_ns"]["p50"] > 0
 boxes = json.load(open("batches.txt"))
 assert all(b["score"] >= 0.05 and len(b["bbox"]) == 4 and min(b["bbox"]) >= 0 for b in boxes)
@@ -97,7 +100,9 @@ says 2 'expected a task and one file at most' "$DAWN" infer bccd a.jpg b.jpg
 says 2 'a photograph has a line per box' "$DAWN" infer bccd "$photo" --json --threads 1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=1
 says 2 '"data.zoom" is two numbers' "$DAWN" $train --set zoom=2,1
+says 2 '"evaluation.views" must be 1, 2 or 4' "$DAWN" $train --set views=3
 says 2 '"data.jitter" is four numbers' "$DAWN" $train --set jitter=0.1,0.1
+says 2 '"evaluation.views" of maskrcnn must be 1' "$DAWN" train pennfudan --data people --set views=2
 says 2 '"data.crop" of maskrcnn must be zoom' "$DAWN" train pennfudan --data people --set crop=overlap
 says 2 'label_smoothing": it must be 0' "$DAWN" $train --set label_smoothing=0.1
 says 2 '5 numbers in "model.widths"; got 2' "$DAWN" $train --set widths=4,4

@@ -128,20 +128,21 @@ TEST(anchors_of_ssd_and_their_truths)
 struct answers {
     struct anchors *anchors;
     float *logits, *deltas;
+    int views;
 };
 
-static struct answers no_answers(void)
+static struct answers no_answers(const struct anchors_style *style, int views)
 {
-    struct answers a = {.anchors = anchors_new(&retina_style, 64, 64)};
-    a.logits = zalloc((size_t)a.anchors->count * 2 * sizeof *a.logits);
-    a.deltas = zalloc((size_t)a.anchors->count * 4 * sizeof *a.deltas);
-    for (int64_t i = 0; i < 2 * a.anchors->count; i++) a.logits[i] = -9;
+    struct answers a = {.anchors = anchors_new(style, 64, 64), .views = views};
+    a.logits = zalloc((size_t)(a.anchors->count * views) * 2 * sizeof *a.logits);
+    a.deltas = zalloc((size_t)(a.anchors->count * views) * 4 * sizeof *a.deltas);
+    for (int64_t i = 0; i < 2 * a.anchors->count * views; i++) a.logits[i] = -9;
     return a;
 }
 
 static int detect_in(const struct answers *a, struct detection found[DETECT_MOST])
 {
-    return detect(a->anchors, &(struct detect_answers){a->logits, a->deltas, 2, 128, 192}, found);
+    return detect(a->anchors, &(struct detect_answers){a->logits, a->deltas, 2, a->views, 128, 192}, found);
 }
 
 static void answers_free(struct answers *a)
@@ -152,7 +153,9 @@ static void answers_free(struct answers *a)
 
 TEST(boxes_that_overlap_a_better_one_are_dropped)
 {
-    struct answers a = no_answers();
+    struct anchors_style alone = retina_style;
+    alone.averaged = 0;
+    struct answers a = no_answers(&alone, 1);
     struct detection found[DETECT_MOST];
     assert_int_equal(detect_in(&a, found), 0);
     const int64_t at = (2 * 8 + 3) * 3;
@@ -174,9 +177,44 @@ TEST(boxes_that_overlap_a_better_one_are_dropped)
     answers_free(&a);
 }
 
+// Sides of 16, 20.2 and 25.4 pixels about (28, 20): overlaps of 0.63 and 0.397 with the first.
+TEST(a_box_is_averaged_with_worse_ones_that_overlap_it)
+{
+    struct answers a = no_answers(&retina_style, 1);
+    struct detection found[DETECT_MOST];
+    const int64_t at = (2 * 8 + 3) * 3;
+    a.logits[2 * at] = 1, a.logits[2 * (at + 1)] = 0.5f, a.logits[2 * (at + 2)] = 0.4f;
+    a.deltas[4 * (at + 1) + 2] = a.deltas[4 * (at + 1) + 3] = logf(18 / (16 * cbrtf(2)));  // to 18 pixels: 0.79 of the best
+    assert_int_equal(detect_in(&a, found), 2);  // the largest overlaps the best by less than half
+    const double best = 1 / (1 + exp(-1)), other = 1 / (1 + exp(-0.5)), half = (8 * best + 9 * other) / (best + other);
+    assert_float_equal(found[0].score, best, 1e-6);
+    assert_float_equal(found[0].box[0], (28 - half) * 3, 1e-4);
+    assert_float_equal(found[0].box[3], (20 + half) * 2, 1e-4);
+    answers_free(&a);
+}
+
+// A box that all views find at its mirrored place is one; without averaging it is the best view's.
+TEST(views_are_turned_back)
+{
+    struct anchors_style alone = retina_style;
+    alone.averaged = 0;
+    struct answers a = no_answers(&alone, 4);
+    struct detection found[DETECT_MOST];
+    const int64_t count = a.anchors->count, x[] = {1, 6, 1, 6}, y[] = {2, 2, 5, 5};
+    for (int v = 0; v < 4; v++) {
+        int64_t at = v * count + (y[v] * 8 + x[v]) * 3;
+        a.logits[2 * at] = (float)v, a.deltas[4 * at] = v & 1 ? -0.125f : 0.125f;  // 2 pixels to the right
+    }
+    assert_int_equal(detect_in(&a, found), 1);
+    assert_float_equal(found[0].score, 1 / (1 + exp(-3)), 1e-6);
+    const double want[] = {(1.5 * 8 + 2 - 8) * 3, (2.5 * 8 - 8) * 2, (1.5 * 8 + 2 + 8) * 3, (2.5 * 8 + 8) * 2};
+    for (int k = 0; k < 4; k++) assert_float_equal(found[0].box[k], want[k], 1e-4);
+    answers_free(&a);
+}
+
 TEST(a_picture_has_a_hundred_boxes_at_most)
 {
-    struct answers a = no_answers();
+    struct answers a = no_answers(&retina_style, 1);
     struct detection found[DETECT_MOST];
     for (int64_t i = 0; i < 64; i++) a.logits[2 * 3 * i] = a.logits[2 * 3 * i + 1] = 1 + 0.001f * (float)i;
     for (int64_t i = 0; i < 3 * 64; i++) a.deltas[4 * i + 2] = a.deltas[4 * i + 3] = -2;  // small ones, all apart
@@ -199,8 +237,8 @@ struct sample {
     float delta[2048 * 4];
 };
 
-// A training sample of the drawn cells with these keys.
-static void fill_one(const char *key, int64_t index, uint32_t epoch, struct sample *s)
+// A sample of the drawn cells with this key.
+static void fill_fields(const char *key, struct feed_item item, void *field[])
 {
     struct recipe recipe;
     struct dataset *data;
@@ -208,16 +246,22 @@ static void fill_one(const char *key, int64_t index, uint32_t epoch, struct samp
     OK(recipe_set(&recipe, key));
     OK(dataset_open("cells", NULL, &data));
     struct setting setting = {.task = &task_bccd, .recipe = &recipe, .model = detector_models, .data = dataset_facts(data)};
-    struct feed_choice f = {.data = data, .split = SPLIT_TRAIN, .order = {.buckets = 1, .batch = {1}}};
-    OK(task_bccd.feed(&setting, FEED_TRAIN, &f));
+    struct feed_choice f = {.data = data, .split = item.split, .order = {.buckets = 1, .batch = {1}}};
+    OK(task_bccd.feed(&setting, item.split == SPLIT_TRAIN ? FEED_TRAIN : FEED_TEST, &f));
+    f.order.batch[0] = 1;
     OK(f.begin(f.context));
-    void *worker = f.worker_new(f.context), *field[] = {s->images, s->label, s->delta};
-    assert_true(anchors_count(&retina_style, SIDE_H, SIDE_W) <= 2048);
-    struct feed_item item = {.split = SPLIT_TRAIN, .index = index, .seed = 5, .epoch = epoch, .worker = worker};
-    OK(feed_one(&f, worker, &item, field));
-    f.worker_free(worker);
+    item.worker = f.worker_new(f.context);
+    OK(feed_one(&f, item.worker, &item, field));
+    f.worker_free(item.worker);
     f.end(f.context);
     dataset_close(data);
+}
+
+static void fill_one(const char *key, int64_t index, uint32_t epoch, struct sample *s)
+{
+    void *field[] = {s->images, s->label, s->delta};
+    assert_true(anchors_count(&retina_style, SIDE_H, SIDE_W) <= 2048);
+    fill_fields(key, (struct feed_item){.split = SPLIT_TRAIN, .index = index, .seed = 5, .epoch = epoch}, field);
 }
 
 // A truth's middle has the colour of its class: blood cells are red, the others more blue than green.
@@ -268,6 +312,17 @@ TEST(a_sample_depends_on_seed_epoch_and_index_alone)
     assert_memory_equal(&s[0], &s[1], sizeof *s);
     assert_memory_not_equal(&s[0], &s[2], sizeof *s);
     free(s);
+}
+
+TEST(views_of_a_picture_are_mirrored)
+{
+    static uint8_t one[SIDE_H][SIDE_W][3], all[4][SIDE_H][SIDE_W][3];
+    fill_fields("evaluation.views=1", (struct feed_item){.split = SPLIT_TEST, .index = 3}, (void *[]){one});
+    fill_fields("evaluation.views=4", (struct feed_item){.split = SPLIT_TEST, .index = 3}, (void *[]){all});
+    for (int v = 0; v < 4; v++)
+        for (int y = 0; y < SIDE_H; y++)
+            for (int x = 0; x < SIDE_W; x++)
+                assert_memory_equal(all[v][y][x], one[v & 2 ? SIDE_H - 1 - y : y][v & 1 ? SIDE_W - 1 - x : x], 3);
 }
 
 // ---- parts that the boxes overlap, against MLPerf's rule word by word with another generator
