@@ -38,6 +38,14 @@ static int read_output(int from, const char *program, int wait_ms, struct text *
     }
 }
 
+// POSIX: where posix_spawnp() cannot report that a program is missing, the child exits with this status.
+enum { PROGRAM_MISSING = 127 };
+
+static int fail_missing(const char *program)
+{
+    return fail(ERR_MISSING, "%s is not installed: it is in the package openssh-client", program);
+}
+
 static int start_program(const char *const argv[], int what, int to, bool alone, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -51,7 +59,7 @@ static int start_program(const char *const argv[], int what, int to, bool alone,
     int error = posix_spawnp(child, argv[0], &actions, &attributes, (char *const *)argv, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (error == ENOENT) return fail(ERR_MISSING, "%s is not installed: it is in the package openssh-client", argv[0]);
+    if (error == ENOENT) return fail_missing(argv[0]);
     return error == 0 ? 0 : fail_errno(ERR_IO, error, "cannot start %s", argv[0]);
 }
 
@@ -70,6 +78,7 @@ static int run_program(const char *const argv[], int what, int wait_ms, struct t
     }
     close(ends[0]);
     TRY(rc);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == PROGRAM_MISSING) return fail_missing(argv[0]);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 

@@ -290,6 +290,8 @@ TEST_WITH(refusals_are_quoted, enter_home, leave_home)
     setenv("PATH", both, 1);
     put("ssh-keygen", "#!/bin/sh\necho first >&2\necho 'agent refused operation' >&2\nexit 255\n", "755");
     expect_refusal(&signer, ERR_IO, "work: agent refused operation");
+    put("ssh-keygen", "#!/bin/sh\nexit 127\n", "755");  // as a child whose program could not be started
+    expect_refusal(&signer, ERR_MISSING, "ssh-keygen is not installed");
     put("ssh-keygen", "#!/bin/sh\nexit 1\n", "755");
     expect_refusal(&signer, ERR_IO, "does not say why");
     put("ssh-keygen", "#!/bin/sh\nexit 0\n", "755");
