@@ -14,16 +14,6 @@
 
 // ---- work that was not done
 
-static void point_set(json_t *run, size_t i, const char *name, int64_t value)
-{
-    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
-}
-
-static int64_t point_get(json_t *run, size_t i, const char *name)
-{
-    return canonical_int(fixture_item(run, "points", i), name);
-}
-
 static void latency_set(json_t *run, const char *name, json_t *value)
 {
     fixture_set(fixture_item(run, "latencies", 0), name, value);

@@ -54,6 +54,16 @@ static inline json_t *fixture_item(json_t *run, const char *list, size_t i)
     return item;
 }
 
+static inline void point_set(json_t *run, size_t i, const char *name, int64_t value)
+{
+    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
+}
+
+static inline int64_t point_get(json_t *run, size_t i, const char *name)
+{
+    return canonical_int(fixture_item(run, "points", i), name);
+}
+
 // Computes the root and every hash again, after anything they depend on has changed.
 static inline void fixture_chain(json_t *run)
 {

@@ -15,6 +15,11 @@ __attribute__((unused)) static void put(const char *name, const void *bytes, siz
     assert_int_equal(file_write(in(name), bytes, count), 0);
 }
 
+__attribute__((unused)) static void put_text(const char *name, const char *text)
+{
+    put(name, text, strlen(text));
+}
+
 __attribute__((unused)) static void make_folder(const char *name)
 {
     assert_int_equal(file_make_folder(in(name)), 0);

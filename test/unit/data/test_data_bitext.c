@@ -128,11 +128,6 @@ static void assert_pair(struct dataset *ds, enum split split, int64_t index, con
     assert_memory_equal(row, target, strlen(target));
 }
 
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
-
 TEST_WITH(pieces_are_undone_but_not_in_references, set_up, leave)
 {
     struct dataset *ds;

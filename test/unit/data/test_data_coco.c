@@ -76,11 +76,6 @@ TEST(wrong_instances_are_named)
 
 // ---- the data set of files
 
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
-
 static void put_jpeg(const char *name, int width, int height)
 {
     struct jpeg_bytes jpeg = jpeg_make(&(struct jpeg_shape){.width = width, .height = height});

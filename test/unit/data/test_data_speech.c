@@ -93,11 +93,6 @@ static void put_chord(struct dataset *chords, int64_t index, const char *name)
     put(name, bytes, (size_t)length);
 }
 
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
-
 static void make_an4(void)
 {
     struct dataset *chords;

@@ -105,11 +105,6 @@ TEST(a_line_of_a_megabyte_is_refused)
 
 // ---- the data sets
 
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
-
 static void assert_item(struct dataset *ds, enum split split, int64_t index, const char *expected)
 {
     char row[256];

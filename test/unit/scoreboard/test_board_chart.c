@@ -94,6 +94,12 @@ static const double odd[] = {0,     -1,   1,   1e-300,   1e300,     -1e300, 93.9
                              1.6e9, 1e-9, NAN, INFINITY, -INFINITY, 3600,   0.5,   1e15, 5e-324};
 enum { ODD = sizeof odd / sizeof odd[0] };
 
+static struct chart chart_of(const struct chart_series *series)
+{
+    return (struct chart){.id = "c", .title = "t", .about = "a", .x = {"x", CHART_LINEAR, plain}, .y = {"y", CHART_LINEAR, plain},
+                          .series = series, .series_count = 1};
+}
+
 TEST(any_values_stay_inside)
 {
     struct chart_point at[40];
@@ -117,16 +123,10 @@ TEST(any_values_stay_inside)
                                       .band = round % 2 != 0,
                                       .look = round % 4};
         struct chart_level level = {odd[round % ODD], "target"};
-        struct chart chart = {.size = (enum chart_size)(round / 2 % 2),
-                              .id = "c",
-                              .title = "t",
-                              .about = "a",
-                              .x = {"x", (enum chart_scale)(round % 5), plain},
-                              .y = {"y", (enum chart_scale)(round / 5 % 5), plain},
-                              .series = &series,
-                              .series_count = 1,
-                              .levels = &level,
-                              .level_count = round % 2};
+        struct chart chart = chart_of(&series);
+        chart.size = (enum chart_size)(round / 2 % 2);
+        chart.x.scale = (enum chart_scale)(round % 5), chart.y.scale = (enum chart_scale)(round / 5 % 5);
+        chart.levels = &level, chart.level_count = round % 2;
         struct text out = {0};
         chart_draw(&out, &chart);
         check(out.at);
@@ -140,13 +140,8 @@ TEST(a_long_curve_is_thinned)
     struct chart_point *at = calloc(MANY, sizeof *at);
     for (int i = 0; i < MANY; i++) at[i] = (struct chart_point){.x = i * 0.5, .y = 50 + 40 * sin(i * 0.7)};
     struct chart_series series = {.label = "s", .at = at, .count = MANY};
-    struct chart chart = {.id = "c",
-                          .title = "t",
-                          .about = "a",
-                          .x = {"x", CHART_SECONDS, NULL},
-                          .y = {"y", CHART_LINEAR, plain},
-                          .series = &series,
-                          .series_count = 1};
+    struct chart chart = chart_of(&series);
+    chart.x = (struct chart_axis){"x", CHART_SECONDS, NULL};
     struct text out = {0};
     chart_draw(&out, &chart);
     check(out.at);
@@ -252,13 +247,7 @@ TEST(shapes_differ_with_the_look)
     for (int look = 0; look < CHART_LOOKS; look++) {
         struct chart_series series = {
             .label = "s", .at = &at, .count = 1, .line = CHART_NONE, .marks = true, .look = look};
-        struct chart chart = {.id = "c",
-                              .title = "t",
-                              .about = "a",
-                              .x = {"x", CHART_LINEAR, plain},
-                              .y = {"y", CHART_LINEAR, plain},
-                              .series = &series,
-                              .series_count = 1};
+        struct chart chart = chart_of(&series);
         struct text out = {0};
         chart_draw(&out, &chart);
         const char *mark = strstr(out.at, "<g class=\"mark");

@@ -296,11 +296,6 @@ static int collect(void *lines, const char *line)
     return 0;
 }
 
-static void put_text(const char *name, const char *text)
-{
-    put(name, text, strlen(text));
-}
-
 TEST_WITH(a_folder_is_read_and_told, set_up, leave)
 {
     struct dawnbench_archive archive;

@@ -9,16 +9,6 @@
 #define OTHER_HEX "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 static int64_t now_ms = FIXTURE_NOW_MS;  // the moment of the check; a case may move it
 
-static void point_set(json_t *run, size_t i, const char *name, int64_t value)
-{
-    json_object_set_new(fixture_item(run, "points", i), name, json_integer(value));
-}
-
-static int64_t point_get(json_t *run, size_t i, const char *name)
-{
-    return canonical_int(fixture_item(run, "points", i), name);
-}
-
 static void metric_set(json_t *run, const char *name, json_t *value)
 {
     json_object_set_new(fixture_item(run, "metrics", 0), name, value);
