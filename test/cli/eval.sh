@@ -124,6 +124,14 @@ python3 -c 'import json; o = json.load(open("out")); assert o["wer"] == 0.5 and 
     o["characters"] == {"reference": 12, "hits": 11, "substitutions": 1, "insertions": 3, "deletions": 0}, o'
 printf 'GO IN NOW\n' >h.txt
 says 1 '^dawn eval: h.txt has 1 line and r.txt has more: each reference needs one hypothesis, on the same line$' "$DAWN" eval wer r.txt h.txt
+printf 'GO ON NOW\n\n' >h.txt
+expect 0 '^WER   25.00%  1 of 4 words: 0 substituted, 0 inserted, 1 deleted$' "$DAWN" eval wer r.txt h.txt
+printf 'a-1 GO ON NOW\na-2 YES\n' >named.txt
+printf 'a-1 GO IN NOW\na-2\n' >h.txt
+expect 0 '^WER   50.00%  2 of 4 words: 1 substituted, 0 inserted, 1 deleted$' "$DAWN" eval wer named.txt h.txt --names
+printf 'a-1 GO ON NOW\na-3 YES\n' >h.txt
+says 1 '^dawn eval: h.txt:2: the line begins with "a-3" and that of named.txt with "a-2": the names must agree$' \
+    "$DAWN" eval wer named.txt h.txt --names
 head -c 9000 /dev/zero | tr '\0' a >h.txt
 says 1 '^dawn eval: h.txt:1: the line has 9000 bytes; at most 8192 are compared$' "$DAWN" eval wer r.txt h.txt
 says 2 'expected a file of references and a file of hypotheses' "$DAWN" eval wer r.txt

@@ -28,8 +28,8 @@ int bitext_take(struct bitext_file *file, const char *name, char *text, size_t n
 int bitext_match(const struct bitext_lines *a, const struct bitext_lines *b, const char *source, const char *target)
 {
     if (a->lines == b->lines) return 0;
-    return fail(ERR_INPUT, "%s has %lld lines and %s has %lld; each line of one must translate that line of the other", source,
-                (long long)a->lines, target, (long long)b->lines);
+    return fail(ERR_INPUT, "%s has %lld line%s and %s has %lld; each line of one must translate that line of the other", source,
+                (long long)a->lines, a->lines == 1 ? "" : "s", target, (long long)b->lines);
 }
 
 int bitext_pair(struct dataset *ds, enum split split, const char *source, const char *target)

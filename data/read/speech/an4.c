@@ -67,18 +67,32 @@ static int take_transcripts(const struct speech_list *list, struct transcript **
     return *count > 0 ? 0 : fail(ERR_INPUT, "%s has no transcript", list->name);
 }
 
-static bool is_of(const struct transcript *t, const char *id, size_t n)
+static int compare_names(const struct transcript *a, const struct transcript *b)
 {
-    return t->id_bytes == n && memcmp(t->id, id, n) == 0;
+    const size_t n = a->id_bytes, m = b->id_bytes;
+    int order = memcmp(a->id, b->id, n < m ? n : m);
+    return order != 0 ? order : (n > m) - (n < m);
 }
 
-// The lists have the same order, so the first look finds it.
-static struct transcript *find_transcript(struct transcript *all, int64_t count, int64_t guess, const char *id, size_t n)
+// By name; those of one name by line.
+static int compare_transcripts(const void *x, const void *y)
 {
-    if (guess < count && is_of(&all[guess], id, n)) return &all[guess];
-    for (int64_t i = 0; i < count; i++)
-        if (is_of(&all[i], id, n)) return &all[i];
-    return NULL;
+    const struct transcript *a = x, *b = y;
+    int order = compare_names(a, b);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+// The first transcript of that name, or NULL.
+static struct transcript *find_transcript(struct transcript *sorted, int64_t count, const char *id, size_t n)
+{
+    const struct transcript wanted = {.id = id, .id_bytes = n};
+    int64_t first = 0;
+    for (int64_t end = count; first < end;) {
+        int64_t middle = first + (end - first) / 2;
+        if (compare_names(&sorted[middle], &wanted) < 0) first = middle + 1;
+        else end = middle;
+    }
+    return first < count && compare_names(&sorted[first], &wanted) == 0 ? &sorted[first] : NULL;
 }
 
 static int join_lists(const struct speech_list *names, const struct speech_list *texts, struct transcript *all, int64_t count,
@@ -91,7 +105,7 @@ static int join_lists(const struct speech_list *names, const struct speech_list 
     int rc = 0;
     while (rc == 0 && speech_next_line(&l, &line, &n)) {
         const char *slash = memrchr(line, '/', n), *id = slash != NULL ? slash + 1 : line;
-        struct transcript *t = find_transcript(all, count, into->count, id, (size_t)(line + n - id));
+        struct transcript *t = find_transcript(all, count, id, (size_t)(line + n - id));
         if (t == NULL || t->used) {
             rc = fail(ERR_INPUT, t == NULL ? "%s:%lld: %s has no transcript of it" : "%s:%lld: %s has its one transcript for "
                       "another line", names->name, (long long)l.number, texts->name);
@@ -103,9 +117,11 @@ static int join_lists(const struct speech_list *names, const struct speech_list 
         text_bytes(&file, line, n);
         rc = speech_add(into, &(struct speech_line){texts->name, file.at, ".sph", t->text, file.length, t->text_bytes, t->line});
     }
-    for (int64_t i = 0; i < count && rc == 0; i++)
-        if (!all[i].used)
-            rc = fail(ERR_INPUT, "%s:%lld: %s does not name that utterance", texts->name, (long long)all[i].line, names->name);
+    int64_t unused = INT64_MAX;
+    for (int64_t i = 0; i < count; i++)
+        if (!all[i].used && all[i].line < unused) unused = all[i].line;
+    if (rc == 0 && unused < INT64_MAX)
+        rc = fail(ERR_INPUT, "%s:%lld: %s does not name that utterance", texts->name, (long long)unused, names->name);
     text_free(&file);
     return rc;
 }
@@ -116,6 +132,7 @@ int an4_parse(const struct speech_list *names, const struct speech_list *texts, 
     int64_t count = 0;
     *into = (struct speech_split){0};
     int rc = take_transcripts(texts, &all, &count);
+    if (count > 0) qsort(all, (size_t)count, sizeof *all, compare_transcripts);
     if (rc == 0) rc = join_lists(names, texts, all, count, into);
     free(all);
     return rc;

@@ -44,6 +44,8 @@ TEST(wrong_lists_are_named)
         {"a\n", "ONE (a)\nTWO (b)\n", "t.transcription:2: n.fileids does not name that utterance"},
         {"a\na\n", "ONE (a)\n", "n.fileids:2: t.transcription has its one transcript for another line"},
         {"a\n", "ONE (a)\nTWO (a)\n", "t.transcription:2: n.fileids does not name that utterance"},
+        {"c\n", "ONE (b)\nTWO (c)\nSIX (a)\n", "t.transcription:1: n.fileids does not name that utterance"},
+        {"a\na\n", "ONE (a)\nTWO (a)\n", "n.fileids:2: t.transcription has its one transcript for another line"},
         {"a\n", "ONE a\n", "t.transcription:1: a transcript ends with the name of its utterance in parentheses"},
         {"a\n", "ONE ()\n", "t.transcription:1: a transcript ends with the name"},
         {"a\n", "(a)\n", "t.transcription:1: the transcript is empty"},
