@@ -29,10 +29,10 @@ static int next_line(const char *path, struct lines *l, const char **line, size_
     return fail(ERR_INPUT, "%s:%lld: byte %zu of the line is not UTF-8", path, (long long)l->number, valid + 1);
 }
 
-static int refuse_lines(const char *const path[2], const struct lines *shorter, int which, const char *each)
+static int refuse_lines(const char *const path[2], const struct lines file[2], int which, const char *each)
 {
-    return fail(ERR_INPUT, "%s has %lld line%s and %s has more: %s, on the same line", path[which], (long long)shorter->number,
-                shorter->number == 1 ? "" : "s", path[!which], each);
+    return fail(ERR_INPUT, "%s has %lld line%s and %s has more: %s, on the same line", path[which],
+                (long long)file[which].number, file[which].number == 1 ? "" : "s", path[!which], each);
 }
 
 static int read_pairs(const char *const path[2], struct lines file[2], const char *each,
@@ -44,7 +44,7 @@ static int read_pairs(const char *const path[2], struct lines file[2], const cha
         for (int i = 0; i < 2; i++) TRY(more[i] = next_line(path[i], &file[i], &pair.at[i], &pair.bytes[i]));
         if (!more[0] && !more[1]) return 0;
         if (more[0] != more[1])
-            return refuse_lines(path, more[1] ? &file[0] : &file[1], more[1] ? 0 : 1, each);
+            return refuse_lines(path, file, more[1] ? 0 : 1, each);
         pair.number = file[0].number;
         TRY(take(context, &pair));
     }

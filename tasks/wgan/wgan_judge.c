@@ -117,9 +117,9 @@ struct scores {
     double distance, copies;
 };
 
-static int score_pictures(const struct originals *of, const struct nearest_pictures *made, struct scores *into)
+static int score_pictures(const struct originals *of, const char *name, const struct nearest_pictures *made, struct scores *into)
 {
-    TRY(distance_to(of, "the made pictures", made, &into->distance));
+    TRY(distance_to(of, name, made, &into->distance));
     return share_of_copies(of, made, &into->copies);
 }
 
@@ -139,7 +139,7 @@ static int open_originals(struct dataset *data, struct originals *of)
     int rc = open_network(dataset_facts(data), &of->net);
     if (rc == 0) rc = read_images(data, SPLIT_TRAIN, INT64_MAX, &of->train);
     if (rc == 0) rc = read_images(data, SPLIT_TEST, INT64_MAX, &of->test);
-    if (rc == 0) rc = measure_pictures(of->net, "the test images", &of->test, &of->real);
+    if (rc == 0) rc = measure_pictures(of->net, "the test split", &of->test, &of->real);
     if (rc < 0) close_originals(of);
     return rc;
 }
@@ -201,7 +201,7 @@ static int end_judging(void *state, int64_t score[METRICS_MAX])
     if (score) score[WGAN_DISTANCE] = score[WGAN_COPIES] = METRIC_NONE;
     if (score && j->taken >= LENET_FEATURES) {
         uint8_t *list = list_made(j);
-        rc = score_pictures(&j->of, &(struct nearest_pictures){list, j->taken}, &found);
+        rc = score_pictures(&j->of, "the generator", &(struct nearest_pictures){list, j->taken}, &found);
         free(list);
         if (rc == 0) score[WGAN_DISTANCE] = (int64_t)ceil(found.distance * 1e6 - 1e-6);
         if (rc == 0) score[WGAN_COPIES] = llround(found.copies * 1e6);
@@ -287,7 +287,7 @@ static int score_file(struct dataset *data, const char *path, bool json, struct 
     int rc = idx_pictures(path, (const uint8_t *)bytes, size, &idx);
     if (rc == 0) rc = open_originals(data, &of);
     if (rc == 0) {
-        rc = score_pictures(&of, &(struct nearest_pictures){idx.at, idx.count}, &scores);
+        rc = score_pictures(&of, path, &(struct nearest_pictures){idx.at, idx.count}, &scores);
         close_originals(&of);
     }
     if (rc == 0) print_scores(dataset_facts(data), &scores, idx.count, json, into);
@@ -331,7 +331,7 @@ static int count_baselines(struct originals *of, struct dataset *stored, struct 
     dataset_close(noise);
     TRY(rc);
     row[0] = row[1] = (struct baseline){.metric = WGAN_DISTANCE};
-    TRY(distance_to(of, "the training images", &few, &row[0].score));
+    TRY(distance_to(of, "the training split", &few, &row[0].score));
     TRY(distance_to(of, "noise", noisy, &row[1].score));
     TRY(right = right_labels(stored, of->net, &of->test));
     row[2] = (struct baseline){.metric = WGAN_COPIES, .score = 100 * (double)f->count[SPLIT_TRAIN] / images};

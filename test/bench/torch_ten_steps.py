@@ -5,7 +5,9 @@
 #   torch_ten_steps.py DAWN CASE FOLDER    (writes into the current folder)
 #
 # CASE and the files in FOLDER: transformer-tiny, the files of multi30k; gpt-char or gpt-modern, the file of shakespeare; wiki-mlm or
-# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages; an4, its etc and wav.
+# wiki-modern, the files of wiki-sample; bccd, its Annotations, ImageSets and JPEGImages; an4, its etc and wav; wgan-mnist, the
+# files of mnist.
+import contextlib
 import json
 import math
 import pathlib
@@ -24,13 +26,14 @@ import torch_bert
 import torch_gpt
 import torch_retina
 import torch_speech
+import torch_wgan
 
 STEPS, WARMUP, SEED = 10, 2, 1
 FEW = pathlib.Path("few")
 
 
 def train(dawn, name, case, **changed):
-    settings = {"precision": "f32", "epochs": STEPS, "warmup_epochs": WARMUP, **case.settings, **changed}
+    settings = {"precision": "f32", "epochs": STEPS, "warmup_epochs": case.warmup, **case.settings, **changed}
     command = [dawn, "train", case.task, "--recipe", case.recipe, "--data", FEW, "--seed", str(SEED), "--no-stop", "--db",
                f"{name}.db"] + [x for s in settings.items() for x in ("--set", "%s=%s" % s)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -93,12 +96,21 @@ class Transformer(nn.Module):
 class Case:
     still = ("filter_lr", "head_lr", "bias_lr")
     clips = math.inf          # the largest norm of all gradients
+    warmup = WARMUP
     factors = {}              # of the losses with these names; others have 1
     first, share = STEPS, 0   # an average of the weights begins after `first` steps and moves by `share` after each other one
     loose = ("in_proj_bias", "key.bias")  # the gradient of a key's bias is zero but for rounding
 
     def factor(self, left):  # of the rates, after the warm-up
         return left
+
+    def advance(self, model, updates, step):  # by a step; the loss before it
+        loss = self.loss(model, step)
+        model.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), self.clips)
+        for u in updates: u.step()
+        return getattr(self, "recorded", loss.item())
 
 
 class Translation(Case):
@@ -349,8 +361,63 @@ class Utterances(Case):
         return nn.functional.ctc_loss(scores, self.labels, steps, self.counts, reduction="sum") / self.COUNT
 
 
+class Digits(Case):
+    """An epoch is a step: five batches for the critic, one for the generator. PyTorch computes in double. Noise and places between
+    pictures are those of DAWN, from counters."""
+    task, recipe = "wgan-mnist", "wgan-mnist"
+    factors, warmup = {"penalty": 10}, 0
+    BATCH, EPSILON, ORDER, RANDOM, TESTED = 16, 1e-4, 2, 10, 100
+    NOISE_SITES, SHARE_SITE = (0, 1), 16  # of the critic and the generator; of the critic's second draw
+
+    def __init__(self, folder):
+        self.count = self.BATCH * torch_wgan.Wgan.CRITIC
+        self.settings = {"batch": self.BATCH, "adam_epsilon": self.EPSILON, "evaluation.every": STEPS}
+        for part, count in (("train", self.count), ("t10k", self.TESTED)):
+            for kind, head, each in (("images-idx3", 16, 784), ("labels-idx1", 8, 1)):
+                name = f"{part}-{kind}-ubyte"
+                bytes_ = (folder / name).read_bytes()
+                (FEW / name).write_bytes(bytes_[:4] + count.to_bytes(4, "big") + bytes_[8:head + count * each])
+        (FEW / "lenet.pth").write_bytes((folder / "lenet.pth").read_bytes())
+        pixels = numpy.frombuffer((FEW / "train-images-idx3-ubyte").read_bytes()[16:], numpy.uint8).reshape(-1, 1, 28, 28)
+        self.images = nn.functional.pad(torch.tensor(pixels).double() / 127.5 - 1, (2,) * 4, value=-1)
+
+    def factor(self, left):
+        return 1
+
+    def model(self):
+        return torch_wgan.Wgan().double()
+
+    def updates(self, model):
+        return [torch.optim.Adam(part.parameters(), lr=1e-4, betas=(0.5, 0.9), eps=self.EPSILON)
+                for part in (model.critic, model.generator)]
+
+    def draws(self, count, site, run):
+        words = [scored_set.philox(SEED, (i, 0, self.RANDOM | site << 8, run)) for i in range(-(-count // 4))]
+        return torch.tensor(words).flatten()[:count] // 256
+
+    def noise(self, program, run):
+        u, v = self.draws(self.BATCH * 128, self.NOISE_SITES[program], run).double().view(-1, 2).T
+        radius, turn = (-2 * ((u + 1) / 2 ** 24).log()).sqrt(), 2 * math.pi * v / 2 ** 24
+        return torch.stack((radius * turn.cos(), radius * turn.sin()), 1).view(self.BATCH, 128)
+
+    def shuffled(self, epoch):
+        order = list(range(self.count))
+        for i in range(self.count - 1, 0, -1):
+            k = scored_set.philox(SEED, (i, epoch, self.ORDER, 0))[0] * (i + 1) >> 32
+            order[i], order[k] = order[k], order[i]
+        return torch.tensor(order).view(-1, self.BATCH)
+
+    def advance(self, model, updates, step):
+        cast, losses = contextlib.nullcontext(), []
+        for i, batch in enumerate(self.shuffled(step)):
+            run = step * torch_wgan.Wgan.CRITIC + i
+            share = self.draws(self.BATCH, self.SHARE_SITE, run).double().view(-1, 1, 1, 1) / 2 ** 24
+            losses.append(model.step_critic(updates[0], self.images[batch], self.noise(0, run), share, 10, cast))
+        return sum(losses) / len(losses) + model.step_generator(updates[1], self.noise(1, step), cast)
+
+
 CASES = {"transformer-tiny": Translation, "gpt-char": Characters, "gpt-modern": Modern, "wiki-mlm": Cloze,
-         "wiki-modern": ModernCloze, "bccd": Photos, "an4": Utterances}
+         "wiki-modern": ModernCloze, "bccd": Photos, "an4": Utterances, "wgan-mnist": Digits}
 
 
 def as_torch(weights):
@@ -377,16 +444,11 @@ def main():
     apart, final = 0, None
     for step in range(STEPS):
         # The rates rise to 1 during the warm-up and fall to 0 at the end.
-        up = 1 / (WARMUP + 1) + step / WARMUP * (1 - 1 / (WARMUP + 1))
-        factor = up if step < WARMUP else case.factor(1 - (step - WARMUP) / (STEPS - WARMUP))
-        loss = case.loss(model, step)
-        model.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), case.clips)
+        w = case.warmup
+        factor = 1 / (w + 1) + step / (w + 1) if step < w else case.factor(1 - (step - w) / (STEPS - w))
         for u, own in zip(updates, rates):
             for group, rate in zip(u.param_groups, own): group["lr"] = rate * factor
-            u.step()
-        theirs = getattr(case, "recorded", loss.item())
+        theirs = case.advance(model, updates, step)
         apart = max(apart, abs(losses[step] / theirs - 1))
         print(f"step {step + 1}: loss {losses[step]:.6f}, PyTorch {theirs:.6f}")
         now = values(model, slots)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Golden figures of test_wgan.c: both pairs of networks as PyTorch computes them, in double. Prints the penalty of the critic's gradient
-# (create_graph), the generator's loss, and of each parameter's gradient g the sum of g[i] cos(i) in DAWN's order of elements.
+# Without arguments the golden figures of test_wgan.c: both pairs of networks as PyTorch computes them, in double. Prints the penalty of
+# the critic's gradient (create_graph), the generator's loss, and of each parameter's gradient g the sum of g[i] cos(i) in DAWN's order of
+# elements. With arguments the seconds of a step of wgan-mnist, by the clock and of one thread's processor time; channels last or not,
+# whichever is faster. torch_ten_steps.py trains with the same step.
 #
-#   torch_wgan.py
+#   torch_wgan.py [PENALTY f32|bf16 STEPS THREADS]
+import sys
+import time
+
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 
 COUNT, SIDE, WIDTH, NOISE = 3, 32, 4, 3
@@ -92,6 +98,75 @@ class Residual(Network):
         return self.dense("critic.dense", F.relu(x).mean((2, 3)), 1)
 
 
+class Wgan(nn.Module):
+    """The plain pair at its published size, with DAWN's names."""
+    WIDTH, NOISE, CRITIC = 32, 128, 5
+
+    def __init__(self):
+        super().__init__()
+        d, up, down = self.WIDTH, {"stride": 2, "padding": 2, "output_padding": 1}, {"stride": 2, "padding": 2}
+        self.generator = nn.ModuleDict({
+            "dense": nn.Linear(self.NOISE, 64 * d, bias=False), "norm0": nn.BatchNorm1d(64 * d),
+            "deconv1": nn.ConvTranspose2d(4 * d, 2 * d, 5, bias=False, **up), "norm1": nn.BatchNorm2d(2 * d),
+            "deconv2": nn.ConvTranspose2d(2 * d, d, 5, bias=False, **up), "norm2": nn.BatchNorm2d(d),
+            "deconv3": nn.ConvTranspose2d(d, 1, 5, **up)})
+        self.critic = nn.ModuleDict({"conv1": nn.Conv2d(1, d, 5, **down), "conv2": nn.Conv2d(d, 2 * d, 5, **down),
+                                     "conv3": nn.Conv2d(2 * d, 4 * d, 5, **down), "dense": nn.Linear(64 * d, 1)})
+
+    def generate(self, z):
+        g = self.generator
+        x = picture(F.relu(g["norm0"](g["dense"](z))), 4 * self.WIDTH)
+        for i in "12": x = F.relu(g["norm" + i](g["deconv" + i](x)))
+        return torch.tanh(g["deconv3"](x))
+
+    def criticise(self, x):
+        for i in "123": x = F.leaky_relu(self.critic["conv" + i](x), 0.2)
+        return self.critic["dense"](flat(x))
+
+    def step_critic(self, update, real, noise, share, factor, cast):
+        with torch.no_grad(), cast: made = self.generate(noise).to(real.dtype)
+        between = (real + share * (made - real)).requires_grad_(factor > 0)
+        with cast: high, low = self.criticise(torch.cat((real, made))).to(real.dtype).chunk(2)
+        loss = low.mean() - high.mean()
+        if factor > 0:
+            with cast: judged = self.criticise(between)
+            slope = torch.autograd.grad(judged.to(real.dtype).sum(), between, create_graph=True)[0].to(real.dtype).flatten(1)
+            loss = loss + factor * ((slope.square().sum(1) + 1e-12).sqrt() - 1).square().mean()
+        update.zero_grad()
+        loss.backward()
+        update.step()
+        return loss.item()
+
+    def step_generator(self, update, noise, cast):
+        with cast: judged = self.criticise(self.generate(noise))
+        loss = -judged.to(noise.dtype).mean()
+        update.zero_grad()
+        loss.backward(inputs=list(self.generator.parameters()))
+        update.step()
+        return loss.item()
+
+
+def seconds(penalty, precision, steps, threads, channels_last):
+    torch.set_num_threads(threads)
+    model, batch = Wgan(), 64
+    if channels_last: model = model.to(memory_format=torch.channels_last)
+    rule = torch.optim.Adam if penalty else torch.optim.RMSprop
+    options = {"lr": 1e-4, "betas": (0.5, 0.9), "fused": True} if penalty else {"lr": 5e-5}
+    critic, generator = (rule(part.parameters(), **options) for part in (model.critic, model.generator))
+    cast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16")
+    images, spent = torch.rand(1000, 1, 32, 32) * 2 - 1, []
+    for _ in range(steps + 2):
+        begin = time.perf_counter(), time.process_time()
+        for _ in range(model.CRITIC):
+            real = images[torch.randint(1000, (batch,))]
+            model.step_critic(critic, real, torch.randn(batch, model.NOISE), torch.rand(batch, 1, 1, 1), penalty, cast)
+            if not penalty:
+                with torch.no_grad(): [p.clamp_(-0.01, 0.01) for p in model.critic.parameters()]
+        model.step_generator(generator, torch.randn(batch, model.NOISE), cast)
+        spent.append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
+    return [min(one) for one in zip(*spent[2:])]
+
+
 def golden(network):
     b, i = torch.arange(COUNT).double(), torch.arange(SIDE * SIDE).double()
     x = torch.sin(0.9 * (b[:, None] + 1) + 0.31 * (i + 1) * (b[:, None] + 1)).float().double()
@@ -108,5 +183,11 @@ def golden(network):
 
 
 if __name__ == "__main__":
-    golden(Plain())
-    golden(Residual())
+    if len(sys.argv) == 1:
+        golden(Plain())
+        golden(Residual())
+    else:
+        figures = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+        for last in (False, True):
+            print("%s: %.4f s by the clock, %.4f s of processor time" % ("channels last" if last else "channels first",
+                                                                         *seconds(*figures, last)))
