@@ -388,7 +388,7 @@ struct schedule recipe_rate(const struct recipe *r, int64_t steps_per_epoch)
 {
     struct schedule s = {.least = r->lr_floor};
     double up = r->warmup_epochs * (double)steps_per_epoch;
-    schedule_add(&s, up, 1 / (up + 1), 1, CURVE_LINEAR);
+    schedule_add(&s, up, r->warmup_from > 0 ? r->warmup_from : 1 / (up + 1), 1, CURVE_LINEAR);
     struct decay d = {r, up, (double)recipe_decay_end(r, steps_per_epoch) - up, (double)steps_per_epoch};
     shapes[r->shape](&s, &d);
     return s;

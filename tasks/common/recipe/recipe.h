@@ -35,7 +35,7 @@ struct recipe {
     int precision;                      // enum recipe_precision
     struct recipe_list resolution;      // side of the training images, by default over equal parts of the schedule
     struct recipe_list resolution_parts;  // lengths of these parts, if the task has the key
-    double warmup_epochs, tail_epochs, lr_floor;
+    double warmup_epochs, warmup_from, tail_epochs, lr_floor;
     int shape;                          // enum recipe_shape of the decay
     struct recipe_list step_at;         // in epochs
     double step_factor, exponential_factor;
@@ -54,6 +54,7 @@ struct recipe {
     int64_t newton_schulz_steps;
     struct recipe_list newton_schulz, newton_schulz_norm;
     double bias_lr, head_lr, momentum, weight_decay;
+    int nesterov;                       // 0 or 1
     double clip;                        // global norm; 0: none
     double loss_scale;                  // of f16, at the beginning; 0: none
     int64_t lookahead_every, lookahead_before;

@@ -12,6 +12,7 @@ static const char *const precisions[] = {"auto", "f32", "bf16", "f16", NULL};
 static const char *const rules[] = {OPTIMISERS(OPTIMISER_NAME) NULL};
 static const char *const shapes[] = {"linear", "cosine", "step", "exponential", "inverse-root", NULL};  // enum recipe_shape
 static const char *const places[] = {"outside", "inside", NULL};
+static const char *const choices[] = {"no", "yes", NULL};
 static const char *const renormalise[] = {"always", "seldom", "never", NULL};
 
 #define AT RECIPE_AT
@@ -34,7 +35,9 @@ static const struct recipe_key common[] = {
     {"optimiser.rule", "optimiser", KEY_CHOICE, AT(optimiser), 0, 0, rules, "muon",
      .about = "for filters; head and biases use the same, or SGD with muon"},
     {"optimiser.momentum", "momentum", KEY_NUMBER, AT(momentum), 0, 0.9999, NULL, "0.85",
-     .about = "Nesterov momentum of head and biases", .rules = WITH_MOMENTUM},
+     .about = "momentum of head and biases", .rules = WITH_MOMENTUM},
+    {"optimiser.nesterov", NULL, KEY_CHOICE, AT(nesterov), 0, 0, choices, "yes",
+     .about = "momentum looks a step ahead (Nesterov)", .rules = WITH_MOMENTUM},
     {"optimiser.weight_decay", "weight_decay", KEY_NUMBER, AT(weight_decay), 0, 1, NULL, "2e-06",
      .about = "of head and biases, multiplied by batch / learning rate"},
     {"optimiser.clip", NULL, KEY_NUMBER, AT(clip), 0, 1e6, NULL, "0",
@@ -76,6 +79,8 @@ static const struct recipe_key common[] = {
     {"schedule.epochs", "epochs", KEY_NUMBER, AT(epochs), 0.01, 10000, NULL, "8", .about = "length of the whole schedule"},
     {"schedule.warmup_epochs", "warmup_epochs", KEY_NUMBER, AT(warmup_epochs), 0, 1000, NULL, "0",
      .about = "epochs in which learning rates rise linearly, before they fall"},
+    {"schedule.warmup_from", NULL, KEY_NUMBER, AT(warmup_from), 0, 1, NULL, "0",
+     .about = "share of the full learning rates at which they begin to rise; 0: that of one step"},
     {"schedule.shape", NULL, KEY_CHOICE, AT(shape), 0, 0, shapes, "linear",
      .about = "form of the decay; inverse-root: of the steps over the warm-up's (Vaswani et al. 2017)"},
     {"schedule.step.at", NULL, KEY_LIST, AT(step_at), 0, 10000, NULL, "30,60,80",

@@ -16,7 +16,7 @@ struct rule rule_of_filters(const struct setting *c, const char *name, uint32_t 
     struct rule rule = {
         .name = name, .groups = ANY, .roles = roles, .optimiser = (enum recipe_optimiser)r->optimiser, .rate = r->filter_lr,
         .share = recipe_rate(r, c->steps_per_epoch),
-        .settings = {.momentum = (float)r->filter_momentum, .nesterov = true, .decay = (float)r->filter_decay,
+        .settings = {.momentum = (float)r->filter_momentum, .nesterov = r->nesterov != 0, .decay = (float)r->filter_decay,
                      .beta1 = (float)r->adam_beta1, .beta2 = (float)r->adam_beta2, .eps = (float)r->adam_epsilon,
                      .ns_steps = (int)r->newton_schulz_steps},
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of recipes against their formulas.
 #include "tasks/cifar10/cifar10_keys.h"
+#include "tasks/common/step/rule.h"
 #include "test/unit/test.h"
 #include "test/unit/fixture_graph.h"
 
@@ -62,6 +63,21 @@ TEST(test_shapes_of_the_decay)
     REFUSED(parse("{\"optimiser\": {\"rule\": \"sgd\", \"rmsprop\": {\"alpha\": 0.9}}}", &r),
             "the optimiser is sgd, not rmsprop: \"optimiser.rmsprop.alpha\" does not apply");
     REFUSED(parse("{\"optimiser\": {\"rule\": \"sgd\", \"adamw\": {\"beta1\": 0.9}}}", &r), "not adamw, adamax or lamb");
+}
+
+// Of 10 steps of warm-up; MLPerf's Mask R-CNN begins with a third of its rate, and its momentum does not look ahead.
+TEST(a_warm_up_begins_where_the_recipe_says)
+{
+    static const char from[] = "{\"model\": {\"name\": \"airbench\"}, \"schedule\": {\"epochs\": 9, \"warmup_epochs\": 1, "
+                               "\"warmup_from\": 0.25, \"shape\": \"step\", \"step\": {\"at\": [3]}}}";
+    struct recipe r;
+    for (int i = 0; i < 30; i++) assert_true(fabs(rate_at(from, i) - (i < 10 ? 0.25 + 0.075 * i : 1)) < 1e-12);
+    OK(recipe_embedded("coco-maskrcnn", &r));
+    struct setting c = {.recipe = &r, .steps = 9000, .steps_per_epoch = 7330};
+    struct rule rule = rule_of_others(&c, "bias", ANY, r.bias_lr);
+    assert_true(fabs(schedule_at(&rule.share, 0) - 1.0 / 3) < 1e-6 && !rule.settings.nesterov);
+    OK(recipe_set(&r, "optimiser.nesterov=yes"));
+    assert_true(rule_of_filters(&c, "filter", ANY).settings.nesterov);
 }
 
 // E1's own script: 32 steps per epoch, 284 in all, decay over 272, larger images after whole epochs.
